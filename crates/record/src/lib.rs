@@ -1,1 +1,28 @@
-//! Placeholder while the crate is being written.
+//! The message model: batches, records, values, names, tags and timestamps. No parsing, no I/O.
+//!
+//! The unit is the [`Batch`]: one buffer of text (the received bytes, then whatever was made on the way) and one compact
+//! [`Record`] per message whose fields are [`Span`]s of that buffer. The text only grows and value lists are only prepended to,
+//! so **a copy of a `Record` is a snapshot of the whole message**: branches save and restore records, never text.
+
+mod batch;
+mod civil;
+mod context;
+mod demand;
+mod names;
+pub mod pri;
+mod span;
+mod stamp;
+mod tags;
+mod value;
+mod zone;
+
+pub use batch::{Batch, Flags, Record};
+pub use civil::Civil;
+pub use context::{Context, Peer, Transport};
+pub use demand::Demand;
+pub use names::{NameId, intern, lookup, name_of};
+pub use span::Span;
+pub use stamp::Stamp;
+pub use tags::{TagId, Tags, tag_id, tag_name};
+pub use value::{Value, ValueType};
+pub use zone::{Zone, ZoneCursor};

@@ -1,0 +1,367 @@
+//! The batch: one buffer of text, one compact record per message, and the value entries the records link to.
+
+use crate::context::Context;
+use crate::names::NameId;
+use crate::span::Span;
+use crate::stamp::Stamp;
+use crate::tags::{TagId, Tags};
+use crate::value::{Entry, Link, Value, ValueType};
+use std::sync::Arc;
+
+/// Facts about a record in one word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flags(pub u16);
+
+impl Flags {
+    /// The message text is known to be valid UTF-8.
+    pub const UTF8: Flags = Flags(1);
+    /// Came over a unix socket, file or pipe, or is our own.
+    pub const LOCAL: Flags = Flags(2);
+    /// Parsed as RFC 5424.
+    pub const IETF: Flags = Flags(4);
+    /// Is one of our own messages.
+    pub const INTERNAL: Flags = Flags(8);
+    /// A MARK message.
+    pub const MARK: Flags = Flags(16);
+    /// Was not parsed: flags(no-parse).
+    pub const RAW: Flags = Flags(32);
+    /// A value named `.SDATA.*` was set or unset, so SDATA must be rebuilt instead of copied.
+    pub const SDATA_CHANGED: Flags = Flags(64);
+    /// An error of parsing stands in MESSAGE.
+    pub const PARSE_ERROR: Flags = Flags(128);
+
+    #[inline]
+    pub fn has(self, other: Flags) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    #[inline]
+    pub fn set(&mut self, other: Flags) {
+        self.0 |= other.0;
+    }
+}
+
+/// One message. Plain data: a copy is a snapshot (see the crate's first page).
+#[derive(Clone, Copy, Debug)]
+pub struct Record {
+    /// As received, without framing.
+    pub frame: Span,
+    pub host: Span,
+    pub program: Span,
+    pub pid: Span,
+    pub msgid: Span,
+    /// The program part as received with its separators and trailing blank; empty when there is none to keep.
+    pub msghdr: Span,
+    pub message: Span,
+    /// STRUCTURED-DATA as received, valid by RFC 5424 section 6.3; empty when none.
+    pub sdata: Span,
+    pub stamp: Stamp,
+    /// Where 15 bytes `Mmm dd hh:mm:ss` in RFC 3164's exact form stand that mean `stamp` in the source's zone; `u32::MAX` when not.
+    pub stamp_text: u32,
+    /// Place among the batch's messages: order is by this number, whatever branches did.
+    pub origin: u32,
+    /// Facility and severity.
+    pub pri: u16,
+    pub flags: Flags,
+    /// Index in [`Batch::contexts`].
+    pub context: u16,
+    pub tags: Tags,
+    more_tags: Link,
+    values: Link,
+}
+
+impl Record {
+    pub const NO_TEXT: u32 = u32::MAX;
+
+    pub fn new(frame: Span) -> Record {
+        Record {
+            frame,
+            host: Span::EMPTY,
+            program: Span::EMPTY,
+            pid: Span::EMPTY,
+            msgid: Span::EMPTY,
+            msghdr: Span::EMPTY,
+            message: Span::EMPTY,
+            sdata: Span::EMPTY,
+            stamp: Stamp::default(),
+            stamp_text: Record::NO_TEXT,
+            origin: 0,
+            pri: crate::pri::DEFAULT,
+            flags: Flags::default(),
+            context: 0,
+            tags: Tags::default(),
+            more_tags: Link::NONE,
+            values: Link::NONE,
+        }
+    }
+
+    /// Whether any name-value pair was set on the way; without, only fields and the context answer.
+    pub fn has_values(&self) -> bool {
+        self.values != Link::NONE
+    }
+}
+
+/// Messages that were read together. Owned by one worker at a time.
+#[derive(Debug)]
+pub struct Batch {
+    /// The received bytes, then everything made from them. Only grows while the batch lives.
+    pub text: Vec<u8>,
+    pub records: Vec<Record>,
+    pub contexts: Vec<Arc<Context>>,
+    /// When the bytes were read.
+    pub received: Stamp,
+    entries: Vec<Entry>,
+}
+
+impl Batch {
+    pub fn new(text: Vec<u8>, context: Arc<Context>, received: Stamp) -> Batch {
+        Batch { text, records: Vec::new(), contexts: vec![context], received, entries: Vec::new() }
+    }
+
+    /// Makes an old batch ready for new bytes, keeping its allocations.
+    pub fn reset(&mut self) {
+        self.text.clear();
+        self.records.clear();
+        self.entries.clear();
+        self.contexts.clear();
+    }
+
+    #[inline]
+    pub fn bytes(&self, span: Span) -> &[u8] {
+        span.of(&self.text)
+    }
+
+    /// Appends text made on the way.
+    #[inline]
+    pub fn append(&mut self, bytes: &[u8]) -> Span {
+        let start = self.text.len();
+        self.text.extend_from_slice(bytes);
+        Span::new(start, bytes.len())
+    }
+
+    #[inline]
+    pub fn context(&self, record: &Record) -> Option<&Context> {
+        self.contexts.get(record.context as usize).map(|c| &**c)
+    }
+
+    /// The value of a name for a record: fields, then pairs that were set, then what its peer's context says.
+    /// `None` when it is not set; an empty field counts as not set. STRUCTURED-DATA parameters that stand only in
+    /// [`Record::sdata`] are not looked up here: see `wire::sdata`.
+    pub fn value(&self, record: &Record, name: NameId) -> Option<Value<'_>> {
+        if let Some(span) = self.field(record, name) {
+            return (!span.is_empty()).then(|| Value::string(self.bytes(span)));
+        }
+        if let Some(found) = self.entry(record, name) {
+            return found.kind.map(|kind| Value { bytes: self.bytes(found.span), kind });
+        }
+        let context = self.context(record)?;
+        let bytes: &[u8] = match name {
+            NameId::HOST_FROM => context.host_from.as_bytes(),
+            NameId::SOURCE => context.source.as_bytes(),
+            NameId::TRANSPORT => context.transport.0.as_bytes(),
+            _ => context.values.iter().find(|(n, _)| *n == name).map(|(_, v)| &**v)?,
+        };
+        Some(Value::string(bytes))
+    }
+
+    /// Whether a pair of this name was set (`Some(true)`) or unset (`Some(false)`) on the way.
+    pub fn overridden(&self, record: &Record, name: NameId) -> Option<bool> {
+        self.entry(record, name).map(|e| e.kind.is_some())
+    }
+
+    #[inline]
+    fn field(&self, record: &Record, name: NameId) -> Option<Span> {
+        Some(match name {
+            NameId::HOST => record.host,
+            NameId::MESSAGE => record.message,
+            NameId::PROGRAM => record.program,
+            NameId::PID => record.pid,
+            NameId::MSGID => record.msgid,
+            NameId::LEGACY_MSGHDR => record.msghdr,
+            _ => return None,
+        })
+    }
+
+    fn entry(&self, record: &Record, name: NameId) -> Option<&Entry> {
+        let mut at = record.values;
+        while let Some(entry) = self.entries.get(at.0 as usize) {
+            if entry.name == name {
+                return Some(entry);
+            }
+            at = entry.next;
+        }
+        None
+    }
+
+    /// Sets a value of `records[index]`. The text is copied to the end of the batch's text.
+    pub fn set(&mut self, index: usize, name: NameId, bytes: &[u8], kind: ValueType) {
+        let span = self.append(bytes);
+        self.set_span(index, name, span, kind);
+    }
+
+    /// Sets a value that already stands in the batch's text.
+    pub fn set_span(&mut self, index: usize, name: NameId, span: Span, kind: ValueType) {
+        self.assign(index, name, span, Some(kind));
+    }
+
+    pub fn unset(&mut self, index: usize, name: NameId) {
+        self.assign(index, name, Span::EMPTY, None);
+    }
+
+    fn assign(&mut self, index: usize, name: NameId, span: Span, kind: Option<ValueType>) {
+        let Some(record) = self.records.get_mut(index) else { return };
+        match name {
+            NameId::HOST => record.host = span,
+            NameId::MESSAGE => record.message = span,
+            NameId::MSGID => record.msgid = span,
+            NameId::LEGACY_MSGHDR => record.msghdr = span,
+            // The header as received no longer says the truth.
+            NameId::PROGRAM => (record.program, record.msghdr) = (span, Span::EMPTY),
+            NameId::PID => (record.pid, record.msghdr) = (span, Span::EMPTY),
+            _ => {
+                if name.is_sdata() {
+                    record.flags.set(Flags::SDATA_CHANGED);
+                }
+                let next = record.values;
+                record.values = Link(self.entries.len() as u32);
+                self.entries.push(Entry { name, span, kind, next });
+            }
+        }
+    }
+
+    /// The pairs of a record that were set on the way, newest first, each name once. For value-pairs and the like.
+    pub fn pairs<'a>(&'a self, record: &Record) -> impl Iterator<Item = (NameId, Value<'a>)> + use<'a> {
+        let mut seen: Vec<NameId> = Vec::new();
+        let mut at = record.values;
+        std::iter::from_fn(move || {
+            loop {
+                let entry = self.entries.get(at.0 as usize)?;
+                at = entry.next;
+                if seen.contains(&entry.name) || entry.name.0 >= TAG_BASE {
+                    continue;
+                }
+                seen.push(entry.name);
+                if let Some(kind) = entry.kind {
+                    return Some((entry.name, Value { bytes: self.bytes(entry.span), kind }));
+                }
+            }
+        })
+    }
+
+    pub fn set_tag(&mut self, index: usize, tag: TagId) {
+        self.assign_tag(index, tag, true);
+    }
+
+    pub fn clear_tag(&mut self, index: usize, tag: TagId) {
+        self.assign_tag(index, tag, false);
+    }
+
+    fn assign_tag(&mut self, index: usize, tag: TagId, on: bool) {
+        let Some(record) = self.records.get_mut(index) else { return };
+        if tag.0 < u64::BITS {
+            let bit = 1 << tag.0;
+            record.tags.0 = if on { record.tags.0 | bit } else { record.tags.0 & !bit };
+            return;
+        }
+        let name = NameId(TAG_BASE + tag.0);
+        let next = record.more_tags;
+        record.more_tags = Link(self.entries.len() as u32);
+        self.entries.push(Entry { name, span: Span::EMPTY, kind: on.then_some(ValueType::Null), next });
+    }
+
+    pub fn has_tag(&self, record: &Record, tag: TagId) -> bool {
+        if tag.0 < u64::BITS {
+            return record.tags.0 & (1 << tag.0) != 0;
+        }
+        let name = NameId(TAG_BASE + tag.0);
+        self.more_tags(record).find(|(n, _)| *n == name).is_some_and(|(_, on)| on)
+    }
+
+    /// All tags of a record, in the order of their numbers.
+    pub fn tags(&self, record: &Record) -> Vec<TagId> {
+        let mut tags: Vec<TagId> =
+            (0..u64::BITS).filter(|b| record.tags.0 & (1 << b) != 0).map(TagId).collect();
+        let mut decided: Vec<NameId> = Vec::new();
+        for (name, on) in self.more_tags(record) {
+            if !decided.contains(&name) {
+                decided.push(name);
+                if on {
+                    tags.push(TagId(name.0 - TAG_BASE));
+                }
+            }
+        }
+        tags.sort_unstable();
+        tags
+    }
+
+    fn more_tags<'a>(&'a self, record: &Record) -> impl Iterator<Item = (NameId, bool)> + use<'a> {
+        let mut at = record.more_tags;
+        std::iter::from_fn(move || {
+            let entry = self.entries.get(at.0 as usize)?;
+            at = entry.next;
+            Some((entry.name, entry.kind.is_some()))
+        })
+    }
+}
+
+/// Tags beyond the first 64 share the entries with values, under names no value has.
+const TAG_BASE: u32 = 1 << 24;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{intern, tag_id};
+
+    fn batch() -> Batch {
+        let context = Arc::new(Context::local("s_local", "here", "local+file"));
+        let mut batch = Batch::new(b"app: hello".to_vec(), context, Stamp::default());
+        let mut record = Record::new(Span::new(0, 10));
+        (record.program, record.msghdr, record.message) = (Span::new(0, 3), Span::new(0, 5), Span::new(5, 5));
+        batch.records.push(record);
+        batch
+    }
+
+    fn text(batch: &Batch, record: &Record, name: NameId) -> Option<String> {
+        batch.value(record, name).map(|v| String::from_utf8_lossy(v.bytes).into_owned())
+    }
+
+    #[test]
+    fn a_copy_of_a_record_is_a_snapshot() {
+        let mut b = batch();
+        let name = intern("user").expect("room");
+        b.set(0, name, b"root", ValueType::String);
+        let before = b.records[0];
+        b.set(0, name, b"7", ValueType::Int);
+        b.set(0, NameId::MESSAGE, b"bye", ValueType::String);
+        b.unset(0, NameId::PROGRAM);
+        assert_eq!(text(&b, &before, name).as_deref(), Some("root"));
+        assert_eq!(text(&b, &before, NameId::MESSAGE).as_deref(), Some("hello"));
+        let now = b.records[0];
+        assert_eq!(b.value(&now, name), Some(Value { bytes: b"7", kind: ValueType::Int }));
+        assert_eq!(text(&b, &now, NameId::MESSAGE).as_deref(), Some("bye"));
+        assert_eq!((text(&b, &now, NameId::PROGRAM), text(&b, &now, NameId::LEGACY_MSGHDR)), (None, None));
+        assert_eq!(b.pairs(&now).count(), 1);
+    }
+
+    #[test]
+    fn an_unset_pair_hides_the_context() {
+        let mut b = batch();
+        assert_eq!(text(&b, &b.records[0], NameId::SOURCE).as_deref(), Some("s_local"));
+        b.unset(0, NameId::SOURCE);
+        assert_eq!(text(&b, &b.records[0], NameId::SOURCE), None);
+    }
+
+    #[test]
+    fn more_than_64_tags() {
+        let mut b = batch();
+        let ids: Vec<TagId> = (0..80).map(|n| tag_id(&format!("t{n}")).expect("room")).collect();
+        for id in &ids {
+            b.set_tag(0, *id);
+        }
+        b.clear_tag(0, ids[70]);
+        b.clear_tag(0, ids[3]);
+        let record = b.records[0];
+        assert!(b.has_tag(&record, ids[79]) && !b.has_tag(&record, ids[70]) && !b.has_tag(&record, ids[3]));
+        assert_eq!(b.tags(&record).len(), 78);
+    }
+}

@@ -1,0 +1,58 @@
+//! What the parts downstream of a point in a log path read: the compiler collects it backwards, so that nothing else is computed.
+
+use crate::names::{NameId, name_of};
+use std::collections::BTreeSet;
+
+/// Everything a template, filter, rewrite or destination may look at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Demand {
+    pub names: BTreeSet<NameId>,
+    /// Any macro that needs the message's own time stamp.
+    pub stamp: bool,
+    /// Facility and severity.
+    pub pri: bool,
+    /// STRUCTURED-DATA as a whole.
+    pub sdata: bool,
+    pub tags: bool,
+    /// The frame as received (`$RAWMSG`).
+    pub raw: bool,
+    /// All name-value pairs (`--scope nv-pairs`, a disk buffer).
+    pub everything: bool,
+}
+
+impl Demand {
+    pub fn name(&mut self, name: NameId) {
+        self.names.insert(name);
+    }
+
+    pub fn merge(&mut self, other: &Demand) {
+        self.names.extend(&other.names);
+        self.stamp |= other.stamp;
+        self.pri |= other.pri;
+        self.sdata |= other.sdata;
+        self.tags |= other.tags;
+        self.raw |= other.raw;
+        self.everything |= other.everything;
+    }
+
+    /// Whether anything is asked that only parsing the syslog header can answer.
+    pub fn needs_header(&self) -> bool {
+        self.stamp || self.pri || self.sdata || self.tags || self.everything || !self.names.is_empty()
+    }
+
+    /// For `penstock check --explain`: the names in alphabetical order.
+    pub fn described(&self) -> Vec<&'static str> {
+        let mut all: Vec<&'static str> = self.names.iter().map(|n| name_of(*n)).collect();
+        let flags = [
+            (self.stamp, "time stamp"),
+            (self.pri, "PRI"),
+            (self.sdata, "SDATA"),
+            (self.tags, "tags"),
+            (self.raw, "RAWMSG"),
+            (self.everything, "all name-value pairs"),
+        ];
+        all.extend(flags.iter().filter(|(on, _)| *on).map(|(_, what)| *what));
+        all.sort_unstable();
+        all
+    }
+}

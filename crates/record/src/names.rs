@@ -1,0 +1,126 @@
+//! Names of values as small integers. Names known to the configuration are interned when it is compiled, so a lookup on the message
+//! path compares integers. The table is process-wide and only grows: ids stay valid over reloads, for batches still under way.
+
+use parking_lot::RwLock;
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+/// The name of a name-value pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NameId(pub u32);
+
+/// Bound of the table: a peer that invents names cannot fill the memory with them.
+const NAMES_MAX: usize = 1 << 20;
+
+impl NameId {
+    /// `$0`..`$255` are the ids 0..=255.
+    pub const MATCH_MAX: u32 = 255;
+    pub const HOST: NameId = NameId(256);
+    pub const HOST_FROM: NameId = NameId(257);
+    pub const MESSAGE: NameId = NameId(258);
+    pub const PROGRAM: NameId = NameId(259);
+    pub const PID: NameId = NameId(260);
+    pub const MSGID: NameId = NameId(261);
+    pub const LEGACY_MSGHDR: NameId = NameId(262);
+    pub const SOURCE: NameId = NameId(263);
+    pub const TRANSPORT: NameId = NameId(264);
+    pub const MSGFORMAT: NameId = NameId(265);
+    pub const FILE_NAME: NameId = NameId(266);
+
+    /// `$n` of a regular expression, `n <= 255`.
+    pub fn of_match(n: u8) -> NameId {
+        NameId(u32::from(n))
+    }
+
+    /// Whether the name belongs to STRUCTURED-DATA (`.SDATA.id.param`).
+    pub fn is_sdata(self) -> bool {
+        self.0 > NameId::FILE_NAME.0 && name_of(self).starts_with(".SDATA.")
+    }
+}
+
+const BUILTIN: [&str; 11] = [
+    "HOST",
+    "HOST_FROM",
+    "MESSAGE",
+    "PROGRAM",
+    "PID",
+    "MSGID",
+    "LEGACY_MSGHDR",
+    "SOURCE",
+    "TRANSPORT",
+    "MSGFORMAT",
+    "FILE_NAME",
+];
+
+struct Table {
+    ids: HashMap<&'static str, NameId>,
+    names: Vec<&'static str>,
+}
+
+fn table() -> &'static RwLock<Table> {
+    static TABLE: OnceLock<RwLock<Table>> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let mut table = Table { ids: HashMap::new(), names: Vec::new() };
+        let matches = (0..=NameId::MATCH_MAX).map(|n| &*n.to_string().leak());
+        for name in matches.chain(BUILTIN) {
+            table.ids.insert(name, NameId(table.names.len() as u32));
+            table.names.push(name);
+        }
+        for (alias, id) in
+            [("MSG", NameId::MESSAGE), ("MSGONLY", NameId::MESSAGE), ("FULLHOST", NameId::HOST)]
+        {
+            table.ids.insert(alias, id);
+        }
+        RwLock::new(table)
+    })
+}
+
+/// The id of a name, made when it is new. For the compiler of configurations; `None` once the table is full.
+pub fn intern(name: &str) -> Option<NameId> {
+    if let Some(id) = lookup(name) {
+        return Some(id);
+    }
+    let mut table = table().write();
+    if let Some(id) = table.ids.get(name) {
+        return Some(*id);
+    }
+    if table.names.len() >= NAMES_MAX {
+        return None;
+    }
+    let id = NameId(table.names.len() as u32);
+    let name: &'static str = name.to_owned().leak();
+    table.names.push(name);
+    table.ids.insert(name, id);
+    Some(id)
+}
+
+/// The id of a name that is already known.
+pub fn lookup(name: &str) -> Option<NameId> {
+    table().read().ids.get(name).copied()
+}
+
+/// The name of an id; empty for an id that was never given out.
+pub fn name_of(id: NameId) -> &'static str {
+    table().read().names.get(id.0 as usize).copied().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn builtins_have_their_ids() {
+        assert_eq!(lookup("HOST"), Some(NameId::HOST));
+        assert_eq!(lookup("FILE_NAME"), Some(NameId::FILE_NAME));
+        assert_eq!(lookup("MSG"), Some(NameId::MESSAGE));
+        assert_eq!(lookup("17"), Some(NameId::of_match(17)));
+        assert_eq!(name_of(NameId::PROGRAM), "PROGRAM");
+    }
+
+    #[test]
+    fn interning_is_stable() {
+        let id = intern(".SDATA.x@1.k").expect("room");
+        assert_eq!(intern(".SDATA.x@1.k"), Some(id));
+        assert!(id.is_sdata() && !NameId::HOST.is_sdata());
+    }
+}

@@ -1,0 +1,95 @@
+//! Facilities and severities: names and numbers of RFC 5424 section 6.2.1 and the aliases syslog-ng accepts.
+
+/// user.notice, for messages without a PRI.
+pub const DEFAULT: u16 = 8 + 5;
+
+/// Severity names as the SEVERITY macro prints them, by number.
+pub const SEVERITIES: [&str; 8] = ["emerg", "alert", "crit", "err", "warning", "notice", "info", "debug"];
+
+/// Facility names as the FACILITY macro prints them, by number.
+pub const FACILITIES: [&str; 24] = [
+    "kern",
+    "user",
+    "mail",
+    "daemon",
+    "auth",
+    "syslog",
+    "lpr",
+    "news",
+    "uucp",
+    "cron",
+    "authpriv",
+    "ftp",
+    "ntp",
+    "security",
+    "console",
+    "solaris-cron",
+    "local0",
+    "local1",
+    "local2",
+    "local3",
+    "local4",
+    "local5",
+    "local6",
+    "local7",
+];
+
+/// The number of a severity name, as filters and `default-severity()` take it.
+pub fn severity(name: &str) -> Option<u8> {
+    if let Some(n) = SEVERITIES.iter().position(|s| *s == name) {
+        return Some(n as u8);
+    }
+    Some(match name {
+        "emergency" | "panic" => 0,
+        "critical" => 2,
+        "error" => 3,
+        "warn" => 4,
+        "informational" => 6,
+        _ => return None,
+    })
+}
+
+/// The number of a severity name with the many spellings programs use, as `set-severity()` takes it.
+pub fn severity_loose(name: &str) -> Option<u8> {
+    let lower = name.to_ascii_lowercase();
+    severity(&lower).or(Some(match lower.as_str() {
+        "emrg" => 0,
+        "alrt" => 1,
+        "fatal" | "ftl" | "crt" => 2,
+        "eror" => 3,
+        "wrn" => 4,
+        "noti" | "ntc" => 5,
+        "inf" | "log" => 6,
+        "dbg" | "trace" | "trc" | "verbose" | "vrb" => 7,
+        _ => return None,
+    }))
+}
+
+/// The number of a facility name. Names that RFC 5424 leaves open for 10..=15 are accepted in every usual spelling.
+pub fn facility(name: &str) -> Option<u8> {
+    if let Some(n) = FACILITIES.iter().position(|s| *s == name) {
+        return Some(n as u8);
+    }
+    Some(match name {
+        "megasafe" => 10,
+        _ => return None,
+    })
+}
+
+/// `facility * 8 + severity`.
+pub fn join(facility: u8, severity: u8) -> u16 {
+    u16::from(facility) * 8 + u16::from(severity & 7)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_aliases() {
+        assert_eq!((severity("err"), severity("error"), severity("fatal")), (Some(3), Some(3), None));
+        assert_eq!(severity_loose("WRN"), Some(4));
+        assert_eq!((facility("local7"), facility("authpriv"), facility("x")), (Some(23), Some(10), None));
+        assert_eq!(join(4, 6), 38);
+    }
+}
