@@ -1,1 +1,16 @@
-//! Placeholder while the crate is being written.
+//! Diagnostics: what is wrong with a configuration, where, and what to do. One collector, one renderer.
+//!
+//! Every layer that reads configuration pushes [`Diagnostic`]s with a stable code into one [`Diagnostics`]; the
+//! places are [`Span`]s into a [`SourceMap`], which knows the include and block expansion chain of each text.
+
+mod codes;
+mod diagnostic;
+mod nearest;
+mod render;
+mod source_map;
+
+pub use codes::{CODES, explain, find_duplicate};
+pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
+pub use nearest::nearest;
+pub use render::{render_all, render_json, render_one};
+pub use source_map::{FileId, Location, Origin, SourceFile, SourceMap, Span};

@@ -1,0 +1,558 @@
+//! The syntax tree of a configuration: what was written, after includes and blocks are expanded, with its places.
+//!
+//! The tree knows no component: a driver, an option, a rewrite operation, a filter function is a [`Call`].
+
+use std::path::PathBuf;
+
+use diag::{Diagnostics, Span};
+
+/// `-` and `_` mean the same in keywords, options and block arguments: the canonical spelling has `-`.
+pub fn norm(name: &str) -> String {
+    name.replace('_', "-")
+}
+
+/// A whole configuration.
+#[derive(Clone, Debug, Default)]
+pub struct Config {
+    /// `@version`, clamped to the newest known one; None when it was not given (the newest is assumed).
+    pub version: Option<Version>,
+    /// Statements in source order; with `allow-config-dups` only the last of each name is left.
+    pub items: Vec<Statement>,
+    /// `@define`s in source order (a later one wins).
+    pub defines: Vec<Define>,
+    /// `@requires` lines that were met.
+    pub requires: Vec<Requires>,
+    /// `@module` lines.
+    pub modules: Vec<Module>,
+    /// Every block definition that was read.
+    pub blocks: Vec<BlockDef>,
+    /// `@config-id`
+    pub config_id: Option<Name>,
+    /// Files read, the main file first, each once.
+    pub files: Vec<PathBuf>,
+    /// The configuration with all includes and blocks expanded, for `--preprocess-into`.
+    pub preprocessed: String,
+}
+
+/// `@version: major.minor`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version {
+    pub major: u16,
+    pub minor: u16,
+}
+
+impl Version {
+    pub const fn new(major: u16, minor: u16) -> Version {
+        Version { major, minor }
+    }
+}
+
+impl std::fmt::Display for Version {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+/// A name or word with its place, spelled as written.
+#[derive(Clone, Debug)]
+pub struct Name {
+    pub text: String,
+    pub span: Span,
+}
+
+impl Name {
+    /// The canonical spelling for keyword and option look-up (names of user objects are not normalised).
+    pub fn norm(&self) -> String {
+        norm(&self.text)
+    }
+
+    /// Equal to a keyword written with `-`.
+    pub fn is(&self, keyword: &str) -> bool {
+        same_keyword(&self.text, keyword)
+    }
+}
+
+/// Equality under `-` = `_`, without allocating.
+pub fn same_keyword(a: &str, b: &str) -> bool {
+    let fold = |c: u8| if c == b'_' { b'-' } else { c };
+    a.len() == b.len() && a.bytes().map(fold).eq(b.bytes().map(fold))
+}
+
+#[derive(Clone, Debug)]
+pub struct Define {
+    pub name: Name,
+    pub value: String,
+}
+
+#[derive(Clone, Debug)]
+pub struct Requires {
+    pub module: Name,
+    pub message: Option<String>,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct Module {
+    pub name: Name,
+    pub args: Vec<Arg>,
+    pub span: Span,
+}
+
+/// A block definition; its text stands at `body`.
+#[derive(Clone, Debug)]
+pub struct BlockDef {
+    pub context: Name,
+    pub name: Name,
+    pub span: Span,
+    pub body: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum Statement {
+    /// `source name { drivers and forks };`
+    Source(Object),
+    /// `destination name { drivers and forks };`
+    Destination(Object),
+    /// `parser name { parsers and forks };`
+    Parser(Object),
+    /// `rewrite name { operations and forks };`
+    Rewrite(Object),
+    /// `filter name { expression };`
+    Filter(FilterObject),
+    Template(TemplateDef),
+    TemplateFunction(TemplateFunction),
+    /// `options { ... };`: may occur several times, merged, the last one wins.
+    Options(OptionsDef),
+    /// `log [name] { ... };`
+    Log(LogPath),
+    Application(Application),
+    /// `python { code };`
+    Python(RawBlock),
+    /// A known statement kept as raw text so that a later layer can refuse it by name: `transformation`.
+    Raw(RawBlock),
+}
+
+impl Statement {
+    pub fn span(&self) -> Span {
+        match self {
+            Statement::Source(o)
+            | Statement::Destination(o)
+            | Statement::Parser(o)
+            | Statement::Rewrite(o) => o.span,
+            Statement::Filter(f) => f.span,
+            Statement::Template(t) => t.span,
+            Statement::TemplateFunction(t) => t.span,
+            Statement::Options(o) => o.span,
+            Statement::Log(l) => l.span,
+            Statement::Application(a) => a.span,
+            Statement::Python(r) | Statement::Raw(r) => r.span,
+        }
+    }
+}
+
+/// What a name in a log path refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum ObjectKind {
+    Source,
+    Destination,
+    Filter,
+    Parser,
+    Rewrite,
+}
+
+impl ObjectKind {
+    pub const ALL: [ObjectKind; 5] = [
+        ObjectKind::Source,
+        ObjectKind::Destination,
+        ObjectKind::Filter,
+        ObjectKind::Parser,
+        ObjectKind::Rewrite,
+    ];
+
+    pub fn keyword(self) -> &'static str {
+        match self {
+            ObjectKind::Source => "source",
+            ObjectKind::Destination => "destination",
+            ObjectKind::Filter => "filter",
+            ObjectKind::Parser => "parser",
+            ObjectKind::Rewrite => "rewrite",
+        }
+    }
+}
+
+/// A named source, destination, parser or rewrite. The body holds [`LogItem::Call`]s and forks.
+#[derive(Clone, Debug)]
+pub struct Object {
+    pub name: Name,
+    pub body: Vec<LogItem>,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct FilterObject {
+    pub name: Name,
+    /// None when the body is empty or was wrong (an error was reported).
+    pub expr: Option<FilterExpr>,
+    pub span: Span,
+}
+
+/// `template name "text";`, `template name type(text);` or `template name { template(..); ... };`
+#[derive(Clone, Debug)]
+pub struct TemplateDef {
+    pub name: Name,
+    pub body: TemplateBody,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum TemplateBody {
+    /// The text, with its type hint.
+    Text(TypedText),
+    /// The options inside the braces: `template(...)`, `template-escape(...)`.
+    Options(Vec<Call>),
+}
+
+/// `"text"` or `type("text")`
+#[derive(Clone, Debug)]
+pub struct TypedText {
+    pub type_hint: Option<Name>,
+    pub text: String,
+    /// The place of the text.
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct TemplateFunction {
+    pub name: Name,
+    pub text: TypedText,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct OptionsDef {
+    pub options: Vec<Call>,
+    pub span: Span,
+}
+
+/// `application name[topic] { filter { expression }; parser { parsers }; };`
+#[derive(Clone, Debug)]
+pub struct Application {
+    pub name: Name,
+    pub topic: Name,
+    pub filter: Option<FilterExpr>,
+    pub parser: Option<Vec<LogItem>>,
+    /// `filterx { }`, raw.
+    pub filterx: Option<RawBlock>,
+    pub span: Span,
+}
+
+/// Braces with text this layer does not look into.
+#[derive(Clone, Debug)]
+pub struct RawBlock {
+    /// `python`, `filterx`, `transformation`
+    pub keyword: Name,
+    /// The words between the keyword and the brace.
+    pub head: Vec<Name>,
+    /// The text between the braces.
+    pub text: String,
+    pub span: Span,
+}
+
+/// The body of a `log`, `channel`, or branch.
+#[derive(Clone, Debug)]
+pub struct LogPath {
+    pub name: Option<Name>,
+    /// In order; embedded `log {}` and `channel {}` come last (otherwise an error was reported).
+    pub items: Vec<LogItem>,
+    /// `flags(...)`, spelled as written; unknown ones are not judged here.
+    pub flags: Vec<Name>,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum LogItem {
+    /// A driver, parser, rewrite operation, or anything written `name(args)`.
+    Call(Call),
+    /// `source(name)` inside a log path.
+    Reference(Reference),
+    /// `source { ... }` and the like (not filters) inside a log path.
+    Inline(Inline),
+    /// `filter { expression }` inside a log path; None when the body was empty or wrong.
+    InlineFilter(Option<FilterExpr>, Span),
+    /// `filterx { ... }`, raw.
+    FilterX(RawBlock),
+    /// `junction { channel {...}; ... }`: the branches.
+    Junction(Vec<LogItem>, Span),
+    /// `channel { ... }`
+    Channel(LogPath),
+    /// an embedded `log { ... }`
+    Log(LogPath),
+    If(If),
+    /// `parallelize(...)`
+    Parallelize(Call),
+}
+
+impl LogItem {
+    pub fn span(&self) -> Span {
+        match self {
+            LogItem::Call(c) | LogItem::Parallelize(c) => c.span,
+            LogItem::Reference(r) => r.span,
+            LogItem::Inline(i) => i.span,
+            LogItem::InlineFilter(_, span) | LogItem::Junction(_, span) => *span,
+            LogItem::FilterX(r) => r.span,
+            LogItem::Channel(l) | LogItem::Log(l) => l.span,
+            LogItem::If(i) => i.span,
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Reference {
+    pub kind: ObjectKind,
+    pub name: Name,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct Inline {
+    /// Never `Filter`.
+    pub kind: ObjectKind,
+    pub body: Vec<LogItem>,
+    pub span: Span,
+}
+
+/// `if (c) {..} elif (c) {..} else {..}`; without conditions the first branch whose contents match is taken.
+#[derive(Clone, Debug)]
+pub struct If {
+    /// `if` and each `elif`, in order; never empty.
+    pub branches: Vec<IfBranch>,
+    /// Without one, an unmatched message passes on unchanged.
+    pub otherwise: Option<LogPath>,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub struct IfBranch {
+    /// None in the form without parentheses (and after an error in the condition).
+    pub condition: Option<FilterExpr>,
+    /// Written with parentheses.
+    pub has_condition: bool,
+    pub body: LogPath,
+}
+
+/// `name(args)`
+#[derive(Clone, Debug)]
+pub struct Call {
+    pub name: Name,
+    pub args: Vec<Arg>,
+    /// From the name to the closing parenthesis.
+    pub span: Span,
+}
+
+impl Call {
+    /// Name equality under `-` = `_`.
+    pub fn is(&self, keyword: &str) -> bool {
+        self.name.is(keyword)
+    }
+
+    /// Reads the arguments as one filter expression: for `condition(...)`, `where(...)`, `having(...)`,
+    /// `trigger(...)`. Reports what is wrong; None for an empty or wrong expression.
+    pub fn filter_expr(&self, diags: &mut Diagnostics) -> Option<FilterExpr> {
+        crate::filter_expr::from_args(&self.args, self.span, diags)
+    }
+
+    /// The nested options: arguments of the form `name(args)`.
+    pub fn options(&self) -> impl Iterator<Item = &Call> {
+        self.args.iter().filter_map(|a| match &a.kind {
+            ArgKind::Call(c) => Some(c),
+            _ => None,
+        })
+    }
+
+    /// The arguments that are not nested options.
+    pub fn values(&self) -> impl Iterator<Item = &Arg> {
+        self.args.iter().filter(|a| !matches!(a.kind, ArgKind::Call(_)))
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Arg {
+    pub kind: ArgKind,
+    pub span: Span,
+}
+
+impl Arg {
+    /// The text of a word, a string or a number, as most options take it.
+    pub fn text(&self) -> Option<&str> {
+        match &self.kind {
+            ArgKind::Str { text, .. } | ArgKind::Ident(text) => Some(text),
+            ArgKind::Int { text, .. } | ArgKind::Float { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+
+    pub fn int(&self) -> Option<i64> {
+        match self.kind {
+            ArgKind::Int { value, .. } => Some(value),
+            _ => None,
+        }
+    }
+
+    /// `yes`/`on`/non-zero and `no`/`off`/0 (bare words only, `true` is not one of them).
+    pub fn yes_no(&self) -> Option<bool> {
+        match &self.kind {
+            ArgKind::Ident(w) if w == "yes" || w == "on" => Some(true),
+            ArgKind::Ident(w) if w == "no" || w == "off" => Some(false),
+            ArgKind::Int { value, .. } => Some(*value != 0),
+            _ => None,
+        }
+    }
+
+    /// What kind of thing this is, for messages.
+    pub fn describe(&self) -> &'static str {
+        match &self.kind {
+            ArgKind::Call(_) => "an option",
+            ArgKind::Str { .. } => "a string",
+            ArgKind::Ident(_) => "a word",
+            ArgKind::Int { .. } => "a number",
+            ArgKind::Float { .. } => "a decimal number",
+            ArgKind::Range(..) => "a range",
+            ArgKind::Pair(..) => "a pair",
+            ArgKind::Op(_) => "an operator",
+            ArgKind::Group(_) => "parentheses",
+            ArgKind::Braces(_) => "braces",
+            ArgKind::Semicolon => "`;`",
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub enum ArgKind {
+    /// A nested option or call: `name(args)`.
+    Call(Call),
+    /// A quoted string, escapes resolved.
+    Str {
+        text: String,
+        quote: Quote,
+    },
+    /// A bare word, as written.
+    Ident(String),
+    /// A whole number, suffix applied (`10MB` is 10000000), and as written.
+    Int {
+        value: i64,
+        text: String,
+    },
+    Float {
+        value: f64,
+        text: String,
+    },
+    /// `a..b`; the ends are words or numbers.
+    Range(Box<Arg>, Box<Arg>),
+    /// `key => value`
+    Pair(Box<Arg>, Box<Arg>),
+    /// A comparison operator; only filter expressions have them.
+    Op(CompareOp),
+    /// Parentheses without a name before them; only filter expressions have them.
+    Group(Vec<Arg>),
+    /// Braces among arguments.
+    Braces(Vec<Arg>),
+    /// `;` among arguments: in a filter expression it means "and".
+    Semicolon,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Quote {
+    /// `"..."`
+    Double,
+    /// `'...'`
+    Single,
+}
+
+/// Comparison operators of filter expressions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CompareOp {
+    /// `lt le eq ne ge gt`: compare the bytes
+    StrLt,
+    StrLe,
+    StrEq,
+    StrNe,
+    StrGe,
+    StrGt,
+    /// `< <= == != >= >`: aware of types
+    Lt,
+    Le,
+    Eq,
+    Ne,
+    Ge,
+    Gt,
+    /// `===` and `!==`: equal in type and value, or not
+    StrictEq,
+    StrictNe,
+}
+
+impl CompareOp {
+    pub const ALL: [(&'static str, CompareOp); 14] = [
+        ("lt", CompareOp::StrLt),
+        ("le", CompareOp::StrLe),
+        ("eq", CompareOp::StrEq),
+        ("ne", CompareOp::StrNe),
+        ("ge", CompareOp::StrGe),
+        ("gt", CompareOp::StrGt),
+        ("<", CompareOp::Lt),
+        ("<=", CompareOp::Le),
+        ("==", CompareOp::Eq),
+        ("!=", CompareOp::Ne),
+        (">=", CompareOp::Ge),
+        (">", CompareOp::Gt),
+        ("===", CompareOp::StrictEq),
+        ("!==", CompareOp::StrictNe),
+    ];
+
+    /// As it is written in the configuration.
+    pub fn symbol(self) -> &'static str {
+        Self::ALL.iter().find(|(_, op)| *op == self).map_or("", |(symbol, _)| symbol)
+    }
+}
+
+/// A filter expression. `and`/`or` are flat lists; depth is bounded by the parser.
+#[derive(Clone, Debug)]
+pub enum FilterExpr {
+    Not(Box<FilterExpr>, Span),
+    /// Two or more.
+    And(Vec<FilterExpr>, Span),
+    /// Two or more.
+    Or(Vec<FilterExpr>, Span),
+    /// A filter function: `facility(...)`, `match(...)`, `filter(name)`.
+    Call(Call),
+    Compare {
+        lhs: Operand,
+        op: CompareOp,
+        rhs: Operand,
+        span: Span,
+    },
+}
+
+impl FilterExpr {
+    pub fn span(&self) -> Span {
+        match self {
+            FilterExpr::Not(_, span) | FilterExpr::And(_, span) | FilterExpr::Or(_, span) => *span,
+            FilterExpr::Compare { span, .. } => *span,
+            FilterExpr::Call(c) => c.span,
+        }
+    }
+}
+
+/// One side of a comparison.
+#[derive(Clone, Debug)]
+pub struct Operand {
+    pub kind: OperandKind,
+    pub span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub enum OperandKind {
+    /// `"template"`, `word` or `type("template")`
+    Template(TypedText),
+    Int(i64),
+    Float(f64),
+}

@@ -1,0 +1,75 @@
+//! What the caller decides about reading a configuration: include path, predefined names, limits.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::ast::Version;
+
+/// How to read a configuration. `Default` touches the file system for includes, but runs no commands.
+#[derive(Clone, Debug)]
+pub struct ParseOptions {
+    /// Folders that relative include names are searched in, in order.
+    pub include_path: Vec<PathBuf>,
+    /// Predefined backtick names (`syslog-ng-root`, `scl-root`, `module-path` ...), any `-`/`_` spelling.
+    pub globals: BTreeMap<String, String>,
+    /// Backticks may read environment variables through this; None: no variable exists.
+    pub env: Option<fn(&str) -> Option<String>>,
+    /// confgen commands may be run. Without it, a call of a confgen is an error.
+    pub run_commands: bool,
+    /// Modules that `@requires` and `@module` find; None: every module exists.
+    pub modules: Option<BTreeSet<String>>,
+    /// What `@version: current` means; newer versions are clamped to it.
+    pub newest_version: Version,
+    /// Configurations written for a version before this one get a warning that meanings changed.
+    pub compat_version: Version,
+    pub limits: Limits,
+}
+
+/// Bounds against runaway and hostile input; a bound that is met is an error in the configuration.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Includes and block expansions inside each other.
+    pub include_depth: usize,
+    /// Bytes of one file.
+    pub file_bytes: usize,
+    /// Files read by one configuration.
+    pub files: usize,
+    /// Bytes of all block expansions and confgen outputs together.
+    pub expanded_bytes: usize,
+    /// Bytes that backticks give, over all texts.
+    pub substituted_bytes: usize,
+    /// Braces and parentheses inside each other.
+    pub nesting: usize,
+    /// How long one confgen command may run.
+    pub command_time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            include_depth: 100,
+            file_bytes: 64 << 20,
+            files: 20_000,
+            expanded_bytes: 64 << 20,
+            substituted_bytes: 64 << 20,
+            nesting: 100,
+            command_time: Duration::from_secs(60),
+        }
+    }
+}
+
+impl Default for ParseOptions {
+    fn default() -> ParseOptions {
+        ParseOptions {
+            include_path: Vec::new(),
+            globals: BTreeMap::new(),
+            env: Some(|name| std::env::var(name).ok()),
+            run_commands: false,
+            modules: None,
+            newest_version: Version::new(4, 11),
+            compat_version: Version::new(4, 2),
+            limits: Limits::default(),
+        }
+    }
+}
