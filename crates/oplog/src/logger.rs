@@ -206,7 +206,7 @@ mod tests {
         let (sink, seen) = collector();
         logger.set_sink(Some(sink));
         logger.log(Level::Error, "two", &[("n", &2)]);
-        assert_eq!(*seen.lock(), ["one", "two; n='2'"]);
+        assert_eq!(*seen.lock(), ["one;", "two; n='2'"]);
     }
 
     #[test]
@@ -248,7 +248,7 @@ mod tests {
         }
         logger.tick(Instant::now() + WINDOW);
         let lines = seen.lock();
-        let refused = lines.iter().filter(|l| *l == "refused").count();
+        let refused = lines.iter().filter(|l| *l == "refused;").count();
         assert!((1..1000).contains(&refused));
         let expected = format!(
             "Messages suppressed; message='refused', count='{}', within_seconds='10'",

@@ -22,12 +22,14 @@ impl Display for Bytes<'_> {
     }
 }
 
-/// The message without timestamp and line end.
+/// The message without timestamp and line end. The semicolon stands even when no field follows, as in
+/// syslog-ng's own log.
 pub fn render(text: &str, fields: &[Field<'_>]) -> String {
     let mut out = String::with_capacity(text.len() + fields.len() * 32);
     out.push_str(text);
+    out.push(';');
     for (index, (name, value)) in fields.iter().enumerate() {
-        out.push_str(if index == 0 { "; " } else { ", " });
+        out.push_str(if index == 0 { " " } else { ", " });
         out.push_str(name);
         out.push_str("='");
         let mut escaper = Escaper { out: &mut out, room: VALUE_BYTES_MAX };
@@ -77,7 +79,7 @@ mod tests {
 
     #[test]
     fn fields_are_listed_after_a_semicolon() {
-        assert_eq!(render("Reloaded", &[]), "Reloaded");
+        assert_eq!(render("Reloaded", &[]), "Reloaded;");
         assert_eq!(render("Accepted", &[("fd", &7), ("client", &"a b")]), "Accepted; fd='7', client='a b'");
     }
 
