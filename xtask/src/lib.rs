@@ -1,0 +1,8 @@
+//! Rules of the house that are checked instead of written down: in prose they rot, in `cargo test` they hold.
+
+pub mod dependencies;
+pub mod layers;
+pub mod licences;
+pub mod sources;
+pub mod tables;
+pub mod workspace;
