@@ -102,7 +102,7 @@ impl Record {
 }
 
 /// Messages that were read together. Owned by one worker at a time.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Batch {
     /// The received bytes, then everything made from them. Only grows while the batch lives.
     pub text: Vec<u8>,

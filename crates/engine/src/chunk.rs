@@ -1,0 +1,125 @@
+//! Output that is ready to be written: formatted messages in one buffer, with the tickets of the batches they came from.
+
+use crate::window::Ticket;
+use std::sync::Arc;
+
+/// Consecutive messages for one outlet. `0 <= written <= bytes.len()`, `ends` ascending, `ends.last() == bytes.len()`.
+#[derive(Default)]
+pub struct Chunk {
+    pub bytes: Vec<u8>,
+    /// End of each message in `bytes`.
+    pub ends: Vec<u32>,
+    pub tickets: Vec<Arc<Ticket>>,
+    /// Whether the path asked for flow-control: such messages are never dropped for want of room.
+    pub flow_control: bool,
+    written: usize,
+    done: usize,
+}
+
+impl Chunk {
+    /// Messages not yet delivered.
+    pub fn messages(&self) -> usize {
+        self.ends.len() - self.done
+    }
+
+    /// Bytes not yet written.
+    pub fn pending(&self) -> &[u8] {
+        self.bytes.get(self.written..).unwrap_or_default()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.messages() == 0
+    }
+
+    /// Notes that `n` more bytes were written; returns how many messages are complete by that.
+    pub fn advance(&mut self, n: usize) -> usize {
+        self.written = (self.written + n).min(self.bytes.len());
+        let before = self.done;
+        while self.ends.get(self.done).is_some_and(|end| *end as usize <= self.written) {
+            self.done += 1;
+        }
+        self.done - before
+    }
+
+    /// Forgets a message that was begun and not finished, so that a new connection gets it whole.
+    pub fn rewind(&mut self) {
+        self.written = match self.done.checked_sub(1) {
+            Some(last) => self.ends.get(last).map_or(0, |end| *end as usize),
+            None => 0,
+        };
+    }
+
+    /// The next message not yet delivered.
+    pub fn front(&self) -> Option<&[u8]> {
+        let start = if self.done == 0 { 0 } else { *self.ends.get(self.done - 1)? as usize };
+        self.bytes.get(start..*self.ends.get(self.done)? as usize)
+    }
+
+    /// The messages not yet delivered, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
+        let mut start = if self.done == 0 { 0 } else { self.ends[self.done - 1] as usize };
+        self.ends[self.done..].iter().map(move |end| {
+            let message = self.bytes.get(start..*end as usize).unwrap_or_default();
+            start = *end as usize;
+            message
+        })
+    }
+
+    /// Counts `n` messages from the front as dealt with, whole.
+    pub fn skip(&mut self, n: usize) {
+        self.done = (self.done + n).min(self.ends.len());
+        self.written = if self.done == 0 { 0 } else { self.ends[self.done - 1] as usize };
+    }
+
+    /// Keeps the first `keep` undelivered messages; returns how many were cut off.
+    pub fn truncate(&mut self, keep: usize) -> usize {
+        let cut = self.messages().saturating_sub(keep);
+        if cut > 0 {
+            self.ends.truncate(self.done + keep);
+            self.bytes.truncate(self.ends.last().map_or(0, |end| *end as usize));
+        }
+        cut
+    }
+
+    /// Makes the buffer ready for new messages, keeping its allocation.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+        self.tickets.clear();
+        self.flow_control = false;
+        self.written = 0;
+        self.done = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chunk(messages: &[&str]) -> Chunk {
+        let mut chunk = Chunk::default();
+        for message in messages {
+            chunk.bytes.extend_from_slice(message.as_bytes());
+            chunk.ends.push(chunk.bytes.len() as u32);
+        }
+        chunk
+    }
+
+    #[test]
+    fn partial_writes_complete_messages_and_rewind_to_a_border() {
+        let mut c = chunk(&["aa\n", "bbb\n", "c\n"]);
+        assert_eq!(c.advance(4), 1);
+        assert_eq!((c.messages(), c.pending()), (2, &b"bb\nc\n"[..]));
+        c.rewind();
+        assert_eq!((c.front(), c.pending()), (Some(&b"bbb\n"[..]), &b"bbb\nc\n"[..]));
+        assert_eq!(c.advance(6), 2);
+        assert!(c.is_empty() && c.pending().is_empty());
+    }
+
+    #[test]
+    fn truncating_keeps_the_front() {
+        let mut c = chunk(&["a", "b", "c"]);
+        c.skip(1);
+        assert_eq!((c.truncate(1), c.iter().collect::<Vec<_>>()), (1, vec![&b"b"[..]]));
+    }
+}

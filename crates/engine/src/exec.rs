@@ -1,0 +1,292 @@
+//! Runs a program on a batch: selections narrow, branches fork and join, rewrites are undone where a branch must not be seen.
+//!
+//! A copy of a record is a snapshot of its message, so isolation is a log of old records: nothing is copied until it is written.
+
+use crate::outbox::Outbox;
+use crate::program::{Branch, Node, Program, Scratch};
+use record::{Batch, Record};
+
+/// Reused between batches by one worker.
+#[derive(Default)]
+pub struct Machine {
+    undo: Vec<(u32, Record)>,
+    spare: Vec<Vec<u32>>,
+    marks: Vec<Vec<bool>>,
+    ordered: Vec<Vec<u32>>,
+}
+
+/// What became of a batch.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    pub routed: usize,
+    pub unmatched: usize,
+}
+
+/// What the messages look like to whatever comes after a set of branches.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum After {
+    /// Nothing comes after.
+    Nothing,
+    /// As they were before the branches.
+    Original,
+    /// As each branch that matched left them.
+    Joined,
+}
+
+struct Run<'a> {
+    machine: &'a mut Machine,
+    batch: &'a mut Batch,
+    scratch: &'a mut Scratch,
+    out: &'a mut Outbox,
+    /// Writes are logged because somebody still needs the old state.
+    isolated: bool,
+}
+
+impl Machine {
+    /// Runs the program on all records of the batch. Output is in `out` afterwards.
+    pub fn run(&mut self, program: &Program, batch: &mut Batch, scratch: &mut Scratch, out: &mut Outbox) -> Outcome {
+        let total = batch.records.len();
+        self.undo.clear();
+        self.ordered.resize_with(program.ordered.len(), Vec::new);
+        let mut all = self.spare.pop().unwrap_or_default();
+        all.clear();
+        all.extend(0..total as u32);
+        out.flow_control = false;
+        let mut run = Run { machine: self, batch, scratch, out, isolated: false };
+        if !program.source_nodes.is_empty() {
+            run.nodes(&program.source_nodes, &mut all);
+        }
+        let mut matched = run.branches(&program.branches, &all, After::Nothing);
+        run.deliver_ordered(program);
+        let routed = distinct(run.batch, &matched);
+        matched.clear();
+        self.spare.push(matched);
+        self.spare.push(all);
+        Outcome { routed, unmatched: total.saturating_sub(routed) }
+    }
+}
+
+impl Run<'_> {
+    /// Runs a sequence; `selection` is narrowed to what matched to its end.
+    fn nodes(&mut self, nodes: &[Node], selection: &mut Vec<u32>) {
+        for node in nodes {
+            if selection.is_empty() {
+                return;
+            }
+            match node {
+                Node::Filter(filter, counters) => {
+                    if filter.writes() {
+                        self.save(selection);
+                    }
+                    let before = selection.len();
+                    filter.select(self.batch, selection, self.scratch);
+                    counters.matched.add(selection.len());
+                    counters.not_matched.add(before - selection.len());
+                }
+                Node::Rewrite(rewrite) => {
+                    self.save(selection);
+                    rewrite.apply(self.batch, selection, self.scratch);
+                }
+                Node::Fork(branches) => {
+                    // What follows an embedded log{} still sees the message as it was here.
+                    let matched = self.branches(branches, selection, After::Original);
+                    self.recycle(std::mem::replace(selection, matched));
+                }
+                Node::Join(branches) => {
+                    let joined = self.branches(branches, selection, After::Joined);
+                    self.recycle(std::mem::replace(selection, joined));
+                }
+                Node::Deliver(destination) => destination.format(self.batch, selection, self.scratch, self.out),
+                Node::DeliverOrdered(index) => self.park(*index, selection),
+            }
+        }
+    }
+
+    fn save(&mut self, selection: &[u32]) {
+        if self.isolated {
+            let records = &self.batch.records;
+            self.machine.undo.extend(selection.iter().filter_map(|i| Some((*i, *records.get(*i as usize)?))));
+        }
+    }
+
+    /// Undoes writes back to `mark`; with `keep`, only those of records that are not marked in it.
+    fn restore(&mut self, mark: usize, keep: Option<&[bool]>) {
+        for at in (mark..self.machine.undo.len()).rev() {
+            let (index, record) = self.machine.undo[at];
+            if keep.is_none_or(|k| !k.get(index as usize).copied().unwrap_or(false))
+                && let Some(place) = self.batch.records.get_mut(index as usize)
+            {
+                *place = record;
+            }
+        }
+    }
+
+    /// Runs sibling branches by the rules of final and fallback. Returns what at least one of them matched; with [`After::Joined`] once
+    /// per branch that matched.
+    fn branches(&mut self, branches: &[Branch], input: &[u32], after: After) -> Vec<u32> {
+        let mut result = self.selection();
+        let outer_isolated = self.isolated;
+        let outer_flow = self.out.flow_control;
+        if let ([only], After::Nothing) = (branches, after) {
+            result.extend_from_slice(input);
+            self.branch(only, &mut result);
+            self.out.flow_control = outer_flow;
+            return result;
+        }
+        let mut remaining = self.selection();
+        remaining.extend_from_slice(input);
+        let mut taken = self.marks();
+        let last = branches.len().saturating_sub(1);
+        let fallbacks = branches.iter().any(|b| b.fallback);
+        for pass_fallback in [false, true] {
+            if pass_fallback {
+                if !fallbacks {
+                    break;
+                }
+                remaining.retain(|i| !self.is_taken(&taken, *i));
+            }
+            for (at, branch) in branches.iter().enumerate().filter(|(_, b)| b.fallback == pass_fallback) {
+                if remaining.is_empty() {
+                    break;
+                }
+                let mark = self.machine.undo.len();
+                let nobody_after = at == last && !fallbacks && after == After::Nothing;
+                self.isolated = outer_isolated || (branch.writes && !nobody_after);
+                let mut matched = self.selection();
+                matched.extend_from_slice(&remaining);
+                self.branch(branch, &mut matched);
+                self.out.flow_control = outer_flow;
+                for index in &matched {
+                    if let Some(flag) = taken.get_mut(self.origin(*index)) {
+                        *flag = true;
+                    }
+                }
+                self.settle(branch, mark, &mut matched, after);
+                if !outer_isolated {
+                    self.machine.undo.truncate(mark);
+                }
+                if branch.is_final {
+                    remaining.retain(|i| !self.is_taken(&taken, *i));
+                }
+                if after == After::Joined {
+                    result.extend_from_slice(&matched);
+                }
+                self.recycle(matched);
+            }
+        }
+        self.isolated = outer_isolated;
+        if after == After::Joined {
+            let records = &self.batch.records;
+            result.sort_by_key(|i| records.get(*i as usize).map_or(0, |r| r.origin));
+        } else {
+            result.extend(input.iter().filter(|i| self.is_taken(&taken, **i)));
+        }
+        self.recycle(remaining);
+        self.machine.marks.push(taken);
+        result
+    }
+
+    fn branch(&mut self, branch: &Branch, selection: &mut Vec<u32>) {
+        if let Some(flow_control) = branch.flow_control {
+            self.out.flow_control = flow_control;
+        }
+        if let Some(counters) = &branch.counters {
+            counters.ingress.add(selection.len());
+        }
+        self.nodes(&branch.nodes, selection);
+        if let Some(counters) = &branch.counters {
+            counters.matched.add(distinct(self.batch, selection));
+        }
+    }
+
+    /// After a branch: makes sure that later readers see what they should.
+    fn settle(&mut self, branch: &Branch, mark: usize, matched: &mut [u32], after: After) {
+        if !branch.writes || !self.isolated {
+            return;
+        }
+        if after != After::Joined {
+            self.restore(mark, None);
+            return;
+        }
+        let mut keep = self.marks();
+        if branch.is_final {
+            // Nobody else sees what matched: it goes on as the branch left it.
+            for index in matched.iter() {
+                keep[*index as usize] = true;
+            }
+            self.restore(mark, Some(&keep));
+        } else {
+            // Later branches see the original: what goes on from here becomes a record of its own.
+            for index in matched.iter_mut() {
+                if let Some(record) = self.batch.records.get(*index as usize).copied() {
+                    *index = self.batch.records.len() as u32;
+                    self.batch.records.push(record);
+                }
+            }
+            self.restore(mark, None);
+        }
+        self.machine.marks.push(keep);
+    }
+
+    /// Number of the message a record is a copy of.
+    fn origin(&self, index: u32) -> usize {
+        self.batch.records.get(index as usize).map_or(usize::MAX, |r| r.origin as usize)
+    }
+
+    fn is_taken(&self, taken: &[bool], index: u32) -> bool {
+        taken.get(self.origin(index)).copied().unwrap_or(false)
+    }
+
+    fn park(&mut self, index: usize, selection: &[u32]) {
+        let Some(parked) = self.machine.ordered.get_mut(index) else { return };
+        for i in selection {
+            if let Some(record) = self.batch.records.get(*i as usize).copied() {
+                // The flow-control of the path travels with the copy's place in the list: a destination is as strict as its strictest path.
+                parked.push(self.batch.records.len() as u32);
+                self.batch.records.push(record);
+            }
+        }
+    }
+
+    fn deliver_ordered(&mut self, program: &Program) {
+        for (index, destination) in program.ordered.iter().enumerate() {
+            let mut parked = std::mem::take(&mut self.machine.ordered[index]);
+            if !parked.is_empty() {
+                let records = &self.batch.records;
+                parked.sort_by_key(|i| records.get(*i as usize).map_or(0, |r| r.origin));
+                destination.format(self.batch, &parked, self.scratch, self.out);
+            }
+            parked.clear();
+            self.machine.ordered[index] = parked;
+        }
+    }
+
+    fn selection(&mut self) -> Vec<u32> {
+        self.machine.spare.pop().unwrap_or_default()
+    }
+
+    fn recycle(&mut self, mut selection: Vec<u32>) {
+        selection.clear();
+        self.machine.spare.push(selection);
+    }
+
+    /// One flag per record, all false.
+    fn marks(&mut self) -> Vec<bool> {
+        let mut marks = self.machine.marks.pop().unwrap_or_default();
+        marks.clear();
+        marks.resize(self.batch.records.len(), false);
+        marks
+    }
+}
+
+/// How many different messages a selection holds.
+fn distinct(batch: &Batch, selection: &[u32]) -> usize {
+    let mut last = u32::MAX;
+    selection
+        .iter()
+        .filter(|i| {
+            let origin = batch.records.get(**i as usize).map_or(u32::MAX, |r| r.origin);
+            std::mem::replace(&mut last, origin) != origin
+        })
+        .count()
+}

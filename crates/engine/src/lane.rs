@@ -1,0 +1,51 @@
+//! A lane keeps the order of one connection when its batches are worked on by several workers at once.
+
+use crate::outbox::Parcels;
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+#[derive(Default)]
+struct Order {
+    next: u64,
+    parked: BTreeMap<u64, Parcels>,
+}
+
+/// Numbered batches go in, their output is handed to the outlets in number order.
+#[derive(Default)]
+pub struct Lane {
+    given: AtomicU64,
+    done: AtomicU64,
+    order: Mutex<Order>,
+}
+
+impl Lane {
+    /// The number of the next batch. Only the reader of the connection calls this.
+    pub fn number(&self) -> u64 {
+        self.given.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Batches given out whose output is not handed over yet. Zero means that the reader may work inline.
+    pub fn outstanding(&self) -> u64 {
+        self.given.load(Ordering::Acquire) - self.done.load(Ordering::Acquire)
+    }
+
+    /// Batch `number` is through. Its output, and that of later ones which waited for it, goes to the outlets' queues while the lane is held;
+    /// the writing is left to the caller.
+    pub fn finish(&self, number: u64, parcels: Parcels) -> Vec<std::sync::Arc<crate::outlet::Outlet>> {
+        let mut touched = Vec::new();
+        let mut order = self.order.lock();
+        order.parked.insert(number, parcels);
+        loop {
+            let next = order.next;
+            let Some(parcels) = order.parked.remove(&next) else { break };
+            for (outlet, chunk) in parcels {
+                outlet.push(chunk);
+                touched.push(outlet);
+            }
+            order.next += 1;
+            self.done.fetch_add(1, Ordering::Release);
+        }
+        touched
+    }
+}

@@ -1,0 +1,162 @@
+//! The ledger: what came in and what became of it. Counted per batch with relaxed atomics, read by statistics, metrics and tests.
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+
+/// Why a message was not delivered. Every lost message has exactly one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// The queue of a destination was full and the path has no flow-control.
+    QueueFull,
+    /// The destination refused it for good (too large for a datagram, name outside the prefix ...).
+    Refused,
+    /// The destination could not be written any more and was removed by a reload or at shutdown.
+    Abandoned,
+    /// A panic was contained while the batch was in work.
+    Contained,
+    /// The kernel had no room in the receive buffer (UDP).
+    Kernel,
+    /// The source had no credit and cannot wait (UDP without flow-control).
+    NoCredit,
+    /// The framing of a connection broke; what followed could not be told apart.
+    Framing,
+    /// A value could not be converted: on-error(drop-message).
+    Conversion,
+}
+
+impl Reason {
+    pub const ALL: [Reason; 8] = [
+        Reason::QueueFull,
+        Reason::Refused,
+        Reason::Abandoned,
+        Reason::Contained,
+        Reason::Kernel,
+        Reason::NoCredit,
+        Reason::Framing,
+        Reason::Conversion,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::QueueFull => "queue_full",
+            Reason::Refused => "refused",
+            Reason::Abandoned => "abandoned",
+            Reason::Contained => "contained",
+            Reason::Kernel => "kernel",
+            Reason::NoCredit => "no_credit",
+            Reason::Framing => "framing",
+            Reason::Conversion => "conversion",
+        }
+    }
+}
+
+/// A number that only grows, except by an explicit reset.
+#[derive(Debug, Default)]
+pub struct Count(AtomicU64);
+
+impl Count {
+    pub fn add(&self, n: usize) {
+        if n > 0 {
+            self.0.fetch_add(n as u64, Relaxed);
+        }
+    }
+
+    pub fn value(&self) -> u64 {
+        self.0.load(Relaxed)
+    }
+
+    pub fn reset(&self) {
+        self.0.store(0, Relaxed);
+    }
+}
+
+/// A number of things that are somewhere at this moment.
+#[derive(Debug, Default)]
+pub struct Gauge(AtomicI64);
+
+impl Gauge {
+    pub fn add(&self, n: usize) {
+        self.0.fetch_add(n as i64, Relaxed);
+    }
+
+    pub fn sub(&self, n: usize) {
+        self.0.fetch_sub(n as i64, Relaxed);
+    }
+
+    pub fn value(&self) -> u64 {
+        self.0.load(Relaxed).max(0) as u64
+    }
+}
+
+/// Lost messages by reason.
+#[derive(Debug, Default)]
+pub struct Drops([Count; Reason::ALL.len()]);
+
+impl Drops {
+    pub fn add(&self, reason: Reason, n: usize) {
+        self.0[reason as usize].add(n);
+    }
+
+    pub fn value(&self, reason: Reason) -> u64 {
+        self.0[reason as usize].value()
+    }
+
+    pub fn total(&self) -> u64 {
+        self.0.iter().map(Count::value).sum()
+    }
+
+    pub fn reset(&self) {
+        self.0.iter().for_each(Count::reset);
+    }
+}
+
+/// `received = routed + unmatched + dropped + in work`.
+#[derive(Debug, Default)]
+pub struct SourceCounters {
+    pub received: Count,
+    pub received_bytes: Count,
+    /// Messages that at least one log path took to its end.
+    pub routed: Count,
+    /// Messages that no log path took: filtered out everywhere.
+    pub unmatched: Count,
+    /// Read and not yet through the log paths.
+    pub in_work: Gauge,
+    pub dropped: Drops,
+    /// Messages cut at log-msg-size().
+    pub truncated: Count,
+    pub connections: Gauge,
+    pub rejected_connections: Count,
+    /// Seconds since 1970 of the newest message.
+    pub last_seen: AtomicU64,
+}
+
+/// `ingress = matched + filtered`.
+#[derive(Debug, Default)]
+pub struct PathCounters {
+    pub ingress: Count,
+    pub matched: Count,
+}
+
+/// `accepted = delivered + waiting + dropped`.
+#[derive(Debug, Default)]
+pub struct DestinationCounters {
+    pub accepted: Count,
+    pub accepted_bytes: Count,
+    pub delivered: Count,
+    pub delivered_bytes: Count,
+    pub waiting: Gauge,
+    pub waiting_bytes: Gauge,
+    pub dropped: Drops,
+    /// Lines replaced by "Last message repeated": counted as delivered, shown apart.
+    pub suppressed: Count,
+    pub truncated: Count,
+    pub reconnects: Count,
+    /// 1 while the destination cannot be reached.
+    pub unreachable: Gauge,
+}
+
+/// Matched and not matched messages of a filter or parser.
+#[derive(Debug, Default)]
+pub struct StepCounters {
+    pub matched: Count,
+    pub not_matched: Count,
+}

@@ -1,0 +1,113 @@
+//! A worker's output under way: one buffer per outlet, filled batch after batch and handed over in large pieces.
+
+use crate::chunk::Chunk;
+use crate::outlet::Outlet;
+use crate::window::Ticket;
+use std::sync::Arc;
+
+/// A buffer this full is written at once, while it is warm in the cache.
+const FLUSH_BYTES: usize = 128 * 1024;
+
+struct Buffer {
+    outlet: Arc<Outlet>,
+    chunk: Chunk,
+    /// Length of `bytes` and `ends` before the batch in work added to them.
+    before: Option<(usize, usize)>,
+}
+
+/// Finished output of one batch, for a lane that orders batches.
+pub type Parcels = Vec<(Arc<Outlet>, Chunk)>;
+
+#[derive(Default)]
+pub struct Outbox {
+    buffers: Vec<Buffer>,
+    /// Index in `buffers` by outlet id; `u32::MAX` when there is none.
+    places: Vec<u32>,
+    spare: Vec<Chunk>,
+    /// Set by the path in work: what it delivers is flow-controlled.
+    pub flow_control: bool,
+}
+
+impl Outbox {
+    /// The buffer for an outlet: append to `bytes` and push each message's end to `ends`.
+    pub fn buffer(&mut self, outlet: &Arc<Outlet>) -> &mut Chunk {
+        let id = outlet.id as usize;
+        if self.places.len() <= id {
+            self.places.resize(id + 1, u32::MAX);
+        }
+        if self.places[id] == u32::MAX {
+            self.places[id] = self.buffers.len() as u32;
+            let chunk = self.spare.pop().unwrap_or_default();
+            self.buffers.push(Buffer { outlet: Arc::clone(outlet), chunk, before: None });
+        }
+        let buffer = &mut self.buffers[self.places[id] as usize];
+        let chunk = &buffer.chunk;
+        buffer.before.get_or_insert((chunk.bytes.len(), chunk.ends.len()));
+        buffer.chunk.flow_control |= self.flow_control;
+        &mut buffer.chunk
+    }
+
+    /// A batch is through: its ticket is shared by what it left here, and full buffers are written.
+    pub fn end_batch(&mut self, ticket: &Arc<Ticket>) {
+        for at in (0..self.buffers.len()).rev() {
+            let buffer = &mut self.buffers[at];
+            if buffer.before.take().is_none() {
+                continue;
+            }
+            buffer.chunk.tickets.push(Arc::clone(ticket));
+            if buffer.chunk.bytes.len() >= FLUSH_BYTES {
+                self.flush_at(at);
+            }
+        }
+    }
+
+    /// A batch of an ordered lane is through: takes everything out. Only for outboxes that hold one batch at a time.
+    pub fn take(&mut self, ticket: &Arc<Ticket>) -> Parcels {
+        let mut parcels = Parcels::with_capacity(self.buffers.len());
+        for mut buffer in self.buffers.drain(..) {
+            self.places[buffer.outlet.id as usize] = u32::MAX;
+            if buffer.chunk.is_empty() {
+                self.spare.push(buffer.chunk);
+                continue;
+            }
+            buffer.chunk.tickets.push(Arc::clone(ticket));
+            parcels.push((buffer.outlet, buffer.chunk));
+        }
+        parcels
+    }
+
+    /// Hands everything over: at the end of a worker's round, and before a lane starts to share its batches.
+    pub fn flush(&mut self) {
+        for at in (0..self.buffers.len()).rev() {
+            self.flush_at(at);
+        }
+    }
+
+    fn flush_at(&mut self, at: usize) {
+        let buffer = self.buffers.swap_remove(at);
+        self.places[buffer.outlet.id as usize] = u32::MAX;
+        if let Some(moved) = self.buffers.get(at) {
+            self.places[moved.outlet.id as usize] = at as u32;
+        }
+        if buffer.chunk.is_empty() {
+            self.spare.push(buffer.chunk);
+            return;
+        }
+        buffer.outlet.push(buffer.chunk);
+        buffer.outlet.pump(&mut self.spare);
+    }
+
+    /// Takes back what the batch in work left: it panicked half way.
+    pub fn roll_back(&mut self) {
+        for buffer in &mut self.buffers {
+            if let Some((bytes, ends)) = buffer.before.take() {
+                buffer.chunk.bytes.truncate(bytes);
+                buffer.chunk.ends.truncate(ends);
+            }
+        }
+    }
+
+    pub fn spare(&mut self) -> &mut Vec<Chunk> {
+        &mut self.spare
+    }
+}

@@ -1,0 +1,310 @@
+//! An outlet: the ordered queue in front of one file, connection or process, and the sink that empties it.
+//!
+//! Any worker may bring a chunk; whoever finds the outlet unattended writes it out on the spot. No thread of its own, no hand-off.
+
+use crate::chunk::Chunk;
+use crate::ledger::{DestinationCounters, Reason};
+use crate::worker::WorkerHandle;
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// What a sink says after it was asked to write.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Took everything.
+    Done,
+    /// Took what it could; its readiness event will call again.
+    Blocked,
+    /// Cannot write now; call again after this long.
+    Retry(Duration),
+}
+
+/// Counts what a sink finished, and takes back the buffers.
+pub struct Progress<'a> {
+    pub counters: &'a DestinationCounters,
+    pub spare: &'a mut Vec<Chunk>,
+}
+
+/// Emptied buffers that are kept for the next batch, per worker.
+const SPARE_MAX: usize = 16;
+
+impl Progress<'_> {
+    /// A chunk is finished: its tickets go back and its buffer is kept.
+    pub fn finished(&mut self, mut chunk: Chunk) {
+        chunk.clear();
+        if self.spare.len() < SPARE_MAX {
+            self.spare.push(chunk);
+        }
+    }
+
+    pub fn delivered(&mut self, messages: usize, bytes: usize) {
+        self.counters.delivered.add(messages);
+        self.counters.delivered_bytes.add(bytes);
+    }
+
+    pub fn dropped(&mut self, reason: Reason, messages: usize) {
+        self.counters.dropped.add(reason, messages);
+    }
+}
+
+/// The end of the way: a file, a connection, a process. Called by one worker at a time.
+pub trait Sink: Send {
+    /// Writes chunks from the front. A chunk that is complete is popped and given to [`Progress::finished`];
+    /// every message is reported once, as delivered or dropped.
+    fn write(&mut self, chunks: &mut VecDeque<Chunk>, progress: &mut Progress<'_>) -> Status;
+
+    /// The file descriptor became ready. Finds out about peers that closed.
+    fn event(&mut self) {}
+
+    /// SIGUSR1: close and open again.
+    fn reopen(&mut self) {}
+
+    /// Called now and then: idle files close, dead processes restart. Returns whether the sink has no further use for its resources.
+    fn tick(&mut self, _now: Instant) {}
+
+    /// The last call: everything that could be written was.
+    fn close(&mut self) {}
+}
+
+/// How much may wait.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueLimits {
+    /// `log-fifo-size()`: messages without flow-control beyond it are dropped and counted.
+    pub messages_max: usize,
+}
+
+#[derive(Default)]
+struct Queue {
+    chunks: VecDeque<Chunk>,
+    messages: usize,
+    /// Somebody is writing.
+    busy: bool,
+    /// Something happened while somebody was writing: look again before leaving.
+    again: bool,
+    /// Do not try before.
+    not_before: Option<Instant>,
+    /// Unreachable, or nothing moved for a while: messages without flow-control no longer hold their sources back.
+    stalled: bool,
+    /// Something was finished since the last tick.
+    progressed: bool,
+    closed: bool,
+}
+
+impl Queue {
+    /// Lets the sources of messages without flow-control go on, and keeps of those messages what `log-fifo-size()` allows.
+    fn stall(&mut self, messages_max: usize) -> usize {
+        self.stalled = true;
+        let mut room = messages_max;
+        let mut cut = 0;
+        for chunk in self.chunks.iter_mut().filter(|c| !c.flow_control) {
+            chunk.tickets.clear();
+            cut += chunk.truncate(room);
+            room -= chunk.messages();
+        }
+        self.chunks.retain(|c| !c.is_empty());
+        self.messages -= cut;
+        cut
+    }
+}
+
+pub struct Outlet {
+    /// Process-wide number, small: workers index their buffers with it.
+    pub id: u32,
+    /// What it writes to, for messages.
+    pub name: String,
+    pub counters: Arc<DestinationCounters>,
+    limits: Mutex<QueueLimits>,
+    queue: Mutex<Queue>,
+    sink: Mutex<Box<dyn Sink>>,
+    home: WorkerHandle,
+}
+
+static NEXT_ID: AtomicU32 = AtomicU32::new(0);
+
+impl Outlet {
+    /// `sink` is built with the outlet's id, so that it can register its descriptor under it.
+    pub fn new(
+        name: String,
+        counters: Arc<DestinationCounters>,
+        limits: QueueLimits,
+        home: WorkerHandle,
+        sink: impl FnOnce(u32) -> Box<dyn Sink>,
+    ) -> Arc<Outlet> {
+        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        let outlet = Arc::new(Outlet {
+            id,
+            name,
+            counters,
+            limits: Mutex::new(limits),
+            queue: Mutex::default(),
+            sink: Mutex::new(sink(id)),
+            home,
+        });
+        outlet.home.adopt(&outlet);
+        outlet
+    }
+
+    pub fn set_limits(&self, limits: QueueLimits) {
+        *self.limits.lock() = limits;
+    }
+
+    /// Puts a chunk at the end of the queue. What has no room is dropped and counted, unless it is flow-controlled.
+    pub fn push(&self, mut chunk: Chunk) {
+        let messages = chunk.messages();
+        self.counters.accepted.add(messages);
+        self.counters.accepted_bytes.add(chunk.pending().len());
+        let limit = self.limits.lock().messages_max;
+        let mut queue = self.queue.lock();
+        if queue.closed {
+            self.counters.dropped.add(Reason::Abandoned, messages);
+            return;
+        }
+        // While the outlet moves, the windows of the sources bound what waits here. Once it does not, log-fifo-size() does.
+        if queue.stalled && !chunk.flow_control {
+            chunk.tickets.clear();
+            let cut = chunk.truncate(limit.saturating_sub(queue.messages));
+            if cut > 0 {
+                self.overflow(cut);
+            }
+            if chunk.is_empty() {
+                return;
+            }
+        }
+        let kept = chunk.messages();
+        queue.messages += kept;
+        queue.chunks.push_back(chunk);
+        self.counters.waiting.add(kept);
+    }
+
+    /// Messages that wait or are being written.
+    pub fn waiting(&self) -> usize {
+        self.queue.lock().messages
+    }
+
+    /// Writes what waits, unless somebody already does.
+    pub fn pump(self: &Arc<Outlet>, spare: &mut Vec<Chunk>) {
+        let mut work = VecDeque::new();
+        loop {
+            {
+                let mut queue = self.queue.lock();
+                if queue.busy {
+                    queue.again = true;
+                    return;
+                }
+                if queue.chunks.is_empty() || queue.not_before.is_some_and(|at| at > Instant::now()) {
+                    return;
+                }
+                queue.busy = true;
+                queue.again = false;
+                queue.not_before = None;
+                std::mem::swap(&mut work, &mut queue.chunks);
+            }
+            let status = self.write(&mut work, spare);
+            let left: usize = work.iter().map(Chunk::messages).sum();
+            let mut queue = self.queue.lock();
+            queue.busy = false;
+            let new: usize = queue.chunks.iter().map(Chunk::messages).sum();
+            let done = queue.messages - left - new;
+            queue.messages -= done;
+            self.counters.waiting.sub(done);
+            if done > 0 {
+                queue.progressed = true;
+                queue.stalled = false;
+            }
+            while let Some(chunk) = work.pop_back() {
+                queue.chunks.push_front(chunk);
+            }
+            match status {
+                Status::Retry(after) => {
+                    let at = Instant::now() + after;
+                    queue.not_before = Some(at);
+                    let cut = queue.stall(self.limits.lock().messages_max);
+                    drop(queue);
+                    self.shed(cut);
+                    self.home.pump_at(at, self);
+                    return;
+                }
+                Status::Blocked if !queue.again => return,
+                Status::Done if queue.chunks.is_empty() => return,
+                _ => {}
+            }
+        }
+    }
+
+    /// A panic inside a sink costs the chunk it was working on, not the process.
+    fn write(&self, work: &mut VecDeque<Chunk>, spare: &mut Vec<Chunk>) -> Status {
+        let mut sink = self.sink.lock();
+        let mut progress = Progress { counters: &self.counters, spare };
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| sink.write(work, &mut progress)));
+        outcome.unwrap_or_else(|_| {
+            if let Some(chunk) = work.pop_front() {
+                self.counters.dropped.add(Reason::Contained, chunk.messages());
+            }
+            Status::Retry(Duration::from_secs(1))
+        })
+    }
+
+    /// Messages that waited are given up.
+    fn shed(&self, messages: usize) {
+        if messages > 0 {
+            self.counters.waiting.sub(messages);
+            self.overflow(messages);
+        }
+    }
+
+    fn overflow(&self, messages: usize) {
+        self.counters.dropped.add(Reason::QueueFull, messages);
+        oplog::limited(
+            "queue-full",
+            oplog::Level::Error,
+            "Destination queue full, dropping messages",
+            &[("location", &self.name), ("dropped", &messages)],
+        );
+    }
+
+    /// The descriptor became ready.
+    pub fn event(self: &Arc<Outlet>, spare: &mut Vec<Chunk>) {
+        self.sink.lock().event();
+        self.queue.lock().not_before = None;
+        self.pump(spare);
+    }
+
+    pub fn reopen(self: &Arc<Outlet>, spare: &mut Vec<Chunk>) {
+        self.sink.lock().reopen();
+        self.queue.lock().not_before = None;
+        self.pump(spare);
+    }
+
+    /// Once a second: notices an outlet in which nothing moves.
+    pub fn tick(&self, now: Instant) {
+        let mut queue = self.queue.lock();
+        let cut = match !queue.busy && !queue.chunks.is_empty() && !queue.progressed {
+            true => queue.stall(self.limits.lock().messages_max),
+            false => 0,
+        };
+        queue.progressed = false;
+        drop(queue);
+        self.shed(cut);
+        if let Some(mut sink) = self.sink.try_lock() {
+            sink.tick(now);
+        }
+    }
+
+    /// Writes what can be written and lets go of the rest, counted.
+    pub fn close(self: &Arc<Outlet>, spare: &mut Vec<Chunk>) {
+        self.queue.lock().not_before = None;
+        self.pump(spare);
+        let mut queue = self.queue.lock();
+        queue.closed = true;
+        let left: usize = queue.chunks.drain(..).map(|c| c.messages()).sum();
+        queue.messages -= left;
+        drop(queue);
+        self.counters.waiting.sub(left);
+        self.counters.dropped.add(Reason::Abandoned, left);
+        self.sink.lock().close();
+        self.home.release(self.id);
+    }
+}

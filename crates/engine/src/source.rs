@@ -1,0 +1,106 @@
+//! One source driver at work: its counters, and what is done with each batch it reads. What a reload changes is swapped between two batches.
+
+mod finish;
+
+pub use finish::Finish;
+
+use crate::exec::Machine;
+use crate::ledger::{Reason, SourceCounters};
+use crate::outbox::Outbox;
+use crate::program::{Program, Scratch};
+use parking_lot::{Mutex, RwLock};
+use record::Batch;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use wire::{SyslogOptions, SyslogParser};
+
+/// The part of a source that a reload may replace.
+pub struct Settings {
+    pub syslog: SyslogOptions,
+    pub finish: Finish,
+    pub program: Arc<Program>,
+    /// Parsers keep caches, so each batch borrows one.
+    parsers: Mutex<Vec<SyslogParser>>,
+}
+
+impl Settings {
+    pub fn new(syslog: SyslogOptions, finish: Finish, program: Arc<Program>) -> Settings {
+        Settings { syslog, finish, program, parsers: Mutex::default() }
+    }
+}
+
+pub struct Source {
+    /// Name of the source statement.
+    pub group: Arc<str>,
+    /// `<statement>#<n>` as in statistics.
+    pub id: String,
+    /// Driver and address, for statistics and messages.
+    pub driver: &'static str,
+    pub instance: String,
+    pub counters: SourceCounters,
+    settings: RwLock<Arc<Settings>>,
+}
+
+/// Messages between reading and the end of the log paths; a panic on the way counts them as dropped.
+struct InWork<'a> {
+    counters: &'a SourceCounters,
+    messages: usize,
+}
+
+impl Drop for InWork<'_> {
+    fn drop(&mut self) {
+        self.counters.in_work.sub(self.messages);
+        if std::thread::panicking() {
+            self.counters.dropped.add(Reason::Contained, self.messages);
+        }
+    }
+}
+
+impl Source {
+    pub fn new(group: &str, id: String, driver: &'static str, instance: String, settings: Settings) -> Arc<Source> {
+        Arc::new(Source {
+            group: group.into(),
+            id,
+            driver,
+            instance,
+            counters: SourceCounters::default(),
+            settings: RwLock::new(Arc::new(settings)),
+        })
+    }
+
+    pub fn settings(&self) -> Arc<Settings> {
+        Arc::clone(&self.settings.read())
+    }
+
+    /// Takes effect with the next batch.
+    pub fn set_settings(&self, settings: Settings) {
+        *self.settings.write() = Arc::new(settings);
+    }
+
+    /// Counts messages as received and in work. Each must then go through [`Source::process`] once.
+    pub fn received(&self, batch: &Batch, bytes: usize) {
+        self.counters.received.add(batch.records.len());
+        self.counters.received_bytes.add(bytes);
+        self.counters.in_work.add(batch.records.len());
+        self.counters.last_seen.store(batch.received.secs.max(0) as u64, Ordering::Relaxed);
+    }
+
+    /// Parses a framed batch and runs the log paths on it; the output is in `out` afterwards.
+    pub fn process(&self, batch: &mut Batch, machine: &mut Machine, scratch: &mut Scratch, out: &mut Outbox) {
+        let settings = self.settings();
+        let in_work = InWork { counters: &self.counters, messages: batch.records.len() };
+        for (index, record) in batch.records.iter_mut().enumerate() {
+            record.origin = index as u32;
+        }
+        let parser = settings.parsers.lock().pop();
+        let mut parser = parser.unwrap_or_else(|| SyslogParser::new(settings.syslog.clone()));
+        parser.parse_batch(batch, 0);
+        settings.parsers.lock().push(parser);
+        settings.finish.apply(batch);
+        scratch.begin_batch(batch.received);
+        let outcome = machine.run(&settings.program, batch, scratch, out);
+        self.counters.routed.add(outcome.routed);
+        self.counters.unmatched.add(outcome.unmatched);
+        drop(in_work);
+    }
+}

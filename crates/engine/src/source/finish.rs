@@ -1,0 +1,102 @@
+//! The last step of reading: which host name a message gets, its source's tags, overrides and time stamp.
+
+use record::{Batch, Flags, NameId, Record, Span, TagId, Tags, ValueType};
+
+/// Options of a source that apply to every message after parsing.
+#[derive(Clone, Debug, Default)]
+pub struct Finish {
+    pub keep_hostname: bool,
+    pub chain_hostnames: bool,
+    pub keep_timestamp: bool,
+    /// Unix sockets, pipes, own messages.
+    pub local: bool,
+    pub host_override: Option<Box<[u8]>>,
+    pub program_override: Option<Box<[u8]>>,
+    /// Tags with an id below 64.
+    pub tags: Tags,
+    pub more_tags: Vec<TagId>,
+    /// Group name, for the names that chain-hostnames() makes.
+    pub group: Box<str>,
+}
+
+impl Finish {
+    /// Adds a tag to those every message gets.
+    pub fn add_tag(&mut self, tag: TagId) {
+        match tag.0 < u64::BITS {
+            true => self.tags.0 |= 1 << tag.0,
+            false => self.more_tags.push(tag),
+        }
+    }
+
+    pub fn apply(&self, batch: &mut Batch) {
+        let senders: Vec<Span> = match self.chain_hostnames {
+            true => Vec::new(),
+            false => {
+                let names: Vec<_> = batch.contexts.iter().map(|c| c.host_from.clone()).collect();
+                names.iter().map(|name| batch.append(name.as_bytes())).collect()
+            }
+        };
+        let local = if self.local { Flags::LOCAL } else { Flags::default() };
+        for record in &mut batch.records {
+            record.tags.0 |= self.tags.0;
+            record.flags.set(local);
+            if !self.keep_timestamp {
+                record.stamp = batch.received;
+                record.stamp_text = Record::NO_TEXT;
+            }
+            if !(self.keep_hostname && !record.host.is_empty())
+                && let Some(sender) = senders.get(record.context as usize)
+            {
+                record.host = *sender;
+            }
+        }
+        if self.chain_hostnames {
+            self.chain(batch);
+        }
+        self.overrides(batch);
+        for tag in &self.more_tags {
+            for index in 0..batch.records.len() {
+                batch.set_tag(index, *tag);
+            }
+        }
+    }
+
+    /// `original/resolved`, or `group@host` for local messages; repeated at every hop.
+    fn chain(&self, batch: &mut Batch) {
+        for index in 0..batch.records.len() {
+            let Some(record) = batch.records.get(index).copied() else { continue };
+            if self.keep_hostname && !record.host.is_empty() {
+                continue;
+            }
+            let Some(from) = batch.context(&record).map(|c| c.host_from.clone()) else { continue };
+            let original = batch.bytes(record.host).to_vec();
+            let mut name = Vec::with_capacity(from.len() * 2 + 1);
+            match (self.local, original.is_empty()) {
+                (true, _) => {
+                    name.extend_from_slice(self.group.as_bytes());
+                    name.push(b'@');
+                }
+                (false, true) => {
+                    name.extend_from_slice(from.as_bytes());
+                    name.push(b'/');
+                }
+                (false, false) => {
+                    name.extend_from_slice(&original);
+                    name.push(b'/');
+                }
+            }
+            name.extend_from_slice(from.as_bytes());
+            batch.set(index, NameId::HOST, &name, ValueType::String);
+        }
+    }
+
+    fn overrides(&self, batch: &mut Batch) {
+        for (name, text) in [(NameId::HOST, &self.host_override), (NameId::PROGRAM, &self.program_override)] {
+            let Some(text) = text else { continue };
+            let span = batch.append(text);
+            for index in 0..batch.records.len() {
+                batch.set_span(index, name, span, ValueType::String);
+            }
+        }
+    }
+}

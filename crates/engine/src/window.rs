@@ -1,0 +1,142 @@
+//! Flow control without arithmetic: bytes and messages a source has under way, given back when the last destination is done.
+
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Memory for messages under way in the whole process.
+#[derive(Debug)]
+pub struct Budget {
+    used: AtomicUsize,
+    pub bytes_max: usize,
+}
+
+impl Budget {
+    pub fn new(bytes_max: usize) -> Arc<Budget> {
+        Arc::new(Budget { used: AtomicUsize::new(0), bytes_max })
+    }
+
+    pub fn used(&self) -> usize {
+        self.used.load(Ordering::Relaxed)
+    }
+}
+
+/// Called when a window that was empty has credit again.
+pub trait Wake: Send + Sync {
+    fn wake(&self);
+}
+
+/// What one connection or file may have under way. Several tickets draw on it; dropping a ticket gives its part back.
+pub struct Window {
+    bytes: AtomicUsize,
+    messages: AtomicUsize,
+    bytes_max: usize,
+    /// `log-iw-size()` when it was given.
+    messages_max: usize,
+    budget: Arc<Budget>,
+    starved: AtomicBool,
+    waker: Mutex<Option<Arc<dyn Wake>>>,
+}
+
+impl Window {
+    pub fn new(bytes_max: usize, messages_max: Option<usize>, budget: Arc<Budget>) -> Arc<Window> {
+        Arc::new(Window {
+            bytes: AtomicUsize::new(0),
+            messages: AtomicUsize::new(0),
+            bytes_max,
+            messages_max: messages_max.unwrap_or(usize::MAX),
+            budget,
+            starved: AtomicBool::new(false),
+            waker: Mutex::new(None),
+        })
+    }
+
+    fn has_room(&self) -> bool {
+        self.bytes.load(Ordering::Acquire) < self.bytes_max
+            && self.messages.load(Ordering::Acquire) < self.messages_max
+            // A connection with nothing under way may always read once: the budget bounds, it never starves.
+            && (self.budget.used() < self.budget.bytes_max || self.bytes.load(Ordering::Acquire) == 0)
+    }
+
+    /// Whether the source may read. When not, `waker` is called once credit returns.
+    pub fn may_read(&self, waker: &Arc<dyn Wake>) -> bool {
+        if self.has_room() {
+            return true;
+        }
+        *self.waker.lock() = Some(Arc::clone(waker));
+        self.starved.store(true, Ordering::SeqCst);
+        // Credit may have come back between the look and the note.
+        self.has_room() && self.starved.swap(false, Ordering::SeqCst)
+    }
+
+    /// Takes credit for a batch; given back when the ticket and all its clones are gone.
+    pub fn ticket(self: &Arc<Window>, bytes: usize, messages: usize) -> Arc<Ticket> {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        self.messages.fetch_add(messages, Ordering::Relaxed);
+        self.budget.used.fetch_add(bytes, Ordering::Relaxed);
+        Arc::new(Ticket { window: Arc::clone(self), bytes, messages })
+    }
+
+    fn give_back(&self, bytes: usize, messages: usize) {
+        self.budget.used.fetch_sub(bytes, Ordering::Release);
+        self.bytes.fetch_sub(bytes, Ordering::Release);
+        self.messages.fetch_sub(messages, Ordering::SeqCst);
+        if self.starved.load(Ordering::SeqCst)
+            && self.has_room()
+            && self.starved.swap(false, Ordering::SeqCst)
+            && let Some(waker) = self.waker.lock().take()
+        {
+            waker.wake();
+        }
+    }
+}
+
+/// A batch's share of its source's window: held by every chunk made from it.
+pub struct Ticket {
+    window: Arc<Window>,
+    bytes: usize,
+    messages: usize,
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        self.window.give_back(self.bytes, self.messages);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Flag(AtomicUsize);
+    impl Wake for Flag {
+        fn wake(&self) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn a_starved_source_is_woken_once_when_the_last_clone_is_gone() {
+        let flag = Arc::new(Flag(AtomicUsize::new(0)));
+        let waker: Arc<dyn Wake> = flag.clone();
+        let window = Window::new(100, None, Budget::new(1000));
+        let ticket = window.ticket(100, 1);
+        let clone = Arc::clone(&ticket);
+        assert!(!window.may_read(&waker));
+        drop(ticket);
+        assert_eq!(flag.0.load(Ordering::SeqCst), 0);
+        drop(clone);
+        assert_eq!(flag.0.load(Ordering::SeqCst), 1);
+        assert!(window.may_read(&waker));
+    }
+
+    #[test]
+    fn the_budget_bounds_but_never_starves_an_empty_window() {
+        let flag: Arc<dyn Wake> = Arc::new(Flag(AtomicUsize::new(0)));
+        let budget = Budget::new(10);
+        let hog = Window::new(1000, None, Arc::clone(&budget));
+        let _held = hog.ticket(50, 1);
+        assert!(!hog.may_read(&flag));
+        assert!(Window::new(1000, None, budget).may_read(&flag));
+    }
+}

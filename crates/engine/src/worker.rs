@@ -1,0 +1,210 @@
+//! Workers: one thread per core, each with its own readiness loop and its own connections; whole batches are shared when a core is idle.
+
+mod handle;
+mod port;
+mod shared;
+mod timer;
+
+pub use handle::WorkerHandle;
+pub use port::{After, Port, PortContext};
+pub use shared::{Job, Shared};
+
+use crate::chunk::Chunk;
+use handle::{Command, WAKER};
+use mio::{Events, Poll, Token};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use timer::Timers;
+
+/// A worker wakes at least this often to look at idle files and stalled outlets.
+const TICK: Duration = Duration::from_secs(1);
+/// Events taken from the kernel in one go.
+const EVENTS_MAX: usize = 256;
+
+/// One thread's part of the engine.
+pub struct Worker {
+    poll: Poll,
+    handle: WorkerHandle,
+    ports: slab::Slab<Box<dyn Port>>,
+    /// Ports that have more to read than their turn allowed.
+    ready: VecDeque<usize>,
+    timers: Timers,
+    cx: PortContext,
+    next_tick: Instant,
+}
+
+impl Worker {
+    /// Makes a worker and the handle by which others reach it. Fails when the kernel has no more epoll instances.
+    pub fn new(index: usize, shared: Arc<Shared>) -> std::io::Result<Worker> {
+        let poll = Poll::new()?;
+        let handle = WorkerHandle::new(index, &poll)?;
+        Ok(Worker {
+            poll,
+            cx: PortContext::new(handle.clone(), shared),
+            handle,
+            ports: slab::Slab::new(),
+            ready: VecDeque::new(),
+            timers: Timers::default(),
+            next_tick: Instant::now() + TICK,
+        })
+    }
+
+    pub fn handle(&self) -> WorkerHandle {
+        self.handle.clone()
+    }
+
+    /// Runs until told to stop.
+    pub fn run(mut self) {
+        let mut events = Events::with_capacity(EVENTS_MAX);
+        loop {
+            if self.commands() {
+                break;
+            }
+            self.jobs();
+            self.round();
+            self.cx.outbox.flush();
+            self.wait(&mut events);
+            for event in &events {
+                match event.token() {
+                    WAKER => {}
+                    Token(at) if at >= handle::OUTLET_BASE => self.outlet_event((at - handle::OUTLET_BASE) as u32),
+                    Token(at) => self.enqueue(at),
+                }
+            }
+            self.timers();
+        }
+        self.drain();
+    }
+
+    fn wait(&mut self, events: &mut Events) {
+        let busy = !self.ready.is_empty() || self.cx.shared.has_jobs();
+        let until = self.timers.next().map_or(self.next_tick, |at| at.min(self.next_tick));
+        let timeout = if busy { Duration::ZERO } else { until.saturating_duration_since(Instant::now()) };
+        let asleep = !timeout.is_zero() && self.cx.shared.fall_asleep(self.handle.index());
+        let timeout = if asleep { timeout } else { Duration::ZERO };
+        if self.poll.poll(events, Some(timeout)).is_err() {
+            events.clear();
+        }
+        if asleep {
+            self.cx.shared.wake_up(self.handle.index());
+        }
+    }
+
+    fn enqueue(&mut self, at: usize) {
+        if let Some(port) = self.ports.get_mut(at)
+            && !std::mem::replace(port.queued(), true)
+        {
+            self.ready.push_back(at);
+        }
+    }
+
+    /// One turn for every port that has something.
+    fn round(&mut self) {
+        for _ in 0..self.ready.len() {
+            let Some(at) = self.ready.pop_front() else { return };
+            let Some(port) = self.ports.get_mut(at) else { continue };
+            *port.queued() = false;
+            self.cx.token = Token(at);
+            let cx = &mut self.cx;
+            // One connection's panic is one connection's end.
+            let turn = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| port.turn(cx)));
+            match turn {
+                Ok(After::Idle) => {}
+                Ok(After::Again) => self.enqueue(at),
+                Ok(After::Close) => self.close(at),
+                Err(_) => {
+                    self.cx.outbox.roll_back();
+                    port.panicked();
+                    oplog::limited("port-panic", oplog::Level::Error, "Internal error contained, connection closed", &[]);
+                    self.close(at);
+                }
+            }
+        }
+    }
+
+    fn close(&mut self, at: usize) {
+        if self.ports.contains(at) {
+            let mut port = self.ports.remove(at);
+            self.cx.token = Token(at);
+            port.closed(&mut self.cx);
+        }
+    }
+
+    /// Batches other workers could not get to.
+    fn jobs(&mut self) {
+        while let Some(job) = self.cx.shared.take_job() {
+            job.run(&mut self.cx);
+        }
+    }
+
+    fn outlet_event(&mut self, id: u32) {
+        if let Some(outlet) = self.handle.outlet(id) {
+            outlet.event(self.cx.outbox.spare());
+        }
+    }
+
+    fn timers(&mut self) {
+        let now = Instant::now();
+        let spare: &mut Vec<Chunk> = self.cx.outbox.spare();
+        while let Some(outlet) = self.timers.due(now) {
+            outlet.pump(spare);
+        }
+        if now >= self.next_tick {
+            self.next_tick = now + TICK;
+            for outlet in self.handle.outlets() {
+                outlet.tick(now);
+            }
+            let closing: Vec<usize> =
+                self.ports.iter_mut().filter_map(|(at, port)| (!port.tick(now)).then_some(at)).collect();
+            for at in closing {
+                self.close(at);
+            }
+        }
+    }
+
+    /// Returns whether the worker is to stop.
+    fn commands(&mut self) -> bool {
+        for command in self.handle.commands() {
+            match command {
+                Command::Add(make) => {
+                    let entry = self.ports.vacant_entry();
+                    let token = Token(entry.key());
+                    match make(token, &self.cx) {
+                        Ok(port) => {
+                            entry.insert(port);
+                            self.enqueue(token.0);
+                        }
+                        Err(error) => oplog::error("Error registering a descriptor", &[("error", &error)]),
+                    }
+                }
+                Command::Ready(token) => self.enqueue(token.0),
+                Command::PumpAt(at, outlet) => self.timers.add(at, outlet),
+                Command::Each(mut visit) => {
+                    let closing: Vec<usize> =
+                        self.ports.iter_mut().filter_map(|(at, port)| visit(&mut **port).then_some(at)).collect();
+                    for at in closing {
+                        self.close(at);
+                    }
+                }
+                Command::Barrier(done) => {
+                    self.jobs();
+                    self.cx.outbox.flush();
+                    drop(done);
+                }
+                Command::Stop => return true,
+            }
+        }
+        false
+    }
+
+    /// Last turn: nothing more is read; what was read goes out.
+    fn drain(&mut self) {
+        let all: Vec<usize> = self.ports.iter().map(|(at, _)| at).collect();
+        for at in all {
+            self.close(at);
+        }
+        self.jobs();
+        self.cx.outbox.flush();
+    }
+}

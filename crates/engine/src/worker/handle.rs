@@ -1,0 +1,127 @@
+//! How other threads reach a worker: a mailbox, a waker, and registration with its readiness loop.
+
+use super::port::{Port, PortContext};
+use crate::outlet::Outlet;
+use crate::window::Wake;
+use mio::{Poll, Registry, Token, Waker};
+use parking_lot::{Mutex, RwLock};
+use std::collections::HashMap;
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Weak};
+use std::time::Instant;
+
+pub(super) const WAKER: Token = Token(usize::MAX);
+/// Tokens from here on belong to outlets, by id.
+pub(super) const OUTLET_BASE: usize = 1 << 40;
+
+pub(super) type MakePort = Box<dyn FnOnce(Token, &PortContext) -> std::io::Result<Box<dyn Port>> + Send>;
+
+pub(super) enum Command {
+    Add(MakePort),
+    Ready(Token),
+    PumpAt(Instant, Weak<Outlet>),
+    /// Visits every port; those for which it says `true` are closed.
+    Each(Box<dyn FnMut(&mut dyn Port) -> bool + Send>),
+    /// Everything read so far has been handed over when the sender is dropped.
+    Barrier(SyncSender<()>),
+    Stop,
+}
+
+struct Inner {
+    index: usize,
+    registry: Registry,
+    waker: Waker,
+    mailbox: Mutex<Vec<Command>>,
+    outlets: RwLock<HashMap<u32, Arc<Outlet>>>,
+}
+
+#[derive(Clone)]
+pub struct WorkerHandle(Arc<Inner>);
+
+impl WorkerHandle {
+    pub(super) fn new(index: usize, poll: &Poll) -> std::io::Result<WorkerHandle> {
+        Ok(WorkerHandle(Arc::new(Inner {
+            index,
+            registry: poll.registry().try_clone()?,
+            waker: Waker::new(poll.registry(), WAKER)?,
+            mailbox: Mutex::default(),
+            outlets: RwLock::default(),
+        })))
+    }
+
+    pub fn index(&self) -> usize {
+        self.0.index
+    }
+
+    pub fn wake(&self) {
+        // A failure means that the counter is at its top: the worker is being woken anyway.
+        let _ = self.0.waker.wake();
+    }
+
+    fn send(&self, command: Command) {
+        self.0.mailbox.lock().push(command);
+        self.wake();
+    }
+
+    pub(super) fn commands(&self) -> Vec<Command> {
+        std::mem::take(&mut *self.0.mailbox.lock())
+    }
+
+    /// Adds a port; `make` registers its descriptor under the token.
+    pub fn add(&self, make: impl FnOnce(Token, &PortContext) -> std::io::Result<Box<dyn Port>> + Send + 'static) {
+        self.send(Command::Add(Box::new(make)));
+    }
+
+    /// Visits every port in its own thread; those for which `visit` says `true` are closed.
+    pub fn each(&self, visit: impl FnMut(&mut dyn Port) -> bool + Send + 'static) {
+        self.send(Command::Each(Box::new(visit)));
+    }
+
+    pub fn barrier(&self, done: SyncSender<()>) {
+        self.send(Command::Barrier(done));
+    }
+
+    pub fn stop(&self) {
+        self.send(Command::Stop);
+    }
+
+    /// Something that gives the port under `token` a turn.
+    pub fn waker(&self, token: Token) -> Arc<dyn Wake> {
+        struct Turn(WorkerHandle, Token);
+        impl Wake for Turn {
+            fn wake(&self) {
+                self.0.send(Command::Ready(self.1));
+            }
+        }
+        Arc::new(Turn(self.clone(), token))
+    }
+
+    pub fn registry(&self) -> &Registry {
+        &self.0.registry
+    }
+
+    /// The token under which an outlet's sink registers its descriptor.
+    pub fn outlet_token(id: u32) -> Token {
+        Token(OUTLET_BASE + id as usize)
+    }
+
+    pub(crate) fn pump_at(&self, at: Instant, outlet: &Arc<Outlet>) {
+        self.send(Command::PumpAt(at, Arc::downgrade(outlet)));
+    }
+
+    pub(crate) fn adopt(&self, outlet: &Arc<Outlet>) {
+        self.0.outlets.write().insert(outlet.id, Arc::clone(outlet));
+    }
+
+    pub(crate) fn release(&self, id: u32) {
+        self.0.outlets.write().remove(&id);
+    }
+
+    pub(super) fn outlet(&self, id: u32) -> Option<Arc<Outlet>> {
+        self.0.outlets.read().get(&id).cloned()
+    }
+
+    pub fn outlets(&self) -> Vec<Arc<Outlet>> {
+        self.0.outlets.read().values().cloned().collect()
+    }
+}

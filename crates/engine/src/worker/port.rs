@@ -1,0 +1,88 @@
+//! A port: something with a descriptor that a worker serves: a listener, a connection, a datagram socket, a pipe.
+
+use super::handle::WorkerHandle;
+use super::shared::Shared;
+use crate::exec::Machine;
+use crate::outbox::Outbox;
+use crate::program::Scratch;
+use mio::Token;
+use record::Batch;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What a port wants after its turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum After {
+    /// Wait for readiness or for credit.
+    Idle,
+    /// There is more: another turn after the others.
+    Again,
+    Close,
+}
+
+pub trait Port: Send {
+    /// Reads or accepts what is there, within a turn's bound.
+    fn turn(&mut self, cx: &mut PortContext) -> After;
+
+    /// The place for the worker's note that this port is in its ready list.
+    fn queued(&mut self) -> &mut bool;
+
+    /// Once a second; `false` closes the port.
+    fn tick(&mut self, _now: Instant) -> bool {
+        true
+    }
+
+    /// The last call: takes the descriptor out of the readiness loop and says what is to be said.
+    fn closed(&mut self, cx: &mut PortContext);
+
+    /// A turn panicked: counts what was lost.
+    fn panicked(&mut self) {}
+
+    /// The source this port belongs to, for reloads.
+    fn source(&self) -> Option<&Arc<crate::source::Source>> {
+        None
+    }
+}
+
+/// What a worker lends to the port whose turn it is.
+pub struct PortContext {
+    pub handle: WorkerHandle,
+    pub shared: Arc<Shared>,
+    pub token: Token,
+    pub outbox: Outbox,
+    /// For batches of lanes: holds one batch's output at a time.
+    pub lane_outbox: Outbox,
+    pub machine: Machine,
+    pub scratch: Scratch,
+    batches: Vec<Batch>,
+}
+
+/// Batches a worker keeps for reuse.
+const BATCHES_MAX: usize = 8;
+
+impl PortContext {
+    pub(super) fn new(handle: WorkerHandle, shared: Arc<Shared>) -> PortContext {
+        PortContext {
+            handle,
+            shared,
+            token: Token(0),
+            outbox: Outbox::default(),
+            lane_outbox: Outbox::default(),
+            machine: Machine::default(),
+            scratch: Scratch::default(),
+            batches: Vec::new(),
+        }
+    }
+
+    /// An empty batch, with the allocations of an earlier one.
+    pub fn batch(&mut self) -> Batch {
+        self.batches.pop().or_else(|| self.shared.spare_batch()).unwrap_or_default()
+    }
+
+    pub fn recycle(&mut self, mut batch: Batch) {
+        batch.reset();
+        if self.batches.len() < BATCHES_MAX {
+            self.batches.push(batch);
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! What the workers share: the batches waiting for a free core, who is asleep, and the limits of the process.
+
+use super::handle::WorkerHandle;
+use super::port::PortContext;
+use crate::lane::Lane;
+use crate::source::Source;
+use crate::window::{Budget, Ticket};
+use parking_lot::Mutex;
+use record::Batch;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+
+/// Batches that may wait for a free core, per worker: more would only fill the caches.
+const JOBS_PER_WORKER: usize = 2;
+const SPARE_MAX: usize = 16;
+
+/// A framed batch on its way to whichever core is free.
+pub struct Job {
+    pub batch: Batch,
+    pub source: Arc<Source>,
+    pub lane: Arc<Lane>,
+    pub number: u64,
+    pub ticket: Arc<Ticket>,
+}
+
+impl Job {
+    /// Runs the log paths and hands the output over in the lane's order.
+    pub fn run(self, cx: &mut PortContext) {
+        let Job { mut batch, source, lane, number, ticket } = self;
+        let run = || {
+            source.process(&mut batch, &mut cx.machine, &mut cx.scratch, &mut cx.lane_outbox);
+        };
+        // The lane must go on whatever happens to this batch.
+        if std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err() {
+            cx.lane_outbox.roll_back();
+        }
+        let parcels = cx.lane_outbox.take(&ticket);
+        batch.reset();
+        cx.shared.give_back(batch);
+        for outlet in lane.finish(number, parcels) {
+            outlet.pump(cx.lane_outbox.spare());
+        }
+    }
+}
+
+pub struct Shared {
+    pub budget: Arc<Budget>,
+    /// Whether batches may go to other workers at all.
+    pub sharing: bool,
+    workers: OnceLock<Vec<WorkerHandle>>,
+    asleep: Vec<AtomicBool>,
+    sleepers: AtomicUsize,
+    jobs: Mutex<VecDeque<Job>>,
+    jobs_waiting: AtomicUsize,
+    spare: Mutex<Vec<Batch>>,
+    next_worker: AtomicUsize,
+}
+
+impl Shared {
+    pub fn new(workers: usize, budget: Arc<Budget>, sharing: bool) -> Arc<Shared> {
+        Arc::new(Shared {
+            budget,
+            sharing: sharing && workers > 1,
+            workers: OnceLock::new(),
+            asleep: (0..workers).map(|_| AtomicBool::new(false)).collect(),
+            sleepers: AtomicUsize::new(0),
+            jobs: Mutex::default(),
+            jobs_waiting: AtomicUsize::new(0),
+            spare: Mutex::default(),
+            next_worker: AtomicUsize::new(0),
+        })
+    }
+
+    /// Called once, when all workers are made.
+    pub fn set_workers(&self, handles: Vec<WorkerHandle>) {
+        let _ = self.workers.set(handles);
+    }
+
+    pub fn workers(&self) -> &[WorkerHandle] {
+        self.workers.get().map_or(&[], Vec::as_slice)
+    }
+
+    /// The worker for the next connection or outlet, in turn. `None` only before the workers exist.
+    pub fn any_worker(&self) -> Option<&WorkerHandle> {
+        let workers = self.workers();
+        workers.get(self.next_worker.fetch_add(1, Ordering::Relaxed) % workers.len().max(1))
+    }
+
+    /// Whether a batch given away now would be taken up at once.
+    #[inline]
+    pub fn has_idle_worker(&self) -> bool {
+        self.sharing && self.sleepers.load(Ordering::Relaxed) > 0
+    }
+
+    /// Whether another batch may wait for a free core.
+    pub fn accepts_jobs(&self) -> bool {
+        self.sharing && self.jobs_waiting.load(Ordering::Relaxed) < JOBS_PER_WORKER * self.asleep.len()
+    }
+
+    pub fn give(&self, job: Job) {
+        self.jobs.lock().push_back(job);
+        self.jobs_waiting.fetch_add(1, Ordering::SeqCst);
+        if self.sleepers.load(Ordering::SeqCst) == 0 {
+            return;
+        }
+        for (flag, worker) in self.asleep.iter().zip(self.workers()) {
+            if flag.swap(false, Ordering::SeqCst) {
+                self.sleepers.fetch_sub(1, Ordering::SeqCst);
+                worker.wake();
+                return;
+            }
+        }
+    }
+
+    pub(super) fn take_job(&self) -> Option<Job> {
+        if !self.has_jobs() {
+            return None;
+        }
+        let job = self.jobs.lock().pop_front()?;
+        self.jobs_waiting.fetch_sub(1, Ordering::SeqCst);
+        Some(job)
+    }
+
+    pub(super) fn has_jobs(&self) -> bool {
+        self.jobs_waiting.load(Ordering::SeqCst) > 0
+    }
+
+    /// Notes that a worker is about to wait; `false` when there is work after all.
+    pub(super) fn fall_asleep(&self, index: usize) -> bool {
+        let Some(flag) = self.asleep.get(index) else { return true };
+        flag.store(true, Ordering::SeqCst);
+        self.sleepers.fetch_add(1, Ordering::SeqCst);
+        if self.has_jobs() {
+            self.wake_up(index);
+            return false;
+        }
+        true
+    }
+
+    pub(super) fn wake_up(&self, index: usize) {
+        if self.asleep.get(index).is_some_and(|flag| flag.swap(false, Ordering::SeqCst)) {
+            self.sleepers.fetch_sub(1, Ordering::SeqCst);
+        }
+    }
+
+    pub(super) fn spare_batch(&self) -> Option<Batch> {
+        // Only worth a lock when batches travel between workers.
+        if !self.sharing {
+            return None;
+        }
+        self.spare.lock().pop()
+    }
+
+    pub(super) fn give_back(&self, batch: Batch) {
+        let mut spare = self.spare.lock();
+        if spare.len() < SPARE_MAX {
+            spare.push(batch);
+        }
+    }
+}
