@@ -1,1 +1,16 @@
-//! Placeholder while the crate is being written.
+//! Codecs without I/O: bytes of a connection to frames, frames to records, and back. Nothing here opens, reads or waits.
+//!
+//! The life of received bytes: [`framing::Framer`] finds the frames in a buffer, the caller makes a [`record::Record`] of each,
+//! [`syslog::SyslogParser`] fills the records' fields with spans of the same buffer.
+
+pub mod framing;
+pub mod octet;
+mod rfc3164;
+mod rfc5424;
+pub mod sdata;
+pub mod syslog;
+pub mod timestamp;
+mod word;
+
+pub use framing::{FrameError, Framer, FramerOptions, Framing};
+pub use syslog::{ParseFlags, SyslogOptions, SyslogParser, msgformat};

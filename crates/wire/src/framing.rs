@@ -1,0 +1,338 @@
+//! Cuts what a connection delivers into frames. The result never depends on how the bytes were split into reads.
+//!
+//! [`Framer::scan`] works on one contiguous buffer: it hands out the complete frames as spans and says where the unfinished tail
+//! begins. The caller puts the tail at the front of the next buffer and calls again; bytes already searched are not searched twice.
+
+use memchr::{memchr, memchr2};
+use record::Span;
+use std::fmt;
+
+/// How messages are told apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Framing {
+    /// Lines; a NUL ends a line too, as in syslog-ng's `transport(tcp)`.
+    #[default]
+    Lines,
+    /// Lines that may hold NULs: `transport(text-with-nuls)`.
+    LinesWithNuls,
+    /// Records that end with NUL and may hold newlines.
+    NulTerminated,
+    /// RFC 6587 section 3.4.1: a decimal length, a blank, that many bytes.
+    OctetCounting,
+    /// Decided by the first bytes of the connection: digits and a blank mean octet counting, anything else lines.
+    Auto,
+    /// Every buffer is one message.
+    Datagram,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FramerOptions {
+    pub framing: Framing,
+    /// Bytes of the longest message.
+    pub log_msg_size: usize,
+    /// Keep empty messages: `flags(empty-lines)`.
+    pub empty_lines: bool,
+    /// Cut a message that is too long and drop its rest: `trim-large-messages(yes)`.
+    pub trim_large_messages: bool,
+}
+
+impl Default for FramerOptions {
+    fn default() -> FramerOptions {
+        FramerOptions {
+            framing: Framing::Lines,
+            log_msg_size: 65_536,
+            empty_lines: false,
+            trim_large_messages: false,
+        }
+    }
+}
+
+/// Digits an octet count may have.
+const COUNT_DIGITS_MAX: usize = 10;
+
+/// What the peer did wrong; the connection cannot be followed further.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum FrameError {
+    /// Where an octet count was due stands something else: the bytes found there.
+    BadCount(Vec<u8>),
+    /// The octet count announces more than log-msg-size() allows.
+    TooLong { count: u64, log_msg_size: usize },
+    /// The stream ended inside a frame.
+    Unfinished { waiting: usize },
+}
+
+impl fmt::Display for FrameError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FrameError::BadCount(found) => {
+                write!(f, "expected an octet count and a blank, found \"{}\"", found.escape_ascii())
+            }
+            FrameError::TooLong { count, log_msg_size } => {
+                write!(f, "octet count {count} is larger than log-msg-size({log_msg_size})")
+            }
+            FrameError::Unfinished { waiting } => {
+                write!(f, "the stream ended inside a frame, {waiting} bytes of it dropped")
+            }
+        }
+    }
+}
+
+impl std::error::Error for FrameError {}
+
+/// What is to be thrown away before the next frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Skip {
+    Nothing,
+    /// Everything up to the end of the line.
+    Line,
+    Bytes(u64),
+}
+
+/// The framing state of one connection.
+#[derive(Clone, Debug)]
+pub struct Framer {
+    options: FramerOptions,
+    /// As in the options, but once `Auto` has decided, what it decided.
+    framing: Framing,
+    /// Bytes of the tail that are known to hold no end of line. `scanned <= tail length`.
+    scanned: usize,
+    skip: Skip,
+    truncated: u64,
+}
+
+impl Framer {
+    pub fn new(options: FramerOptions) -> Framer {
+        let options = FramerOptions { log_msg_size: options.log_msg_size.max(1), ..options };
+        Framer { options, framing: options.framing, scanned: 0, skip: Skip::Nothing, truncated: 0 }
+    }
+
+    /// How frames are told apart; `Auto` until the first bytes have decided.
+    pub fn framing(&self) -> Framing {
+        self.framing
+    }
+
+    /// The longest tail [`Framer::scan`] can leave is shorter than this: a buffer with this much room always makes progress.
+    pub fn tail_max(&self) -> usize {
+        self.options.log_msg_size + COUNT_DIGITS_MAX + 2
+    }
+
+    /// Messages cut or split because they were longer than log-msg-size(), since the last call.
+    pub fn take_truncated(&mut self) -> u64 {
+        std::mem::take(&mut self.truncated)
+    }
+
+    /// Hands out the complete frames of `text[start..]`. Returns where the tail begins; the next call's `text[start..]` has to begin
+    /// with that tail. After an error the connection has to be closed; frames handed out before it are good.
+    #[inline]
+    pub fn scan(
+        &mut self,
+        text: &[u8],
+        start: usize,
+        mut sink: impl FnMut(Span),
+    ) -> Result<usize, FrameError> {
+        let start = start.min(text.len());
+        if self.framing == Framing::Auto {
+            match detect(text.get(start..).unwrap_or_default()) {
+                Some(framing) => self.framing = framing,
+                None => return Ok(start),
+            }
+        }
+        match self.framing {
+            Framing::Lines => Ok(self.lines(text, start, |t| memchr2(b'\n', 0, t), &mut sink)),
+            Framing::LinesWithNuls => Ok(self.lines(text, start, |t| memchr(b'\n', t), &mut sink)),
+            Framing::NulTerminated => Ok(self.lines(text, start, |t| memchr(0, t), &mut sink)),
+            Framing::OctetCounting | Framing::Auto => self.counted(text, start, &mut sink),
+            Framing::Datagram => {
+                self.datagram(text, start, &mut sink);
+                Ok(text.len())
+            }
+        }
+    }
+
+    /// The stream has ended: hands out the last line when it has no end. `text[start..]` is the tail the last scan left.
+    pub fn finish(
+        &mut self,
+        text: &[u8],
+        start: usize,
+        mut sink: impl FnMut(Span),
+    ) -> Result<(), FrameError> {
+        let waiting = text.len().saturating_sub(start);
+        let skip = std::mem::replace(&mut self.skip, Skip::Nothing);
+        self.scanned = 0;
+        match (self.framing, skip) {
+            (_, Skip::Line) | (Framing::Datagram, _) => Ok(()),
+            (Framing::OctetCounting, Skip::Nothing) if waiting == 0 => Ok(()),
+            (Framing::OctetCounting, _) => Err(FrameError::Unfinished { waiting }),
+            // Only digits so far: a line after all.
+            (Framing::Lines | Framing::LinesWithNuls | Framing::NulTerminated | Framing::Auto, _) => {
+                if waiting > 0 {
+                    self.emit(text, start, text.len(), &mut sink);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn lines(
+        &mut self,
+        text: &[u8],
+        start: usize,
+        search: impl Fn(&[u8]) -> Option<usize>,
+        sink: &mut impl FnMut(Span),
+    ) -> usize {
+        let limit = self.options.log_msg_size;
+        let mut at = start;
+        let mut from = start.saturating_add(std::mem::take(&mut self.scanned)).min(text.len());
+        while let Some(end) = text.get(from..).and_then(&search).map(|found| from + found) {
+            if self.skip == Skip::Line {
+                self.skip = Skip::Nothing;
+            } else {
+                if end - at > limit {
+                    at = self.split(at, end, sink);
+                }
+                if self.skip == Skip::Line {
+                    self.skip = Skip::Nothing;
+                } else {
+                    self.emit(text, at, end, sink);
+                }
+            }
+            at = end + 1;
+            from = at;
+        }
+        if self.skip == Skip::Line {
+            return text.len();
+        }
+        if text.len().saturating_sub(at) > limit {
+            at = self.split(at, text.len(), sink);
+            if self.skip == Skip::Line {
+                return text.len();
+            }
+        }
+        self.scanned = text.len().saturating_sub(at);
+        at
+    }
+
+    /// `at..end` holds no end of line and is longer than the limit: hands out full pieces until the rest fits, or the first one
+    /// only when the rest is to be dropped. Returns where the rest begins.
+    #[cold]
+    fn split(&mut self, mut at: usize, end: usize, sink: &mut impl FnMut(Span)) -> usize {
+        let limit = self.options.log_msg_size;
+        while end - at > limit {
+            self.truncated += 1;
+            sink(Span::new(at, limit));
+            at += limit;
+            if self.options.trim_large_messages {
+                self.skip = Skip::Line;
+                return end;
+            }
+        }
+        at
+    }
+
+    /// One line without its end.
+    #[inline(always)]
+    fn emit(&mut self, text: &[u8], at: usize, end: usize, sink: &mut impl FnMut(Span)) {
+        let end = trimmed(text, at, end);
+        if end > at || self.options.empty_lines {
+            sink(Span::between(at, end));
+        }
+    }
+
+    #[inline(always)]
+    fn counted(
+        &mut self,
+        text: &[u8],
+        start: usize,
+        sink: &mut impl FnMut(Span),
+    ) -> Result<usize, FrameError> {
+        let limit = self.options.log_msg_size;
+        let mut at = start;
+        loop {
+            if let Skip::Bytes(left) = self.skip {
+                let here = left.min((text.len() - at) as u64);
+                at += here as usize;
+                if here < left {
+                    self.skip = Skip::Bytes(left - here);
+                    return Ok(at);
+                }
+                self.skip = Skip::Nothing;
+            }
+            let Some((count, digits)) = count(text.get(at..).unwrap_or_default())? else { return Ok(at) };
+            let body = at + digits + 1;
+            let mut size = count as usize;
+            if count > limit as u64 {
+                if !self.options.trim_large_messages {
+                    return Err(FrameError::TooLong { count, log_msg_size: limit });
+                }
+                size = limit;
+            }
+            if text.len() - body < size {
+                return Ok(at);
+            }
+            if count > limit as u64 {
+                self.truncated += 1;
+                self.skip = Skip::Bytes(count - limit as u64);
+            }
+            if size > 0 || self.options.empty_lines {
+                sink(Span::new(body, size));
+            }
+            at = body + size;
+        }
+    }
+
+    fn datagram(&mut self, text: &[u8], start: usize, sink: &mut impl FnMut(Span)) {
+        let mut end = text.len();
+        if end.saturating_sub(start) > self.options.log_msg_size {
+            // The end of line a sender adds does not make a message too long.
+            end = trimmed(text, start, end);
+            if end - start > self.options.log_msg_size {
+                end = start + self.options.log_msg_size;
+                self.truncated += 1;
+            }
+        }
+        self.emit(text, start, end, sink);
+    }
+}
+
+/// Where `at..end` ends without the newlines, carriage returns and NULs at its end.
+#[inline(always)]
+pub(crate) fn trimmed(text: &[u8], at: usize, mut end: usize) -> usize {
+    while end > at && matches!(text.get(end - 1), Some(b'\r' | b'\n' | 0)) {
+        end -= 1;
+    }
+    end
+}
+
+/// What `Auto` means for a connection that begins so; `None` when that is not clear yet.
+fn detect(text: &[u8]) -> Option<Framing> {
+    let digits = text.iter().take(COUNT_DIGITS_MAX + 1).take_while(|b| b.is_ascii_digit()).count();
+    match text.get(digits) {
+        _ if digits > COUNT_DIGITS_MAX => Some(Framing::Lines),
+        Some(b' ') if digits > 0 => Some(Framing::OctetCounting),
+        Some(_) => Some(Framing::Lines),
+        None => None,
+    }
+}
+
+/// The octet count at the start of `text` and its digits; `None` when more bytes are needed.
+#[inline(always)]
+fn count(text: &[u8]) -> Result<Option<(u64, usize)>, FrameError> {
+    let mut value = 0u64;
+    for (digits, byte) in text.iter().enumerate().take(COUNT_DIGITS_MAX + 1) {
+        match byte {
+            b'0'..=b'9' if digits < COUNT_DIGITS_MAX => value = value * 10 + u64::from(byte - b'0'),
+            b' ' if digits > 0 => return Ok(Some((value, digits))),
+            _ => return Err(bad_count(text, digits)),
+        }
+    }
+    Ok(None)
+}
+
+#[cold]
+fn bad_count(text: &[u8], digits: usize) -> FrameError {
+    FrameError::BadCount(text.get(..=digits).unwrap_or(text).to_vec())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,184 @@
+//! Reads RFC 5424 messages.
+
+use crate::rfc3164::{Cursor, Pri, pri, skip_count};
+use crate::syslog::{Kinds, Rest, Rules};
+use crate::timestamp::Clock;
+use crate::{sdata, word};
+use record::{Flags, Record, Span};
+
+pub(crate) enum Outcome {
+    Done,
+    /// Read, with something left to do.
+    Rest(Rest),
+    /// Not version 1 of the protocol: nothing was filled.
+    OtherVersion,
+}
+
+/// Bytes HOSTNAME, APP-NAME, PROCID and MSGID may have; longer ones are cut.
+const FIELDS_MAX: [usize; 4] = [255, 48, 128, 32];
+
+/// Reads `<PRI>1 STAMP HOST APP PROCID MSGID SDATA MSG`.
+#[inline(always)]
+pub(crate) fn parse(text: &[u8], record: &mut Record, clock: &mut Clock, rules: &Rules) -> Outcome {
+    let mut cursor = Cursor::of(text, record);
+    let mut rest = Rest::default();
+    match word::load8(cursor.text, 0).and_then(crate::rfc3164::fast::pri) {
+        Some((value, size)) => {
+            record.pri = value;
+            cursor.at = size;
+        }
+        None => {
+            skip_count(&mut cursor, &mut rest.tags);
+            match pri(&mut cursor) {
+                Pri::Value(value) => record.pri = value,
+                Pri::Missing => {
+                    rest.tags.add(Kinds::MISSING_PRI);
+                    record.pri = rules.default_pri;
+                }
+                Pri::Malformed(_) => return Outcome::OtherVersion,
+            }
+        }
+    }
+    if cursor.text.get(cursor.at..cursor.at + 2) != Some(b"1 ") {
+        return Outcome::OtherVersion;
+    }
+    cursor.at += 2;
+    record.flags.set(Flags::IETF);
+    match header(&mut cursor, record, clock, rules, &mut rest) {
+        Ok(()) if rest.tags == Kinds::default() => Outcome::Done,
+        Ok(()) => Outcome::Rest(rest),
+        Err(at) => {
+            rest.error = Some(at as u32);
+            Outcome::Rest(rest)
+        }
+    }
+}
+
+/// The fields from the stamp on. An error is the place in the frame.
+#[inline(always)]
+fn header(
+    cursor: &mut Cursor<'_>,
+    record: &mut Record,
+    clock: &mut Clock,
+    rules: &Rules,
+    rest: &mut Rest,
+) -> Result<(), usize> {
+    match clock.iso(cursor.rest()) {
+        Some((stamp, size)) => {
+            record.stamp = stamp;
+            cursor.at += size;
+        }
+        None => stamp(cursor, record, clock, rest)?,
+    }
+    if !cursor.take(b' ') && !cursor.rest().is_empty() {
+        return Err(cursor.at);
+    }
+    let mut fields = [Span::EMPTY; 4];
+    for (index, (field, max)) in fields.iter_mut().zip(FIELDS_MAX).enumerate() {
+        let start = cursor.at;
+        let end = word::find(cursor.text, start, [b' ']);
+        if end == start {
+            rest.tags.add(Kinds::MISSING_FIELD[index]);
+            return Err(start);
+        }
+        if cursor.text.get(start..end) != Some(b"-") {
+            *field = cursor.span(start, end.min(start + max));
+        }
+        cursor.at = (end + 1).min(cursor.text.len());
+    }
+    [record.host, record.program, record.pid, record.msgid] = fields;
+    structured_data(cursor, record, rules, rest)?;
+    message(cursor, record, rest)
+}
+
+/// The stamps that are not the usual one: `-`, or one without a zone.
+#[cold]
+fn stamp(
+    cursor: &mut Cursor<'_>,
+    record: &mut Record,
+    clock: &mut Clock,
+    rest: &mut Rest,
+) -> Result<(), usize> {
+    if let Some(reading) = crate::timestamp::parse_iso(cursor.rest()) {
+        record.stamp = clock.stamp(&reading);
+        cursor.at += reading.len;
+        return Ok(());
+    }
+    record.stamp = clock.received();
+    if cursor.take(b'-') {
+        return Ok(());
+    }
+    rest.tags.add(Kinds::MISSING_TIMESTAMP);
+    Err(cursor.at)
+}
+
+#[inline(always)]
+fn structured_data(
+    cursor: &mut Cursor<'_>,
+    record: &mut Record,
+    rules: &Rules,
+    rest: &mut Rest,
+) -> Result<(), usize> {
+    match cursor.peek() {
+        Some(b'-') => cursor.at += 1,
+        Some(b'[') => {
+            let checked = sdata::check(cursor.text, cursor.at, rules.prefix)
+                .inspect_err(|_| rest.tags.add(Kinds::INVALID_SDATA))?;
+            record.sdata = cursor.span(cursor.at, checked.end);
+            if !checked.exact {
+                record.flags.set(Flags::SDATA_CHANGED);
+            }
+            cursor.at = checked.end;
+        }
+        None => {
+            rest.tags.add(Kinds::MISSING_FIELD[4]);
+            return Err(cursor.at);
+        }
+        Some(_) => {
+            rest.tags.add(Kinds::INVALID_SDATA);
+            return Err(cursor.at);
+        }
+    }
+    Ok(())
+}
+
+#[inline(always)]
+fn message(cursor: &mut Cursor<'_>, record: &mut Record, rest: &mut Rest) -> Result<(), usize> {
+    if cursor.rest().is_empty() {
+        rest.tags.add(Kinds::MISSING_MESSAGE);
+    } else if !cursor.take(b' ') {
+        rest.tags.add(Kinds::INVALID_SDATA);
+        return Err(cursor.at);
+    }
+    if cursor.rest().starts_with(b"\xef\xbb\xbf") {
+        cursor.at += 3;
+        record.flags.set(Flags::UTF8);
+    }
+    record.message = cursor.rest_span();
+    Ok(())
+}
+
+/// `flags(no-rfc3164-fallback)`: what is not RFC 5424 is an error.
+#[cold]
+pub(crate) fn other_version(text: &[u8], record: &mut Record, clock: &mut Clock, rules: &Rules) -> Rest {
+    let mut rest = Rest::default();
+    let mut cursor = Cursor::of(text, record);
+    (record.stamp, record.pri) = (clock.received(), rules.default_pri);
+    skip_count(&mut cursor, &mut rest.tags);
+    let at = match pri(&mut cursor) {
+        Pri::Value(_) => cursor.at,
+        Pri::Missing => {
+            rest.tags.add(Kinds::MISSING_PRI);
+            cursor.at
+        }
+        Pri::Malformed(at) => {
+            rest.tags.add(Kinds::INVALID_PRI);
+            at
+        }
+    };
+    rest.error = Some(at as u32);
+    rest
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+//! Turns readings into points in time: guesses the year, knows the source's zone, and remembers the last minute, because
+//! neighbouring messages nearly always share it.
+
+use super::Reading;
+use crate::word::load8;
+use record::{Civil, Stamp, Zone, ZoneCursor};
+
+/// Offsets of inhabited places lie between -12:00 and +14:00.
+const OFFSET_MIN: i64 = -12 * 3600;
+const OFFSET_MAX: i64 = 14 * 3600;
+const QUARTER_HOUR: i64 = 900;
+
+/// The time knowledge of one parser.
+#[derive(Clone, Debug)]
+pub struct Clock {
+    zone: ZoneCursor,
+    guess_zone: bool,
+    received: Stamp,
+    /// Year and month of the receive time in the source's zone, for the year guess.
+    now: (i32, u8),
+    bsd: BsdMinute,
+    iso: IsoMinute,
+}
+
+/// The last canonical BSD minute: the bytes `Mmm dd h`, `h:mm:` with the blank after the seconds, and what they mean.
+#[derive(Clone, Copy, Debug)]
+struct BsdMinute {
+    head: u64,
+    tail: u64,
+    secs: i64,
+    offset: i32,
+}
+
+/// The last ISO minute: the 17 bytes `yyyy-mm-ddThh:mm:` and the seconds they mean in UTC.
+#[derive(Clone, Copy, Debug)]
+struct IsoMinute {
+    head: [u8; 17],
+    secs: i64,
+}
+
+/// All bytes of the second word of `Mmm dd hh:mm:ss ` but the two digits of the seconds.
+const BUT_SECONDS: u64 = !(0xffff << 40);
+
+impl BsdMinute {
+    /// Matches nothing: its tail has bits set that are always masked out.
+    const NONE: BsdMinute = BsdMinute { head: 0, tail: u64::MAX, secs: 0, offset: 0 };
+}
+
+impl Clock {
+    /// `zone` is meant by stamps that name none. `guess_zone`: the zone of such stamps is the one closest to the receive time.
+    pub fn new(zone: Zone, guess_zone: bool) -> Clock {
+        Clock {
+            zone: ZoneCursor::new(zone),
+            guess_zone,
+            received: Stamp::default(),
+            now: (1970, 1),
+            bsd: BsdMinute::NONE,
+            iso: IsoMinute { head: [0; 17], secs: 0 },
+        }
+    }
+
+    /// Sets the receive time of the messages that follow.
+    pub fn receive(&mut self, received: Stamp) {
+        let offset = self.zone.offset_at(received.secs);
+        let civil = Civil::from_seconds(received.secs.saturating_add(i64::from(offset)));
+        if self.now != (civil.year, civil.month) {
+            self.now = (civil.year, civil.month);
+            self.bsd = BsdMinute::NONE;
+        }
+        self.received = received;
+    }
+
+    pub fn received(&self) -> Stamp {
+        self.received
+    }
+
+    /// The point in time a reading means.
+    pub fn stamp(&mut self, reading: &Reading) -> Stamp {
+        let mut wall = reading.wall;
+        if !reading.has_year() {
+            wall.year = guess_year(wall.month, self.now);
+        }
+        match reading.offset {
+            Some(offset) => Stamp { secs: wall.seconds() - i64::from(offset), usec: reading.usec, offset },
+            None if self.guess_zone => self.guess(&wall, reading.usec),
+            None => self.zone.resolve(&wall, reading.usec),
+        }
+    }
+
+    /// Whether the bytes of a canonical reading say what `stamp` prints as in the source's zone: not when the zone was guessed, nor
+    /// on a 29 February of a year that has none.
+    pub fn says(&self, reading: &Reading, stamp: &Stamp) -> bool {
+        reading.canonical
+            && !self.guess_zone
+            && (reading.wall.month != 2
+                || reading.wall.day != 29
+                || Civil::from_seconds(stamp.secs + i64::from(stamp.offset)).month == 2)
+    }
+
+    fn guess(&mut self, wall: &Civil, usec: u32) -> Stamp {
+        let seconds = wall.seconds();
+        let ahead = seconds - self.received.secs;
+        let offset = (ahead + QUARTER_HOUR / 2).div_euclid(QUARTER_HOUR) * QUARTER_HOUR;
+        if !(OFFSET_MIN..=OFFSET_MAX).contains(&offset) {
+            return self.zone.resolve(wall, usec);
+        }
+        Stamp { secs: seconds - offset, usec, offset: offset as i32 }
+    }
+
+    /// The stamp of 16 bytes `Mmm dd hh:mm:ss ` in canonical form; `None` when they are anything else.
+    #[inline(always)]
+    pub(crate) fn canonical(&mut self, text: &[u8; 16]) -> Option<Stamp> {
+        let (head, tail) = (load8(text, 0)?, load8(text, 8)?);
+        if head != self.bsd.head || tail & BUT_SECONDS != self.bsd.tail {
+            self.learn(text, head, tail)?;
+        }
+        let tens = (tail >> 40 & 0xff).wrapping_sub(u64::from(b'0'));
+        let ones = (tail >> 48 & 0xff).wrapping_sub(u64::from(b'0'));
+        if tens > 5 || ones > 9 {
+            return None;
+        }
+        Some(Stamp { secs: self.bsd.secs + (tens * 10 + ones) as i64, usec: 0, offset: self.bsd.offset })
+    }
+
+    #[inline(never)]
+    fn learn(&mut self, text: &[u8; 16], head: u64, tail: u64) -> Option<()> {
+        let reading = super::parse_bsd(text)?;
+        if reading.len != 15 || text[15] != b' ' || self.guess_zone {
+            return None;
+        }
+        let reading = Reading { wall: Civil { sec: 0, ..reading.wall }, ..reading };
+        let stamp = self.stamp(&reading);
+        if !self.says(&reading, &stamp) {
+            return None;
+        }
+        self.bsd = BsdMinute { head, tail: tail & BUT_SECONDS, secs: stamp.secs, offset: stamp.offset };
+        Some(())
+    }
+
+    /// An ISO stamp with a zone at the start of `text` and the bytes it takes: RFC 5424 section 6.2.3.
+    #[inline(always)]
+    pub(crate) fn iso(&mut self, text: &[u8]) -> Option<(Stamp, usize)> {
+        let head = text.first_chunk::<17>()?;
+        if *head != self.iso.head {
+            self.learn_iso(text, head)?;
+        }
+        let (tens, ones) = match text.get(17..19)? {
+            [tens @ b'0'..=b'5', ones @ b'0'..=b'9'] => (tens - b'0', ones - b'0'),
+            _ => return None,
+        };
+        let mut at = 19;
+        let usec = super::fraction(text, &mut at, b".,");
+        let offset = super::zone(text, &mut at)?;
+        let secs = self.iso.secs + i64::from(tens) * 10 + i64::from(ones) - i64::from(offset);
+        Some((Stamp { secs, usec, offset }, at))
+    }
+
+    #[inline(never)]
+    fn learn_iso(&mut self, text: &[u8], head: &[u8; 17]) -> Option<()> {
+        let wall = Civil { sec: 0, ..super::parse_iso(text)?.wall };
+        self.iso = IsoMinute { head: *head, secs: wall.seconds() };
+        Some(())
+    }
+}
+
+/// The year of a stamp without one: this year, but around New Year the one that makes the stamp close to `now` (year, month).
+fn guess_year(month: u8, now: (i32, u8)) -> i32 {
+    match (month, now) {
+        (12, (year, 1)) => year - 1,
+        (1, (year, 12)) => year + 1,
+        (_, (year, _)) => year,
+    }
+}
