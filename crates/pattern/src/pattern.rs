@@ -1,0 +1,334 @@
+//! One pattern: chooses its engines when it is compiled and answers for them all.
+
+use crate::cache::Cache;
+use crate::error::PatternError;
+use crate::glob::Glob;
+use crate::linear::Linear;
+use crate::literal::Literal;
+use crate::node::Node;
+use crate::options::{Kind, PatternOptions};
+use crate::parse::{self, Mode, Parsed};
+use crate::pcre::{self, Pcre};
+use crate::simplify::{self, End, Texts};
+use crate::slots::Slots;
+use std::fmt;
+use std::sync::OnceLock;
+
+/// Longer patterns are refused.
+const TEXT_BYTES_MAX: usize = 64 << 10;
+
+/// A compiled pattern. Shared by all workers; each brings its [`Cache`].
+pub struct Pattern {
+    text: String,
+    options: PatternOptions,
+    search: Search,
+    /// Made when the pattern is compiled if the options say that captures are wanted.
+    full: OnceLock<Full>,
+    /// For `global`: see [`Pattern::next_match`].
+    not_empty: OnceLock<Option<Pcre>>,
+    names: Vec<Option<String>>,
+    parsed: Option<Parsed>,
+    reason: Option<&'static str>,
+}
+
+/// Answers "is there a match".
+enum Search {
+    Literal(Literal),
+    Glob(Glob),
+    Linear(Tail),
+    Pcre(Pcre),
+}
+
+/// Finds the match and its groups.
+enum Full {
+    Literal(Literal),
+    Glob,
+    Linear(Tail),
+    Pcre(Pcre),
+    Nothing,
+}
+
+/// The linear-time engine, with PCRE2 for texts that end with a newline where the two would differ.
+struct Tail {
+    linear: Linear,
+    newline: Option<Pcre>,
+}
+
+/// How a pattern is matched, for people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    /// Plain texts; how they are searched.
+    Literal(&'static str),
+    Glob,
+    /// Linear time.
+    Automaton,
+    /// Backtracking within limits; what in the pattern needs it.
+    Pcre2(&'static str),
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Engine::Literal(how) => f.write_str(how),
+            Engine::Glob => f.write_str("glob"),
+            Engine::Automaton => f.write_str("automaton"),
+            Engine::Pcre2(why) => write!(f, "PCRE2 ({why})"),
+        }
+    }
+}
+
+/// Where a walk over all matches of a text stands.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cursor {
+    at: usize,
+    after_empty: bool,
+}
+
+impl Pattern {
+    pub fn compile(text: &str, options: &PatternOptions) -> Result<Pattern, PatternError> {
+        if text.len() > TEXT_BYTES_MAX {
+            return Err(PatternError::new("X0102", format!("a pattern of {} bytes is too long", text.len())));
+        }
+        match options.kind {
+            Kind::Pcre => Pattern::compile_pcre(text, options),
+            Kind::String => {
+                let literal = Literal::new(string_texts(text, options));
+                let literal = literal.ok_or_else(|| PatternError::new("X0102", "a text that is too long"))?;
+                Ok(Pattern::with(text, options, Search::Literal(literal)))
+            }
+            Kind::Glob => Ok(Pattern::with(text, options, Search::Glob(Glob::new(text, options.ignore_case)))),
+        }
+    }
+
+    fn with(text: &str, options: &PatternOptions, search: Search) -> Pattern {
+        Pattern {
+            text: text.to_owned(),
+            options: *options,
+            search,
+            full: OnceLock::new(),
+            not_empty: OnceLock::new(),
+            names: vec![None],
+            parsed: None,
+            reason: None,
+        }
+    }
+
+    fn compile_pcre(text: &str, options: &PatternOptions) -> Result<Pattern, PatternError> {
+        // Errors are PCRE2's own, also for patterns that will run elsewhere.
+        pcre::check(text, options)?;
+        let pattern = match understood(text, options) {
+            Ok((parsed, search)) => {
+                let mut pattern = Pattern::with(text, options, search);
+                pattern.names = parsed.names.clone();
+                pattern.parsed = Some(parsed);
+                pattern
+            }
+            Err(reason) => {
+                let pcre = Pcre::new(text, options)?;
+                let names = pcre.names();
+                let mut pattern = Pattern::with(text, options, Search::Pcre(pcre));
+                (pattern.names, pattern.reason) = (names, Some(reason));
+                pattern
+            }
+        };
+        if options.captures || options.store_matches || options.global {
+            pattern.full();
+        }
+        if options.global && pattern.may_be_empty() && pattern.not_empty().is_none() {
+            let text = "this pattern can match the empty text in a way that flags(global) cannot be used with";
+            return Err(PatternError::new("X0101", text));
+        }
+        Ok(pattern)
+    }
+
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub fn options(&self) -> &PatternOptions {
+        &self.options
+    }
+
+    /// The name of each group, from group 0 (the whole match, never named) on.
+    pub fn names(&self) -> &[Option<String>] {
+        &self.names
+    }
+
+    pub fn engine(&self) -> Engine {
+        match &self.search {
+            Search::Literal(literal) => Engine::Literal(literal.describe()),
+            Search::Glob(glob) if glob.describe() == "glob" => Engine::Glob,
+            Search::Glob(glob) => Engine::Literal(glob.describe()),
+            Search::Linear(_) => Engine::Automaton,
+            Search::Pcre(_) => Engine::Pcre2(self.reason.unwrap_or("too large for an automaton")),
+        }
+    }
+
+    /// The texts, when a match is "contains one of these" (`true`: in any case).
+    pub(crate) fn contained(&self) -> Option<(&[Box<[u8]>], bool)> {
+        match &self.search {
+            Search::Literal(literal) if !self.options.utf8 => literal.contained(),
+            _ => None,
+        }
+    }
+
+    #[inline]
+    pub fn is_match(&self, text: &[u8], cache: &mut Cache) -> bool {
+        match &self.search {
+            Search::Literal(literal) => literal.is_match(text) && self.readable(text),
+            Search::Glob(glob) => glob.is_match(text),
+            Search::Linear(tail) => match &tail.newline {
+                Some(pcre) if text.last() == Some(&b'\n') => pcre.is_match(text, cache),
+                _ => tail.linear.is_match(text, cache),
+            },
+            Search::Pcre(pcre) => pcre.is_match(text, cache),
+        }
+    }
+
+    /// The leftmost match that begins at `at` or later (`^` and look-behind still see what stands before). A glob or string match
+    /// has no groups but the whole.
+    pub fn captures(&self, text: &[u8], at: usize, cache: &mut Cache, slots: &mut Slots) -> bool {
+        match self.full() {
+            Full::Literal(literal) => match literal.find(text, at) {
+                Some(span) if self.readable(text) => {
+                    slots.fill(std::iter::once(Some(span)));
+                    true
+                }
+                _ => false,
+            },
+            Full::Glob => {
+                let found = at == 0 && self.is_match(text, cache);
+                if found {
+                    slots.fill(std::iter::once(Some((0, text.len()))));
+                }
+                found
+            }
+            Full::Linear(tail) => match &tail.newline {
+                Some(pcre) if text.last() == Some(&b'\n') => pcre.captures(text, at, cache, slots),
+                _ => tail.linear.captures(text, at, cache, slots),
+            },
+            Full::Pcre(pcre) => pcre.captures(text, at, cache, slots),
+            Full::Nothing => false,
+        }
+    }
+
+    /// The next match of a walk over all of them, empty ones included, as Perl's `s///g` finds them: after an empty match, one that
+    /// is not empty is tried at the same place, then the search goes on one character further.
+    pub fn next_match(&self, text: &[u8], cursor: &mut Cursor, cache: &mut Cache, slots: &mut Slots) -> bool {
+        let mut found = false;
+        if cursor.after_empty {
+            found = self.not_empty().is_some_and(|p| p.captures(text, cursor.at, cache, slots));
+            if !found {
+                cursor.at += self.char_len(text, cursor.at);
+            }
+        }
+        if !found && !self.captures(text, cursor.at, cache, slots) {
+            return false;
+        }
+        let (start, end) = slots.get(0).unwrap_or((text.len(), text.len()));
+        // Whatever an engine says (\K can set the start beyond the end), the walk goes forward.
+        *cursor = Cursor { at: end.max(cursor.at), after_empty: end <= start };
+        true
+    }
+
+    fn char_len(&self, text: &[u8], at: usize) -> usize {
+        let rest = text.get(at..).unwrap_or_default();
+        if self.options.newline && rest.starts_with(b"\r\n") {
+            return 2;
+        }
+        if !self.options.utf8 {
+            return 1;
+        }
+        1 + rest.iter().skip(1).take_while(|b| **b & 0xc0 == 0x80).count()
+    }
+
+    /// With `utf8`, text that is not UTF-8 never matches.
+    #[inline]
+    fn readable(&self, text: &[u8]) -> bool {
+        !self.options.utf8 || std::str::from_utf8(text).is_ok()
+    }
+
+    fn may_be_empty(&self) -> bool {
+        self.parsed.as_ref().is_none_or(|p| p.node.nullable())
+    }
+
+    fn not_empty(&self) -> Option<&Pcre> {
+        let make = || match self.options.kind {
+            Kind::Pcre => Pcre::not_empty_here(&self.text, &self.options).ok(),
+            _ => None,
+        };
+        self.not_empty.get_or_init(make).as_ref()
+    }
+
+    fn full(&self) -> &Full {
+        self.full.get_or_init(|| self.make_full())
+    }
+
+    fn make_full(&self) -> Full {
+        match self.options.kind {
+            Kind::Glob => return Full::Glob,
+            Kind::String => {
+                if let Some(literal) = Literal::new(string_texts(&self.text, &self.options)) {
+                    return Full::Literal(literal);
+                }
+            }
+            Kind::Pcre => {}
+        }
+        if let Some(full) = self.parsed.as_ref().and_then(|p| self.linear_full(p)) {
+            return full;
+        }
+        match Pcre::new(&self.text, &self.options) {
+            Ok(pcre) => Full::Pcre(pcre),
+            // PCRE2 has taken the same pattern before: only memory can be missing.
+            Err(_) => Full::Nothing,
+        }
+    }
+
+    fn linear_full(&self, parsed: &Parsed) -> Option<Full> {
+        let grouped = parsed.names.len() > 1;
+        if !grouped && let Some(literal) = simplify::texts(&parsed.node).and_then(Literal::new) {
+            return Some(Full::Literal(literal));
+        }
+        tail(&parsed.node, &self.text, &self.options).map(Full::Linear)
+    }
+}
+
+impl fmt::Debug for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Pattern({:?}, {})", self.text, self.engine())
+    }
+}
+
+/// The pattern and its search engine, when all of it means the same there.
+fn understood(text: &str, options: &PatternOptions) -> Result<(Parsed, Search), &'static str> {
+    if options.newline {
+        return Err("flag newline");
+    }
+    let parsed = parse::parse(text, Mode { utf8: options.utf8, icase: options.ignore_case })?;
+    let node = simplify::for_search(&parsed.node);
+    if let Some(literal) = simplify::texts(&node).and_then(Literal::new) {
+        return Ok((parsed, Search::Literal(literal)));
+    }
+    match tail(&node, text, options) {
+        Some(tail) => Ok((parsed, Search::Linear(tail))),
+        None => Err("too large for an automaton"),
+    }
+}
+
+fn tail(node: &Node, text: &str, options: &PatternOptions) -> Option<Tail> {
+    let linear = Linear::new(node, options.utf8)?;
+    let newline = match node.minds_last_newline() {
+        true => Some(Pcre::new(text, options).ok()?),
+        false => None,
+    };
+    Some(Tail { linear, newline })
+}
+
+fn string_texts(text: &str, options: &PatternOptions) -> Texts {
+    let end = if options.prefix || options.substring { End::Anything } else { End::Nothing };
+    let texts = vec![text.as_bytes().to_vec()];
+    Texts { at_start: !options.substring || options.prefix, end, texts, icase: options.ignore_case }
+}
+
+#[cfg(test)]
+mod tests;
