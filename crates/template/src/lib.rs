@@ -1,1 +1,51 @@
-//! Placeholder while the crate is being written.
+//! Templates: `"$ISODATE ${HOST:-unknown} $(lowercase $PROGRAM)\n"` compiled to a flat list of copies.
+//!
+//! A [`Template`] is compiled once for its options and printed by workers, each with its own [`RenderContext`]. Copies from a
+//! batch's text that follow each other are joined, so a message that is printed the way it came in costs one copy.
+
+mod compile;
+mod context;
+mod date;
+mod error;
+mod escape;
+mod facts;
+mod function;
+mod functions;
+pub mod layout;
+mod list;
+mod macros;
+mod op;
+mod options;
+mod render;
+mod scope;
+mod sdata;
+mod sink;
+mod syntax;
+mod template;
+mod typed;
+
+#[cfg(test)]
+mod tests;
+
+pub use context::{Identity, RenderContext};
+pub use error::TemplateError;
+pub use function::FunctionInfo;
+pub use functions::functions;
+pub use macros::{DATE_PREFIXES, MACROS, MacroInfo};
+pub use options::{TemplateOptions, TsFormat};
+pub use scope::{Condition, NoScope, Scope};
+pub use template::Template;
+pub use typed::TypeHint;
+
+/// A message: a record and the batch its text is in.
+#[derive(Clone, Copy)]
+pub struct Msg<'a> {
+    pub batch: &'a record::Batch,
+    pub record: &'a record::Record,
+}
+
+/// The value a name or macro stands for where a configuration names one, as in `value("HOST")`; `None` for a macro that is
+/// computed (or when the table of names is full).
+pub fn value_name(name: &str) -> Option<record::NameId> {
+    compile::value_name(name)
+}

@@ -1,0 +1,127 @@
+//! What a worker keeps between messages to print templates: the time, caches of formatted seconds, scratch buffers.
+
+use crate::date::{Date, DateCache};
+use record::{Stamp, TagId, tag_name};
+use std::sync::Arc;
+
+/// Facts about this process that macros print.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    /// `$LOGHOST`.
+    pub loghost: Arc<str>,
+    /// `$HOSTID`: random, chosen once per installation.
+    pub host_id: u32,
+    /// `$RUNID`.
+    pub run_id: u64,
+    /// Start of the process, for `$SYSUPTIME`.
+    pub started: Stamp,
+}
+
+impl Identity {
+    pub fn new(loghost: &str) -> Identity {
+        Identity { loghost: loghost.into(), host_id: 0, run_id: 1, started: Stamp::now(0) }
+    }
+}
+
+/// One per worker; never shared.
+#[derive(Debug)]
+pub struct RenderContext {
+    pub identity: Identity,
+    /// Number of the next local message at this destination (`$SEQNUM`, `[meta sequenceId="n"]`); `None` where messages are
+    /// not numbered. [`crate::Template::render_selection`] counts it up after each local message.
+    pub seqnum: Option<u64>,
+    now: Stamp,
+    dates: Vec<Option<DateCache>>,
+    /// Names of the tags by number, read once per batch at most.
+    tag_names: Vec<&'static str>,
+    /// Whether there are tags that do not fit a record's word.
+    pub(crate) many_tags: bool,
+    pub(crate) scratch: Vec<Scratch>,
+    /// `$_` inside `$(map)` and `$(filter)`.
+    pub(crate) item: Option<Vec<u8>>,
+    random: u64,
+}
+
+/// Rendered arguments of a template function.
+#[derive(Debug, Default)]
+pub(crate) struct Scratch {
+    pub text: Vec<u8>,
+    pub ends: Vec<u32>,
+}
+
+impl RenderContext {
+    pub fn new(identity: Identity) -> RenderContext {
+        let now = identity.started;
+        let mut cx = RenderContext {
+            identity,
+            seqnum: None,
+            now,
+            dates: Vec::new(),
+            tag_names: Vec::new(),
+            many_tags: false,
+            scratch: Vec::new(),
+            item: None,
+            random: seed(),
+        };
+        cx.begin_batch(now);
+        cx
+    }
+
+    /// Takes the current time, with the offset of the local zone, for all messages until the next call.
+    pub fn begin_batch(&mut self, now: Stamp) {
+        self.now = now;
+        self.many_tags = !tag_name(TagId(u64::BITS)).is_empty();
+    }
+
+    pub fn now(&self) -> Stamp {
+        self.now
+    }
+
+    #[inline]
+    pub(crate) fn date(&mut self, date: &Date) -> &mut DateCache {
+        let slot = date.slot as usize;
+        if self.dates.len() <= slot {
+            self.dates.resize(slot + 1, None);
+        }
+        self.dates[slot].get_or_insert_with(|| DateCache::new(date))
+    }
+
+    pub(crate) fn tag_name(&mut self, tag: TagId) -> &'static str {
+        let index = tag.0 as usize;
+        while self.tag_names.len() <= index {
+            let name = tag_name(TagId(self.tag_names.len() as u32));
+            if name.is_empty() {
+                return name;
+            }
+            self.tag_names.push(name);
+        }
+        self.tag_names[index]
+    }
+
+    /// Buffers for arguments; give them back with [`RenderContext::put_back`], so that no message allocates.
+    pub(crate) fn take_scratch(&mut self) -> Scratch {
+        let mut scratch = self.scratch.pop().unwrap_or_default();
+        scratch.text.clear();
+        scratch.ends.clear();
+        scratch
+    }
+
+    pub(crate) fn put_back(&mut self, scratch: Scratch) {
+        self.scratch.push(scratch);
+    }
+
+    /// The next 64 random bits (splitmix64): for ids, not for secrets.
+    pub(crate) fn random(&mut self) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.random;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}
+
+/// The standard library seeds its hash maps from the system's random numbers.
+fn seed() -> u64 {
+    use std::hash::{BuildHasher, Hasher};
+    std::collections::hash_map::RandomState::new().build_hasher().finish()
+}

@@ -1,0 +1,144 @@
+//! Template functions that encode: base64, URL, addresses as numbers, random ids.
+
+use crate::compile::Call;
+use crate::facts::{number, put};
+use crate::function::{ANY, Args, Build, Function, FunctionInfo, Plain};
+use crate::{Msg, RenderContext, TemplateError};
+use record::{Demand, ValueType};
+use std::net::Ipv4Addr;
+
+const fn texts(
+    name: &'static str,
+    help: &'static str,
+    run: Plain,
+    example: (&'static str, &'static str),
+) -> FunctionInfo {
+    FunctionInfo {
+        name,
+        usage: "TEXT...",
+        help,
+        arity: (1, ANY),
+        options: &[],
+        build: Build::Plain(run),
+        example,
+    }
+}
+
+pub(super) const FUNCTIONS: &[FunctionInfo] = &[
+    texts("base64-encode", "the arguments, joined, in base64", base64, ("$(base64-encode abcd)", "YWJjZA==")),
+    texts(
+        "url-encode",
+        "the arguments, joined, with %XX for what a URL does not allow",
+        url_encode,
+        ("$(url-encode 'a b/')", "a%20b%2F"),
+    ),
+    texts(
+        "url-decode",
+        "the arguments, joined, with %XX decoded",
+        url_decode,
+        ("$(url-decode a%20b)", "a b"),
+    ),
+    texts(
+        "ipv4-to-int",
+        "IPv4 addresses as numbers, with a comma between",
+        ipv4,
+        ("$(ipv4-to-int 0.0.1.2)", "258"),
+    ),
+    FunctionInfo {
+        name: "uuid",
+        usage: "",
+        help: "a random UUID, version 4",
+        arity: (0, 0),
+        options: &[],
+        build: Build::Special(uuid),
+        example: ("$(substr $(uuid) 14 1)", "4"),
+    },
+];
+
+fn base64(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    // Bytes not yet written, and how many.
+    let (mut held, mut count) = (0u32, 0u32);
+    let mut write = |held: u32, digits: u32| {
+        for n in 0..digits {
+            out.push(DIGITS[(held >> (18 - 6 * n) & 63) as usize]);
+        }
+    };
+    for byte in args.iter().flatten() {
+        held |= u32::from(*byte) << (16 - 8 * count);
+        count += 1;
+        if count == 3 {
+            write(held, 4);
+            (held, count) = (0, 0);
+        }
+    }
+    if count > 0 {
+        write(held, count + 1);
+        out.extend_from_slice(if count == 1 { b"==" } else { b"=" });
+    }
+    ValueType::String
+}
+
+fn url_encode(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
+    for byte in args.iter().flatten() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
+            out.push(*byte);
+        } else {
+            put(out, format_args!("%{byte:02X}"));
+        }
+    }
+    ValueType::String
+}
+
+fn url_decode(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
+    for arg in args.iter() {
+        let mut rest = arg;
+        while let Some((byte, after)) = rest.split_first() {
+            let digit = |at: usize| after.get(at).and_then(|b| char::from(*b).to_digit(16));
+            match (byte, digit(0), digit(1)) {
+                (b'%', Some(high), Some(low)) => {
+                    out.push((high * 16 + low) as u8);
+                    rest = after.get(2..).unwrap_or_default();
+                }
+                _ => {
+                    out.push(*byte);
+                    rest = after;
+                }
+            }
+        }
+    }
+    ValueType::String
+}
+
+fn ipv4(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
+    for (at, arg) in args.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        let address = std::str::from_utf8(arg).ok().and_then(|t| t.trim().parse::<Ipv4Addr>().ok());
+        if let Some(address) = address {
+            number(u64::from(u32::from(address)), out);
+        }
+    }
+    if args.count() == 1 { ValueType::Int } else { ValueType::List }
+}
+
+struct Uuid;
+
+fn uuid(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
+    call.boxed(Uuid)
+}
+
+impl Function for Uuid {
+    fn call(&self, _: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType {
+        let (high, low) = (cx.random(), cx.random());
+        // RFC 9562: 4 bits of version, 2 bits of variant.
+        let high = high & !0xf000 | 0x4000;
+        let low = low & (u64::MAX >> 2) | 1 << 63;
+        put(out, format_args!("{:08x}-{:04x}-{:04x}", high >> 32, high >> 16 & 0xffff, high & 0xffff));
+        put(out, format_args!("-{:04x}-{:012x}", low >> 48, low & 0xffff_ffff_ffff));
+        ValueType::String
+    }
+
+    fn reads(&self, _: &mut Demand) {}
+}

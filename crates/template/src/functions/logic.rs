@@ -1,0 +1,154 @@
+//! Template functions that choose: by a filter expression, by what is set, by tags.
+
+use crate::compile::Call;
+use crate::function::{ANY, Build, Function, FunctionInfo};
+use crate::{Condition, Msg, RenderContext, Template, TemplateError};
+use record::{Demand, TagId, ValueType};
+use std::sync::Arc;
+
+pub(super) const FUNCTIONS: &[FunctionInfo] = &[
+    FunctionInfo {
+        name: "if",
+        usage: "CONDITION THEN [ELSE]",
+        help: "THEN when the filter expression holds, else ELSE",
+        arity: (2, 3),
+        options: &[],
+        build: Build::Special(if_),
+        example: ("$(if 'yes' a b)", "a"),
+    },
+    FunctionInfo {
+        name: "or",
+        usage: "TEXT...",
+        help: "the first argument that is not empty",
+        arity: (0, ANY),
+        options: &[],
+        build: Build::Special(or),
+        example: ("$(or '' $PROGRAM b)", "app"),
+    },
+    FunctionInfo {
+        name: "template",
+        usage: "NAME",
+        help: "what the named template prints",
+        arity: (1, 1),
+        options: &[],
+        build: Build::Template,
+        example: ("$(template t_program)", "program=app"),
+    },
+    FunctionInfo {
+        name: "tag",
+        usage: "NAME [THEN [ELSE]]",
+        help: "THEN (1 if not given) when the message has the tag, else ELSE (0 when THEN is not given)",
+        arity: (1, 3),
+        options: &[],
+        build: Build::Special(tag),
+        example: ("$(tag t_known yes no)", "no"),
+    },
+    FunctionInfo {
+        name: "tags-head",
+        usage: "NAME...",
+        help: "the first of these tags that the message has",
+        arity: (1, ANY),
+        options: &[],
+        build: Build::Special(tags_head),
+        example: ("$(tags-head t_known)", ""),
+    },
+];
+
+struct If {
+    condition: Arc<dyn Condition>,
+    branches: [Template; 2],
+}
+
+fn if_(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
+    let branches = [call.template(1)?, call.template(2)?];
+    call.boxed(If { condition: call.condition(0)?, branches })
+}
+
+impl Function for If {
+    fn call(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType {
+        let [yes, no] = &self.branches;
+        let chosen = if self.condition.holds(msg, cx) { yes } else { no };
+        chosen.render_typed(msg, cx, out)
+    }
+
+    fn reads(&self, demand: &mut Demand) {
+        self.condition.reads(demand);
+        self.branches.iter().for_each(|branch| branch.reads(demand));
+    }
+}
+
+struct Or(Box<[Template]>);
+
+fn or(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
+    call.boxed(Or(call.templates(0)?))
+}
+
+impl Function for Or {
+    fn call(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType {
+        let start = out.len();
+        for template in &self.0 {
+            let kind = template.render_typed(msg, cx, out);
+            if out.len() > start {
+                return kind;
+            }
+        }
+        ValueType::String
+    }
+
+    fn reads(&self, demand: &mut Demand) {
+        self.0.iter().for_each(|template| template.reads(demand));
+    }
+}
+
+fn tag_id(call: &Call<'_>, index: usize) -> Result<TagId, TemplateError> {
+    let name = call.literal(index, "the name of a tag")?;
+    record::tag_id(&name).ok_or_else(|| call.error(index, "too many tags are in use"))
+}
+
+struct Tag {
+    tag: TagId,
+    branches: Option<[Template; 2]>,
+}
+
+fn tag(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
+    let branches = if call.count() > 1 { Some([call.template(1)?, call.template(2)?]) } else { None };
+    call.boxed(Tag { tag: tag_id(call, 0)?, branches })
+}
+
+impl Function for Tag {
+    fn call(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType {
+        let has = msg.batch.has_tag(msg.record, self.tag);
+        match &self.branches {
+            Some([yes, no]) => (if has { yes } else { no }).render_typed(msg, cx, out),
+            None => {
+                out.push(if has { b'1' } else { b'0' });
+                ValueType::Boolean
+            }
+        }
+    }
+
+    fn reads(&self, demand: &mut Demand) {
+        demand.tags = true;
+        self.branches.iter().flatten().for_each(|branch| branch.reads(demand));
+    }
+}
+
+struct TagsHead(Box<[TagId]>);
+
+fn tags_head(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
+    let tags: Result<_, _> = (0..call.count()).map(|index| tag_id(call, index)).collect();
+    call.boxed(TagsHead(tags?))
+}
+
+impl Function for TagsHead {
+    fn call(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType {
+        if let Some(tag) = self.0.iter().find(|tag| msg.batch.has_tag(msg.record, **tag)) {
+            out.extend_from_slice(cx.tag_name(*tag).as_bytes());
+        }
+        ValueType::String
+    }
+
+    fn reads(&self, demand: &mut Demand) {
+        demand.tags = true;
+    }
+}

@@ -1,0 +1,265 @@
+//! Template functions on text.
+
+use crate::compile::Call;
+use crate::facts::{number, put};
+use crate::function::{ANY, Args, Build, Function, FunctionInfo, with_args};
+use crate::{Msg, RenderContext, Template, TemplateError};
+use record::{Demand, ValueType};
+
+const fn plain(
+    name: &'static str,
+    usage: &'static str,
+    help: &'static str,
+    arity: (usize, usize),
+    run: crate::function::Plain,
+    example: (&'static str, &'static str),
+) -> FunctionInfo {
+    FunctionInfo { name, usage, help, arity, options: &[], build: Build::Plain(run), example }
+}
+
+pub(super) const FUNCTIONS: &[FunctionInfo] = &[
+    plain(
+        "echo",
+        "TEXT...",
+        "the arguments with a blank between",
+        (0, ANY),
+        echo,
+        ("$(echo a $PROGRAM)", "a app"),
+    ),
+    plain("length", "TEXT...", "bytes of each argument", (0, ANY), length, ("$(length $PROGRAM)", "3")),
+    plain(
+        "substr",
+        "TEXT START [LENGTH]",
+        "part of a text; a negative START counts from the end, a negative LENGTH leaves that many at the end",
+        (2, 3),
+        substr,
+        ("$(substr abcdef -3 2)", "de"),
+    ),
+    plain(
+        "strip",
+        "TEXT...",
+        "the arguments without blanks around them",
+        (0, ANY),
+        strip,
+        ("$(strip ' a ')", "a"),
+    ),
+    plain(
+        "lowercase",
+        "TEXT...",
+        "ASCII letters in lower case",
+        (0, ANY),
+        lowercase,
+        ("$(lowercase ABC)", "abc"),
+    ),
+    plain(
+        "uppercase",
+        "TEXT...",
+        "ASCII letters in upper case",
+        (0, ANY),
+        uppercase,
+        ("$(uppercase abc)", "ABC"),
+    ),
+    plain(
+        "replace-delimiter",
+        "CHARACTERS NEW TEXT",
+        "every one of CHARACTERS replaced",
+        (3, 3),
+        replace_delimiter,
+        ("$(replace-delimiter ',;' '|' 'a,b;c')", "a|b|c"),
+    ),
+    plain(
+        "indent-multi-line",
+        "TEXT...",
+        "a tab after each newline that has none, for lines that continue a message",
+        (0, ANY),
+        indent,
+        ("$(indent-multi-line 'a\nb')", "a\n\tb"),
+    ),
+    plain(
+        "padding",
+        "TEXT WIDTH [PAD]",
+        "PAD, a blank if not given, put before TEXT up to WIDTH bytes",
+        (2, 3),
+        padding,
+        ("$(padding 7 3 0)", "007"),
+    ),
+    plain(
+        "binary",
+        "NUMBER...",
+        "the bytes with these numbers; 0x begins hexadecimal, 0 octal",
+        (1, ANY),
+        binary,
+        ("$(binary 65 0x42 0103)", "ABC"),
+    ),
+    FunctionInfo {
+        name: "sanitize",
+        usage: "[-c] [-C] [-i CHARACTERS] [-r REPLACEMENT] TEXT...",
+        help: "the arguments with a slash between, made safe as parts of a path: control characters (-C keeps them) and \
+               CHARACTERS (a slash if not given) become REPLACEMENT (_ if not given)",
+        arity: (0, ANY),
+        options: &[
+            ("-c", false),
+            ("--ctrl-chars", false),
+            ("-C", false),
+            ("--no-ctrl-chars", false),
+            ("-i", true),
+            ("--invalid-chars", true),
+            ("-r", true),
+            ("--replacement", true),
+        ],
+        build: Build::Special(sanitize),
+        example: ("$(sanitize a/b c)", "a_b/c"),
+    },
+];
+
+/// Appends what `each` makes of the arguments, with a blank between.
+fn spaced(args: Args<'_>, out: &mut Vec<u8>, each: impl Fn(&[u8], &mut Vec<u8>)) {
+    for (at, arg) in args.iter().enumerate() {
+        if at > 0 {
+            out.push(b' ');
+        }
+        each(arg, out);
+    }
+}
+
+fn echo(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
+    spaced(args, out, |arg, out| out.extend_from_slice(arg));
+    ValueType::String
+}
+
+fn length(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
+    spaced(args, out, |arg, out| number(arg.len() as u64, out));
+    if args.count() == 1 { ValueType::Int } else { ValueType::String }
+}
+
+/// A whole number; an argument that is none counts as 0.
+fn int(arg: &[u8]) -> i64 {
+    std::str::from_utf8(arg).ok().and_then(|t| t.trim().parse().ok()).unwrap_or(0)
+}
+
+fn substr(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
+    let text = args.get(0);
+    let size = text.len() as i64;
+    let start = int(args.get(1));
+    let start = if start < 0 { (size.saturating_add(start)).max(0) } else { start.min(size) };
+    let end = match args.count() {
+        2 => size,
+        _ => match int(args.get(2)) {
+            len if len < 0 => size.saturating_add(len),
+            len => start.saturating_add(len).min(size),
+        },
+    };
+    out.extend_from_slice(text.get(start as usize..end.max(start) as usize).unwrap_or_default());
+    ValueType::String
+}
+
+fn strip(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
+    spaced(args, out, |arg, out| out.extend_from_slice(arg.trim_ascii()));
+    ValueType::String
+}
+
+fn lowercase(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
+    spaced(args, out, |arg, out| out.extend(arg.iter().map(u8::to_ascii_lowercase)));
+    ValueType::String
+}
+
+fn uppercase(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
+    spaced(args, out, |arg, out| out.extend(arg.iter().map(u8::to_ascii_uppercase)));
+    ValueType::String
+}
+
+fn replace_delimiter(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
+    let (delimiters, new) = (args.get(0), args.get(1));
+    for byte in args.get(2) {
+        if delimiters.contains(byte) {
+            out.extend_from_slice(new);
+        } else {
+            out.push(*byte);
+        }
+    }
+    ValueType::String
+}
+
+fn indent(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
+    spaced(args, out, |arg, out| {
+        for (at, byte) in arg.iter().enumerate() {
+            out.push(*byte);
+            if *byte == b'\n' && arg.get(at + 1) != Some(&b'\t') {
+                out.push(b'\t');
+            }
+        }
+    });
+    ValueType::String
+}
+
+/// Bound of a padded text, against a width that came with a message.
+const WIDTH_MAX: i64 = 65_536;
+
+fn padding(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
+    let text = args.get(0);
+    let width = int(args.get(1)).clamp(0, WIDTH_MAX) as usize;
+    let pad: &[u8] = if args.count() < 3 || args.get(2).is_empty() { b" " } else { args.get(2) };
+    out.extend(pad.iter().cycle().take(width.saturating_sub(text.len())));
+    out.extend_from_slice(text);
+    ValueType::String
+}
+
+fn binary(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
+    for arg in args.iter() {
+        let text = std::str::from_utf8(arg).unwrap_or_default();
+        let number = match (text.strip_prefix("0x"), text.strip_prefix('0')) {
+            (Some(hex), _) => u8::from_str_radix(hex, 16),
+            (None, Some(octal)) if !octal.is_empty() => u8::from_str_radix(octal, 8),
+            _ => text.parse(),
+        };
+        match number {
+            Ok(byte) => out.push(byte),
+            // No byte has this number: shown, rather than a byte that was not meant.
+            Err(_) => put(out, format_args!("?")),
+        }
+    }
+    ValueType::Bytes
+}
+
+struct Sanitize {
+    args: Box<[Template]>,
+    control: bool,
+    invalid: Box<[u8]>,
+    replacement: u8,
+}
+
+fn sanitize(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
+    let invalid = call.option("-i").or(call.option("--invalid-chars")).unwrap_or_else(|| "/".to_owned());
+    let replacement = call.option("-r").or(call.option("--replacement")).unwrap_or_else(|| "_".to_owned());
+    let &[replacement] = replacement.as_bytes() else {
+        return Err(call.error(0, "the replacement of $(sanitize) has to be one character"));
+    };
+    let control = !call.has("-C") && !call.has("--no-ctrl-chars");
+    call.boxed(Sanitize {
+        args: call.templates(0)?,
+        control,
+        invalid: invalid.into_bytes().into(),
+        replacement,
+    })
+}
+
+impl Function for Sanitize {
+    fn call(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType {
+        with_args(&self.args, msg, cx, |args, _| {
+            for (at, arg) in args.iter().enumerate() {
+                if at > 0 {
+                    out.push(b'/');
+                }
+                out.extend(arg.iter().map(|byte| {
+                    let bad = self.control && *byte < 0x20 || self.invalid.contains(byte);
+                    if bad { self.replacement } else { *byte }
+                }));
+            }
+        });
+        ValueType::String
+    }
+
+    fn reads(&self, demand: &mut Demand) {
+        self.args.iter().for_each(|arg| arg.reads(demand));
+    }
+}

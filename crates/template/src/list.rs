@@ -1,0 +1,108 @@
+//! Lists as syslog-ng writes them in text: items separated by commas, quoted where an item would not be read back the same.
+
+/// Appends an item, with the comma before it.
+pub(crate) fn push(item: &[u8], first: &mut bool, out: &mut Vec<u8>) {
+    if !std::mem::replace(first, false) {
+        out.push(b',');
+    }
+    encode(item, out);
+}
+
+fn encode(item: &[u8], out: &mut Vec<u8>) {
+    let plain = |b: &u8| !matches!(b, b',' | b'"' | b'\'' | b'\\' | b' ') && *b >= 0x20;
+    if !item.is_empty() && item.iter().all(plain) {
+        out.extend_from_slice(item);
+        return;
+    }
+    let quote = if item.contains(&b'"') && !item.contains(&b'\'') { b'\'' } else { b'"' };
+    out.push(quote);
+    for byte in item {
+        match byte {
+            0x07 => out.extend_from_slice(b"\\a"),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            0x0b => out.extend_from_slice(b"\\v"),
+            b if *b == quote || *b == b'\\' => out.extend_from_slice(&[b'\\', *b]),
+            b if *b < 0x20 => crate::facts::put(out, format_args!("\\x{b:02x}")),
+            b => out.push(*b),
+        }
+    }
+    out.push(quote);
+}
+
+/// Reads the items of a list.
+pub(crate) struct Items<'a> {
+    rest: &'a [u8],
+    done: bool,
+}
+
+impl<'a> Items<'a> {
+    pub fn of(text: &'a [u8]) -> Items<'a> {
+        Items { rest: text, done: text.trim_ascii().is_empty() }
+    }
+
+    /// Reads one item into `item`, cleared first; false at the end.
+    pub fn next_into(&mut self, item: &mut Vec<u8>) -> bool {
+        item.clear();
+        if self.done {
+            return false;
+        }
+        self.rest = self.rest.trim_ascii_start();
+        match self.rest.split_first() {
+            Some((quote @ (b'"' | b'\''), after)) => {
+                self.rest = after;
+                self.quoted(*quote, item);
+                // What stands between a closing quote and the comma belongs to nothing.
+                let skip = self.rest.iter().position(|b| *b == b',').unwrap_or(self.rest.len());
+                self.rest = &self.rest[skip..];
+            }
+            _ => {
+                let len = self.rest.iter().position(|b| *b == b',').unwrap_or(self.rest.len());
+                item.extend_from_slice(self.rest[..len].trim_ascii_end());
+                self.rest = &self.rest[len..];
+            }
+        }
+        match self.rest.strip_prefix(b",") {
+            Some(after) => self.rest = after,
+            None => self.done = true,
+        }
+        true
+    }
+
+    fn quoted(&mut self, quote: u8, item: &mut Vec<u8>) {
+        while let Some((byte, after)) = self.rest.split_first() {
+            self.rest = after;
+            match byte {
+                b if *b == quote => return,
+                b'\\' => {
+                    let Some((escaped, after)) = after.split_first() else { return };
+                    self.rest = after;
+                    self.escape(*escaped, item);
+                }
+                b => item.push(*b),
+            }
+        }
+    }
+
+    fn escape(&mut self, escaped: u8, item: &mut Vec<u8>) {
+        item.push(match escaped {
+            b'a' => 0x07,
+            b'n' => b'\n',
+            b'r' => b'\r',
+            b't' => b'\t',
+            b'v' => 0x0b,
+            b'x' => {
+                let digits = self.rest.get(..2).and_then(|d| std::str::from_utf8(d).ok());
+                match digits.and_then(|d| u8::from_str_radix(d, 16).ok()) {
+                    Some(byte) => {
+                        self.rest = &self.rest[2..];
+                        byte
+                    }
+                    None => b'x',
+                }
+            }
+            other => other,
+        });
+    }
+}

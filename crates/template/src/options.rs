@@ -1,0 +1,74 @@
+//! The options that change what a template prints: the group every driver with a template takes.
+
+use record::Zone;
+
+/// `ts-format()`: the style of the STAMP macro.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TsFormat {
+    /// `Mmm dd hh:mm:ss`, the form of RFC 3164.
+    #[default]
+    Bsd,
+    /// RFC 3339 with the offset from UTC.
+    Iso,
+    /// `YYYY Mmm dd hh:mm:ss`.
+    Full,
+    /// Seconds since 1970.
+    Unix,
+}
+
+impl TsFormat {
+    /// Every spelling that `ts-format()` takes.
+    pub const NAMES: &[(&str, TsFormat)] = &[
+        ("rfc3164", TsFormat::Bsd),
+        ("bsd", TsFormat::Bsd),
+        ("rfc3339", TsFormat::Iso),
+        ("iso", TsFormat::Iso),
+        ("full", TsFormat::Full),
+        ("unix", TsFormat::Unix),
+        ("utc", TsFormat::Unix),
+    ];
+
+    pub fn named(name: &str) -> Option<TsFormat> {
+        TsFormat::NAMES.iter().find(|(n, _)| *n == name).map(|(_, format)| *format)
+    }
+}
+
+/// What a template is compiled for. The caller merges global and driver options first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TemplateOptions {
+    pub ts_format: TsFormat,
+    /// Digits of the second's fraction, 0..=6; more mean 6.
+    pub frac_digits: u8,
+    /// `time-zone()` of the destination, else of the global options. Without one a time is printed in the zone stored with
+    /// it: the sender's for the message's own stamp, the local one for the others.
+    pub time_zone: Option<Zone>,
+    /// `local-time-zone()`: the zone of macros in file names, see [`TemplateOptions::for_file_names`].
+    pub local_time_zone: Option<Zone>,
+    /// `template-escape()`.
+    pub escape: bool,
+    /// `chain-hostnames()`: HOST prints only the middle of `group@host/relay`.
+    pub chain_hostnames: bool,
+    /// `@version` of the configuration.
+    pub version: (u16, u16),
+}
+
+impl Default for TemplateOptions {
+    fn default() -> Self {
+        TemplateOptions {
+            ts_format: TsFormat::Bsd,
+            frac_digits: 0,
+            time_zone: None,
+            local_time_zone: None,
+            escape: false,
+            chain_hostnames: false,
+            version: (4, 11),
+        }
+    }
+}
+
+impl TemplateOptions {
+    /// The options for a template in the name of a file: dates are in `local-time-zone()`.
+    pub fn for_file_names(&self) -> TemplateOptions {
+        TemplateOptions { time_zone: self.local_time_zone.clone(), ..self.clone() }
+    }
+}

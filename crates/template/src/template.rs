@@ -1,0 +1,111 @@
+//! The compiled template and what can be asked of it. How it is printed is in `render`.
+
+use crate::compile::Compiler;
+use crate::op::{Lit, Op};
+use crate::syntax::Text;
+use crate::typed::TypeHint;
+use crate::{Scope, TemplateError, TemplateOptions};
+use record::{Demand, NameId, ValueType};
+use std::fmt;
+use std::sync::Arc;
+
+pub struct Template {
+    pub(crate) text: Box<str>,
+    pub(crate) ops: Box<[Op]>,
+    pub(crate) literals: Box<[u8]>,
+    pub(crate) prefix: Box<[u8]>,
+    pub(crate) options: TemplateOptions,
+    pub(crate) escape: bool,
+    /// The type its value is declared to have.
+    pub(crate) hint: Option<ValueType>,
+    /// The type of a template that is one literal or one computed macro.
+    pub(crate) lone_type: ValueType,
+    /// From @version 4.0 on a lone macro keeps its type.
+    pub(crate) keep_type: bool,
+}
+
+impl Template {
+    pub fn compile(text: &str, opts: &TemplateOptions, scope: &dyn Scope) -> Result<Template, TemplateError> {
+        Compiler::new(opts, scope).compile(&Text::of(text))
+    }
+
+    /// What a driver's `template()` means: the name of a template of the configuration, else a template's text. A named
+    /// one is compiled anew when its options, the time zone say, differ from the driver's.
+    pub fn named_or_text(
+        text: &str,
+        opts: &TemplateOptions,
+        scope: &dyn Scope,
+    ) -> Result<Arc<Template>, TemplateError> {
+        match scope.template(text) {
+            Some(named) if named.fits(opts) => Ok(named),
+            Some(named) => named.for_options(opts, scope).map(Arc::new),
+            None => Template::compile(text, opts, scope).map(Arc::new),
+        }
+    }
+
+    /// The same template under other options; `template-escape()` stays what its statement said.
+    pub fn for_options(&self, opts: &TemplateOptions, scope: &dyn Scope) -> Result<Template, TemplateError> {
+        let mut compiled = Template::compile(&self.text, &self.rebound_options(opts), scope)?;
+        compiled.hint = self.hint;
+        Ok(compiled)
+    }
+
+    pub(crate) fn rebound_options(&self, opts: &TemplateOptions) -> TemplateOptions {
+        TemplateOptions { escape: self.escape, ..opts.clone() }
+    }
+
+    pub(crate) fn fits(&self, opts: &TemplateOptions) -> bool {
+        self.options == self.rebound_options(opts)
+    }
+
+    /// Declares the type of its value: `int("$PID")`.
+    pub fn with_hint(mut self, hint: TypeHint) -> Template {
+        self.hint = hint.value_type();
+        self
+    }
+
+    /// The text it was compiled from; empty for a layout.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The whole output, when no message changes it.
+    pub fn literal(&self) -> Option<&[u8]> {
+        match &*self.ops {
+            [] => Some(b""),
+            [op] if op.is_literal() => Some(&self.prefix),
+            _ => None,
+        }
+    }
+
+    /// What every output begins with.
+    pub fn literal_prefix(&self) -> &[u8] {
+        &self.prefix
+    }
+
+    /// The value it prints, when it is that and nothing else: then its users may look at the value in place. An escaping
+    /// template never is.
+    pub fn single_name(&self) -> Option<NameId> {
+        match &*self.ops {
+            [op] if !self.escape => op.name(),
+            _ => None,
+        }
+    }
+
+    /// Adds what it looks at.
+    pub fn reads(&self, demand: &mut Demand) {
+        self.ops.iter().for_each(|op| op.reads(demand));
+    }
+
+    #[inline]
+    pub(crate) fn literal_text(&self, lit: Lit) -> &[u8] {
+        let start = lit.start as usize;
+        self.literals.get(start..start + lit.len as usize).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Template {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Template").field("text", &self.text).field("hint", &self.hint).finish_non_exhaustive()
+    }
+}

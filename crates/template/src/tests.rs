@@ -1,0 +1,1 @@
+//! Tests of the whole: a template, a message, the text.
