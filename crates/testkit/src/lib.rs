@@ -1,1 +1,26 @@
-//! Placeholder while the crate is being written.
+//! What tests of the whole need: the real binary in a folder of its own, fake peers, other receivers, the ledger as oracle.
+//!
+//! Nothing here sleeps for a time: [`wait_until`] waits for a state. Ports come from [`ports::free_port`] and stay reserved until the
+//! test program ends. Shares no code with the program under test, so that it cannot share its mistakes.
+
+pub mod collector;
+pub mod lab;
+pub mod ledger;
+pub mod peers;
+pub mod penstock;
+pub mod ports;
+pub mod process;
+pub mod sender;
+pub mod skip;
+pub mod sockets;
+pub mod wait;
+
+pub use collector::Collector;
+pub use lab::Lab;
+pub use ledger::Ledger;
+pub use penstock::{Outcome, Penstock, run_command};
+pub use ports::free_port;
+pub use rustix::process::Signal;
+pub use sender::Sender;
+pub use skip::skip;
+pub use wait::{wait_until, wait_while_some};

@@ -1,0 +1,278 @@
+//! The real binary: started from a configuration in a folder of its own, asked over its control socket, stopped.
+
+use crate::lab::{Lab, Opens};
+use crate::ledger::Ledger;
+use crate::process::Process;
+use crate::wait::{PATIENCE, wait_while_some};
+use rustix::process::Signal;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::OnceLock;
+
+const CONFIG: &str = "penstock.conf";
+const LOG: &str = "penstock.log";
+const STATE: &str = "state";
+
+/// A running penstock. Killed when dropped; [`Penstock::stop`] ends it in order.
+pub struct Penstock {
+    process: Process,
+    config: PathBuf,
+    state: PathBuf,
+}
+
+/// How to start it, for tests that need more than a configuration.
+pub struct Start<'a> {
+    lab: &'a Lab,
+    config: String,
+    args: Vec<String>,
+    env: Vec<(String, String)>,
+    stdin: Option<Stdio>,
+    limits: Vec<String>,
+}
+
+impl<'a> Start<'a> {
+    pub fn arg(mut self, arg: &str) -> Start<'a> {
+        self.args.push(arg.to_owned());
+        self
+    }
+
+    pub fn env(mut self, name: &str, value: &str) -> Start<'a> {
+        self.env.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub fn stdin(mut self, stdin: impl Into<Stdio>) -> Start<'a> {
+        self.stdin = Some(stdin.into());
+        self
+    }
+
+    /// An argument of the shell's `ulimit`, as `-n 4096`.
+    pub fn ulimit(mut self, limit: &str) -> Start<'a> {
+        self.limits.push(format!("ulimit {limit} && "));
+        self
+    }
+
+    /// Starts and waits until everything the configuration names is open.
+    #[track_caller]
+    pub fn ready(self) -> Penstock {
+        let opens = self.lab.fill(&self.config).1;
+        let mut penstock = self.spawned();
+        penstock.wait_open(&opens);
+        penstock
+    }
+
+    /// Starts without waiting, for configurations that must fail.
+    pub fn spawned(self) -> Penstock {
+        let (config, _) = self.lab.write_config(CONFIG, &self.config);
+        let state = self.lab.path(STATE);
+        std::fs::create_dir_all(&state).expect("a state folder");
+        // Through a shell only where a limit is asked for; `exec` keeps the process id.
+        let mut command = match self.limits.is_empty() {
+            true => Command::new(binary()),
+            false => {
+                let mut shell = Command::new("/bin/sh");
+                shell.arg("-c").arg(format!("{}exec \"$0\" \"$@\"", self.limits.concat())).arg(binary());
+                shell
+            }
+        };
+        command.arg("run").arg("--config").arg(&config).arg("--state-dir").arg(&state);
+        command.args(&self.args).current_dir(self.lab.dir()).env("TZ", "UTC");
+        command.envs(self.env);
+        let process = Process::spawn("penstock", command, self.stdin, &self.lab.path(LOG));
+        Penstock { process, config, state }
+    }
+}
+
+impl Penstock {
+    pub fn configure<'a>(lab: &'a Lab, config: &str) -> Start<'a> {
+        let config = config.to_owned();
+        Start { lab, config, args: Vec::new(), env: Vec::new(), stdin: None, limits: Vec::new() }
+    }
+
+    /// Starts with a configuration and waits until it is ready.
+    #[track_caller]
+    pub fn start(lab: &Lab, config: &str) -> Penstock {
+        Penstock::configure(lab, config).ready()
+    }
+
+    #[track_caller]
+    fn wait_open(&mut self, opens: &[Opens]) {
+        let state = self.state.clone();
+        self.process.wait_for(|| {
+            let closed = opens.iter().find(|open| !open.is_open());
+            if let Some(closed) = closed {
+                return Some(format!("{closed:?} to be open"));
+            }
+            match request_at(&state, "HEALTHCHECK") {
+                Ok(answer) if answer.starts_with("OK") => None,
+                Ok(answer) => Some(format!("health: {answer}")),
+                Err(error) => Some(format!("the control socket: {error}")),
+            }
+        });
+    }
+
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    pub fn process(&mut self) -> &mut Process {
+        &mut self.process
+    }
+
+    pub fn log(&self) -> String {
+        self.process.log()
+    }
+
+    #[track_caller]
+    pub fn wait_log(&mut self, text: &str) {
+        self.process.wait_log(text);
+    }
+
+    pub fn signal(&self, signal: Signal) {
+        self.process.signal(signal);
+    }
+
+    /// One request of the control protocol, with the reply up to its closing dot.
+    #[track_caller]
+    pub fn request(&self, line: &str) -> String {
+        request_at(&self.state, line).unwrap_or_else(|e| panic!("{line}: {e}\n{}", self.log()))
+    }
+
+    /// The counters as `syslog-ng-ctl stats` prints them.
+    #[track_caller]
+    pub fn stats(&self) -> String {
+        self.request("STATS")
+    }
+
+    #[track_caller]
+    pub fn ledger(&self) -> Ledger {
+        let answer = self.request("LEDGER JSON");
+        Ledger::parse(answer.strip_prefix("OK ").unwrap_or(&answer))
+    }
+
+    /// Waits until the ledger is as `missing` wants it.
+    #[track_caller]
+    pub fn wait_ledger(&mut self, mut missing: impl FnMut(&Ledger) -> Option<String>) -> Ledger {
+        let mut last = self.ledger();
+        wait_while_some(|| {
+            last = self.ledger();
+            missing(&last).map(|what| format!("{what} in the ledger\n{last}\n--- log:\n{}", self.log()))
+        });
+        last
+    }
+
+    /// Waits until everything received is delivered, filtered or dropped, and that is `count` messages at the sources.
+    #[track_caller]
+    pub fn wait_settled(&mut self, count: u64) -> Ledger {
+        self.wait_ledger(|ledger| {
+            let settled = ledger.received() == count && ledger.waiting() == 0;
+            (!settled).then(|| format!("{count} received and nothing waiting"))
+        })
+    }
+
+    /// Writes a new configuration without telling the program.
+    pub fn rewrite(&self, lab: &Lab, config: &str) {
+        std::fs::write(&self.config, lab.fill(config).0).expect("the configuration can be written");
+    }
+
+    /// Reloads by the control socket; the reply says whether it worked.
+    #[track_caller]
+    pub fn reload(&self) -> String {
+        self.request("RELOAD")
+    }
+
+    /// Writes a new configuration and makes the program take it.
+    #[track_caller]
+    pub fn reload_with(&mut self, lab: &Lab, config: &str) {
+        self.rewrite(lab, config);
+        let answer = self.reload();
+        assert!(answer.starts_with("OK"), "reload: {answer}\n{}", self.log());
+        let opens = lab.fill(config).1;
+        self.wait_open(&opens);
+    }
+
+    /// SIGTERM; it has to drain and end with 0.
+    #[track_caller]
+    pub fn stop(mut self) -> String {
+        let status = self.process.terminate();
+        assert!(status.success(), "ended with {status}\n{}", self.log());
+        self.log()
+    }
+
+    #[track_caller]
+    pub fn wait_end(&mut self) -> ExitStatus {
+        self.process.wait_end()
+    }
+}
+
+/// A finished command of the binary.
+#[derive(Debug)]
+pub struct Outcome {
+    pub code: Option<i32>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// Runs a command of the binary to its end.
+pub fn run_command(args: &[&str]) -> Outcome {
+    run_as(binary(), args)
+}
+
+/// Runs the binary under another name (a link to it).
+pub fn run_as(program: &Path, args: &[&str]) -> Outcome {
+    let output = Command::new(program).args(args).stdin(Stdio::null()).output().expect("the binary runs");
+    Outcome {
+        code: output.status.code(),
+        stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+        stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+    }
+}
+
+/// The binary under test: `PENSTOCK_BIN`, or built now, in the profile of the tests.
+pub fn binary() -> &'static Path {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| {
+        if let Some(path) = std::env::var_os("PENSTOCK_BIN") {
+            return PathBuf::from(path);
+        }
+        let root = root();
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let built = Command::new(cargo)
+            .args(["build", "--quiet", "--package", "penstock"])
+            .current_dir(&root)
+            .status();
+        assert!(built.is_ok_and(|status| status.success()), "the binary cannot be built");
+        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from);
+        target.join("debug/penstock")
+    })
+}
+
+/// The root of the checkout.
+pub fn root() -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    folder.ancestors().nth(2).expect("crates/testkit is two folders deep").to_owned()
+}
+
+/// Speaks the control protocol: a line, an answer that ends with a line of one dot.
+fn request_at(state: &Path, line: &str) -> std::io::Result<String> {
+    let folder = std::fs::read_dir(state)?;
+    let socket = folder.flatten().map(|e| e.path()).find(|p| p.extension().is_some_and(|e| e == "ctl"));
+    let socket = socket.ok_or_else(|| std::io::Error::other("there is none"))?;
+    let mut stream = UnixStream::connect(socket)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.write_all(format!("{line}\n").as_bytes())?;
+    let mut answer = String::new();
+    let mut reader = BufReader::new(stream);
+    loop {
+        let mut next = String::new();
+        if reader.read_line(&mut next)? == 0 {
+            return Err(std::io::Error::other(format!("the answer does not end: {answer}")));
+        }
+        if next.trim_end() == "." {
+            return Ok(answer);
+        }
+        answer.push_str(&next);
+    }
+}

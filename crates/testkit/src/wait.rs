@@ -1,0 +1,23 @@
+//! Waiting for a state. The bound is only for tests that will never get there; it is generous, so a busy machine does not fail.
+
+use std::time::{Duration, Instant};
+
+/// How long a state may take before the test is given up.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
+
+/// Returns when `reached` does; panics with `what` when it never does.
+#[track_caller]
+pub fn wait_until(what: &str, mut reached: impl FnMut() -> bool) {
+    wait_while_some(|| (!reached()).then(|| what.to_owned()));
+}
+
+/// Returns when `missing` finds nothing missing any more; panics with what it named last.
+#[track_caller]
+pub fn wait_while_some(mut missing: impl FnMut() -> Option<String>) {
+    let start = Instant::now();
+    while let Some(what) = missing() {
+        assert!(start.elapsed() < PATIENCE, "gave up waiting: {what}");
+        std::thread::sleep(LOOK_AGAIN);
+    }
+}
