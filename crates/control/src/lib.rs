@@ -1,1 +1,18 @@
-//! Placeholder while the crate is being written.
+//! The outside of the running program: its counters, ledger and control socket, and every command line.
+//!
+//! Knows nothing of the engine: the program implements [`Subject`], this crate asks it.
+
+pub mod answer;
+pub mod cli;
+pub mod client;
+pub mod counters;
+pub mod ledger;
+pub mod render;
+pub mod request;
+pub mod server;
+pub mod subject;
+
+pub use counters::{Counter, PromName, State, Unit};
+pub use ledger::{DropReason, Flow, Ledger, Row};
+pub use server::{Server, ServerError, ServerOptions};
+pub use subject::{ConfigView, Health, Subject};

@@ -1,0 +1,1 @@
+//! Every command line of the program.

@@ -1,0 +1,178 @@
+//! The asking side of the control protocol: one request, one reply.
+
+use std::fmt;
+use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// A reply longer than this is cut off with an error.
+const REPLY_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// How the program judged the request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// `OK`, or data without a word before it.
+    Ok,
+    Fail,
+    /// Not now; ask again.
+    Retry,
+}
+
+/// A reply without its status word and closing line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    pub status: Status,
+    pub text: String,
+}
+
+/// Why there is no reply.
+#[derive(Debug)]
+pub enum ClientError {
+    Connect(PathBuf, io::Error),
+    /// The connection ended in the middle of a reply, or before it.
+    Closed,
+    TimedOut(Duration),
+    TooLong,
+    Io(io::Error),
+}
+
+impl fmt::Display for ClientError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ClientError::Connect(path, error) => {
+                write!(f, "Error connecting control socket, socket='{}', error='", path.display())?;
+                write!(f, "{}'", plain(error))
+            }
+            ClientError::Closed => f.write_str("Error reading control socket, error='connection closed'"),
+            ClientError::TimedOut(limit) => {
+                write!(f, "Error reading control socket, error='no answer within {} s'", limit.as_secs())
+            }
+            ClientError::TooLong => {
+                write!(f, "Error reading control socket, error='reply longer than {REPLY_BYTES_MAX} bytes'")
+            }
+            ClientError::Io(error) => write!(f, "Error reading control socket, error='{}'", plain(error)),
+        }
+    }
+}
+
+impl std::error::Error for ClientError {}
+
+/// The error as C programs print it, without Rust's number at the end.
+fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" (os error") {
+        Some((text, _)) => text.to_owned(),
+        None => text,
+    }
+}
+
+/// Sends `line` to the program behind the socket at `path` and waits for the whole reply, with `timeout` for
+/// ever.
+pub fn request(path: &Path, line: &str, timeout: Option<Duration>) -> Result<Reply, ClientError> {
+    let deadline = timeout.map(|limit| (Instant::now() + limit, limit));
+    let mut stream =
+        UnixStream::connect(path).map_err(|error| ClientError::Connect(path.to_owned(), error))?;
+    // A line break inside would be two requests.
+    let mut out: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    out.push('\n');
+    set_timeout(&stream, deadline)?;
+    stream.write_all(out.as_bytes()).map_err(|error| classify(error, deadline))?;
+
+    let mut reply = Vec::new();
+    let mut chunk = [0; 16 * 1024];
+    loop {
+        set_timeout(&stream, deadline)?;
+        let count = match stream.read(&mut chunk) {
+            Ok(0) => return Err(ClientError::Closed),
+            Ok(count) => count,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(classify(error, deadline)),
+        };
+        reply.extend_from_slice(chunk.get(..count).unwrap_or_default());
+        if let Some(body) = body(&reply) {
+            return Ok(split(&String::from_utf8_lossy(body)));
+        }
+        if reply.len() > REPLY_BYTES_MAX {
+            return Err(ClientError::TooLong);
+        }
+    }
+}
+
+/// The reply before its closing line, once that has come. The program sends nothing after it.
+fn body(reply: &[u8]) -> Option<&[u8]> {
+    let body = reply.strip_suffix(b".\n")?;
+    (body.is_empty() || body.ends_with(b"\n")).then_some(body)
+}
+
+fn split(text: &str) -> Reply {
+    let words = [("OK", Status::Ok), ("FAIL", Status::Fail), ("RETRY", Status::Retry)];
+    for (word, status) in words {
+        let Some(rest) = text.strip_prefix(word) else { continue };
+        if let Some(rest) = rest.strip_prefix(' ') {
+            return Reply { status, text: rest.to_owned() };
+        }
+        if rest == "\n" {
+            return Reply { status, text: String::new() };
+        }
+    }
+    Reply { status: Status::Ok, text: text.to_owned() }
+}
+
+fn set_timeout(stream: &UnixStream, deadline: Option<(Instant, Duration)>) -> Result<(), ClientError> {
+    let Some((at, limit)) = deadline else { return Ok(()) };
+    let left = at.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Err(ClientError::TimedOut(limit));
+    }
+    stream.set_read_timeout(Some(left)).map_err(ClientError::Io)?;
+    stream.set_write_timeout(Some(left)).map_err(ClientError::Io)
+}
+
+fn classify(error: io::Error, deadline: Option<(Instant, Duration)>) -> ClientError {
+    match (error.kind(), deadline) {
+        (ErrorKind::WouldBlock | ErrorKind::TimedOut, Some((_, limit))) => ClientError::TimedOut(limit),
+        (ErrorKind::ConnectionReset | ErrorKind::BrokenPipe, _) => ClientError::Closed,
+        _ => ClientError::Io(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reply_ends_with_a_line_of_one_dot() {
+        let check = |reply: &str, expected: Option<&str>| {
+            assert_eq!(body(reply.as_bytes()), expected.map(str::as_bytes), "{reply:?}");
+        };
+        check("OK x\n.\n", Some("OK x\n"));
+        check(".\n", Some(""));
+        check("OK x.\n", None);
+        check("OK x\n.", None);
+        check("", None);
+    }
+
+    #[test]
+    fn the_status_word_is_taken_off() {
+        let check = |text: &str, status, rest: &str| {
+            assert_eq!(split(text), Reply { status, text: rest.into() });
+        };
+        check("OK done\n", Status::Ok, "done\n");
+        check("OK\n", Status::Ok, "");
+        check("FAIL no\nbecause\n", Status::Fail, "no\nbecause\n");
+        check("RETRY later\n", Status::Retry, "later\n");
+        check("OKAY\n", Status::Ok, "OKAY\n");
+        check("a=1\n", Status::Ok, "a=1\n");
+        check("", Status::Ok, "");
+    }
+
+    #[test]
+    fn connect_errors_read_as_they_always_did() {
+        let error = request(Path::new("/nonexistent/x.ctl"), "STATS", None).expect_err("nothing listens");
+        assert_eq!(
+            error.to_string(),
+            "Error connecting control socket, socket='/nonexistent/x.ctl', error='No such file or directory'"
+        );
+    }
+}

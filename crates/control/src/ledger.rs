@@ -1,0 +1,206 @@
+//! The balance: what became of every message, by source, log path and destination.
+//!
+//! In every row, at every moment: received = delivered + waiting + filtered + dropped.
+
+mod json;
+mod table;
+
+use std::str::FromStr;
+
+/// Why a message was dropped. Every drop has exactly one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum DropReason {
+    /// The kernel had no room in the socket's receive buffer.
+    KernelBuffer,
+    /// The memory budget of the process was used up.
+    MemoryBudget,
+    /// The destination's queue was full and the path has no flow control.
+    QueueFull,
+    /// Longer than `log-msg-size()` on a transport where the rest cannot be kept.
+    TooLarge,
+    /// The framing could not be understood; the connection was closed.
+    BadFrame,
+    /// Not parseable and `flags(drop-invalid)` or the like asked to drop it.
+    BadMessage,
+    /// An expression failed and `on-error()` says to drop.
+    ExpressionError,
+    /// A name made from the message led outside the allowed folder.
+    UnsafeName,
+    /// Repeated within `suppress()`.
+    Suppressed,
+    /// The destination refused this message for good.
+    Refused,
+    /// All retries were used up.
+    RetriesExhausted,
+    /// Still undelivered when the program had to end or its destination was removed.
+    Abandoned,
+    /// A defect of the program, contained and counted.
+    InternalError,
+}
+
+impl DropReason {
+    pub const ALL: [DropReason; 13] = [
+        DropReason::KernelBuffer,
+        DropReason::MemoryBudget,
+        DropReason::QueueFull,
+        DropReason::TooLarge,
+        DropReason::BadFrame,
+        DropReason::BadMessage,
+        DropReason::ExpressionError,
+        DropReason::UnsafeName,
+        DropReason::Suppressed,
+        DropReason::Refused,
+        DropReason::RetriesExhausted,
+        DropReason::Abandoned,
+        DropReason::InternalError,
+    ];
+
+    /// The name in output, as in `queue-full`.
+    pub fn name(self) -> &'static str {
+        match self {
+            DropReason::KernelBuffer => "kernel-buffer",
+            DropReason::MemoryBudget => "memory-budget",
+            DropReason::QueueFull => "queue-full",
+            DropReason::TooLarge => "too-large",
+            DropReason::BadFrame => "bad-frame",
+            DropReason::BadMessage => "bad-message",
+            DropReason::ExpressionError => "expression-error",
+            DropReason::UnsafeName => "unsafe-name",
+            DropReason::Suppressed => "suppressed",
+            DropReason::Refused => "refused",
+            DropReason::RetriesExhausted => "retries-exhausted",
+            DropReason::Abandoned => "abandoned",
+            DropReason::InternalError => "internal-error",
+        }
+    }
+
+    /// What a person reads beside the number.
+    pub fn help(self) -> &'static str {
+        match self {
+            DropReason::KernelBuffer => "the kernel's receive buffer was full: raise so-rcvbuf()",
+            DropReason::MemoryBudget => "the memory budget was used up by slow destinations",
+            DropReason::QueueFull => {
+                "the destination's queue was full: raise log-fifo-size() or use flow-control"
+            }
+            DropReason::TooLarge => "longer than log-msg-size()",
+            DropReason::BadFrame => "the sender's framing was broken",
+            DropReason::BadMessage => "not parseable, and the source is told to drop such messages",
+            DropReason::ExpressionError => "an expression failed and on-error() says to drop",
+            DropReason::UnsafeName => "a file name made from the message led outside its folder",
+            DropReason::Suppressed => "repeated within suppress()",
+            DropReason::Refused => "refused by the destination",
+            DropReason::RetriesExhausted => "all retries failed",
+            DropReason::Abandoned => "undelivered when the program ended or the destination was removed",
+            DropReason::InternalError => "a defect in the program: please report it",
+        }
+    }
+}
+
+impl FromStr for DropReason {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = DropReason::ALL.into_iter().find(|r| r.name() == name);
+        found.ok_or_else(|| format!("unknown drop reason '{name}'"))
+    }
+}
+
+/// Messages dropped, by reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Drops([u64; DropReason::ALL.len()]);
+
+impl Drops {
+    pub fn count(&self, reason: DropReason) -> u64 {
+        self.0.get(reason as usize).copied().unwrap_or(0)
+    }
+
+    pub fn add(&mut self, reason: DropReason, count: u64) {
+        if let Some(slot) = self.0.get_mut(reason as usize) {
+            *slot = slot.saturating_add(count);
+        }
+    }
+
+    pub fn total(&self) -> u64 {
+        self.0.iter().fold(0, |total, n| total.saturating_add(*n))
+    }
+
+    /// Reasons that occurred.
+    pub fn iter(&self) -> impl Iterator<Item = (DropReason, u64)> + '_ {
+        DropReason::ALL.into_iter().map(|r| (r, self.count(r))).filter(|(_, n)| *n > 0)
+    }
+}
+
+/// The account of one place messages pass through, in messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Flow {
+    pub received: u64,
+    /// Done: handed on (source, path) or acknowledged by the outside (destination).
+    pub delivered: u64,
+    /// Received and not done yet.
+    pub waiting: u64,
+    /// Left out because the configuration says so.
+    pub filtered: u64,
+    pub dropped: Drops,
+    /// Bytes of the messages received and delivered.
+    pub received_bytes: u64,
+    pub delivered_bytes: u64,
+}
+
+impl Flow {
+    /// Received less everything accounted for. Not zero: messages are missing (positive) or counted twice.
+    pub fn difference(&self) -> i128 {
+        i128::from(self.received)
+            - i128::from(self.delivered)
+            - i128::from(self.waiting)
+            - i128::from(self.filtered)
+            - i128::from(self.dropped.total())
+    }
+
+    pub fn balanced(&self) -> bool {
+        self.difference() == 0
+    }
+}
+
+/// A named account: `s_net#0`, the place of a log path, `d_file#0`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Row {
+    pub name: String,
+    /// Driver and instance, or where the log path stands in the configuration; may be empty.
+    pub detail: String,
+    pub flow: Flow,
+}
+
+/// The whole balance at one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ledger {
+    pub sources: Vec<Row>,
+    pub paths: Vec<Row>,
+    pub destinations: Vec<Row>,
+}
+
+impl Ledger {
+    pub fn rows(&self) -> impl Iterator<Item = &Row> {
+        self.sources.iter().chain(&self.paths).chain(&self.destinations)
+    }
+
+    pub fn balanced(&self) -> bool {
+        self.rows().all(|row| row.flow.balanced())
+    }
+
+    /// The table of `penstock ledger`.
+    pub fn to_table(&self) -> String {
+        table::render(self)
+    }
+
+    /// One line of JSON, read back by [`Ledger::from_json`].
+    pub fn to_json(&self) -> String {
+        json::render(self)
+    }
+
+    pub fn from_json(text: &str) -> Result<Ledger, String> {
+        json::parse(text)
+    }
+}
+
+#[cfg(test)]
+mod tests;

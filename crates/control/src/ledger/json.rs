@@ -1,0 +1,78 @@
+//! The balance as JSON and back.
+
+use serde_json::{Map, Value, json};
+
+use super::{Drops, Flow, Ledger, Row};
+
+pub fn render(ledger: &Ledger) -> String {
+    json!({
+        "balanced": ledger.balanced(),
+        "sources": rows(&ledger.sources),
+        "paths": rows(&ledger.paths),
+        "destinations": rows(&ledger.destinations),
+    })
+    .to_string()
+}
+
+pub fn parse(text: &str) -> Result<Ledger, String> {
+    let value: Value = serde_json::from_str(text).map_err(|e| format!("not a ledger: {e}"))?;
+    Ok(Ledger {
+        sources: read_rows(&value, "sources")?,
+        paths: read_rows(&value, "paths")?,
+        destinations: read_rows(&value, "destinations")?,
+    })
+}
+
+fn rows(rows: &[Row]) -> Value {
+    rows.iter().map(row).collect()
+}
+
+fn row(row: &Row) -> Value {
+    let flow = &row.flow;
+    let dropped: Map<String, Value> =
+        flow.dropped.iter().map(|(reason, n)| (reason.name().to_owned(), n.into())).collect();
+    json!({
+        "name": row.name,
+        "detail": row.detail,
+        "received": flow.received,
+        "delivered": flow.delivered,
+        "waiting": flow.waiting,
+        "filtered": flow.filtered,
+        "dropped": flow.dropped.total(),
+        "dropped_by_reason": dropped,
+        "received_bytes": flow.received_bytes,
+        "delivered_bytes": flow.delivered_bytes,
+        "balanced": flow.balanced(),
+    })
+}
+
+fn read_rows(value: &Value, section: &str) -> Result<Vec<Row>, String> {
+    let list = value.get(section).and_then(Value::as_array);
+    list.ok_or_else(|| format!("not a ledger: no list '{section}'"))?.iter().map(read_row).collect()
+}
+
+fn read_row(value: &Value) -> Result<Row, String> {
+    let text = |key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let number = |key: &str| {
+        value.get(key).and_then(Value::as_u64).ok_or_else(|| format!("not a ledger: no number '{key}'"))
+    };
+    let mut dropped = Drops::default();
+    if let Some(reasons) = value.get("dropped_by_reason").and_then(Value::as_object) {
+        for (name, count) in reasons {
+            dropped.add(name.parse()?, count.as_u64().ok_or("not a ledger: a drop count is no number")?);
+        }
+    }
+    Ok(Row {
+        name: text("name"),
+        detail: text("detail"),
+        flow: Flow {
+            received: number("received")?,
+            delivered: number("delivered")?,
+            waiting: number("waiting")?,
+            filtered: number("filtered")?,
+            dropped,
+            received_bytes: number("received_bytes")?,
+            delivered_bytes: number("delivered_bytes")?,
+        },
+    })
+}

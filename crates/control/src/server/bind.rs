@@ -1,0 +1,65 @@
+//! The socket file: made with its permissions before anybody can connect, replaced only when it is stale.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+
+use super::{ServerError, ServerOptions};
+
+/// Device and inode of our socket file, so that another's is never removed.
+pub type Identity = Option<(u64, u64)>;
+
+pub fn bind(options: &ServerOptions) -> Result<(UnixListener, Identity), ServerError> {
+    let path = options.path.as_path();
+    let failed = |what: &'static str| move |error: io::Error| ServerError::Io(what, path.to_owned(), error);
+    remove_stale(path)?;
+    let listener = listen(path, options.mode).map_err(failed("create"))?;
+    listener.set_nonblocking(true).map_err(failed("set up"))?;
+    Ok((listener, identity(path)))
+}
+
+/// Nobody can connect between `bind` and `listen`, so the permissions are right from the first client on.
+fn listen(path: &Path, mode: u32) -> io::Result<UnixListener> {
+    let address = SocketAddrUnix::new(path)?;
+    let flags = SocketFlags::CLOEXEC;
+    let socket: OwnedFd = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    rustix::net::bind(&socket, &address)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+    rustix::net::listen(&socket, 128)?;
+    Ok(UnixListener::from(socket))
+}
+
+fn remove_stale(path: &Path) -> Result<(), ServerError> {
+    let failed = |what: &'static str| move |error: io::Error| ServerError::Io(what, path.to_owned(), error);
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(failed("look at")(error)),
+        Ok(found) if !found.file_type().is_socket() => return Err(ServerError::NotASocket(path.to_owned())),
+        Ok(_) => {}
+    }
+    match UnixStream::connect(path) {
+        Ok(_) => Err(ServerError::InUse(path.to_owned())),
+        Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
+            fs::remove_file(path).map_err(failed("replace"))
+        }
+        // A full backlog or a missing permission: somebody is there, or we cannot know.
+        Err(error) if error.kind() == ErrorKind::WouldBlock => Err(ServerError::InUse(path.to_owned())),
+        Err(error) => Err(failed("replace")(error)),
+    }
+}
+
+fn identity(path: &Path) -> Identity {
+    fs::symlink_metadata(path).ok().map(|m| (m.dev(), m.ino()))
+}
+
+/// Removes the file if it is still the one that was made.
+pub fn unlink(path: &Path, made: Identity) {
+    if made.is_some() && identity(path) == made {
+        let _ = fs::remove_file(path);
+    }
+}

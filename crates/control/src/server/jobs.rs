@@ -1,0 +1,95 @@
+//! Who computes the replies: the control thread for quick ones, a thread of its own for each slow one.
+
+use std::io::Write;
+use std::os::unix::net::UnixStream;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use crate::answer::{answer, fail};
+use crate::request::Request;
+use crate::subject::{ConfigView, Subject};
+
+/// A reply computed elsewhere and whose it is.
+pub struct Done {
+    pub token: u64,
+    pub text: String,
+}
+
+pub struct Jobs {
+    subject: Arc<dyn Subject>,
+    reloading: Arc<AtomicBool>,
+    sender: Sender<Done>,
+    receiver: Receiver<Done>,
+    wake: UnixStream,
+}
+
+/// What a request needs.
+pub enum Outcome {
+    Now(String),
+    /// The reply comes through [`Jobs::take`].
+    Later,
+}
+
+impl Jobs {
+    pub fn new(subject: Arc<dyn Subject>, wake: UnixStream) -> Self {
+        let (sender, receiver) = channel();
+        Jobs { subject, reloading: Arc::default(), sender, receiver, wake }
+    }
+
+    /// One request is under way per connection, so the number of threads is bounded by that of connections.
+    pub fn start(&self, token: u64, request: Request) -> Outcome {
+        match request {
+            Request::Reload if self.reloading.swap(true, Ordering::SeqCst) => {
+                Outcome::Now(fail("a reload is already under way"))
+            }
+            Request::Health if self.reloading.load(Ordering::SeqCst) => {
+                Outcome::Now("RETRY the configuration is being reloaded".into())
+            }
+            Request::Reload | Request::Health | Request::Config(ConfigView::Verify) => {
+                self.spawn(token, request)
+            }
+            request => Outcome::Now(contained(&request, &*self.subject)),
+        }
+    }
+
+    /// Replies that are ready.
+    pub fn take(&self) -> Option<Done> {
+        self.receiver.try_recv().ok()
+    }
+
+    fn spawn(&self, token: u64, request: Request) -> Outcome {
+        let (subject, sender) = (Arc::clone(&self.subject), self.sender.clone());
+        let reloading = Arc::clone(&self.reloading);
+        let is_reload = request == Request::Reload;
+        let started = self.wake.try_clone().and_then(|mut wake| {
+            std::thread::Builder::new().name("control-job".into()).spawn(move || {
+                let text = contained(&request, &*subject);
+                if is_reload {
+                    reloading.store(false, Ordering::SeqCst);
+                }
+                // Nobody waits any more when the server has ended; a full wake socket wakes it anyway.
+                let _ = sender.send(Done { token, text });
+                let _ = wake.write(&[1]);
+            })
+        });
+        match started {
+            Ok(_) => Outcome::Later,
+            Err(error) => {
+                if is_reload {
+                    self.reloading.store(false, Ordering::SeqCst);
+                }
+                Outcome::Now(fail(format!("no thread for this command: {error}")))
+            }
+        }
+    }
+}
+
+/// A defect in an answer costs that answer, not the socket.
+fn contained(request: &Request, subject: &dyn Subject) -> String {
+    catch_unwind(AssertUnwindSafe(|| answer(request, subject))).unwrap_or_else(|_| {
+        oplog::error("Control command failed by a defect of the program", &[]);
+        fail("internal error, see the log of the program")
+    })
+}

@@ -1,0 +1,84 @@
+//! What the running program answers to the control socket.
+
+use oplog::Verbosity;
+
+use crate::counters::Counter;
+use crate::ledger::Ledger;
+
+/// Which text `config` prints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConfigView {
+    /// The main file as it was read.
+    Original,
+    /// After includes, blocks and variables.
+    Preprocessed,
+    /// Whether the file on disk is still the running one, as a sentence.
+    Verify,
+    /// The identity of the running configuration.
+    Id,
+}
+
+/// The state of health at one moment.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Health {
+    /// Why the program is not healthy; empty means healthy. Sentences for a person.
+    pub complaints: Vec<String>,
+    /// Full metric names and values, as `syslogng_io_worker_latency_seconds`.
+    pub metrics: Vec<(String, f64)>,
+}
+
+impl Health {
+    pub fn is_healthy(&self) -> bool {
+        self.complaints.is_empty()
+    }
+}
+
+/// The running program. Called from the control thread, so answers must come promptly; [`Subject::reload`],
+/// [`Subject::healthcheck`] and [`ConfigView::Verify`] are called from a thread of their own and may take
+/// their time.
+pub trait Subject: Send + Sync {
+    /// All counters to show at the configured level, in a stable order.
+    fn counters(&self) -> Vec<Counter>;
+
+    /// Sets to zero every counter that counts events and is selected. Gauges (`queued`, `memory_usage`,
+    /// `connections`) keep their value.
+    fn reset_counters(&self, selected: &dyn Fn(&Counter) -> bool);
+
+    /// Forgets counters whose object is gone.
+    fn remove_orphans(&self);
+
+    /// Reads the configuration again and waits for the outcome. Both texts go to the caller.
+    fn reload(&self) -> Result<String, String>;
+
+    /// Begins the shutdown and returns at once.
+    fn stop(&self);
+
+    /// Reopens destination files.
+    fn reopen(&self);
+
+    fn config(&self, view: ConfigView) -> Result<String, String>;
+
+    /// Files named in the configuration.
+    fn list_files(&self) -> Vec<String>;
+
+    /// The pipe graph as JSON with `nodes` and `arcs`.
+    fn graph(&self) -> String;
+
+    fn healthcheck(&self) -> Health;
+
+    fn ledger(&self) -> Ledger;
+
+    /// The licence text, one line.
+    fn license(&self) -> String;
+
+    fn log_level(&self) -> Verbosity {
+        oplog::verbosity()
+    }
+
+    fn set_log_level(&self, level: Verbosity) {
+        oplog::set_verbosity(level);
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod fake;

@@ -1,0 +1,117 @@
+//! A running program made of plain values, for the tests of this crate.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use oplog::Verbosity;
+use parking_lot::Mutex;
+
+use super::{ConfigView, Health, Subject};
+use crate::counters::{Counter, State};
+use crate::ledger::Ledger;
+
+pub(crate) struct Fake {
+    pub counters: Mutex<Vec<Counter>>,
+    pub level: Mutex<Verbosity>,
+    pub health: Health,
+    pub ledger: Ledger,
+    pub stopped: AtomicBool,
+    /// When set, a reload waits until the test sends its outcome.
+    pub reload_gate: Mutex<Option<Receiver<Result<String, String>>>>,
+    pub panic_on_graph: bool,
+}
+
+impl Default for Fake {
+    fn default() -> Self {
+        let mut orphan = Counter::new("src.network", "s_old#0", "tcp,127.0.0.1", "processed", 3);
+        orphan.state = State::Orphaned;
+        let labels = vec![("id", "d_f#0".to_owned()), ("result", "delivered".to_owned())];
+        let counters = vec![
+            Counter::new("center", "", "received", "processed", 5),
+            Counter::new("dst.file", "d_f#0", "/l/x", "written", 7).with_prom("output_events_total", labels),
+            orphan,
+        ];
+        Fake {
+            counters: Mutex::new(counters),
+            level: Mutex::default(),
+            health: Health::default(),
+            ledger: Ledger::default(),
+            stopped: AtomicBool::new(false),
+            reload_gate: Mutex::new(None),
+            panic_on_graph: false,
+        }
+    }
+}
+
+impl Fake {
+    pub fn gate(&self) -> Sender<Result<String, String>> {
+        let (open, gate) = channel();
+        *self.reload_gate.lock() = Some(gate);
+        open
+    }
+}
+
+impl Subject for Fake {
+    fn counters(&self) -> Vec<Counter> {
+        self.counters.lock().clone()
+    }
+
+    fn reset_counters(&self, selected: &dyn Fn(&Counter) -> bool) {
+        self.counters.lock().iter_mut().filter(|c| selected(c)).for_each(|c| c.value = 0);
+    }
+
+    fn remove_orphans(&self) {
+        self.counters.lock().retain(|c| c.state != State::Orphaned);
+    }
+
+    fn reload(&self) -> Result<String, String> {
+        match &*self.reload_gate.lock() {
+            Some(gate) => gate.recv().unwrap_or_else(|_| Err("gate closed".into())),
+            None => Ok("Config reload successful".into()),
+        }
+    }
+
+    fn stop(&self) {
+        self.stopped.store(true, Ordering::SeqCst);
+    }
+
+    fn reopen(&self) {}
+
+    fn config(&self, view: ConfigView) -> Result<String, String> {
+        match view {
+            ConfigView::Original => Ok("@version: 4.11\n.\nlog {};\n".into()),
+            ConfigView::Preprocessed => Err("not kept".into()),
+            ConfigView::Verify => Ok("matches".into()),
+            ConfigView::Id => Ok("abc123".into()),
+        }
+    }
+
+    fn list_files(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn graph(&self) -> String {
+        assert!(!self.panic_on_graph, "the test asked for it");
+        "{\"nodes\":[],\"arcs\":[]}".into()
+    }
+
+    fn healthcheck(&self) -> Health {
+        self.health.clone()
+    }
+
+    fn ledger(&self) -> Ledger {
+        self.ledger.clone()
+    }
+
+    fn license(&self) -> String {
+        "Apache-2.0".into()
+    }
+
+    fn log_level(&self) -> Verbosity {
+        *self.level.lock()
+    }
+
+    fn set_log_level(&self, level: Verbosity) {
+        *self.level.lock() = level;
+    }
+}
