@@ -103,6 +103,10 @@ pub struct Module {
 pub struct BlockDef {
     pub context: Name,
     pub name: Name,
+    /// Canonical name and default (None: must be given) of each argument.
+    pub params: Vec<(String, Option<String>)>,
+    /// `...`: takes any other argument too.
+    pub varargs: bool,
     pub span: Span,
     pub body: Span,
 }

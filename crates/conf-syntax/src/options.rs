@@ -15,6 +15,8 @@ pub struct ParseOptions {
     pub globals: BTreeMap<String, String>,
     /// Backticks may read environment variables through this; None: no variable exists.
     pub env: Option<fn(&str) -> Option<String>>,
+    /// Includes are followed. Without it, an include is an error (texts from strangers).
+    pub read_files: bool,
     /// confgen commands may be run. Without it, a call of a confgen is an error.
     pub run_commands: bool,
     /// Modules that `@requires` and `@module` find; None: every module exists.
@@ -65,6 +67,7 @@ impl Default for ParseOptions {
             include_path: Vec::new(),
             globals: BTreeMap::new(),
             env: Some(|name| std::env::var(name).ok()),
+            read_files: true,
             run_commands: false,
             modules: None,
             newest_version: Version::new(4, 11),

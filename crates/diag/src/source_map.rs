@@ -6,11 +6,11 @@ use std::sync::Arc;
 const CHAIN_STEPS_MAX: usize = 512;
 
 /// A text in a [`SourceMap`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FileId(u32);
 
 /// Byte offsets `start..end` into the text of `file`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Span {
     pub file: FileId,
     pub start: u32,
@@ -106,6 +106,14 @@ impl SourceMap {
         if let Some(f) = self.files.get_mut(file.0 as usize) {
             let name = name.unwrap_or_else(|| f.name.clone());
             f.marks.push(LineMark { offset: u32::try_from(offset).unwrap_or(u32::MAX), name, line });
+        }
+    }
+
+    /// From `offset` of `file` on, positions are the real ones again.
+    pub fn end_line_marks(&mut self, file: FileId, offset: usize) {
+        let real = self.file(file).map(|f| line_of(&f.text, floor_boundary(&f.text, offset)).1);
+        if let Some(line) = real {
+            self.add_line_mark(file, offset, None, line);
         }
     }
 
