@@ -70,7 +70,11 @@ impl Parser<'_> {
                         Some(set) => Ok(Item::Many(set)),
                         None => {
                             let unit = self.char_escape()?;
-                            if unit > self.max() { Err("a code point above 255") } else { Ok(Item::One(unit)) }
+                            if unit > self.max() {
+                                Err("a code point above 255")
+                            } else {
+                                Ok(Item::One(unit))
+                            }
                         }
                     },
                 }

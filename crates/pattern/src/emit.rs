@@ -83,7 +83,8 @@ fn write_unit(unit: u32, utf8: bool, out: &mut String) {
 fn write_set(set: &CharSet, utf8: bool, out: &mut String) {
     let mut inner = String::new();
     for &(from, to) in set.ranges() {
-        let parts = if utf8 { [(from, to.min(0xd7ff)), (from.max(0xe000), to)] } else { [(from, to), (1, 0)] };
+        let parts =
+            if utf8 { [(from, to.min(0xd7ff)), (from.max(0xe000), to)] } else { [(from, to), (1, 0)] };
         for (from, to) in parts {
             if from <= to {
                 write_unit(from, utf8, &mut inner);

@@ -28,8 +28,8 @@ mod differential;
 
 pub use cache::Cache;
 pub use error::PatternError;
-pub use multi::MultiPattern;
-pub use options::{FLAG_NAMES, Kind, KIND_NAMES, PatternOptions};
+pub use multi::{MultiPattern, PATTERNS_MAX};
+pub use options::{FLAG_NAMES, KIND_NAMES, Kind, PatternOptions};
 pub use pattern::{Cursor, Engine, Pattern};
 pub use slots::Slots;
 
@@ -50,6 +50,10 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "a flag does not go with this type of pattern",
         "`prefix` and `substring` belong to type(string), `newline`, `disable-jit` and `dupnames` to type(pcre).",
     ),
-    ("X0104", "unknown type of pattern", "type() takes pcre, string or glob; posix was removed long ago, pcre reads the same patterns."),
+    (
+        "X0104",
+        "unknown type of pattern",
+        "type() takes pcre, string or glob; posix was removed long ago, pcre reads the same patterns.",
+    ),
     ("X0105", "unknown flag of a pattern", "flags() takes the names listed in the message."),
 ];

@@ -14,15 +14,21 @@ pub struct Literal {
 
 enum Place {
     /// The whole value, perhaps with a newline after it.
-    Whole { newline: bool },
+    Whole {
+        newline: bool,
+    },
     Start,
-    End { newline: bool },
+    End {
+        newline: bool,
+    },
     Inside(Inside),
 }
 
 enum Inside {
-    /// The empty text stands everywhere.
-    Empty,
+    /// The empty text stands everywhere, unless one of the texts preferred to it does.
+    OrEmpty {
+        preferred: usize,
+    },
     One(Box<memmem::Finder<'static>>),
     OneFolded(Box<Folded>),
     Many(Box<AhoCorasick>),
@@ -39,8 +45,10 @@ impl Literal {
             (true, true) => Place::Whole { newline },
             (true, false) => Place::Start,
             (false, true) => Place::End { newline },
-            // A text after the empty one is never preferred where the empty one stands.
-            (false, false) if first.is_empty() => Place::Inside(Inside::Empty),
+            (false, false) if list.iter().any(|t| t.is_empty()) => {
+                let preferred = list.iter().position(|t| t.is_empty()).unwrap_or_default();
+                Place::Inside(Inside::OrEmpty { preferred })
+            }
             (false, false) => Place::Inside(match (list.len(), texts.icase) {
                 (1, false) => Inside::One(Box::new(memmem::Finder::new(first).into_owned())),
                 (1, true) => Inside::OneFolded(Box::new(Folded::new(first))),
@@ -60,7 +68,7 @@ impl Literal {
             (Place::Whole { .. }, _) => "comparison",
             (Place::Start, _) => "comparison of the beginning",
             (Place::End { .. }, _) => "comparison of the end",
-            (Place::Inside(Inside::Empty), _) => "always true",
+            (Place::Inside(Inside::OrEmpty { .. }), _) => "always true",
             (Place::Inside(Inside::Many(_)), _) => "aho-corasick",
             (Place::Inside(_), false) => "memmem",
             (Place::Inside(_), true) => "memmem ignoring case",
@@ -70,7 +78,7 @@ impl Literal {
     /// The texts when a match is "contains one of them", with whether case is ignored.
     pub fn contained(&self) -> Option<(&[Box<[u8]>], bool)> {
         match self.place {
-            Place::Inside(Inside::Empty) => None,
+            Place::Inside(Inside::OrEmpty { .. }) => None,
             Place::Inside(_) => Some((&self.texts, self.icase)),
             _ => None,
         }
@@ -101,7 +109,10 @@ impl Literal {
                 (at == 0).then_some((0, hit.len()))
             }
             Place::End { newline } => self.at_end(text, at, *newline),
-            Place::Inside(Inside::Empty) => Some((at, at)),
+            Place::Inside(Inside::OrEmpty { preferred }) => {
+                let hit = self.texts.iter().take(*preferred).find(|t| self.starts(rest, t));
+                Some((at, at + hit.map_or(0, |t| t.len())))
+            }
             Place::Inside(Inside::One(finder)) => {
                 let start = at + finder.find(rest)?;
                 Some((start, start + finder.needle().len()))
@@ -222,7 +233,13 @@ impl Folded {
 mod tests {
     use super::*;
 
-    fn check(at_start: bool, end: End, texts: &[&str], icase: bool, cases: &[(&str, Option<(usize, usize)>)]) {
+    fn check(
+        at_start: bool,
+        end: End,
+        texts: &[&str],
+        icase: bool,
+        cases: &[(&str, Option<(usize, usize)>)],
+    ) {
         let texts = texts.iter().map(|t| t.as_bytes().to_vec()).collect();
         let literal = Literal::new(Texts { at_start, end, texts, icase }).expect("a literal");
         for (text, expected) in cases {
@@ -234,10 +251,34 @@ mod tests {
     #[test]
     fn every_place() {
         use End::*;
-        check(true, Nothing, &["ab"], false, &[("ab", Some((0, 2))), ("ab\n", None), ("abc", None), ("", None)]);
-        check(true, MaybeNewline, &["ab"], true, &[("AB\n", Some((0, 2))), ("ab", Some((0, 2))), ("ab\n\n", None)]);
-        check(true, Anything, &["ab", "c"], false, &[("cd", Some((0, 1))), ("abx", Some((0, 2))), ("xab", None)]);
-        check(false, MaybeNewline, &["b", "ab"], false, &[("ab\n", Some((0, 2))), ("xb", Some((1, 2))), ("ba", None)]);
+        check(
+            true,
+            Nothing,
+            &["ab"],
+            false,
+            &[("ab", Some((0, 2))), ("ab\n", None), ("abc", None), ("", None)],
+        );
+        check(
+            true,
+            MaybeNewline,
+            &["ab"],
+            true,
+            &[("AB\n", Some((0, 2))), ("ab", Some((0, 2))), ("ab\n\n", None)],
+        );
+        check(
+            true,
+            Anything,
+            &["ab", "c"],
+            false,
+            &[("cd", Some((0, 1))), ("abx", Some((0, 2))), ("xab", None)],
+        );
+        check(
+            false,
+            MaybeNewline,
+            &["b", "ab"],
+            false,
+            &[("ab\n", Some((0, 2))), ("xb", Some((1, 2))), ("ba", None)],
+        );
         check(false, Anything, &["b", "abc"], false, &[("abc", Some((0, 3))), ("xbc", Some((1, 2)))]);
         check(false, Anything, &[""], false, &[("", Some((0, 0))), ("x", Some((0, 0)))]);
     }
@@ -245,7 +286,12 @@ mod tests {
     #[test]
     fn ignoring_case() {
         let long = "x".repeat(100) + "eRRoR" + &"y".repeat(50);
-        let cases = [("an ERROR", Some((3, 8))), ("erro", None), ("ererror", Some((2, 7))), (long.as_str(), Some((100, 105)))];
+        let cases = [
+            ("an ERROR", Some((3, 8))),
+            ("erro", None),
+            ("ererror", Some((2, 7))),
+            (long.as_str(), Some((100, 105))),
+        ];
         check(false, End::Anything, &["error"], true, &cases);
         check(false, End::Anything, &["e"], true, &[("xE", Some((1, 2))), ("x", None)]);
         check(false, End::Anything, &["er", "1:"], true, &[("x1:", Some((1, 3))), ("xEr", Some((1, 3)))]);

@@ -1,8 +1,162 @@
-//! Many patterns on one text.
+//! Many patterns on one text: those that look for plain texts share one pass, so that the common case, none of them, costs once.
+
 use crate::cache::Cache;
 use crate::pattern::Pattern;
-pub struct MultiPattern {}
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, Input, MatchKind};
+use std::sync::Arc;
+
+/// Bits of the answer.
+pub const PATTERNS_MAX: usize = 64;
+/// Up to this many, searching each text that may be there is faster than one automaton for all of them.
+const SINGLE_MAX: u32 = 8;
+
+/// Up to 64 patterns that are asked about the same text.
+pub struct MultiPattern {
+    patterns: Vec<Arc<Pattern>>,
+    shared: Option<Shared>,
+}
+
+/// The patterns that look for plain texts.
+struct Shared {
+    members: u64,
+    /// Says quickly that there is nothing, or what comes first.
+    first: AhoCorasick,
+    /// Finds all of them.
+    all: Option<AhoCorasick>,
+    /// The pattern each text belongs to.
+    owner: Vec<u8>,
+}
+
 impl MultiPattern {
-    pub fn compile(_p: &[&Pattern]) -> MultiPattern { MultiPattern {} }
-    pub fn matches(&self, _t: &[u8], _c: &mut Cache) {}
+    /// Patterns beyond the 64th are left out: the caller makes another one for them.
+    pub fn compile(patterns: &[Arc<Pattern>]) -> MultiPattern {
+        let patterns: Vec<Arc<Pattern>> = patterns.iter().take(PATTERNS_MAX).cloned().collect();
+        let shared = Shared::new(&patterns);
+        MultiPattern { patterns, shared }
+    }
+
+    pub fn len(&self) -> usize {
+        self.patterns.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.patterns.is_empty()
+    }
+
+    /// Which of the `wanted` patterns match; bit `n` stands for the n-th pattern.
+    #[inline]
+    pub fn matches(&self, text: &[u8], wanted: u64, cache: &mut Cache) -> u64 {
+        let mut found = 0;
+        let mut open = wanted;
+        if let Some(shared) = &self.shared
+            && wanted & shared.members != 0
+        {
+            let (hits, left) = shared.matches(text, wanted & shared.members);
+            found |= hits;
+            open = (wanted & !shared.members) | left;
+        }
+        while open != 0 {
+            let index = open.trailing_zeros();
+            open &= open - 1;
+            if self.patterns.get(index as usize).is_some_and(|p| p.is_match(text, cache)) {
+                found |= 1 << index;
+            }
+        }
+        found
+    }
+}
+
+impl Shared {
+    fn new(patterns: &[Arc<Pattern>]) -> Option<Shared> {
+        let mut texts: Vec<&[u8]> = Vec::new();
+        let mut owner = Vec::new();
+        let mut members = 0u64;
+        for (index, pattern) in patterns.iter().enumerate() {
+            // Case has to be the same for the whole automaton; patterns that ignore it are searched alone.
+            if let Some((list, false)) = pattern.contained() {
+                members |= 1 << index;
+                texts.extend(list.iter().map(|t| &**t));
+                owner.resize(texts.len(), index as u8);
+            }
+        }
+        if members.count_ones() < 2 {
+            return None;
+        }
+        let build = |kind| AhoCorasickBuilder::new().match_kind(kind).build(&texts).ok();
+        let first = build(MatchKind::LeftmostFirst)?;
+        let all = if members.count_ones() > SINGLE_MAX { Some(build(MatchKind::Standard)?) } else { None };
+        Some(Shared { members, first, all, owner })
+    }
+
+    /// The patterns found, and those that have to be searched one by one.
+    #[inline]
+    fn matches(&self, text: &[u8], wanted: u64) -> (u64, u64) {
+        let Some(hit) = self.first.find(Input::new(text)) else { return (0, 0) };
+        let mut found = self.bit(hit.pattern().as_usize());
+        let left = wanted & !found;
+        if left.count_ones() <= SINGLE_MAX {
+            return (found & wanted, left);
+        }
+        let Some(all) = &self.all else { return (found & wanted, left) };
+        for hit in all.find_overlapping_iter(Input::new(text).span(hit.start()..text.len())) {
+            found |= self.bit(hit.pattern().as_usize());
+            if wanted & !found == 0 {
+                break;
+            }
+        }
+        (found & wanted, 0)
+    }
+
+    fn bit(&self, text: usize) -> u64 {
+        self.owner.get(text).map_or(0, |index| 1 << index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PatternOptions;
+    use proptest::prelude::*;
+
+    fn multi(patterns: &[&str]) -> MultiPattern {
+        let options = PatternOptions::default();
+        let compiled: Vec<Arc<Pattern>> =
+            patterns.iter().map(|p| Arc::new(Pattern::compile(p, &options).expect("a pattern"))).collect();
+        MultiPattern::compile(&compiled)
+    }
+
+    #[test]
+    fn each_pattern_has_its_bit() {
+        let multi = multi(&["foo", "bar|baz", "^foo", "oo", "(?i)BAR", "[0-9]+"]);
+        let mut cache = Cache::new();
+        for (text, expected) in [
+            ("nothing", 0),
+            ("a foo", 0b001001),
+            ("foo bar 7", 0b111111),
+            ("BAR", 0b010000),
+            ("xbaz", 0b000010),
+            ("", 0),
+        ] {
+            assert_eq!(multi.matches(text.as_bytes(), u64::MAX, &mut cache), expected, "{text}");
+            assert_eq!(multi.matches(text.as_bytes(), 0b001010, &mut cache), expected & 0b001010, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn same_as_one_by_one(
+            patterns in prop::collection::vec("[ab]{1,3}|\\^?a[bc]*|(\\(\\?i\\))?[abc]{2}", 1..30),
+            text in "[abcA]{0,20}",
+            wanted: u64,
+        ) {
+            let refs: Vec<&str> = patterns.iter().map(String::as_str).collect();
+            let multi = multi(&refs);
+            let mut cache = Cache::new();
+            let found = multi.matches(text.as_bytes(), wanted, &mut cache);
+            for (i, p) in multi.patterns.iter().enumerate() {
+                let expected = wanted & (1 << i) != 0 && p.is_match(text.as_bytes(), &mut cache);
+                prop_assert_eq!(found & (1 << i) != 0, expected, "{:?}", p);
+            }
+        }
+    }
 }

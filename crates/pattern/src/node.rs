@@ -6,11 +6,19 @@ use crate::charset::CharSet;
 pub enum Node {
     Empty,
     /// Bytes that must stand there; `icase` folds ASCII letters.
-    Literal { bytes: Vec<u8>, icase: bool },
+    Literal {
+        bytes: Vec<u8>,
+        icase: bool,
+    },
     /// One byte (or one character, with `utf8`) of a set, case already folded into it.
     Set(CharSet),
     Assert(Assert),
-    Repeat { node: Box<Node>, min: u32, max: Option<u32>, greedy: bool },
+    Repeat {
+        node: Box<Node>,
+        min: u32,
+        max: Option<u32>,
+        greedy: bool,
+    },
     /// A capturing group; they are numbered in the order of their opening parentheses.
     Group(Box<Node>),
     Concat(Vec<Node>),

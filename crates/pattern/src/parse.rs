@@ -200,7 +200,8 @@ impl Parser<'_> {
         while self.peek().is_some_and(|b| b.is_ascii_alphanumeric() || b == b'_') {
             self.at += 1;
         }
-        let name = self.text.get(start..self.at).and_then(|n| std::str::from_utf8(n).ok()).unwrap_or_default();
+        let name =
+            self.text.get(start..self.at).and_then(|n| std::str::from_utf8(n).ok()).unwrap_or_default();
         let name = name.to_owned();
         if name.is_empty() || !self.eat(end) {
             return Err("an unusual group name");
@@ -390,7 +391,9 @@ impl Parser<'_> {
         if greedy && self.peek() == Some(b'+') {
             return Err("a possessive quantifier");
         }
-        if matches!(self.peek(), Some(b'*' | b'+' | b'?')) || (self.peek() == Some(b'{') && self.looks_counted()) {
+        if matches!(self.peek(), Some(b'*' | b'+' | b'?'))
+            || (self.peek() == Some(b'{') && self.looks_counted())
+        {
             return Err("a quantifier of a quantifier");
         }
         if matches!(atom, Node::Assert(_) | Node::Empty) {
@@ -399,6 +402,9 @@ impl Parser<'_> {
         // Where an iteration may match nothing the engines differ in when they stop and what they capture.
         if atom.nullable() && max != Some(1) {
             return Err("a repeated item that can be empty");
+        }
+        if max == Some(0) {
+            return Err("a repeat of zero times");
         }
         if min > REPEAT_MAX || max.is_some_and(|m| m > REPEAT_MAX) {
             return Err("a large counted repeat");

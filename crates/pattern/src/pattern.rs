@@ -96,7 +96,9 @@ impl Pattern {
                 let literal = literal.ok_or_else(|| PatternError::new("X0102", "a text that is too long"))?;
                 Ok(Pattern::with(text, options, Search::Literal(literal)))
             }
-            Kind::Glob => Ok(Pattern::with(text, options, Search::Glob(Glob::new(text, options.ignore_case)))),
+            Kind::Glob => {
+                Ok(Pattern::with(text, options, Search::Glob(Glob::new(text, options.ignore_case))))
+            }
         }
     }
 
@@ -135,7 +137,8 @@ impl Pattern {
             pattern.full();
         }
         if options.global && pattern.may_be_empty() && pattern.not_empty().is_none() {
-            let text = "this pattern can match the empty text in a way that flags(global) cannot be used with";
+            let text =
+                "this pattern can match the empty text in a way that flags(global) cannot be used with";
             return Err(PatternError::new("X0101", text));
         }
         Ok(pattern)

@@ -36,7 +36,12 @@ impl Pcre {
             .or_else(|_| Pcre::wrapped(text, options, "\\G(?:", "\n)"))
     }
 
-    fn wrapped(text: &str, options: &PatternOptions, before: &str, after: &str) -> Result<Pcre, PatternError> {
+    fn wrapped(
+        text: &str,
+        options: &PatternOptions,
+        before: &str,
+        after: &str,
+    ) -> Result<Pcre, PatternError> {
         let regex = build(text, options, !options.disable_jit, before, after)?;
         Ok(Pcre { regex, utf8: options.utf8, ticket: Ticket::new() })
     }
@@ -94,20 +99,30 @@ fn build(
     if options.utf8 {
         head.push_str("(*UCP)");
     }
+    if jit && (10, 45) <= pcre2::version() && pcre2::version() <= (10, 47) {
+        // In these versions the compiled code's search for the first bytes of a match skips over matches (PCRE2Project/pcre2#874).
+        head.push_str("(*NO_START_OPT)");
+    }
     if !before.is_empty() {
         head.push_str("(*NOTEMPTY_ATSTART)");
     }
     let names = if options.dupnames { "(?J)" } else { "" };
     let whole = format!("{head}{verbs}{names}{before}{body}{after}");
     let mut builder = RegexBuilder::new();
-    builder.caseless(options.ignore_case).crlf(options.newline).utf(options.utf8).max_jit_stack_size(Some(STACK_BYTES_MAX));
+    builder.caseless(options.ignore_case).crlf(options.newline).utf(options.utf8);
+    builder.max_jit_stack_size(Some(STACK_BYTES_MAX));
     if jit {
         builder.jit_if_available(true);
     }
     builder.build(&whole).map_err(|e| {
         let at = e.offset().unwrap_or(0);
-        let added = if at >= head.len() + split { head.len() + names.len() + before.len() } else { head.len() };
-        PatternError { code: "X0101", message: message_of(&e), offset: Some(at.saturating_sub(added).min(text.len())) }
+        let added =
+            if at >= head.len() + split { head.len() + names.len() + before.len() } else { head.len() };
+        PatternError {
+            code: "X0101",
+            message: message_of(&e),
+            offset: Some(at.saturating_sub(added).min(text.len())),
+        }
     })
 }
 

@@ -10,21 +10,23 @@ const SET_MAX: u32 = 4;
 /// The pattern with the same answer to "is there a match anywhere", and nothing else: no groups, nothing at either end
 /// that can always be skipped, `$` at the end spelled out.
 pub fn for_search(node: &Node) -> Node {
-    let plain = without_groups(node);
+    let plain = without_groups(node, false);
     let left = strip(plain, Side::Left);
     let both = strip(left, Side::Right);
     spell_last_newline(both)
 }
 
-fn without_groups(node: &Node) -> Node {
+/// `greed`: whether laziness still matters, which it does for the place of the match.
+fn without_groups(node: &Node, greed: bool) -> Node {
     match node {
-        Node::Group(inner) => without_groups(inner),
-        Node::Repeat { node, min, max, .. } => {
-            Node::Repeat { node: Box::new(without_groups(node)), min: *min, max: *max, greedy: true }
+        Node::Group(inner) => without_groups(inner, greed),
+        Node::Repeat { node, min, max, greedy } => {
+            let node = Box::new(without_groups(node, greed));
+            Node::Repeat { node, min: *min, max: *max, greedy: *greedy || !greed }
         }
         Node::Concat(items) => {
             let mut flat = Vec::with_capacity(items.len());
-            for item in items.iter().map(without_groups) {
+            for item in items.iter().map(|n| without_groups(n, greed)) {
                 match item {
                     Node::Concat(inner) => flat.extend(inner),
                     item => flat.push(item),
@@ -32,7 +34,7 @@ fn without_groups(node: &Node) -> Node {
             }
             Node::concat(flat)
         }
-        Node::Alt(items) => Node::Alt(items.iter().map(without_groups).collect()),
+        Node::Alt(items) => Node::Alt(items.iter().map(|n| without_groups(n, greed)).collect()),
         other => other.clone(),
     }
 }
@@ -108,7 +110,7 @@ pub struct Texts {
 
 /// Reads the pattern (groups count for nothing) as a list of texts.
 pub fn texts(node: &Node) -> Option<Texts> {
-    let node = without_groups(node);
+    let node = without_groups(node, true);
     if let Node::Alt(branches) = &node {
         let mut parts = branches.iter().map(one_branch).collect::<Option<Vec<Texts>>>()?;
         let first = parts.first()?.clone();
@@ -138,9 +140,7 @@ fn one_branch(node: &Node) -> Option<Texts> {
     }
     match items {
         [rest @ .., Node::Assert(Assert::EndOrNewline)] => (end, items) = (End::MaybeNewline, rest),
-        [rest @ .., Node::Repeat { node, min: 0, max: Some(1), .. }, Node::Assert(Assert::End)]
-            if matches!(&**node, Node::Literal { bytes, .. } if bytes == b"\n") =>
-        {
+        [rest @ .., Node::Repeat { node, min: 0, max: Some(1), .. }, Node::Assert(Assert::End)] if matches!(&**node, Node::Literal { bytes, .. } if bytes == b"\n") => {
             (end, items) = (End::MaybeNewline, rest)
         }
         [rest @ .., Node::Assert(Assert::End)] => (end, items) = (End::Nothing, rest),
@@ -178,7 +178,11 @@ fn expand(node: &Node) -> Option<Vec<(Vec<u8>, bool)>> {
             if (*min, *max) == (0, 1) {
                 let mut some = expand(node)?;
                 let none = (Vec::new(), false);
-                if *greedy { some.push(none) } else { some.insert(0, none) }
+                if *greedy {
+                    some.push(none)
+                } else {
+                    some.insert(0, none)
+                }
                 return Some(some);
             }
             expand_all(&vec![(**node).clone(); usize::try_from(*min).ok().filter(|n| *n <= 64)?])
