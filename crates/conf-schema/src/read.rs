@@ -2,6 +2,8 @@
 
 mod values;
 
+pub(crate) use values::wanted;
+
 use std::sync::Arc;
 
 use conf_syntax::{Arg, ArgKind, Call, same_keyword};

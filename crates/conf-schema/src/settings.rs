@@ -173,6 +173,17 @@ impl Settings {
         }
     }
 
+    /// All flags that are set, in the order they were given. Counts as reading every one: the caller has to act on each.
+    pub fn flags(&self, name: &str) -> &[&'static str] {
+        if let Some(Kind::Flags(words)) = self.table.option(name).map(|o| o.kind) {
+            self.lock().extend(words.iter().map(|w| flag_name(name, w.name)));
+        }
+        match self.find(name) {
+            Found::Value(Value::Flags(v)) => v,
+            other => self.none::<()>(name, other).map_or(&[], |()| &[]),
+        }
+    }
+
     /// A severity (0 to 7) or facility (0 to 127).
     pub fn number(&self, name: &str) -> Option<u8> {
         match self.find(name) {

@@ -1,1 +1,3 @@
 //! Placeholder while the crate is being written.
+
+pub mod options;

@@ -1,0 +1,58 @@
+//! The option tables of every driver and of the global options: what the configuration may say, and the manual.
+
+pub mod destinations;
+mod globals;
+mod output_groups;
+mod parallelize;
+mod socket_groups;
+mod source_groups;
+pub mod sources;
+mod unavailable;
+mod words;
+
+use conf_schema::{Catalogue, Component};
+
+pub use globals::OPTIONS;
+pub use parallelize::PARALLELIZE;
+
+/// Every component that has a table: a new one is a line here.
+pub const ALL: &[&Component] = &[
+    &sources::EXAMPLE_MSG_GENERATOR,
+    &sources::INTERNAL,
+    &sources::NETWORK,
+    &sources::PIPE,
+    &sources::STDIN,
+    &sources::SYSLOG,
+    &sources::TCP,
+    &sources::TCP6,
+    &sources::UDP,
+    &sources::UDP6,
+    &sources::UNIX_DGRAM,
+    &sources::UNIX_STREAM,
+    &destinations::FILE,
+    &destinations::NETWORK,
+    &destinations::PIPE,
+    &destinations::PROGRAM,
+    &destinations::STDOUT,
+    &destinations::SYSLOG,
+    &destinations::TCP,
+    &destinations::TCP6,
+    &destinations::UDP,
+    &destinations::UDP6,
+    &destinations::UNIX_DGRAM,
+    &destinations::UNIX_STREAM,
+    &destinations::USERTTY,
+    &OPTIONS,
+    &PARALLELIZE,
+];
+
+/// Those above, and what of syslog-ng is refused by name.
+pub const CATALOGUE: Catalogue = Catalogue { components: ALL, unavailable: unavailable::UNAVAILABLE };
+
+/// The longest time an option takes: ten years.
+const SECONDS_MAX: u32 = 315_360_000;
+/// Numbers are positive and 31 bits wide in syslog-ng.
+const INT_MAX: i64 = i32::MAX as i64;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,7 @@
+//! The destinations.
+
+mod local;
+mod network;
+
+pub use local::{FILE, PIPE, PROGRAM, STDOUT, UNIX_DGRAM, UNIX_STREAM, USERTTY};
+pub use network::{NETWORK, SYSLOG, TCP, TCP6, UDP, UDP6};

@@ -1,0 +1,170 @@
+//! Destinations on this machine: files, pipes, programs, unix sockets, terminals, standard output.
+
+use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Positional, Preset};
+
+use crate::options::SECONDS_MAX;
+use crate::options::output_groups::{CREATE_DIRS, DESTINATION, PERMISSIONS, TEMPLATE, WRITER};
+use crate::options::socket_groups::{CONNECT, SOCKET};
+
+const NO_MARKS: (&str, Preset) = ("mark-mode", Preset::Text("none"));
+
+const SOCKET_PATH: &[Positional] =
+    &[Positional { name: "path", kind: Kind::Path, required: true, help: "the path of the socket" }];
+
+const TIME_REAP: Opt = Opt::new(
+    "time-reap",
+    Kind::Seconds { min: 0, max: SECONDS_MAX },
+    Preset::Described("the global time-reap(), 60, when the name has macros; otherwise never"),
+    "Close a file to which nothing was written for so many seconds; 0 never does.",
+);
+
+pub static FILE: Component = Component {
+    context: Context::Destination,
+    name: "file",
+    aliases: &[],
+    positional: &[Positional {
+        name: "path",
+        kind: Kind::Template,
+        required: true,
+        help: "the path of the file, as a template",
+    }],
+    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &PERMISSIONS],
+    own: &[
+        CREATE_DIRS,
+        Opt::new("fsync", Kind::Bool, Preset::Bool(false), "Bring each write to the disk before going on."),
+        Opt::new(
+            "overwrite-if-older",
+            Kind::Seconds { min: 0, max: SECONDS_MAX },
+            Preset::Int(0),
+            "Start the file anew when it was last written so many seconds ago; 0 always appends.",
+        )
+        .old(&["remove-if-older"]),
+        Opt::new(
+            "symlink-as",
+            Kind::Path,
+            Preset::None,
+            "A symbolic link that always points to the file opened last.",
+        ),
+        TIME_REAP,
+        Opt::no_effect("optional", "a file that cannot be opened never keeps the program from starting"),
+    ],
+    presets: &[NO_MARKS],
+    not_yet: &[(
+        "logrotate",
+        "rotate with logrotate(8) and send SIGUSR1 afterwards, which opens the files anew",
+    )],
+    summary: "Appends messages to a file. Macros in the name make a file for each host, day, program ...; what a \
+              message carries can never lead outside the fixed first part of the path.",
+    example: "file(\"/var/log/hosts/${HOST}/${YEAR}-${MONTH}.log\" create-dirs(yes) perm(0640))",
+};
+
+pub static PIPE: Component = Component {
+    context: Context::Destination,
+    name: "pipe",
+    aliases: &["fifo"],
+    positional: &[Positional {
+        name: "path",
+        kind: Kind::Template,
+        required: true,
+        help: "the path of the pipe, as a template",
+    }],
+    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &PERMISSIONS],
+    own: &[
+        CREATE_DIRS,
+        TIME_REAP,
+        Opt::no_effect("optional", "a pipe that cannot be opened never keeps the program from starting"),
+    ],
+    presets: &[NO_MARKS],
+    not_yet: &[],
+    summary: "Writes messages to a named pipe, which is made when it does not exist. Without a reader, messages wait.",
+    example: "pipe(\"/run/penstock/out\" template(\"${MSG}\\n\"))",
+};
+
+pub static STDOUT: Component = Component {
+    context: Context::Destination,
+    name: "stdout",
+    aliases: &[],
+    positional: &[],
+    groups: &[&WRITER, &TEMPLATE, &DESTINATION],
+    own: &[],
+    presets: &[NO_MARKS],
+    not_yet: &[],
+    summary: "Writes messages to standard output.",
+    example: "stdout(template(\"${ISODATE} ${HOST} ${MSGHDR}${MSG}\\n\"))",
+};
+
+pub static PROGRAM: Component = Component {
+    context: Context::Destination,
+    name: "program",
+    aliases: &[],
+    positional: &[Positional {
+        name: "command",
+        kind: Kind::Text,
+        required: true,
+        help: "the command, run by `/bin/sh -c`",
+    }],
+    groups: &[&WRITER, &TEMPLATE, &DESTINATION],
+    own: &[
+        Opt::new("keep-alive", Kind::Bool, Preset::Bool(false), "Keep the program running over a reload."),
+        Opt::new(
+            "inherit-environment",
+            Kind::Bool,
+            Preset::Bool(true),
+            "Give the program the environment of this one; with `no`, an empty one.",
+        ),
+    ],
+    presets: &[NO_MARKS],
+    not_yet: &[],
+    summary: "Starts a program and writes messages to its standard input. It is started again when it ends, and \
+              stopped with its process group.",
+    example: "program(\"cat >> /tmp/out.log\" template(\"${MSG}\\n\") keep-alive(yes))",
+};
+
+pub static USERTTY: Component = Component {
+    context: Context::Destination,
+    name: "usertty",
+    aliases: &[],
+    positional: &[Positional {
+        name: "user",
+        kind: Kind::Text,
+        required: true,
+        help: "the name of a user, or `*` for everyone",
+    }],
+    groups: &[&DESTINATION],
+    own: &[Opt::new(
+        "time-reopen",
+        Kind::Seconds { min: 0, max: SECONDS_MAX },
+        Preset::Global("time-reopen"),
+        "Seconds for which a terminal that could not be written to is left out.",
+    )],
+    presets: &[],
+    not_yet: &[("escaping", "remove it: control characters are always made harmless")],
+    summary: "Writes messages to the terminals of logged-in users.",
+    example: "usertty(\"*\")",
+};
+
+pub static UNIX_STREAM: Component = Component {
+    context: Context::Destination,
+    name: "unix-stream",
+    aliases: &[],
+    positional: SOCKET_PATH,
+    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &SOCKET],
+    own: &[],
+    presets: &[NO_MARKS, ("so-keepalive", Preset::Bool(false))],
+    not_yet: &[],
+    summary: "Sends lines to a program on this machine over a unix stream socket.",
+    example: "unix-stream(\"/run/app/log\")",
+};
+
+pub static UNIX_DGRAM: Component = Component {
+    context: Context::Destination,
+    name: "unix-dgram",
+    aliases: &[],
+    positional: SOCKET_PATH,
+    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &SOCKET],
+    own: &[],
+    presets: &[NO_MARKS, ("so-keepalive", Preset::Bool(false))],
+    not_yet: &[],
+    summary: "Sends datagrams to a program on this machine over a unix socket.",
+    example: "unix-dgram(\"/run/systemd/journal/syslog\")",
+};

@@ -1,0 +1,114 @@
+//! Destinations that send over the network.
+
+use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Positional, Preset};
+
+use crate::options::output_groups::{DESTINATION, TEMPLATE, WRITER};
+use crate::options::socket_groups::{CONNECT, INET, REMOTE, SOCKET};
+use crate::options::words::{DESTINATION_TRANSPORTS, IP_PROTOCOLS};
+
+const HOST: &[Positional] = &[Positional {
+    name: "host",
+    kind: Kind::Text,
+    required: true,
+    help: "the name or address of the server",
+}];
+
+const PORT: Opt =
+    Opt::new("port", Kind::Port, Preset::Int(514), "The server's port, as a number or a service name.")
+        .alias(&["destport"]);
+
+const TRANSPORT: Opt = Opt::new(
+    "transport",
+    Kind::Choice(DESTINATION_TRANSPORTS),
+    Preset::Text("tcp"),
+    "The protocol, and how messages are told apart in it.",
+);
+
+const IP_PROTOCOL: Opt = Opt::new(
+    "ip-protocol",
+    Kind::Choice(IP_PROTOCOLS),
+    Preset::Text("4"),
+    "Which addresses of the server's name are used.",
+);
+
+const WITH_TRANSPORT: &[Opt] = &[TRANSPORT, PORT, IP_PROTOCOL];
+
+pub static NETWORK: Component = Component {
+    context: Context::Destination,
+    name: "network",
+    aliases: &[],
+    positional: HOST,
+    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SOCKET, &INET],
+    own: WITH_TRANSPORT,
+    presets: &[],
+    not_yet: &[],
+    summary: "Sends messages in the old syslog format (RFC 3164), over TCP as lines or over UDP as datagrams. A broken \
+              connection is made again after time-reopen(); messages wait meanwhile.",
+    example: "network(\"log.example.com\" port(5514) transport(\"tcp\") failover(servers(\"b.example.com\")))",
+};
+
+pub static SYSLOG: Component = Component {
+    context: Context::Destination,
+    name: "syslog",
+    aliases: &[],
+    positional: HOST,
+    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SOCKET, &INET],
+    own: WITH_TRANSPORT,
+    presets: &[("port", Preset::Described("601 for TCP, 514 for UDP"))],
+    not_yet: &[],
+    summary: "Sends messages in the IETF syslog format (RFC 5424), over TCP with octet counting (RFC 6587) or over \
+              UDP. A template() replaces only the message part.",
+    example: "syslog(\"log.example.com\" transport(\"tcp\") frac-digits(3))",
+};
+
+pub static TCP: Component = Component {
+    context: Context::Destination,
+    name: "tcp",
+    aliases: &[],
+    positional: HOST,
+    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SOCKET, &INET],
+    own: &[PORT],
+    presets: &[],
+    not_yet: &[],
+    summary: "Sends lines over TCP and IPv4: the old name of `network(transport(\"tcp\"))`.",
+    example: "tcp(\"10.0.0.1\" port(5514))",
+};
+
+pub static TCP6: Component = Component {
+    context: Context::Destination,
+    name: "tcp6",
+    aliases: &[],
+    positional: HOST,
+    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SOCKET, &INET],
+    own: &[PORT],
+    presets: &[],
+    not_yet: &[],
+    summary: "Sends lines over TCP and IPv6: the old name of `network(transport(\"tcp\") ip-protocol(6))`.",
+    example: "tcp6(\"::1\" port(5514))",
+};
+
+pub static UDP: Component = Component {
+    context: Context::Destination,
+    name: "udp",
+    aliases: &[],
+    positional: HOST,
+    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SOCKET, &INET],
+    own: &[PORT],
+    presets: &[],
+    not_yet: &[],
+    summary: "Sends datagrams over UDP and IPv4: the old name of `network(transport(\"udp\"))`.",
+    example: "udp(\"10.0.0.1\" port(5514))",
+};
+
+pub static UDP6: Component = Component {
+    context: Context::Destination,
+    name: "udp6",
+    aliases: &[],
+    positional: HOST,
+    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SOCKET, &INET],
+    own: &[PORT],
+    presets: &[],
+    not_yet: &[],
+    summary: "Sends datagrams over UDP and IPv6: the old name of `network(transport(\"udp\") ip-protocol(6))`.",
+    example: "udp6(\"::1\" port(5514))",
+};

@@ -1,0 +1,314 @@
+//! The global `options { }`.
+
+use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Preset};
+
+use super::words::{DNS_WORDS, LOG_LEVELS, MARK_MODES, ON_ERRORS, TS_FORMATS};
+use super::{INT_MAX, SECONDS_MAX};
+
+const SECONDS: Kind = Kind::Seconds { min: 0, max: SECONDS_MAX };
+const STATS: &str = "every counter is always kept; `syslog-ng-ctl stats` shows them";
+const JIT: &str = "filters and templates are always compiled";
+
+pub static OPTIONS: Component = Component {
+    context: Context::Options,
+    name: "options",
+    aliases: &[],
+    positional: &[],
+    groups: &[&TIME, &HOSTS, &OUTPUT, &LIMITS, &FILES, &PROGRAM, &GONE],
+    own: &[],
+    presets: &[],
+    not_yet: &[(
+        "disk-buffer",
+        "remove it: messages wait in memory, and with flags(flow-control) the sources wait",
+    )],
+    summary: "Options of the whole program. Drivers take them over unless they say otherwise. Several `options { }` \
+              are merged; the last one wins.",
+    example: "options { keep-hostname(yes); use-dns(no); create-dirs(yes); perm(0640); };",
+};
+
+static TIME: Group = Group {
+    name: "time",
+    options: &[
+        Opt::new(
+            "keep-timestamp",
+            Kind::Bool,
+            Preset::Bool(true),
+            "Trust the timestamp of messages. With `no`, the time of reception takes its place.",
+        ),
+        Opt::new(
+            "ts-format",
+            Kind::Choice(TS_FORMATS),
+            Preset::Text("rfc3164"),
+            "How timestamps look in `${STAMP}` and in the default layout of files.",
+        ),
+        Opt::new(
+            "frac-digits",
+            Kind::Int { min: 0, max: 6 },
+            Preset::Int(0),
+            "Digits after the second in timestamps.",
+        ),
+        Opt::new(
+            "recv-time-zone",
+            Kind::Zone,
+            Preset::Described("the zone of this machine"),
+            "The zone of received timestamps that do not say one.",
+        ),
+        Opt::new(
+            "send-time-zone",
+            Kind::Zone,
+            Preset::Described("the zone of the message"),
+            "The zone timestamps are written in.",
+        )
+        .alias(&["time-zone"]),
+        Opt::new(
+            "local-time-zone",
+            Kind::Zone,
+            Preset::Described("the zone of this machine"),
+            "The zone of date macros in file names.",
+        ),
+    ],
+};
+
+static HOSTS: Group = Group {
+    name: "host names",
+    options: &[
+        Opt::new(
+            "keep-hostname",
+            Kind::Bool,
+            Preset::Bool(false),
+            "Trust the host name in messages. With `no`, HOST is the sender as the network sees it.",
+        ),
+        Opt::new(
+            "chain-hostnames",
+            Kind::Bool,
+            Preset::Bool(false),
+            "Put the sender's name beside the host name of the message, at every hop.",
+        )
+        .old(&["long-hostnames"]),
+        Opt::new("use-fqdn", Kind::Bool, Preset::Bool(false), "Use full host names with the domain."),
+        Opt::new(
+            "use-dns",
+            Kind::BoolOr(DNS_WORDS),
+            Preset::Bool(true),
+            "Look up the names of senders. Reading never waits for an answer: until it is there, the address stands \
+             for the name.",
+        ),
+        Opt::new(
+            "dns-cache",
+            Kind::Bool,
+            Preset::Bool(true),
+            "Keep answers of the name service for a while.",
+        ),
+        Opt::new(
+            "dns-cache-size",
+            Kind::Int { min: 1, max: INT_MAX },
+            Preset::Int(1007),
+            "How many answers are kept.",
+        ),
+        Opt::new("dns-cache-expire", SECONDS, Preset::Int(3600), "Seconds a name is kept."),
+        Opt::new(
+            "dns-cache-expire-failed",
+            SECONDS,
+            Preset::Int(60),
+            "Seconds for which an address without a name is not asked for again.",
+        ),
+        Opt::new(
+            "dns-cache-hosts",
+            Kind::Path,
+            Preset::None,
+            "A file of names in the format of `/etc/hosts` that come before the name service. It is read again when \
+             it changes.",
+        ),
+        Opt::new(
+            "normalize-hostnames",
+            Kind::Bool,
+            Preset::Bool(false),
+            "Write looked-up host names in lower case.",
+        ),
+        Opt::new(
+            "custom-domain",
+            Kind::Text,
+            Preset::Described("what the system says"),
+            "The domain of this machine, for use-fqdn().",
+        ),
+        Opt::new(
+            "bad-hostname",
+            Kind::Regexp,
+            Preset::None,
+            "A host name in a message that matches this regular expression is not taken for one.",
+        ),
+        Opt::new(
+            "check-hostname",
+            Kind::Bool,
+            Preset::Bool(false),
+            "A host name with characters no host name has is not taken for one.",
+        ),
+        Opt::new(
+            "check-program",
+            Kind::Bool,
+            Preset::Bool(false),
+            "A program name with characters no program name has is not taken for one.",
+        ),
+    ],
+};
+
+static OUTPUT: Group = Group {
+    name: "output",
+    options: &[
+        Opt::new(
+            "file-template",
+            Kind::Template,
+            Preset::Described("the default layout"),
+            "The template of files, pipes, programs and terminals that say none.",
+        ),
+        Opt::new(
+            "proto-template",
+            Kind::Template,
+            Preset::Described("the default layout"),
+            "The template of network and unix socket destinations that say none.",
+        ),
+        Opt::new(
+            "on-error",
+            Kind::Choice(ON_ERRORS),
+            Preset::Text("drop-message"),
+            "What to do when a value does not fit the type that is asked for.",
+        ),
+        Opt::new(
+            "suppress",
+            SECONDS,
+            Preset::Int(0),
+            "Replace repetitions of a message within so many seconds by a count; 0 does not.",
+        ),
+        Opt::new("mark-freq", SECONDS, Preset::Int(1200), "Seconds between marks; 0 writes none.")
+            .old(&["mark"]),
+        Opt::new(
+            "mark-mode",
+            Kind::Choice(MARK_MODES),
+            Preset::Text("host-idle"),
+            "When a MARK line is written. Files, programs and unix sockets write none unless they say so themselves.",
+        ),
+        Opt::new(
+            "flush-lines",
+            Kind::Int { min: 0, max: INT_MAX },
+            Preset::Described("as many as are waiting"),
+            "The most messages in one write.",
+        )
+        .old(&["sync", "sync-freq"]),
+        Opt::new(
+            "time-reopen",
+            SECONDS,
+            Preset::Int(60),
+            "Seconds to wait after a failure before a destination is opened again.",
+        ),
+        Opt::new(
+            "time-reap",
+            SECONDS,
+            Preset::Int(60),
+            "Close files with macros in their name after so many seconds without a message; 0 never does.",
+        ),
+    ],
+};
+
+static LIMITS: Group = Group {
+    name: "limits and flow",
+    options: &[
+        Opt::new(
+            "log-msg-size",
+            Kind::Size { min: 1, max: 1 << 30 },
+            Preset::Int(65536),
+            "The longest message in bytes.",
+        ),
+        Opt::new(
+            "trim-large-messages",
+            Kind::Bool,
+            Preset::Bool(false),
+            "Cut messages longer than log-msg-size() and go on with the next one.",
+        ),
+        Opt::new(
+            "log-fifo-size",
+            Kind::Int { min: 1, max: INT_MAX },
+            Preset::Described("as many as the memory budget allows"),
+            "The most messages that may wait for a destination.",
+        ),
+        Opt::new(
+            "log-flow-control",
+            Kind::Bool,
+            Preset::Bool(false),
+            "Flow control on every log path that does not say flags(no-flow-control).",
+        ),
+        Opt::new(
+            "min-iw-size-per-reader",
+            Kind::Int { min: 1, max: INT_MAX },
+            Preset::Int(100),
+            "The least share of log-iw-size() a connection gets.",
+        ),
+    ],
+};
+
+static FILES: Group = Group {
+    name: "files",
+    options: &[
+        Opt::new(
+            "create-dirs",
+            Kind::Bool,
+            Preset::Bool(false),
+            "Make missing folders of files that are written.",
+        ),
+        Opt::new("owner", Kind::Owner, Preset::None, "Owner of files; `owner()` leaves it."),
+        Opt::new("group", Kind::Group, Preset::None, "Group of files; `group()` leaves it."),
+        Opt::new("perm", Kind::Perm, Preset::Perm(0o600), "Mode of files; `perm()` leaves it."),
+        Opt::new("dir-owner", Kind::Owner, Preset::None, "Owner of folders that are made."),
+        Opt::new("dir-group", Kind::Group, Preset::None, "Group of folders that are made."),
+        Opt::new("dir-perm", Kind::Perm, Preset::Perm(0o700), "Mode of folders that are made."),
+    ],
+};
+
+static PROGRAM: Group = Group {
+    name: "the program",
+    options: &[
+        Opt::new(
+            "log-level",
+            Kind::Choice(LOG_LEVELS),
+            Preset::Text("default"),
+            "How much the program says of itself.",
+        ),
+        Opt::new(
+            "use-uniqid",
+            Kind::Bool,
+            Preset::Bool(false),
+            "Number received messages: `${RCPTID}` and `${UNIQID}`.",
+        )
+        .old(&["use-rcptid"]),
+    ],
+};
+
+/// What syslog-ng accepts and penstock has no use for.
+static GONE: Group = Group {
+    name: "without effect",
+    options: &[
+        Opt::no_effect("stats", STATS),
+        Opt::no_effect("stats-freq", STATS),
+        Opt::no_effect("stats-level", STATS),
+        Opt::no_effect("stats-lifetime", STATS),
+        Opt::no_effect("stats-max-dynamics", STATS),
+        Opt::no_effect(
+            "threaded",
+            "the program always uses its worker threads; `--worker-threads` says how many",
+        ),
+        Opt::no_effect("log-iw-size", "it is an option of sources"),
+        Opt::no_effect("log-fetch-limit", "it is an option of sources"),
+        Opt::no_effect("flush-timeout", "what is waiting is written as soon as the destination can take it"),
+        Opt::no_effect("time-sleep", "a busy connection never keeps the others waiting"),
+        Opt::no_effect(
+            "use-time-recvd",
+            "write `${R_DATE}` and the like where the time of reception is wanted",
+        ),
+        Opt::no_effect(
+            "pass-unix-credentials",
+            "it is the option so-passcred() of unix sockets, and on by default",
+        ),
+        Opt::no_effect("jvm-options", "there is no Java"),
+        Opt::no_effect("filterx-jit", JIT),
+        Opt::no_effect("filterx-jit-debug-info", JIT),
+    ],
+};

@@ -1,0 +1,203 @@
+//! Option groups of sockets, for sources and destinations.
+
+use conf_schema::{Group, Kind, OptionSpec as Opt, Preset};
+
+use super::source_groups::IDLE_TIMEOUT;
+use super::{INT_MAX, SECONDS_MAX};
+
+/// The kernel takes buffer sizes as an int.
+const SOCKET_BUFFER_BYTES_MAX: u64 = i32::MAX as u64;
+
+pub static SOCKET: Group = Group {
+    name: "sockets",
+    options: &[
+        Opt::new(
+            "so-rcvbuf",
+            Kind::Size { min: 0, max: SOCKET_BUFFER_BYTES_MAX },
+            Preset::Described("UDP sources: as large as the system allows; otherwise what the system gives"),
+            "Bytes of the kernel's receive buffer. When the system gives less, a note says so.",
+        ),
+        Opt::new(
+            "so-sndbuf",
+            Kind::Size { min: 0, max: SOCKET_BUFFER_BYTES_MAX },
+            Preset::Described("what the system gives"),
+            "Bytes of the kernel's send buffer.",
+        ),
+        Opt::new("so-broadcast", Kind::Bool, Preset::Bool(false), "Allow broadcast addresses (UDP)."),
+        Opt::new(
+            "so-keepalive",
+            Kind::Bool,
+            Preset::Described("yes for TCP"),
+            "Probe quiet connections, so that a peer that vanished is noticed.",
+        )
+        .alias(&["tcp-keepalive", "tcp-keep-alive"]),
+        Opt::new(
+            "so-reuseport",
+            Kind::Bool,
+            Preset::Bool(false),
+            "Let several sockets listen on one port; the kernel spreads connections and datagrams over them.",
+        ),
+    ],
+};
+
+pub static INET: Group = Group {
+    name: "IP sockets",
+    options: &[
+        Opt::new(
+            "ip-ttl",
+            Kind::Int { min: 0, max: 255 },
+            Preset::Int(0),
+            "Time to live (hop limit) of sent packets; 0 leaves the system's.",
+        ),
+        Opt::new(
+            "ip-tos",
+            Kind::Int { min: 0, max: 255 },
+            Preset::Int(0),
+            "Type of service (traffic class) of sent packets; 0 leaves the system's.",
+        ),
+        Opt::new(
+            "ip-freebind",
+            Kind::Bool,
+            Preset::Bool(false),
+            "Bind to an address this machine does not have (yet).",
+        ),
+        Opt::new(
+            "interface",
+            Kind::Text,
+            Preset::None,
+            "Bind to this network interface; for a multicast group, join it there.",
+        ),
+        Opt::new(
+            "tcp-keepalive-time",
+            Kind::Seconds { min: 0, max: 32767 },
+            Preset::Int(60),
+            "Seconds of silence before the first probe; 0 leaves the system's.",
+        ),
+        Opt::new(
+            "tcp-keepalive-intvl",
+            Kind::Seconds { min: 0, max: 32767 },
+            Preset::Int(10),
+            "Seconds between probes; 0 leaves the system's.",
+        ),
+        Opt::new(
+            "tcp-keepalive-probes",
+            Kind::Int { min: 0, max: 127 },
+            Preset::Int(6),
+            "Probes without an answer until the connection counts as broken; 0 leaves the system's.",
+        ),
+    ],
+};
+
+pub static STREAM: Group = Group {
+    name: "connections",
+    options: &[
+        Opt::new(
+            "max-connections",
+            Kind::Int { min: 1, max: INT_MAX },
+            Preset::Int(10),
+            "The most connections at once; further ones are closed at once, logged and counted.",
+        ),
+        Opt::new(
+            "keep-alive",
+            Kind::Bool,
+            Preset::Bool(true),
+            "Keep the listening socket and its connections over a reload.",
+        ),
+        Opt::new(
+            "listen-backlog",
+            Kind::Int { min: 1, max: 65535 },
+            Preset::Int(255),
+            "Connections the kernel holds until they are accepted.",
+        ),
+        IDLE_TIMEOUT,
+        Opt::no_effect("dynamic-window-size", BALANCED),
+        Opt::no_effect("dynamic-window-stats-freq", BALANCED),
+        Opt::no_effect("dynamic-window-realloc-ticks", BALANCED),
+    ],
+};
+
+const BALANCED: &str = "connections always share what there is by need";
+
+/// Options of destinations that connect.
+pub static CONNECT: Group = Group {
+    name: "connecting",
+    options: &[
+        Opt::new("keep-alive", Kind::Bool, Preset::Bool(true), "Keep the connection over a reload."),
+        Opt::new(
+            "close-on-input",
+            Kind::Bool,
+            Preset::Bool(true),
+            "Close the connection when the peer sends something: a log receiver does not.",
+        ),
+    ],
+};
+
+/// Where a network destination sends from, and where else it can send to.
+pub static REMOTE: Group = Group {
+    name: "the way to the peer",
+    options: &[
+        Opt::new(
+            "localip",
+            Kind::Text,
+            Preset::Described("chosen by the system"),
+            "The address to send from.",
+        ),
+        Opt::new(
+            "localport",
+            Kind::Port,
+            Preset::Described("chosen by the system"),
+            "The port to send from.",
+        ),
+        Opt::new(
+            "failover",
+            Kind::Block(&[&FAILOVER]),
+            Preset::None,
+            "Other servers to send to when the first cannot be reached: \
+             `failover(servers(\"b\" \"c\") failback(tcp-probe-interval(60) successful-probes-required(3)))`.",
+        ),
+        Opt::not_yet("failover-servers", "write `failover(servers(\"...\"))`"),
+        Opt::not_yet(
+            "spoof-source",
+            "remove it and let the receiver trust the host name: `keep-hostname(yes)` there",
+        ),
+        Opt::not_yet("spoof-source-max-msglen", "remove it together with spoof-source()"),
+        Opt::not_yet("tls", "send in the clear to a TLS client (stunnel) on this machine"),
+    ],
+};
+
+pub static FAILOVER: Group = Group {
+    name: "failover",
+    options: &[
+        Opt::new(
+            "servers",
+            Kind::TextList,
+            Preset::None,
+            "The servers to turn to, in order; after the last one the first is tried again. Collects.",
+        )
+        .collects(),
+        Opt::new(
+            "failback",
+            Kind::Block(&[&FAILBACK]),
+            Preset::None,
+            "Go back to the first server when it answers again. Without it, the server in use stays until it fails.",
+        ),
+    ],
+};
+
+pub static FAILBACK: Group = Group {
+    name: "failback",
+    options: &[
+        Opt::new(
+            "tcp-probe-interval",
+            Kind::Seconds { min: 1, max: SECONDS_MAX },
+            Preset::Int(60),
+            "Seconds between attempts to connect to the first server.",
+        ),
+        Opt::new(
+            "successful-probes-required",
+            Kind::Int { min: 1, max: INT_MAX },
+            Preset::Int(3),
+            "Attempts in a row that must succeed before going back.",
+        ),
+    ],
+};

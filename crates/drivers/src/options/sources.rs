@@ -1,0 +1,7 @@
+//! The sources.
+
+mod local;
+mod network;
+
+pub use local::{EXAMPLE_MSG_GENERATOR, INTERNAL, PIPE, STDIN, UNIX_DGRAM, UNIX_STREAM};
+pub use network::{NETWORK, SYSLOG, TCP, TCP6, UDP, UDP6};

@@ -1,0 +1,159 @@
+//! Sources on this machine: unix sockets, pipes, standard input, the program's own messages, a generator.
+
+use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Positional, Preset};
+
+use crate::options::output_groups::{CREATE_DIRS, PERMISSIONS};
+use crate::options::socket_groups::{SOCKET, STREAM};
+use crate::options::source_groups::{
+    MULTILINE, NO_CONNECTIONS, READER, READER_FLAGS, SOURCE, STDIN_READER_FLAGS,
+};
+use crate::options::{INT_MAX, SECONDS_MAX};
+
+const SOCKET_PATH: &[Positional] =
+    &[Positional { name: "path", kind: Kind::Path, required: true, help: "the path of the socket" }];
+
+const UNIX: &[Opt] = &[
+    Opt::new(
+        "so-passcred",
+        Kind::Bool,
+        Preset::Bool(true),
+        "Ask the kernel who sends: `${.unix.pid}`, `${.unix.uid}`, `${.unix.gid}`, `${.unix.cmdline}`, `${.unix.exe}`.",
+    )
+    .alias(&["local-creds"])
+    .old(&["pass-unix-credentials"]),
+    Opt::new(
+        "optional",
+        Kind::Bool,
+        Preset::Bool(false),
+        "Start although the socket cannot be made.",
+    ),
+    CREATE_DIRS,
+];
+
+const UNIX_MODE: (&str, Preset) = ("perm", Preset::Perm(0o666));
+
+pub static UNIX_STREAM: Component = Component {
+    context: Context::Source,
+    name: "unix-stream",
+    aliases: &[],
+    positional: SOCKET_PATH,
+    groups: &[&READER_FLAGS, &READER, &SOURCE, &STREAM, &SOCKET, &PERMISSIONS, &MULTILINE],
+    own: UNIX,
+    presets: &[UNIX_MODE, ("max-connections", Preset::Int(256)), ("so-keepalive", Preset::Bool(false))],
+    not_yet: &[],
+    summary: "Receives lines from programs on this machine over a unix stream socket. No host name is expected in \
+              the messages.",
+    example: "unix-stream(\"/run/penstock/stream\" perm(0600) max-connections(64))",
+};
+
+pub static UNIX_DGRAM: Component = Component {
+    context: Context::Source,
+    name: "unix-dgram",
+    aliases: &[],
+    positional: SOCKET_PATH,
+    groups: &[&READER_FLAGS, &READER, &SOURCE, &SOCKET, &PERMISSIONS, &MULTILINE, &NO_CONNECTIONS],
+    own: UNIX,
+    presets: &[UNIX_MODE, ("so-keepalive", Preset::Bool(false))],
+    not_yet: &[],
+    summary: "Receives datagrams from programs on this machine over a unix socket, as `/dev/log`. No host name is \
+              expected in the messages.",
+    example: "unix-dgram(\"/run/penstock/log\" so-rcvbuf(1MiB))",
+};
+
+pub static PIPE: Component = Component {
+    context: Context::Source,
+    name: "pipe",
+    aliases: &["fifo"],
+    positional: &[Positional {
+        name: "path",
+        kind: Kind::Path,
+        required: true,
+        help: "the path of the pipe",
+    }],
+    groups: &[&READER_FLAGS, &READER, &SOURCE, &PERMISSIONS, &MULTILINE, &NO_CONNECTIONS],
+    own: &[
+        Opt::new("optional", Kind::Bool, Preset::Bool(false), "Start although the pipe cannot be opened."),
+        CREATE_DIRS,
+        Opt::not_yet("pad-size", "write messages of any length, one a line"),
+        Opt::no_effect("follow-freq", "a pipe says itself when there is something to read"),
+    ],
+    presets: &[],
+    not_yet: &[],
+    summary: "Reads lines from a named pipe. The pipe is made when it does not exist, and stays open when the last \
+              writer goes away.",
+    example: "pipe(\"/run/penstock/pipe\" flags(no-parse) program-override(\"app\"))",
+};
+
+pub static STDIN: Component = Component {
+    context: Context::Source,
+    name: "stdin",
+    aliases: &[],
+    positional: &[],
+    groups: &[&STDIN_READER_FLAGS, &READER, &SOURCE, &MULTILINE, &NO_CONNECTIONS],
+    own: &[
+        Opt::not_yet("pad-size", "write messages of any length, one a line"),
+        Opt::no_effect("follow-freq", "standard input says itself when there is something to read"),
+    ],
+    presets: &[],
+    not_yet: &[],
+    summary: "Reads lines from standard input.",
+    example: "stdin(flags(no-parse, exit-on-eof))",
+};
+
+pub static INTERNAL: Component = Component {
+    context: Context::Source,
+    name: "internal",
+    aliases: &[],
+    positional: &[],
+    groups: &[&SOURCE],
+    own: &[Opt::new(
+        "log-fifo-size",
+        Kind::Int { min: 1, max: INT_MAX },
+        Preset::Int(10000),
+        "The most messages that may wait here; further ones are dropped and counted.",
+    )],
+    presets: &[],
+    not_yet: &[],
+    summary: "The program's own messages, and MARK messages with mark-mode(internal). Without this source they go to \
+              standard error.",
+    example: "internal(tags(\"own\"))",
+};
+
+pub static EXAMPLE_MSG_GENERATOR: Component = Component {
+    context: Context::Source,
+    name: "example-msg-generator",
+    aliases: &[],
+    positional: &[],
+    groups: &[&SOURCE],
+    own: &[
+        Opt::new(
+            "freq",
+            Kind::Seconds { min: 0, max: SECONDS_MAX },
+            Preset::Int(1),
+            "Seconds between messages, as `0.01`; 0 makes them as fast as they are taken.",
+        ),
+        Opt::new(
+            "num",
+            Kind::Int { min: 0, max: INT_MAX },
+            Preset::Int(0),
+            "How many messages to make; 0 never stops.",
+        ),
+        Opt::new(
+            "template",
+            Kind::Template,
+            Preset::Described("`-- Generated message. --`"),
+            "The text of the messages.",
+        ),
+        Opt::new(
+            "values",
+            Kind::Pairs,
+            Preset::None,
+            "Values each message gets, as `values(\"name\" => \"template\")`. Collects.",
+        )
+        .collects(),
+    ],
+    presets: &[],
+    not_yet: &[],
+    summary: "Makes messages, for trying out a configuration.",
+    example: "example-msg-generator(num(10) freq(0.1) template(\"hello ${SEQ}\") values(\"SEQ\" => \"1\"))",
+};

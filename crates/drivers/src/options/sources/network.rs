@@ -1,0 +1,123 @@
+//! Sources that listen on the network.
+
+use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset};
+
+use crate::options::socket_groups::{INET, SOCKET, STREAM};
+use crate::options::source_groups::{MULTILINE, NO_CONNECTIONS, READER, READER_FLAGS, SOURCE};
+use crate::options::words::{IP_PROTOCOLS, SOURCE_TRANSPORTS};
+
+const ANY_ADDRESS: Preset = Preset::Described("all addresses");
+
+const IP: Opt =
+    Opt::new("ip", Kind::Text, ANY_ADDRESS, "The address to listen on; a multicast group is joined.")
+        .alias(&["localip"]);
+
+const PORT: Opt = Opt::new(
+    "port",
+    Kind::Port,
+    Preset::Int(514),
+    "The port to listen on, as a number or a service name. 0 takes any free one.",
+)
+.alias(&["localport"]);
+
+const TRANSPORT: Opt = Opt::new(
+    "transport",
+    Kind::Choice(SOURCE_TRANSPORTS),
+    Preset::Text("tcp"),
+    "The protocol, and how messages are told apart in it.",
+);
+
+const IP_PROTOCOL: Opt = Opt::new(
+    "ip-protocol",
+    Kind::Choice(IP_PROTOCOLS),
+    Preset::Text("4"),
+    "With 6 and no ip(), IPv4 peers are received too.",
+);
+
+const NOT_YET: &[(&str, &str)] =
+    &[("tls", "receive in the clear and put a TLS terminator (stunnel, haproxy) in front")];
+
+const WITH_TRANSPORT: &[Opt] = &[TRANSPORT, IP, PORT, IP_PROTOCOL];
+const FIXED: &[Opt] = &[IP, PORT];
+
+pub static NETWORK: Component = Component {
+    context: Context::Source,
+    name: "network",
+    aliases: &[],
+    positional: &[],
+    groups: &[&READER_FLAGS, &READER, &SOURCE, &STREAM, &SOCKET, &INET, &MULTILINE],
+    own: WITH_TRANSPORT,
+    presets: &[],
+    not_yet: NOT_YET,
+    summary: "Receives messages in the old syslog format (RFC 3164) over TCP or UDP. On TCP each line is a message. \
+              With flags(syslog-protocol) it reads RFC 5424 and falls back to RFC 3164.",
+    example: "network(transport(\"tcp\") port(5514) max-connections(200) keep-hostname(yes))",
+};
+
+pub static SYSLOG: Component = Component {
+    context: Context::Source,
+    name: "syslog",
+    aliases: &[],
+    positional: &[],
+    groups: &[&READER_FLAGS, &READER, &SOURCE, &STREAM, &SOCKET, &INET, &MULTILINE],
+    own: WITH_TRANSPORT,
+    presets: &[("port", Preset::Described("601 for TCP, 514 for UDP"))],
+    not_yet: NOT_YET,
+    summary: "Receives messages in the IETF syslog format (RFC 5424), over TCP with octet counting (RFC 6587) or over \
+              UDP. Messages that are not RFC 5424 are read as RFC 3164.",
+    example: "syslog(transport(\"tcp\") port(6601) log-msg-size(128KiB) tags(\"ietf\"))",
+};
+
+pub static TCP: Component = Component {
+    context: Context::Source,
+    name: "tcp",
+    aliases: &[],
+    positional: &[],
+    groups: &[&READER_FLAGS, &READER, &SOURCE, &STREAM, &SOCKET, &INET, &MULTILINE],
+    own: FIXED,
+    presets: &[],
+    not_yet: NOT_YET,
+    summary: "Receives lines over TCP and IPv4: the old name of `network(transport(\"tcp\"))`.",
+    example: "tcp(ip(127.0.0.1) port(5514))",
+};
+
+pub static TCP6: Component = Component {
+    context: Context::Source,
+    name: "tcp6",
+    aliases: &[],
+    positional: &[],
+    groups: &[&READER_FLAGS, &READER, &SOURCE, &STREAM, &SOCKET, &INET, &MULTILINE],
+    own: FIXED,
+    presets: &[],
+    not_yet: NOT_YET,
+    summary: "Receives lines over TCP and IPv6: the old name of `network(transport(\"tcp\") ip-protocol(6))`.",
+    example: "tcp6(ip(\"::1\") port(5514))",
+};
+
+pub static UDP: Component = Component {
+    context: Context::Source,
+    name: "udp",
+    aliases: &[],
+    positional: &[],
+    groups: &[&READER_FLAGS, &READER, &SOURCE, &SOCKET, &INET, &MULTILINE, &NO_CONNECTIONS],
+    own: FIXED,
+    presets: &[],
+    not_yet: &[],
+    summary: "Receives datagrams over UDP and IPv4, each one a message: the old name of \
+              `network(transport(\"udp\"))`.",
+    example: "udp(port(5514) so-rcvbuf(16MiB))",
+};
+
+pub static UDP6: Component = Component {
+    context: Context::Source,
+    name: "udp6",
+    aliases: &[],
+    positional: &[],
+    groups: &[&READER_FLAGS, &READER, &SOURCE, &SOCKET, &INET, &MULTILINE, &NO_CONNECTIONS],
+    own: FIXED,
+    presets: &[],
+    not_yet: &[],
+    summary: "Receives datagrams over UDP and IPv6, each one a message: the old name of \
+              `network(transport(\"udp\") ip-protocol(6))`.",
+    example: "udp6(port(5514))",
+};

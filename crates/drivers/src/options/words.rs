@@ -1,0 +1,175 @@
+//! The words options choose from: flags, transports, time formats.
+
+use conf_schema::Word;
+
+/// `flags()` of sources that read messages.
+pub const SOURCE_FLAGS: &[Word] = &[
+    Word::new("no-parse", "Take the whole record as MESSAGE; facility and severity come from the defaults."),
+    Word::new("syslog-protocol", "Try RFC 5424 first; a record that is not RFC 5424 is read as RFC 3164."),
+    Word::new("assume-utf8", "Take the text as UTF-8 without looking."),
+    Word::new("validate-utf8", "Mark the message as UTF-8 only when it is."),
+    Word::new(
+        "sanitize-utf8",
+        "Replace bytes that are not UTF-8 by `\\xHH` and add the tag `utf8_sanitized`.",
+    ),
+    Word::new("no-multi-line", "Turn line breaks inside a record into blanks."),
+    Word::new(
+        "store-legacy-msghdr",
+        "Keep the program part of the header byte for byte, for exact forwarding (default).",
+    )
+    .undoes(&["dont-store-legacy-msghdr"]),
+    Word::new("dont-store-legacy-msghdr", "Build the header anew from PROGRAM and PID.")
+        .undoes(&["store-legacy-msghdr"]),
+    Word::new("store-raw-message", "Keep the record as received in `${RAWMSG}`."),
+    Word::new("expect-hostname", "The header has a host name (default, but not on unix sockets).")
+        .undoes(&["no-hostname"]),
+    Word::new("no-hostname", "The header has no host name.").undoes(&["expect-hostname"]),
+    Word::new(
+        "guess-timezone",
+        "A timestamp without zone is put into the zone that brings it nearest to now.",
+    ),
+    Word::new("check-hostname", "As the option `check-hostname(yes)`."),
+    Word::new("check-program", "As the option `check-program(yes)`."),
+    Word::new("no-header", "Read only the priority; the rest is MESSAGE."),
+    Word::new("no-rfc3164-fallback", "With `syslog-protocol`: a record that is not RFC 5424 is an error."),
+    Word::new(
+        "piggyback-errors",
+        "A record that cannot be read becomes an error message with the record in it (default).",
+    )
+    .undoes(&["no-piggyback-errors"]),
+    Word::new("no-piggyback-errors", "A record that cannot be read is taken whole as MESSAGE.")
+        .undoes(&["piggyback-errors"]),
+    Word::new("kernel", "Without priority a message is kern.notice of program `kernel`."),
+    Word::new("empty-lines", "Keep empty records."),
+    Word::new("ignore-aux-data", "Do not take the credentials a unix socket gives."),
+    Word::no_effect("threaded", "every source runs in the worker threads"),
+];
+
+/// `flags()` of `stdin()`.
+pub const STDIN_FLAGS: &[Word] = &concat_flag(
+    Word::new("exit-on-eof", "Stop the program in an orderly way when the input ends."),
+    SOURCE_FLAGS,
+);
+
+const fn concat_flag(first: Word, rest: &[Word]) -> [Word; SOURCE_FLAGS.len() + 1] {
+    let mut all = [first; SOURCE_FLAGS.len() + 1];
+    let mut i = 0;
+    while i < SOURCE_FLAGS.len() {
+        all[i + 1] = rest[i];
+        i += 1;
+    }
+    all
+}
+
+/// `flags()` of destinations.
+pub const WRITER_FLAGS: &[Word] = &[
+    Word::new("syslog-protocol", "Write RFC 5424."),
+    Word::new("no-multi-line", "Turn line breaks inside a message into blanks."),
+    Word::new("seqnum", "Count local messages in `${SEQNUM}` (default).").undoes(&["no-seqnum"]),
+    Word::new("no-seqnum", "Do not count.").undoes(&["seqnum"]),
+    Word::new("seqnum-all", "Count messages of remote hosts too.").undoes(&["no-seqnum-all"]),
+    Word::new("no-seqnum-all", "Count only local messages (default).").undoes(&["seqnum-all"]),
+    Word::no_effect("threaded", "every destination has its own writer"),
+    Word::not_yet(
+        "ignore-errors",
+        "remove the flag: after an error the destination is opened again and the messages are kept",
+    ),
+];
+
+const TLS: &str = "receive in the clear and put a TLS terminator (stunnel, haproxy) in front";
+const PROXY: &str =
+    "let the load balancer pass connections through without the PROXY header, and write `tcp`";
+
+/// `transport()` of sources.
+pub const SOURCE_TRANSPORTS: &[Word] = &[
+    Word::new("tcp", "TCP. Lines in `network()`, octet counting in `syslog()`."),
+    Word::new("udp", "UDP, one message a datagram."),
+    Word::new(
+        "auto",
+        "TCP; each connection is read with octet counting when it starts with a number, as lines otherwise.",
+    ),
+    Word::new("text", "TCP, lines."),
+    Word::new("framed", "TCP, octet counting (RFC 6587)."),
+    Word::new("text-with-nuls", "TCP, lines that keep their NUL bytes."),
+    Word::new("nul-terminated", "TCP, records that end with a NUL byte."),
+    Word::not_yet("tls", TLS),
+    Word::not_yet("proxied-tcp", PROXY),
+    Word::not_yet("proxied-tls", PROXY),
+    Word::not_yet("proxied-tls-passthrough", PROXY),
+    Word::not_yet("proxied-udp", PROXY),
+    Word::not_yet("dgram", "write `udp`"),
+    Word::not_yet("http", "serve HTTP with another program"),
+    Word::not_yet("http-scraper", "ask for metrics with `syslog-ng-ctl stats prometheus`"),
+    Word::not_yet(
+        "altp",
+        "let the sender use `tcp`; only what it had not sent yet is kept when the connection breaks",
+    ),
+    Word::not_yet(
+        "rltp",
+        "let the sender use `tcp`; only what it had not sent yet is kept when the connection breaks",
+    ),
+];
+
+/// `transport()` of destinations.
+pub const DESTINATION_TRANSPORTS: &[Word] = &[
+    Word::new("tcp", "TCP. Lines in `network()`, octet counting in `syslog()`."),
+    Word::new("udp", "UDP, one message a datagram."),
+    Word::new("text", "TCP, lines."),
+    Word::new("framed", "TCP, octet counting (RFC 6587)."),
+    Word::not_yet("tls", "send in the clear to a TLS client (stunnel) on this machine"),
+    Word::not_yet("dgram", "write `udp`"),
+    Word::not_yet("altp", "write `tcp`"),
+    Word::not_yet("rltp", "write `tcp`"),
+];
+
+/// `ts-format()`
+pub const TS_FORMATS: &[Word] = &[
+    Word::new("rfc3164", "`Mmm dd hh:mm:ss`").alias(&["bsd"]),
+    Word::new("rfc3339", "`yyyy-mm-ddThh:mm:ss+zz:zz`").alias(&["iso"]),
+    Word::new("full", "`yyyy Mmm dd hh:mm:ss`"),
+    Word::new("unix", "Seconds since 1970.").alias(&["utc"]),
+];
+
+/// `mark-mode()`
+pub const MARK_MODES: &[Word] = &[
+    Word::new("internal", "A MARK message through `internal()`."),
+    Word::new("dst-idle", "A MARK line in the destination when it wrote nothing for mark-freq()."),
+    Word::new("host-idle", "The same, but only messages of this machine count as a sign of life."),
+    Word::new("periodical", "A MARK line every mark-freq(), whatever was written."),
+    Word::new("none", "No marks."),
+    Word::new("global", "What the global option says."),
+];
+
+/// `on-error()`
+pub const ON_ERRORS: &[Word] = &[
+    Word::new("drop-message", "Drop the message."),
+    Word::new("drop-property", "Leave the value out."),
+    Word::new("fallback-to-string", "Keep the value as text."),
+    Word::new("silently-drop-message", "Drop the message, log nothing."),
+    Word::new("silently-drop-property", "Leave the value out, log nothing."),
+    Word::new("silently-fallback-to-string", "Keep the value as text, log nothing."),
+];
+
+/// `use-dns()`
+pub const DNS_WORDS: &[Word] = &[Word::new("persist-only", "Only names of the file of dns-cache-hosts().")];
+
+/// `format()` of sources.
+pub const FORMATS: &[Word] = &[
+    Word::new("syslog", "RFC 3164, or RFC 5424 with `flags(syslog-protocol)`."),
+    Word::not_yet("linux-kmsg", "let the kernel's messages come through the journal or the syslog socket"),
+    Word::not_yet("pacct", "read process accounting with `lastcomm`"),
+];
+
+/// `log-level()`
+pub const LOG_LEVELS: &[Word] = &[
+    Word::new("off", "Nothing.").alias(&["none"]),
+    Word::new("error", "Errors."),
+    Word::new("warning", "And warnings."),
+    Word::new("default", "And what an operator should know."),
+    Word::new("verbose", "And each connection and file."),
+    Word::new("debug", "And what it decides."),
+    Word::new("trace", "And why."),
+];
+
+/// `ip-protocol()`
+pub const IP_PROTOCOLS: &[Word] = &[Word::new("4", "IPv4."), Word::new("6", "IPv6.")];
