@@ -1,6 +1,6 @@
 //! Reads RFC 5424 messages.
 
-use crate::rfc3164::{Cursor, Pri, pri, skip_count};
+use crate::rfc3164::{Cursor, Pri, fast, pri, skip_count};
 use crate::syslog::{Kinds, Rest, Rules};
 use crate::timestamp::Clock;
 use crate::{sdata, word};
@@ -22,7 +22,7 @@ const FIELDS_MAX: [usize; 4] = [255, 48, 128, 32];
 pub(crate) fn parse(text: &[u8], record: &mut Record, clock: &mut Clock, rules: &Rules) -> Outcome {
     let mut cursor = Cursor::of(text, record);
     let mut rest = Rest::default();
-    match word::load8(cursor.text, 0).and_then(crate::rfc3164::fast::pri) {
+    match word::load8(cursor.text, 0).and_then(fast::pri) {
         Some((value, size)) => {
             record.pri = value;
             cursor.at = size;
@@ -73,22 +73,57 @@ fn header(
     if !cursor.take(b' ') && !cursor.rest().is_empty() {
         return Err(cursor.at);
     }
-    let mut fields = [Span::EMPTY; 4];
-    for (index, (field, max)) in fields.iter_mut().zip(FIELDS_MAX).enumerate() {
+    words(cursor, record, rest)?;
+    structured_data(cursor, record, rules, rest)?;
+    message(cursor, record, rest)
+}
+
+/// HOSTNAME, APP-NAME, PROCID and MSGID.
+#[inline(always)]
+fn words(cursor: &mut Cursor<'_>, record: &mut Record, rest: &mut Rest) -> Result<(), usize> {
+    let mut words = Words::at(cursor);
+    // Written one by one: a copy of all four would wait for the halves just stored.
+    record.host = words.next(cursor, 0, rest)?;
+    record.program = words.next(cursor, 1, rest)?;
+    record.pid = words.next(cursor, 2, rest)?;
+    record.msgid = words.next(cursor, 3, rest)?;
+    Ok(())
+}
+
+/// The blanks of the next 64 bytes, as far as there are that many.
+struct Words {
+    begin: usize,
+    blanks: u64,
+}
+
+impl Words {
+    #[inline(always)]
+    fn at(cursor: &Cursor<'_>) -> Words {
+        let blanks = cursor.rest().first_chunk::<64>().map_or(0, |window| word::mask64(window, *b" "));
+        Words { begin: cursor.at, blanks }
+    }
+
+    /// The next word, cut to what it may have; `-` is no word.
+    #[inline(always)]
+    fn next(&mut self, cursor: &mut Cursor<'_>, index: usize, rest: &mut Rest) -> Result<Span, usize> {
         let start = cursor.at;
-        let end = word::find(cursor.text, start, [b' ']);
+        let end = if self.blanks != 0 {
+            let end = self.begin + self.blanks.trailing_zeros() as usize;
+            self.blanks &= self.blanks - 1;
+            end
+        } else {
+            word::find(cursor.text, start, [b' '])
+        };
         if end == start {
             rest.tags.add(Kinds::MISSING_FIELD[index]);
             return Err(start);
         }
-        if cursor.text.get(start..end) != Some(b"-") {
-            *field = cursor.span(start, end.min(start + max));
-        }
         cursor.at = (end + 1).min(cursor.text.len());
+        if end - start == 1 && cursor.text.get(start) == Some(&b'-') {
+            return Ok(Span::EMPTY);
+        }
+        Ok(cursor.span(start, end.min(start + FIELDS_MAX[index])))
     }
-    [record.host, record.program, record.pid, record.msgid] = fields;
-    structured_data(cursor, record, rules, rest)?;
-    message(cursor, record, rest)
 }
 
 /// The stamps that are not the usual one: `-`, or one without a zone.

@@ -29,8 +29,9 @@ pub struct Checked {
 pub fn check(text: &[u8], at: usize, prefix: usize) -> Result<Checked, usize> {
     let mut at = at;
     let mut exact = true;
+    let mut marks = Marks::NONE;
     while text.get(at) == Some(&b'[') {
-        let id = name_end(text, at + 1);
+        let id = marks.name_end(text, at + 1);
         let id_size = id - at - 1;
         if id_size == 0 || prefix + id_size > NAME_MAX {
             return Err(at + 1);
@@ -42,7 +43,7 @@ pub fn check(text: &[u8], at: usize, prefix: usize) -> Result<Checked, usize> {
                 Some(b' ') => {}
                 _ => return Err(at),
             }
-            let name = name_end(text, at + 1);
+            let name = marks.name_end(text, at + 1);
             let name_size = name - at - 1;
             if name_size == 0 || prefix + id_size + 1 + name_size > NAME_MAX {
                 return Err(at + 1);
@@ -50,7 +51,7 @@ pub fn check(text: &[u8], at: usize, prefix: usize) -> Result<Checked, usize> {
             if text.get(name) != Some(&b'=') || text.get(name + 1) != Some(&b'"') {
                 return Err(name);
             }
-            let (end, clean) = value_end(text, name + 2)?;
+            let (end, clean) = marks.value_end(text, name + 2)?;
             exact &= clean;
             at = end + 1;
         }
@@ -59,38 +60,80 @@ pub fn check(text: &[u8], at: usize, prefix: usize) -> Result<Checked, usize> {
     Ok(Checked { end: at, exact })
 }
 
-/// Where the SD-NAME at `at` ends: printable ASCII but `=`, blank, `]`, `"`.
-#[inline]
-fn name_end(text: &[u8], at: usize) -> usize {
-    let name = text.get(at..).unwrap_or_default();
-    at + name.iter().position(|byte| !is_name_byte(*byte)).unwrap_or(name.len())
+/// The bytes that end names and values in 64 bytes of the text from `base` on: one look serves several fields.
+#[derive(Clone, Copy, Debug)]
+struct Marks {
+    base: usize,
+    names: u64,
+    values: u64,
+}
+
+impl Marks {
+    const NONE: Marks = Marks { base: usize::MAX, names: 0, values: 0 };
+
+    #[inline(always)]
+    fn load(&mut self, text: &[u8], at: usize) -> bool {
+        let Some(window) = text.get(at..).and_then(|rest| rest.first_chunk::<64>()) else { return false };
+        (self.names, self.values) = word::sdata_marks(window);
+        self.base = at;
+        true
+    }
+
+    /// Where the SD-NAME at `at` ends: printable ASCII but `=`, blank, `]`, `"`.
+    #[inline(always)]
+    fn name_end(&mut self, text: &[u8], at: usize) -> usize {
+        for _ in 0..2 {
+            let marks = if at.wrapping_sub(self.base) < 64 { self.names >> (at - self.base) } else { 0 };
+            if marks != 0 {
+                return at + marks.trailing_zeros() as usize;
+            }
+            if !self.load(text, at) {
+                break;
+            }
+        }
+        word::find_not_printable(text, at, *b"=]\"")
+    }
+
+    /// Where the quote that ends the value stands, and whether the value is exact.
+    #[inline(always)]
+    fn value_end(&mut self, text: &[u8], start: usize) -> Result<(usize, bool), usize> {
+        let mut at = start;
+        let mut exact = true;
+        loop {
+            at = self.value_mark(text, at);
+            match text.get(at) {
+                Some(b'"') if at - start <= VALUE_MAX => return Ok((at, exact)),
+                // A backslash before anything but these three is an ordinary character.
+                Some(b'\\') => {
+                    at += 1 + usize::from(matches!(text.get(at + 1), Some(b'"' | b'\\' | b']')));
+                }
+                Some(b']') => {
+                    exact = false;
+                    at += 1;
+                }
+                _ => return Err(at),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn value_mark(&mut self, text: &[u8], at: usize) -> usize {
+        for _ in 0..2 {
+            let marks = if at.wrapping_sub(self.base) < 64 { self.values >> (at - self.base) } else { 0 };
+            if marks != 0 {
+                return at + marks.trailing_zeros() as usize;
+            }
+            if !self.load(text, at) {
+                break;
+            }
+        }
+        word::find(text, at, [b'"', b'\\', b']'])
+    }
 }
 
 #[inline]
 pub(crate) fn is_name_byte(byte: u8) -> bool {
     matches!(byte, 33..=126) && !matches!(byte, b'=' | b']' | b'"')
-}
-
-/// Where the quote that ends the value stands, and whether the value is exact.
-#[inline]
-fn value_end(text: &[u8], start: usize) -> Result<(usize, bool), usize> {
-    let mut at = start;
-    let mut exact = true;
-    loop {
-        at = word::find(text, at, [b'"', b'\\', b']']);
-        match text.get(at) {
-            Some(b'"') if at - start <= VALUE_MAX => return Ok((at, exact)),
-            // A backslash before anything but these three is an ordinary character.
-            Some(b'\\') => {
-                at += 1 + usize::from(matches!(text.get(at + 1), Some(b'"' | b'\\' | b']')));
-            }
-            Some(b']') => {
-                exact = false;
-                at += 1;
-            }
-            _ => return Err(at),
-        }
-    }
 }
 
 /// One parameter, as it stands in the text.
@@ -121,11 +164,12 @@ pub struct Params<'a> {
     text: &'a [u8],
     at: usize,
     id: &'a [u8],
+    marks: Marks,
 }
 
 /// Iterates the parameters of checked STRUCTURED-DATA.
 pub fn params(sdata: &[u8]) -> Params<'_> {
-    Params { text: sdata, at: 0, id: &[] }
+    Params { text: sdata, at: 0, id: &[], marks: Marks::NONE }
 }
 
 impl<'a> Iterator for Params<'a> {
@@ -135,7 +179,7 @@ impl<'a> Iterator for Params<'a> {
         loop {
             match self.text.get(self.at)? {
                 b'[' => {
-                    let end = name_end(self.text, self.at + 1);
+                    let end = self.marks.name_end(self.text, self.at + 1);
                     self.id = self.text.get(self.at + 1..end)?;
                     self.at = end;
                     if self.text.get(end) == Some(&b']') {
@@ -144,9 +188,9 @@ impl<'a> Iterator for Params<'a> {
                     }
                 }
                 b' ' => {
-                    let end = name_end(self.text, self.at + 1);
+                    let end = self.marks.name_end(self.text, self.at + 1);
                     let name = self.text.get(self.at + 1..end)?;
-                    let (close, _) = value_end(self.text, end + 2).ok()?;
+                    let (close, _) = self.marks.value_end(self.text, end + 2).ok()?;
                     let value = self.text.get(end + 2..close)?;
                     self.at = close + 1;
                     return Some(Param { id: self.id, name, value });

@@ -1,79 +1,90 @@
 //! The one form nearly all messages have, `<PRI>Mmm dd hh:mm:ss host program[pid]: message`, read with a few wide comparisons. Whatever
 //! is not exactly that is left to the general parser; `rfc3164/tests.rs` holds the two against each other.
 
+use crate::framing::trimmed;
 use crate::syslog::Rules;
 use crate::timestamp::Clock;
-use crate::word::{equal, find, load8};
+use crate::word::{equal, load8, mask64};
 use record::{Record, Span};
 
-/// Bytes of the longest host name.
-const HOST_MAX: usize = 255;
-
-/// Fills the record, or returns `None` and leaves it as it was.
+/// Fills the record, or returns `None` and leaves it as it was. May look at bytes behind the frame, but never takes any.
 #[inline(always)]
 pub(crate) fn parse(text: &[u8], record: &mut Record, clock: &mut Clock, rules: &Rules) -> Option<()> {
     let base = record.frame.start as usize;
-    let frame = text.get(base..record.frame.end())?;
-    if matches!(frame.last()?, b'\n' | b'\r' | 0) {
-        return None;
-    }
-    let (pri, stamp_at) = pri(load8(frame, 0)?)?;
-    let stamp = clock.canonical(frame.get(stamp_at..)?.first_chunk::<16>()?)?;
-    let mut at = stamp_at + 16;
+    let end = trimmed(text, base, record.frame.end());
+    let (pri, size) = pri(load8(text, base)?)?;
+    let stamp_at = base + size;
+    let stamp = clock.canonical(text.get(stamp_at..)?.first_chunk::<16>()?)?;
 
-    let first = load8(frame, at)?;
-    let mut host = Span::EMPTY;
-    // Forms of their own begin with "Message forwarded", "last message" and a year; a second blank is left to the other parser too.
-    if first == u64::from_le_bytes(*b"Message ")
-        || first & 0xff_ffff_ffff == u64::from_le_bytes(*b"last \0\0\0")
-        || first & 0xff == u64::from(b' ')
-    {
+    let start = stamp_at + 16;
+    let window = text.get(start..)?.first_chunk::<64>()?;
+    // Whatever is odd about a word, a mark out of place or a second blank, shows as a mark that is not the expected one.
+    let mut marks = mask64(window, *b" :[]");
+    let first = load8(window, 0)?;
+    let host_end = marks.trailing_zeros() as usize;
+    let year = host_end == 4 && (first & 0xff).wrapping_sub(u64::from(b'0')) <= 9;
+    // These two begin forms of their own, and four digits may be a year.
+    if first == MESSAGE || first & LAST_MASK == LAST || year {
         return None;
     }
+    let mut host = Span::EMPTY;
+    let mut program_at = 0;
     if rules.expect_hostname {
-        let end = find(frame, at, [b' ', b':', b'[']);
-        let size = end - at;
-        if *frame.get(end)? != b' '
-            || size > HOST_MAX
-            || (size == 4 && frame.get(at)?.is_ascii_digit())
-            || *frame.get(end + 1)? == b' '
-        {
+        if host_end == 0 || *window.get(host_end)? != b' ' {
             return None;
         }
-        host = Span::new(base + at, size);
-        at = end + 1;
-    } else if equal(first, b' ') & 0x80_0000_0000 != 0 && (first & 0xff).wrapping_sub(u64::from(b'0')) <= 9 {
-        return None;
+        host = Span::new(start, host_end);
+        program_at = host_end + 1;
+        marks &= marks - 1;
     }
-
-    let program_at = at;
-    at = find(frame, at, [b' ', b'[', b':']);
-    let program = Span::new(base + program_at, at - program_at);
-    if rules.kernel && program.is_empty() {
-        return None;
-    }
+    let program_end = marks.trailing_zeros() as usize;
+    let mut at = program_end;
     let mut pid = Span::EMPTY;
-    if *frame.get(at)? == b'[' {
-        let pid_at = at + 1;
-        at = find(frame, pid_at, [b' ', b']', b':']);
-        pid = Span::new(base + pid_at, at - pid_at);
-        at += usize::from(*frame.get(at)? == b']');
+    if program_end <= program_at {
+        return None;
     }
-    at += usize::from(frame.get(at) == Some(&b':'));
-    at += usize::from(frame.get(at) == Some(&b' '));
+    let mut mark = *window.get(program_end)?;
+    if mark == b'[' {
+        marks &= marks - 1;
+        at = marks.trailing_zeros() as usize;
+        mark = *window.get(at)?;
+        if mark == b'[' {
+            return None;
+        }
+        pid = Span::new(start + program_end + 1, at - program_end - 1);
+        if mark == b']' {
+            at += 1;
+            mark = *text.get(start + at)?;
+        }
+    } else if mark == b']' {
+        return None;
+    }
+    let mut at = start + at;
+    if mark == b':' {
+        at += 1;
+        mark = *text.get(at)?;
+    }
+    at += usize::from(mark == b' ');
+    if at > end {
+        return None;
+    }
 
     record.pri = pri;
     record.stamp = stamp;
-    record.stamp_text = (base + stamp_at) as u32;
+    record.stamp_text = stamp_at as u32;
     record.host = host;
-    record.program = program;
+    record.program = Span::new(start + program_at, program_end - program_at);
     record.pid = pid;
     if rules.store_legacy_msghdr {
-        record.msghdr = Span::new(base + program_at, at - program_at);
+        record.msghdr = Span::between(start + program_at, at);
     }
-    record.message = Span::new(base + at, frame.len() - at);
+    record.message = Span::between(at, end);
     Some(())
 }
+
+const MESSAGE: u64 = u64::from_le_bytes(*b"Message ");
+const LAST: u64 = u64::from_le_bytes(*b"last \0\0\0");
+const LAST_MASK: u64 = 0xff_ffff_ffff;
 
 /// The value of `<d>`, `<dd>` or `<ddd>` at the start of the word and its length.
 #[inline(always)]

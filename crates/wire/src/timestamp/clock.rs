@@ -2,7 +2,7 @@
 //! neighbouring messages nearly always share it.
 
 use super::Reading;
-use crate::word::load8;
+use crate::word::{digits8, load8};
 use record::{Civil, Stamp, Zone, ZoneCursor};
 
 /// Offsets of inhabited places lie between -12:00 and +14:00.
@@ -19,6 +19,7 @@ pub struct Clock {
     /// Year and month of the receive time in the source's zone, for the year guess.
     now: (i32, u8),
     bsd: BsdMinute,
+    day: BsdDay,
     iso: IsoMinute,
 }
 
@@ -31,19 +32,44 @@ struct BsdMinute {
     offset: i32,
 }
 
-/// The last ISO minute: the 17 bytes `yyyy-mm-ddThh:mm:` and the seconds they mean in UTC.
+/// The day of that minute: the bytes `Mmm dd ` and its midnight on the wall clock.
+#[derive(Clone, Copy, Debug)]
+struct BsdDay {
+    head: u64,
+    wall: i64,
+}
+
+/// The last ISO minute, the bytes `yyyy-mm-ddThh:mm` and the seconds they mean in UTC, and the last zone, `±hh:mm` with a blank.
 #[derive(Clone, Copy, Debug)]
 struct IsoMinute {
-    head: [u8; 17],
+    head: [u64; 2],
     secs: i64,
+    zone: u64,
+    offset: i32,
 }
 
 /// All bytes of the second word of `Mmm dd hh:mm:ss ` but the two digits of the seconds.
 const BUT_SECONDS: u64 = !(0xffff << 40);
 
+/// The seven bytes `Mmm dd ` of the first word.
+const DAY: u64 = !(0xff << 56);
+
+/// The seven bytes of a zone and the blank after it.
+const ZONE: u64 = !(0xff << 56);
+
 impl BsdMinute {
     /// Matches nothing: its tail has bits set that are always masked out.
     const NONE: BsdMinute = BsdMinute { head: 0, tail: u64::MAX, secs: 0, offset: 0 };
+}
+
+impl BsdDay {
+    /// Matches nothing: its head has a bit set that is always masked out.
+    const NONE: BsdDay = BsdDay { head: u64::MAX, wall: 0 };
+}
+
+impl IsoMinute {
+    /// Matches nothing: a stamp does not begin with NULs, and the zone has a bit set that is always masked out.
+    const NONE: IsoMinute = IsoMinute { head: [0; 2], secs: 0, zone: u64::MAX, offset: 0 };
 }
 
 impl Clock {
@@ -55,7 +81,8 @@ impl Clock {
             received: Stamp::default(),
             now: (1970, 1),
             bsd: BsdMinute::NONE,
-            iso: IsoMinute { head: [0; 17], secs: 0 },
+            day: BsdDay::NONE,
+            iso: IsoMinute::NONE,
         }
     }
 
@@ -65,7 +92,7 @@ impl Clock {
         let civil = Civil::from_seconds(received.secs.saturating_add(i64::from(offset)));
         if self.now != (civil.year, civil.month) {
             self.now = (civil.year, civil.month);
-            self.bsd = BsdMinute::NONE;
+            (self.bsd, self.day) = (BsdMinute::NONE, BsdDay::NONE);
         }
         self.received = received;
     }
@@ -122,8 +149,13 @@ impl Clock {
         Some(Stamp { secs: self.bsd.secs + (tens * 10 + ones) as i64, usec: 0, offset: self.bsd.offset })
     }
 
+    /// Fills the memory with the minute these bytes name.
     #[inline(never)]
     fn learn(&mut self, text: &[u8; 16], head: u64, tail: u64) -> Option<()> {
+        if head & DAY == self.day.head && self.same_day(text).is_some() {
+            (self.bsd.head, self.bsd.tail) = (head, tail & BUT_SECONDS);
+            return Some(());
+        }
         let reading = super::parse_bsd(text)?;
         if reading.len != 15 || text[15] != b' ' || self.guess_zone {
             return None;
@@ -134,31 +166,81 @@ impl Clock {
             return None;
         }
         self.bsd = BsdMinute { head, tail: tail & BUT_SECONDS, secs: stamp.secs, offset: stamp.offset };
+        let in_day = i64::from(reading.wall.hour) * 3600 + i64::from(reading.wall.min) * 60;
+        self.day = BsdDay { head: head & DAY, wall: stamp.secs + i64::from(stamp.offset) - in_day };
         Some(())
     }
 
-    /// An ISO stamp with a zone at the start of `text` and the bytes it takes: RFC 5424 section 6.2.3.
+    /// Another minute of the day that is known, as long as the zone's offset does not change around it.
+    fn same_day(&mut self, text: &[u8; 16]) -> Option<()> {
+        let (hour, min) = (super::two_digits(text, 7)?, super::two_digits(text, 10)?);
+        if hour > 23 || min > 59 || text[9] != b':' || text[12] != b':' || text[15] != b' ' {
+            return None;
+        }
+        let wall = self.day.wall + i64::from(hour) * 3600 + i64::from(min) * 60;
+        let offset = self.zone.offset_at(wall - i64::from(self.bsd.offset));
+        if offset != self.bsd.offset {
+            return None;
+        }
+        self.bsd.secs = wall - i64::from(offset);
+        Some(())
+    }
+
+    /// An ISO stamp with a zone and a blank after it: RFC 5424 section 6.2.3. The bytes it takes, without the blank.
     #[inline(always)]
     pub(crate) fn iso(&mut self, text: &[u8]) -> Option<(Stamp, usize)> {
-        let head = text.first_chunk::<17>()?;
-        if *head != self.iso.head {
+        let head = text.first_chunk::<20>()?;
+        if [load8(head, 0)?, load8(head, 8)?] != self.iso.head || head[16] != b':' {
             self.learn_iso(text, head)?;
         }
-        let (tens, ones) = match text.get(17..19)? {
-            [tens @ b'0'..=b'5', ones @ b'0'..=b'9'] => (tens - b'0', ones - b'0'),
-            _ => return None,
-        };
+        let (tens, ones) = (head[17].wrapping_sub(b'0'), head[18].wrapping_sub(b'0'));
+        if tens > 5 || ones > 9 {
+            return None;
+        }
         let mut at = 19;
-        let usec = super::fraction(text, &mut at, b".,");
-        let offset = super::zone(text, &mut at)?;
+        let mut usec = 0;
+        if head[19] == b'.' {
+            let (digits, value) = digits8(load8(text, 20)?);
+            if digits == 0 || digits == 8 {
+                return None;
+            }
+            usec = (value / 100) as u32;
+            at = 20 + digits;
+        }
+        let zone = load8(text, at)?;
+        let offset = if zone & 0xffff == u64::from_le_bytes(*b"Z \0\0\0\0\0\0") {
+            at += 1;
+            0
+        } else {
+            if zone & ZONE != self.iso.zone {
+                self.learn_zone(text, at, zone)?;
+            }
+            at += 6;
+            self.iso.offset
+        };
         let secs = self.iso.secs + i64::from(tens) * 10 + i64::from(ones) - i64::from(offset);
         Some((Stamp { secs, usec, offset }, at))
     }
 
     #[inline(never)]
-    fn learn_iso(&mut self, text: &[u8], head: &[u8; 17]) -> Option<()> {
+    fn learn_iso(&mut self, text: &[u8], head: &[u8; 20]) -> Option<()> {
+        if head[16] != b':' {
+            return None;
+        }
         let wall = Civil { sec: 0, ..super::parse_iso(text)?.wall };
-        self.iso = IsoMinute { head: *head, secs: wall.seconds() };
+        self.iso.head = [load8(head, 0)?, load8(head, 8)?];
+        self.iso.secs = wall.seconds();
+        Some(())
+    }
+
+    #[inline(never)]
+    fn learn_zone(&mut self, text: &[u8], at: usize, zone: u64) -> Option<()> {
+        let mut end = at;
+        let offset = super::zone(text, &mut end)?;
+        if end != at + 6 || text.get(end) != Some(&b' ') {
+            return None;
+        }
+        (self.iso.zone, self.iso.offset) = (zone & ZONE, offset);
         Some(())
     }
 }

@@ -1,0 +1,73 @@
+//! Classifies 64 bytes at once: one bit for each byte that is one of a few. A header's fields are then found with bit operations, which do
+//! not wait for each other's memory accesses. The one place of this crate with `unsafe`.
+
+/// One bit for each byte of the window that is one of `needles`, the first byte lowest.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+#[inline(always)]
+pub(crate) fn mask64<const N: usize>(window: &[u8; 64], needles: [u8; N]) -> u64 {
+    use std::arch::x86_64::{
+        _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
+    };
+    let (chunks, _) = window.as_chunks::<16>();
+    let mut mask = 0;
+    for (index, chunk) in chunks.iter().enumerate() {
+        // SAFETY: SSE2 belongs to every x86-64, and the unaligned load reads the sixteen bytes of `chunk`.
+        let hits = unsafe {
+            let bytes = _mm_loadu_si128(chunk.as_ptr().cast());
+            let mut hits = _mm_cmpeq_epi8(bytes, _mm_set1_epi8(needles[0] as i8));
+            for needle in &needles[1..] {
+                hits = _mm_or_si128(hits, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(*needle as i8)));
+            }
+            _mm_movemask_epi8(hits)
+        };
+        mask |= u64::from(hits as u32) << (16 * index);
+    }
+    mask
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+pub(crate) fn mask64<const N: usize>(window: &[u8; 64], needles: [u8; N]) -> u64 {
+    let bit = |(index, byte): (usize, &u8)| u64::from(needles.contains(byte)) << index;
+    window.iter().enumerate().map(bit).fold(0, |mask, bit| mask | bit)
+}
+
+/// The bytes of the window that end a name of STRUCTURED-DATA (anything but printable ASCII, `=`, `]`, `"`), and those that end or
+/// interrupt a value (`"`, `\`, `]`).
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+#[inline(always)]
+pub(crate) fn sdata_marks(window: &[u8; 64]) -> (u64, u64) {
+    use std::arch::x86_64::{
+        _mm_cmpeq_epi8, _mm_cmplt_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
+    };
+    let (chunks, _) = window.as_chunks::<16>();
+    let (mut names, mut values) = (0, 0);
+    for (index, chunk) in chunks.iter().enumerate() {
+        // SAFETY: as in `mask64`.
+        let (name, value) = unsafe {
+            let bytes = _mm_loadu_si128(chunk.as_ptr().cast());
+            let is = |byte: u8| _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte as i8));
+            let common = _mm_or_si128(is(b'"'), is(b']'));
+            // As signed numbers, bytes from 128 on are below 33 too.
+            let odd = _mm_or_si128(_mm_cmplt_epi8(bytes, _mm_set1_epi8(33)), is(127));
+            let names = _mm_or_si128(_mm_or_si128(common, odd), is(b'='));
+            (_mm_movemask_epi8(names), _mm_movemask_epi8(_mm_or_si128(common, is(b'\\'))))
+        };
+        names |= u64::from(name as u32) << (16 * index);
+        values |= u64::from(value as u32) << (16 * index);
+    }
+    (names, values)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+pub(crate) fn sdata_marks(window: &[u8; 64]) -> (u64, u64) {
+    let mut marks = (0, mask64(window, *b"\"\\]"));
+    for (index, byte) in window.iter().enumerate() {
+        let ends = !matches!(byte, 33..=126) || matches!(byte, b'=' | b']' | b'"');
+        marks.0 |= u64::from(ends) << index;
+    }
+    marks
+}
