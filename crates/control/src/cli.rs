@@ -1,1 +1,81 @@
-//! Every command line of the program.
+//! Every command line: `penstock` itself, and what it understands when called as `syslog-ng` or `syslog-ng-ctl`.
+
+mod ctl;
+mod daemon;
+mod ledger;
+mod native;
+mod options;
+mod version;
+
+use std::ffi::OsStr;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+
+pub use ctl::run_ctl;
+pub use daemon::{DaemonAction, DaemonArgs, ParseOptions};
+pub use ledger::run_ledger;
+pub use native::{CheckArgs, Cli, Command, RawArgs, RunArgs};
+pub use options::{ProcessMode, RunOptions, WORKER_THREADS_COUNT_MAX};
+pub use version::{VersionInfo, version_text};
+
+/// Control socket of a program started as `syslog-ng`.
+pub const SYSLOG_NG_CONTROL: &str = "/var/lib/syslog-ng/syslog-ng.ctl";
+/// State folder of a program started as `penstock`.
+pub const PENSTOCK_STATE_DIR: &str = "/var/lib/penstock";
+/// Name of the control socket in the state folder.
+pub const CONTROL_FILE_NAME: &str = "penstock.ctl";
+
+/// Which program the binary is to be, by the name it was called with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CalledAs {
+    Penstock,
+    SyslogNg,
+    SyslogNgCtl,
+    Loggen,
+}
+
+impl CalledAs {
+    /// Looks at the last part of the first argument.
+    pub fn from_program(program: &OsStr) -> CalledAs {
+        match Path::new(program).file_name().and_then(OsStr::to_str) {
+            Some("syslog-ng") => CalledAs::SyslogNg,
+            Some("syslog-ng-ctl") => CalledAs::SyslogNgCtl,
+            Some("loggen") => CalledAs::Loggen,
+            _ => CalledAs::Penstock,
+        }
+    }
+}
+
+/// Prints what clap has to say, to where it belongs, and gives the exit code: 0 for help, else `failure`.
+fn usage_exit(error: &clap::Error, failure: u8) -> ExitCode {
+    // Nobody is left to tell when the terminal itself fails.
+    let _ = error.print();
+    if error.use_stderr() { ExitCode::from(failure) } else { ExitCode::SUCCESS }
+}
+
+/// A closed pipe behind us (`| head`) is not an error.
+fn print(text: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = out.write_all(text.as_bytes());
+    if !text.is_empty() && !text.ends_with('\n') {
+        let _ = out.write_all(b"\n");
+    }
+    let _ = out.flush();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_decides() {
+        let check = |name: &str, expected| assert_eq!(CalledAs::from_program(name.as_ref()), expected);
+        check("/usr/sbin/syslog-ng", CalledAs::SyslogNg);
+        check("syslog-ng-ctl", CalledAs::SyslogNgCtl);
+        check("./penstock", CalledAs::Penstock);
+        check("loggen", CalledAs::Loggen);
+        check("anything", CalledAs::Penstock);
+        check("", CalledAs::Penstock);
+    }
+}

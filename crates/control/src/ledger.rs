@@ -10,88 +10,65 @@ use std::str::FromStr;
 /// Why a message was dropped. Every drop has exactly one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DropReason {
-    /// The kernel had no room in the socket's receive buffer.
-    KernelBuffer,
-    /// The memory budget of the process was used up.
-    MemoryBudget,
     /// The destination's queue was full and the path has no flow control.
     QueueFull,
-    /// Longer than `log-msg-size()` on a transport where the rest cannot be kept.
-    TooLarge,
-    /// The framing could not be understood; the connection was closed.
-    BadFrame,
-    /// Not parseable and `flags(drop-invalid)` or the like asked to drop it.
-    BadMessage,
-    /// An expression failed and `on-error()` says to drop.
-    ExpressionError,
-    /// A name made from the message led outside the allowed folder.
-    UnsafeName,
-    /// Repeated within `suppress()`.
-    Suppressed,
-    /// The destination refused this message for good.
+    /// The destination refused this message for good: too large, a name outside its folder.
     Refused,
-    /// All retries were used up.
-    RetriesExhausted,
     /// Still undelivered when the program had to end or its destination was removed.
     Abandoned,
     /// A defect of the program, contained and counted.
-    InternalError,
+    Contained,
+    /// The kernel had no room in the socket's receive buffer.
+    Kernel,
+    /// The source had no credit left and cannot make its senders wait.
+    NoCredit,
+    /// The framing of a connection broke; what followed could not be told apart.
+    Framing,
+    /// A value could not be converted and `on-error()` says to drop.
+    Conversion,
 }
 
 impl DropReason {
-    pub const ALL: [DropReason; 13] = [
-        DropReason::KernelBuffer,
-        DropReason::MemoryBudget,
+    pub const ALL: [DropReason; 8] = [
         DropReason::QueueFull,
-        DropReason::TooLarge,
-        DropReason::BadFrame,
-        DropReason::BadMessage,
-        DropReason::ExpressionError,
-        DropReason::UnsafeName,
-        DropReason::Suppressed,
         DropReason::Refused,
-        DropReason::RetriesExhausted,
         DropReason::Abandoned,
-        DropReason::InternalError,
+        DropReason::Contained,
+        DropReason::Kernel,
+        DropReason::NoCredit,
+        DropReason::Framing,
+        DropReason::Conversion,
     ];
 
     /// The name in output, as in `queue-full`.
     pub fn name(self) -> &'static str {
         match self {
-            DropReason::KernelBuffer => "kernel-buffer",
-            DropReason::MemoryBudget => "memory-budget",
             DropReason::QueueFull => "queue-full",
-            DropReason::TooLarge => "too-large",
-            DropReason::BadFrame => "bad-frame",
-            DropReason::BadMessage => "bad-message",
-            DropReason::ExpressionError => "expression-error",
-            DropReason::UnsafeName => "unsafe-name",
-            DropReason::Suppressed => "suppressed",
             DropReason::Refused => "refused",
-            DropReason::RetriesExhausted => "retries-exhausted",
             DropReason::Abandoned => "abandoned",
-            DropReason::InternalError => "internal-error",
+            DropReason::Contained => "contained",
+            DropReason::Kernel => "kernel",
+            DropReason::NoCredit => "no-credit",
+            DropReason::Framing => "framing",
+            DropReason::Conversion => "conversion",
         }
     }
 
     /// What a person reads beside the number.
     pub fn help(self) -> &'static str {
         match self {
-            DropReason::KernelBuffer => "the kernel's receive buffer was full: raise so-rcvbuf()",
-            DropReason::MemoryBudget => "the memory budget was used up by slow destinations",
             DropReason::QueueFull => {
                 "the destination's queue was full: raise log-fifo-size() or use flow-control"
             }
-            DropReason::TooLarge => "longer than log-msg-size()",
-            DropReason::BadFrame => "the sender's framing was broken",
-            DropReason::BadMessage => "not parseable, and the source is told to drop such messages",
-            DropReason::ExpressionError => "an expression failed and on-error() says to drop",
-            DropReason::UnsafeName => "a file name made from the message led outside its folder",
-            DropReason::Suppressed => "repeated within suppress()",
-            DropReason::Refused => "refused by the destination",
-            DropReason::RetriesExhausted => "all retries failed",
+            DropReason::Refused => "refused by the destination for good",
             DropReason::Abandoned => "undelivered when the program ended or the destination was removed",
-            DropReason::InternalError => "a defect in the program: please report it",
+            DropReason::Contained => "a defect in the program: please report it",
+            DropReason::Kernel => "the kernel's receive buffer was full: raise so-rcvbuf()",
+            DropReason::NoCredit => {
+                "slow destinations held all credit of the source: use flow-control or raise log-iw-size()"
+            }
+            DropReason::Framing => "the sender's framing was broken",
+            DropReason::Conversion => "a value could not be converted and on-error() says to drop",
         }
     }
 }

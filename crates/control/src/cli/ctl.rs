@@ -1,0 +1,335 @@
+//! `syslog-ng-ctl`, also `penstock ctl`: commands, options, output and exit codes of the original.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use oplog::Verbosity;
+
+use super::{CONTROL_FILE_NAME, CalledAs, PENSTOCK_STATE_DIR, SYSLOG_NG_CONTROL, print, usage_exit};
+use crate::client::{ClientError, Reply, Status, request};
+
+/// Pause before asking again a program that is reloading.
+const RETRY_PAUSE: Duration = Duration::from_millis(200);
+
+/// Controls the running program over its control socket.
+#[derive(Debug, Parser)]
+#[command(
+    disable_version_flag = true,
+    args_override_self = true,
+    after_help = "\
+Examples:
+  syslog-ng-ctl stats prometheus
+  syslog-ng-ctl query get --sum 'source.*.processed'
+  syslog-ng-ctl healthcheck --timeout 5
+  syslog-ng-ctl reload
+
+Exit code: 0 done, 1 refused or not reachable; healthcheck: 0 healthy, 1 not healthy, 2 no answer."
+)]
+struct Ctl {
+    /// Control socket of the program to talk to
+    #[arg(short, long, global = true, value_name = "SOCKET")]
+    control: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Print the statistics counters
+    Stats(Stats),
+    /// List or print the counters a pattern selects
+    Query(Query),
+    /// Query or switch verbose messages
+    Verbose(Switch),
+    /// Query or switch debug messages
+    Debug(Switch),
+    /// Query or switch trace messages
+    Trace(Switch),
+    /// Print or set how much the program says about itself
+    LogLevel {
+        /// default, verbose, debug or trace
+        level: Option<Verbosity>,
+    },
+    /// Read the configuration again and wait for the outcome
+    Reload,
+    /// Stop the program
+    Stop,
+    /// Reopen destination files, for logrotate
+    Reopen,
+    /// Print the running configuration
+    Config(Config),
+    /// Print the files named in the configuration
+    ListFiles,
+    /// Print the graph of sources, filters and destinations as JSON
+    ExportConfigGraph,
+    /// Ask whether the program is healthy
+    Healthcheck {
+        /// Seconds to wait for the answer
+        #[arg(short, long, value_name = "SECONDS", default_value_t = 15)]
+        timeout: u64,
+    },
+    /// Passphrases of private keys (not available: the program answers why)
+    Credentials {
+        #[command(subcommand)]
+        command: Credentials,
+    },
+    /// Follow the program's messages (not available: the program answers what to use)
+    Attach {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        args: Vec<OsString>,
+    },
+    /// Print the licence
+    ShowLicenseInfo {
+        /// As JSON
+        #[arg(short = 'J', long)]
+        json: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+struct Stats {
+    /// Form of the output
+    form: Option<Form>,
+    /// The same as the word before
+    #[arg(short = 'm', long = "format", value_name = "FORM", conflicts_with = "form")]
+    format: Option<Form>,
+    /// Reset the counters
+    #[arg(short, long)]
+    reset: bool,
+    /// Remove counters whose object is gone
+    #[arg(short = 'o', long, conflicts_with = "reset")]
+    remove_orphans: bool,
+    /// With prometheus: also counters that have no name of the new form
+    #[arg(short = 'l', long)]
+    with_legacy_metrics: bool,
+    /// Leave out counters whose object is gone
+    #[arg(short = 'a', long)]
+    without_orphaned_metrics: bool,
+    /// With csv: without the first line
+    #[arg(short = 'n', long)]
+    no_header: bool,
+}
+
+#[derive(Debug, Args)]
+struct Query {
+    action: Action,
+    /// Pattern with * and ? over source.id.instance.type; none selects all
+    pattern: Vec<String>,
+    /// Print only the total
+    #[arg(long)]
+    sum: bool,
+    /// Reset the selected counters after printing
+    #[arg(long)]
+    reset: bool,
+    /// Form of the output
+    #[arg(short = 'm', long = "format", value_name = "FORM")]
+    format: Option<Form>,
+}
+
+#[derive(Debug, Args)]
+struct Switch {
+    /// Switch the messages on or off; without it: ask
+    #[arg(short, long, value_name = "on|off|1|0")]
+    set: Option<OnOff>,
+}
+
+#[derive(Debug, Args)]
+struct Config {
+    /// After includes, blocks and variables
+    #[arg(short, long, conflicts_with_all = ["verify", "id"])]
+    preprocessed: bool,
+    /// Whether the file still is what runs
+    #[arg(short, long, conflicts_with = "id")]
+    verify: bool,
+    /// The identity of the running configuration
+    #[arg(short, long)]
+    id: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Credentials {
+    /// Give a passphrase
+    Add {
+        #[arg(short, long)]
+        id: Option<String>,
+        #[arg(short, long)]
+        secret: Option<String>,
+        words: Vec<String>,
+    },
+    /// List the keys that wait for one
+    Status,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Form {
+    Csv,
+    Kv,
+    Prometheus,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Action {
+    List,
+    Get,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum OnOff {
+    #[value(alias = "1")]
+    On,
+    #[value(alias = "0")]
+    Off,
+}
+
+/// Runs the command line, whose first argument is the program's name: it also says which socket is meant when
+/// none is given.
+pub fn run_ctl(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let ctl = match Ctl::try_parse_from(&args) {
+        Ok(ctl) => ctl,
+        Err(error) => return usage_exit(&error, 1),
+    };
+    let program = args.first().cloned().unwrap_or_default();
+    let socket = ctl.control.unwrap_or_else(|| default_control(CalledAs::from_program(&program)));
+    match ctl.command {
+        Command::Healthcheck { timeout } => healthcheck(&socket, Duration::from_secs(timeout)),
+        command => plain(&socket, &line(&command)),
+    }
+}
+
+/// The socket meant when none is given.
+pub(super) fn default_control(called: CalledAs) -> PathBuf {
+    match called {
+        CalledAs::SyslogNg | CalledAs::SyslogNgCtl => SYSLOG_NG_CONTROL.into(),
+        CalledAs::Penstock | CalledAs::Loggen => Path::new(PENSTOCK_STATE_DIR).join(CONTROL_FILE_NAME),
+    }
+}
+
+fn plain(socket: &Path, line: &str) -> ExitCode {
+    match request(socket, line, None) {
+        Ok(reply) => show(&reply),
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+fn show(reply: &Reply) -> ExitCode {
+    print(&reply.text);
+    match reply.status {
+        Status::Ok => ExitCode::SUCCESS,
+        Status::Fail | Status::Retry => ExitCode::from(1),
+    }
+}
+
+fn healthcheck(socket: &Path, timeout: Duration) -> ExitCode {
+    let deadline = Instant::now() + timeout;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let reply = if left.is_zero() {
+            Err(ClientError::TimedOut(timeout))
+        } else {
+            request(socket, "HEALTHCHECK", Some(left))
+        };
+        match reply {
+            Ok(reply) if reply.status == Status::Retry && left > RETRY_PAUSE => {
+                std::thread::sleep(RETRY_PAUSE);
+            }
+            Ok(reply) => return show(&reply),
+            Err(error) => {
+                eprintln!("{error}");
+                return ExitCode::from(2);
+            }
+        }
+    }
+}
+
+/// The request of a command.
+fn line(command: &Command) -> String {
+    let switch = |word: &str, switch: &Switch| match switch.set {
+        None => format!("LOG {word}"),
+        Some(OnOff::On) => format!("LOG {word} ON"),
+        Some(OnOff::Off) => format!("LOG {word} OFF"),
+    };
+    match command {
+        Command::Stats(options) => stats(options),
+        Command::Query(options) => query(options),
+        Command::Verbose(s) => switch("VERBOSE", s),
+        Command::Debug(s) => switch("DEBUG", s),
+        Command::Trace(s) => switch("TRACE", s),
+        Command::LogLevel { level: None } => "LOG LEVEL".into(),
+        Command::LogLevel { level: Some(level) } => format!("LOG LEVEL {level}"),
+        Command::Reload => "RELOAD".into(),
+        Command::Stop => "STOP".into(),
+        Command::Reopen => "REOPEN".into(),
+        Command::Config(Config { preprocessed: true, .. }) => "CONFIG GET PREPROCESSED".into(),
+        Command::Config(Config { verify: true, .. }) => "CONFIG VERIFY".into(),
+        Command::Config(Config { id: true, .. }) => "CONFIG ID".into(),
+        Command::Config(_) => "CONFIG GET ORIGINAL".into(),
+        Command::ListFiles => "LISTFILES".into(),
+        Command::ExportConfigGraph => "EXPORT_CONFIG_GRAPH".into(),
+        Command::Healthcheck { .. } => "HEALTHCHECK".into(),
+        // The secret stays here: the program cannot use it.
+        Command::Credentials { command: Credentials::Add { .. } } => "PWD add".into(),
+        Command::Credentials { command: Credentials::Status } => "PWD status".into(),
+        Command::Attach { .. } => "ATTACH".into(),
+        Command::ShowLicenseInfo { json: false } => "LICENSE".into(),
+        Command::ShowLicenseInfo { json: true } => "LICENSE JSON".into(),
+    }
+}
+
+fn word(form: Form) -> &'static str {
+    match form {
+        Form::Csv => "CSV",
+        Form::Kv => "KV",
+        Form::Prometheus => "PROMETHEUS",
+    }
+}
+
+fn stats(options: &Stats) -> String {
+    if options.reset {
+        return "RESET_STATS".into();
+    }
+    if options.remove_orphans {
+        return "REMOVE_ORPHANED_STATS".into();
+    }
+    let mut line = String::from("STATS");
+    let flags = [
+        (options.form.or(options.format).map(word), true),
+        (Some("WITH_LEGACY"), options.with_legacy_metrics),
+        (Some("WITHOUT_ORPHANED"), options.without_orphaned_metrics),
+        (Some("WITHOUT_HEADER"), options.no_header),
+    ];
+    for word in flags.into_iter().filter(|(_, given)| *given).filter_map(|(word, _)| word) {
+        line.push(' ');
+        line.push_str(word);
+    }
+    line
+}
+
+fn query(options: &Query) -> String {
+    let mut line = String::from(match options.action {
+        Action::List => "QUERY LIST",
+        Action::Get if options.sum => "QUERY GET_SUM",
+        Action::Get => "QUERY GET",
+    });
+    if options.reset {
+        line.push_str("_RESET");
+    }
+    if let Some(form) = options.format {
+        line.push('_');
+        line.push_str(word(form));
+    }
+    for pattern in &options.pattern {
+        line.push(' ');
+        line.push_str(pattern);
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,106 @@
+//! Tests of the client's command line: the request of every command, and exit codes against a real socket.
+
+use std::sync::Arc;
+
+use clap::CommandFactory;
+
+use super::*;
+use crate::request::Request;
+use crate::server::{Server, ServerOptions};
+use crate::subject::fake::Fake;
+
+#[test]
+fn the_definition_is_sound() {
+    Ctl::command().debug_assert();
+}
+
+#[test]
+fn each_command_is_a_request_the_program_understands() {
+    let check = |args: &str, expected: &str| {
+        let args = ["syslog-ng-ctl"].into_iter().chain(args.split_whitespace());
+        let ctl = Ctl::try_parse_from(args).expect(expected);
+        let line = line(&ctl.command);
+        assert_eq!(line, expected);
+        assert!(Request::parse(&line).is_ok(), "{line}");
+    };
+    check("stats", "STATS");
+    check("stats csv", "STATS CSV");
+    check("stats prometheus -l", "STATS PROMETHEUS WITH_LEGACY");
+    check("stats --with-legacy-metrics prometheus", "STATS PROMETHEUS WITH_LEGACY");
+    check("stats -m kv -a -n", "STATS KV WITHOUT_ORPHANED WITHOUT_HEADER");
+    check("stats -r -c /x", "RESET_STATS");
+    check("stats --remove-orphans", "REMOVE_ORPHANED_STATS");
+    check("query list dst.*", "QUERY LIST dst.*");
+    check("query list", "QUERY LIST");
+    check("query get --sum --reset a b", "QUERY GET_SUM_RESET a b");
+    check("query get x --sum", "QUERY GET_SUM x");
+    check("query get -m prometheus x", "QUERY GET_PROMETHEUS x");
+    check("verbose", "LOG VERBOSE");
+    check("verbose --set=on", "LOG VERBOSE ON");
+    check("debug --set off", "LOG DEBUG OFF");
+    check("trace -s 1", "LOG TRACE ON");
+    check("log-level", "LOG LEVEL");
+    check("log-level debug", "LOG LEVEL debug");
+    check("reload", "RELOAD");
+    check("stop", "STOP");
+    check("reopen", "REOPEN");
+    check("config", "CONFIG GET ORIGINAL");
+    check("config -p", "CONFIG GET PREPROCESSED");
+    check("config --verify", "CONFIG VERIFY");
+    check("config -i", "CONFIG ID");
+    check("list-files", "LISTFILES");
+    check("export-config-graph", "EXPORT_CONFIG_GRAPH");
+    check("healthcheck -t 3", "HEALTHCHECK");
+    check("credentials status", "PWD status");
+    check("credentials add -i key -s secret", "PWD add");
+    check("attach debugger --seconds 3", "ATTACH");
+    check("show-license-info", "LICENSE");
+    check("show-license-info -J", "LICENSE JSON");
+}
+
+#[test]
+fn the_default_socket_follows_the_name() {
+    assert_eq!(default_control(CalledAs::SyslogNgCtl), Path::new("/var/lib/syslog-ng/syslog-ng.ctl"));
+    assert_eq!(default_control(CalledAs::Penstock), Path::new("/var/lib/penstock/penstock.ctl"));
+}
+
+/// `ExitCode` can only be compared as text.
+fn code(exit: ExitCode) -> String {
+    format!("{exit:?}")
+}
+
+fn run(socket: &Path, args: &str) -> String {
+    let mut all = vec![OsString::from("syslog-ng-ctl")];
+    all.extend(args.split_whitespace().map(OsString::from));
+    all.push("--control".into());
+    all.push(socket.into());
+    code(run_ctl(all))
+}
+
+#[test]
+fn exit_codes() {
+    let [zero, one, two] = [0, 1, 2].map(|n| code(ExitCode::from(n)));
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let socket = folder.path().join("x.ctl");
+    assert_eq!(run(&socket, "stop"), one, "nobody listens");
+    assert_eq!(run(&socket, "healthcheck"), two, "nobody listens");
+    assert_eq!(run(&socket, "nonsense"), one);
+    assert_eq!(run(&socket, "stats --bogus"), one);
+
+    let server = Server::start(ServerOptions::new(&socket), Arc::new(Fake::default())).expect("server");
+    assert_eq!(run(&socket, "healthcheck"), zero);
+    assert_eq!(run(&socket, "query list nothing"), zero);
+    assert_eq!(run(&socket, "config -p"), one, "the program refuses");
+    assert_eq!(run(&socket, "attach"), one);
+    drop(server);
+
+    let mut sick = Fake::default();
+    sick.health.complaints.push("no".into());
+    let server = Server::start(ServerOptions::new(&socket), Arc::new(sick)).expect("server");
+    assert_eq!(run(&socket, "healthcheck"), one);
+    drop(server);
+
+    // Listens and never answers.
+    let _silent = std::os::unix::net::UnixListener::bind(&socket).expect("listener");
+    assert_eq!(run(&socket, "healthcheck -t 1"), two);
+}

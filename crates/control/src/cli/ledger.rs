@@ -1,0 +1,100 @@
+//! `penstock ledger`: what became of every message, and whether it adds up.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Parser;
+
+use super::ctl::default_control;
+use super::{CONTROL_FILE_NAME, CalledAs, print, usage_exit};
+use crate::client::{Status, request};
+use crate::ledger::Ledger;
+
+/// Time given to the program to answer.
+const ANSWER_MAX: Duration = Duration::from_secs(30);
+
+/// Shows what became of every message: received, delivered, waiting, filtered, dropped with the reason.
+#[derive(Debug, Parser)]
+#[command(
+    name = "penstock ledger",
+    disable_version_flag = true,
+    after_help = "\
+Examples:
+  penstock ledger
+  penstock ledger --state-dir /var/lib/penstock-edge --json
+
+Exit code: 0 every message is accounted for, 1 the balance does not add up, 2 no answer."
+)]
+struct Args {
+    /// Control socket of the program
+    #[arg(short, long, value_name = "SOCKET", conflicts_with = "state_dir")]
+    control: Option<PathBuf>,
+    /// State folder of the program, instead of its control socket
+    #[arg(long, value_name = "FOLDER")]
+    state_dir: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Runs the command line, whose first argument is the program's name.
+pub fn run_ledger(args: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let args = match Args::try_parse_from(args) {
+        Ok(args) => args,
+        Err(error) => return usage_exit(&error, 2),
+    };
+    let in_state_dir = args.state_dir.map(|folder| folder.join(CONTROL_FILE_NAME));
+    let socket = args.control.or(in_state_dir).unwrap_or_else(|| default_control(CalledAs::Penstock));
+    let ledger =
+        request(&socket, "LEDGER JSON", Some(ANSWER_MAX)).map_err(|e| e.to_string()).and_then(|reply| {
+            match reply.status {
+                Status::Ok => Ledger::from_json(&reply.text),
+                Status::Fail | Status::Retry => Err(reply.text.trim_end().to_owned()),
+            }
+        });
+    match ledger {
+        Ok(ledger) => {
+            print(&if args.json { ledger.to_json() } else { ledger.to_table() });
+            ExitCode::from(u8::from(!ledger.balanced()))
+        }
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::ledger::{Flow, Row};
+    use crate::server::{Server, ServerOptions};
+    use crate::subject::fake::Fake;
+
+    #[test]
+    fn exit_codes_say_whether_it_adds_up() {
+        let folder = tempfile::tempdir().expect("temporary folder");
+        let run = |folder: &Path| {
+            let args = ["penstock ledger".into(), "--state-dir".into(), folder.into()] as [OsString; 3];
+            format!("{:?}", run_ledger(args))
+        };
+        let [zero, one, two] = [0, 1, 2].map(|n| format!("{:?}", ExitCode::from(n)));
+        let socket = folder.path().join(CONTROL_FILE_NAME);
+        assert_eq!(run(folder.path()), two);
+
+        let server = Server::start(ServerOptions::new(&socket), Arc::new(Fake::default())).expect("server");
+        assert_eq!(run(folder.path()), zero);
+        drop(server);
+
+        let mut fake = Fake::default();
+        let flow = Flow { received: 1, ..Flow::default() };
+        fake.ledger.paths.push(Row { name: "log".into(), detail: String::new(), flow });
+        let _server = Server::start(ServerOptions::new(&socket), Arc::new(fake)).expect("server");
+        assert_eq!(run(folder.path()), one);
+    }
+}

@@ -1,0 +1,222 @@
+//! The command line of `penstock` itself.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+use oplog::Verbosity;
+
+use super::options::{ProcessMode, RunOptions, worker_threads};
+use super::{CONTROL_FILE_NAME, PENSTOCK_STATE_DIR};
+
+/// Collects, processes and forwards log messages. Runs syslog-ng configuration files unchanged.
+#[derive(Debug, Parser)]
+#[command(
+    name = "penstock",
+    disable_version_flag = true,
+    after_help = "\
+Examples:
+  penstock check /etc/syslog-ng/syslog-ng.conf
+  penstock run --config /etc/syslog-ng/syslog-ng.conf --state-dir /var/lib/penstock
+  penstock ledger
+
+Called as syslog-ng, syslog-ng-ctl or loggen it takes the command lines of those programs."
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run a configuration
+    Run(RunArgs),
+    /// Check a configuration without opening sockets
+    Check(CheckArgs),
+    /// Print version, paths and components
+    Version,
+    /// Control a running program: stats, query, reload, stop, healthcheck ...
+    #[command(disable_help_flag = true)]
+    Ctl(RawArgs),
+    /// Show what became of every message
+    #[command(disable_help_flag = true)]
+    Ledger(RawArgs),
+    /// Generate log messages, and verify what arrived
+    #[command(disable_help_flag = true)]
+    Loggen(RawArgs),
+    /// Measure this and other receivers side by side
+    #[command(disable_help_flag = true)]
+    Bench(RawArgs),
+}
+
+/// Arguments that belong to a command with a command line of its own.
+#[derive(Debug, Args)]
+pub struct RawArgs {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
+    pub args: Vec<OsString>,
+}
+
+impl RawArgs {
+    /// With the program's name in front, as parsers expect it.
+    pub fn with_program(self, program: &str) -> Vec<OsString> {
+        std::iter::once(program.into()).chain(self.args).collect()
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  penstock run --config relay.conf --state-dir ./state
+  penstock run --config relay.conf --state-dir ./state --worker-threads 1 --log-level debug
+
+Signals: HUP reloads, USR1 reopens files, TERM and INT stop after delivering what was received.
+Exit code: 0 normal, 1 error in the configuration, 2 initialisation failed.")]
+pub struct RunArgs {
+    /// Configuration file
+    #[arg(short = 'f', long, value_name = "FILE", default_value = "/etc/penstock/penstock.conf")]
+    pub config: PathBuf,
+    /// Folder of everything that has to survive a restart
+    #[arg(long, value_name = "FOLDER", default_value = PENSTOCK_STATE_DIR)]
+    pub state_dir: PathBuf,
+    /// Control socket; default: penstock.ctl in the state folder
+    #[arg(short, long, value_name = "FILE")]
+    pub control: Option<PathBuf>,
+    /// File to write the process id to; default: none
+    #[arg(short, long, value_name = "FILE")]
+    pub pid_file: Option<PathBuf>,
+    /// Number of worker threads; default: as many as processors
+    #[arg(long, value_name = "N", value_parser = worker_threads)]
+    pub worker_threads: Option<usize>,
+    /// Stay in the foreground and log to standard error: the default
+    #[arg(short = 'F', long, conflicts_with = "background")]
+    pub foreground: bool,
+    /// Detach once everything is open
+    #[arg(long)]
+    pub background: bool,
+    /// Do not log to standard error once started
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// default, verbose, debug or trace
+    #[arg(short = 'L', long, value_name = "LEVEL", default_value_t)]
+    pub log_level: Verbosity,
+    /// User to run as
+    #[arg(short, long, value_name = "USER")]
+    pub user: Option<String>,
+    /// Group to run as
+    #[arg(short, long, value_name = "GROUP")]
+    pub group: Option<String>,
+    /// Change the root folder
+    #[arg(long, value_name = "FOLDER")]
+    pub chroot: Option<PathBuf>,
+    /// Limit of open files to ask for; default: as inherited
+    #[arg(long, value_name = "N")]
+    pub fd_limit: Option<u64>,
+    /// Allow core dumps
+    #[arg(long)]
+    pub enable_core: bool,
+}
+
+impl RunArgs {
+    pub fn options(self) -> RunOptions {
+        let mode = if self.background { ProcessMode::Background } else { ProcessMode::Foreground };
+        RunOptions {
+            control: self.control.unwrap_or_else(|| self.state_dir.join(CONTROL_FILE_NAME)),
+            config: self.config,
+            state_dir: self.state_dir,
+            pid_file: self.pid_file,
+            worker_threads: self.worker_threads,
+            process_mode: mode,
+            stderr: !self.background && !self.quiet,
+            verbosity: self.log_level,
+            startup_debug: false,
+            user: self.user,
+            group: self.group,
+            chroot: self.chroot,
+            fd_limit: self.fd_limit,
+            enable_core: self.enable_core,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  penstock check syslog-ng.conf
+  penstock check --json syslog-ng.conf
+
+Exit code: 0 the configuration can run, 1 it cannot.")]
+pub struct CheckArgs {
+    /// Configuration file
+    #[arg(value_name = "FILE")]
+    pub config: PathBuf,
+    /// Print the findings as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Look at the language only: no references, no types, no files
+    #[arg(long)]
+    pub syntax_only: bool,
+    /// Print what each finding means and what to do, at length
+    #[arg(long)]
+    pub explain: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use clap::CommandFactory;
+
+    use super::*;
+
+    fn parse(line: &str) -> Command {
+        let args = ["penstock"].into_iter().chain(line.split_whitespace());
+        Cli::try_parse_from(args).expect(line).command
+    }
+
+    #[test]
+    fn the_definition_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn run_has_defaults_under_its_state_folder() {
+        let Command::Run(args) = parse("run --config /c --state-dir /s --worker-threads 2") else {
+            panic!("not run")
+        };
+        let options = args.options();
+        assert_eq!(options.control, Path::new("/s/penstock.ctl"));
+        assert_eq!((options.process_mode, options.stderr), (ProcessMode::Foreground, true));
+        assert_eq!((options.worker_threads, options.pid_file), (Some(2), None));
+        let Command::Run(args) = parse("run --background --control /x") else { panic!("not run") };
+        let options = args.options();
+        assert_eq!((options.process_mode, options.stderr), (ProcessMode::Background, false));
+        assert_eq!(options.control, Path::new("/x"));
+    }
+
+    #[test]
+    fn check_takes_its_flags_anywhere() {
+        let Command::Check(args) = parse("check --json f.conf --syntax-only --explain") else {
+            panic!("not check")
+        };
+        assert!(args.json && args.syntax_only && args.explain);
+        assert_eq!(args.config, Path::new("f.conf"));
+    }
+
+    #[test]
+    fn commands_with_their_own_line_get_it_whole() {
+        let check = |line: &str, expected: &[&str]| {
+            let (Command::Ctl(raw) | Command::Ledger(raw) | Command::Loggen(raw) | Command::Bench(raw)) =
+                parse(line)
+            else {
+                panic!("{line}")
+            };
+            let all: Vec<OsString> = expected.iter().map(OsString::from).collect();
+            assert_eq!(raw.with_program("p"), all, "{line}");
+        };
+        check("loggen --rate 5 -S -h host 514", &["p", "--rate", "5", "-S", "-h", "host", "514"]);
+        check("ctl stats -c /x --help", &["p", "stats", "-c", "/x", "--help"]);
+        check("ctl --help", &["p", "--help"]);
+        check("ledger --json", &["p", "--json"]);
+        check("bench", &["p"]);
+    }
+}

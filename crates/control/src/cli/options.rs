@@ -1,0 +1,50 @@
+//! How to run, whichever command line it came from.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use oplog::Verbosity;
+
+/// Largest number of workers, as in syslog-ng.
+pub const WORKER_THREADS_COUNT_MAX: usize = 256;
+
+/// How the process relates to its starter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ProcessMode {
+    Foreground,
+    /// Detached; the starter returns when initialisation has succeeded.
+    Background,
+    /// Detached, and a supervisor starts it again after a crash.
+    SafeBackground,
+}
+
+/// Everything `run` needs to know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunOptions {
+    pub config: PathBuf,
+    pub state_dir: PathBuf,
+    pub control: PathBuf,
+    pub pid_file: Option<PathBuf>,
+    /// `None`: as many as there are processors.
+    pub worker_threads: Option<usize>,
+    pub process_mode: ProcessMode,
+    /// Own messages to standard error, beside `internal()`.
+    pub stderr: bool,
+    pub verbosity: Verbosity,
+    /// [`Verbosity::Debug`] until everything is open, then `verbosity`.
+    pub startup_debug: bool,
+    pub user: Option<String>,
+    pub group: Option<String>,
+    pub chroot: Option<PathBuf>,
+    /// Limit of open files to ask for; `None`: leave as inherited.
+    pub fd_limit: Option<u64>,
+    pub enable_core: bool,
+}
+
+/// A number of threads on a command line.
+pub(super) fn worker_threads(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(count @ 1..=WORKER_THREADS_COUNT_MAX) => Ok(count),
+        _ => Err(format!("expected a number from 1 to {WORKER_THREADS_COUNT_MAX}")),
+    }
+}

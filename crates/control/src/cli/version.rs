@@ -1,0 +1,82 @@
+//! The text of `--version`: `Key: value` lines, which scripts read.
+
+use super::CalledAs;
+
+/// What the text tells. Paths are those compiled in.
+#[derive(Debug, Clone)]
+pub struct VersionInfo<'a> {
+    pub called_as: CalledAs,
+    /// Version of penstock.
+    pub version: &'a str,
+    /// Newest syslog-ng configuration version understood, as `4.11`.
+    pub config_version: &'a str,
+    /// Commit and the like; may be empty.
+    pub revision: &'a str,
+    /// Folders searched by `@include`, joined by colons.
+    pub include_path: &'a str,
+    /// Names of the built-in components, in any order.
+    pub components: &'a [&'a str],
+}
+
+/// Begins with the line by which scripts tell versions apart, then one key a line.
+pub fn version_text(info: &VersionInfo<'_>) -> String {
+    let VersionInfo { version, config_version, revision, include_path, .. } = info;
+    let major = config_version.split('.').next().unwrap_or_default();
+    let first = match info.called_as {
+        CalledAs::SyslogNg | CalledAs::SyslogNgCtl => {
+            format!("syslog-ng {major} ({config_version}), provided by penstock {version}")
+        }
+        CalledAs::Penstock | CalledAs::Loggen => format!("penstock {version}"),
+    };
+    let mut components: Vec<&str> = info.components.to_vec();
+    components.sort_unstable();
+    components.dedup();
+    let components = components.join(",");
+    let debug = if cfg!(debug_assertions) { "on" } else { "off" };
+    format!(
+        "{first}\n\
+         Config version: {config_version}\n\
+         Installer-Version: {version}\n\
+         Revision: {revision}\n\
+         Module-Directory: (built in)\n\
+         Module-Path: (built in)\n\
+         Include-Path: {include_path}\n\
+         Available-Modules: {components}\n\
+         Enable-Debug: {debug}\n\
+         Enable-GProf: off\n\
+         Enable-Memtrace: off\n\
+         Enable-IPv6: on\n\
+         Enable-Spoof-Source: off\n\
+         Enable-TCP-Wrapper: off\n\
+         Enable-Linux-Caps: off\n\
+         Enable-Systemd: off\n"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn info(called_as: CalledAs) -> VersionInfo<'static> {
+        VersionInfo {
+            called_as,
+            version: "0.1.0",
+            config_version: "4.11",
+            revision: "",
+            include_path: "/etc/syslog-ng:/usr/share/syslog-ng/include",
+            components: &["network", "file", "file"],
+        }
+    }
+
+    #[test]
+    fn the_first_line_follows_the_name_and_the_rest_are_keys() {
+        let text = version_text(&info(CalledAs::SyslogNg));
+        let mut lines = text.lines();
+        assert_eq!(lines.next(), Some("syslog-ng 4 (4.11), provided by penstock 0.1.0"));
+        assert_eq!(lines.next(), Some("Config version: 4.11"));
+        assert_eq!(lines.next(), Some("Installer-Version: 0.1.0"));
+        assert!(lines.all(|line| line.contains(": ")), "{text}");
+        assert!(text.contains("\nAvailable-Modules: file,network\n"));
+        assert!(version_text(&info(CalledAs::Penstock)).starts_with("penstock 0.1.0\n"));
+    }
+}
