@@ -63,3 +63,11 @@ pub const CODES: &[(&str, &str, &str)] = &[
          syslog-ng does, and gives another mode than it seems.",
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn no_code_stands_twice() {
+        assert_eq!(diag::find_duplicate(&[super::CODES, diag::CODES]), None);
+    }
+}

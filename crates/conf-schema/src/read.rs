@@ -1,8 +1,9 @@
 //! Turns a call of the configuration into [`Settings`] by the component's table, reporting everything that is wrong.
 
+mod messages;
 mod values;
 
-pub(crate) use values::wanted;
+pub(crate) use messages::wanted;
 
 use std::sync::Arc;
 
@@ -234,3 +235,6 @@ fn unexpected(arg: &Arg, positional: &[Positional]) -> String {
         (_, n) => format!("more than {n} values without a name"),
     }
 }
+
+#[cfg(test)]
+mod tests;
