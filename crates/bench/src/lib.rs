@@ -1,1 +1,17 @@
-//! Placeholder while the crate is being written.
+//! The benchmark: receivers side by side in one run, each message delivered and verified, CPU per message as a
+//! multiple of the least a receiver can do. `cases` is the table of what is measured; everything else serves it.
+
+pub mod cases;
+pub mod cli;
+
+mod conf;
+mod floor;
+mod matrix;
+mod measure;
+mod place;
+mod process;
+mod receiver;
+mod report;
+mod results;
+mod sender;
+mod sysctl;

@@ -74,7 +74,7 @@ struct Args {
     /// Size of a message in bytes
     #[arg(short, long, default_value_t = SIZE_DEFAULT)]
     size: usize,
-    /// Seconds to run [default: 10, or no limit with --number or --read-file]
+    /// Seconds to run [default: 10, or no limit with --number, --total or --read-file]
     #[arg(short = 'I', long)]
     interval: Option<u64>,
     /// Send without time limit
@@ -83,6 +83,9 @@ struct Args {
     /// Messages to send over each active connection
     #[arg(short, long)]
     number: Option<u64>,
+    /// Messages to send over all connections together
+    #[arg(long, conflicts_with = "number")]
+    total: Option<u64>,
     /// Connections that send
     #[arg(long, default_value_t = 1)]
     active_connections: usize,
@@ -146,7 +149,7 @@ struct Args {
     /// Say what happens to connections
     #[arg(long)]
     debug: bool,
-    /// Write the messages to a file instead of sending them (needs --number)
+    /// Write the messages to a file instead of sending them (needs --number or --total)
     #[arg(long, conflicts_with_all = ["read_file", "target"])]
     output_file: Option<PathBuf>,
 
@@ -213,10 +216,10 @@ fn prepare(args: &Args) -> Result<Load, String> {
         Some(number) => {
             Some(number.checked_mul(args.active_connections as u64).ok_or("--number is too large")?)
         }
-        None => None,
+        None => args.total,
     };
     // The original stops after its 10 seconds beside --number too, which cuts a run short without a word.
-    let limited = args.interval.is_some() || (args.number.is_none() && args.read_file.is_none());
+    let limited = args.interval.is_some() || (load.total.is_none() && args.read_file.is_none());
     let interval = Duration::from_secs(args.interval.unwrap_or(INTERVAL_DEFAULT));
     load.duration = (limited && !args.permanent).then_some(interval);
     load.rate = (!args.perf).then_some(args.rate.unwrap_or(RATE_DEFAULT));
@@ -306,7 +309,7 @@ fn work(args: &Args, load: &Load) -> Result<ExitCode, String> {
     }
     if let Some(path) = &args.output_file {
         if load.total.is_none() {
-            return Err("--output-file needs --number".into());
+            return Err("--output-file needs --number or --total".into());
         }
         let failed = |e| format!("cannot write {}: {e}", path.display());
         let file = File::create(path).map_err(failed)?;

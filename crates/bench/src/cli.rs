@@ -1,0 +1,194 @@
+//! The `bench` command, and the hidden ones it starts itself with: `floor-receiver` and `load`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::cases::aim::Judgement;
+use crate::cases::{self, Case, Feed};
+use crate::floor;
+use crate::matrix;
+use crate::measure::Plan;
+use crate::receiver::{Programs, RECEIVERS, Receiver};
+use crate::report::{self, Story};
+
+/// Compare receivers: CPU per message, rate, memory, and whether everything arrived.
+#[derive(Debug, Parser)]
+#[command(name = "bench", disable_version_flag = true)]
+struct Args {
+    /// Cases to run, patterns like tcp-* separated by commas [default: all]
+    #[arg(long, value_delimiter = ',')]
+    cases: Vec<String>,
+    /// Receivers to run: floor, penstock, syslog-ng, rsyslog [default: all that are here]
+    #[arg(long, value_delimiter = ',')]
+    receivers: Vec<String>,
+    /// Rounds of everything, interleaved
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+    /// Messages of a TCP case
+    #[arg(long, default_value_t = 500_000, value_parser = clap::value_parser!(u64).range(1..))]
+    messages: u64,
+    /// Seconds of a UDP case
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    udp_seconds: u64,
+    /// Folder for bench.csv, bench.md and bench.svg
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// Folder in which receivers write [default: the system's folder for temporary files]
+    #[arg(long)]
+    work_dir: Option<PathBuf>,
+    /// Keep what receivers wrote, and their configurations
+    #[arg(long)]
+    keep: bool,
+    /// List the cases and stop
+    #[arg(long)]
+    list: bool,
+}
+
+/// Runs the command; `args` are those after the command's name.
+pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
+    let mut args: Vec<OsString> = args.collect();
+    match args.first().and_then(|first| first.to_str()) {
+        Some("floor-receiver") => return floor::run(&args[1..]),
+        Some("load") => return loggen::cli::run(args.split_off(1).into_iter()),
+        _ => {}
+    }
+    let args = match Args::try_parse_from(std::iter::once(OsString::from("bench")).chain(args)) {
+        Ok(args) => args,
+        Err(error) => {
+            let _ = error.print();
+            return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
+        }
+    };
+    match work(&args) {
+        Ok(code) => code,
+        Err(error) => {
+            eprintln!("bench: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn work(args: &Args) -> Result<ExitCode, String> {
+    let cases = chosen_cases(&args.cases)?;
+    if args.list {
+        list(&cases);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let programs = Programs::find();
+    let receivers = chosen_receivers(&args.receivers, &programs)?;
+    let parent = args.work_dir.clone().unwrap_or_else(std::env::temp_dir);
+    let plan = Plan {
+        messages: args.messages,
+        udp_seconds: args.udp_seconds,
+        parent: &parent,
+        keep: args.keep,
+        programs: &programs,
+    };
+    let results = matrix::run(&cases, &receivers, args.rounds, &plan);
+    let judgements = judge(&cases, &results);
+    print(&judgements);
+    if let Some(folder) = &args.out {
+        let machine = report::machine();
+        let story =
+            Story { cases: &cases, results: &results, judgements: &judgements, rounds: args.rounds, machine };
+        story.write(folder)?;
+        eprintln!("written to {}", folder.display());
+    }
+    let failed = results.runs.iter().any(|run| run.failure.is_some());
+    let missed = judgements.iter().any(|judgement| judgement.met == Some(false));
+    Ok(if failed || missed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+fn chosen_cases(patterns: &[String]) -> Result<Vec<&'static Case>, String> {
+    let parsed: Result<Vec<_>, _> =
+        patterns.iter().map(|p| glob::Pattern::new(p).map_err(|e| format!("pattern {p}: {e}"))).collect();
+    let chosen = cases::select(&parsed?);
+    if chosen.is_empty() {
+        return Err(format!("no case is called {}; see --list", patterns.join(", ")));
+    }
+    Ok(chosen)
+}
+
+fn chosen_receivers(names: &[String], programs: &Programs) -> Result<Vec<Receiver>, String> {
+    if names.is_empty() {
+        let absent = RECEIVERS.into_iter().filter(|&receiver| !programs.has(receiver));
+        absent.for_each(|receiver| eprintln!("{receiver} is not here and is left out"));
+        return Ok(RECEIVERS.into_iter().filter(|&receiver| programs.has(receiver)).collect());
+    }
+    let mut chosen = Vec::new();
+    for name in names {
+        let known = RECEIVERS.map(Receiver::name).join(", ");
+        let receiver = Receiver::from_name(name).ok_or(format!("{name} is no receiver: {known}"))?;
+        if !programs.has(receiver) {
+            return Err(format!("{receiver} is not here (scripts/peers fetches syslog-ng and rsyslog)"));
+        }
+        chosen.push(receiver);
+    }
+    Ok(chosen)
+}
+
+fn list(cases: &[&'static Case]) {
+    for case in cases {
+        println!("{:<28} {}", case.name, case.about);
+        case.aims.iter().for_each(|aim| println!("{:<28}   aim: {}", "", aim.text()));
+    }
+}
+
+/// Each case's own aims, and for every TCP case that nothing was lost, doubled or reordered.
+fn judge(cases: &[&'static Case], results: &crate::results::Results) -> Vec<Judgement> {
+    let mut judgements = Vec::new();
+    for case in cases {
+        judgements.extend(case.aims.iter().map(|aim| aim.judge(case.name, results)));
+        let own = Receiver::Penstock;
+        if !matches!(case.input.feed, Feed::Udp { .. }) && results.lost(case.name, own).is_some() {
+            let v = results.verified(case.name, own);
+            judgements.push(Judgement {
+                case: case.name,
+                aim: "0 lost, doubled, reordered".into(),
+                measured: format!("{} lost, {} doubled, {} reordered", v.missing, v.doubled, v.reordered),
+                met: Some(v.is_clean()),
+            });
+        }
+    }
+    judgements
+}
+
+fn print(judgements: &[Judgement]) {
+    for judgement in judgements.iter().filter(|judgement| judgement.met.is_some()) {
+        let verdict = if judgement.met == Some(true) { "met   " } else { "MISSED" };
+        eprintln!("{verdict} {:<28} {}: {}", judgement.case, judgement.aim, judgement.measured);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn definition_is_sound() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn lists_are_separated_by_commas() {
+        let args =
+            Args::try_parse_from(["bench", "--cases", "tcp-*,udp", "--receivers=floor", "--rounds", "5"])
+                .unwrap();
+        assert_eq!(args.cases, ["tcp-*", "udp"]);
+        assert_eq!((args.receivers.len(), args.rounds), (1, 5));
+        assert!(Args::try_parse_from(["bench", "--rounds", "0"]).is_err());
+    }
+
+    #[test]
+    fn unknown_names_are_refused() {
+        assert!(chosen_cases(&["nothing".into()]).is_err());
+        assert!(chosen_cases(&["[".into()]).is_err());
+        assert!(chosen_receivers(&["vector".into()], &Programs::default()).is_err());
+        assert!(chosen_receivers(&["rsyslog".into()], &Programs::default()).is_err());
+        assert_eq!(chosen_receivers(&[], &Programs::default()).unwrap(), [Receiver::Floor]);
+    }
+}

@@ -1,0 +1,4 @@
+//! The receivers' configuration files, written for a case. penstock and syslog-ng get the very same text.
+
+pub mod rsyslog;
+pub mod syslog_ng;

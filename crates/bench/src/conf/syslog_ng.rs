@@ -1,0 +1,124 @@
+//! Cases in the syslog-ng language: one text for penstock and syslog-ng.
+
+use crate::cases::{Case, Feed, Path};
+use crate::place::Place;
+use crate::receiver::Receiver;
+
+/// Messages a source may have under way over all its connections; what keeps syslog-ng busy without losing any.
+const WINDOW: usize = 100_000;
+const WINDOW_MIN: usize = 1000;
+
+/// Twenty filters that share the messages out, each message to exactly one: facilities, severities, programs and text
+/// as in openSUSE's default configuration. (name, expression)
+pub const TWENTY: [(&str, &str); 20] = [
+    ("iptables", r#"facility(kern) and message("IN=") and message("OUT=")"#),
+    ("kern", "facility(kern) and not filter(f_iptables)"),
+    ("console", "facility(user) and level(warning..emerg)"),
+    ("user", "facility(user) and not filter(f_console)"),
+    ("mailinfo", "facility(mail) and level(debug..notice)"),
+    ("mailwarn", "facility(mail) and level(warning)"),
+    ("mailerr", "facility(mail) and level(err..emerg)"),
+    ("newscrit", "facility(news) and level(crit..emerg)"),
+    ("newserr", "facility(news) and level(err)"),
+    ("newsnotice", "facility(news) and level(debug..warning)"),
+    ("cron", "facility(cron)"),
+    ("auth", "facility(auth, authpriv)"),
+    ("acpid", r#"facility(daemon) and program("^app[1-4]$")"#),
+    ("daemon", "facility(daemon) and not filter(f_acpid)"),
+    ("netmgm", r#"facility(syslog, lpr) and program("^app(5|6)$")"#),
+    ("print", "facility(syslog, lpr) and not filter(f_netmgm)"),
+    ("transfer", "facility(uucp, ftp)"),
+    ("local", "facility(local0, local1, local2, local3)"),
+    ("boot", "facility(local4, local5, local6, local7)"),
+    (
+        "messages",
+        "not facility(kern, user, mail, daemon, auth, syslog, lpr, news, uucp, cron, authpriv, ftp, \
+         local0, local1, local2, local3, local4, local5, local6, local7)",
+    ),
+];
+
+/// The configuration of `case`. An error says why there is none.
+pub fn text(case: &Case, place: &Place, receiver: Receiver) -> Result<String, String> {
+    let mut text = String::from("@version: 3.38\n\n");
+    text.push_str("options { keep-hostname(yes); use-dns(no); stats-freq(0); flush-lines(1000); ");
+    text.push_str(&format!("log-fifo-size({}); }};\n\n", 2 * window(case) + 10_000));
+    text.push_str(&source(case, place));
+    text.push_str(&paths(case, place, receiver));
+    Ok(text)
+}
+
+/// `log-iw-size()`; syslog-ng divides it among `max-connections()`.
+fn window(case: &Case) -> usize {
+    (case.input.connections * WINDOW_MIN).max(WINDOW)
+}
+
+fn source(case: &Case, place: &Place) -> String {
+    let driver = if case.input.ietf { "syslog" } else { "network" };
+    let mut options = vec![format!("ip(\"127.0.0.1\") port({})", place.port)];
+    match case.input.feed {
+        // Default settings are what the UDP case is about.
+        Feed::Udp { .. } => options.push("transport(\"udp\")".into()),
+        feed => {
+            options.push(format!("transport(\"tcp\") max-connections({})", case.input.connections));
+            options.push(format!("log-iw-size({}) log-fetch-limit(1000)", window(case)));
+            if feed == Feed::Prepared {
+                options.push(format!("so-rcvbuf({})", crate::sysctl::PREPARED_BYTES));
+            }
+        }
+    }
+    if case.path == Path::FilterTag {
+        options.push("tags(\"bench\")".into());
+    }
+    format!("source s_in {{\n    {driver}(\n        {}\n    );\n}};\n\n", options.join("\n        "))
+}
+
+fn paths(case: &Case, place: &Place, receiver: Receiver) -> String {
+    let output = place.output.display();
+    let one_file = format!("destination d_out {{ file(\"{output}/all.log\"); }};\n");
+    let steps = |definitions: &str, steps: &str| {
+        let sharing =
+            if case.sharing || receiver != Receiver::Penstock { "" } else { " parallelize(workers(1));" };
+        let definitions = format!("{definitions}{}", if definitions.is_empty() { "" } else { "\n" });
+        format!(
+            "{definitions}log {{ source(s_in);{sharing}{steps} destination(d_out); flags(flow-control); }};\n"
+        )
+    };
+    match case.path {
+        Path::OneFile => one_file + &steps("", ""),
+        Path::FilesByHost => {
+            format!("destination d_out {{ file(\"{output}/${{HOST}}.log\"); }};\n") + &steps("", "")
+        }
+        Path::Relay => {
+            let port = place.sink_port;
+            format!("destination d_out {{ network(\"127.0.0.1\" port({port}) transport(\"tcp\")); }};\n")
+                + &steps("", "")
+        }
+        Path::FilterFacility => one_file + &steps("filter f { facility(kern..local7); };", " filter(f);"),
+        Path::FilterHost => one_file + &steps("filter f { host(\"^host0[0-9]+$\"); };", " filter(f);"),
+        Path::FilterTag => one_file + &steps("filter f { tags(\"bench\"); };", " filter(f);"),
+        Path::Regexp => {
+            one_file + &steps("filter f { message(\"seq=[0-9]+ [a-zA-Z0-9=:./]+ \"); };", " filter(f);")
+        }
+        Path::SubstHost => {
+            one_file + &steps("rewrite r { subst(\"^host\", \"node\", value(\"HOST\")); };", " rewrite(r);")
+        }
+        Path::Costly => {
+            let filters = "filter f { message(\"conn=[0-9]{4} seq=([0-9]+) \") and message(\"([a-z]+|[A-Z]+) [^ ]*.$\"); };";
+            let rewrite = r#"rewrite r { subst('[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+', "x.x.x.x", value("MESSAGE") flags(global)); };"#;
+            one_file + &steps(&format!("{filters}\n{rewrite}"), " filter(f); rewrite(r);")
+        }
+        Path::TwentyFilters => twenty(&output.to_string()),
+    }
+}
+
+fn twenty(output: &str) -> String {
+    let mut text = String::new();
+    for (name, expression) in TWENTY {
+        text.push_str(&format!("filter f_{name} {{ {expression}; }};\n"));
+        text.push_str(&format!("destination d_{name} {{ file(\"{output}/{name}.log\"); }};\n"));
+        text.push_str(&format!(
+            "log {{ source(s_in); filter(f_{name}); destination(d_{name}); flags(flow-control); }};\n\n"
+        ));
+    }
+    text
+}

@@ -1,0 +1,201 @@
+//! One measurement: a receiver, a case, a number of messages. Start, send, wait until everything is out or nothing
+//! more comes, read the meters, stop, verify.
+
+use std::path::Path as FilePath;
+use std::time::{Duration, Instant};
+
+use loggen::verify::{Expected, verify_files};
+use rustix::process::Signal;
+
+use crate::cases::{Case, Feed, Path};
+use crate::place::Place;
+use crate::process::{Process, Usage};
+use crate::receiver::{OwnProgram, Programs, Receiver};
+use crate::results::{Run, Verified};
+use crate::sender::Sender;
+use crate::sysctl;
+
+const LOOK: Duration = Duration::from_millis(2);
+/// Output that has not grown for so long is looked at ...
+const QUIET: Duration = Duration::from_millis(500);
+/// ... and given up after so long when lines are missing.
+const QUIET_MAX: Duration = Duration::from_secs(6);
+/// Nothing at all came out for this long after sending began.
+const SILENT_MAX: Duration = Duration::from_secs(20);
+/// No measurement takes longer, whatever happens.
+const TOTAL_MAX: Duration = Duration::from_secs(900);
+/// How long filling a prepared buffer may take.
+const FILL_MAX: Duration = Duration::from_secs(30);
+
+/// What is the same for all measurements of a run.
+pub struct Plan<'a> {
+    pub messages: u64,
+    pub udp_seconds: u64,
+    /// Where the folders of the measurements are made.
+    pub parent: &'a FilePath,
+    pub keep: bool,
+    pub programs: &'a Programs,
+}
+
+pub fn measure(case: &'static Case, receiver: Receiver, round: u32, plan: &Plan) -> Run {
+    let mut run =
+        Run { case: case.name, receiver, round, connections: case.input.connections, ..Run::default() };
+    if let Err(error) = attempt(case, receiver, plan, &mut run) {
+        run.failure = Some(error);
+    }
+    run
+}
+
+fn attempt(case: &Case, receiver: Receiver, plan: &Plan, run: &mut Run) -> Result<(), String> {
+    let place = Place::new(plan.parent, &format!("{}-{receiver}", case.name), plan.keep)?;
+    let _raised = (case.input.feed == Feed::Prepared).then(sysctl::raise_rmem_max);
+    let messages = amount(case, plan);
+    // The floor has no relay: it stands for receiving and writing in each case.
+    let sink =
+        (case.path == Path::Relay && receiver != Receiver::Floor).then(|| start_sink(&place)).transpose()?;
+    let command = receiver.command(case, &place, plan.programs)?;
+    let mut process = Process::start(&command, place.root.join("receiver.log"))?;
+    process.wait_listening(place.port, case.is_udp())?;
+    let before = process.usage();
+    let seconds = feed(case, &place, &mut process, messages, run)?;
+    let after = process.usage();
+    fill_in(run, seconds, before, after);
+    if !process.alive() {
+        return Err(format!("ended by itself: {}", process.words()));
+    }
+    process.stop();
+    if let Some(sink) = sink {
+        sink.stop();
+    }
+    verify(case, receiver, &place, messages, run)
+}
+
+/// Less than the plan says when the input must fit into a socket buffer.
+fn amount(case: &Case, plan: &Plan) -> u64 {
+    let messages = case.messages(plan.messages, plan.udp_seconds);
+    match case.input.feed {
+        Feed::Prepared => messages.min(sysctl::prepared_room() / 2 / case.input.size as u64).max(1),
+        _ => messages,
+    }
+}
+
+fn start_sink(place: &Place) -> Result<Process, String> {
+    let output = place.output.join("all.log");
+    let words = vec!["floor-receiver".into(), place.sink_port.to_string().into(), output.into()];
+    let command = OwnProgram::here()?.command(words);
+    let mut sink = Process::start(&command, place.root.join("sink.log"))?;
+    sink.wait_listening(place.sink_port, false)?;
+    Ok(sink)
+}
+
+/// Sends everything and waits for the output. Seconds from the start to the last byte.
+fn feed(
+    case: &Case,
+    place: &Place,
+    process: &mut Process,
+    messages: u64,
+    run: &mut Run,
+) -> Result<f64, String> {
+    let prepared = case.input.feed == Feed::Prepared;
+    if prepared {
+        process.signal(Signal::STOP);
+    }
+    let mut start = Instant::now();
+    let mut sender = Sender::start(case, place.port, messages)?;
+    if prepared {
+        let filled = sender.wait(FILL_MAX);
+        start = Instant::now();
+        process.signal(Signal::CONT);
+        if !filled {
+            return Err("the input did not fit into the socket buffer".into());
+        }
+    }
+    let last_growth = wait_for_output(place, process, &mut sender, messages, start)?;
+    if !sender.wait(QUIET_MAX) {
+        return Err("the receiver stopped taking messages".into());
+    }
+    run.sent = sender.sent()?;
+    run.lines = lines(place)?;
+    Ok((last_growth - start).as_secs_f64())
+}
+
+/// Watches the output's size, which costs the machine next to nothing, and counts lines only when it rests.
+fn wait_for_output(
+    place: &Place,
+    process: &mut Process,
+    sender: &mut Sender,
+    messages: u64,
+    start: Instant,
+) -> Result<Instant, String> {
+    let (mut size, mut grown_at, mut counted) = (0, start, false);
+    loop {
+        let now = Instant::now();
+        let new = place.size();
+        if new != size {
+            (size, grown_at, counted) = (new, now, false);
+        }
+        let quiet = now - grown_at;
+        let sending = sender.running();
+        let patience = if size == 0 || sending { SILENT_MAX } else { QUIET_MAX };
+        if !sending && quiet >= QUIET && size > 0 && !counted {
+            counted = true;
+            if lines(place)? >= messages {
+                return Ok(grown_at);
+            }
+        }
+        if quiet >= patience || now - start >= TOTAL_MAX || !process.alive() {
+            return Ok(grown_at);
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+fn lines(place: &Place) -> Result<u64, String> {
+    let mut count = 0;
+    let mut buffer = vec![0; 1 << 20];
+    for path in place.files() {
+        let failed = |e| format!("cannot read {}: {e}", path.display());
+        let mut file = std::fs::File::open(&path).map_err(failed)?;
+        loop {
+            match std::io::Read::read(&mut file, &mut buffer).map_err(failed)? {
+                0 => break,
+                read => count += memchr::memchr_iter(b'\n', &buffer[..read]).count() as u64,
+            }
+        }
+    }
+    Ok(count)
+}
+
+fn fill_in(run: &mut Run, seconds: f64, before: Usage, after: Usage) {
+    run.seconds = seconds;
+    run.cpu_ns = after.cpu_ns.saturating_sub(before.cpu_ns);
+    run.rss_before = before.rss;
+    run.rss_peak = after.rss_peak;
+}
+
+fn verify(
+    case: &Case,
+    receiver: Receiver,
+    place: &Place,
+    messages: u64,
+    run: &mut Run,
+) -> Result<(), String> {
+    if receiver == Receiver::Floor {
+        run.verified.missing = messages.saturating_sub(run.lines);
+        return Ok(());
+    }
+    let expected =
+        Expected { connections: Some(case.input.connections), number: Some(messages), ..Expected::default() };
+    let report = verify_files(&place.files(), &expected)?;
+    run.lines = report.lines;
+    run.verified = Verified {
+        missing: report.missing(),
+        doubled: report.doubled(),
+        reordered: report.reordered(),
+        foreign: report.foreign,
+    };
+    if run.lines == 0 {
+        return Err("nothing came out".into());
+    }
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! The folder and ports of one measurement.
+
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener, UdpSocket};
+use std::path::{Path, PathBuf};
+
+pub struct Place {
+    pub root: PathBuf,
+    /// Where the receiver's output files go.
+    pub output: PathBuf,
+    /// The receiver's port.
+    pub port: u16,
+    /// The sink's port, in cases with one.
+    pub sink_port: u16,
+    keep: bool,
+}
+
+impl Place {
+    /// Makes a new folder below `parent`.
+    pub fn new(parent: &Path, name: &str, keep: bool) -> Result<Place, String> {
+        let root = parent.join(format!("{name}-{}", std::process::id()));
+        let output = root.join("output");
+        // What an earlier run of the same process number left behind would be counted.
+        let _ = fs::remove_dir_all(&root);
+        fs::create_dir_all(&output).map_err(|e| format!("cannot make {}: {e}", output.display()))?;
+        let (port, sink_port) = free_ports()?;
+        Ok(Place { root, output, port, sink_port, keep })
+    }
+
+    pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, String> {
+        let path = self.root.join(name);
+        fs::write(&path, text).map_err(|e| format!("cannot write {}: {e}", path.display()))?;
+        Ok(path)
+    }
+
+    /// The output files in the order of their names.
+    pub fn files(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(&self.output).into_iter().flatten().flatten();
+        let mut files: Vec<_> = entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect();
+        files.sort();
+        files
+    }
+
+    /// Bytes of output so far.
+    pub fn size(&self) -> u64 {
+        let entries = fs::read_dir(&self.output).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.metadata().ok()).map(|metadata| metadata.len()).sum()
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if !self.keep {
+            let _ = fs::remove_dir_all(&self.root);
+        }
+    }
+}
+
+/// Two different ports that nobody has now, for TCP and UDP.
+fn free_ports() -> Result<(u16, u16), String> {
+    let failed = |e| format!("no free port: {e}");
+    for _ in 0..50 {
+        let first = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
+        let second = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
+        let port = first.local_addr().map_err(failed)?.port();
+        if UdpSocket::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            return Ok((port, second.local_addr().map_err(failed)?.port()));
+        }
+    }
+    Err("no port is free for both TCP and UDP".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_come_and_go() {
+        let parent = tempfile::tempdir().unwrap();
+        let root = {
+            let place = Place::new(parent.path(), "case", false).unwrap();
+            fs::write(place.output.join("b"), "12345").unwrap();
+            fs::write(place.output.join("a"), "123").unwrap();
+            assert_eq!(place.size(), 8);
+            assert_eq!(place.files(), [place.output.join("a"), place.output.join("b")]);
+            assert_ne!(place.port, place.sink_port);
+            place.root.clone()
+        };
+        assert!(!root.exists());
+    }
+}

@@ -1,0 +1,41 @@
+//! Every single measurement, one line each.
+
+use super::Story;
+
+pub fn text(story: &Story) -> String {
+    let mut out = String::from(
+        "case,receiver,round,connections,sent,lines,seconds,msg_per_second,cpu_us_per_msg,rss_peak_bytes,\
+         bytes_per_connection,missing,doubled,reordered,foreign,failure\n",
+    );
+    for run in &story.results.runs {
+        let v = &run.verified;
+        out.push_str(&format!(
+            "{},{},{},{},{},{},{:.3},{:.0},{:.4},{},{:.0},{},{},{},{},{}\n",
+            run.case,
+            run.receiver,
+            run.round,
+            run.connections,
+            run.sent,
+            run.lines,
+            run.seconds,
+            run.rate(),
+            run.cpu_us(),
+            run.rss_peak,
+            run.bytes_per_connection(),
+            v.missing,
+            v.doubled,
+            v.reordered,
+            v.foreign,
+            quoted(run.failure.as_deref().unwrap_or(""))
+        ));
+    }
+    out
+}
+
+fn quoted(text: &str) -> String {
+    if text.contains([',', '"', '\n']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
