@@ -70,12 +70,8 @@ impl<'a> Expr<'a, '_> {
         }
         if let Some(extra) = self.peek() {
             self.diags.push(
-                Diagnostic::error(
-                    "P0121",
-                    format!("unexpected {} in a filter expression", extra.describe()),
-                    extra.span,
-                )
-                .help("join two conditions with `and` or `or`"),
+                Diagnostic::error("P0121", "the condition was complete before this", extra.span)
+                    .help("join two conditions with `and` or `or`"),
             );
             return None;
         }

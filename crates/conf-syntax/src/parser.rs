@@ -16,12 +16,14 @@ pub struct Parser<'o> {
     peeked: Option<Token>,
     /// Place of the last token taken: where something missing is reported.
     last: Span,
+    /// Where a closing bracket was last missed.
+    unclosed: Option<Span>,
     depth: usize,
 }
 
 impl<'o> Parser<'o> {
     pub fn new(reader: Reader<'o>) -> Parser<'o> {
-        Parser { reader, peeked: None, last: Span::default(), depth: 0 }
+        Parser { reader, peeked: None, last: Span::default(), unclosed: None, depth: 0 }
     }
 
     /// Everything up to the end of the main text.
@@ -109,8 +111,16 @@ impl<'o> Parser<'o> {
 
     /// The `;` after a statement or item.
     fn semicolon(&mut self, after: &str) {
+        while let Tok::Close(b @ (Bracket::Round | Bracket::Square)) = *self.peek() {
+            let span = self.next().span;
+            self.error("P0104", format!("unexpected `{}`", b.close()), span);
+        }
         if self.take(&Tok::Semicolon).is_none() {
             let at = self.last.after();
+            // At the end of the text the missing bracket has been reported, that is enough.
+            if self.at(&Tok::Eof) && self.unclosed == Some(at) {
+                return;
+            }
             self.push(
                 Diagnostic::error("P0102", format!("missing `;` after {after}"), at).help("add `;` here"),
             );
@@ -119,6 +129,7 @@ impl<'o> Parser<'o> {
 
     fn missing_close(&mut self, bracket: Bracket, open: Span) {
         let at = self.last.after();
+        self.unclosed = Some(at);
         let close = bracket.close();
         self.push(
             Diagnostic::error("P0103", format!("missing `{close}`"), at)

@@ -9,6 +9,9 @@ use diag::{Diagnostic, Origin, Severity, Span};
 
 use super::Reader;
 
+/// Some editors begin a file with it.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 impl Reader<'_> {
     /// Starts with the main file; false when it cannot be read.
     pub fn open_main(&mut self, path: &Path) -> bool {
@@ -76,6 +79,9 @@ impl Reader<'_> {
         file.take(limits.file_bytes as u64 + 1).read_to_end(&mut bytes).map_err(|e| reason(&e))?;
         if bytes.len() > limits.file_bytes {
             return Err(format!("it is larger than {} bytes", limits.file_bytes));
+        }
+        if bytes.starts_with(BYTE_ORDER_MARK) {
+            bytes.drain(..BYTE_ORDER_MARK.len());
         }
         Ok(match String::from_utf8(bytes) {
             Ok(text) => (text.into(), None),

@@ -105,6 +105,13 @@ impl Reader<'_> {
         })
     }
 
+    fn first_on_line(&self) -> bool {
+        self.levels.last().is_some_and(|l| {
+            let before = l.text.get(..l.pos).unwrap_or("");
+            l.splice.is_none() && before.rsplit('\n').next().is_some_and(|s| s.trim().is_empty())
+        })
+    }
+
     fn single(&mut self, kind: Tok) -> Token {
         let start = self.here();
         self.bump();
@@ -152,8 +159,13 @@ impl Reader<'_> {
 
     fn unexpected_byte(&mut self, b: u8) {
         let start = self.here();
+        let first_on_line = self.first_on_line();
         self.bump();
         let span = self.span_from(start);
+        if b == b'@' && first_on_line {
+            // Surely a pragma: the rest of the line belongs to it.
+            self.skip_comment();
+        }
         let (message, help) = match b {
             b'@' => ("unexpected `@`".into(), "a pragma begins in the first column; put a value in quotes"),
             b':' | b'|' => (format!("unexpected `{}`", char::from(b)), "put the value in quotes"),
