@@ -55,13 +55,15 @@ pub fn render_one(d: &Diagnostic, map: &SourceMap) -> String {
 fn excerpt(out: &mut String, map: &SourceMap, span: Span, indent: &str) {
     let Some((line, from, to)) = map.line(span) else { return };
     let number = map.locate(span).line;
-    let chars: Vec<char> = line.chars().map(|c| if c == '\t' || c.is_control() { ' ' } else { c }).collect();
     let count = |end: usize| line.get(..end).map_or(0, |s| s.chars().count());
     let (from, to) = (count(from), count(to));
-    let first = if chars.len() <= LINE_CHARS_MAX { 0 } else { from.saturating_sub(LINE_CHARS_MAX / 2) };
-    let last = chars.len().min(first + LINE_CHARS_MAX);
-    let (lead, tail) = (if first > 0 { "..." } else { "" }, if last < chars.len() { "..." } else { "" });
-    let shown: String = chars.get(first..last).unwrap_or_default().iter().collect();
+    let first = if line.len() <= LINE_CHARS_MAX { 0 } else { from.saturating_sub(LINE_CHARS_MAX / 2) };
+    let mut rest = line.chars().skip(first);
+    let clean = |c: char| if c.is_control() { ' ' } else { c };
+    let shown: String = rest.by_ref().take(LINE_CHARS_MAX).map(clean).collect();
+    let last = first + shown.chars().count();
+    let lead = if first > 0 { "..." } else { "" };
+    let tail = if rest.next().is_some() { "..." } else { "" };
     out.push_str(&format!("{indent}{number:>5} | {lead}{shown}{tail}\n"));
     let blank = lead.len() + from - first;
     let carets = to.min(last).saturating_sub(from).max(1);

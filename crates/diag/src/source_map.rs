@@ -1,6 +1,6 @@
 //! The texts a configuration was read from, and how to find line and column, include and expansion chain of a span.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Chains longer than this are cut: the include depth is bounded elsewhere, this bound only keeps loops finite.
 const CHAIN_STEPS_MAX: usize = 512;
@@ -56,6 +56,20 @@ pub struct SourceFile {
     pub origin: Origin,
     /// `@line`: from `offset` on, positions count from this file name and line.
     marks: Vec<LineMark>,
+    /// Offsets lines begin at; found when first asked for.
+    line_starts: OnceLock<Vec<u32>>,
+}
+
+impl SourceFile {
+    /// Start of the line `offset` is in, and its number from 1.
+    fn line_of(&self, offset: usize) -> (usize, u32) {
+        let starts = self.line_starts.get_or_init(|| {
+            let ends = self.text.bytes().enumerate().filter(|(_, b)| *b == b'\n');
+            std::iter::once(0).chain(ends.map(|(i, _)| i as u32 + 1)).collect()
+        });
+        let number = starts.partition_point(|s| *s as usize <= offset).max(1);
+        (starts.get(number - 1).map_or(0, |s| *s as usize), number as u32)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -92,7 +106,13 @@ impl SourceMap {
 
     pub fn add(&mut self, name: impl Into<String>, text: impl Into<Arc<str>>, origin: Origin) -> FileId {
         let id = FileId(u32::try_from(self.files.len()).unwrap_or(u32::MAX));
-        self.files.push(SourceFile { name: name.into(), text: text.into(), origin, marks: Vec::new() });
+        self.files.push(SourceFile {
+            name: name.into(),
+            text: text.into(),
+            origin,
+            marks: Vec::new(),
+            line_starts: OnceLock::new(),
+        });
         id
     }
 
@@ -111,7 +131,7 @@ impl SourceMap {
 
     /// From `offset` of `file` on, positions are the real ones again.
     pub fn end_line_marks(&mut self, file: FileId, offset: usize) {
-        let real = self.file(file).map(|f| line_of(&f.text, floor_boundary(&f.text, offset)).1);
+        let real = self.file(file).map(|f| f.line_of(floor_boundary(&f.text, offset)).1);
         if let Some(line) = real {
             self.add_line_mark(file, offset, None, line);
         }
@@ -163,11 +183,11 @@ impl SourceMap {
             return Location { file: "?".into(), line: 1, column: 1 };
         };
         let offset = floor_boundary(&file.text, if end { span.end } else { span.start } as usize);
-        let (line_start, mut line) = line_of(&file.text, offset);
+        let (line_start, mut line) = file.line_of(offset);
         let column = file.text.get(line_start..offset).map_or(0, |s| s.chars().count()) as u32 + 1;
         let mut name = &file.name;
         if let Some(mark) = file.marks.iter().rev().find(|m| m.offset as usize <= offset) {
-            let (_, mark_line) = line_of(&file.text, floor_boundary(&file.text, mark.offset as usize));
+            let (_, mark_line) = file.line_of(floor_boundary(&file.text, mark.offset as usize));
             line = mark.line.saturating_add(line.saturating_sub(mark_line));
             name = &mark.name;
         }
@@ -177,9 +197,10 @@ impl SourceMap {
     /// The first line `span` touches in the real file, with the byte range of the span inside that line.
     pub fn line(&self, span: Span) -> Option<(&str, usize, usize)> {
         let span = self.real(span);
-        let text = &self.file(span.file)?.text;
+        let file = self.file(span.file)?;
+        let text = &file.text;
         let start = floor_boundary(text, span.start as usize);
-        let (line_start, _) = line_of(text, start);
+        let (line_start, _) = file.line_of(start);
         let rest = text.get(line_start..)?;
         let line = rest.split('\n').next().unwrap_or("").trim_end_matches('\r');
         let from = (start - line_start).min(line.len());
@@ -225,13 +246,6 @@ fn floor_boundary(text: &str, offset: usize) -> usize {
         offset -= 1;
     }
     offset
-}
-
-/// Start of the line `offset` is in, and its number from 1.
-fn line_of(text: &str, offset: usize) -> (usize, u32) {
-    let before = text.as_bytes().get(..offset).unwrap_or_default();
-    let start = before.iter().rposition(|&b| b == b'\n').map_or(0, |i| i + 1);
-    (start, before.iter().filter(|&&b| b == b'\n').count() as u32 + 1)
 }
 
 #[cfg(test)]
