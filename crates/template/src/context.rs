@@ -1,6 +1,7 @@
 //! What a worker keeps between messages to print templates: the time, caches of formatted seconds, scratch buffers.
 
 use crate::date::{Date, DateCache};
+use crate::sdata::SdataCache;
 use record::{Stamp, TagId, tag_name};
 use std::sync::Arc;
 
@@ -36,7 +37,8 @@ pub struct RenderContext {
     tag_names: Vec<&'static str>,
     /// Whether there are tags that do not fit a record's word.
     pub(crate) many_tags: bool,
-    pub(crate) scratch: Vec<Scratch>,
+    scratch: Vec<Scratch>,
+    pub(crate) sdata: SdataCache,
     /// `$_` inside `$(map)` and `$(filter)`.
     pub(crate) item: Option<Vec<u8>>,
     random: u64,
@@ -60,6 +62,7 @@ impl RenderContext {
             tag_names: Vec::new(),
             many_tags: false,
             scratch: Vec::new(),
+            sdata: SdataCache::default(),
             item: None,
             random: seed(),
         };

@@ -3,6 +3,7 @@
 use record::{Civil, Stamp, Zone, ZoneCursor};
 use std::io::Write;
 use std::sync::Mutex;
+use wire::timestamp::format::{FRAC_DIGITS_MAX, append_fraction};
 
 /// What of a time is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +60,7 @@ pub(crate) struct Date {
 impl Date {
     pub fn new(kind: DateKind, clock: Clock, frac_digits: u8, zone: Option<Zone>) -> Date {
         static SLOTS: Mutex<Vec<Date>> = Mutex::new(Vec::new());
-        let frac_digits = frac_digits.min(6);
+        let frac_digits = frac_digits.min(FRAC_DIGITS_MAX);
         let mut date = Date { kind, clock, frac_digits, zone, slot: 0 };
         let mut slots = SLOTS.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let same = |other: &&Date| {
@@ -121,7 +122,8 @@ impl DateCache {
         let line = &mut self.lines[(stamp.secs & (LINES as i64 - 1)) as usize];
         if line.len == 0 || line.secs != stamp.secs || line.offset != offset {
             if matches!(date.kind, DateKind::Msec | DateKind::Usec) {
-                fraction(stamp.usec, if date.kind == DateKind::Msec { 3 } else { 6 }, out);
+                let digits = if date.kind == DateKind::Msec { 3 } else { 6 };
+                digits_of(stamp.usec, digits, out);
                 return;
             }
             fill(line, date.kind, stamp.secs, offset);
@@ -133,10 +135,16 @@ impl DateCache {
         }
         let (before, after) = text.split_at_checked(line.frac_at as usize).unwrap_or_default();
         out.extend_from_slice(before);
-        out.push(b'.');
-        fraction(stamp.usec, date.frac_digits, out);
+        append_fraction(out, stamp.usec, date.frac_digits);
         out.extend_from_slice(after);
     }
+}
+
+/// The first digits of a fraction, without the point.
+pub(crate) fn digits_of(usec: u32, digits: u8, out: &mut Vec<u8>) {
+    let point = out.len();
+    append_fraction(out, usec.min(999_999), digits);
+    out.remove(point);
 }
 
 fn has_fraction(kind: DateKind) -> bool {
@@ -153,17 +161,6 @@ fn fill(line: &mut Line, kind: DateKind, secs: i64, offset: i32) {
     line.len = (room - text.len()) as u8;
     line.frac_at = if kind == DateKind::Iso { line.len.saturating_sub(6) } else { line.len };
     (line.secs, line.offset) = (secs, offset);
-}
-
-/// The first `digits` digits of the fraction of a second.
-pub(crate) fn fraction(usec: u32, digits: u8, out: &mut Vec<u8>) {
-    let mut value = usec.min(999_999);
-    let mut text = [b'0'; 6];
-    for digit in text.iter_mut().rev() {
-        *digit = b'0' + (value % 10) as u8;
-        value /= 10;
-    }
-    out.extend_from_slice(text.get(..usize::from(digits)).unwrap_or(&text));
 }
 
 pub(crate) const MONTHS: [&str; 12] = [

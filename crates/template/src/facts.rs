@@ -45,7 +45,7 @@ pub(crate) fn print(fact: Fact, msg: Msg<'_>, cx: &mut RenderContext, out: &mut 
         Fact::Tags => tags(msg, cx, out),
         Fact::SysUptime => uptime(cx, out),
         Fact::LogHost => out.extend_from_slice(cx.identity.loghost.as_bytes()),
-        Fact::Sdata => sdata::print(msg, local_seqnum(msg, cx), out),
+        Fact::Sdata => sdata::print(msg, local_seqnum(msg, cx), &mut cx.sdata, out),
         Fact::RawMsg => {
             if let Some(value) = batch.value(record, rawmsg()) {
                 out.extend_from_slice(value.bytes);
@@ -55,7 +55,7 @@ pub(crate) fn print(fact: Fact, msg: Msg<'_>, cx: &mut RenderContext, out: &mut 
         Fact::SeqNum => match local_seqnum(msg, cx) {
             Some(seqnum) => number(sdata::sequence(seqnum), out),
             None if record.flags.has(Flags::LOCAL) => {}
-            None => sdata::print_sequence_id(msg, out),
+            None => sdata::print_sequence_id(msg, &mut cx.sdata, out),
         },
         Fact::RcptId => {
             if let Some(value) = batch.value(record, rcptid()) {
@@ -74,7 +74,7 @@ pub(crate) fn print(fact: Fact, msg: Msg<'_>, cx: &mut RenderContext, out: &mut 
         }
         Fact::MsgFormat => match batch.value(record, NameId::MSGFORMAT) {
             Some(value) => out.extend_from_slice(value.bytes),
-            None => out.extend_from_slice(format_name(record.flags)),
+            None => out.extend_from_slice(wire::msgformat(record).as_bytes()),
         },
         Fact::ContextId => {
             if let Some(item) = &cx.item {
@@ -83,18 +83,6 @@ pub(crate) fn print(fact: Fact, msg: Msg<'_>, cx: &mut RenderContext, out: &mut 
         }
         Fact::Matches => matches(msg, out),
         _ => address(fact, msg, out),
-    }
-}
-
-fn format_name(flags: Flags) -> &'static [u8] {
-    if flags.has(Flags::PARSE_ERROR) {
-        b"syslog-error"
-    } else if flags.has(Flags::RAW) {
-        b"raw"
-    } else if flags.has(Flags::IETF) {
-        b"rfc5424"
-    } else {
-        b"rfc3164"
     }
 }
 

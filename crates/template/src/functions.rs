@@ -70,23 +70,8 @@ pub(crate) fn unknown(name: &str, offset: usize) -> TemplateError {
         return TemplateError::new(offset, format!("the template function $({name}) is not available yet"));
     }
     let error = TemplateError::new(offset, format!("there is no template function $({name})"));
-    let near = functions().map(|f| (distance(f.name, name), f.name)).min();
-    match near.filter(|(distance, near)| distance * 3 <= near.len().max(3)) {
-        Some((_, near)) => error.help(format!("did you mean $({near})?")),
+    match diag::nearest(name, functions().map(|f| f.name)) {
+        Some(near) => error.help(format!("did you mean $({near})?")),
         None => error.help("a literal dollar sign is written $$"),
     }
-}
-
-/// Levenshtein distance.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-        for (j, y) in b.bytes().enumerate() {
-            let replace = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replace.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row.last().copied().unwrap_or_default()
 }

@@ -37,7 +37,7 @@ impl TsFormat {
 #[derive(Clone, Debug, PartialEq)]
 pub struct TemplateOptions {
     pub ts_format: TsFormat,
-    /// Digits of the second's fraction, 0..=6; more mean 6.
+    /// Digits of the second's fraction, 0..=9; a stamp has six, the rest are zeros.
     pub frac_digits: u8,
     /// `time-zone()` of the destination, else of the global options. Without one a time is printed in the zone stored with
     /// it: the sender's for the message's own stamp, the local one for the others.

@@ -34,7 +34,7 @@ impl Template {
             if let Some(record) = batch.records.get(*index as usize) {
                 self.render(Msg { batch, record }, cx, out);
                 if record.flags.has(Flags::LOCAL) {
-                    cx.seqnum = cx.seqnum.map(|n| n + 1);
+                    cx.seqnum = cx.seqnum.map(|n| n.saturating_add(1));
                 }
             }
             ends.push(out.len() as u32);
@@ -98,24 +98,10 @@ impl Template {
                 }
             }
             Op::SdataParam(param) => {
-                param.print(msg, sink.out());
+                param.print(msg, &mut cx.sdata, sink.out());
             }
             Op::Fact(fact) => facts::print(*fact, msg, cx, sink.out()),
-            Op::NilableSdata => {
-                let seqnum = facts::local_seqnum(msg, cx);
-                if sdata::is_empty(msg, seqnum) {
-                    sink.byte(b'-');
-                } else if seqnum.is_none() && !msg.record.flags.has(Flags::SDATA_CHANGED) {
-                    sink.span(msg.record.sdata);
-                } else {
-                    let out = sink.out();
-                    let start = out.len();
-                    sdata::print(msg, seqnum, out);
-                    if out.len() == start {
-                        out.push(b'-');
-                    }
-                }
-            }
+            Op::NilableSdata => nilable_sdata(msg, cx, sink),
             Op::ProtocolMessage if !msg.record.message.is_empty() => {
                 sink.byte(b' ');
                 protocol_mark(msg.record, sink);
@@ -276,5 +262,23 @@ fn nilable(header: Header, msg: Msg<'_>, sink: &mut Sink<'_>) {
 fn protocol_mark(record: &Record, sink: &mut Sink<'_>) {
     if record.flags.has(Flags::UTF8) {
         sink.literal(b"\xef\xbb\xbf");
+    }
+}
+
+fn nilable_sdata(msg: Msg<'_>, cx: &mut RenderContext, sink: &mut Sink<'_>) {
+    let seqnum = facts::local_seqnum(msg, cx);
+    if seqnum.is_none() && !msg.record.flags.has(Flags::SDATA_CHANGED) {
+        if msg.record.sdata.is_empty() {
+            sink.byte(b'-');
+        } else {
+            sink.span(msg.record.sdata);
+        }
+        return;
+    }
+    let out = sink.out();
+    let start = out.len();
+    sdata::print(msg, seqnum, &mut cx.sdata, out);
+    if out.len() == start {
+        out.push(b'-');
     }
 }

@@ -1,291 +1,172 @@
 //! STRUCTURED-DATA as text: one parameter of it, and the whole rebuilt when parameters were set or unset on the way.
 
 use crate::Msg;
-use record::{Flags, NameId, ValueType, name_of};
-
-const PREFIX: &str = ".SDATA.";
+use record::{Flags, NameId, name_of};
+use std::collections::HashMap;
+use wire::sdata::{Builder, PREFIX, Param, lookup, params, split_path, unescape};
 
 /// `.SDATA.id.param` as a template refers to it.
 #[derive(Clone, Debug)]
 pub(crate) struct ParamName {
     pub name: NameId,
     /// The name behind `.SDATA.`.
-    rest: &'static str,
+    path: &'static [u8],
 }
 
 impl ParamName {
     pub fn new(name: NameId) -> ParamName {
-        ParamName { name, rest: name_of(name).strip_prefix(PREFIX).unwrap_or_default() }
+        ParamName { name, path: path_of(name_of(name)).unwrap_or_default() }
     }
 
-    /// Appends the value; false when there is none.
-    pub fn print(&self, msg: Msg<'_>, out: &mut Vec<u8>) -> bool {
+    /// Appends the value; nothing when it is not set.
+    pub fn print(&self, msg: Msg<'_>, cache: &mut SdataCache, out: &mut Vec<u8>) {
         let Msg { batch, record } = msg;
-        if record.flags.has(Flags::SDATA_CHANGED) && batch.overridden(record, self.name).is_some() {
-            return match batch.value(record, self.name) {
-                Some(value) => {
-                    out.extend_from_slice(value.bytes);
-                    true
-                }
-                None => false,
-            };
-        }
-        if !record.sdata.is_empty() {
-            for param in Params::of(batch.bytes(record.sdata)) {
-                if is_name(self.rest.as_bytes(), param.id, param.name) {
-                    unescape(param.value, out);
-                    return true;
-                }
-            }
-        }
-        match batch.value(record, self.name) {
-            Some(value) => {
-                out.extend_from_slice(value.bytes);
-                true
-            }
-            None => false,
+        let changed = record.flags.has(Flags::SDATA_CHANGED) && batch.overridden(record, self.name).is_some();
+        if !changed && let Some(value) = lookup(batch.bytes(record.sdata), self.path) {
+            out.extend_from_slice(unescape(value, &mut cache.plain));
+        } else if let Some(value) = batch.value(record, self.name) {
+            out.extend_from_slice(value.bytes);
         }
     }
 }
 
-/// Whether `rest` is `id.name`, or `id` for an element without parameters.
-fn is_name(rest: &[u8], id: &[u8], name: &[u8]) -> bool {
-    let Some(after) = rest.strip_prefix(id) else { return false };
-    match after.split_first() {
-        None => name.is_empty(),
-        Some((b'.', after)) => !name.is_empty() && after == name,
-        _ => false,
-    }
+fn path_of(name: &'static str) -> Option<&'static [u8]> {
+    name.strip_prefix(PREFIX).map(str::as_bytes)
 }
 
-/// A parameter as it stands in the text, its value still escaped. An element without parameters is one with an empty name.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Param<'a> {
-    id: &'a [u8],
-    name: &'a [u8],
-    value: &'a [u8],
+/// Names that peers put into their parameters are not all remembered.
+const NAMES_MAX: usize = 4096;
+
+/// What a worker remembers to rebuild STRUCTURED-DATA without asking the process-wide table of names for each message.
+#[derive(Debug, Default)]
+pub(crate) struct SdataCache {
+    paths: HashMap<NameId, Option<&'static [u8]>>,
+    ids: HashMap<Box<[u8]>, NameId>,
+    /// A value without its escapes.
+    plain: Vec<u8>,
+    full: Vec<u8>,
 }
 
-/// The parameters of a valid STRUCTURED-DATA text; ends early on an invalid one.
-struct Params<'a> {
-    rest: &'a [u8],
-    /// The element being read, and whether a parameter of it was seen.
-    id: Option<&'a [u8]>,
-    seen: bool,
-}
-
-impl<'a> Params<'a> {
-    fn of(text: &'a [u8]) -> Params<'a> {
-        Params { rest: text, id: None, seen: false }
-    }
-}
-
-impl<'a> Iterator for Params<'a> {
-    type Item = Param<'a>;
-
-    fn next(&mut self) -> Option<Param<'a>> {
-        loop {
-            let Some(id) = self.id else {
-                let inside = self.rest.strip_prefix(b"[")?;
-                let len = inside.iter().position(|b| matches!(b, b' ' | b']'))?;
-                (self.id, self.seen, self.rest) = (Some(&inside[..len]), false, &inside[len..]);
-                continue;
-            };
-            let blanks = self.rest.iter().take_while(|b| **b == b' ').count();
-            self.rest = &self.rest[blanks..];
-            if let Some(after) = self.rest.strip_prefix(b"]") {
-                (self.id, self.rest) = (None, after);
-                if !self.seen {
-                    return Some(Param { id, name: b"", value: b"" });
-                }
-                continue;
-            }
-            let equals = self.rest.iter().position(|b| *b == b'=')?;
-            let (name, after) = self.rest.split_at(equals);
-            let quoted = after.strip_prefix(b"=\"")?;
-            let mut end = 0;
-            while *quoted.get(end)? != b'"' {
-                end += if quoted[end] == b'\\' { 2 } else { 1 };
-            }
-            (self.rest, self.seen) = (&quoted[end + 1..], true);
-            return Some(Param { id, name, value: &quoted[..end] });
+impl SdataCache {
+    /// What follows `.SDATA.` in a name; `None` for any other name.
+    fn path(&mut self, name: NameId) -> Option<&'static [u8]> {
+        if self.paths.len() > NAMES_MAX {
+            self.paths.clear();
         }
+        *self.paths.entry(name).or_insert_with(|| path_of(name_of(name)))
     }
-}
 
-/// Only `\"`, `\\` and `\]` are escapes (RFC 5424 section 6.3.3).
-fn unescape(value: &[u8], out: &mut Vec<u8>) {
-    let mut rest = value;
-    while let Some(at) = rest.iter().position(|b| *b == b'\\') {
-        let keep = !matches!(rest.get(at + 1), Some(b'"' | b'\\' | b']'));
-        out.extend_from_slice(&rest[..at + usize::from(keep)]);
-        rest = &rest[at + 1..];
-        if !keep && let Some((first, after)) = rest.split_first() {
-            out.push(*first);
-            rest = after;
+    /// The id of a parameter's name, if a configuration or a message ever named it.
+    fn id(&mut self, param: &Param<'_>) -> Option<NameId> {
+        self.full.clear();
+        self.full.extend_from_slice(param.id);
+        if !param.name.is_empty() {
+            self.full.push(b'.');
+            self.full.extend_from_slice(param.name);
         }
-    }
-    out.extend_from_slice(rest);
-}
-
-fn escape(value: &[u8], out: &mut Vec<u8>) {
-    for byte in value {
-        if matches!(byte, b'"' | b'\\' | b']') {
-            out.push(b'\\');
+        if let Some(id) = self.ids.get(&*self.full) {
+            return Some(*id);
         }
-        out.push(*byte);
-    }
-}
-
-/// Ids and parameter names: what RFC 5424 does not allow there becomes `%XX`.
-fn push_name(name: &[u8], out: &mut Vec<u8>) {
-    const HEX: &[u8; 16] = b"0123456789ABCDEF";
-    for byte in name {
-        if byte.is_ascii_graphic() && !matches!(byte, b'=' | b']' | b'"' | b'%') {
-            out.push(*byte);
-        } else {
-            out.extend_from_slice(&[b'%', HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
+        let id = record::lookup(&format!("{PREFIX}{}", std::str::from_utf8(&self.full).ok()?))?;
+        if self.ids.len() > NAMES_MAX {
+            self.ids.clear();
         }
+        self.ids.insert(self.full.as_slice().into(), id);
+        Some(id)
     }
 }
 
 const SEQUENCE_ID: &[u8] = b"meta.sequenceId";
-
-/// The parameter of RFC 5424 section 7.3.1 that numbers messages.
-pub(crate) fn sequence_id() -> ParamName {
-    match record::intern(".SDATA.meta.sequenceId") {
-        Some(name) => ParamName::new(name),
-        None => ParamName { name: NameId(u32::MAX), rest: "" },
-    }
-}
-
-/// Appends STRUCTURED-DATA: as received when nothing of it was changed, else rebuilt. `seqnum` is added as `meta sequenceId`
-/// unless the message has one.
-pub(crate) fn print(msg: Msg<'_>, seqnum: Option<u64>, out: &mut Vec<u8>) {
-    let Msg { batch, record } = msg;
-    let raw = batch.bytes(record.sdata);
-    if !record.flags.has(Flags::SDATA_CHANGED) {
-        out.extend_from_slice(raw);
-        if let Some(seqnum) = seqnum
-            && !Params::of(raw).any(|p| p.id == b"meta" && p.name == b"sequenceId")
-        {
-            add_seqnum(raw, seqnum, out);
-        }
-        return;
-    }
-    rebuild(msg, raw, seqnum, out);
-}
-
-/// Whether [`print`] would print anything.
-pub(crate) fn is_empty(msg: Msg<'_>, seqnum: Option<u64>) -> bool {
-    msg.record.sdata.is_empty() && seqnum.is_none() && !msg.record.flags.has(Flags::SDATA_CHANGED)
-}
-
-/// To a text just printed that has no sequence number: as an element of its own, or inside the `meta` element it has.
-fn add_seqnum(raw: &[u8], seqnum: u64, out: &mut Vec<u8>) {
-    let number = sequence(seqnum);
-    let meta = b"[meta";
-    let inside = raw.windows(meta.len() + 1).position(|w| w.starts_with(meta) && matches!(w[5], b' ' | b']'));
-    let element = Params::of(raw).any(|p| p.id == b"meta");
-    match inside.filter(|_| element) {
-        Some(at) => {
-            let at = out.len() - raw.len() + at + meta.len();
-            let param = format!(" sequenceId=\"{number}\"");
-            out.splice(at..at, param.bytes());
-        }
-        None => out.extend_from_slice(format!("[meta sequenceId=\"{number}\"]").as_bytes()),
-    }
-}
 
 /// RFC 5424 section 7.3.1: 1 to 2147483647, then 1 again.
 pub(crate) fn sequence(seqnum: u64) -> u64 {
     seqnum.saturating_sub(1) % 2_147_483_647 + 1
 }
 
-/// One parameter of the text being rebuilt: the id's length in `name`, and the value, escaped or not.
-struct Built<'a> {
-    id: &'a [u8],
-    name: &'a [u8],
-    value: &'a [u8],
-    escaped: bool,
+/// `$SEQNUM` of a message from elsewhere: the number its sender gave it.
+pub(crate) fn print_sequence_id(msg: Msg<'_>, cache: &mut SdataCache, out: &mut Vec<u8>) {
+    let Msg { batch, record } = msg;
+    if record.flags.has(Flags::SDATA_CHANGED)
+        && let Some(name) = cache.id(&Param { id: b"meta", name: b"sequenceId", value: b"" })
+    {
+        ParamName { name, path: SEQUENCE_ID }.print(msg, cache, out);
+    } else if let Some(value) = lookup(batch.bytes(record.sdata), SEQUENCE_ID) {
+        out.extend_from_slice(unescape(value, &mut cache.plain));
+    }
 }
 
-/// The rare case: parameters as received that were not set or unset since, then those that were, grouped by id.
-fn rebuild(msg: Msg<'_>, raw: &[u8], seqnum: Option<u64>, out: &mut Vec<u8>) {
+/// Appends STRUCTURED-DATA: as received when nothing of it was changed, else rebuilt. `seqnum` is added as `sequenceId` of `meta`
+/// unless the message has one.
+pub(crate) fn print(msg: Msg<'_>, seqnum: Option<u64>, cache: &mut SdataCache, out: &mut Vec<u8>) {
+    let raw = msg.batch.bytes(msg.record.sdata);
+    let changed = msg.record.flags.has(Flags::SDATA_CHANGED);
+    match seqnum.filter(|_| changed || lookup(raw, SEQUENCE_ID).is_none()) {
+        None if !changed => out.extend_from_slice(raw),
+        // The usual local message has no STRUCTURED-DATA of its own.
+        Some(seqnum) if !changed && raw.is_empty() => {
+            out.extend_from_slice(b"[meta sequenceId=\"");
+            crate::facts::number(sequence(seqnum), out);
+            out.extend_from_slice(b"\"]");
+        }
+        seqnum => rebuild(msg, seqnum, cache, out),
+    }
+}
+
+/// A parameter of the text being rebuilt; `changed` holds the plain value that replaces the one received.
+struct Built<'a> {
+    param: Param<'a>,
+    changed: Option<&'a [u8]>,
+}
+
+/// The rare case: parameters as received, with their new values, less those that were unset, then those that are new.
+/// Elements keep the order in which they first appear. Allocates.
+fn rebuild(msg: Msg<'_>, seqnum: Option<u64>, cache: &mut SdataCache, out: &mut Vec<u8>) {
     let Msg { batch, record } = msg;
-    let mut set: Vec<(&'static str, &[u8])> = batch
-        .pairs(record)
-        .filter(|(_, value)| value.kind != ValueType::Null)
-        .filter_map(|(name, value)| Some((name_of(name).strip_prefix(PREFIX)?, value.bytes)))
-        .collect();
+    let mut set: Vec<(&'static [u8], &[u8])> =
+        batch.pairs(record).filter_map(|(name, value)| Some((cache.path(name)?, value.bytes))).collect();
     set.reverse();
     let mut built: Vec<Built<'_>> = Vec::new();
-    for Param { id, name, value } in Params::of(raw) {
-        match set.iter().position(|(full, _)| is_name(full.as_bytes(), id, name)) {
-            Some(at) => {
-                let (_, value) = set.remove(at);
-                built.push(Built { id, name, value, escaped: false });
-            }
-            None if is_unset(msg, id, name) => {}
-            None => built.push(Built { id, name, value, escaped: true }),
+    for param in params(batch.bytes(record.sdata)) {
+        if let Some(at) = set.iter().position(|(path, _)| param.is(path)) {
+            let (_, value) = set.remove(at);
+            built.push(Built { param, changed: Some(value) });
+        } else if cache.id(&param).and_then(|id| batch.overridden(record, id)).is_none() {
+            built.push(Built { param, changed: None });
         }
     }
-    for (full, value) in set {
-        let full = full.as_bytes();
-        // An id may have dots: prefer one that the message already has, else split at the last dot.
-        let known = built.iter().map(|b| b.id).find(|id| {
-            full.strip_prefix(*id).is_some_and(|after| after.first() == Some(&b'.') && after.len() > 1)
-        });
-        let id_len = known.map(<[u8]>::len).or_else(|| full.iter().rposition(|b| *b == b'.'));
-        let (id, name) = full.split_at(id_len.unwrap_or(full.len()));
-        built.push(Built { id, name: name.strip_prefix(b".").unwrap_or(name), value, escaped: false });
+    for (path, value) in set {
+        // An id may have dots: one that the message already has is preferred.
+        let known = built
+            .iter()
+            .map(|b| b.param.id)
+            .find(|id| path.strip_prefix(*id).is_some_and(|rest| rest.len() > 1 && rest.starts_with(b".")));
+        let (id, name) = match known {
+            Some(id) => (id, path.get(id.len() + 1..).unwrap_or_default()),
+            None => split_path(path),
+        };
+        built.push(Built { param: Param { id, name, value: b"" }, changed: Some(value) });
     }
-    let number = seqnum.map(|n| sequence(n).to_string());
+    let number = seqnum.map(|seqnum| sequence(seqnum).to_string());
     if let Some(number) = &number
-        && !built.iter().any(|b| b.id == b"meta" && b.name == b"sequenceId")
+        && !built.iter().any(|b| b.param.is(SEQUENCE_ID))
     {
-        built.push(Built { id: b"meta", name: b"sequenceId", value: number.as_bytes(), escaped: false });
+        let param = Param { id: b"meta", name: b"sequenceId", value: b"" };
+        built.push(Built { param, changed: Some(number.as_bytes()) });
     }
-    print_built(&built, out);
+    write(&built, cache, out);
 }
 
-fn print_built(built: &[Built<'_>], out: &mut Vec<u8>) {
+fn write(built: &[Built<'_>], cache: &mut SdataCache, out: &mut Vec<u8>) {
+    let mut builder = Builder::new(out);
     for (at, first) in built.iter().enumerate() {
-        if first.id.is_empty() || built[..at].iter().any(|b| b.id == first.id) {
+        let id = first.param.id;
+        if built.iter().take(at).any(|b| b.param.id == id) {
             continue;
         }
-        out.push(b'[');
-        push_name(first.id, out);
-        for param in built[at..].iter().filter(|b| b.id == first.id && !b.name.is_empty()) {
-            out.push(b' ');
-            push_name(param.name, out);
-            out.extend_from_slice(b"=\"");
-            if param.escaped {
-                out.extend_from_slice(param.value);
-            } else {
-                escape(param.value, out);
-            }
-            out.push(b'"');
+        for Built { param, changed } in built.iter().skip(at).filter(|b| b.param.id == id) {
+            let value = changed.unwrap_or_else(|| unescape(param.value, &mut cache.plain));
+            builder.param(id, param.name, value);
         }
-        out.push(b']');
     }
-}
-
-fn is_unset(msg: Msg<'_>, id: &[u8], name: &[u8]) -> bool {
-    let (Ok(id), Ok(name)) = (std::str::from_utf8(id), std::str::from_utf8(name)) else { return false };
-    let full = if name.is_empty() { format!("{PREFIX}{id}") } else { format!("{PREFIX}{id}.{name}") };
-    record::lookup(&full).is_some_and(|id| msg.batch.overridden(msg.record, id) == Some(false))
-}
-
-/// `$SEQNUM` of a message from elsewhere: the number its sender gave it.
-pub(crate) fn print_sequence_id(msg: Msg<'_>, out: &mut Vec<u8>) {
-    let raw = msg.batch.bytes(msg.record.sdata);
-    if !msg.record.flags.has(Flags::SDATA_CHANGED) {
-        let mut params = Params::of(raw);
-        if let Some(param) = params.find(|p| is_name(SEQUENCE_ID, p.id, p.name)) {
-            unescape(param.value, out);
-        }
-        return;
-    }
-    sequence_id().print(msg, out);
+    builder.finish();
 }

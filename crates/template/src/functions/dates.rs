@@ -141,7 +141,7 @@ fn print_directive(d: char, c: &Civil, stamp: &Stamp, offset: i32, zone_name: &s
         'D' | 'x' => again("%m/%d/%y", out),
         'e' => put(out, format_args!("{:2}", c.day)),
         'F' => again("%Y-%m-%d", out),
-        'f' => date::fraction(stamp.usec, 6, out),
+        'f' => date::digits_of(stamp.usec, 6, out),
         'g' => put(out, format_args!("{:02}", date::iso_week(c).0.rem_euclid(100))),
         'G' => put(out, format_args!("{:04}", date::iso_week(c).0)),
         'H' => put(out, format_args!("{:02}", c.hour)),
@@ -153,7 +153,7 @@ fn print_directive(d: char, c: &Civil, stamp: &Stamp, offset: i32, zone_name: &s
         'M' => put(out, format_args!("{:02}", c.min)),
         'n' => out.push(b'\n'),
         'N' => {
-            date::fraction(stamp.usec, 6, out);
+            date::digits_of(stamp.usec, 6, out);
             out.extend_from_slice(b"000");
         }
         'p' => out.extend_from_slice(date::ampm(c).as_bytes()),

@@ -1,0 +1,131 @@
+//! Any text and any record: no panic, and the same output whichever way it is asked for.
+
+use super::*;
+use proptest::prelude::*;
+use record::Zone;
+
+/// Text with a high share of what means something in a template.
+fn template_text() -> impl Strategy<Value = String> {
+    let words: Vec<String> = MACROS
+        .iter()
+        .map(|m| m.name.to_owned())
+        .chain(functions().map(|f| format!("$({} ", f.name)))
+        .chain(functions().map(|f| f.example.0.to_owned()))
+        .chain(
+            [
+                "$", "${", "}", "$(", ")", "'", "\"", "\\", ":-", "@", "@@", "@1", " ", "$$", "R_", "C_",
+                "\n", "0", "-1",
+            ]
+            .map(str::to_owned),
+        )
+        .chain(["${.SDATA.a.b}", "<$PRI>", "$(echo ", "é", "yes"].map(str::to_owned))
+        .collect();
+    prop::collection::vec(prop_oneof![4 => prop::sample::select(words), 1 => any::<String>()], 0..12)
+        .prop_map(|parts| parts.concat())
+}
+
+fn options() -> impl Strategy<Value = TemplateOptions> {
+    (any::<bool>(), any::<bool>(), any::<u8>(), 0usize..4, any::<bool>(), 0usize..3).prop_map(
+        |(escape, chain_hostnames, frac_digits, format, old, zone)| TemplateOptions {
+            escape,
+            chain_hostnames,
+            frac_digits,
+            ts_format: [TsFormat::Bsd, TsFormat::Iso, TsFormat::Full, TsFormat::Unix][format],
+            version: if old { (3, 3) } else { (4, 11) },
+            time_zone: [None, Zone::named("America/New_York"), Some(Zone::Fixed(i32::MAX))][zone].clone(),
+            local_time_zone: None,
+        },
+    )
+}
+
+fn any_span() -> impl Strategy<Value = Span> {
+    prop_oneof![
+        4 => (0u32..100, 0u32..60).prop_map(|(start, len)| Span { start, len }),
+        1 => (any::<u32>(), any::<u32>()).prop_map(|(start, len)| Span { start, len }),
+    ]
+}
+
+/// Spans that need not lie in the text, stamps of any time.
+fn any_batch() -> impl Strategy<Value = Batch> {
+    let header =
+        (prop::collection::vec(any_span(), 8), any::<i64>(), any::<u32>(), any::<i32>(), any::<u32>());
+    let text = prop_oneof![
+        prop::collection::vec(any::<u8>(), 0..100),
+        prop::collection::vec(prop::sample::select(b"[]=\"\\ab .<1>:\n".to_vec()), 0..100),
+    ];
+    (header, text, any::<u16>(), any::<u16>(), 0u16..2, prop::collection::vec(any::<u8>(), 0..8)).prop_map(
+        |((spans, secs, usec, offset, stamp_text), text, pri, flags, context, value)| {
+            let mut batch = batch();
+            batch.text = text;
+            let record = &mut batch.records[0];
+            [record.frame, record.host, record.program, record.pid] =
+                [spans[0], spans[1], spans[2], spans[3]];
+            [record.msgid, record.msghdr, record.message, record.sdata] =
+                [spans[4], spans[5], spans[6], spans[7]];
+            record.stamp = Stamp { secs, usec, offset };
+            record.stamp_text = if stamp_text % 2 == 0 { stamp_text % 100 } else { stamp_text };
+            (record.pri, record.flags, record.context) = (pri, Flags(flags), context);
+            batch.set(0, intern(".SDATA.a.b").expect("room"), &value, ValueType::String);
+            batch.set(0, NameId(3), &value, ValueType::String);
+            batch.records[0].flags = Flags(flags);
+            batch
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn compiling_and_rendering_never_panic(text in template_text(), opts in options(), batch in any_batch()) {
+        let compiled = Template::compile(&text, &opts, &scope());
+        if let Err(error) = &compiled {
+            prop_assert!(error.offset <= text.len(), "{error} in {text:?}");
+        }
+        if let Ok(template) = compiled {
+            template.reads(&mut record::Demand::default());
+            let msg = Msg { batch: &batch, record: &batch.records[0] };
+            let mut cx = context();
+            let mut once = Vec::new();
+            template.render(msg, &mut cx, &mut once);
+            prop_assert!(once.starts_with(template.literal_prefix()));
+            if let Some(literal) = template.literal() {
+                prop_assert_eq!(&once[..], literal);
+            }
+            if !text.contains("uuid") {
+                let mut again = Vec::new();
+                template.render(msg, &mut cx, &mut again);
+                let mut typed = Vec::new();
+                template.render_typed(msg, &mut cx, &mut typed);
+                prop_assert_eq!(&once, &again);
+                prop_assert_eq!(&once, &typed);
+            }
+        }
+    }
+
+    #[test]
+    fn layouts_never_panic(opts in options(), batch in any_batch()) {
+        let message = Arc::new(Template::compile("$MSG", &opts, &NoScope).expect("compiles"));
+        for template in [
+            layout::file_default(&opts),
+            layout::network_default(&opts),
+            layout::syslog_protocol(&opts),
+            layout::syslog_protocol_with(&opts, message),
+        ] {
+            let (mut out, mut ends, mut cx) = (Vec::new(), Vec::new(), context());
+            cx.seqnum = Some(u64::MAX - 1);
+            template.render_selection(&batch, &[0, 0, 7], &mut cx, &mut out, &mut ends);
+            prop_assert_eq!(ends.last().copied(), Some(out.len() as u32));
+        }
+    }
+
+    #[test]
+    fn lists_read_back_as_written(items in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..6), 0..6)) {
+        let (mut text, mut first) = (Vec::new(), true);
+        items.iter().for_each(|item| crate::list::push(item, &mut first, &mut text));
+        let (mut read, mut item) = (Vec::new(), Vec::new());
+        let mut list = crate::list::Items::of(&text);
+        while list.next_into(&mut item) {
+            read.push(item.clone());
+        }
+        prop_assert_eq!(items, read);
+    }
+}

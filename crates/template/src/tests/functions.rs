@@ -1,0 +1,159 @@
+//! Every template function.
+
+use super::*;
+use record::tag_id;
+
+#[test]
+fn every_function_does_what_its_manual_says() {
+    let mut names: Vec<&str> = functions().map(|f| f.name).collect();
+    for function in functions() {
+        let (example, result) = function.example;
+        check(example, result);
+        assert!(!function.help.is_empty() && example.contains(&format!("$({}", function.name)), "{example}");
+    }
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count, "a name is there twice");
+}
+
+#[test]
+fn text() {
+    check("$(length abc '' ab)", "3 0 2");
+    check("$(substr hello 1)", "ello");
+    check("$(substr hello 1 2)", "el");
+    check("$(substr hello -3)", "llo");
+    check("$(substr hello -30)", "hello");
+    check("$(substr hello 1 -1)", "ell");
+    check("$(substr hello 4 -3)|$(substr hello 9 1)|$(substr hello x)", "||hello");
+    check("$(substr $MESSAGE 0 5)", "hello");
+    check("$(strip '  a b ' ' c')", "a b c");
+    check("$(lowercase $FACILITY ABC)", "auth abc");
+    check("$(sanitize a/b 'c\td' ..)", "a_b/c_d/..");
+    check("$(sanitize -C -i ab -r - 'a\tb/c')", "-\t-/c");
+    check("$(sanitize --invalid-chars=x --replacement=. axb)", "a.b");
+    check("$(sanitize -- -c)", "-c");
+    check_error("$(sanitize -r xy a)", 17, "one character");
+    check("$(replace-delimiter ' ' '' $MESSAGE)", "helloworld");
+    check("$(indent-multi-line 'a\n\tb\nc')", "a\n\tb\n\tc");
+    check("$(padding abc 2)|$(padding abc 6)|$(padding x 6 ab)", "abc|   abc|ababax");
+    check(
+        "$(padding x 99999999999 ab)",
+        &render_with("$(padding x 65536 ab)", &TemplateOptions::default(), &batch()),
+    );
+    check("$(padding x -5)$(padding y what)", "xy");
+    check("$(binary 0x41 300)", "A?");
+}
+
+#[test]
+fn logic() {
+    check("$(if yes $HOST b)|$(if 'no' a $PID)|$(if no a)", "host|123|");
+    check("$(or '' '' $PID)|$(or)|$(or $MSGID ${x:-y})", "123||y");
+    let mut batch = batch();
+    batch.set_tag(0, tag_id("t_known").expect("room"));
+    check_in(&batch, "$(tag t_known)$(tag t_other)", "10");
+    check_in(&batch, "$(tag t_known a)|$(tag t_other a)|$(tag t_other a b)", "a||b");
+    check_in(&batch, "$(tags-head t_other t_known)", "t_known");
+    check_error("$(tag $HOST)", 6, "fixed text");
+}
+
+#[test]
+fn numbers() {
+    check("$(+ 1 -2)|$(- 5 7)|$(* -3 4)|$(/ 9 4)|$(% -9 4)", "-1|-2|-12|2|-1");
+    check("$(+ 1.5 1)|$(/ 9 4.0)|$(* 2 0.5)", "2.5|2.25|1");
+    check("$(/ 1 0)|$(% 1 0)|$(+ a 1)|$(+ '' 1)|$(/ 1.0 0)", "NaN|NaN|NaN|NaN|NaN");
+    check("$(+ 9223372036854775807 1)|$(/ -9223372036854775808 -1)", "NaN|NaN");
+    check("$(+ $PID 0x10)", "139");
+    check("$(+ inf 1)$(+ nan 1)", "NaNNaN");
+    check(
+        "$(round 2.5)|$(floor -1.5)|$(ceil 1.21 1)|$(round 7)|$(round x)|$(round 1.5 -1)",
+        "3|-2|1.3|7|NaN|NaN",
+    );
+}
+
+#[test]
+fn lists() {
+    check("$(list-head '')|$(list-head 'a')|$(list-head '\"a,b\",c')", "|a|a,b");
+    check("$(list-tail a)|$(list-tail '')|$(list-tail a b)", "||b");
+    check(
+        "$(list-nth 0 'a,b')|$(list-nth 2 'a,b')|$(list-nth -2 'a,b')|$(list-nth -3 'a,b')|$(list-nth x a)",
+        "a||a||",
+    );
+    check("$(list-slice :2 'a,b,c')|$(list-slice 1: 'a,b,c')|$(list-slice -2: 'a,b,c')", "a,b|b,c|b,c");
+    check("$(list-slice 2:1 'a,b,c')|$(list-slice 1 'a,b,c')|$(list-slice : 'a,b')", "|b,c|a,b");
+    check("$(list-count '')$(list-count a)$(list-count 'a,,b')$(list-count a b)", "0132");
+    check("$(list-concat 'a,b' '' c)", "a,b,c");
+    check("$(list-append '' a)|$(list-append a '' \"x'y\")", "a|a,\"\",\"x'y\"");
+    check("$(list-search b 'a,b,b')|$(list-search z 'a,b')|$(list-search --start-index 2 b 'a,b,b')", "1||2");
+    check("$(list-search --mode substring b 'a,abc')|$(list-search --mode=glob 'a*d?' 'ab,axxde')", "1|1");
+    check_error("$(list-search --mode pcre b a)", 26, "not available yet");
+    check_error("$(list-search --mode x b a)", 23, "no mode `x`");
+    check("$(explode ':' 'a:b::c,d')|$(explode '' 'ab')|$(explode ' ' '')", "a,b,\"\",\"c,d\"|ab|");
+    check("$(implode ', ' 'a,\"b,c\"')", "a, b,c");
+    check("$(list-head '\"a\\\\n\\\\x41\\\\\"b\" junk,c')", "a\nA\"b");
+    check("$(map '$(uppercase $_)$PID' 'a,b')|$(map '$(map x$_ 1)' 'a,b')$_", "A123,B123|x1,x1");
+    check("$(filter 'b' 'a,b,c,b')|$(filter no a)", "b,b|");
+}
+
+#[test]
+fn encoding() {
+    check(
+        "$(base64-encode '')|$(base64-encode a)|$(base64-encode ab)|$(base64-encode a bc)",
+        "|YQ==|YWI=|YWJj",
+    );
+    check("$(url-encode '\u{e9}~')|$(url-decode '%c3%A9+%zz%4')", "%C3%A9~|\u{e9}+%zz%4");
+    check("$(ipv4-to-int 255.255.255.255 1.2.3 0.0.0.1)", "4294967295,,1");
+    let uuid = || {
+        let template = Template::compile("$(uuid)", &TemplateOptions::default(), &NoScope).expect("compiles");
+        let (batch, mut out) = (batch(), Vec::new());
+        template.render(Msg { batch: &batch, record: &batch.records[0] }, &mut context(), &mut out);
+        String::from_utf8_lossy(&out).into_owned()
+    };
+    let one = uuid();
+    assert_eq!((one.len(), one.matches('-').count()), (36, 4), "{one}");
+    assert!(one.is_ascii() && matches!(one.as_bytes()[19], b'8' | b'9' | b'a' | b'b'), "{one}");
+    assert_ne!(one, uuid());
+}
+
+#[test]
+fn paths() {
+    let names = [
+        ("/usr/lib", "lib", "/usr"),
+        ("/usr/", "usr", "/"),
+        ("usr", "usr", "."),
+        ("/", "/", "/"),
+        ("a//b//", "b", "a"),
+        ("//", "/", "/"),
+        ("''", ".", "."),
+    ];
+    for (path, base, dir) in names {
+        check(&format!("$(basename {path}) $(dirname {path})"), &format!("{base} {dir}"));
+    }
+    check("$(env '=' '' PENSTOCK_NO_SUCH)|", "  |");
+    check("$(env CARGO_PKG_NAME)", env!("CARGO_PKG_NAME"));
+}
+
+#[test]
+fn dates() {
+    check("$(format-date '%Y-%m-%d %H:%M:%S.%f %z %Z')", "2026-11-21 10:00:00.123456 +0100 +01:00");
+    check("$(format-date --time-zone Europe/Budapest '%c %Z' 0)", "Thu Jan  1 01:00:00 1970 Europe/Budapest");
+    check(
+        "$(format-date '%a %A %b %B %h %e %j %u %w %U %W %V %G %g %y %C')",
+        "Sat Saturday Nov November Nov 21 325 6 6 46 46 47 2026 26 26 20",
+    );
+    check(
+        "$(format-date '%D|%F|%T|%R|%r|%x|%X|%I%p%P%l%k|%s|%%|%n|%t|%N')",
+        "11/21/26|2026-11-21|10:00:00|10:00|10:00:00 AM|11/21/26|10:00:00|10AMam1010|1795251600|%|\n|\t|123456000",
+    );
+    check("$(format-date %s.%f $UNIXTIME)|$(format-date %s x)", "1795251600.000000|");
+    check("$(format-date '%H%z' 1795251600.5)", "09+0000");
+    check_error("$(format-date %Q)", 14, "`%Q`");
+    check_error("$(format-date 'x%')", 15, "directive");
+    check_error("$(format-date --time-zone No/Such %Y)", 34, "No/Such");
+    check_error("$(format-date $HOST)", 14, "fixed text");
+    check(
+        "$(stardate 0)|$(stardate --digits 0 1795251600)|$(stardate --digits 3 1795251600)|$(stardate x)",
+        "1970.00|2026|2026.888|",
+    );
+    check_error("$(stardate --digits x 1)", 22, "0 to 9");
+}
