@@ -3,7 +3,7 @@
 use oplog::Verbosity;
 use serde_json::json;
 
-use crate::counters::{Counter, State};
+use crate::counters::State;
 use crate::render::{self, Format, Pattern};
 use crate::request::{Query, QueryAction, Request, Stats};
 use crate::subject::{ConfigView, Health, Subject};
@@ -88,7 +88,8 @@ fn stats(options: Stats, subject: &dyn Subject) -> String {
 
 fn query(query: &Query, subject: &dyn Subject) -> String {
     let pattern = Pattern::new(&query.pattern);
-    let selected: Vec<Counter> = subject.counters().into_iter().filter(|c| pattern.selects(c)).collect();
+    let mut selected = subject.counters();
+    selected.retain(|c| pattern.selects(c));
     let mut reply = match (query.action, query.format) {
         _ if selected.is_empty() => String::new(),
         (QueryAction::List, _) => selected.iter().map(|c| render::one_line(&c.key()) + "\n").collect(),

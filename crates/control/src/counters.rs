@@ -49,7 +49,8 @@ impl PromName {
 /// A counter at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counter {
-    /// `src.network`, `dst.file`, `source`, `destination`, `center`, `global`, ...
+    /// `src.network`, `dst.file`, `source`, `destination`, `center`, `global`, ...; empty for a metric that
+    /// exists in the Prometheus rendering only.
     pub source_name: String,
     /// `s_net#0` for a driver, `s_net` for a statement, empty for `center`.
     pub source_id: String,
@@ -84,6 +85,16 @@ impl Counter {
     pub fn with_prom(mut self, name: &'static str, labels: Vec<(&'static str, String)>) -> Self {
         self.prom = Some(PromName::new(name, labels));
         self
+    }
+
+    /// A metric of the Prometheus rendering only.
+    pub fn metric(prom: PromName, value: u64) -> Self {
+        Counter { prom: Some(prom), ..Counter::new("", "", "", "", value) }
+    }
+
+    /// Whether the renderings older than Prometheus have it.
+    pub fn has_legacy_name(&self) -> bool {
+        !self.source_name.is_empty()
     }
 
     /// The name in `query`: the parts that are not empty, joined by dots.

@@ -15,7 +15,7 @@ pub fn csv(counters: &[Counter], header: bool) -> String {
         out.push_str(HEADER);
         out.push('\n');
     }
-    for c in counters {
+    for c in counters.iter().filter(|c| c.has_legacy_name()) {
         for field in [&*c.source_name, &*c.source_id, &*c.instance] {
             push_field(&mut out, field);
             out.push(';');
@@ -29,7 +29,7 @@ pub fn csv(counters: &[Counter], header: bool) -> String {
 /// `name=value` lines, the output of `query get`.
 pub fn kv(counters: &[Counter]) -> String {
     let mut out = String::with_capacity(counters.len() * 64);
-    for c in counters {
+    for c in counters.iter().filter(|c| c.has_legacy_name()) {
         let _ = writeln!(out, "{}={}", one_line(&c.key()), c.value);
     }
     out

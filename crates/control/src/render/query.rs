@@ -14,7 +14,7 @@ impl Pattern {
     }
 
     pub fn selects(&self, counter: &Counter) -> bool {
-        self.matches(&counter.key())
+        counter.has_legacy_name() && self.matches(&counter.key())
     }
 
     /// Time grows with pattern times key at worst: only the last star is ever tried again.

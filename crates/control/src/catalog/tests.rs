@@ -1,0 +1,103 @@
+//! Tests of the catalogue against what syslog-ng 3.38 was seen to print.
+
+use super::*;
+use crate::ledger::{DropReason, Flow};
+use crate::render::{csv, prometheus};
+
+fn everything() -> Vec<Counter> {
+    let mut all = Vec::new();
+    let file = Output { driver: "file", id: "d_f#0", instance: "/l", processed: 3, ..Output::default() };
+    let relay = Output { driver: "network", id: "d_n#0", instance: "tcp,h:514", ..Output::default() };
+    let net = Input { driver: "network", id: "s_net#0", instance: "tcp,127.0.0.1", ..Input::default() };
+    let own = Input { driver: "internal", id: "s_int#0", ..Input::default() };
+    let listens = Listener {
+        driver: "network",
+        id: "s_net",
+        address: "stream,AF_INET(0.0.0.0:514)",
+        ..Listener::default()
+    };
+    all.extend([output(&file), output(&relay), input(&net), input(&own), listener(&listens)].concat());
+    all.extend(center(2, 3));
+    all.extend(filter("f_x", 1, 2));
+    all.extend(parser("p_x", 1, 2));
+    all.extend(internal_events(0, 0));
+    all.extend(dynamic("host", "", "web", 1, 9));
+    all.extend(dynamic("program", "", "sshd", 1, 9));
+    let mut flow = Flow { received: 5, delivered: 3, waiting: 1, ..Flow::default() };
+    flow.dropped.add(DropReason::Kernel, 1);
+    let balance = Ledger {
+        sources: vec![Row { name: "s_net#0".into(), detail: String::new(), flow }],
+        ..Ledger::default()
+    };
+    all.extend(ledger(&balance));
+    all.extend([
+        source("s_net", 1),
+        destination("d_f", 1),
+        class("facility", "other", 1),
+        tag(".source.s_net", 1),
+        kernel_drops("s_net#0", "udp", 4),
+        global("msg_clones", "processed", 0),
+    ]);
+    for name in [
+        "last_config_file_modification_timestamp_seconds",
+        "last_config_reload_timestamp_seconds",
+        "last_successful_config_reload_timestamp_seconds",
+    ] {
+        all.push(moment(name, 1));
+    }
+    all
+}
+
+#[test]
+fn each_level_shows_what_syslog_ng_shows() {
+    let shown = |level, line: &str| csv(&at_level(everything(), level), false).contains(line);
+    let check = |line: &str, from: u8| {
+        for level in 0..=4 {
+            assert_eq!(shown(level, line), level >= from, "{line} at {level}");
+        }
+    };
+    check("center;;received;a;processed;2\n", 0);
+    check("src.internal;s_int#0;;a;stamp;0\n", 0);
+    check("src.network;s_net;afsocket_sd.(stream,AF_INET(0.0.0.0:514));a;connections;0\n", 0);
+    check("dst.network;d_n#0;tcp,h:514;a;queued;0\n", 0);
+    check("global;internal_source;;a;dropped;0\n", 0);
+    check("dst.network;d_n#0;tcp,h:514;a;memory_usage;0\n", 1);
+    check("dst.file;d_f#0;/l;a;processed;3\n", 1);
+    check("src.network;s_net#0;tcp,127.0.0.1;a;processed;0\n", 1);
+    check("filter;f_x;;a;not_matched;2\n", 1);
+    check("src.host;;web;d;stamp;9\n", 2);
+    check("src.program;;sshd;d;processed;1\n", 3);
+    check("src.facility;;other;a;processed;1\n", 3);
+    check("tag;.source.s_net;;a;processed;1\n", 3);
+}
+
+#[test]
+fn metrics_of_the_new_form_only_stay_out_of_the_old_one() {
+    let counters = [kernel_drops("s#0", "udp", 4)];
+    assert_eq!(csv(&counters, false), "");
+    assert_eq!(crate::render::kv(&counters), "");
+    assert_eq!(
+        prometheus(&counters, true),
+        "syslogng_socket_receive_dropped_packets_total{id=\"s#0\",driver_instance=\"udp\"} 4\n"
+    );
+}
+
+#[test]
+fn the_ledger_is_a_metric() {
+    let text = prometheus(&everything(), false);
+    let check = |line: &str| assert!(text.contains(line), "{line} in\n{text}");
+    check("syslogng_ledger_events_total{kind=\"source\",id=\"s_net#0\",result=\"received\"} 5\n");
+    check(
+        "syslogng_ledger_events_total{kind=\"source\",id=\"s_net#0\",result=\"dropped\",reason=\"kernel\"} 1\n",
+    );
+    check("syslogng_ledger_waiting_events{kind=\"source\",id=\"s_net#0\"} 1\n");
+}
+
+#[test]
+fn the_registry_lists_exactly_what_can_be_printed() {
+    let mut made: Vec<&str> = everything().iter().filter_map(|c| c.prom.as_ref().map(|p| p.name)).collect();
+    made.sort_unstable();
+    made.dedup();
+    let listed: Vec<&str> = METRICS.iter().map(|m| m.name).collect();
+    assert_eq!(made, listed);
+}
