@@ -3,7 +3,7 @@
 use crate::lab::Lab;
 use crate::penstock::root;
 use crate::process::Process;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Why there is no peer to talk to; the test is skipped with it.
@@ -20,20 +20,20 @@ pub fn rsyslog() -> Option<PathBuf> {
     Some(PathBuf::from("/usr/sbin/rsyslogd")).filter(|path| runs(path, "-v"))
 }
 
-fn runs(path: &PathBuf, version: &str) -> bool {
+fn runs(path: &Path, version: &str) -> bool {
     path.is_file() && Command::new(path).arg(version).output().is_ok_and(|output| output.status.success())
 }
 
 /// Starts syslog-ng in the lab and waits until everything its configuration names is open.
 #[track_caller]
-pub fn start_syslog_ng(lab: &Lab, program: &PathBuf, config: &str) -> Process {
+pub fn start_syslog_ng(lab: &Lab, program: &Path, config: &str, env: &[(String, String)]) -> Process {
     let (path, opens) = lab.write_config("syslog-ng.conf", config);
     let mut command = Command::new(program);
     command.args(["--foreground", "--no-caps", "--stderr", "--cfgfile"]).arg(path);
     command.arg("--persist-file").arg(lab.path("syslog-ng.persist"));
     command.arg("--pidfile").arg(lab.path("syslog-ng.pid"));
     command.arg("--control").arg(lab.path("syslog-ng.control"));
-    command.current_dir(lab.dir()).env("TZ", "UTC");
+    command.current_dir(lab.dir()).env("TZ", "UTC").envs(env.iter().cloned());
     let mut process = Process::spawn("syslog-ng", command, None, &lab.path("syslog-ng.log"));
     let log = lab.path("syslog-ng.log");
     process.wait_for(|| {
@@ -48,7 +48,7 @@ pub fn start_syslog_ng(lab: &Lab, program: &PathBuf, config: &str) -> Process {
 
 /// Starts rsyslogd in the lab and waits until everything its configuration names is open.
 #[track_caller]
-pub fn start_rsyslog(lab: &Lab, program: &PathBuf, config: &str) -> Process {
+pub fn start_rsyslog(lab: &Lab, program: &Path, config: &str) -> Process {
     let (path, opens) = lab.write_config("rsyslog.conf", config);
     let mut command = Command::new(program);
     command.arg("-n").arg("-f").arg(path).arg("-i").arg(lab.path("rsyslog.pid"));

@@ -172,6 +172,12 @@ impl Penstock {
         })
     }
 
+    /// Waits until nothing waits: everything that was read has been dealt with.
+    #[track_caller]
+    pub fn wait_settled_input(&mut self) -> Ledger {
+        self.wait_ledger(|ledger| (ledger.waiting() > 0).then(|| "nothing waiting".to_owned()))
+    }
+
     /// Writes a new configuration without telling the program.
     pub fn rewrite(&self, lab: &Lab, config: &str) {
         std::fs::write(&self.config, lab.fill(config).0).expect("the configuration can be written");

@@ -1,0 +1,150 @@
+//! One golden case: its files, and the directives in its configuration.
+//!
+//! `#: send udp in` sends each line of the input to the port named `in` as a datagram; also `tcp` (the default, newline framing),
+//! `octets` and `unix-stream`. `#: only-penstock WHY` leaves the distribution's syslog-ng out. `#: env NAME VALUE` sets a variable.
+//! In the input, `\n`, `\r`, `\t`, `\\` and `\xHH` are escapes.
+
+use std::path::{Path, PathBuf};
+use testkit::penstock::root;
+
+/// How the input is sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transport {
+    Tcp,
+    Udp,
+    Octets,
+    UnixStream,
+}
+
+pub struct Case {
+    /// `area/name`.
+    pub name: String,
+    pub config: String,
+    pub messages: Vec<Vec<u8>>,
+    pub transport: Transport,
+    pub port: String,
+    pub only_penstock: Option<String>,
+    pub env: Vec<(String, String)>,
+    path: PathBuf,
+}
+
+impl Case {
+    /// All cases that have an input, in the order of their names.
+    pub fn all() -> Vec<Case> {
+        let wanted = std::env::var("GOLDEN").unwrap_or_default();
+        let mut cases = Vec::new();
+        for area in folder(&root().join("tests/golden")) {
+            for path in folder(&area).into_iter().filter(|p| p.extension().is_some_and(|e| e == "input")) {
+                let case = Case::read(&path.with_extension("conf"));
+                if case.name.contains(&wanted) {
+                    cases.push(case);
+                }
+            }
+        }
+        cases
+    }
+
+    fn read(path: &Path) -> Case {
+        let area = path.parent().and_then(Path::file_name).expect("an area").to_string_lossy();
+        let stem = path.file_stem().expect("a name").to_string_lossy();
+        let text = |path: PathBuf| {
+            std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+        };
+        let config = text(path.to_owned());
+        let messages = text(path.with_extension("input")).lines().map(unescape).collect();
+        let mut case = Case {
+            name: format!("{area}/{stem}"),
+            config: config.replace("%golden%", &path.parent().expect("an area").display().to_string()),
+            messages,
+            transport: Transport::Tcp,
+            port: "in".to_owned(),
+            only_penstock: None,
+            env: Vec::new(),
+            path: path.to_owned(),
+        };
+        for directive in config.lines().filter_map(|line| line.strip_prefix("#: ")) {
+            case.directive(directive);
+        }
+        case
+    }
+
+    fn directive(&mut self, text: &str) {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        match words.as_slice() {
+            ["send", transport, port] => {
+                self.transport = match *transport {
+                    "tcp" => Transport::Tcp,
+                    "udp" => Transport::Udp,
+                    "octets" => Transport::Octets,
+                    "unix-stream" => Transport::UnixStream,
+                    other => panic!("{}: no transport {other}", self.name),
+                };
+                self.port = (*port).to_owned();
+            }
+            ["only-penstock", why @ ..] if why.len() >= 3 => self.only_penstock = Some(why.join(" ")),
+            ["env", name, value] => self.env.push(((*name).to_owned(), (*value).to_owned())),
+            _ => panic!("{}: no directive `{text}`", self.name),
+        }
+    }
+
+    pub fn expected(&self) -> Result<String, String> {
+        let path = self.path.with_extension("expected");
+        std::fs::read_to_string(&path)
+            .map_err(|_| format!("{} is not there: UPDATE_GOLDEN=1 writes it", path.display()))
+    }
+
+    /// What syslog-ng makes of a case where it is known to differ; written when it is not there.
+    pub fn peer_expected(&self, made: &str) -> Result<String, String> {
+        let path = self.path.with_extension("syslog-ng");
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Ok(text),
+            Err(_) if std::env::var_os("UPDATE_GOLDEN").is_some() => {
+                std::fs::write(&path, made).map_err(|e| e.to_string())?;
+                Ok(made.to_owned())
+            }
+            Err(error) => Err(format!("{}: {error}", path.display())),
+        }
+    }
+
+    pub fn write_expected(&self, made: &str) -> Result<(), String> {
+        std::fs::write(self.path.with_extension("expected"), made).map_err(|e| e.to_string())
+    }
+}
+
+fn folder(path: &Path) -> Vec<PathBuf> {
+    let mut entries: Vec<PathBuf> =
+        std::fs::read_dir(path).into_iter().flatten().flatten().map(|e| e.path()).collect();
+    entries.sort();
+    entries
+}
+
+fn unescape(line: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut rest = line.as_bytes();
+    while let [first, after @ ..] = rest {
+        rest = after;
+        if *first != b'\\' {
+            bytes.push(*first);
+            continue;
+        }
+        let (byte, used) = match after {
+            [b'n', ..] => (b'\n', 1),
+            [b'r', ..] => (b'\r', 1),
+            [b't', ..] => (b'\t', 1),
+            [b'\\', ..] => (b'\\', 1),
+            [b'x', high, low, ..] => {
+                let digits = String::from_utf8_lossy(&[*high, *low]).into_owned();
+                (u8::from_str_radix(&digits, 16).unwrap_or_else(|e| panic!("{line}: {e}")), 3)
+            }
+            _ => panic!("no such escape: {line}"),
+        };
+        bytes.push(byte);
+        rest = &after[used..];
+    }
+    bytes
+}
+
+#[test]
+fn escapes() {
+    assert_eq!(unescape(r"a\n\\\x00b"), b"a\n\\\0b");
+}

@@ -1,0 +1,93 @@
+//! Runs one golden case through a receiver: start, send, stop, and put what stands in `%dir%/out` together.
+
+use super::case::{Case, Transport};
+use std::path::{Path, PathBuf};
+use testkit::{Lab, Penstock, Sender, peers};
+
+pub enum Receiver {
+    Penstock,
+    SyslogNg(PathBuf),
+}
+
+/// All output files, each under its name.
+pub fn run(receiver: &Receiver, case: &Case) -> Result<String, String> {
+    let lab = Lab::new();
+    std::fs::create_dir(lab.path("out")).map_err(|e| e.to_string())?;
+    match receiver {
+        Receiver::Penstock => {
+            let mut start = Penstock::configure(&lab, &case.config);
+            for (name, value) in &case.env {
+                start = start.env(name, value);
+            }
+            let mut penstock = start.ready();
+            send(&lab, case);
+            let ledger = penstock.wait_settled_input();
+            ledger.assert_balanced();
+            penstock.stop();
+        }
+        Receiver::SyslogNg(program) => {
+            let mut process = peers::start_syslog_ng(&lab, program, &case.config, &case.env);
+            send(&lab, case);
+            let status = process.terminate();
+            if !status.success() {
+                return Err(format!("syslog-ng ended with {status}\n{}", process.log()));
+            }
+        }
+    }
+    let mut text = String::new();
+    collect(&lab.path("out"), "", &mut text);
+    Ok(text.replace(&lab.dir().display().to_string(), "%dir%"))
+}
+
+/// Sends the input and waits until all of it has been read.
+fn send(lab: &Lab, case: &Case) {
+    let mut sender = match case.transport {
+        Transport::Tcp | Transport::Octets => Sender::tcp(lab.port(&case.port)),
+        Transport::Udp => Sender::udp(lab.port(&case.port)),
+        Transport::UnixStream => Sender::unix_stream(&lab.path(&case.port)),
+    };
+    for message in &case.messages {
+        match case.transport {
+            Transport::Tcp | Transport::UnixStream => sender.raw(&[message, &b"\n"[..]].concat()),
+            Transport::Octets => sender.octets(message),
+            Transport::Udp => sender.raw(message),
+        }
+    }
+    sender.finish();
+}
+
+fn collect(folder: &Path, prefix: &str, text: &mut String) {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    for name in names {
+        let path = folder.join(&name);
+        if path.is_dir() {
+            collect(&path, &format!("{prefix}{name}/"), text);
+            continue;
+        }
+        let bytes = std::fs::read(&path).unwrap_or_default();
+        text.push_str(&format!("==> {prefix}{name}\n{}", printable(&bytes)));
+        if !text.ends_with('\n') {
+            text.push_str("<no newline>\n");
+        }
+    }
+}
+
+/// Text as it is; control characters and what is no UTF-8 as `<xHH>`.
+fn printable(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            match c {
+                '\n' => text.push(c),
+                c if c.is_control() || c == '\u{feff}' => {
+                    c.to_string().bytes().for_each(|b| text.push_str(&format!("<x{b:02x}>")));
+                }
+                c => text.push(c),
+            }
+        }
+        chunk.invalid().iter().for_each(|b| text.push_str(&format!("<x{b:02x}>")));
+    }
+    text
+}
