@@ -150,6 +150,8 @@ fn each_kind_gives_its_value() {
     assert_eq!(good("perm(0640)").perm("perm"), Some(Change::Set(0o640)));
     assert_eq!(good("perm(\"640\")").perm("perm"), Some(Change::Set(0o640)));
     assert_eq!(good("perm()").perm("perm"), Some(Change::Keep));
+    assert_eq!(good("perm(-1)").perm("perm"), Some(Change::Keep));
+    assert_eq!(good("owner(-1)").owner("owner"), Some(Change::Keep));
     assert_eq!(good("encoding(\"latin1\")").encoding("encoding").map(|e| e.name()), Some("windows-1252"));
     assert_eq!(good("port(601)").port("port"), Some(Port::Number(601)));
     assert_eq!(good("port(\"601\")").port("port"), Some(Port::Number(601)));

@@ -38,8 +38,8 @@ pub(super) fn read_value(asked: &Asked, cx: &ReadContext, diags: &mut Diagnostic
             let table = Table::block(asked.name, groups);
             asked.call.map(|call| Value::Block(Box::new(read_call(call, table, cx, diags))))
         }
-        Kind::Owner | Kind::Group if asked.args.is_empty() => Some(Value::Owner(Change::Keep)),
-        Kind::Perm if asked.args.is_empty() => Some(Value::Perm(Change::Keep)),
+        Kind::Owner | Kind::Group if leaves(asked.args) => Some(Value::Owner(Change::Keep)),
+        Kind::Perm if leaves(asked.args) => Some(Value::Perm(Change::Keep)),
         _ => {
             let arg = single(asked, diags)?;
             match scalar(asked, arg, diags) {
@@ -51,6 +51,11 @@ pub(super) fn read_value(asked: &Asked, cx: &ReadContext, diags: &mut Diagnostic
             }
         }
     }
+}
+
+/// `perm()`, and the old form `perm(-1)` that stands in configurations of distributions.
+fn leaves(args: &[Arg]) -> bool {
+    args.is_empty() || matches!(args, [one] if one.int() == Some(-1))
 }
 
 fn single<'a>(asked: &Asked<'a>, diags: &mut Diagnostics) -> Option<&'a Arg> {

@@ -18,6 +18,8 @@ const FILE: &str = "reading files comes in a later version; until then pipe the 
                     `pipe()` or `stdin()` source";
 const JOURNAL: &str =
     "set `ForwardToSyslog=yes` in journald.conf and read `unix-dgram(\"/run/systemd/journal/syslog\")`";
+const SYSTEM: &str = "write `unix-dgram(\"/dev/log\")` where no journal runs; otherwise set `ForwardToSyslog=yes` in \
+                      journald.conf and read `unix-dgram(\"/run/systemd/journal/syslog\")`";
 const NOT_HERE: &str = "there is no such source on Linux";
 const SCRIPT: &str =
     "Python and Java come in a later version; let a program of your own send to `network()` or `pipe()`";
@@ -36,7 +38,7 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     source("wildcard-file", FILE),
     source("program", "start the program yourself and let it write to a `pipe()`"),
     source("pacct", "read process accounting with `lastcomm`"),
-    source("system", JOURNAL),
+    source("system", SYSTEM),
     source("systemd-journal", JOURNAL),
     source("systemd-syslog", "write `unix-dgram(\"/run/systemd/journal/syslog\")`"),
     source("sun-streams", NOT_HERE),

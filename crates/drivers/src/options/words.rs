@@ -10,7 +10,7 @@ pub const SOURCE_FLAGS: &[Word] = &[
     Word::new("validate-utf8", "Mark the message as UTF-8 only when it is."),
     Word::new(
         "sanitize-utf8",
-        "Replace bytes that are not UTF-8 by `\\xHH` and add the tag `utf8_sanitized`.",
+        "Replace bytes that are not UTF-8 by `\\xHH` and add the tag `message.utf8_sanitized`.",
     ),
     Word::new("no-multi-line", "Turn line breaks inside a record into blanks."),
     Word::new(
@@ -151,7 +151,8 @@ pub const ON_ERRORS: &[Word] = &[
 ];
 
 /// `use-dns()`
-pub const DNS_WORDS: &[Word] = &[Word::new("persist-only", "Only names of the file of dns-cache-hosts().")];
+pub const DNS_WORDS: &[Word] =
+    &[Word::new("persist-only", "Only names of the file of dns-cache-hosts(), or of `/etc/hosts`.")];
 
 /// `format()` of sources.
 pub const FORMATS: &[Word] = &[
