@@ -160,8 +160,9 @@ impl Framer {
         let skip = std::mem::replace(&mut self.skip, Skip::Nothing);
         self.scanned = 0;
         match (self.framing, skip) {
-            (_, Skip::Line) | (Framing::Datagram, _) => Ok(()),
-            (Framing::OctetCounting, Skip::Nothing) if waiting == 0 => Ok(()),
+            // The rest of a message that was cut: counted when it was handed out.
+            (_, Skip::Line | Skip::Bytes(_)) | (Framing::Datagram, _) => Ok(()),
+            (Framing::OctetCounting, _) if waiting == 0 => Ok(()),
             (Framing::OctetCounting, _) => Err(FrameError::Unfinished { waiting }),
             // Only digits so far: a line after all.
             (Framing::Lines | Framing::LinesWithNuls | Framing::NulTerminated | Framing::Auto, _) => {

@@ -5,6 +5,7 @@
 
 pub mod framing;
 pub mod octet;
+pub mod proxy;
 mod rfc3164;
 mod rfc5424;
 pub mod sdata;

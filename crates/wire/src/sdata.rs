@@ -69,7 +69,7 @@ struct Marks {
 }
 
 impl Marks {
-    const NONE: Marks = Marks { base: usize::MAX, names: 0, values: 0 };
+    const NONE: Marks = Marks { base: 0, names: 0, values: 0 };
 
     #[inline(always)]
     fn load(&mut self, text: &[u8], at: usize) -> bool {
@@ -83,7 +83,8 @@ impl Marks {
     #[inline(always)]
     fn name_end(&mut self, text: &[u8], at: usize) -> usize {
         for _ in 0..2 {
-            let marks = if at.wrapping_sub(self.base) < 64 { self.names >> (at - self.base) } else { 0 };
+            let ahead = at.wrapping_sub(self.base);
+            let marks = if ahead < 64 { self.names >> ahead } else { 0 };
             if marks != 0 {
                 return at + marks.trailing_zeros() as usize;
             }
@@ -119,7 +120,8 @@ impl Marks {
     #[inline(always)]
     fn value_mark(&mut self, text: &[u8], at: usize) -> usize {
         for _ in 0..2 {
-            let marks = if at.wrapping_sub(self.base) < 64 { self.values >> (at - self.base) } else { 0 };
+            let ahead = at.wrapping_sub(self.base);
+            let marks = if ahead < 64 { self.values >> ahead } else { 0 };
             if marks != 0 {
                 return at + marks.trailing_zeros() as usize;
             }

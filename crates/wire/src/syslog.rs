@@ -273,4 +273,4 @@ fn rawmsg() -> Option<NameId> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
