@@ -4,7 +4,7 @@ pub mod clock;
 pub mod format;
 
 pub use clock::Clock;
-pub use format::{StampFormatter, TimeFormat};
+pub use format::{StampFormatter, TimeFormat, append_fraction, zone_text};
 
 use record::Civil;
 

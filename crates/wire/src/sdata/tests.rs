@@ -1,1 +1,77 @@
-//! Tests.
+//! Reading, looking up and writing STRUCTURED-DATA.
+
+use super::*;
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn all(sdata: &str) -> Vec<String> {
+    let mut buffer = Vec::new();
+    params(sdata.as_bytes())
+        .map(|p| format!("{}.{}={}", text(p.id), text(p.name), text(unescape(p.value, &mut buffer))))
+        .collect()
+}
+
+#[test]
+fn reads_all_parameters() {
+    assert_eq!(all("[a x=\"1\" y=\"\"][b][c z=\"2\"]"), ["a.x=1", "a.y=", "b.=", "c.z=2"]);
+    assert_eq!(all("[a x=\"q\\\"b\\]s\\\\n\\n\\\\\"]"), ["a.x=q\"b]s\\n\\n\\"]);
+    assert_eq!(all("[a x=\"1]2\"]"), ["a.x=1]2"]);
+    assert_eq!(all(""), [""; 0]);
+    let long = format!("[a x=\"{0}\" y=\"{0}\\\"\"][{1} z=\"1\"]", "v".repeat(100), "i".repeat(100));
+    assert_eq!(all(&long).len(), 3);
+}
+
+#[test]
+fn looks_up() {
+    let sdata = b"[meta sequenceId=\"7\"][x@1.2 k.l=\"v\" k=\"w\"][e]";
+    let find = |path: &str| lookup(sdata, path.as_bytes()).map(text);
+    assert_eq!(find("meta.sequenceId").as_deref(), Some("7"));
+    assert_eq!(find("x@1.2.k.l").as_deref(), Some("v"));
+    assert_eq!(find("x@1.2.k").as_deref(), Some("w"));
+    assert_eq!(find("e").as_deref(), Some(""));
+    for missing in ["meta", "meta.", "meta.sequenceI", "sequenceId", "x@1.k", "", "e."] {
+        assert_eq!(find(missing), None, "{missing}");
+    }
+}
+
+#[test]
+fn splits_paths() {
+    assert_eq!(split_path(b"x@1.2.k"), (&b"x@1.2"[..], &b"k"[..]));
+    assert_eq!(split_path(b"x"), (&b"x"[..], &b""[..]));
+}
+
+#[test]
+fn writes() {
+    let build = |pairs: &[(&str, &str, &str)]| {
+        let mut out = b"before".to_vec();
+        let mut builder = Builder::new(&mut out);
+        for (id, name, value) in pairs {
+            builder.param(id.as_bytes(), name.as_bytes(), value.as_bytes());
+        }
+        let any = builder.finish();
+        assert_eq!(any, !pairs.is_empty());
+        text(&out[6..])
+    };
+    assert_eq!(build(&[]), "");
+    assert_eq!(
+        build(&[("a", "x", "1"), ("a", "y", ""), ("b", "", ""), ("c", "z", "2")]),
+        "[a x=\"1\" y=\"\"][b][c z=\"2\"]"
+    );
+    assert_eq!(build(&[("a", "x", "q\"b]s\\n")]), "[a x=\"q\\\"b\\]s\\\\n\"]");
+    assert_eq!(build(&[("a b", "x=\u{e9}]", "\n")]), "[a%20b x%3D%C3%A9%5D=\"\n\"]");
+    assert_eq!(build(&[("", "x", "1")]), "[none x=\"1\"]");
+}
+
+#[test]
+fn checks_where_it_ends() {
+    let end = |text: &str| check(text.as_bytes(), 2, PREFIX.len());
+    assert_eq!(end("- [a x=\"1\"][b] message [c]"), Ok(Checked { end: 14, exact: true }));
+    assert_eq!(end("- [a x=\"1]\"] "), Ok(Checked { end: 12, exact: false }));
+    assert_eq!(end("- "), Ok(Checked { end: 2, exact: true }));
+    assert_eq!(end("- [a x=\"1\\\"]"), Err(12));
+    let value = "v".repeat(VALUE_MAX);
+    assert!(end(&format!("- [a x=\"{value}\"]")).is_ok());
+    assert!(end(&format!("- [a x=\"{value}v\"]")).is_err());
+}
