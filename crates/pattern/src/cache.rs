@@ -1,5 +1,6 @@
 //! What a worker keeps between matches: the scratch memory of the engines, so that matching neither locks nor allocates.
 
+use crate::memo::Memo;
 use regex_automata::meta;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -21,6 +22,7 @@ pub(crate) enum Scratch {
     None,
     Linear(Box<LinearScratch>),
     Pcre(Box<pcre2::bytes::CaptureLocations>),
+    Memo(Box<Memo>),
 }
 
 pub(crate) struct LinearScratch {

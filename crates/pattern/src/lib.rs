@@ -14,6 +14,7 @@ mod error;
 mod glob;
 mod linear;
 mod literal;
+mod memo;
 mod multi;
 mod node;
 mod options;

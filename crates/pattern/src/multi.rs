@@ -1,6 +1,7 @@
 //! Many patterns on one text: those that look for plain texts share one pass, so that the common case, none of them, costs once.
 
-use crate::cache::Cache;
+use crate::cache::{Cache, Scratch, Ticket};
+use crate::memo::{Key, Memo};
 use crate::pattern::Pattern;
 use aho_corasick::{AhoCorasick, AhoCorasickBuilder, Input, MatchKind};
 use std::sync::Arc;
@@ -14,6 +15,7 @@ const SINGLE_MAX: u32 = 8;
 pub struct MultiPattern {
     patterns: Vec<Arc<Pattern>>,
     shared: Option<Shared>,
+    ticket: Ticket,
 }
 
 /// The patterns that look for plain texts.
@@ -32,7 +34,7 @@ impl MultiPattern {
     pub fn compile(patterns: &[Arc<Pattern>]) -> MultiPattern {
         let patterns: Vec<Arc<Pattern>> = patterns.iter().take(PATTERNS_MAX).cloned().collect();
         let shared = Shared::new(&patterns);
-        MultiPattern { patterns, shared }
+        MultiPattern { patterns, shared, ticket: Ticket::new() }
     }
 
     pub fn len(&self) -> usize {
@@ -41,6 +43,23 @@ impl MultiPattern {
 
     pub fn is_empty(&self) -> bool {
         self.patterns.is_empty()
+    }
+
+    /// Which patterns match, for short texts that come again and again (hosts, programs): answers are remembered.
+    #[inline]
+    pub fn matches_often(&self, text: &[u8], cache: &mut Cache) -> u64 {
+        let Some(key) = Key::of(text) else { return self.matches(text, u64::MAX, cache) };
+        let make = || Scratch::Memo(Box::default());
+        if let Scratch::Memo(memo) = cache.scratch(&self.ticket, make)
+            && let Some(answer) = memo.get(&key)
+        {
+            return answer;
+        }
+        let answer = self.matches(text, u64::MAX, cache);
+        if let Scratch::Memo(memo) = cache.scratch(&self.ticket, make) {
+            Memo::set(memo, &key, answer);
+        }
+        answer
     }
 
     /// Which of the `wanted` patterns match; bit `n` stands for the n-th pattern.
@@ -139,6 +158,9 @@ mod tests {
         ] {
             assert_eq!(multi.matches(text.as_bytes(), u64::MAX, &mut cache), expected, "{text}");
             assert_eq!(multi.matches(text.as_bytes(), 0b001010, &mut cache), expected & 0b001010, "{text}");
+            for _ in 0..3 {
+                assert_eq!(multi.matches_often(text.as_bytes(), &mut cache), expected, "{text}");
+            }
         }
     }
 

@@ -1,0 +1,185 @@
+//! Comparisons: `"$PID" > 100`, `"$HOST" eq "a"`, `int("$x") === 5`.
+
+use crate::context::Workspace;
+use crate::number::Number;
+use crate::subject::Subject;
+use conf_syntax::CompareOp;
+use record::{Demand, NameId, ValueType};
+use std::cmp::Ordering;
+use template::{Msg, RenderContext, Template};
+
+/// A compiled comparison.
+pub struct Compare {
+    pub left: Side,
+    pub right: Side,
+    pub test: Test,
+    pub rule: Rule,
+}
+
+/// One side.
+pub enum Side {
+    Literal {
+        text: Box<[u8]>,
+        kind: ValueType,
+        number: Number,
+    },
+    /// A value in place; `kind` is the declared type, else the value's own.
+    Subject {
+        subject: Subject,
+        kind: Option<ValueType>,
+    },
+    Template(Box<Template>),
+}
+
+/// How two values are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// Their bytes.
+    Text,
+    /// The whole numbers they begin with: before version 4.0.
+    Leading,
+    /// By their types.
+    Typed,
+    /// By their types, and different types are never equal.
+    Strict,
+}
+
+/// Which outcomes of the comparison make it true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Test {
+    less: bool,
+    equal: bool,
+    greater: bool,
+}
+
+impl Test {
+    pub fn of(op: CompareOp) -> Test {
+        let (less, equal, greater) = match op {
+            CompareOp::Lt | CompareOp::StrLt => (true, false, false),
+            CompareOp::Le | CompareOp::StrLe => (true, true, false),
+            CompareOp::Eq | CompareOp::StrEq | CompareOp::StrictEq => (false, true, false),
+            CompareOp::Ne | CompareOp::StrNe | CompareOp::StrictNe => (true, false, true),
+            CompareOp::Ge | CompareOp::StrGe => (false, true, true),
+            CompareOp::Gt | CompareOp::StrGt => (false, false, true),
+        };
+        Test { less, equal, greater }
+    }
+
+    fn holds(self, ordering: Ordering) -> bool {
+        match ordering {
+            Ordering::Less => self.less,
+            Ordering::Equal => self.equal,
+            Ordering::Greater => self.greater,
+        }
+    }
+
+    /// `!=`: the only one that is true of things that cannot be compared.
+    fn is_not_equal(self) -> bool {
+        self.less && self.greater && !self.equal
+    }
+
+    fn is_equality(self) -> bool {
+        self.less == self.greater && self.less != self.equal
+    }
+}
+
+struct Seen<'a> {
+    text: &'a [u8],
+    kind: ValueType,
+    number: Option<Number>,
+}
+
+impl Seen<'_> {
+    fn number(&self) -> Number {
+        self.number.unwrap_or_else(|| Number::of(self.text, self.kind))
+    }
+}
+
+impl Compare {
+    pub fn holds(&self, msg: Msg<'_>, work: &mut Workspace, render: &mut RenderContext) -> bool {
+        let (mut a, mut b) = (work.text(), work.text());
+        let left = self.left.see(msg, render, &mut a);
+        let right = self.right.see(msg, render, &mut b);
+        let result = self.decide(&left, &right);
+        work.keep_text(a);
+        work.keep_text(b);
+        result
+    }
+
+    fn decide(&self, left: &Seen<'_>, right: &Seen<'_>) -> bool {
+        match self.rule {
+            Rule::Text => self.test.holds(left.text.cmp(right.text)),
+            Rule::Leading => {
+                let ordering = Number::leading(left.text).compare(Number::leading(right.text));
+                self.test.holds(ordering.unwrap_or(Ordering::Equal))
+            }
+            Rule::Strict if left.kind != right.kind => self.test.is_not_equal(),
+            Rule::Strict | Rule::Typed => self.typed(left, right),
+        }
+    }
+
+    fn typed(&self, left: &Seen<'_>, right: &Seen<'_>) -> bool {
+        if same_text(left.kind, right.kind) {
+            return self.test.holds(left.text.cmp(right.text));
+        }
+        let null = |seen: &Seen<'_>| seen.kind == ValueType::Null;
+        if self.test.is_equality() && (null(left) || null(right)) {
+            return self.test.equal == (null(left) && null(right));
+        }
+        match left.number().compare(right.number()) {
+            Some(ordering) => self.test.holds(ordering),
+            None => self.test.is_not_equal(),
+        }
+    }
+
+    pub fn reads(&self, demand: &mut Demand) {
+        for side in [&self.left, &self.right] {
+            match side {
+                Side::Literal { .. } => {}
+                Side::Subject { subject, .. } => subject.reads(demand),
+                Side::Template(template) => template.reads(demand),
+            }
+        }
+    }
+}
+
+/// Types whose values are compared as text when both sides have them.
+fn same_text(left: ValueType, right: ValueType) -> bool {
+    let group = |kind| match kind {
+        ValueType::String => 1,
+        ValueType::List | ValueType::Json => 2,
+        ValueType::Bytes => 3,
+        ValueType::Protobuf => 4,
+        _ => 0,
+    };
+    group(left) == group(right) && group(left) != 0
+}
+
+impl Side {
+    pub fn literal(text: &[u8], kind: ValueType) -> Side {
+        Side::Literal { text: text.into(), kind, number: Number::of(text, kind) }
+    }
+
+    fn see<'a>(&'a self, msg: Msg<'a>, render: &mut RenderContext, buffer: &'a mut Vec<u8>) -> Seen<'a> {
+        match self {
+            Side::Literal { text, kind, number } => Seen { text, kind: *kind, number: Some(*number) },
+            Side::Subject { subject: Subject::Value(name), kind } => value(msg, *name, *kind),
+            Side::Subject { subject, kind } => {
+                let text = subject.text(msg, render, buffer);
+                Seen { text, kind: kind.unwrap_or_default(), number: None }
+            }
+            Side::Template(template) => {
+                let kind = template.render_typed(msg, render, buffer);
+                Seen { text: buffer, kind, number: None }
+            }
+        }
+    }
+}
+
+/// A value that is not set is the empty string: `"$PID" != ""` asks whether there is one.
+fn value(msg: Msg<'_>, name: NameId, kind: Option<ValueType>) -> Seen<'_> {
+    match msg.batch.value(msg.record, name) {
+        Some(value) => Seen { text: value.bytes, kind: kind.unwrap_or(value.kind), number: None },
+        None => Seen { text: b"", kind: kind.unwrap_or_default(), number: None },
+    }
+}

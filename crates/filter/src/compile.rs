@@ -1,0 +1,130 @@
+//! From the syntax tree to the compiled expression: all errors, not only the first.
+
+mod comparison;
+mod functions;
+
+use crate::env::{FilterEnv, Progress};
+use crate::filter::Filter;
+use crate::node::Node;
+use conf_syntax::FilterExpr;
+use diag::{Diagnostic, Diagnostics, SourceMap, Span, nearest};
+use std::sync::Arc;
+use template::Condition;
+
+pub use functions::{FUNCTIONS, FunctionInfo};
+
+pub fn expression(expr: &FilterExpr, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
+    match expr {
+        FilterExpr::Not(inner, _) => expression(inner, env, diags).map(negated),
+        FilterExpr::And(parts, _) => all(parts, env, diags).map(conjunction),
+        FilterExpr::Or(parts, _) => all(parts, env, diags).map(disjunction),
+        FilterExpr::Call(call) => functions::compile(call, env, diags),
+        FilterExpr::Compare { lhs, op, rhs, span } => comparison::compile(lhs, *op, rhs, *span, env, diags),
+    }
+}
+
+fn all(parts: &[FilterExpr], env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Vec<Node>> {
+    let compiled: Vec<Option<Node>> = parts.iter().map(|p| expression(p, env, diags)).collect();
+    compiled.into_iter().collect()
+}
+
+pub fn named(name: &str, at: Span, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Arc<Filter>> {
+    let cache = env.named_filters();
+    match cache.progress(name) {
+        Some(Progress::Done(filter)) => return Some(filter),
+        Some(Progress::Failed) => return None,
+        Some(Progress::Begun) => {
+            diags.error("F0105", format!("filter `{name}` contains itself"), at);
+            return None;
+        }
+        None => {}
+    }
+    let Some(expr) = env.filter(name) else {
+        let near = env.filter_names();
+        let near = nearest(name, near.iter().copied());
+        diags.push(Diagnostic::error("F0104", format!("there is no filter `{name}`"), at).suggest(near));
+        return None;
+    };
+    cache.set(name, Progress::Begun);
+    let compiled = Filter::compile(expr, env, diags).map(Arc::new);
+    cache.set(name, compiled.clone().map_or(Progress::Failed, Progress::Done));
+    compiled
+}
+
+/// Compiles the condition of `$(if 'TEXT' ...)`; what [`template::Scope::condition`] is made of.
+pub fn compile_condition(text: &str, env: &dyn FilterEnv) -> Result<Arc<dyn Condition>, String> {
+    let mut sources = SourceMap::new();
+    let mut diags = Diagnostics::new();
+    let expr = conf_syntax::parse_filter_text(text, None, &mut sources, &mut diags);
+    let filter = expr.and_then(|e| Filter::compile(&e, env, &mut diags));
+    let error = diags.iter().find(|d| d.severity == diag::Severity::Error).map(|d| d.message.clone());
+    match (filter, error) {
+        (Some(filter), None) => Ok(Arc::new(filter)),
+        (_, Some(error)) => Err(error),
+        (None, None) => Err("empty filter expression".to_owned()),
+    }
+}
+
+fn negated(node: Node) -> Node {
+    match node {
+        Node::Always(value) => Node::Always(!value),
+        Node::Pri(table) => from_table(table.negated()),
+        Node::Not(inner) => *inner,
+        node => Node::Not(Box::new(node)),
+    }
+}
+
+fn from_table(table: crate::pri::PriTable) -> Node {
+    match (table.all(), table.none()) {
+        (true, _) => Node::Always(true),
+        (_, true) => Node::Always(false),
+        _ => Node::Pri(table),
+    }
+}
+
+/// Nodes that leave no trace may change places: tables are merged and the cheap come first.
+fn conjunction(parts: Vec<Node>) -> Node {
+    combine(parts, true)
+}
+
+fn disjunction(parts: Vec<Node>) -> Node {
+    combine(parts, false)
+}
+
+fn combine(parts: Vec<Node>, and: bool) -> Node {
+    let mut flat = Vec::with_capacity(parts.len());
+    for part in parts {
+        match part {
+            Node::And(inner) if and => flat.extend(inner),
+            Node::Or(inner) if !and => flat.extend(inner),
+            part => flat.push(part),
+        }
+    }
+    // `x or true` is true and `x and false` is false, unless x has to be asked for its traces.
+    let pure = flat.iter().all(Node::is_pure);
+    if pure && flat.iter().any(|n| matches!(n, Node::Always(value) if *value != and)) {
+        return Node::Always(!and);
+    }
+    flat.retain(|n| !matches!(n, Node::Always(value) if *value == and));
+    if pure {
+        flat.sort_by_key(Node::cost);
+        let tables = flat.iter().take_while(|n| matches!(n, Node::Pri(_))).count();
+        let merged = flat.drain(..tables).filter_map(|n| match n {
+            Node::Pri(table) => Some(table),
+            _ => None,
+        });
+        if let Some(table) = merged.reduce(|a, b| if and { a.and(&b) } else { a.or(&b) }) {
+            match from_table(table) {
+                Node::Always(value) if value == and => {}
+                Node::Always(value) => return Node::Always(value),
+                node => flat.insert(0, node),
+            }
+        }
+    }
+    match flat.len() {
+        0 => Node::Always(and),
+        1 => flat.remove(0),
+        _ if and => Node::And(flat),
+        _ => Node::Or(flat),
+    }
+}

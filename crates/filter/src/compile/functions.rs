@@ -1,0 +1,393 @@
+//! The filter functions: one entry in the table, one function here.
+
+use crate::blank::Blank;
+use crate::compile::named;
+use crate::env::FilterEnv;
+use crate::list::InList;
+use crate::matcher::Matcher;
+use crate::matches::group_names;
+use crate::netmask::Net;
+use crate::node::Node;
+use crate::options::{MatcherOptions, template_of, unknown_option, value_of};
+use crate::pri::PriTable;
+use crate::rate::RateLimit;
+use crate::subject::Subject;
+use conf_syntax::{Arg, ArgKind, Call};
+use diag::{Diagnostic, Diagnostics, Span, nearest};
+use pattern::{Kind, Pattern, PatternOptions};
+use record::{NameId, pri, tag_id};
+use std::sync::Arc;
+
+/// A filter function for the reference manual.
+#[derive(Clone, Copy, Debug)]
+pub struct FunctionInfo {
+    pub name: &'static str,
+    pub aliases: &'static [&'static str],
+    pub arguments: &'static str,
+    pub help: &'static str,
+    compile: Compile,
+}
+
+type Compile = fn(&Call, &dyn FilterEnv, &mut Diagnostics) -> Option<Node>;
+
+const CODES: MatcherOptions = MatcherOptions::FILTER;
+const MATCHER: &str = "\"pattern\" type(pcre|string|glob) flags(...)";
+
+const fn function(
+    name: &'static str,
+    aliases: &'static [&'static str],
+    arguments: &'static str,
+    help: &'static str,
+    compile: Compile,
+) -> FunctionInfo {
+    FunctionInfo { name, aliases, arguments, help, compile }
+}
+
+/// Every filter function.
+pub const FUNCTIONS: &[FunctionInfo] = &[
+    function("facility", &[], "name, a..b, number", "the facility of the message", facility),
+    function("level", &["severity", "priority"], "name, a..b, number", "the severity of the message", level),
+    function("program", &[], MATCHER, "a pattern on PROGRAM", |c, e, d| on_field(c, Subject::Program, e, d)),
+    function("host", &[], MATCHER, "a pattern on HOST", |c, e, d| on_field(c, Subject::Host, e, d)),
+    function("message", &[], MATCHER, "a pattern on MESSAGE", |c, e, d| on_field(c, Subject::Message, e, d)),
+    function(
+        "match",
+        &[],
+        "\"pattern\" value(\"NAME\") template(\"T\") type(...) flags(...)",
+        "a pattern on a value or what a template prints; without both on `PROGRAM[PID]: MESSAGE`",
+        on_value,
+    ),
+    function(
+        "source",
+        &[],
+        MATCHER,
+        "the name of the source statement; a plain string unless type() says otherwise",
+        |c, e, d| on_field(c, Subject::Value(NameId::SOURCE), e, d),
+    ),
+    function("filter", &[], "name", "another filter", filter),
+    function(
+        "netmask",
+        &[],
+        "a.b.c.d/bits",
+        "the IPv4 network of the sender; messages from this machine count as 127.0.0.1",
+        |c, _, d| netmask(c, Net::v4, "a.b.c.d, a.b.c.d/bits or a.b.c.d/mask", d),
+    ),
+    function(
+        "netmask6",
+        &[],
+        "address/bits",
+        "the IPv6 network of the sender; messages from this machine count as ::1",
+        |c, _, d| netmask(c, Net::v6, "an IPv6 address or address/bits", d),
+    ),
+    function("tags", &[], "\"tag\", ...", "any of the tags is set", tags),
+    function(
+        "in-list",
+        &[],
+        "\"/file\" value(\"NAME\")",
+        "the value is a line of the file, which is read when the configuration is",
+        in_list,
+    ),
+    function(
+        "blank",
+        &[],
+        "\"NAME\"",
+        "the value is not set or says nothing: blanks, null, false, an empty list",
+        blank,
+    ),
+    function(
+        "rate-limit",
+        &["throttle"],
+        "key(\"T\") rate(n)",
+        "up to n messages a second for each key, n at once",
+        rate_limit,
+    ),
+];
+
+pub fn compile(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
+    let name = call.name.norm();
+    match FUNCTIONS.iter().find(|f| f.name == name || f.aliases.contains(&name.as_str())) {
+        Some(function) => {
+            let function_of = function.compile;
+            function_of(call, env, diags)
+        }
+        None => {
+            let known =
+                FUNCTIONS.iter().flat_map(|f| std::iter::once(f.name).chain(f.aliases.iter().copied()));
+            let text = format!("unknown filter function `{}`", call.name.text);
+            let near = nearest(&call.name.text, known);
+            diags.push(Diagnostic::error("F0101", text, call.name.span).suggest(near));
+            None
+        }
+    }
+}
+
+fn wrong(message: impl Into<String>, at: Span, diags: &mut Diagnostics) {
+    diags.error("F0103", message, at);
+}
+
+fn facility(call: &Call, _: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
+    let set = numbers(call, 127, &|name| pri::facility(name), &pri::FACILITIES, diags)?;
+    Some(Node::Pri(PriTable::of(|p| set[usize::from(p >> 3) & 127])))
+}
+
+fn level(call: &Call, _: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
+    let set = numbers(call, 7, &|name| pri::severity(name), &pri::SEVERITIES, diags)?;
+    Some(Node::Pri(PriTable::of(|p| set[usize::from(p & 7)])))
+}
+
+/// The numbers that names, ranges and numbers stand for.
+fn numbers(
+    call: &Call,
+    max: u8,
+    number_of: &dyn Fn(&str) -> Option<u8>,
+    names: &[&'static str],
+    diags: &mut Diagnostics,
+) -> Option<[bool; 128]> {
+    let mut set = [false; 128];
+    let mut good = !call.args.is_empty();
+    if !good {
+        wrong(format!("{}() needs a name", call.name.text), call.span, diags);
+    }
+    let mut one = |arg: &Arg| {
+        let found = match &arg.kind {
+            ArgKind::Int { value, .. } => u8::try_from(*value).ok().filter(|n| *n <= max),
+            _ => arg.text().and_then(number_of),
+        };
+        if found.is_none() {
+            let text = arg.text().unwrap_or(arg.describe());
+            let what = if max == 7 { "severity" } else { "facility" };
+            let near = nearest(text, names.iter().copied());
+            diags
+                .push(Diagnostic::error("F0106", format!("unknown {what} `{text}`"), arg.span).suggest(near));
+        }
+        found
+    };
+    for arg in &call.args {
+        let range = match &arg.kind {
+            ArgKind::Range(from, to) => (one(from), one(to)),
+            _ => {
+                let number = one(arg);
+                (number, number)
+            }
+        };
+        match range {
+            (Some(a), Some(b)) => (a.min(b)..=a.max(b)).for_each(|n| set[usize::from(n)] = true),
+            _ => good = false,
+        }
+    }
+    good.then_some(set)
+}
+
+/// What the arguments of a matcher say.
+struct Arguments<'a> {
+    pattern: &'a str,
+    at: Span,
+    options: PatternOptions,
+    value: Option<&'a Call>,
+    template: Option<&'a Call>,
+}
+
+fn arguments<'a>(
+    call: &'a Call,
+    with_value: bool,
+    kind: Kind,
+    diags: &mut Diagnostics,
+) -> Option<Arguments<'a>> {
+    let mut options = PatternOptions { kind, ..PatternOptions::default() };
+    let (mut pattern, mut value, mut template) = (None, None, None);
+    let mut good = true;
+    let known: &[&str] =
+        if with_value { &["value", "template", "type", "flags"] } else { &["type", "flags"] };
+    for arg in &call.args {
+        match &arg.kind {
+            ArgKind::Call(option) if CODES.read(option, &mut options, diags) => {}
+            ArgKind::Call(option) if with_value && option.is("value") => value = Some(option),
+            ArgKind::Call(option) if with_value && option.is("template") => template = Some(option),
+            ArgKind::Call(_) => {
+                unknown_option(&call.name.text, arg, known, &CODES, diags);
+                good = false;
+            }
+            _ if pattern.is_none() && arg.text().is_some() => pattern = arg.text().map(|t| (t, arg.span)),
+            _ => {
+                wrong(format!("{}() takes one pattern", call.name.text), arg.span, diags);
+                good = false;
+            }
+        }
+    }
+    let Some((pattern, at)) = pattern else {
+        wrong(format!("{}() needs a pattern", call.name.text), call.span, diags);
+        return None;
+    };
+    good.then_some(Arguments { pattern, at, options, value, template })
+}
+
+fn matcher(arguments: Arguments<'_>, subject: Subject, diags: &mut Diagnostics) -> Option<Node> {
+    let options = arguments.options;
+    if let Some(flag) = options.misplaced_flag() {
+        diags.warning("F0113", format!("flag `{flag}` does nothing with this type of pattern"), arguments.at);
+    }
+    match Pattern::compile(arguments.pattern, &options) {
+        Err(e) => {
+            diags.push(
+                Diagnostic::error("F0110", e.to_string(), arguments.at).note(format!("see {}", e.code)),
+            );
+            None
+        }
+        Ok(pattern) => {
+            let store = match options.store_matches {
+                false => None,
+                true => Some(group_names(&pattern).or_else(|| {
+                    diags.error("F0116", "too many names of values", arguments.at);
+                    None
+                })?),
+            };
+            Some(Node::Match(Box::new(Matcher::new(subject, pattern, store))))
+        }
+    }
+}
+
+fn on_field(call: &Call, subject: Subject, _: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
+    let kind = if call.is("source") { Kind::String } else { Kind::Pcre };
+    matcher(arguments(call, false, kind, diags)?, subject, diags)
+}
+
+fn on_value(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
+    let arguments = arguments(call, true, Kind::Pcre, diags)?;
+    let subject = match (arguments.value, arguments.template) {
+        (Some(_), Some(template)) => {
+            wrong("match() takes value() or template(), not both", template.span, diags);
+            return None;
+        }
+        (Some(value), None) => subject_of_name(CODES.single_text(value, diags)?, value.span, env, diags)?,
+        (None, Some(template)) => {
+            let text = CODES.single_text(template, diags)?;
+            Subject::of(template_of(text, template.span, env, &CODES, diags)?)
+        }
+        (None, None) => {
+            let text = "match() without value() or template() looks at `PROGRAM[PID]: MESSAGE`";
+            let help = "write match(\"...\" value(\"MESSAGE\")) or message(\"...\")";
+            diags.push(Diagnostic::warning("F0112", text, call.span).help(help));
+            Subject::Legacy
+        }
+    };
+    matcher(arguments, subject, diags)
+}
+
+fn subject_of_name(name: &str, at: Span, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Subject> {
+    let name = value_of(name, at, &CODES, diags)?;
+    Some(Subject::of(template_of(&format!("${{{name}}}"), at, env, &CODES, diags)?))
+}
+
+fn filter(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
+    let name = CODES.single_text(call, diags)?;
+    named(name, call.span, env, diags).map(Node::Filter)
+}
+
+fn netmask(call: &Call, read: fn(&str) -> Option<Net>, what: &str, diags: &mut Diagnostics) -> Option<Node> {
+    let text = CODES.single_text(call, diags)?;
+    let net = read(text);
+    if net.is_none() {
+        diags.error(
+            "F0107",
+            format!("`{text}` is not a network: {}() takes {what}", call.name.text),
+            call.span,
+        );
+    }
+    net.map(Node::Net)
+}
+
+fn tags(call: &Call, _: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
+    let (mut word, mut more) = (0, Vec::new());
+    for arg in &call.args {
+        let Some(name) = arg.text() else {
+            wrong(format!("tags() takes names, not {}", arg.describe()), arg.span, diags);
+            return None;
+        };
+        match tag_id(name) {
+            None => {
+                diags.error("F0116", "too many tags", arg.span);
+                return None;
+            }
+            Some(tag) if tag.0 < u64::BITS => word |= 1 << tag.0,
+            Some(tag) => more.push(tag),
+        }
+    }
+    if call.args.is_empty() {
+        wrong("tags() needs the name of a tag", call.span, diags);
+        return None;
+    }
+    Some(Node::Tags { word, more })
+}
+
+fn in_list(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
+    let mut texts = Vec::new();
+    for arg in &call.args {
+        match &arg.kind {
+            ArgKind::Call(option) if option.is("value") => {
+                texts.push((CODES.single_text(option, diags)?, option.span))
+            }
+            ArgKind::Call(_) => {
+                unknown_option("in-list", arg, &["value"], &CODES, diags);
+                return None;
+            }
+            _ => texts.extend(arg.text().map(|t| (t, arg.span))),
+        }
+    }
+    let [(path, path_at), (name, name_at)] = texts[..] else {
+        wrong("in-list() takes the name of a file and value(\"NAME\")", call.span, diags);
+        return None;
+    };
+    let subject = subject_of_name(name, name_at, env, diags)?;
+    match env.read_file(path) {
+        Ok(file) => Some(Node::InList(Box::new(InList::new(subject, &file)))),
+        Err(e) => {
+            diags.error("F0108", format!("cannot read `{path}`: {e}"), path_at);
+            None
+        }
+    }
+}
+
+fn blank(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
+    let name = value_of(CODES.single_text(call, diags)?, call.span, &CODES, diags)?;
+    let template = template_of(&format!("${{{name}}}"), call.span, env, &CODES, diags)?;
+    Some(Node::Blank(Box::new(Blank::new(name, template))))
+}
+
+fn rate_limit(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
+    if call.is("throttle") {
+        let finding = Diagnostic::warning("F0117", "throttle() is called rate-limit() now", call.name.span);
+        diags.push(finding.help("write rate-limit(...) with the same options"));
+    }
+    let (mut key, mut rate) = (None, None);
+    for arg in &call.args {
+        match &arg.kind {
+            ArgKind::Call(option) if option.is("key") || option.is("template") => {
+                let text = CODES.single_text(option, diags)?;
+                key = Some(template_of(text, option.span, env, &CODES, diags)?);
+            }
+            ArgKind::Call(option) if option.is("rate") => match option.args.as_slice() {
+                [n] => rate = n.int().and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 0),
+                _ => rate = None,
+            },
+            ArgKind::Call(option) if option.is("thread-local-rate") => {
+                let text = "thread-local-rate() is not available: rate() holds over all workers here";
+                let finding = Diagnostic::error("F0102", text, option.span);
+                diags.push(finding.help("write rate(n) with the rate of all workers together"));
+                return None;
+            }
+            _ => {
+                unknown_option(&call.name.text, arg, &["key", "rate"], &CODES, diags);
+                return None;
+            }
+        }
+    }
+    let Some(rate) = rate else {
+        diags.error(
+            "F0109",
+            "rate-limit() needs rate(n) with a whole number of messages a second, 1 or more",
+            call.span,
+        );
+        return None;
+    };
+    Some(Node::Rate(Arc::new(RateLimit::new(key, rate))))
+}

@@ -1,0 +1,117 @@
+//! The compiled filter and what can be asked of it.
+
+use crate::compile;
+use crate::context::{FilterContext, Workspace};
+use crate::env::FilterEnv;
+use crate::node::Node;
+use conf_syntax::FilterExpr;
+use diag::{Diagnostics, Span};
+use record::{Batch, Demand, NameId, Record};
+use std::cell::RefCell;
+use std::sync::Arc;
+use template::{Condition, Msg, RenderContext};
+
+/// A compiled filter expression. Shared by all workers; each brings its [`FilterContext`].
+pub struct Filter {
+    node: Node,
+    pure: bool,
+    stores: bool,
+}
+
+impl Filter {
+    /// Reports everything wrong with the expression; `None` when there was an error.
+    pub fn compile(expr: &FilterExpr, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Filter> {
+        compile::expression(expr, env, diags).map(Filter::new)
+    }
+
+    /// The filter of `filter NAME { ... };`, compiled once. An error in it is reported once, a wrong name each time; `at` is where the
+    /// name stands.
+    pub fn named(name: &str, at: Span, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Arc<Filter>> {
+        compile::named(name, at, env, diags)
+    }
+
+    pub(crate) fn new(node: Node) -> Filter {
+        let (pure, stores) = (node.is_pure(), node.stores());
+        Filter { node, pure, stores }
+    }
+
+    pub(crate) fn node(&self) -> &Node {
+        &self.node
+    }
+
+    /// Leaves in `selection` (indices of the batch's records) those that match, in their order.
+    pub fn select(&self, batch: &mut Batch, selection: &mut Vec<u32>, cx: &mut FilterContext) {
+        self.node.narrow(batch, selection, &mut cx.work, &mut cx.render);
+    }
+
+    /// Whether one record matches; stores its matches.
+    pub fn matches(&self, batch: &mut Batch, index: usize, cx: &mut FilterContext) -> bool {
+        if self.stores {
+            let mut selection = cx.work.selection();
+            selection.extend(u32::try_from(index));
+            self.select(batch, &mut selection, cx);
+            let found = !selection.is_empty();
+            cx.work.keep_selection(selection);
+            return found;
+        }
+        match batch.records.get(index) {
+            Some(record) => self.holds_for(batch, record, cx),
+            None => false,
+        }
+    }
+
+    /// Whether a message matches, without storing matches.
+    pub fn holds_for(&self, batch: &Batch, record: &Record, cx: &mut FilterContext) -> bool {
+        self.node.holds(batch, record, &mut cx.work, &mut cx.render)
+    }
+
+    /// Asking leaves no trace: no matches stored, no tokens of a rate limit taken.
+    pub fn is_pure(&self) -> bool {
+        self.pure
+    }
+
+    /// Adds what it looks at.
+    pub fn reads(&self, demand: &mut Demand) {
+        self.node.reads(demand);
+    }
+
+    /// The values it may set: matches of patterns with store-matches.
+    pub fn writes(&self) -> Vec<NameId> {
+        let mut names = Vec::new();
+        self.node.each_matcher(&mut |matcher| {
+            if let Some(groups) = &matcher.store {
+                names.extend((0..groups.len()).filter_map(|n| u8::try_from(n).ok()).map(NameId::of_match));
+                names.extend(groups.iter().flatten());
+            }
+        });
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+
+    /// How each pattern is matched, for `check --explain`.
+    pub fn explain(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        self.node
+            .each_matcher(&mut |m| lines.push(format!("{:?}: {}", m.pattern.text(), m.pattern.engine())));
+        lines
+    }
+}
+
+thread_local! {
+    /// `$(if)` has only the context of templates: the workspaces of its conditions are kept here, one for each level of nesting.
+    static WORKSPACES: RefCell<Vec<Workspace>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Condition for Filter {
+    fn holds(&self, msg: Msg<'_>, cx: &mut RenderContext) -> bool {
+        let mut work = WORKSPACES.with(|w| w.borrow_mut().pop()).unwrap_or_default();
+        let result = self.node.holds(msg.batch, msg.record, &mut work, cx);
+        WORKSPACES.with(|w| w.borrow_mut().push(work));
+        result
+    }
+
+    fn reads(&self, demand: &mut Demand) {
+        Filter::reads(self, demand);
+    }
+}

@@ -1,0 +1,139 @@
+//! Options several operations share: `type()`, `flags()`, `value()`, `template()`, and how to report an unknown one.
+
+use crate::env::FilterEnv;
+use conf_syntax::{Arg, ArgKind, Call};
+use diag::{Diagnostic, Diagnostics, Span, nearest};
+use pattern::PatternOptions;
+use template::Template;
+
+/// Codes under which findings are reported: those of filters, or those of another crate that uses the same options.
+#[derive(Clone, Copy, Debug)]
+pub struct MatcherOptions {
+    pub unknown_option: &'static str,
+    pub wrong_argument: &'static str,
+    pub wrong_template: &'static str,
+    pub useless: &'static str,
+}
+
+impl MatcherOptions {
+    pub const FILTER: MatcherOptions = MatcherOptions {
+        unknown_option: "F0102",
+        wrong_argument: "F0103",
+        wrong_template: "F0111",
+        useless: "F0113",
+    };
+
+    /// Reads `type()` or `flags()` into `options`; `false` when the call is neither.
+    pub fn read(&self, call: &Call, options: &mut PatternOptions, diags: &mut Diagnostics) -> bool {
+        if call.is("type") {
+            if let Some(name) = self.single_text(call, diags) {
+                if let Err(e) = options.set_kind(name) {
+                    let known = nearest(name, pattern::KIND_NAMES);
+                    diags.push(Diagnostic::error(e.code, e.message, call.span).suggest(known));
+                }
+            }
+            return true;
+        }
+        if call.is("flags") {
+            for arg in &call.args {
+                let Some(name) = arg.text() else {
+                    diags.error(
+                        self.wrong_argument,
+                        format!("flags() takes names, not {}", arg.describe()),
+                        arg.span,
+                    );
+                    continue;
+                };
+                if let Err(e) = options.set_flag(name) {
+                    let known = nearest(name, pattern::FLAG_NAMES);
+                    diags.push(Diagnostic::error(e.code, e.message, arg.span).suggest(known));
+                }
+            }
+            return true;
+        }
+        false
+    }
+
+    /// The one text an option takes.
+    pub fn single_text<'a>(&self, call: &'a Call, diags: &mut Diagnostics) -> Option<&'a str> {
+        match call.args.as_slice() {
+            [arg] if arg.text().is_some() => arg.text(),
+            _ => {
+                let text = format!("{}() takes one text", call.name.text);
+                diags.error(self.wrong_argument, text, call.span);
+                None
+            }
+        }
+    }
+}
+
+/// The name in `value("NAME")` or of a name argument; a `$` before it and braces are taken off with a warning.
+pub fn value_of<'a>(
+    name: &'a str,
+    at: Span,
+    codes: &MatcherOptions,
+    diags: &mut Diagnostics,
+) -> Option<&'a str> {
+    let bare = match name.strip_prefix('$') {
+        None => name,
+        Some(rest) => {
+            let bare = rest.strip_prefix('{').and_then(|r| r.strip_suffix('}')).unwrap_or(rest);
+            let finding =
+                Diagnostic::warning(codes.useless, format!("`{name}` names a value: no `$` is needed"), at);
+            diags.push(finding.help(format!("write \"{bare}\"")));
+            bare
+        }
+    };
+    if bare.is_empty() || bare.contains(['{', '}', '$']) {
+        diags.error(codes.wrong_argument, format!("`{name}` is not the name of a value"), at);
+        return None;
+    }
+    Some(bare)
+}
+
+/// Compiles a template, reporting its error at `at`.
+pub fn template_of(
+    text: &str,
+    at: Span,
+    env: &dyn FilterEnv,
+    codes: &MatcherOptions,
+    diags: &mut Diagnostics,
+) -> Option<Template> {
+    match Template::compile(text, env.template_options(), env.scope()) {
+        Ok(template) => Some(template),
+        Err(e) => {
+            let mut finding = Diagnostic::error(codes.wrong_template, e.to_string(), at);
+            if let Some(help) = e.help {
+                finding = finding.help(help);
+            }
+            diags.push(finding);
+            None
+        }
+    }
+}
+
+/// Reports an option a function does not have.
+pub fn unknown_option(
+    function: &str,
+    arg: &Arg,
+    known: &[&str],
+    codes: &MatcherOptions,
+    diags: &mut Diagnostics,
+) {
+    let finding = match &arg.kind {
+        ArgKind::Call(call) => {
+            let text = format!("{function}() has no option `{}`", call.name.text);
+            let near = nearest(&call.name.text, known.iter().copied());
+            let finding = Diagnostic::error(codes.unknown_option, text, call.name.span).suggest(near);
+            match near {
+                None if !known.is_empty() => finding.note(format!("its options are {}", known.join(", "))),
+                _ => finding,
+            }
+        }
+        _ => {
+            let text = format!("{function}() does not take {} here", arg.describe());
+            Diagnostic::error(codes.wrong_argument, text, arg.span)
+        }
+    };
+    diags.push(finding);
+}
