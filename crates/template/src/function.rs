@@ -1,6 +1,6 @@
 //! Template functions: what a call is once compiled, and what the table says of each.
 
-use crate::compile::Call;
+use crate::call::Call;
 use crate::context::Scratch;
 use crate::{Msg, RenderContext, Template, TemplateError};
 use record::{Demand, ValueType};

@@ -1,9 +1,10 @@
 //! The layouts a destination uses when it has no template().
 
-use crate::compile::{Compiler, Piece, assemble};
+use crate::assemble::{Piece, assemble};
+use crate::compile::Compiler;
 use crate::date::{Clock, DateKind};
 use crate::op::{Header, Op};
-use crate::{NoScope, Template, TemplateOptions, TsFormat};
+use crate::{NoScope, Template, TemplateOptions};
 use record::ValueType;
 use std::sync::Arc;
 
@@ -16,19 +17,10 @@ fn options(opts: &TemplateOptions) -> TemplateOptions {
     TemplateOptions { escape: false, ..opts.clone() }
 }
 
-fn stamp_kind(format: TsFormat) -> DateKind {
-    match format {
-        TsFormat::Bsd => DateKind::Bsd,
-        TsFormat::Iso => DateKind::Iso,
-        TsFormat::Full => DateKind::Full,
-        TsFormat::Unix => DateKind::Unix,
-    }
-}
-
 /// file, pipe, program, standard output, usertty: `STAMP HOST MSGHDR` and MESSAGE, one line each.
 pub fn file_default(opts: &TemplateOptions) -> Template {
     let opts = options(opts);
-    let stamp = Compiler::new(&opts, &NoScope).date(stamp_kind(opts.ts_format), Clock::Message);
+    let stamp = Compiler::new(&opts, &NoScope).date(opts.ts_format.into(), Clock::Message);
     assemble(String::new(), line(vec![Piece::Op(stamp)]), &opts)
 }
 

@@ -3,6 +3,9 @@
 //! A [`Template`] is compiled once for its options and printed by workers, each with its own [`RenderContext`]. Copies from a
 //! batch's text that follow each other are joined, so a message that is printed the way it came in costs one copy.
 
+mod assemble;
+mod calendar;
+mod call;
 mod compile;
 mod context;
 mod date;
@@ -12,6 +15,7 @@ mod facts;
 mod function;
 mod functions;
 pub mod layout;
+mod line;
 mod list;
 mod macros;
 mod op;

@@ -14,10 +14,14 @@ pub(crate) struct Lit {
     pub len: u32,
 }
 
-/// One step. Kept small; what is large or rare stands behind a box.
+/// One step: something to print and the separator after it, which is one byte nearly always.
+pub(crate) struct Step {
+    pub op: Op,
+    pub then: Option<u8>,
+}
+
+/// Something to print. Kept small; what is large or rare stands behind a box.
 pub(crate) enum Op {
-    /// A literal of one byte, the usual separator.
-    Byte(u8),
     Literal(Lit),
     Host,
     Program,
@@ -28,6 +32,8 @@ pub(crate) enum Op {
     /// The part of the host field between `@` and `/`.
     HostMiddle,
     Msghdr,
+    /// MSGHDR and MESSAGE.
+    MsghdrMessage,
     /// `<PRI>` with its brackets.
     PriHeader,
     /// A BSD stamp without fraction: copied from the message where it is known to stand there.
@@ -99,7 +105,7 @@ impl Op {
     }
 
     pub fn is_literal(&self) -> bool {
-        matches!(self, Op::Byte(_) | Op::Literal(_))
+        matches!(self, Op::Literal(_))
     }
 
     pub fn reads(&self, demand: &mut Demand) {
@@ -110,7 +116,10 @@ impl Op {
         }
         match self {
             Op::HostMiddle => demand.name(NameId::HOST),
-            Op::Msghdr => {
+            Op::Msghdr | Op::MsghdrMessage => {
+                if matches!(self, Op::MsghdrMessage) {
+                    demand.name(NameId::MESSAGE);
+                }
                 for name in [NameId::LEGACY_MSGHDR, NameId::PROGRAM, NameId::PID] {
                     demand.name(name);
                 }

@@ -1,20 +1,20 @@
 //! Runs a compiled template over messages. The hot code of every formatted destination.
 
 use crate::date::{Clock, Date};
-use crate::op::{Header, Op};
+use crate::op::{Header, Op, Step};
 use crate::sink::Sink;
 use crate::{Msg, RenderContext, Template, escape, facts, sdata};
 use record::{Batch, Flags, Record, Span, Stamp, Value, ValueType};
 
 /// Bytes of a stamp in the form of RFC 3164.
-const BSD_STAMP_BYTES: u32 = 15;
+pub(crate) const BSD_STAMP_BYTES: u32 = 15;
 
 impl Template {
     /// Appends the text for one message.
     pub fn render(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) {
         let mut sink = Sink::new(out, &msg.batch.text);
         self.run(msg, cx, &mut sink);
-        sink.flush();
+        sink.finish();
     }
 
     /// Appends the texts for the selected records of a batch; `ends` gets the length of `out` after each. Counts
@@ -28,49 +28,53 @@ impl Template {
         ends: &mut Vec<u32>,
     ) {
         let average = batch.text.len() / batch.records.len().max(1) + 64;
-        out.reserve(selection.len() * average);
+        out.reserve(selection.len().saturating_mul(average));
         ends.reserve(selection.len());
+        let mut sink = Sink::new(out, &batch.text);
         for index in selection {
             if let Some(record) = batch.records.get(*index as usize) {
-                self.render(Msg { batch, record }, cx, out);
+                let msg = Msg { batch, record };
+                if !self.line.is_some_and(|line| line.copy(msg, sink.out())) {
+                    self.run(msg, cx, &mut sink);
+                }
                 if record.flags.has(Flags::LOCAL) {
                     cx.seqnum = cx.seqnum.map(|n| n.saturating_add(1));
                 }
             }
-            ends.push(out.len() as u32);
+            ends.push(sink.out().len() as u32);
         }
     }
 
     #[inline]
     fn run(&self, msg: Msg<'_>, cx: &mut RenderContext, sink: &mut Sink<'_>) {
-        if self.escape {
-            for op in &self.ops {
-                self.run_escaped(op, msg, cx, sink);
+        for step in &self.steps {
+            if self.escape {
+                self.print_escaped(&step.op, msg, cx, sink);
+            } else {
+                self.print(&step.op, msg, cx, sink);
             }
-            return;
-        }
-        for op in &self.ops {
-            self.step(op, msg, cx, sink);
+            if let Some(byte) = step.then {
+                sink.byte(byte);
+            }
         }
     }
 
     /// template-escape(yes): what macros print is escaped; literals and the results of functions, whose arguments were
     /// escaped, are not.
-    fn run_escaped(&self, op: &Op, msg: Msg<'_>, cx: &mut RenderContext, sink: &mut Sink<'_>) {
-        if matches!(op, Op::Byte(_) | Op::Literal(_) | Op::Call(_) | Op::Nested(_) | Op::Default(_)) {
-            self.step(op, msg, cx, sink);
+    fn print_escaped(&self, op: &Op, msg: Msg<'_>, cx: &mut RenderContext, sink: &mut Sink<'_>) {
+        if matches!(op, Op::Literal(_) | Op::Call(_) | Op::Nested(_) | Op::Default(_)) {
+            self.print(op, msg, cx, sink);
             return;
         }
         let start = sink.out().len();
-        self.step(op, msg, cx, sink);
+        self.print(op, msg, cx, sink);
         escape::escape_tail(sink.out(), start);
     }
 
     #[inline]
-    fn step(&self, op: &Op, msg: Msg<'_>, cx: &mut RenderContext, sink: &mut Sink<'_>) {
+    fn print(&self, op: &Op, msg: Msg<'_>, cx: &mut RenderContext, sink: &mut Sink<'_>) {
         let record = msg.record;
         match op {
-            Op::Byte(byte) => sink.byte(*byte),
             Op::Literal(lit) => sink.literal(self.literal_text(*lit)),
             Op::Host => sink.span(record.host),
             Op::Program => sink.span(record.program),
@@ -78,18 +82,29 @@ impl Template {
             Op::Msgid => sink.span(record.msgid),
             Op::LegacyMsghdr => sink.span(record.msghdr),
             Op::Message => sink.span(record.message),
-            Op::Msghdr if !record.msghdr.is_empty() => sink.span(record.msghdr),
             Op::Msghdr => msghdr(record, sink),
+            Op::MsghdrMessage => {
+                msghdr(record, sink);
+                sink.span(record.message);
+            }
             Op::StampText(date) => stamp_text(date, msg, cx, sink),
-            Op::Date(date) => print_date(date, msg, cx, sink.out()),
+            Op::Date(date) => print_date(date, msg, cx, sink),
             Op::PriHeader => pri_header(msg, sink),
             Op::Nilable(header) => nilable(*header, msg, sink),
-            _ => self.rare_step(op, msg, cx, sink),
+            Op::NilableSdata => nilable_sdata(msg, cx, sink),
+            Op::ProtocolMessage => {
+                if !record.message.is_empty() {
+                    sink.byte(b' ');
+                    protocol_mark(record, sink);
+                    sink.span(record.message);
+                }
+            }
+            _ => self.print_rare(op, msg, cx, sink),
         }
     }
 
     #[inline(never)]
-    fn rare_step(&self, op: &Op, msg: Msg<'_>, cx: &mut RenderContext, sink: &mut Sink<'_>) {
+    fn print_rare(&self, op: &Op, msg: Msg<'_>, cx: &mut RenderContext, sink: &mut Sink<'_>) {
         match op {
             Op::HostMiddle => sink.span(host_middle(msg)),
             Op::Value(name) => {
@@ -101,20 +116,14 @@ impl Template {
                 param.print(msg, &mut cx.sdata, sink.out());
             }
             Op::Fact(fact) => facts::print(*fact, msg, cx, sink.out()),
-            Op::NilableSdata => nilable_sdata(msg, cx, sink),
-            Op::ProtocolMessage if !msg.record.message.is_empty() => {
-                sink.byte(b' ');
-                protocol_mark(msg.record, sink);
-                sink.span(msg.record.message);
-            }
             Op::ProtocolMark => protocol_mark(msg.record, sink),
             Op::Default(inner) => {
                 let (inner, default) = &**inner;
                 let start = sink.out().len();
                 if self.escape {
-                    self.run_escaped(inner, msg, cx, sink);
+                    self.print_escaped(inner, msg, cx, sink);
                 } else {
-                    self.step(inner, msg, cx, sink);
+                    self.print(inner, msg, cx, sink);
                 }
                 if sink.out().len() == start {
                     sink.literal(self.literal_text(*default));
@@ -134,8 +143,8 @@ impl Template {
             self.render(msg, cx, out);
             return hint;
         }
-        let lone = match &*self.ops {
-            [op] if self.keep_type => op,
+        let lone = match &*self.steps {
+            [Step { op, then: None }] if self.keep_type => op,
             _ => {
                 self.render(msg, cx, out);
                 return ValueType::String;
@@ -179,9 +188,9 @@ pub(crate) fn clock(clock: Clock, msg: Msg<'_>, cx: &RenderContext) -> Stamp {
 }
 
 #[inline]
-fn print_date(date: &Date, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) {
+fn print_date(date: &Date, msg: Msg<'_>, cx: &mut RenderContext, sink: &mut Sink<'_>) {
     let stamp = clock(date.clock, msg, cx);
-    cx.date(date).write(date, &stamp, out);
+    cx.date(date).write(date, &stamp, sink);
 }
 
 /// The text in the message means its stamp in the zone stored with it; so it is copied where that is the zone asked for.
@@ -192,21 +201,23 @@ fn stamp_text(date: &Date, msg: Msg<'_>, cx: &mut RenderContext, sink: &mut Sink
     {
         sink.span(Span { start: *stamp_text, len: BSD_STAMP_BYTES });
     } else {
-        print_date(date, msg, cx, sink.out());
+        print_date(date, msg, cx, sink);
     }
 }
 
+#[inline]
 fn msghdr(record: &Record, sink: &mut Sink<'_>) {
-    if record.program.is_empty() {
-        return;
+    if !record.msghdr.is_empty() {
+        sink.span(record.msghdr);
+    } else if !record.program.is_empty() {
+        sink.span(record.program);
+        if !record.pid.is_empty() {
+            sink.byte(b'[');
+            sink.span(record.pid);
+            sink.byte(b']');
+        }
+        sink.literal(b": ");
     }
-    sink.span(record.program);
-    if !record.pid.is_empty() {
-        sink.byte(b'[');
-        sink.span(record.pid);
-        sink.byte(b']');
-    }
-    sink.literal(b": ");
 }
 
 fn host_middle(msg: Msg<'_>) -> Span {
@@ -217,28 +228,34 @@ fn host_middle(msg: Msg<'_>) -> Span {
     Span::new(host.start as usize + start, len)
 }
 
-/// `<PRI>`: the bytes of the frame when it begins with just that.
+/// Where `<PRI>` ends in the text, when the frame begins with just that.
+#[inline]
+pub(crate) fn pri_end(msg: Msg<'_>) -> Option<u32> {
+    let Msg { batch, record } = msg;
+    let start = record.frame.start;
+    let head = batch.text.get(start as usize..)?.first_chunk::<5>()?;
+    let digit = |at: usize| u16::from(head[at].wrapping_sub(b'0'));
+    let (value, len) = match head {
+        [b'<', b'1'..=b'9', _, _, b'>'] => (digit(1) * 100 + digit(2) * 10 + digit(3), 5),
+        [b'<', b'1'..=b'9', _, b'>', _] => (digit(1) * 10 + digit(2), 4),
+        [b'<', _, b'>', _, _] => (digit(1), 3),
+        _ => return None,
+    };
+    // What is no digit counts as more than 9: then the sum may be right by chance, so all are looked at.
+    let digits = head[1..len - 1].iter().all(u8::is_ascii_digit);
+    (digits && value == record.pri && len <= record.frame.len as usize).then_some(start + len as u32)
+}
+
 #[inline]
 fn pri_header(msg: Msg<'_>, sink: &mut Sink<'_>) {
-    let Msg { batch, record } = msg;
-    let frame = batch.bytes(record.frame);
-    let (mut value, mut len) = (0u16, 1usize);
-    while let Some(digit) = frame.get(len).map(|b| b.wrapping_sub(b'0')).filter(|d| *d < 10 && len < 5) {
-        value = value * 10 + u16::from(digit);
-        len += 1;
-    }
-    let canonical = frame.first() == Some(&b'<')
-        && frame.get(len) == Some(&b'>')
-        && value == record.pri
-        && (2..=4).contains(&len)
-        && (len == 2 || frame.get(1) != Some(&b'0'));
-    if canonical {
-        sink.span(Span { start: record.frame.start, len: len as u32 + 1 });
+    let start = msg.record.frame.start;
+    if let Some(end) = pri_end(msg) {
+        sink.span(Span { start, len: end - start });
         return;
     }
     let out = sink.out();
     out.push(b'<');
-    facts::number(u64::from(record.pri), out);
+    facts::number(u64::from(msg.record.pri), out);
     out.push(b'>');
 }
 
@@ -250,12 +267,33 @@ fn nilable(header: Header, msg: Msg<'_>, sink: &mut Sink<'_>) {
         Header::Pid => msg.record.pid,
         Header::Msgid => msg.record.msgid,
     };
-    let len = msg.batch.bytes(span).iter().take_while(|b| **b != b' ').count();
+    let len = before_blank(&msg.batch.text, span);
     if len == 0 {
         sink.byte(b'-');
     } else {
-        sink.span(Span { start: span.start, len: len as u32 });
+        sink.span(Span { start: span.start, len });
     }
+}
+
+/// Bytes of a span before its first blank, eight at a time where the text goes on long enough.
+#[inline]
+fn before_blank(text: &[u8], span: Span) -> u32 {
+    let mut done = 0;
+    while done < span.len {
+        let rest = text.get(span.start as usize + done as usize..).unwrap_or_default();
+        let Some(eight) = rest.first_chunk::<8>() else {
+            let rest = rest.get(..(span.len - done) as usize).unwrap_or_default();
+            return done + rest.iter().take_while(|b| **b != b' ').count() as u32;
+        };
+        let differs = u64::from_le_bytes(*eight) ^ 0x2020_2020_2020_2020;
+        // The lowest byte that is zero has its top bit set here; bits above it may be wrong.
+        let blanks = differs.wrapping_sub(0x0101_0101_0101_0101) & !differs & 0x8080_8080_8080_8080;
+        if blanks != 0 {
+            return (done + blanks.trailing_zeros() / 8).min(span.len);
+        }
+        done = done.saturating_add(8);
+    }
+    span.len
 }
 
 /// RFC 5424 section 6.4: a text in UTF-8 begins with a byte order mark.
@@ -265,6 +303,7 @@ fn protocol_mark(record: &Record, sink: &mut Sink<'_>) {
     }
 }
 
+#[inline]
 fn nilable_sdata(msg: Msg<'_>, cx: &mut RenderContext, sink: &mut Sink<'_>) {
     let seqnum = facts::local_seqnum(msg, cx);
     if seqnum.is_none() && !msg.record.flags.has(Flags::SDATA_CHANGED) {
@@ -275,7 +314,11 @@ fn nilable_sdata(msg: Msg<'_>, cx: &mut RenderContext, sink: &mut Sink<'_>) {
         }
         return;
     }
-    let out = sink.out();
+    changed_sdata(msg, seqnum, cx, sink.out());
+}
+
+#[inline(never)]
+fn changed_sdata(msg: Msg<'_>, seqnum: Option<u64>, cx: &mut RenderContext, out: &mut Vec<u8>) {
     let start = out.len();
     sdata::print(msg, seqnum, &mut cx.sdata, out);
     if out.len() == start {

@@ -1,7 +1,8 @@
 //! The compiled template and what can be asked of it. How it is printed is in `render`.
 
 use crate::compile::Compiler;
-use crate::op::{Lit, Op};
+use crate::line::Line;
+use crate::op::{Lit, Step};
 use crate::syntax::Text;
 use crate::typed::TypeHint;
 use crate::{Scope, TemplateError, TemplateOptions};
@@ -11,7 +12,9 @@ use std::sync::Arc;
 
 pub struct Template {
     pub(crate) text: Box<str>,
-    pub(crate) ops: Box<[Op]>,
+    pub(crate) steps: Box<[Step]>,
+    /// Set when the template is the layout of a syslog line, which is printed in one copy where possible.
+    pub(crate) line: Option<Line>,
     pub(crate) literals: Box<[u8]>,
     pub(crate) prefix: Box<[u8]>,
     pub(crate) options: TemplateOptions,
@@ -71,9 +74,9 @@ impl Template {
 
     /// The whole output, when no message changes it.
     pub fn literal(&self) -> Option<&[u8]> {
-        match &*self.ops {
+        match &*self.steps {
             [] => Some(b""),
-            [op] if op.is_literal() => Some(&self.prefix),
+            [Step { op, then: None }] if op.is_literal() => Some(&self.prefix),
             _ => None,
         }
     }
@@ -86,15 +89,15 @@ impl Template {
     /// The value it prints, when it is that and nothing else: then its users may look at the value in place. An escaping
     /// template never is.
     pub fn single_name(&self) -> Option<NameId> {
-        match &*self.ops {
-            [op] if !self.escape => op.name(),
+        match &*self.steps {
+            [Step { op, then: None }] if !self.escape => op.name(),
             _ => None,
         }
     }
 
     /// Adds what it looks at.
     pub fn reads(&self, demand: &mut Demand) {
-        self.ops.iter().for_each(|op| op.reads(demand));
+        self.steps.iter().for_each(|step| step.op.reads(demand));
     }
 
     #[inline]

@@ -1,7 +1,8 @@
 //! `$(format-date)`: a time by strftime's directives. `$(stardate)`: a time as a year with a fraction.
 
-use crate::compile::Call;
-use crate::date::{self, Clock, DateKind};
+use crate::calendar;
+use crate::date::{Clock, Date, DateKind, digits_of};
+use crate::call::Call;
 use crate::facts::put;
 use crate::function::{Build, Function, FunctionInfo, with_args};
 use crate::{Msg, RenderContext, Template, TemplateError};
@@ -35,7 +36,7 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
 struct FormatDate {
     format: Box<str>,
     /// Names the zone and, in the worker's context, the cursor in it.
-    zone: date::Date,
+    zone: Date,
     /// The name `%Z` prints.
     zone_name: Arc<str>,
     time: Option<Box<[Template]>>,
@@ -57,7 +58,7 @@ fn format_date(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> 
     let time = if call.count() > 1 { Some(call.templates(1)?) } else { None };
     call.boxed(FormatDate {
         format: format.into(),
-        zone: date::Date::new(DateKind::TzOffset, Clock::Message, 0, zone),
+        zone: Date::new(DateKind::TzOffset, Clock::Message, 0, zone),
         zone_name: name.unwrap_or_default().into(),
         time,
     })
@@ -131,33 +132,33 @@ fn strftime(format: &str, stamp: &Stamp, offset: i32, zone_name: &str, out: &mut
 fn print_directive(d: char, c: &Civil, stamp: &Stamp, offset: i32, zone_name: &str, out: &mut Vec<u8>) {
     let again = |format: &str, out: &mut Vec<u8>| strftime(format, stamp, offset, zone_name, out);
     match d {
-        'a' => out.extend_from_slice(&date::day_name(c).as_bytes()[..3]),
-        'A' => out.extend_from_slice(date::day_name(c).as_bytes()),
-        'b' | 'h' => out.extend_from_slice(&date::month_name(c).as_bytes()[..3]),
-        'B' => out.extend_from_slice(date::month_name(c).as_bytes()),
+        'a' => out.extend_from_slice(&calendar::day_name(c).as_bytes()[..3]),
+        'A' => out.extend_from_slice(calendar::day_name(c).as_bytes()),
+        'b' | 'h' => out.extend_from_slice(&calendar::month_name(c).as_bytes()[..3]),
+        'B' => out.extend_from_slice(calendar::month_name(c).as_bytes()),
         'c' => again("%a %b %e %H:%M:%S %Y", out),
         'C' => put(out, format_args!("{:02}", c.year.div_euclid(100))),
         'd' => put(out, format_args!("{:02}", c.day)),
         'D' | 'x' => again("%m/%d/%y", out),
         'e' => put(out, format_args!("{:2}", c.day)),
         'F' => again("%Y-%m-%d", out),
-        'f' => date::digits_of(stamp.usec, 6, out),
-        'g' => put(out, format_args!("{:02}", date::iso_week(c).0.rem_euclid(100))),
-        'G' => put(out, format_args!("{:04}", date::iso_week(c).0)),
+        'f' => digits_of(stamp.usec, 6, out),
+        'g' => put(out, format_args!("{:02}", calendar::iso_week(c).0.rem_euclid(100))),
+        'G' => put(out, format_args!("{:04}", calendar::iso_week(c).0)),
         'H' => put(out, format_args!("{:02}", c.hour)),
-        'I' => put(out, format_args!("{:02}", date::hour12(c))),
+        'I' => put(out, format_args!("{:02}", calendar::hour12(c))),
         'j' => put(out, format_args!("{:03}", c.day_of_year())),
         'k' => put(out, format_args!("{:2}", c.hour)),
-        'l' => put(out, format_args!("{:2}", date::hour12(c))),
+        'l' => put(out, format_args!("{:2}", calendar::hour12(c))),
         'm' => put(out, format_args!("{:02}", c.month)),
         'M' => put(out, format_args!("{:02}", c.min)),
         'n' => out.push(b'\n'),
         'N' => {
-            date::digits_of(stamp.usec, 6, out);
+            digits_of(stamp.usec, 6, out);
             out.extend_from_slice(b"000");
         }
-        'p' => out.extend_from_slice(date::ampm(c).as_bytes()),
-        'P' => out.extend_from_slice(date::ampm(c).to_ascii_lowercase().as_bytes()),
+        'p' => out.extend_from_slice(calendar::ampm(c).as_bytes()),
+        'P' => out.extend_from_slice(calendar::ampm(c).to_ascii_lowercase().as_bytes()),
         'r' => again("%I:%M:%S %p", out),
         'R' => again("%H:%M", out),
         's' => put(out, format_args!("{}", stamp.secs)),
@@ -165,10 +166,10 @@ fn print_directive(d: char, c: &Civil, stamp: &Stamp, offset: i32, zone_name: &s
         't' => out.push(b'\t'),
         'T' | 'X' => again("%H:%M:%S", out),
         'u' => put(out, format_args!("{}", (c.weekday() + 6) % 7 + 1)),
-        'U' => put(out, format_args!("{:02}", date::sunday_week(c))),
-        'V' => put(out, format_args!("{:02}", date::iso_week(c).1)),
+        'U' => put(out, format_args!("{:02}", calendar::sunday_week(c))),
+        'V' => put(out, format_args!("{:02}", calendar::iso_week(c).1)),
         'w' => put(out, format_args!("{}", c.weekday())),
-        'W' => put(out, format_args!("{:02}", date::week(c))),
+        'W' => put(out, format_args!("{:02}", calendar::week(c))),
         'y' => put(out, format_args!("{:02}", c.year.rem_euclid(100))),
         'Y' => put(out, format_args!("{:04}", c.year)),
         'z' => offset_text(offset, false, out),
@@ -180,7 +181,7 @@ fn print_directive(d: char, c: &Civil, stamp: &Stamp, offset: i32, zone_name: &s
 
 fn offset_text(offset: i32, colon: bool, out: &mut Vec<u8>) {
     // Writing to a vector cannot fail.
-    let _ = date::zone_offset(offset, colon, out);
+    let _ = calendar::zone_offset(offset, colon, out);
 }
 
 struct Stardate {

@@ -1,6 +1,6 @@
 //! Template functions that encode: base64, URL, addresses as numbers, random ids.
 
-use crate::compile::Call;
+use crate::call::Call;
 use crate::facts::{number, put};
 use crate::function::{ANY, Args, Build, Function, FunctionInfo, Plain};
 use crate::{Msg, RenderContext, TemplateError};

@@ -1,6 +1,6 @@
 //! Template functions on lists: comma separated, items quoted where needed.
 
-use crate::compile::Call;
+use crate::call::Call;
 use crate::facts::{number, put};
 use crate::function::{ANY, Args, Build, Function, FunctionInfo, Plain, with_args};
 use crate::list::{Items, push};

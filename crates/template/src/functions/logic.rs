@@ -1,6 +1,6 @@
 //! Template functions that choose: by a filter expression, by what is set, by tags.
 
-use crate::compile::Call;
+use crate::call::Call;
 use crate::function::{ANY, Build, Function, FunctionInfo};
 use crate::{Condition, Msg, RenderContext, Template, TemplateError};
 use record::{Demand, TagId, ValueType};

@@ -1,6 +1,6 @@
 //! Template functions on text.
 
-use crate::compile::Call;
+use crate::call::Call;
 use crate::facts::{number, put};
 use crate::function::{ANY, Args, Build, Function, FunctionInfo, with_args};
 use crate::{Msg, RenderContext, Template, TemplateError};
