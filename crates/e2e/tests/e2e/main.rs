@@ -1,3 +1,13 @@
 //! End-to-end tests: the real binary, real sockets, real files, other receivers where they are installed.
 
+mod command_line;
 mod golden;
+mod hostile;
+mod interop;
+mod messages;
+mod order;
+mod receive;
+mod relay;
+mod reload;
+mod signals;
+mod trouble;

@@ -1,0 +1,212 @@
+//! The commands: check, version, ledger, the names syslog-ng and syslog-ng-ctl.
+
+use crate::messages::{HEAD, block};
+use std::path::PathBuf;
+use testkit::penstock::{binary, root, run_as};
+use testkit::{Lab, Penstock, Sender, run_command, wait_until};
+
+fn config() -> String {
+    format!(
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         destination d {{ file(\"%dir%/out\"); }};\nfilter f {{ message(\"[02468] of\"); }};\n\
+         log {{ source(s); filter(f); destination(d); flags(flow-control); }};\n"
+    )
+}
+
+fn check(lab: &Lab, config: &str, args: &[&str]) -> testkit::Outcome {
+    let (path, _) = lab.write_config("checked.conf", config);
+    run_command(&[&["check"], args, &[path.to_str().unwrap()]].concat())
+}
+
+#[test]
+fn check_is_silent_about_what_is_right() {
+    let lab = Lab::new();
+    let outcome = check(&lab, &config(), &[]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+}
+
+#[test]
+fn check_reports_all_errors_at_once_with_place_and_remedy() {
+    let lab = Lab::new();
+    let wrong = config()
+        .replace("port(", "prot(")
+        .replace("destination(d)", "destination(missing)")
+        .replace("filter f { message(", "filter f { mesage(");
+    let outcome = check(&lab, &wrong, &[]);
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    let text = outcome.stdout + &outcome.stderr;
+    for part in [
+        "prot",
+        "port",
+        "missing",
+        "mesage",
+        "message",
+        "checked.conf:3:",
+        "checked.conf:5:",
+        "checked.conf:6:",
+    ] {
+        assert!(text.contains(part), "{part} is not in\n{text}");
+    }
+}
+
+#[test]
+fn check_as_json() {
+    let lab = Lab::new();
+    let outcome = check(&lab, &config().replace("port(", "prot("), &["--json"]);
+    assert_eq!(outcome.code, Some(1));
+    let json: serde_json::Value =
+        serde_json::from_str(&outcome.stdout).unwrap_or_else(|e| panic!("{e}: {outcome:?}"));
+    let text = json.to_string();
+    assert!(text.contains("\"line\":3") && text.contains("prot"), "{text}");
+}
+
+#[test]
+fn check_opens_no_sockets_and_writes_no_files() {
+    let lab = Lab::new();
+    let _taken = testkit::Collector::tcp(lab.port("in"));
+    let outcome = check(&lab, &config(), &[]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert!(!lab.path("out").exists());
+}
+
+#[test]
+fn what_is_not_supported_is_refused_by_name() {
+    let lab = Lab::new();
+    let outcome = check(
+        &lab,
+        &config().replace("file(\"%dir%/out\")", "kafka(bootstrap-servers(\"x\") topic(\"y\"))"),
+        &[],
+    );
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert!((outcome.stdout + &outcome.stderr).contains("kafka"));
+}
+
+#[test]
+fn examples_are_right() {
+    for entry in std::fs::read_dir(root().join("examples")).unwrap() {
+        let path = entry.unwrap().path();
+        let outcome = run_command(&["check", path.to_str().unwrap()]);
+        assert_eq!(outcome.code, Some(0), "{}: {}{}", path.display(), outcome.stdout, outcome.stderr);
+    }
+}
+
+#[test]
+fn run_with_a_wrong_configuration_says_all_and_ends_with_one() {
+    let lab = Lab::new();
+    let mut penstock =
+        Penstock::configure(&lab, "@version: 4.11\nlog { source(nobody); destination(nothing); };\n")
+            .spawned();
+    assert_eq!(penstock.wait_end().code(), Some(1));
+    let log = penstock.log();
+    assert!(log.contains("nobody") && log.contains("nothing"), "{log}");
+}
+
+#[test]
+fn the_ledger_command_adds_up() {
+    let lab = Lab::new();
+    let mut penstock = Penstock::start(&lab, &config());
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.raw(block(0, 100).as_bytes());
+    sender.finish();
+    let ledger = penstock.wait_settled(100);
+    assert_eq!(ledger.destination("d").delivered, 50, "{ledger}");
+    assert_eq!(ledger.paths.iter().map(|path| path.filtered).sum::<u64>(), 50, "{ledger}");
+    let state = lab.path("state");
+    let outcome = run_command(&["ledger", "--state-dir", state.to_str().unwrap()]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert!(outcome.stdout.contains("100") && outcome.stdout.contains("50"), "{}", outcome.stdout);
+    penstock.stop();
+    let outcome = run_command(&["ledger", "--state-dir", state.to_str().unwrap()]);
+    assert_eq!(outcome.code, Some(2), "nobody answers: {outcome:?}");
+}
+
+fn link(lab: &Lab, name: &str) -> PathBuf {
+    let path = lab.path(name);
+    std::os::unix::fs::symlink(binary(), &path).unwrap();
+    path
+}
+
+#[test]
+fn called_as_syslog_ng() {
+    let lab = Lab::new();
+    let program = link(&lab, "syslog-ng");
+    let version = run_as(&program, &["-V"]);
+    assert_eq!(version.code, Some(0));
+    assert!(
+        version.stdout.contains("Config version:") && version.stdout.contains("Installer-Version:"),
+        "{version:?}"
+    );
+    let (path, _) = lab.write_config("good.conf", &config());
+    let good = run_as(&program, &["--syntax-only", "--no-caps", "-F", "-f", path.to_str().unwrap()]);
+    assert_eq!(good.code, Some(0), "{good:?}");
+    let (path, _) = lab.write_config("bad.conf", "@version: 4.11\nsource s {\n");
+    let bad = run_as(&program, &["-s", "-f", path.to_str().unwrap()]);
+    assert_eq!(bad.code, Some(1), "{bad:?}");
+}
+
+#[test]
+fn called_as_syslog_ng_it_runs_and_obeys_syslog_ng_ctl() {
+    let lab = Lab::new();
+    let (daemon, ctl) = (link(&lab, "syslog-ng"), link(&lab, "syslog-ng-ctl"));
+    let (path, opens) = lab.write_config("ng.conf", &config());
+    let mut command = std::process::Command::new(daemon);
+    command.args(["-F", "--no-caps", "-e", "-f"]).arg(path).arg("-R").arg(lab.path("ng.persist"));
+    command.arg("-p").arg(lab.path("ng.pid")).arg("-c").arg(lab.path("ng.ctl"));
+    let mut process = testkit::process::Process::spawn("syslog-ng", command, None, &lab.path("ng.log"));
+    process.wait_for(|| opens.iter().find(|open| !open.is_open()).map(|open| format!("{open:?}")));
+    let control = lab.path("ng.ctl").display().to_string();
+    process.wait_for(|| (!lab.path("ng.ctl").exists()).then(|| "the control socket".to_owned()));
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.raw(block(0, 10).as_bytes());
+    sender.finish();
+    wait_until("the counters", || {
+        let stats = run_as(&ctl, &["stats", "-c", &control]);
+        stats.stdout.starts_with("SourceName;SourceId;SourceInstance;State;Type;Number")
+            && stats.stdout.lines().any(|l| l.starts_with("destination;d;;a;processed;5"))
+    });
+    let prometheus = run_as(&ctl, &["stats", "prometheus", "-c", &control]);
+    assert!(prometheus.stdout.contains("syslogng_"), "{prometheus:?}");
+    let query = run_as(&ctl, &["query", "get", "destination.d.*", "-c", &control]);
+    assert!(query.stdout.contains("destination.d.processed=5"), "{query:?}");
+    assert_eq!(run_as(&ctl, &["healthcheck", "-c", &control]).code, Some(0));
+    assert_eq!(run_as(&ctl, &["reload", "-c", &control]).code, Some(0));
+    let pid = std::fs::read_to_string(lab.path("ng.pid")).unwrap();
+    assert_eq!(pid.trim(), process.id().to_string());
+    assert_eq!(run_as(&ctl, &["stop", "-c", &control]).code, Some(0));
+    assert!(process.wait_end().success());
+    assert_eq!(lab.lines("out").len(), 5);
+}
+
+#[test]
+fn loggen_sends_and_verifies() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%) max-connections(20)); }};\n\
+         destination d {{ file(\"%dir%/out\"); }};\nlog {{ source(s); destination(d); flags(flow-control); }};\n"
+    );
+    let mut penstock = Penstock::start(&lab, &config);
+    let port = lab.port("in").to_string();
+    let outcome = run_command(&[
+        "loggen",
+        "--inet",
+        "--stream",
+        "--active-connections",
+        "5",
+        "--rate",
+        "100000",
+        "--number",
+        "1000",
+        "--interval",
+        "30",
+        "127.0.0.1",
+        &port,
+    ]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let ledger = penstock.wait_settled_input();
+    ledger.assert_nothing_lost();
+    assert!(ledger.received() >= 1000, "{ledger}");
+    penstock.stop();
+    let out = lab.path("out");
+    let verified = run_command(&["loggen", "verify", out.to_str().unwrap()]);
+    assert_eq!(verified.code, Some(0), "{verified:?}");
+}

@@ -1,0 +1,272 @@
+//! Every kind of source, into a file.
+
+use crate::messages::{HEAD, assert_complete, block, line, message};
+use std::io::Write;
+use std::process::Stdio;
+use testkit::{Lab, Penstock, Sender, wait_until};
+
+const TO_FILE: &str =
+    "destination d { file(\"%dir%/out\"); };\nlog { source(s); destination(d); flags(flow-control); };\n";
+
+fn config(source: &str) -> String {
+    format!("{HEAD}source s {{ {source} }};\n{TO_FILE}")
+}
+
+/// Runs `send` against a configuration with this source; the lines of the file afterwards.
+#[track_caller]
+fn receive(source: &str, messages: u64, send: impl FnOnce(&Lab)) -> Vec<String> {
+    let lab = Lab::new();
+    let mut penstock = Penstock::start(&lab, &config(source));
+    send(&lab);
+    penstock.wait_settled(messages).assert_nothing_lost();
+    penstock.stop();
+    lab.lines("out")
+}
+
+fn send_lines(mut sender: Sender) {
+    (0..3).for_each(|n| sender.line(&message(0, n)));
+    sender.finish();
+}
+
+fn three_lines() -> Vec<String> {
+    (0..3).map(|n| line(0, n)).collect()
+}
+
+#[test]
+fn network_tcp() {
+    let lines =
+        receive("network(ip(127.0.0.1) port(%tcp:in%));", 3, |lab| send_lines(Sender::tcp(lab.port("in"))));
+    assert_eq!(lines, three_lines());
+}
+
+#[test]
+fn network_udp() {
+    let lines = receive("network(ip(127.0.0.1) port(%udp:in%) transport(udp));", 3, |lab| {
+        send_lines(Sender::udp(lab.port("in")));
+    });
+    assert_eq!(lines, three_lines());
+}
+
+#[test]
+fn tcp_and_udp_by_their_old_names() {
+    let lines = receive("tcp(ip(127.0.0.1) port(%tcp:in%)); udp(ip(127.0.0.1) port(%udp:in%));", 6, |lab| {
+        send_lines(Sender::tcp(lab.port("in")));
+        let mut sender = Sender::udp(lab.port("in"));
+        (0..3).for_each(|n| sender.line(&message(1, n)));
+        sender.finish();
+    });
+    assert_complete(&lines, 2, 3);
+}
+
+#[test]
+fn ipv6_and_mapped_addresses() {
+    if std::net::TcpListener::bind("[::1]:0").is_err() {
+        return testkit::skip("no IPv6 here");
+    }
+    let lines = receive("tcp6(port(%tcp:in%));", 6, |lab| {
+        let port = lab.port("in");
+        send_lines(Sender::tcp_to(([0, 0, 0, 0, 0, 0, 0, 1], port).into()));
+        let mut sender = Sender::tcp(port);
+        (0..3).for_each(|n| sender.line(&message(1, n)));
+        sender.finish();
+    });
+    assert_complete(&lines, 2, 3);
+}
+
+#[test]
+fn syslog_with_octet_counts() {
+    let lines = receive("syslog(ip(127.0.0.1) port(%tcp:in%));", 3, |lab| {
+        let mut sender = Sender::tcp(lab.port("in"));
+        for n in 0..3 {
+            sender.octets(
+                format!("<13>1 2025-11-11T01:02:03Z host0 app 0 - - message number {n} of connection 0")
+                    .as_bytes(),
+            );
+        }
+        sender.finish();
+    });
+    assert_eq!(lines, three_lines());
+}
+
+#[test]
+fn syslog_over_udp() {
+    let lines = receive("syslog(ip(127.0.0.1) port(%udp:in%) transport(udp));", 1, |lab| {
+        let mut sender = Sender::udp(lab.port("in"));
+        sender.line("<13>1 2025-11-11T01:02:03Z host0 app 0 - - message number 0 of connection 0");
+        sender.finish();
+    });
+    assert_eq!(lines, [line(0, 0)]);
+}
+
+#[test]
+fn framing_is_found_per_connection() {
+    let lines = receive("network(ip(127.0.0.1) port(%tcp:in%) transport(auto));", 6, |lab| {
+        send_lines(Sender::tcp(lab.port("in")));
+        let mut sender = Sender::tcp(lab.port("in"));
+        (0..3).for_each(|n| sender.octets(message(1, n).as_bytes()));
+        sender.finish();
+    });
+    assert_complete(&lines, 2, 3);
+}
+
+#[test]
+fn bytes_one_at_a_time() {
+    let lines = receive("network(ip(127.0.0.1) port(%tcp:in%));", 3, |lab| {
+        let mut sender = Sender::tcp(lab.port("in"));
+        block(0, 3).bytes().for_each(|byte| sender.raw(&[byte]));
+        sender.finish();
+    });
+    assert_eq!(lines, three_lines());
+}
+
+#[test]
+fn the_last_line_needs_no_newline() {
+    let lines = receive("network(ip(127.0.0.1) port(%tcp:in%));", 1, |lab| {
+        let mut sender = Sender::tcp(lab.port("in"));
+        sender.raw(message(0, 0).as_bytes());
+        sender.finish();
+    });
+    assert_eq!(lines, [line(0, 0)]);
+}
+
+#[test]
+fn unix_stream() {
+    let lines = receive("unix-stream(\"%unix:in%\" flags(expect-hostname));", 3, |lab| {
+        send_lines(Sender::unix_stream(&lab.path("in")));
+    });
+    assert_eq!(lines, three_lines());
+}
+
+#[test]
+fn unix_dgram() {
+    let lines = receive("unix-dgram(\"%unix:in%\" flags(expect-hostname));", 3, |lab| {
+        send_lines(Sender::unix_dgram(&lab.path("in")));
+    });
+    assert_eq!(lines, three_lines());
+}
+
+#[test]
+fn unix_sockets_have_the_permissions_asked_for() {
+    use std::os::unix::fs::PermissionsExt;
+    let lab = Lab::new();
+    let config = config("unix-stream(\"%unix:default%\"); unix-dgram(\"%unix:own%\" perm(0600));");
+    let _penstock = Penstock::start(&lab, &config);
+    let mode = |name: &str| std::fs::metadata(lab.path(name)).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode("default"), mode("own")), (0o666, 0o600));
+}
+
+#[test]
+fn standard_input_to_its_end() {
+    let lab = Lab::new();
+    let config = config("stdin(flags(exit-on-eof));");
+    let mut penstock = Penstock::configure(&lab, &config).stdin(Stdio::piped()).spawned();
+    let mut stdin = penstock.process().child().stdin.take().unwrap();
+    stdin.write_all(block(0, 3).as_bytes()).unwrap();
+    drop(stdin);
+    assert!(penstock.wait_end().success());
+    assert_eq!(lab.lines("out"), three_lines());
+}
+
+#[test]
+fn named_pipe() {
+    let lab = Lab::new();
+    let mut penstock = Penstock::start(&lab, &config("pipe(\"%path:in%\");"));
+    wait_until("the pipe", || lab.path("in").exists());
+    let mut pipe = std::fs::OpenOptions::new().write(true).open(lab.path("in")).unwrap();
+    pipe.write_all(block(0, 3).as_bytes()).unwrap();
+    penstock.wait_settled(3).assert_nothing_lost();
+    penstock.stop();
+    assert_eq!(lab.lines("out"), three_lines());
+}
+
+#[test]
+fn internal_messages() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}source s {{ internal(); }};\nsource n {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         destination d {{ file(\"%dir%/out\" template(\"${{FACILITY}} ${{PROGRAM}} ${{MSG}}\\n\")); }};\n\
+         log {{ source(s); destination(d); }};\nlog {{ source(n); }};\n"
+    );
+    let penstock = Penstock::start(&lab, &config);
+    Sender::tcp(lab.port("in")).finish();
+    wait_until("the connection in the log", || {
+        let text = lab.text("out");
+        text.contains("syslog syslog-ng Syslog connection accepted; fd='")
+            && text.contains("Syslog connection closed; fd='")
+    });
+    penstock.stop();
+    assert!(lab.text("out").contains("syslog-ng starting up; version='"), "{}", lab.text("out"));
+}
+
+#[test]
+fn generated_messages() {
+    let lab = Lab::new();
+    let mut penstock = Penstock::start(
+        &lab,
+        &config("example-msg-generator(num(5) freq(0.01) template(\"generated text\"));"),
+    );
+    penstock.wait_settled(5).assert_nothing_lost();
+    penstock.stop();
+    let lines = lab.lines("out");
+    assert_eq!(lines.len(), 5);
+    assert!(lines.iter().all(|l| l.ends_with("generated text")), "{lines:?}");
+}
+
+#[test]
+fn connections_above_the_limit_are_closed() {
+    let lab = Lab::new();
+    let mut penstock =
+        Penstock::start(&lab, &config("network(ip(127.0.0.1) port(%tcp:in%) max-connections(2));"));
+    let port = lab.port("in");
+    let mut kept: Vec<Sender> = (0..2).map(|_| Sender::tcp(port)).collect();
+    for (n, sender) in kept.iter_mut().enumerate() {
+        sender.line(&message(n, 0));
+    }
+    penstock.wait_settled(2);
+    let mut third = Sender::tcp(port);
+    third.wait_closed();
+    penstock.wait_log("Number of allowed concurrent connections reached, rejecting connection;");
+    kept.pop().unwrap().finish();
+    wait_until("a place to be free", || {
+        let mut sender = Sender::tcp(port);
+        let sent = sender.try_raw(format!("{}\n", message(2, 0)).as_bytes()).is_ok();
+        sent && lab.lines("out").iter().any(|l| *l == line(2, 0))
+    });
+    penstock.stop();
+}
+
+#[test]
+fn idle_connections_are_closed_when_asked() {
+    let lab = Lab::new();
+    let mut penstock =
+        Penstock::start(&lab, &config("network(ip(127.0.0.1) port(%tcp:in%) idle-timeout(1));"));
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.line(&message(0, 0));
+    sender.wait_closed();
+    penstock.wait_settled(1).assert_nothing_lost();
+}
+
+#[test]
+fn text_in_another_encoding() {
+    let lines = receive("network(ip(127.0.0.1) port(%tcp:in%) encoding(\"iso-8859-2\"));", 1, |lab| {
+        let mut sender = Sender::tcp(lab.port("in"));
+        sender.raw(b"<13>Nov 11 01:02:03 h a: \xe1rv\xedzt\xfbr\xf5\n");
+        sender.finish();
+    });
+    assert_eq!(lines, ["Nov 11 01:02:03 h a: árvíztűrő"]);
+}
+
+#[test]
+fn many_udp_senders() {
+    let lines = receive("udp(ip(127.0.0.1) port(%udp:in%));", 20 * 20, |lab| {
+        let port = lab.port("in");
+        let mut senders: Vec<Sender> =
+            (1..=20).map(|n| Sender::udp_from(&format!("127.0.1.{n}"), port)).collect();
+        for number in 0..20 {
+            for (n, sender) in senders.iter_mut().enumerate() {
+                sender.line(&message(n, number));
+            }
+        }
+    });
+    assert_complete(&lines, 20, 20);
+}

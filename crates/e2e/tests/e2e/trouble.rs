@@ -1,0 +1,152 @@
+//! Trouble around the program: full disks, folders that cannot be written, ports in use. Said clearly, counted, others go on.
+
+use crate::messages::{HEAD, block, message};
+use std::process::Command;
+use testkit::{Collector, Lab, Penstock, Sender, wait_until};
+
+fn config(file: &str) -> String {
+    format!(
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         destination bad {{ file(\"{file}\"); }};\ndestination good {{ file(\"%dir%/out\"); }};\n\
+         log {{ source(s); destination(bad); }};\nlog {{ source(s); destination(good); }};\n"
+    )
+}
+
+/// A small tmpfs, unmounted when dropped.
+struct Disk(std::path::PathBuf);
+
+impl Disk {
+    fn mount(lab: &Lab, kib: usize) -> Option<Disk> {
+        let path = lab.path("disk");
+        std::fs::create_dir(&path).unwrap();
+        let size = format!("size={kib}k");
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(&path).status();
+        mounted.is_ok_and(|status| status.success()).then_some(Disk(path))
+    }
+}
+
+impl Drop for Disk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_full_disk_stops_its_file_only_and_goes_on_when_there_is_room() {
+    let lab = Lab::new();
+    let Some(disk) = Disk::mount(&lab, 64) else { return testkit::skip("cannot mount a small disk here") };
+    let mut penstock = Penstock::start(&lab, &config("%dir%/disk/full"));
+    std::fs::write(disk.0.join("ballast"), vec![0; 48 * 1024]).unwrap();
+    const COUNT: usize = 2000;
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.raw(block(0, COUNT).as_bytes());
+    wait_until("the file on the good disk", || lab.lines("out").len() == COUNT);
+    penstock.wait_log("No space left on device");
+    penstock.ledger().assert_balanced();
+    std::fs::remove_file(disk.0.join("ballast")).unwrap();
+    // What waited is written once there is room; what fits in 64 KiB is all this disk can ever take.
+    wait_until("more on the small disk", || {
+        let ledger = penstock.ledger();
+        let bad = ledger.destination("bad");
+        bad.delivered > 300 && lab.lines("disk/full").len() > 300
+    });
+    let lines = lab.lines("disk/full");
+    let whole = |n: usize| message(0, n).trim_start_matches("<13>").to_owned();
+    assert!(
+        lines.iter().take(300).enumerate().all(|(n, line)| *line == whole(n)),
+        "a line is cut or missing"
+    );
+    penstock.ledger().assert_balanced();
+}
+
+#[test]
+fn a_folder_that_is_missing_comes_later() {
+    let lab = Lab::new();
+    let mut penstock = Penstock::start(&lab, &config("%dir%/later/file"));
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.raw(block(0, 10).as_bytes());
+    wait_until("the other file", || lab.lines("out").len() == 10);
+    penstock.wait_log("Error opening file for writing;");
+    penstock.ledger().assert_balanced();
+    std::fs::create_dir(lab.path("later")).unwrap();
+    wait_until("the file that could not be opened", || lab.lines("later/file").len() == 10);
+    penstock.wait_settled(10).assert_nothing_lost();
+}
+
+#[test]
+fn a_file_that_is_a_folder_hurts_nobody_else() {
+    let lab = Lab::new();
+    std::fs::create_dir(lab.path("folder")).unwrap();
+    let mut penstock = Penstock::start(&lab, &config("%dir%/folder"));
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.raw(block(0, 10).as_bytes());
+    wait_until("the other file", || lab.lines("out").len() == 10);
+    penstock.wait_log("Error opening file for writing;");
+    penstock.ledger().assert_balanced();
+    penstock.stop();
+}
+
+#[test]
+fn a_port_in_use_is_said_and_the_program_does_not_start() {
+    let lab = Lab::new();
+    let _taken = Collector::tcp(lab.port("in"));
+    let mut penstock = Penstock::configure(&lab, &config("%dir%/x").replace("tcp:in", "port:in")).spawned();
+    let status = penstock.wait_end();
+    assert_eq!(status.code(), Some(2), "{}", penstock.log());
+    let log = penstock.log();
+    assert!(log.contains("Address already in use"), "{log}");
+    assert!(log.contains(&lab.port("in").to_string()), "{log}");
+}
+
+#[test]
+fn a_log_file_that_shrinks_under_it_goes_on() {
+    let lab = Lab::new();
+    let mut penstock = Penstock::start(&lab, &config("%dir%/shrinks"));
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.raw(block(0, 100).as_bytes());
+    penstock.wait_settled(100);
+    std::fs::File::options().write(true).open(lab.path("shrinks")).unwrap().set_len(0).unwrap();
+    sender.line(&message(0, 100));
+    penstock.wait_settled(101).assert_nothing_lost();
+    assert_eq!(lab.lines("shrinks").len(), 1);
+}
+
+#[test]
+fn a_program_that_dies_is_started_again() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         destination d {{ program(\"head -n 1 >> %dir%/out; echo end >> %dir%/out\" template(\"$MSG\\n\")); }};\n\
+         log {{ source(s); destination(d); flags(flow-control); }};\n"
+    );
+    let penstock = Penstock::start(&lab, &config);
+    let mut sender = Sender::tcp(lab.port("in"));
+    let mut number = 0;
+    wait_until("three runs of the program", || {
+        sender.line(&message(0, number));
+        number += 1;
+        lab.text("out").matches("end").count() >= 3
+    });
+    penstock.ledger().assert_balanced();
+}
+
+#[test]
+fn repeated_messages_are_suppressed_when_asked() {
+    let lab = Lab::new();
+    let config = config("%dir%/s").replace("/s\");", "/s\" suppress(1000));");
+    let mut penstock = Penstock::start(&lab, &config);
+    let mut sender = Sender::tcp(lab.port("in"));
+    for text in ["same", "same", "same", "other"] {
+        sender.line(&format!("<13>Nov 11 01:02:03 h a[1]: {text}"));
+    }
+    sender.finish();
+    penstock.wait_settled_input().assert_balanced();
+    penstock.stop();
+    let lines = lab.lines("s");
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert!(
+        lines[1].contains("Last message 'same' repeated 2 times, suppressed by syslog-ng on "),
+        "{lines:?}"
+    );
+    assert_eq!(lab.lines("out").len(), 4);
+}
