@@ -74,18 +74,18 @@ impl Run<'_> {
                 return;
             }
             match node {
-                Node::Filter(filter, counters) => {
-                    if filter.writes() {
+                Node::Filter(step) => {
+                    if step.writes {
                         self.save(selection);
                     }
                     let before = selection.len();
-                    filter.select(self.batch, selection, self.scratch);
-                    counters.matched.add(selection.len());
-                    counters.not_matched.add(before - selection.len());
+                    step.filter.select(self.batch, selection, &mut self.scratch.filter);
+                    step.counters.matched.add(selection.len());
+                    step.counters.not_matched.add(before - selection.len());
                 }
                 Node::Rewrite(rewrite) => {
                     self.save(selection);
-                    rewrite.apply(self.batch, selection, self.scratch);
+                    rewrite.apply(self.batch, selection, &mut self.scratch.filter);
                 }
                 Node::Fork(branches) => {
                     // What follows an embedded log{} still sees the message as it was here.
@@ -241,7 +241,6 @@ impl Run<'_> {
         let Some(parked) = self.machine.ordered.get_mut(index) else { return };
         for i in selection {
             if let Some(record) = self.batch.records.get(*i as usize).copied() {
-                // The flow-control of the path travels with the copy's place in the list: a destination is as strict as its strictest path.
                 parked.push(self.batch.records.len() as u32);
                 self.batch.records.push(record);
             }
@@ -249,12 +248,13 @@ impl Run<'_> {
     }
 
     fn deliver_ordered(&mut self, program: &Program) {
-        for (index, destination) in program.ordered.iter().enumerate() {
+        for (index, ordered) in program.ordered.iter().enumerate() {
             let mut parked = std::mem::take(&mut self.machine.ordered[index]);
             if !parked.is_empty() {
                 let records = &self.batch.records;
                 parked.sort_by_key(|i| records.get(*i as usize).map_or(0, |r| r.origin));
-                destination.format(self.batch, &parked, self.scratch, self.out);
+                self.out.flow_control = ordered.flow_control;
+                ordered.destination.format(self.batch, &parked, self.scratch, self.out);
             }
             parked.clear();
             self.machine.ordered[index] = parked;

@@ -2,20 +2,26 @@
 //! and the ledger that says what became of every message.
 
 mod chunk;
+pub mod compile;
+pub mod driver;
 mod exec;
+mod feed;
 mod lane;
 pub mod ledger;
 mod outbox;
 mod outlet;
 pub mod program;
 pub mod reader;
+mod runtime;
 pub mod source;
 mod window;
 pub mod worker;
 
 pub use chunk::Chunk;
 pub use exec::{Machine, Outcome};
+pub use feed::Feed;
 pub use outbox::Outbox;
 pub use outlet::{Outlet, Progress, QueueLimits, Sink, Status};
+pub use runtime::{Engine, EngineOptions, View};
 pub use window::{Budget, Ticket, Wake, Window};
 pub use worker::{Shared, Worker, WorkerHandle};

@@ -293,6 +293,31 @@ impl Outlet {
         }
     }
 
+    /// Takes over what waits at the outlet of a predecessor.
+    pub fn inherit(self: &Arc<Outlet>, from: &Outlet, spare: &mut Vec<Chunk>) {
+        let mut old = from.queue.lock();
+        let chunks = std::mem::take(&mut old.chunks);
+        let messages: usize = chunks.iter().map(Chunk::messages).sum();
+        old.messages -= messages;
+        drop(old);
+        from.counters.waiting.sub(messages);
+        self.counters.waiting.add(messages);
+        self.counters.accepted.add(messages);
+        let mut queue = self.queue.lock();
+        queue.messages += messages;
+        for mut chunk in chunks.into_iter().rev() {
+            chunk.rewind();
+            queue.chunks.push_front(chunk);
+        }
+        drop(queue);
+        self.pump(spare);
+    }
+
+    /// Whether waiting for it has a point: it is not unreachable or stuck.
+    pub fn is_moving(&self) -> bool {
+        !self.queue.lock().stalled
+    }
+
     /// Writes what can be written and lets go of the rest, counted.
     pub fn close(self: &Arc<Outlet>, spare: &mut Vec<Chunk>) {
         self.queue.lock().not_before = None;

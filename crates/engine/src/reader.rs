@@ -1,15 +1,14 @@
 //! Reads a byte stream: slab in, frames found, one batch made and run on the spot, or given to an idle core in the connection's lane.
 
-use crate::lane::Lane;
+use crate::feed::Feed;
 use crate::ledger::Reason;
 use crate::source::Source;
-use crate::window::{Wake, Window};
-use crate::worker::{After, Job, Port, PortContext};
-use record::{Batch, Context, Record, Stamp};
+use crate::worker::{After, Port, PortContext};
+use record::{Batch, Context, Record};
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wire::{Framer, FramerOptions};
+use wire::{FrameError, Framer, FramerOptions};
 
 /// Bytes asked for in one read.
 pub const SLAB_BYTES: usize = 128 * 1024;
@@ -17,9 +16,6 @@ pub const SLAB_BYTES: usize = 128 * 1024;
 const ARENA_BYTES: usize = 16 * 1024;
 /// Reads in one turn; then the worker's other connections have theirs.
 const TURN_READS: usize = 4;
-/// Bytes of one connection that may be under way: enough to keep all cores busy, little enough to bound a slow destination's backlog.
-pub const WINDOW_BYTES: usize = 16 * SLAB_BYTES;
-
 /// Where the bytes come from.
 pub trait Input: Send {
     /// Appends up to `max` bytes. `Ok(0)` is the end of the stream.
@@ -59,20 +55,12 @@ pub struct StreamPort {
     /// The unfinished frame of the last read.
     tail: Vec<u8>,
     context: Arc<Context>,
-    source: Arc<Source>,
-    window: Arc<Window>,
-    waker: Arc<dyn Wake>,
-    lane: Arc<Lane>,
+    feed: Feed,
     options: StreamOptions,
     last_read: Instant,
     queued: bool,
-    /// Cost of running the log paths against the cost of reading, smoothed, in 1/16: sharing pays where it is high.
-    path_cost: u64,
     failure: Option<String>,
 }
-
-/// A batch goes to another core when its path costs at least this many sixteenths of its reading.
-const SHARE_COST_MIN: u64 = 16;
 
 impl StreamPort {
     pub fn new(
@@ -87,23 +75,19 @@ impl StreamPort {
         StreamPort {
             framer: Framer::new(options.framing),
             tail: Vec::new(),
-            window: Window::new(WINDOW_BYTES, options.window_messages, Arc::clone(&cx.shared.budget)),
-            waker: cx.handle.waker(token),
-            lane: Arc::default(),
+            feed: Feed::new(source, options.window_messages, cx, token),
             input,
             context,
-            source,
             options,
             last_read: Instant::now(),
             queued: false,
-            path_cost: 0,
             failure: None,
         }
     }
 
     /// Reads once. `Err` says what the turn comes to.
     fn step(&mut self, cx: &mut PortContext) -> Result<usize, After> {
-        if !self.window.may_read(&self.waker) {
+        if !self.feed.may_read() {
             return Err(After::Idle);
         }
         let mut batch = cx.batch();
@@ -119,7 +103,6 @@ impl StreamPort {
                     ErrorKind::Interrupted => After::Again,
                     _ => {
                         self.failure = Some(error.to_string());
-                        self.end(cx);
                         After::Close
                     }
                 });
@@ -145,15 +128,7 @@ impl StreamPort {
         let messages = batch.records.len();
         self.run(batch, read, began, cx);
         if let Some(error) = broken {
-            self.source.counters.received.add(1);
-            self.source.counters.dropped.add(Reason::Framing, 1);
-            let client = self.options.described.as_ref().map_or("", |(client, _)| client);
-            oplog::limited(
-                "framing",
-                oplog::Level::Error,
-                "Invalid frame, closing the connection",
-                &[("client", &client), ("error", &error)],
-            );
+            self.broken(&error);
             return Err(After::Close);
         }
         if read < SLAB_BYTES && !self.input.always_ready() {
@@ -178,45 +153,29 @@ impl StreamPort {
         let bytes = batch.text.len();
         self.run(batch, bytes, Instant::now(), cx);
         if let Err(error) = outcome {
-            self.source.counters.received.add(1);
-            self.source.counters.dropped.add(Reason::Framing, 1);
-            oplog::limited("framing", oplog::Level::Error, "Unfinished frame at the end of a connection", &[("error", &error)]);
+            self.broken(&error);
         }
     }
 
+    /// What followed the error cannot be told apart: it counts as one message.
+    fn broken(&mut self, error: &FrameError) {
+        let counters = &self.feed.source.counters;
+        counters.received.add(1);
+        counters.dropped.add(Reason::Framing, 1);
+        let client = self.options.described.as_ref().map_or("", |(client, _)| client);
+        oplog::limited(
+            "framing",
+            oplog::Level::Error,
+            "Invalid frame, closing the connection",
+            &[("client", &client), ("error", error)],
+        );
+        self.failure = Some(error.to_string());
+    }
+
     fn run(&mut self, mut batch: Batch, read: usize, began: Instant, cx: &mut PortContext) {
-        self.source.counters.truncated.add(self.framer.take_truncated() as usize);
-        if batch.records.is_empty() {
-            cx.recycle(batch);
-            return;
-        }
-        batch.received = Stamp::now(0);
+        self.feed.source.counters.truncated.add(self.framer.take_truncated() as usize);
         batch.contexts.push(Arc::clone(&self.context));
-        self.source.received(&batch, read);
-        let ticket = self.window.ticket(read, batch.records.len());
-        let in_order = self.lane.outstanding() == 0;
-        let share = in_order && self.path_cost >= SHARE_COST_MIN && read >= SLAB_BYTES && cx.shared.has_idle_worker();
-        if share || !in_order {
-            if in_order {
-                // What this connection left in the worker's buffers comes before what the lane will hand over.
-                cx.outbox.flush();
-            }
-            let (source, lane) = (Arc::clone(&self.source), Arc::clone(&self.lane));
-            let job = Job { batch, source, number: lane.number(), lane, ticket };
-            match cx.shared.accepts_jobs() {
-                true => cx.shared.give(job),
-                false => job.run(cx),
-            }
-            return;
-        }
-        let framed = Instant::now();
-        self.source.process(&mut batch, &mut cx.machine, &mut cx.scratch, &mut cx.outbox);
-        let path = framed.elapsed().as_nanos() as u64;
-        let reading = (framed - began).as_nanos() as u64;
-        self.path_cost = (self.path_cost * 7 + path * 16 / reading.max(1)) / 8;
-        cx.outbox.end_batch(&ticket);
-        drop(ticket);
-        cx.recycle(batch);
+        self.feed.run(batch, read, read >= SLAB_BYTES, began, cx);
     }
 }
 
@@ -259,14 +218,12 @@ impl Port for StreamPort {
     fn closed(&mut self, cx: &mut PortContext) {
         self.end(cx);
         self.input.deregister(cx.handle.registry());
-        self.source.counters.connections.sub(1);
+        self.feed.source.counters.connections.sub(1);
         if let Some((client, local)) = &self.options.described {
+            let text = "Syslog connection closed";
             match &self.failure {
-                Some(error) => oplog::notice(
-                    "Syslog connection closed",
-                    &[("client", client), ("local", local), ("error", error)],
-                ),
-                None => oplog::notice("Syslog connection closed", &[("client", client), ("local", local)]),
+                Some(error) => oplog::notice(text, &[("client", client), ("local", local), ("error", error)]),
+                None => oplog::notice(text, &[("client", client), ("local", local)]),
             }
         }
         if let Some(on_close) = self.options.on_close.take() {
@@ -275,6 +232,6 @@ impl Port for StreamPort {
     }
 
     fn source(&self) -> Option<&Arc<Source>> {
-        Some(&self.source)
+        Some(&self.feed.source)
     }
 }

@@ -36,12 +36,12 @@ pub struct Worker {
 
 impl Worker {
     /// Makes a worker and the handle by which others reach it. Fails when the kernel has no more epoll instances.
-    pub fn new(index: usize, shared: Arc<Shared>) -> std::io::Result<Worker> {
+    pub fn new(index: usize, shared: Arc<Shared>, identity: template::Identity) -> std::io::Result<Worker> {
         let poll = Poll::new()?;
         let handle = WorkerHandle::new(index, &poll)?;
         Ok(Worker {
             poll,
-            cx: PortContext::new(handle.clone(), shared),
+            cx: PortContext::new(handle.clone(), shared, identity),
             handle,
             ports: slab::Slab::new(),
             ready: VecDeque::new(),
@@ -159,6 +159,10 @@ impl Worker {
                 self.ports.iter_mut().filter_map(|(at, port)| (!port.tick(now)).then_some(at)).collect();
             for at in closing {
                 self.close(at);
+            }
+            let again: Vec<usize> = self.ports.iter().filter_map(|(at, port)| port.retry().then_some(at)).collect();
+            for at in again {
+                self.enqueue(at);
             }
         }
     }

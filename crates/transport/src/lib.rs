@@ -1,13 +1,14 @@
 //! Sockets as the configuration describes them: options, listeners, connections, and names of peers. No message is looked at here.
 
+pub mod mmsg;
 mod names;
 mod options;
 mod perms;
 mod resolver;
 mod socket;
 
-pub use names::local_host_name;
-pub use options::SocketOptions;
+pub use names::{local_host_name, service_port};
+pub use options::{SocketOptions, raise_receive_buffer};
 pub use perms::{Ownership, apply_ownership, create_parents};
 pub use resolver::{DnsOptions, NameUse, Resolver};
 pub use socket::{bind_unix_datagram, bind_udp, connect_tcp, connect_udp, listen_tcp, listen_unix, resolve_target};

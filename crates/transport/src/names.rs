@@ -19,3 +19,16 @@ pub fn local_host_name(fqdn: bool, custom_domain: Option<&str>) -> String {
         .and_then(|address| dns_lookup::lookup_addr(&address).ok());
     canonical.filter(|full| full.split('.').next() == Some(short.as_str())).unwrap_or(name)
 }
+
+/// The port of a service by name, from /etc/services.
+pub fn service_port(name: &str, udp: bool) -> Option<u16> {
+    let services = std::fs::read_to_string("/etc/services").ok()?;
+    let protocol = if udp { "udp" } else { "tcp" };
+    services.lines().find_map(|line| {
+        let mut words = line.split('#').next().unwrap_or_default().split_whitespace();
+        let (official, place) = (words.next()?, words.next()?);
+        let (port, kind) = place.split_once('/')?;
+        let known = official == name || words.any(|alias| alias == name);
+        (known && kind == protocol).then(|| port.parse().ok())?
+    })
+}

@@ -96,3 +96,16 @@ fn set_receive_buffer(socket: &Socket, bytes: usize) -> io::Result<()> {
     }
     Ok(())
 }
+
+/// Receive buffer of UDP sockets when so-rcvbuf() is not given: a quarter of a second at 300,000 small datagrams a second.
+const UDP_RECEIVE_BYTES: usize = 64 * 1024 * 1024;
+
+/// Makes the receive buffer as large as the system allows.
+pub fn raise_receive_buffer(socket: &impl std::os::fd::AsFd) {
+    use nix::sys::socket::{setsockopt, sockopt};
+    let fd = socket.as_fd();
+    if setsockopt(&fd, sockopt::RcvBufForce, &UDP_RECEIVE_BYTES).is_err() {
+        // Without the privilege the kernel gives as much as net.core.rmem_max says, and takes that for success.
+        let _ = setsockopt(&fd, sockopt::RcvBuf, &UDP_RECEIVE_BYTES);
+    }
+}

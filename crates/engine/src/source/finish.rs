@@ -1,17 +1,18 @@
-//! The last step of reading: which host name a message gets, its source's tags, overrides and time stamp.
+//! The last step of reading: which host name a message gets, its source's tags and overrides.
 
-use record::{Batch, Flags, NameId, Record, Span, TagId, Tags, ValueType};
+use record::{Batch, NameId, Span, TagId, Tags, ValueType};
 
 /// Options of a source that apply to every message after parsing.
 #[derive(Clone, Debug, Default)]
 pub struct Finish {
     pub keep_hostname: bool,
     pub chain_hostnames: bool,
-    pub keep_timestamp: bool,
     /// Unix sockets, pipes, own messages.
     pub local: bool,
     pub host_override: Option<Box<[u8]>>,
     pub program_override: Option<Box<[u8]>>,
+    /// `use-syslogng-pid()`: PID is that of this process.
+    pub own_pid: bool,
     /// Tags with an id below 64.
     pub tags: Tags,
     pub more_tags: Vec<TagId>,
@@ -36,14 +37,8 @@ impl Finish {
                 names.iter().map(|name| batch.append(name.as_bytes())).collect()
             }
         };
-        let local = if self.local { Flags::LOCAL } else { Flags::default() };
         for record in &mut batch.records {
             record.tags.0 |= self.tags.0;
-            record.flags.set(local);
-            if !self.keep_timestamp {
-                record.stamp = batch.received;
-                record.stamp_text = Record::NO_TEXT;
-            }
             if !(self.keep_hostname && !record.host.is_empty())
                 && let Some(sender) = senders.get(record.context as usize)
             {
@@ -54,6 +49,12 @@ impl Finish {
             self.chain(batch);
         }
         self.overrides(batch);
+        if self.own_pid {
+            let pid = batch.append(std::process::id().to_string().as_bytes());
+            for index in 0..batch.records.len() {
+                batch.set_span(index, NameId::PID, pid, ValueType::String);
+            }
+        }
         for tag in &self.more_tags {
             for index in 0..batch.records.len() {
                 batch.set_tag(index, *tag);

@@ -6,7 +6,7 @@ use crate::exec::Machine;
 use crate::outbox::Outbox;
 use crate::program::Scratch;
 use mio::Token;
-use record::Batch;
+use record::{Batch, Stamp, Zone, ZoneCursor};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -32,6 +32,11 @@ pub trait Port: Send {
         true
     }
 
+    /// Whether to give it a turn with every tick, because an error may have left something undone.
+    fn retry(&self) -> bool {
+        false
+    }
+
     /// The last call: takes the descriptor out of the readiness loop and says what is to be said.
     fn closed(&mut self, cx: &mut PortContext);
 
@@ -54,6 +59,7 @@ pub struct PortContext {
     pub lane_outbox: Outbox,
     pub machine: Machine,
     pub scratch: Scratch,
+    zone: ZoneCursor,
     batches: Vec<Batch>,
 }
 
@@ -61,7 +67,7 @@ pub struct PortContext {
 const BATCHES_MAX: usize = 8;
 
 impl PortContext {
-    pub(super) fn new(handle: WorkerHandle, shared: Arc<Shared>) -> PortContext {
+    pub(super) fn new(handle: WorkerHandle, shared: Arc<Shared>, identity: template::Identity) -> PortContext {
         PortContext {
             handle,
             shared,
@@ -69,9 +75,16 @@ impl PortContext {
             outbox: Outbox::default(),
             lane_outbox: Outbox::default(),
             machine: Machine::default(),
-            scratch: Scratch::default(),
+            scratch: Scratch::new(identity),
+            zone: ZoneCursor::new(Zone::local()),
             batches: Vec::new(),
         }
+    }
+
+    /// Seconds east of UTC of this machine's zone, now.
+    pub fn local_offset(&mut self) -> i32 {
+        let now = Stamp::now(0).secs;
+        self.zone.offset_at(now)
     }
 
     /// An empty batch, with the allocations of an earlier one.

@@ -1,0 +1,152 @@
+//! `file()`: appends messages to files, whose name may be made from the message.
+
+mod build;
+mod name;
+mod sink;
+
+use crate::writer::Writer;
+use engine::driver::Destination;
+use engine::ledger::{DestinationCounters, Reason};
+use engine::program::{Format, Scratch};
+use engine::{Outbox, Outlet, QueueLimits, Shared};
+pub use build::build;
+pub use name::FileName;
+use name::Groups;
+use parking_lot::Mutex;
+use record::Batch;
+pub use sink::FileOptions;
+use sink::FileSink;
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+/// Files with names made from messages that may be known at once; the next one waits until an idle one was reaped, its messages are refused.
+const FILES_MAX: usize = 10_000;
+
+pub struct FileDestination {
+    pub name: FileName,
+    pub writer: Writer,
+    pub options: Arc<FileOptions>,
+    pub limits: QueueLimits,
+    pub counters: Arc<DestinationCounters>,
+    pub driver: &'static str,
+    shared: OnceLock<Arc<Shared>>,
+    /// The one outlet of a literal name.
+    single: OnceLock<Arc<Outlet>>,
+    /// Outlets by name.
+    many: Mutex<HashMap<Box<[u8]>, Arc<Outlet>>>,
+    /// Scratch space, one for each worker that is here at the same time.
+    spare: Mutex<Vec<Groups>>,
+}
+
+impl FileDestination {
+    pub fn new(
+        driver: &'static str,
+        name: FileName,
+        writer: Writer,
+        options: FileOptions,
+        limits: QueueLimits,
+    ) -> FileDestination {
+        FileDestination {
+            name,
+            writer,
+            options: Arc::new(options),
+            limits,
+            counters: Arc::default(),
+            driver,
+            shared: OnceLock::new(),
+            single: OnceLock::new(),
+            many: Mutex::default(),
+            spare: Mutex::default(),
+        }
+    }
+
+    fn open(&self, path: &[u8]) -> Option<Arc<Outlet>> {
+        let shared = self.shared.get()?;
+        let home = shared.any_worker()?.clone();
+        let (options, name) = (Arc::clone(&self.options), String::from_utf8_lossy(path).into_owned());
+        let path = path.to_vec();
+        Some(Outlet::new(name, Arc::clone(&self.counters), self.limits, home, |_| Box::new(FileSink::new(path, options))))
+    }
+
+    fn outlet(&self, path: &[u8]) -> Option<Arc<Outlet>> {
+        let mut many = self.many.lock();
+        if let Some(outlet) = many.get(path) {
+            return Some(Arc::clone(outlet));
+        }
+        if many.len() >= FILES_MAX {
+            let idle: Vec<Box<[u8]>> =
+                many.iter().filter(|(_, o)| o.waiting() == 0 && Arc::strong_count(o) <= 2).map(|(k, _)| k.clone()).collect();
+            for name in idle {
+                if let Some(outlet) = many.remove(&name) {
+                    outlet.close(&mut Vec::new());
+                }
+            }
+            if many.len() >= FILES_MAX {
+                return None;
+            }
+        }
+        let outlet = self.open(path)?;
+        many.insert(path.into(), Arc::clone(&outlet));
+        Some(outlet)
+    }
+
+    /// Messages of one batch go to several files: each file's messages are rendered together.
+    fn format_many(&self, batch: &mut Batch, selection: &[u32], scratch: &mut Scratch, out: &mut Outbox) {
+        let mut groups = self.spare.lock().pop().unwrap_or_default();
+        self.name.group(batch, selection, scratch, &mut groups);
+        for (name, selection) in groups.iter() {
+            let outlet = match name {
+                Ok(path) => self.outlet(path),
+                Err(path) => {
+                    oplog::limited(
+                        "spurious-path",
+                        oplog::Level::Error,
+                        "Spurious path, logfile not created",
+                        &[("path", &String::from_utf8_lossy(path))],
+                    );
+                    None
+                }
+            };
+            match outlet {
+                Some(outlet) => self.writer.write(batch, selection, scratch, out.buffer(&outlet)),
+                None => {
+                    self.counters.accepted.add(selection.len());
+                    self.counters.dropped.add(Reason::Refused, selection.len());
+                }
+            }
+        }
+        self.spare.lock().push(groups);
+    }
+}
+
+impl Format for FileDestination {
+    fn format(&self, batch: &mut Batch, selection: &[u32], scratch: &mut Scratch, out: &mut Outbox) {
+        match self.single.get() {
+            Some(outlet) => self.writer.write(batch, selection, scratch, out.buffer(outlet)),
+            None => self.format_many(batch, selection, scratch, out),
+        }
+    }
+}
+
+impl Destination for FileDestination {
+    fn counters(&self) -> &Arc<DestinationCounters> {
+        &self.counters
+    }
+
+    fn start(&self, shared: &Arc<Shared>) -> Result<(), String> {
+        let _ = self.shared.set(Arc::clone(shared));
+        if let Some(path) = self.name.literal() {
+            let outlet = self.open(path).ok_or("there are no workers")?;
+            let _ = self.single.set(outlet);
+        }
+        Ok(())
+    }
+
+    fn outlets(&self) -> Vec<Arc<Outlet>> {
+        self.single.get().cloned().into_iter().chain(self.many.lock().values().cloned()).collect()
+    }
+
+    fn described(&self) -> (&'static str, String) {
+        (self.driver, self.name.text().to_owned())
+    }
+}

@@ -1,0 +1,185 @@
+//! Writes chunks to one file: opens it when there is something to write, closes it when it was idle for long.
+
+use engine::ledger::Reason;
+use engine::{Chunk, Progress, Sink, Status};
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime};
+use transport::Ownership;
+
+#[derive(Clone, Debug)]
+pub struct FileOptions {
+    pub ownership: Ownership,
+    pub create_dirs: bool,
+    /// fdatasync() after each write.
+    pub fsync: bool,
+    /// Start anew when the file is older than this; zero is off.
+    pub overwrite_if_older: Duration,
+    /// A symbolic link that is pointed at each file when it is opened.
+    pub symlink_as: Option<PathBuf>,
+    /// Close after this long without a message; zero is never.
+    pub time_reap: Duration,
+    /// Try again after a failure.
+    pub time_reopen: Duration,
+    /// A named pipe: made when missing, opened for reading too so that no reader is needed.
+    pub is_pipe: bool,
+}
+
+pub struct FileSink {
+    path: PathBuf,
+    options: Arc<FileOptions>,
+    file: Option<File>,
+    last_write: Instant,
+    failing: bool,
+}
+
+impl FileSink {
+    pub fn new(path: Vec<u8>, options: Arc<FileOptions>) -> FileSink {
+        let path = PathBuf::from(OsString::from_vec(path));
+        FileSink { path, options, file: None, last_write: Instant::now(), failing: false }
+    }
+
+    fn open(&mut self) -> std::io::Result<&mut File> {
+        if self.file.is_none() {
+            let file = open(&self.path, &self.options)?;
+            if let Some(link) = &self.options.symlink_as
+                && let Err(error) = point(link, &self.path)
+            {
+                oplog::warning("Error pointing symlink-as() at the file", &[("link", &link.display()), ("error", &error)]);
+            }
+            self.file = Some(file);
+        }
+        self.file.as_mut().ok_or_else(|| ErrorKind::NotFound.into())
+    }
+
+    fn write_chunk(&mut self, chunk: &mut Chunk, progress: &mut Progress<'_>) -> std::io::Result<()> {
+        let fsync = self.options.fsync;
+        let file = self.open()?;
+        while !chunk.pending().is_empty() {
+            match file.write(chunk.pending()) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(n) => {
+                    let done = chunk.advance(n);
+                    progress.delivered(done, n);
+                }
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        // Messages without a byte (an empty template) are done as well.
+        let empty = chunk.advance(0);
+        progress.delivered(empty, 0);
+        if fsync { file.sync_data() } else { Ok(()) }
+    }
+
+    fn say(&mut self, error: &std::io::Error) {
+        if !std::mem::replace(&mut self.failing, true) {
+            oplog::error(
+                "I/O error occurred while writing",
+                &[("file", &self.path.display()), ("error", error), ("time_reopen", &self.options.time_reopen.as_secs())],
+            );
+        }
+    }
+}
+
+impl Sink for FileSink {
+    fn write(&mut self, chunks: &mut VecDeque<Chunk>, progress: &mut Progress<'_>) -> Status {
+        self.last_write = Instant::now();
+        while let Some(chunk) = chunks.front_mut() {
+            match self.write_chunk(chunk, progress) {
+                Ok(()) => {
+                    if std::mem::take(&mut self.failing) {
+                        oplog::notice("Writing goes on", &[("file", &self.path.display())]);
+                    }
+                    if let Some(chunk) = chunks.pop_front() {
+                        progress.finished(chunk);
+                    }
+                }
+                // A pipe whose reader is slow: look again soon.
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return Status::Retry(Duration::from_millis(20)),
+                Err(e) if matches!(e.kind(), ErrorKind::InvalidFilename | ErrorKind::IsADirectory | ErrorKind::NotADirectory) => {
+                    self.say(&e);
+                    if let Some(chunk) = chunks.pop_front() {
+                        progress.dropped(Reason::Refused, chunk.messages());
+                    }
+                }
+                Err(e) => {
+                    self.say(&e);
+                    // A full disk needs no new descriptor; anything else may.
+                    if e.kind() != ErrorKind::StorageFull {
+                        self.file = None;
+                    }
+                    return Status::Retry(self.options.time_reopen);
+                }
+            }
+        }
+        Status::Done
+    }
+
+    fn reopen(&mut self) {
+        self.file = None;
+    }
+
+    fn tick(&mut self, now: Instant) {
+        let reap = self.options.time_reap;
+        if !reap.is_zero() && self.file.is_some() && now.duration_since(self.last_write) >= reap {
+            self.file = None;
+        }
+    }
+
+    fn close(&mut self) {
+        self.file = None;
+    }
+}
+
+fn open(path: &Path, options: &FileOptions) -> std::io::Result<File> {
+    if options.create_dirs {
+        transport::create_parents(path, &options.ownership)?;
+    }
+    let mode = options.ownership.perm.unwrap_or(0o600);
+    let is_new = !path.exists();
+    if options.is_pipe {
+        if is_new {
+            nix::unistd::mkfifo(path, nix::sys::stat::Mode::from_bits_truncate(mode))?;
+            transport::apply_ownership(path, &options.ownership)?;
+        }
+        return OpenOptions::new().read(true).write(true).custom_flags(nix::libc::O_NONBLOCK | nix::libc::O_NOCTTY).open(path);
+    }
+    if !options.overwrite_if_older.is_zero() && is_older(path, options.overwrite_if_older) {
+        std::fs::remove_file(path)?;
+    }
+    let mut how = OpenOptions::new();
+    how.append(true).create(true).mode(mode).custom_flags(nix::libc::O_NOCTTY | nix::libc::O_LARGEFILE);
+    let file = how.open(path)?;
+    if is_new {
+        transport::apply_ownership(path, &options.ownership)?;
+    }
+    Ok(file)
+}
+
+fn is_older(path: &Path, than: Duration) -> bool {
+    let modified = std::fs::metadata(path).and_then(|m| m.modified());
+    modified.is_ok_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age > than))
+}
+
+/// Points a symbolic link somewhere else in one step.
+fn point(link: &Path, target: &Path) -> std::io::Result<()> {
+    if std::fs::read_link(link).is_ok_and(|now| now == target) {
+        return Ok(());
+    }
+    let mut fresh = link.as_os_str().to_owned();
+    fresh.push(".new");
+    let fresh = PathBuf::from(fresh);
+    match std::fs::remove_file(&fresh) {
+        Err(e) if e.kind() != ErrorKind::NotFound => return Err(e),
+        _ => {}
+    }
+    std::os::unix::fs::symlink(target, &fresh)?;
+    std::fs::rename(&fresh, link)
+}

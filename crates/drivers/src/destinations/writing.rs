@@ -1,0 +1,137 @@
+//! The `{writer}`, `{tmpl}`, `{dest}` and `{perm}` option groups, read once for every writer destination.
+
+use crate::writer::{Envelope, Writer};
+use conf_schema::{Change, Settings};
+use diag::{Diagnostic, Diagnostics, Span};
+use engine::QueueLimits;
+use engine::driver::BuildContext;
+use std::sync::Arc;
+use template::{Template, TemplateError, TemplateOptions, TsFormat, TypeHint};
+use transport::Ownership;
+
+/// What a destination writes when its template() is not given.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// Stamp, host, header, message: files, pipes, programs, terminals.
+    File,
+    /// The same behind `<PRI>`, always with the BSD stamp: network and unix sockets.
+    Network,
+    /// RFC 5424.
+    Protocol,
+}
+
+/// Messages that may wait at a destination that does not move, unless log-fifo-size() says otherwise: syslog-ng's number.
+const FIFO_SIZE: usize = 10_000;
+
+pub fn limits(s: &Settings) -> QueueLimits {
+    QueueLimits { messages_max: s.int("log-fifo-size").map_or(FIFO_SIZE, |n| n.max(1) as usize) }
+}
+
+pub fn template_options(s: &Settings, cx: &BuildContext<'_>) -> TemplateOptions {
+    TemplateOptions {
+        ts_format: s.choice("ts-format").and_then(TsFormat::named).unwrap_or_default(),
+        frac_digits: s.int("frac-digits").unwrap_or(0).clamp(0, 9) as u8,
+        time_zone: s.zone("time-zone").cloned(),
+        local_time_zone: s.zone("local-time-zone").cloned(),
+        escape: s.bool("template-escape").unwrap_or(false),
+        chain_hostnames: cx.globals.bool("chain-hostnames").unwrap_or(false),
+        version: cx.version,
+    }
+}
+
+/// The writer of a destination; `None` after an error was reported.
+pub fn writer(s: &Settings, cx: &BuildContext<'_>, layout: Layout, diags: &mut Diagnostics) -> Option<Writer> {
+    let options = template_options(s, cx);
+    let layout = if s.flag("flags", "syslog-protocol") { Layout::Protocol } else { layout };
+    let own = template(s, cx, &options, diags)?;
+    let template = match (own, layout) {
+        (Some(own), Layout::Protocol) => Arc::new(template::layout::syslog_protocol_with(&options, own)),
+        (Some(own), _) => own,
+        (None, Layout::Protocol) => Arc::new(template::layout::syslog_protocol(&options)),
+        (None, Layout::File) => Arc::new(template::layout::file_default(&options)),
+        (None, Layout::Network) => Arc::new(template::layout::network_default(&options)),
+    };
+    let mut writer = Writer::new(template);
+    writer.no_multi_line = s.flag("flags", "no-multi-line");
+    writer.pad_size = s.int("pad-size").unwrap_or(0).max(0) as usize;
+    writer.truncate_size = s.int("truncate-size").unwrap_or(0).max(0) as usize;
+    writer.envelope = Envelope::Plain;
+    Some(writer)
+}
+
+/// The template the configuration gives, the driver's or the global one: `Some(None)` when there is none, `None` after an error.
+fn template(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    options: &TemplateOptions,
+    diags: &mut Diagnostics,
+) -> Option<Option<Arc<Template>>> {
+    let Some(text) = s.template("template") else { return Some(None) };
+    let made = compile(&text.text, text.span, options, cx, diags)?;
+    let Some(hint) = &text.type_hint else { return Some(Some(made)) };
+    match TypeHint::named(&hint.text) {
+        // A type changes nothing in a line of text, but a wrong one is an error all the same.
+        Some(_) => Some(Some(made)),
+        None => {
+            let known = TypeHint::NAMES.iter().map(|(name, _)| *name);
+            let finding = Diagnostic::error("D0105", format!("unknown type `{}`", hint.text), hint.span);
+            diags.push(finding.suggest(diag::nearest(&hint.text, known)));
+            None
+        }
+    }
+}
+
+/// A template by name, or of its text.
+pub fn compile(
+    text: &str,
+    span: Span,
+    options: &TemplateOptions,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Option<Arc<Template>> {
+    match Template::named_or_text(text, options, cx.scope) {
+        Ok(made) => Some(made),
+        Err(error) => {
+            diags.push(wrong_template(&error, span));
+            None
+        }
+    }
+}
+
+pub fn wrong_template(error: &TemplateError, span: Span) -> Diagnostic {
+    let finding = Diagnostic::error("D0106", format!("wrong template: {error}"), span);
+    match &error.help {
+        Some(help) => finding.help(help.clone()),
+        None => finding,
+    }
+}
+
+/// The `{perm}` group.
+pub fn ownership(s: &Settings, diags: &mut Diagnostics) -> Ownership {
+    let mut id = |name: &str, find: fn(&str) -> Option<u32>| match s.owner(name) {
+        Some(Change::Set(who)) => {
+            let found = find(who);
+            if found.is_none()
+                && let Some(span) = s.span(name)
+            {
+                let what = if name.ends_with("group") { "group" } else { "user" };
+                let finding = Diagnostic::error("D0107", format!("this system has no {what} `{who}`"), span);
+                diags.push(finding.help("create it, or write a number"));
+            }
+            found
+        }
+        _ => None,
+    };
+    let mode = |name: &str| match s.perm(name) {
+        Some(Change::Set(mode)) => Some(mode),
+        _ => None,
+    };
+    Ownership {
+        owner: id("owner", Ownership::user),
+        group: id("group", Ownership::group),
+        perm: mode("perm"),
+        dir_owner: id("dir-owner", Ownership::user),
+        dir_group: id("dir-group", Ownership::group),
+        dir_perm: mode("dir-perm"),
+    }
+}

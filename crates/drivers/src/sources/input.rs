@@ -1,0 +1,34 @@
+//! Byte streams with a descriptor: TCP and unix connections, pipes, standard input.
+
+use engine::reader::Input;
+use mio::Registry;
+use mio::unix::SourceFd;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd};
+
+/// Reads any descriptor that the readiness loop can watch.
+pub struct FdInput<F>(pub F);
+
+impl<F: AsFd + AsRawFd + Send> Input for FdInput<F> {
+    fn read(&mut self, into: &mut Vec<u8>, max: usize) -> io::Result<usize> {
+        read_spare(&self.0, into, max)
+    }
+
+    fn deregister(&mut self, registry: &Registry) {
+        // Fails only for a descriptor that was never registered.
+        let _ = registry.deregister(&mut SourceFd(&self.0.as_raw_fd()));
+    }
+}
+
+/// Reads up to `max` bytes to the end of a vector, without clearing the room first.
+#[allow(unsafe_code)]
+pub fn read_spare(fd: &impl AsFd, into: &mut Vec<u8>, max: usize) -> io::Result<usize> {
+    into.reserve(max);
+    let length = into.len();
+    let room = into.spare_capacity_mut();
+    let max = max.min(room.len());
+    let read = rustix::io::read(fd, &mut room[..max])?.0.len();
+    // SAFETY: read() initialised the first `read` bytes of the spare capacity, which begins at `length`; `read <= max <= room`.
+    unsafe { into.set_len(length + read) };
+    Ok(read)
+}

@@ -1,0 +1,251 @@
+//! `network()`, `syslog()`, `tcp()`, `udp()` and their IPv6 forms: messages from the network.
+
+use super::datagram::{DatagramOptions, DatagramPort, Origin};
+use super::listener::{Accepted, Listener, Socket};
+use super::reading::{Defaults, Reading};
+use super::senders::{PeerFacts, Senders};
+use conf_schema::{Port, Settings};
+use diag::{Diagnostic, Diagnostics};
+use engine::Shared;
+use engine::driver::{BuildContext, SourceDriver, Start};
+use engine::source::{Settings as SourceSettings, Source};
+use record::Transport;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use transport::SocketOptions;
+use wire::{FramerOptions, Framing};
+
+/// What tells the drivers of this file apart.
+struct Kind {
+    name: &'static str,
+    /// RFC 5424 with RFC 6587 framing: syslog().
+    protocol: bool,
+    /// `None`: transport() says.
+    udp: Option<bool>,
+    ipv6: Option<bool>,
+}
+
+pub fn network(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+    build(&Kind { name: "network", protocol: false, udp: None, ipv6: None }, s, cx, diags)
+}
+
+pub fn syslog(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+    build(&Kind { name: "syslog", protocol: true, udp: None, ipv6: None }, s, cx, diags)
+}
+
+pub fn tcp(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+    build(&Kind { name: "tcp", protocol: false, udp: Some(false), ipv6: Some(false) }, s, cx, diags)
+}
+
+pub fn tcp6(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+    build(&Kind { name: "tcp6", protocol: false, udp: Some(false), ipv6: Some(true) }, s, cx, diags)
+}
+
+pub fn udp(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+    build(&Kind { name: "udp", protocol: false, udp: Some(true), ipv6: Some(false) }, s, cx, diags)
+}
+
+pub fn udp6(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+    build(&Kind { name: "udp6", protocol: false, udp: Some(true), ipv6: Some(true) }, s, cx, diags)
+}
+
+struct NetworkStart {
+    udp: bool,
+    address: SocketAddr,
+    socket: SocketOptions,
+    backlog: i32,
+    connections_max: usize,
+    reading: Reading,
+    facts: PeerFacts,
+}
+
+fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+    let word = if kind.udp.is_some() { "" } else { s.choice("transport").unwrap_or("tcp") };
+    let udp = kind.udp.unwrap_or(word == "udp");
+    let ipv6 = kind.ipv6.unwrap_or_else(|| s.choice("ip-protocol") == Some("6"));
+    let address = address(kind, s, udp, ipv6, diags)?;
+    let defaults = Defaults {
+        framing: framing(kind.protocol, udp, word),
+        syslog_protocol: kind.protocol,
+        expect_hostname: true,
+        local: false,
+    };
+    let mut reading = Reading::new(s, cx, &defaults, diags);
+    if !udp {
+        reading.idle_timeout = s.seconds("idle-timeout").filter(|t| !t.is_zero());
+    }
+    let socket = socket_options(s, udp);
+    let connections_max = if udp { 1 } else { s.int("max-connections").unwrap_or(10).max(1) as usize };
+    if !udp && let Some(window) = reading.window_messages {
+        // log-iw-size() is for all connections together; each gets its share, but never less than the floor.
+        let floor = cx.globals.int("min-iw-size-per-reader").unwrap_or(100).max(1) as usize;
+        reading.window_messages = Some((window / connections_max).max(floor));
+    }
+    let transport = transport_name(kind.protocol, udp);
+    let facts =
+        PeerFacts { group: Arc::clone(&reading.group), transport: Transport(transport), ip_protocol: if udp { 17 } else { 6 } };
+    let protocol = if udp { "dgram" } else { "stream" };
+    let instance = format!("{},{address}", if udp { "udp" } else { "tcp" });
+    let key = reading.persist_name.clone().unwrap_or_else(|| format!("afsocket_sd.({protocol},AF_INET({address}))"));
+    let keep_alive = udp || s.bool("keep-alive").unwrap_or(true);
+    let backlog = if udp { 0 } else { s.int("listen-backlog").unwrap_or(255).clamp(1, i64::from(i32::MAX)) as i32 };
+    let opened_with = match keep_alive {
+        true => format!("{address} {socket:?} {:?} {connections_max} {:?} {backlog}", reading.framing, reading.idle_timeout),
+        // Never equal to another: everything is opened anew with each reload.
+        false => format!("{address} {}", generation()),
+    };
+    let (parsing, finish) = (reading.syslog.clone(), reading.finish.clone());
+    Some(SourceDriver {
+        key,
+        opened_with,
+        driver: kind.name,
+        instance,
+        settings: Box::new(move |program| SourceSettings::new(parsing.clone(), finish.clone(), program)),
+        start: Box::new(NetworkStart { udp, address, socket, backlog, connections_max, reading, facts }),
+    })
+}
+
+/// A number no other configuration of this process has.
+fn generation() -> usize {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
+}
+
+fn framing(protocol: bool, udp: bool, word: &str) -> Framing {
+    match word {
+        _ if udp => Framing::Datagram,
+        "text" => Framing::Lines,
+        "framed" => Framing::OctetCounting,
+        "text-with-nuls" => Framing::LinesWithNuls,
+        "nul-terminated" => Framing::NulTerminated,
+        "auto" => Framing::Auto,
+        _ if protocol => Framing::OctetCounting,
+        _ => Framing::Lines,
+    }
+}
+
+fn transport_name(protocol: bool, udp: bool) -> &'static str {
+    match (protocol, udp) {
+        (true, true) => "rfc5426",
+        (true, false) => "rfc6587",
+        (false, true) => "rfc3164+udp",
+        (false, false) => "rfc3164+tcp",
+    }
+}
+
+fn address(kind: &Kind, s: &Settings, udp: bool, ipv6: bool, diags: &mut Diagnostics) -> Option<SocketAddr> {
+    let any = if ipv6 { IpAddr::V6(Ipv6Addr::UNSPECIFIED) } else { IpAddr::V4(Ipv4Addr::UNSPECIFIED) };
+    let ip = match s.text("ip") {
+        None => any,
+        Some(text) => match text.parse::<IpAddr>() {
+            Ok(ip) if ip.is_ipv6() == ipv6 => ip,
+            Ok(_) => {
+                let help = if ipv6 { "write an IPv6 address, or ip-protocol(4)" } else { "add ip-protocol(6)" };
+                let text = format!("{text} is not an IPv{} address", if ipv6 { 6 } else { 4 });
+                diags.push(Diagnostic::error("D0103", text, s.span("ip")?).help(help));
+                return None;
+            }
+            Err(_) => match transport::resolve_target(text, 0, ipv6) {
+                Ok(found) => found.first()?.ip(),
+                Err(error) => {
+                    let finding = Diagnostic::error("D0103", format!("cannot find the address: {error}"), s.span("ip")?);
+                    diags.push(finding.help("write an address of this machine, or leave ip() out for all of them"));
+                    return None;
+                }
+            },
+        },
+    };
+    // syslog() has a port of its own on TCP.
+    let port = match s.port("port") {
+        Some(Port::Number(_)) | None if !s.is_set("port") && kind.protocol && !udp => 601,
+        Some(Port::Number(port)) => port,
+        None => 514,
+        Some(Port::Service(name)) => match transport::service_port(name, udp) {
+            Some(port) => port,
+            None => {
+                let text = format!("there is no service `{name}`");
+                diags.push(Diagnostic::error("D0104", text, s.span("port")?).help("write the port as a number"));
+                return None;
+            }
+        },
+    };
+    Some(SocketAddr::new(ip, port))
+}
+
+/// The `{sock}` and `{inet}` groups.
+pub fn socket_options(s: &Settings, udp: bool) -> SocketOptions {
+    let number = |name: &str| s.int(name).filter(|n| *n > 0);
+    SocketOptions {
+        so_rcvbuf: s.size("so-rcvbuf").map(|n| n as usize).filter(|n| *n > 0),
+        so_sndbuf: s.size("so-sndbuf").map(|n| n as usize).filter(|n| *n > 0),
+        so_broadcast: s.bool("so-broadcast").unwrap_or(false),
+        so_keepalive: s.bool("so-keepalive").unwrap_or(!udp),
+        so_reuseport: s.bool("so-reuseport").unwrap_or(false),
+        ip_ttl: number("ip-ttl").map(|n| n as u32),
+        ip_tos: number("ip-tos").map(|n| n as u32),
+        ip_freebind: s.bool("ip-freebind").unwrap_or(false),
+        interface: s.text("interface").map(str::to_owned),
+        tcp_keepalive_time: s.seconds("tcp-keepalive-time").map(|d| d.as_secs()).filter(|n| *n > 0),
+        tcp_keepalive_intvl: s.seconds("tcp-keepalive-intvl").map(|d| d.as_secs()).filter(|n| *n > 0),
+        tcp_keepalive_probes: number("tcp-keepalive-probes").map(|n| n as u32),
+    }
+}
+
+impl Start for NetworkStart {
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+        let failed = |e: std::io::Error| match e.kind() {
+            std::io::ErrorKind::AddrInUse => {
+                format!("cannot listen on {}: {e}; another program has it (`ss -lntup` shows which)", self.address)
+            }
+            std::io::ErrorKind::PermissionDenied => {
+                format!("cannot listen on {}: {e}; ports below 1024 need root or CAP_NET_BIND_SERVICE", self.address)
+            }
+            _ => format!("cannot listen on {}: {e}", self.address),
+        };
+        match self.udp {
+            true => self.start_udp(shared, source).map_err(failed)?,
+            false => self.start_tcp(shared, source).map_err(failed)?,
+        }
+    }
+}
+
+impl NetworkStart {
+    fn start_tcp(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> std::io::Result<Result<(), String>> {
+        let listener = transport::listen_tcp(self.address, &self.socket, self.backlog)?;
+        let reading = &self.reading;
+        let accepted = Accepted {
+            framing: reading.framing,
+            idle_timeout: reading.idle_timeout,
+            window_messages: reading.window_messages,
+            fetch_limit: reading.fetch_limit,
+            encoding: reading.encoding,
+            socket: self.socket.clone(),
+            connections_max: self.connections_max,
+            facts: self.facts.clone(),
+            naming: reading.naming.clone(),
+            local_name: Arc::clone(&reading.local_name),
+            credentials: reading.credentials,
+            open: AtomicUsize::new(0),
+        };
+        Ok(Listener::start(Socket::Tcp(listener), source, Arc::new(accepted), shared))
+    }
+
+    fn start_udp(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> std::io::Result<Result<(), String>> {
+        let socket = transport::bind_udp(self.address, &self.socket)?;
+        transport::mmsg::count_drops(&socket)?;
+        if self.socket.so_rcvbuf.is_none() {
+            transport::raise_receive_buffer(&socket);
+        }
+        let local = socket.local_addr()?;
+        let senders = Senders::new(self.facts.clone(), self.reading.naming.clone());
+        let options = DatagramOptions {
+            framing: FramerOptions { framing: Framing::Datagram, ..self.reading.framing },
+            encoding: self.reading.encoding,
+            window_messages: self.reading.window_messages,
+        };
+        let origin = Origin::Udp { senders, local };
+        Ok(DatagramPort::start(OwnedFd::from(socket), origin, options, source, shared))
+    }
+}

@@ -1,0 +1,85 @@
+//! Turns the syntax tree into programs: resolves names, builds drivers, lays out log paths. All errors are reported, nothing is opened.
+
+mod objects;
+mod paths;
+mod scope;
+mod sources;
+
+use crate::driver::{Destination, Registry, SourceDriver};
+use crate::ledger::{PathCounters, StepCounters};
+use crate::program::Program;
+use conf_schema::{ReadContext, Settings};
+use conf_syntax::{Config, Statement};
+use diag::{Diagnostics, SourceMap};
+use objects::Objects;
+use paths::Paths;
+use scope::Names;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use template::Identity;
+
+/// A source driver ready to be started.
+pub struct PlannedSource {
+    pub group: String,
+    /// `<statement>#<n>`.
+    pub id: String,
+    pub driver: SourceDriver,
+    pub program: Arc<Program>,
+}
+
+/// A destination driver that log paths already point to. `options` tells whether an equal one of the last configuration can stay.
+pub struct PlannedDestination {
+    pub id: String,
+    pub key: String,
+    pub destination: Arc<dyn Destination>,
+}
+
+/// A log path as the ledger shows it.
+pub struct PlannedPath {
+    pub name: String,
+    pub counters: Arc<PathCounters>,
+}
+
+/// A compiled configuration.
+pub struct Plan {
+    pub globals: Arc<Settings>,
+    pub sources: Vec<PlannedSource>,
+    pub destinations: Vec<PlannedDestination>,
+    pub paths: Vec<PlannedPath>,
+    /// Counters of named filters, by name.
+    pub filters: BTreeMap<String, Arc<StepCounters>>,
+}
+
+/// Destinations of the running configuration that stay when nothing about them changed, by [`DestinationKey`].
+pub type Existing = BTreeMap<DestinationKey, Arc<dyn Destination>>;
+
+/// Identity of a destination with everything its options say.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DestinationKey {
+    pub id: String,
+    pub options: String,
+}
+
+/// Compiles a configuration. The plan is `None` when there are errors.
+pub fn compile(
+    config: &Config,
+    texts: &SourceMap,
+    registry: &Registry,
+    identity: &Identity,
+    existing: &Existing,
+    diags: &mut Diagnostics,
+) -> Option<Plan> {
+    let calls = config.items.iter().filter_map(|s| match s {
+        Statement::Options(o) => Some(&o.options),
+        _ => None,
+    });
+    let read = ReadContext { sources: texts, globals: None };
+    let globals = Arc::new(conf_schema::read_options(calls.flatten(), registry.options, &read, diags));
+    let objects = Objects::collect(config, diags);
+    let version = config.version.map_or((4, 11), |v| (v.major, v.minor));
+    let names = Names::new(&objects, &globals, version, texts, diags);
+    let mut paths = Paths::new(&objects, &names, texts, registry, &globals, identity, existing);
+    paths.compile(config, diags);
+    let plan = paths.finish(diags);
+    (!diags.has_errors()).then_some(plan)
+}

@@ -1,0 +1,245 @@
+//! Templates and filters by name: compiled when first asked for, each once.
+
+use super::objects::Objects;
+use conf_schema::Settings;
+use conf_syntax::{Call, FilterExpr, TemplateBody, TemplateDef, TypedText};
+use diag::{Diagnostic, Diagnostics, SourceMap, Span};
+use filter::{Filter, FilterEnv, NamedFilters};
+use rewrite::Rewrite;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+use template::{Condition, Scope, Template, TemplateError, TemplateOptions, TsFormat, TypeHint};
+
+type Compiled = HashMap<String, Option<Arc<Template>>>;
+
+pub(super) struct Names<'a, 'c> {
+    objects: &'a Objects<'c>,
+    pub version: (u16, u16),
+    options: TemplateOptions,
+    templates: RefCell<Compiled>,
+    functions: RefCell<Compiled>,
+    filters: NamedFilters,
+    /// Findings made while something was compiled on demand.
+    findings: RefCell<Vec<Diagnostic>>,
+    /// Everything outside a driver's own text that its output may depend on.
+    fingerprint: String,
+}
+
+impl<'a, 'c> Names<'a, 'c> {
+    pub fn new(
+        objects: &'a Objects<'c>,
+        globals: &Settings,
+        version: (u16, u16),
+        texts: &'a SourceMap,
+        diags: &mut Diagnostics,
+    ) -> Names<'a, 'c> {
+        let names = Names {
+            objects,
+            version,
+            options: global_template_options(globals, version),
+            templates: RefCell::default(),
+            functions: RefCell::default(),
+            filters: NamedFilters::default(),
+            findings: RefCell::default(),
+            fingerprint: fingerprint(objects, texts),
+        };
+        // Each statement is compiled even when nothing uses it, so that its errors are seen.
+        for name in objects.templates.keys() {
+            names.template(name);
+        }
+        for name in objects.functions.keys() {
+            names.function(name);
+        }
+        names.report(diags);
+        names
+    }
+
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    fn report(&self, diags: &mut Diagnostics) {
+        for finding in self.findings.borrow_mut().drain(..) {
+            diags.push(finding);
+        }
+    }
+
+    /// A named filter; what is wrong with it is reported once.
+    pub fn filter(&self, name: &str, diags: &mut Diagnostics) -> Option<Arc<Filter>> {
+        let span = self.objects.filters.get(name)?.name.span;
+        self.objects.filters.get(name)?.expr.as_ref()?;
+        let found = Filter::named(name, span, self, diags);
+        self.report(diags);
+        found
+    }
+
+    pub fn compile_filter(&self, expr: &FilterExpr, diags: &mut Diagnostics) -> Option<Arc<Filter>> {
+        let made = Filter::compile(expr, self, diags);
+        self.report(diags);
+        made.map(Arc::new)
+    }
+
+    pub fn compile_rewrite(&self, call: &Call, diags: &mut Diagnostics) -> Option<Arc<Rewrite>> {
+        let made = Rewrite::compile(call, self);
+        self.take(made, diags).map(Arc::new)
+    }
+
+    fn take<T>(&self, outcome: Result<T, Vec<Diagnostic>>, diags: &mut Diagnostics) -> Option<T> {
+        self.report(diags);
+        match outcome {
+            Ok(made) => Some(made),
+            Err(findings) => {
+                findings.into_iter().for_each(|f| diags.push(f));
+                None
+            }
+        }
+    }
+
+    fn statement(&self, definition: &TemplateDef) -> Option<Template> {
+        match &definition.body {
+            TemplateBody::Text(text) => self.typed(text, &self.options),
+            TemplateBody::Options(calls) => {
+                let escape = calls.iter().rfind(|c| c.is("template-escape"));
+                let escape = escape.and_then(|c| c.args.first()).and_then(conf_syntax::Arg::yes_no);
+                let options = TemplateOptions { escape: escape.unwrap_or(false), ..self.options.clone() };
+                for call in calls.iter().filter(|c| !c.is("template") && !c.is("template-escape")) {
+                    let text = format!("a template has no option `{}`", call.name.text);
+                    let finding = Diagnostic::error("E0114", text, call.name.span);
+                    self.find(finding.suggest(diag::nearest(&call.name.text, ["template", "template-escape"])));
+                }
+                let Some(call) = calls.iter().find(|c| c.is("template")) else {
+                    let finding = Diagnostic::error("E0115", "this template has no text", definition.name.span);
+                    self.find(finding.help("add `template(\"...\");`"));
+                    return None;
+                };
+                match call.args.first().map(|a| (&a.kind, a.span)) {
+                    Some((conf_syntax::ArgKind::Call(typed), _)) => {
+                        let inner = typed.args.first()?;
+                        let text = inner.text().unwrap_or_default().to_owned();
+                        let text = TypedText { type_hint: Some(typed.name.clone()), text, span: inner.span };
+                        self.typed(&text, &options)
+                    }
+                    Some((_, span)) => {
+                        let text = call.args.first().and_then(|a| a.text()).unwrap_or_default().to_owned();
+                        self.typed(&TypedText { type_hint: None, text, span }, &options)
+                    }
+                    None => self.typed(&TypedText { type_hint: None, text: String::new(), span: call.span }, &options),
+                }
+            }
+        }
+    }
+
+    fn typed(&self, text: &TypedText, options: &TemplateOptions) -> Option<Template> {
+        let made = match Template::compile(&text.text, options, self) {
+            Ok(made) => made,
+            Err(error) => {
+                self.find(template_error(&error, text.span));
+                return None;
+            }
+        };
+        let Some(hint) = &text.type_hint else { return Some(made) };
+        match TypeHint::named(&hint.text) {
+            Some(hint) => Some(made.with_hint(hint)),
+            None => {
+                let known = TypeHint::NAMES.iter().map(|(name, _)| *name);
+                let finding = Diagnostic::error("E0116", format!("unknown type `{}`", hint.text), hint.span);
+                self.find(finding.suggest(diag::nearest(&hint.text, known)));
+                None
+            }
+        }
+    }
+
+    fn find(&self, finding: Diagnostic) {
+        self.findings.borrow_mut().push(finding);
+    }
+
+    /// Looks a name up, compiling it at the first time. While it is compiled it is not there: a circle ends as an unknown name.
+    fn once(&self, table: &RefCell<Compiled>, name: &str, make: impl FnOnce() -> Option<Template>) -> Option<Arc<Template>> {
+        if let Some(known) = table.borrow().get(name) {
+            return known.clone();
+        }
+        table.borrow_mut().insert(name.to_owned(), None);
+        let made = make().map(Arc::new);
+        table.borrow_mut().insert(name.to_owned(), made.clone());
+        made
+    }
+}
+
+/// A finding about a template's text.
+pub fn template_error(error: &TemplateError, span: Span) -> Diagnostic {
+    let finding = Diagnostic::error("E0117", format!("wrong template: {error}"), span);
+    match &error.help {
+        Some(help) => finding.help(help.clone()),
+        None => finding,
+    }
+}
+
+fn global_template_options(globals: &Settings, version: (u16, u16)) -> TemplateOptions {
+    TemplateOptions {
+        ts_format: globals.choice("ts-format").and_then(TsFormat::named).unwrap_or_default(),
+        frac_digits: globals.int("frac-digits").unwrap_or(0).clamp(0, 9) as u8,
+        time_zone: globals.zone("send-time-zone").cloned(),
+        local_time_zone: globals.zone("local-time-zone").cloned(),
+        escape: false,
+        chain_hostnames: globals.bool("chain-hostnames").unwrap_or(false),
+        version,
+    }
+}
+
+/// Global options and templates as text: a destination stays over a reload only when none of them changed.
+fn fingerprint(objects: &Objects<'_>, texts: &SourceMap) -> String {
+    let templates = objects.templates.values().map(|t| t.span);
+    let functions = objects.functions.values().map(|t| t.span);
+    let spans = templates.chain(functions).chain(objects.options.iter().copied());
+    spans.map(|span| texts.text(span)).collect::<Vec<_>>().join("\n")
+}
+
+impl Scope for Names<'_, '_> {
+    fn template(&self, name: &str) -> Option<Arc<Template>> {
+        let definition = self.objects.templates.get(name)?;
+        self.once(&self.templates, name, || self.statement(definition))
+    }
+
+    fn function(&self, name: &str) -> Option<Arc<Template>> {
+        let definition = self.objects.functions.get(name)?;
+        self.once(&self.functions, name, || self.typed(&definition.text, &self.options))
+    }
+
+    fn condition(&self, text: &str) -> Result<Arc<dyn Condition>, String> {
+        let (mut texts, mut diags) = (SourceMap::new(), Diagnostics::new());
+        let expr = conf_syntax::parse_filter_text(text, None, &mut texts, &mut diags);
+        let expr = expr.ok_or_else(|| first_message(&diags))?;
+        match Filter::compile(&expr, self, &mut diags) {
+            Some(filter) => Ok(Arc::new(filter)),
+            None => Err(first_message(&diags)),
+        }
+    }
+}
+
+fn first_message(diags: &Diagnostics) -> String {
+    diags.iter().next().map_or_else(|| "not a filter expression".to_owned(), |d| d.message.clone())
+}
+
+impl FilterEnv for Names<'_, '_> {
+    fn scope(&self) -> &dyn Scope {
+        self
+    }
+
+    fn template_options(&self) -> &TemplateOptions {
+        &self.options
+    }
+
+    fn filter(&self, name: &str) -> Option<&FilterExpr> {
+        self.objects.use_filter(name);
+        self.objects.filters.get(name)?.expr.as_ref()
+    }
+
+    fn filter_names(&self) -> Vec<&str> {
+        self.objects.filters.keys().copied().collect()
+    }
+
+    fn named_filters(&self) -> &NamedFilters {
+        &self.filters
+    }
+}

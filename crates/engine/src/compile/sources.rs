@@ -1,0 +1,114 @@
+//! Source statements: drivers, and what happens to their messages inside the statement.
+
+use super::PlannedSource;
+use super::paths::Paths;
+use crate::program::{Node, Program};
+use conf_schema::{Context, ReadContext};
+use conf_syntax::{Call, LogItem, LogPath, ObjectKind};
+use diag::{Diagnostic, Diagnostics};
+use std::sync::Arc;
+
+/// Drivers that share the steps between them and the log paths.
+pub(super) struct Entry<'c> {
+    pub drivers: Vec<&'c Call>,
+    pub nodes: Vec<Node>,
+}
+
+impl<'c> Paths<'_, 'c> {
+    /// The drivers of a source statement's body. A `channel {}` inside has drivers of its own, and steps for their messages alone.
+    pub fn source_entries(&mut self, group: &str, body: &'c [LogItem], diags: &mut Diagnostics) -> Vec<Entry<'c>> {
+        let mut plain = Entry { drivers: Vec::new(), nodes: Vec::new() };
+        let mut entries = Vec::new();
+        for item in body {
+            match item {
+                LogItem::Call(call) => plain.drivers.push(call),
+                LogItem::Channel(path) | LogItem::Log(path) => entries.extend(self.channel_entries(group, path, diags)),
+                LogItem::Junction(branches, _) => {
+                    for branch in branches {
+                        if let LogItem::Channel(path) | LogItem::Log(path) = branch {
+                            entries.extend(self.channel_entries(group, path, diags));
+                        }
+                    }
+                }
+                other => diags.push(
+                    Diagnostic::error("E0112", "this cannot stand in a source statement by itself", other.span())
+                        .help("put it into a `channel { source { ... }; ... };` together with the source it belongs to"),
+                ),
+            }
+        }
+        if !plain.drivers.is_empty() {
+            entries.insert(0, plain);
+        }
+        entries
+    }
+
+    fn channel_entries(&mut self, group: &str, path: &'c LogPath, diags: &mut Diagnostics) -> Vec<Entry<'c>> {
+        let mut entries = Vec::new();
+        let mut steps = Vec::new();
+        for item in &path.items {
+            match item {
+                LogItem::Inline(i) if i.kind == ObjectKind::Source => {
+                    entries.extend(self.source_entries(group, &i.body, diags));
+                }
+                LogItem::Reference(r) if r.kind == ObjectKind::Source => {
+                    if self.objects.refer(r.kind, &r.name, diags)
+                        && let Some(object) = self.objects.sources.get(r.name.text.as_str())
+                    {
+                        let text = "a source statement that reads another source statement is not available";
+                        diags.push(
+                            Diagnostic::error("E0113", text, r.name.span)
+                                .label(object.name.span, "the other one")
+                                .help("write its drivers here in `source { ... };`"),
+                        );
+                    }
+                }
+                LogItem::Junction(branches, _) if entries.is_empty() && holds_sources(branches) => {
+                    for branch in branches {
+                        if let LogItem::Channel(path) | LogItem::Log(path) = branch {
+                            entries.extend(self.channel_entries(group, path, diags));
+                        }
+                    }
+                }
+                other => steps.push(other),
+            }
+        }
+        let nodes = self.items(&steps, diags);
+        for entry in &mut entries {
+            entry.nodes.extend(nodes.iter().cloned());
+        }
+        entries
+    }
+
+    pub fn source_driver(
+        &mut self,
+        group: &str,
+        index: usize,
+        call: &Call,
+        program: &Arc<Program>,
+        diags: &mut Diagnostics,
+    ) -> Option<PlannedSource> {
+        let component = self.registry.catalogue.resolve(Context::Source, call, diags)?;
+        let (_, build) = self.registry.sources.iter().find(|(c, _)| std::ptr::eq(*c, component))?;
+        let read = ReadContext { sources: self.texts, globals: Some(Arc::clone(self.globals)) };
+        let before = diags.counts().0;
+        let settings = conf_schema::read(call, component, &read, diags);
+        if diags.counts().0 > before {
+            return None;
+        }
+        let cx = self.build_context(group, index);
+        let (id, driver) = (cx.id(), build(&settings, &cx, diags)?);
+        self.unique(&driver.key, call.span, diags);
+        Some(PlannedSource { group: group.to_owned(), id, driver, program: Arc::clone(program) })
+    }
+}
+
+fn holds_sources(branches: &[LogItem]) -> bool {
+    branches.iter().any(|b| match b {
+        LogItem::Channel(path) | LogItem::Log(path) => path.items.iter().any(|i| match i {
+            LogItem::Inline(i) => i.kind == ObjectKind::Source,
+            LogItem::Reference(r) => r.kind == ObjectKind::Source,
+            _ => false,
+        }),
+        _ => false,
+    })
+}

@@ -1,0 +1,80 @@
+//! What a driver has to offer the engine. A driver is one file with one table of options and one of these builders; the registry lists it.
+
+use crate::ledger::DestinationCounters;
+use crate::outlet::Outlet;
+use crate::program::Format;
+use crate::source::{Settings as SourceSettings, Source};
+use crate::worker::Shared;
+use conf_schema::{Component, Settings};
+use diag::{Diagnostics, SourceMap};
+use std::sync::Arc;
+use template::{Identity, Scope};
+
+/// What is the same for all drivers of a configuration while they are built. Nothing is opened yet.
+pub struct BuildContext<'a> {
+    pub sources: &'a SourceMap,
+    pub scope: &'a dyn Scope,
+    /// `@version` of the configuration.
+    pub version: (u16, u16),
+    pub globals: &'a Arc<Settings>,
+    pub identity: &'a Identity,
+    /// Name of the statement and number of the driver in it.
+    pub group: &'a str,
+    pub index: usize,
+}
+
+impl BuildContext<'_> {
+    /// `<statement>#<n>` as in statistics.
+    pub fn id(&self) -> String {
+        format!("{}#{}", self.group, self.index)
+    }
+}
+
+/// Opens what a source reads. Called when a configuration takes effect, and again after a failed reload.
+pub trait Start: Send + Sync {
+    /// Opens descriptors and adds ports for `source` to workers. The error is a text for the log.
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String>;
+}
+
+/// A configured source driver.
+pub struct SourceDriver {
+    /// Says which running source this one is after a reload: persist-name(), or made from what is opened.
+    pub key: String,
+    /// Options that need the descriptor to be opened anew when they change.
+    pub opened_with: String,
+    pub driver: &'static str,
+    /// Address or path, for statistics.
+    pub instance: String,
+    /// Everything but the program, which the compiler adds.
+    pub settings: Box<dyn Fn(Arc<crate::program::Program>) -> SourceSettings + Send + Sync>,
+    pub start: Box<dyn Start>,
+}
+
+/// A configured destination driver.
+pub trait Destination: Format {
+    fn counters(&self) -> &Arc<DestinationCounters>;
+
+    /// Makes its outlets. Opening files and connections may wait for the first message.
+    fn start(&self, shared: &Arc<Shared>) -> Result<(), String>;
+
+    fn outlets(&self) -> Vec<Arc<Outlet>>;
+
+    /// Driver name and address, for statistics.
+    fn described(&self) -> (&'static str, String);
+}
+
+pub struct DestinationDriver {
+    pub key: String,
+    pub destination: Arc<dyn Destination>,
+}
+
+pub type BuildSource = fn(&Settings, &BuildContext<'_>, &mut Diagnostics) -> Option<SourceDriver>;
+pub type BuildDestination = fn(&Settings, &BuildContext<'_>, &mut Diagnostics) -> Option<DestinationDriver>;
+
+/// Everything a configuration may name. A new component is one line in a list of these.
+pub struct Registry {
+    pub sources: &'static [(&'static Component, BuildSource)],
+    pub destinations: &'static [(&'static Component, BuildDestination)],
+    pub options: &'static Component,
+    pub catalogue: &'static conf_schema::Catalogue,
+}

@@ -1,0 +1,75 @@
+//! The way of a reader's batches into the log paths: run on the spot, or given to an idle core in the connection's lane.
+
+use crate::lane::Lane;
+use crate::source::Source;
+use crate::window::{Wake, Window};
+use crate::worker::{Job, PortContext};
+use record::{Batch, Stamp};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Bytes of one connection that may be under way: enough to keep all cores busy, little enough to bound what a slow destination holds.
+const WINDOW_BYTES: usize = 2 * 1024 * 1024;
+/// A batch goes to another core when its path costs at least this many sixteenths of its reading: below, moving it costs more than it gains.
+const SHARE_COST_MIN: u64 = 16;
+
+pub struct Feed {
+    pub source: Arc<Source>,
+    window: Arc<Window>,
+    waker: Arc<dyn Wake>,
+    lane: Arc<Lane>,
+    /// Cost of the log paths against that of reading, smoothed, in sixteenths.
+    path_cost: u64,
+}
+
+impl Feed {
+    /// `window_messages` is `log-iw-size()` where it was given.
+    pub fn new(source: Arc<Source>, window_messages: Option<usize>, cx: &PortContext, token: mio::Token) -> Feed {
+        Feed {
+            source,
+            window: Window::new(WINDOW_BYTES, window_messages, Arc::clone(&cx.shared.budget)),
+            waker: cx.handle.waker(token),
+            lane: Arc::default(),
+            path_cost: 0,
+        }
+    }
+
+    /// Whether there is credit to read; when not, the port gets a turn once there is.
+    pub fn may_read(&self) -> bool {
+        self.window.may_read(&self.waker)
+    }
+
+    /// Takes a framed batch of `bytes` received bytes. `busy` says that the reader sees more coming; `began` is when reading it began.
+    pub fn run(&mut self, mut batch: Batch, bytes: usize, busy: bool, began: Instant, cx: &mut PortContext) {
+        if batch.records.is_empty() {
+            cx.recycle(batch);
+            return;
+        }
+        batch.received = Stamp::now(cx.local_offset());
+        self.source.received(&batch, bytes);
+        let ticket = self.window.ticket(bytes, batch.records.len());
+        let in_order = self.lane.outstanding() == 0;
+        let share = in_order && busy && self.path_cost >= SHARE_COST_MIN && cx.shared.has_idle_worker();
+        if share || !in_order {
+            if in_order {
+                // What this connection left in the worker's buffers comes before what the lane will hand over.
+                cx.outbox.flush();
+            }
+            let (source, lane) = (Arc::clone(&self.source), Arc::clone(&self.lane));
+            let job = Job { batch, source, number: lane.number(), lane, ticket };
+            match cx.shared.accepts_jobs() {
+                true => cx.shared.give(job),
+                false => job.run(cx),
+            }
+            return;
+        }
+        let framed = Instant::now();
+        self.source.process(&mut batch, &mut cx.machine, &mut cx.scratch, &mut cx.outbox);
+        let path = framed.elapsed().as_nanos() as u64;
+        let reading = (framed - began).as_nanos() as u64;
+        self.path_cost = (self.path_cost * 7 + path * 16 / reading.max(1)) / 8;
+        cx.outbox.end_batch(&ticket);
+        drop(ticket);
+        cx.recycle(batch);
+    }
+}

@@ -1,0 +1,251 @@
+//! The engine as a whole: starts a plan, replaces it by another one without losing a message, and stops.
+
+use crate::compile::{DestinationKey, Existing, Plan, PlannedSource};
+use crate::driver::Destination;
+use crate::source::Source;
+use crate::window::Budget;
+use crate::worker::{Shared, Worker, WorkerHandle};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::mpsc::sync_channel;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use template::Identity;
+
+/// What does not change while the process lives.
+pub struct EngineOptions {
+    /// 1..=256.
+    pub workers: usize,
+    /// Bytes of messages under way in the whole process.
+    pub memory_max: usize,
+    /// Whether one connection's batches may go to several cores.
+    pub sharing: bool,
+    pub identity: Identity,
+}
+
+struct Running {
+    key: String,
+    opened_with: String,
+    source: Arc<Source>,
+    planned: Arc<PlannedSource>,
+}
+
+/// What is running now, for statistics and the ledger.
+#[derive(Default)]
+pub struct View {
+    pub sources: Vec<Arc<Source>>,
+    pub destinations: Vec<(String, Arc<dyn Destination>)>,
+    pub paths: Vec<(String, Arc<crate::ledger::PathCounters>)>,
+    pub filters: BTreeMap<String, Arc<crate::ledger::StepCounters>>,
+}
+
+pub struct Engine {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+    running: Vec<Running>,
+    destinations: Existing,
+    view: View,
+}
+
+impl Engine {
+    /// Starts the workers. Fails when the system gives no threads or descriptors.
+    pub fn new(options: &EngineOptions) -> std::io::Result<Engine> {
+        let count = options.workers.clamp(1, 256);
+        let shared = Shared::new(count, Budget::new(options.memory_max), options.sharing);
+        let mut workers = Vec::new();
+        for index in 0..count {
+            workers.push(Worker::new(index, Arc::clone(&shared), options.identity.clone())?);
+        }
+        shared.set_workers(workers.iter().map(Worker::handle).collect());
+        let mut threads = Vec::new();
+        for (index, worker) in workers.into_iter().enumerate() {
+            let name = format!("worker-{index}");
+            threads.push(std::thread::Builder::new().name(name).spawn(move || worker.run())?);
+        }
+        Ok(Engine { shared, threads, running: Vec::new(), destinations: Existing::new(), view: View::default() })
+    }
+
+    pub fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+
+    /// Destinations that a new plan may take over as they are.
+    pub fn existing(&self) -> &Existing {
+        &self.destinations
+    }
+
+    pub fn view(&self) -> &View {
+        &self.view
+    }
+
+    fn workers(&self) -> &[WorkerHandle] {
+        self.shared.workers()
+    }
+
+    /// Puts a plan into effect in place of the one that runs. When something of it cannot be opened, what ran before runs on, and the
+    /// errors come back.
+    pub fn apply(&mut self, plan: Plan) -> Result<(), Vec<String>> {
+        let mut fresh = Vec::new();
+        for planned in &plan.destinations {
+            let key = DestinationKey { id: planned.id.clone(), options: planned.key.clone() };
+            if self.destinations.contains_key(&key) {
+                continue;
+            }
+            if let Err(error) = planned.destination.start(&self.shared) {
+                close_all(&fresh);
+                return Err(vec![format!("{}: {error}", planned.id)]);
+            }
+            fresh.push(Arc::clone(&planned.destination));
+        }
+        let Plan { sources, destinations, paths, filters, .. } = plan;
+        let planned: Vec<Arc<PlannedSource>> = sources.into_iter().map(Arc::new).collect();
+        if let Err(errors) = self.switch_sources(&planned) {
+            close_all(&fresh);
+            return Err(errors);
+        }
+        // Nothing formats for the old destinations any more once every worker has been round.
+        self.barrier();
+        let mut now = Existing::new();
+        let mut shown = Vec::new();
+        for planned in destinations {
+            shown.push((planned.id.clone(), Arc::clone(&planned.destination)));
+            now.insert(DestinationKey { id: planned.id, options: planned.key }, planned.destination);
+        }
+        let old = std::mem::replace(&mut self.destinations, now);
+        for (key, destination) in &old {
+            if !self.destinations.contains_key(key) {
+                self.hand_over(&key.id, destination);
+            }
+        }
+        self.view = View {
+            sources: self.running.iter().map(|r| Arc::clone(&r.source)).collect(),
+            destinations: shown,
+            paths: paths.into_iter().map(|p| (p.name, p.counters)).collect(),
+            filters,
+        };
+        Ok(())
+    }
+
+    /// What still waits at a destination that changed goes to its successor, or is given a last chance.
+    fn hand_over(&self, id: &str, old: &Arc<dyn Destination>) {
+        let successor = self.destinations.iter().find(|(key, _)| key.id == id).map(|(_, d)| d);
+        let mut spare = Vec::new();
+        let heirs = successor.map(|d| d.outlets()).unwrap_or_default();
+        for outlet in old.outlets() {
+            outlet.pump(&mut spare);
+            if let [heir] = heirs.as_slice() {
+                heir.inherit(&outlet, &mut spare);
+            }
+            outlet.close(&mut spare);
+        }
+    }
+
+    fn switch_sources(&mut self, planned: &[Arc<PlannedSource>]) -> Result<(), Vec<String>> {
+        let same = |r: &Running, p: &PlannedSource| r.key == p.driver.key && r.opened_with == p.driver.opened_with;
+        let (kept, dropped): (Vec<Running>, Vec<Running>) =
+            self.running.drain(..).partition(|r| planned.iter().any(|p| same(r, p)));
+        // Addresses have to be free before others can have them.
+        self.stop_sources(&dropped);
+        let mut started: Vec<Running> = Vec::new();
+        let mut errors = Vec::new();
+        for p in planned.iter().filter(|p| !kept.iter().any(|r| same(r, p))) {
+            let running = Running::new(p);
+            match p.driver.start.start(&self.shared, &running.source) {
+                Ok(()) => started.push(running),
+                Err(error) => errors.push(format!("{}: {error}", p.id)),
+            }
+        }
+        if errors.is_empty() {
+            for running in &kept {
+                if let Some(p) = planned.iter().find(|p| same(running, p)) {
+                    running.source.set_settings((p.driver.settings)(Arc::clone(&p.program)));
+                }
+            }
+            self.running = kept.into_iter().chain(started).collect();
+            return Ok(());
+        }
+        self.stop_sources(&started);
+        let mut again = kept;
+        for old in dropped {
+            match old.planned.driver.start.start(&self.shared, &old.source) {
+                Ok(()) => again.push(old),
+                Err(error) => errors.push(format!("{}: cannot be opened again: {error}", old.planned.id)),
+            }
+        }
+        self.running = again;
+        Err(errors)
+    }
+
+    fn stop_sources(&self, stopping: &[Running]) {
+        if stopping.is_empty() {
+            return;
+        }
+        let sources: Arc<Vec<Arc<Source>>> = Arc::new(stopping.iter().map(|r| Arc::clone(&r.source)).collect());
+        for worker in self.workers() {
+            let sources = Arc::clone(&sources);
+            worker.each(move |port| port.source().is_some_and(|s| sources.iter().any(|x| Arc::ptr_eq(x, s))));
+        }
+        self.barrier();
+    }
+
+    /// Waits until every worker has finished what it had read. Two rounds: the first may hand batches to workers already visited.
+    fn barrier(&self) {
+        for _ in 0..2 {
+            let (done, waiting) = sync_channel(0);
+            for worker in self.workers() {
+                worker.barrier(done.clone());
+            }
+            drop(done);
+            // Ends when every worker has dropped its sender.
+            let _ = waiting.recv();
+        }
+    }
+
+    /// SIGUSR1: files are opened anew.
+    pub fn reopen(&self) {
+        for (_, destination) in &self.view.destinations {
+            for outlet in destination.outlets() {
+                outlet.reopen(&mut Vec::new());
+            }
+        }
+    }
+
+    /// Stops reading, waits for what was read to be delivered, at most `patience`, and ends the workers.
+    pub fn stop(mut self, patience: Duration) {
+        let running = std::mem::take(&mut self.running);
+        self.stop_sources(&running);
+        let until = Instant::now() + patience;
+        let outlets: Vec<_> = self.view.destinations.iter().flat_map(|(_, d)| d.outlets()).collect();
+        while Instant::now() < until && outlets.iter().any(|o| o.waiting() > 0 && o.is_moving()) {
+            std::thread::park_timeout(Duration::from_millis(5));
+        }
+        for outlet in outlets {
+            outlet.close(&mut Vec::new());
+        }
+        for worker in self.workers() {
+            worker.stop();
+        }
+        for thread in self.threads {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Running {
+    fn new(planned: &Arc<PlannedSource>) -> Running {
+        let driver = &planned.driver;
+        let settings = (driver.settings)(Arc::clone(&planned.program));
+        Running {
+            key: driver.key.clone(),
+            opened_with: driver.opened_with.clone(),
+            source: Source::new(&planned.group, planned.id.clone(), driver.driver, driver.instance.clone(), settings),
+            planned: Arc::clone(planned),
+        }
+    }
+}
+
+fn close_all(destinations: &[Arc<dyn Destination>]) {
+    for outlet in destinations.iter().flat_map(|d| d.outlets()) {
+        outlet.close(&mut Vec::new());
+    }
+}
