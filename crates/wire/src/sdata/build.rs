@@ -21,7 +21,12 @@ impl<'a> Builder<'a> {
 
     /// Adds a parameter. `value` is the plain value. An empty name makes an element without parameters.
     pub fn param(&mut self, id: &[u8], name: &[u8], value: &[u8]) {
-        self.open(id);
+        // An element without parameters stays one of its own. Ids with bytes that had to be encoded are rare: not joined.
+        let has_params = self.out.len() > self.id_end;
+        let same = has_params && !name.is_empty() && self.out.get(self.id..self.id_end) == Some(id);
+        if !same {
+            self.open(id);
+        }
         if name.is_empty() {
             return;
         }
@@ -33,12 +38,7 @@ impl<'a> Builder<'a> {
     }
 
     fn open(&mut self, id: &[u8]) {
-        let open = self.out.get(self.id..self.id_end).unwrap_or_default();
-        if !open.is_empty() {
-            // Ids with bytes that had to be encoded are rare: such elements are not joined.
-            if open == id {
-                return;
-            }
+        if self.id_end > self.id {
             self.out.push(b']');
         }
         self.out.push(b'[');

@@ -61,6 +61,7 @@ fn writes() {
     );
     assert_eq!(build(&[("a", "x", "q\"b]s\\n")]), "[a x=\"q\\\"b\\]s\\\\n\"]");
     assert_eq!(build(&[("a b", "x=\u{e9}]", "\n")]), "[a%20b x%3D%C3%A9%5D=\"\n\"]");
+    assert_eq!(build(&[("a", "", ""), ("a", "x", "1"), ("a", "", "")]), "[a][a x=\"1\"][a]");
     assert_eq!(build(&[("", "x", "1")]), "[none x=\"1\"]");
 }
 

@@ -1,0 +1,124 @@
+//! What holds for any bytes at all. Used by the fuzz targets and by the test that replays their seeds.
+
+use record::{Batch, Context, Record, Span, Stamp, Zone};
+use std::sync::Arc;
+use wire::{Framer, FramerOptions, Framing, SyslogOptions, SyslogParser, sdata};
+
+/// The first four bytes choose framing, flags, size and a cut; the rest is the stream. However it is cut, the frames are the same.
+pub fn framer(input: &[u8]) {
+    let Some(([framing, flags, size, cut], stream)) = input.split_first_chunk::<4>() else { return };
+    let framings = [
+        Framing::Lines,
+        Framing::LinesWithNuls,
+        Framing::NulTerminated,
+        Framing::OctetCounting,
+        Framing::Auto,
+    ];
+    let options = FramerOptions {
+        framing: framings[usize::from(*framing) % framings.len()],
+        log_msg_size: usize::from(*size) + 1,
+        empty_lines: flags & 1 != 0,
+        trim_large_messages: flags & 2 != 0,
+    };
+    let whole = frames(options, stream, stream.len().max(1));
+    assert_eq!(frames(options, stream, usize::from(*cut) + 1), whole);
+    assert_eq!(frames(options, stream, 1), whole);
+}
+
+type Frames = (Vec<Vec<u8>>, bool, u64);
+
+/// Feeds the stream in pieces of `step` bytes.
+fn frames(options: FramerOptions, stream: &[u8], step: usize) -> Frames {
+    let mut framer = Framer::new(options);
+    let (mut found, mut buffer) = (Vec::new(), Vec::new());
+    for piece in stream.chunks(step) {
+        buffer.extend_from_slice(piece);
+        match framer.scan(&buffer, 0, |span| found.push(span.of(&buffer).to_vec())) {
+            Ok(tail) => drop(buffer.drain(..tail)),
+            Err(_) => return (found, false, framer.take_truncated()),
+        }
+        assert!(buffer.len() < framer.tail_max());
+    }
+    let good = framer.finish(&buffer, 0, |span| found.push(span.of(&buffer).to_vec())).is_ok();
+    (found, good, framer.take_truncated())
+}
+
+/// The first two bytes choose flags, the rest is a message.
+pub fn rfc3164(input: &[u8]) {
+    let Some(([one, two], frame)) = input.split_first_chunk::<2>() else { return };
+    parse(options(*one, *two, false), frame);
+}
+
+/// The first two bytes choose flags, the rest is a message.
+pub fn rfc5424(input: &[u8]) {
+    let Some(([one, two], frame)) = input.split_first_chunk::<2>() else { return };
+    parse(options(*one, *two, true), frame);
+}
+
+fn options(one: u8, two: u8, protocol: bool) -> SyslogOptions {
+    let mut options = SyslogOptions { recv_zone: Zone::Fixed(3600), ..SyslogOptions::default() };
+    let bit = |byte: u8, n: u32| byte >> n & 1 == 1;
+    options.flags.syslog_protocol = protocol;
+    options.flags.validate_utf8 = bit(one, 0);
+    options.flags.sanitize_utf8 = bit(one, 1);
+    options.flags.no_multi_line = bit(one, 2);
+    options.flags.store_raw_message = bit(one, 3);
+    options.flags.expect_hostname = !bit(one, 4);
+    options.flags.guess_timezone = bit(one, 5);
+    options.flags.no_rfc3164_fallback = bit(one, 6);
+    options.flags.piggyback_errors = !bit(one, 7);
+    options.flags.check_hostname = bit(two, 0);
+    options.flags.check_program = bit(two, 1);
+    options.flags.kernel = bit(two, 2);
+    options.local = bit(two, 3);
+    options.keep_timestamp = !bit(two, 4);
+    options
+}
+
+/// Every span lies in the text, STRUCTURED-DATA is what it claims to be, and neither the bytes around a message nor the fast paths
+/// change what it says.
+fn parse(options: SyslogOptions, frame: &[u8]) {
+    let alone = fields(options.clone(), &[frame]);
+    assert_eq!(fields(options.clone(), &[frame, &[b'~'; 100]]), alone);
+    // A matcher that never matches turns the fast path off.
+    let general = SyslogOptions { bad_hostname: Some(Arc::new(|_| false)), ..options };
+    assert_eq!(fields(general, &[frame, &[b'~'; 100]]), alone);
+}
+
+/// The fields of the first of these messages.
+fn fields(options: SyslogOptions, frames: &[&[u8]]) -> (u16, u16, Stamp, Vec<Vec<u8>>) {
+    let context = Arc::new(Context::local("s_fuzz", "here", "local+file"));
+    let mut batch = Batch::new(Vec::new(), context, Stamp { secs: 1_795_255_200, usec: 5, offset: 0 });
+    for frame in frames {
+        let span = batch.append(frame);
+        batch.records.push(Record::new(span));
+    }
+    SyslogParser::new(options).parse_batch(&mut batch, 0);
+    let r = batch.records[0];
+    let spans: [Span; 7] = [r.host, r.program, r.pid, r.msgid, r.msghdr, r.message, r.sdata];
+    assert!(spans.iter().all(|span| span.end() <= batch.text.len()));
+    if r.stamp_text != Record::NO_TEXT {
+        let text = batch.bytes(Span::new(r.stamp_text as usize, 15));
+        let mut printed = Vec::new();
+        let mut bsd = wire::timestamp::StampFormatter::new(wire::timestamp::TimeFormat::Bsd, 0);
+        bsd.append(&mut printed, &r.stamp, r.stamp.offset);
+        assert_eq!(text, printed);
+    }
+    rebuild(batch.bytes(r.sdata));
+    (r.pri, r.flags.0, r.stamp, spans.iter().map(|span| batch.bytes(*span).to_vec()).collect())
+}
+
+/// Reading all parameters and writing them again gives exact STRUCTURED-DATA with the same parameters.
+fn rebuild(read: &[u8]) {
+    let (mut written, mut buffer) = (Vec::new(), Vec::new());
+    let mut builder = sdata::Builder::new(&mut written);
+    for param in sdata::params(read) {
+        builder.param(param.id, param.name, sdata::unescape(param.value, &mut buffer));
+    }
+    assert_eq!(builder.finish(), !read.is_empty());
+    let checked = sdata::check(&written, 0, 0);
+    assert_eq!(checked, Ok(sdata::Checked { end: written.len(), exact: true }));
+    let names = |text| sdata::params(text).map(|p| (p.id.to_vec(), p.name.to_vec())).collect::<Vec<_>>();
+    // Elements of the same id that follow each other are joined.
+    assert_eq!(names(&written).len(), names(read).len());
+}
