@@ -240,7 +240,7 @@ pub static CASES: &[Case] = &[
         about: "as tcp-100, idle workers help",
         input: tcp(100),
         receivers: OWN,
-        aims: &[Aim::RateWithin { case: "sharing-off", share: 0.02 }],
+        aims: &[Aim::Within { case: "sharing-off", share: 0.02 }],
         ..PLAIN
     },
     Case {

@@ -25,6 +25,7 @@ pub fn run(args: &[OsString]) -> ExitCode {
         eprintln!("usage: floor-receiver PORT FILE [--udp]");
         return ExitCode::from(2);
     };
+    loggen::send::allow_descriptors(loggen::send::CONNECTIONS_MAX as u64);
     let Err(error) = if udp { datagrams(port, file.as_ref()) } else { streams(port, file.as_ref()) };
     eprintln!("floor-receiver: {error}");
     ExitCode::FAILURE

@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(met(Aim::CheaperThan { peer: Receiver::SyslogNg, times: 11.0 }, "a"), Some(false));
         assert_eq!(met(Aim::CheaperThan { peer: Receiver::Rsyslog, times: 1.0 }, "a"), None);
         assert_eq!(met(Aim::FasterThanCase { case: "b", times: 1.19 }, "a"), Some(true));
-        assert_eq!(met(Aim::RateWithin { case: "b", share: 0.02 }, "a"), Some(false));
+        assert_eq!(met(Aim::Within { case: "b", share: 0.02 }, "a"), Some(false));
         assert_eq!(met(Aim::NothingLost, "a"), Some(true));
     }
 }

@@ -144,6 +144,7 @@ impl Load {
     /// As `run`, counting in `progress` while under way.
     pub fn run_with(&self, progress: &Progress) -> Result<Outcome, String> {
         self.check()?;
+        allow_descriptors((self.connections + self.idle) as u64);
         let (sockets, mut errors) = self.connect_all()?;
         let _idle = self.connect_idle(&mut errors);
         let start = Instant::now();
@@ -283,6 +284,17 @@ impl Second {
             self.until = now + Duration::from_millis(100);
         }
         &self.moment
+    }
+}
+
+/// Raises the limit of open files when `sockets` would not fit; as far as that is allowed.
+pub fn allow_descriptors(sockets: u64) {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    const OTHERS: u64 = 64;
+    let limit = getrlimit(Resource::Nofile);
+    if limit.current.is_some_and(|current| current < sockets + OTHERS) {
+        // When it fails, connecting says so.
+        let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
     }
 }
 

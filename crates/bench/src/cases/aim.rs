@@ -13,8 +13,8 @@ pub enum Aim {
     CheaperThan { peer: Receiver, times: f64 },
     /// At least so many times the rate of another case.
     FasterThanCase { case: &'static str, times: f64 },
-    /// The rate differs from that of another case by at most this share.
-    RateWithin { case: &'static str, share: f64 },
+    /// CPU per message differs from that of another case by at most this share, up or down.
+    Within { case: &'static str, share: f64 },
     /// Every message arrives, over a transport that may lose some.
     NothingLost,
     /// Memory that a connection adds.
@@ -34,7 +34,7 @@ pub struct Judgement {
 impl Aim {
     pub fn other_case(&self) -> Option<&'static str> {
         match self {
-            Aim::TimesCase { case, .. } | Aim::FasterThanCase { case, .. } | Aim::RateWithin { case, .. } => {
+            Aim::TimesCase { case, .. } | Aim::FasterThanCase { case, .. } | Aim::Within { case, .. } => {
                 Some(case)
             }
             _ => None,
@@ -49,8 +49,8 @@ impl Aim {
             }
             Aim::CheaperThan { peer, times } => format!("at least {times} times less CPU than {peer}"),
             Aim::FasterThanCase { case, times } => format!("at least {times} times the rate of {case}"),
-            Aim::RateWithin { case, share } => {
-                format!("at most {:.0} % apart from {case} (rate)", share * 100.0)
+            Aim::Within { case, share } => {
+                format!("at most {:.0} % apart from {case} (CPU)", share * 100.0)
             }
             Aim::NothingLost => "0 lost".into(),
             Aim::BytesPerConnection(bytes) => format!("at most {} KiB a connection", bytes / 1024),
@@ -72,8 +72,8 @@ impl Aim {
             Aim::FasterThanCase { case: other, times } => results
                 .ratio((case, own), (other, own), |run| run.rate())
                 .map(|x| (format!("{x:.2} times"), x >= times)),
-            Aim::RateWithin { case: other, share } => results
-                .ratio((case, own), (other, own), |run| run.rate())
+            Aim::Within { case: other, share } => results
+                .ratio((case, own), (other, own), |run| run.cpu_us())
                 .map(|x| (format!("{:+.1} %", (x - 1.0) * 100.0), (x - 1.0).abs() <= share)),
             Aim::NothingLost => results.lost(case, own).map(|lost| (format!("{lost} lost"), lost == 0)),
             Aim::BytesPerConnection(bytes) => results

@@ -16,7 +16,11 @@ pub fn text(case: &Case, place: &Place) -> Result<String, String> {
         text.push_str(&format!("input(type=\"imudp\" address=\"127.0.0.1\" port=\"{}\")\n", place.port));
     } else {
         text.push_str("module(load=\"imptcp\")\n");
-        text.push_str(&format!("input(type=\"imptcp\" address=\"127.0.0.1\" port=\"{}\")\n", place.port));
+        // Its default backlog of 5 would make a sender with many connections wait for SYN retries.
+        text.push_str(&format!(
+            "input(type=\"imptcp\" address=\"127.0.0.1\" port=\"{}\" socketBacklog=\"4096\")\n",
+            place.port
+        ));
     }
     let file = |name: &str| {
         format!(
@@ -40,7 +44,7 @@ pub fn text(case: &Case, place: &Place) -> Result<String, String> {
             place.sink_port
         )),
         Path::FilterFacility => text.push_str(&guarded("$syslogfacility <= 23", "all")),
-        Path::FilterHost => text.push_str(&guarded("re_match($hostname, \"^host0[0-9]+$\")", "all")),
+        Path::FilterHost => text.push_str(&guarded("re_match($hostname, \"^host0[0-9]+\\$\")", "all")),
         Path::Regexp => text.push_str(&guarded("re_match($msg, \"seq=[0-9]+ [a-zA-Z0-9=:./]+ \")", "all")),
         Path::SubstHost => {
             text.push_str("template(name=\"subst\" type=\"string\" string=\"%timestamp% %$.host% %syslogtag%%msg:::sp-if-no-1st-sp%%msg:::drop-last-lf%\\n\")\n");
@@ -71,12 +75,12 @@ const TWENTY: [(&str, &str); 20] = [
     ("newsnotice", "$syslogfacility == 7 and $syslogseverity >= 4"),
     ("cron", "$syslogfacility == 9"),
     ("auth", "$syslogfacility == 4 or $syslogfacility == 10"),
-    ("acpid", r#"$syslogfacility == 3 and re_match($programname, "^app[1-4]$")"#),
-    ("daemon", r#"$syslogfacility == 3 and not re_match($programname, "^app[1-4]$")"#),
-    ("netmgm", r#"($syslogfacility == 5 or $syslogfacility == 6) and re_match($programname, "^app(5|6)$")"#),
+    ("acpid", r#"$syslogfacility == 3 and re_match($programname, "^app[1-4]\$")"#),
+    ("daemon", r#"$syslogfacility == 3 and not re_match($programname, "^app[1-4]\$")"#),
+    ("netmgm", r#"($syslogfacility == 5 or $syslogfacility == 6) and re_match($programname, "^app(5|6)\$")"#),
     (
         "print",
-        r#"($syslogfacility == 5 or $syslogfacility == 6) and not re_match($programname, "^app(5|6)$")"#,
+        r#"($syslogfacility == 5 or $syslogfacility == 6) and not re_match($programname, "^app(5|6)\$")"#,
     ),
     ("transfer", "$syslogfacility == 8 or $syslogfacility == 11"),
     ("local", "$syslogfacility >= 16 and $syslogfacility <= 19"),

@@ -103,7 +103,7 @@ fn paths(case: &Case, place: &Place, receiver: Receiver) -> String {
             one_file + &steps("rewrite r { subst(\"^host\", \"node\", value(\"HOST\")); };", " rewrite(r);")
         }
         Path::Costly => {
-            let filters = "filter f { message(\"conn=[0-9]{4} seq=([0-9]+) \") and message(\"([a-z]+|[A-Z]+) [^ ]*.$\"); };";
+            let filters = "filter f { message(\"conn=[0-9]{4} seq=([0-9]+) \") and message(\"(user|port|kernel|session|from|up|pid|after|closed) .*[a-z0-9]\"); };";
             let rewrite = r#"rewrite r { subst('[0-9]+\.[0-9]+\.[0-9]+\.[0-9]+', "x.x.x.x", value("MESSAGE") flags(global)); };"#;
             one_file + &steps(&format!("{filters}\n{rewrite}"), " filter(f); rewrite(r);")
         }
