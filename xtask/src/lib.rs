@@ -3,6 +3,7 @@
 pub mod dependencies;
 pub mod layers;
 pub mod licences;
+pub mod limits;
 pub mod sources;
 pub mod tables;
 pub mod workspace;

@@ -1,7 +1,7 @@
 //! Checks of the house: layers, file sizes, dependencies and licences, each a test and a command to look at it.
 
 use std::process::ExitCode;
-use xtask::{dependencies, layers, licences, sources, workspace::Workspace};
+use xtask::{dependencies, layers, licences, limits, sources, workspace::Workspace};
 
 fn main() -> ExitCode {
     let workspace = match Workspace::load() {
@@ -14,6 +14,7 @@ fn main() -> ExitCode {
         ("sources", sources::faults(&workspace)),
         ("dependencies", dependencies::faults(&workspace)),
         ("licences", licences::faults(&workspace)),
+        ("limits", limits::faults(&workspace)),
     ] {
         failed |= report(name, &faults) != ExitCode::SUCCESS;
     }

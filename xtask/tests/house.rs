@@ -1,7 +1,7 @@
 //! The rules of the house, run on the checkout.
 
 use std::sync::OnceLock;
-use xtask::{dependencies, layers, licences, sources, workspace::Workspace};
+use xtask::{dependencies, layers, licences, limits, sources, workspace::Workspace};
 
 fn check(faults: fn(&Workspace) -> Vec<String>) {
     static WORKSPACE: OnceLock<Workspace> = OnceLock::new();
@@ -28,4 +28,9 @@ fn dependencies_have_reasons() {
 #[test]
 fn licences_are_on_the_list() {
     check(licences::faults);
+}
+
+#[test]
+fn bounds_are_as_described() {
+    check(limits::faults);
 }
