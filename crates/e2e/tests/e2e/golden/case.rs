@@ -1,7 +1,7 @@
 //! One golden case: its files, and the directives in its configuration.
 //!
 //! `#: send udp in` sends each line of the input to the port named `in` as a datagram; also `tcp` (the default, newline framing),
-//! `octets` and `unix-stream`. `#: only-penstock WHY` leaves the distribution's syslog-ng out. `#: env NAME VALUE` sets a variable.
+//! `octets` and `unix-stream`. `#: collect udp out` keeps what is sent to the port `out` as `out/out`. `#: only-penstock WHY` leaves the distribution's syslog-ng out. `#: env NAME VALUE` sets a variable.
 //! In the input, `\n`, `\r`, `\t`, `\\` and `\xHH` are escapes.
 
 use std::path::{Path, PathBuf};
@@ -23,6 +23,8 @@ pub struct Case {
     pub messages: Vec<Vec<u8>>,
     pub transport: Transport,
     pub port: String,
+    /// Ports that a fake receiver listens on, with their transport.
+    pub collect: Vec<(Transport, String)>,
     pub only_penstock: Option<String>,
     pub env: Vec<(String, String)>,
     path: PathBuf,
@@ -58,6 +60,7 @@ impl Case {
             messages,
             transport: Transport::Tcp,
             port: "in".to_owned(),
+            collect: Vec::new(),
             only_penstock: None,
             env: Vec::new(),
             path: path.to_owned(),
@@ -72,18 +75,25 @@ impl Case {
         let words: Vec<&str> = text.split_whitespace().collect();
         match words.as_slice() {
             ["send", transport, port] => {
-                self.transport = match *transport {
-                    "tcp" => Transport::Tcp,
-                    "udp" => Transport::Udp,
-                    "octets" => Transport::Octets,
-                    "unix-stream" => Transport::UnixStream,
-                    other => panic!("{}: no transport {other}", self.name),
-                };
+                self.transport = self.named_transport(transport);
                 self.port = (*port).to_owned();
             }
             ["only-penstock", why @ ..] if why.len() >= 3 => self.only_penstock = Some(why.join(" ")),
+            ["collect", transport, port] => {
+                self.collect.push((self.named_transport(transport), (*port).to_owned()));
+            }
             ["env", name, value] => self.env.push(((*name).to_owned(), (*value).to_owned())),
             _ => panic!("{}: no directive `{text}`", self.name),
+        }
+    }
+
+    fn named_transport(&self, name: &str) -> Transport {
+        match name {
+            "tcp" => Transport::Tcp,
+            "udp" => Transport::Udp,
+            "octets" => Transport::Octets,
+            "unix-stream" => Transport::UnixStream,
+            other => panic!("{}: no transport {other}", self.name),
         }
     }
 

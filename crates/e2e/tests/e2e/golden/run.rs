@@ -2,7 +2,7 @@
 
 use super::case::{Case, Transport};
 use std::path::{Path, PathBuf};
-use testkit::{Lab, Penstock, Sender, peers};
+use testkit::{Collector, Lab, Penstock, Sender, peers, wait_until};
 
 pub enum Receiver {
     Penstock,
@@ -13,6 +13,11 @@ pub enum Receiver {
 pub fn run(receiver: &Receiver, case: &Case) -> Result<String, String> {
     let lab = Lab::new();
     std::fs::create_dir(lab.path("out")).map_err(|e| e.to_string())?;
+    let collectors: Vec<(Transport, &str, Collector)> = case
+        .collect
+        .iter()
+        .map(|(transport, name)| (*transport, name.as_str(), collector(&lab, *transport, name)))
+        .collect();
     match receiver {
         Receiver::Penstock => {
             let mut start = Penstock::configure(&lab, &case.config);
@@ -21,6 +26,7 @@ pub fn run(receiver: &Receiver, case: &Case) -> Result<String, String> {
             }
             let mut penstock = start.ready();
             send(&lab, case);
+            wait_collected(&collectors, case.messages.len());
             let ledger = penstock.wait_settled_input();
             ledger.assert_balanced();
             penstock.stop();
@@ -28,15 +34,45 @@ pub fn run(receiver: &Receiver, case: &Case) -> Result<String, String> {
         Receiver::SyslogNg(program) => {
             let mut process = peers::start_syslog_ng(&lab, program, &case.config, &case.env);
             send(&lab, case);
+            wait_collected(&collectors, case.messages.len());
             let status = process.terminate();
             if !status.success() {
                 return Err(format!("syslog-ng ended with {status}\n{}", process.log()));
             }
         }
     }
+    for (transport, name, collector) in &collectors {
+        let received = collector.received();
+        let bytes = match transport {
+            // A datagram has no end of its own.
+            Transport::Udp => {
+                received.iter().map(|d| [d.as_slice(), b"<end>\n"].concat()).collect::<Vec<_>>().concat()
+            }
+            _ => received.concat(),
+        };
+        std::fs::write(lab.path("out").join(name), bytes).map_err(|e| e.to_string())?;
+    }
     let mut text = String::new();
     collect(&lab.path("out"), "", &mut text);
     Ok(text.replace(&lab.dir().display().to_string(), "%dir%"))
+}
+
+fn collector(lab: &Lab, transport: Transport, name: &str) -> Collector {
+    match transport {
+        Transport::Tcp | Transport::Octets => Collector::tcp(lab.port(name)),
+        Transport::Udp => Collector::udp(lab.port(name)),
+        Transport::UnixStream => Collector::unix_stream(&lab.path(name)),
+    }
+}
+
+fn wait_collected(collectors: &[(Transport, &str, Collector)], messages: usize) {
+    for (transport, name, collector) in collectors {
+        wait_until(&format!("{messages} messages at {name}"), || match transport {
+            Transport::Octets => collector.frames().len() >= messages,
+            Transport::Udp => collector.connections() >= messages,
+            Transport::Tcp | Transport::UnixStream => collector.lines().len() >= messages,
+        });
+    }
 }
 
 /// Sends the input and waits until all of it has been read.

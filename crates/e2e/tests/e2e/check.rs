@@ -1,0 +1,39 @@
+//! Golden cases of `penstock check`: `tests/golden/check/NAME.conf` and what is said about it in `NAME.expected`.
+//!
+//! `UPDATE_GOLDEN=1` writes what is said; review it as text.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use testkit::penstock::{binary, root};
+
+/// What the command says, the folder's name replaced, with its exit code at the end.
+fn check(folder: &Path, name: &str) -> String {
+    let mut command = Command::new(binary());
+    command.args(["check", name]).current_dir(folder).env("GOLDEN_DIR", folder).stdin(Stdio::null());
+    let output = command.output().expect("the binary runs");
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).replace(&folder.display().to_string(), "%golden%");
+    format!("{text}exit code {}\n", output.status.code().unwrap_or(-1))
+}
+
+#[test]
+fn findings() {
+    let folder = root().join("tests/golden/check");
+    let update = std::env::var("UPDATE_GOLDEN").is_ok_and(|v| v == "1");
+    let mut configs: Vec<PathBuf> = std::fs::read_dir(&folder).unwrap().map(|e| e.unwrap().path()).collect();
+    configs.retain(|path| path.extension().is_some_and(|e| e == "conf"));
+    configs.sort();
+    assert!(!configs.is_empty());
+    let mut faults = String::new();
+    for config in configs {
+        let name = config.file_name().unwrap().to_str().unwrap();
+        let said = check(&folder, name);
+        let expected = config.with_extension("expected");
+        if update {
+            std::fs::write(&expected, &said).unwrap();
+        } else if std::fs::read_to_string(&expected).unwrap_or_default() != said {
+            faults.push_str(&format!("=== {name}, now:\n{said}"));
+        }
+    }
+    assert!(faults.is_empty(), "{faults}");
+}
