@@ -182,6 +182,21 @@ impl DateCache {
         }
     }
 
+    /// A time's text, with how much of the buffer it is; `None` when the second does not decide it.
+    #[inline(always)]
+    pub fn text(&mut self, date: &Date, stamp: &Stamp) -> Option<(&[u8; TEXT_BYTES], usize)> {
+        if date.frac_digits != 0 {
+            return None;
+        }
+        let offset = self.offset(stamp);
+        let second = &mut self.seconds[(stamp.secs & (SECONDS as i64 - 1)) as usize];
+        let known = second.len != 0 && second.secs == stamp.secs && second.offset == offset;
+        if !known && !fill(second, date, stamp, offset, &mut self.scratch) {
+            return None;
+        }
+        Some((&second.text, second.len as usize))
+    }
+
     #[inline]
     pub fn write(&mut self, date: &Date, stamp: &Stamp, sink: &mut Sink<'_>) {
         let offset = self.offset(stamp);
@@ -194,7 +209,8 @@ impl DateCache {
             sink.padded(&second.text, second.len as usize);
         } else {
             let text = second.text.get(..second.len as usize).unwrap_or_default();
-            let (before, after) = text.split_at_checked(text.len().saturating_sub(date.tail())).unwrap_or_default();
+            let (before, after) =
+                text.split_at_checked(text.len().saturating_sub(date.tail())).unwrap_or_default();
             let out = sink.out();
             out.extend_from_slice(before);
             append_fraction(out, stamp.usec, date.frac_digits);

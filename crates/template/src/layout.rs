@@ -56,7 +56,8 @@ pub fn syslog_protocol_with(opts: &TemplateOptions, message: Arc<Template>) -> T
 fn protocol(opts: &TemplateOptions, message: Vec<Piece>) -> Template {
     let opts = options(opts);
     let stamp = Compiler::new(&opts, &NoScope).date(DateKind::Iso, Clock::Message);
-    let mut pieces = vec![Piece::Op(Op::PriHeader), text("1 "), Piece::Op(stamp), text(" ")];
+    let mut pieces =
+        vec![Piece::Op(Op::PriHeader), Piece::Op(Op::Version), text(" "), Piece::Op(stamp), text(" ")];
     for header in [Header::Host, Header::Program, Header::Pid, Header::Msgid] {
         pieces.extend([Piece::Op(Op::Nilable(header)), text(" ")]);
     }

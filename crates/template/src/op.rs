@@ -36,6 +36,8 @@ pub(crate) enum Op {
     MsghdrMessage,
     /// `<PRI>` with its brackets.
     PriHeader,
+    /// The version of RFC 5424.
+    Version,
     /// A BSD stamp without fraction: copied from the message where it is known to stand there.
     StampText(Box<Date>),
     Date(Box<Date>),

@@ -1,6 +1,7 @@
 //! Runs a compiled template over messages. The hot code of every formatted destination.
 
 use crate::date::{Clock, Date};
+use crate::line::{Head, Line};
 use crate::op::{Header, Op, Step};
 use crate::sink::Sink;
 use crate::{Msg, RenderContext, Template, escape, facts, sdata};
@@ -30,18 +31,40 @@ impl Template {
         let average = batch.text.len() / batch.records.len().max(1) + 64;
         out.reserve(selection.len().saturating_mul(average));
         ends.reserve(selection.len());
+        if let Some(line) = &self.line {
+            self.render_lines(line, batch, selection, cx, out, ends);
+            return;
+        }
         let mut sink = Sink::new(out, &batch.text);
         for index in selection {
             if let Some(record) = batch.records.get(*index as usize) {
-                let msg = Msg { batch, record };
-                if !self.line.is_some_and(|line| line.copy(msg, sink.out())) {
-                    self.run(msg, cx, &mut sink);
-                }
-                if record.flags.has(Flags::LOCAL) {
-                    cx.seqnum = cx.seqnum.map(|n| n.saturating_add(1));
-                }
+                self.run(Msg { batch, record }, cx, &mut sink);
+                count(record, cx);
             }
             ends.push(sink.out().len() as u32);
+        }
+    }
+
+    /// The default layouts.
+    fn render_lines(
+        &self,
+        line: &Line,
+        batch: &Batch,
+        selection: &[u32],
+        cx: &mut RenderContext,
+        out: &mut Vec<u8>,
+        ends: &mut Vec<u32>,
+    ) {
+        let mut head = Head::new();
+        for index in selection {
+            if let Some(record) = batch.records.get(*index as usize) {
+                let msg = Msg { batch, record };
+                if !line.print(msg, cx, &mut head, out) {
+                    self.render(msg, cx, out);
+                }
+                count(record, cx);
+            }
+            ends.push(out.len() as u32);
         }
     }
 
@@ -90,6 +113,7 @@ impl Template {
             Op::StampText(date) => stamp_text(date, msg, cx, sink),
             Op::Date(date) => print_date(date, msg, cx, sink),
             Op::PriHeader => pri_header(msg, sink),
+            Op::Version => sink.byte(b'1'),
             Op::Nilable(header) => nilable(*header, msg, sink),
             Op::NilableSdata => nilable_sdata(msg, cx, sink),
             Op::ProtocolMessage => {
@@ -168,6 +192,14 @@ impl Template {
                 self.lone_type
             }
         }
+    }
+}
+
+/// Local messages are numbered.
+#[inline]
+fn count(record: &Record, cx: &mut RenderContext) {
+    if record.flags.has(Flags::LOCAL) {
+        cx.seqnum = cx.seqnum.map(|n| n.saturating_add(1));
     }
 }
 
@@ -276,8 +308,8 @@ fn nilable(header: Header, msg: Msg<'_>, sink: &mut Sink<'_>) {
 }
 
 /// Bytes of a span before its first blank, eight at a time where the text goes on long enough.
-#[inline]
-fn before_blank(text: &[u8], span: Span) -> u32 {
+#[inline(always)]
+pub(crate) fn before_blank(text: &[u8], span: Span) -> u32 {
     let mut done = 0;
     while done < span.len {
         let rest = text.get(span.start as usize + done as usize..).unwrap_or_default();

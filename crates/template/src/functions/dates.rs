@@ -1,8 +1,8 @@
 //! `$(format-date)`: a time by strftime's directives. `$(stardate)`: a time as a year with a fraction.
 
 use crate::calendar;
-use crate::date::{Clock, Date, DateKind, digits_of};
 use crate::call::Call;
+use crate::date::{Clock, Date, DateKind, digits_of};
 use crate::facts::put;
 use crate::function::{Build, Function, FunctionInfo, with_args};
 use crate::{Msg, RenderContext, Template, TemplateError};
