@@ -1,23 +1,20 @@
 //! `blank()`: whether a value says nothing.
 
-use crate::context::Workspace;
-use record::{Batch, Demand, NameId, Record, ValueType, name_of};
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::context::{Workspace, new_asker};
+use record::{Batch, Demand, NameId, Record, ValueType};
 use template::{Msg, RenderContext, Template};
 
 pub struct Blank {
     /// `NAME.`: values below it count as set.
     prefix: String,
     value: Template,
-    number: u64,
+    asker: u64,
 }
-
-static NUMBER: AtomicU64 = AtomicU64::new(0);
 
 impl Blank {
     /// `value` prints `${name}` with its own type.
     pub fn new(name: &str, value: Template) -> Blank {
-        Blank { prefix: format!("{name}."), value, number: NUMBER.fetch_add(1, Ordering::Relaxed) }
+        Blank { prefix: format!("{name}."), value, asker: new_asker() }
     }
 
     pub fn holds(&self, msg: Msg<'_>, work: &mut Workspace, render: &mut RenderContext) -> bool {
@@ -36,10 +33,7 @@ impl Blank {
     }
 
     fn has_below(&self, batch: &Batch, record: &Record, work: &mut Workspace) -> bool {
-        let mut below = |name: NameId| {
-            let key = (self.number, name);
-            *work.below.entry(key).or_insert_with(|| name_of(name).starts_with(&self.prefix))
-        };
+        let mut below = |name: NameId| work.name_fits(self.asker, name, |n| n.starts_with(&self.prefix));
         record.has_values() && batch.pairs(record).any(|(name, _)| below(name))
             || batch.context(record).is_some_and(|c| c.values.iter().any(|(name, _)| below(*name)))
     }

@@ -1,8 +1,9 @@
 //! What a worker keeps between messages to run filters and rewrites.
 
 use pattern::{Cache, Slots};
-use record::{Demand, NameId, Stamp};
+use record::{Demand, NameId, Stamp, TagId, Zone, ZoneCursor, name_of, tag_id};
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use template::{Identity, RenderContext};
 
 /// One per worker; never shared.
@@ -20,8 +21,22 @@ pub struct Workspace {
     selections: Vec<Vec<u32>>,
     marks: Vec<Vec<u64>>,
     texts: Vec<Vec<u8>>,
-    /// For `blank()`: whether a name is one of `NAME.something`, by the function's number and the name.
-    pub(crate) below: HashMap<(u64, NameId), bool>,
+    /// Answers about names, see [`Workspace::name_fits`].
+    fits: HashMap<(u64, NameId), bool>,
+    tags: HashMap<Box<[u8]>, Option<TagId>>,
+    zones: HashMap<Box<[u8]>, Option<ZoneCursor>>,
+}
+
+/// Entries of each table a worker keeps; a table that is full starts anew.
+const REMEMBERED_MAX: usize = 1 << 16;
+/// Zones are large.
+const ZONES_MAX: usize = 1024;
+
+static ASKERS: AtomicU64 = AtomicU64::new(0);
+
+/// A number for a part of the configuration that asks about names, see [`Workspace::name_fits`].
+pub fn new_asker() -> u64 {
+    ASKERS.fetch_add(1, Ordering::Relaxed)
 }
 
 /// Which of the values that matching makes (`$1`, named groups) anything in the configuration reads.
@@ -78,14 +93,53 @@ impl FilterContext {
 }
 
 impl Workspace {
-    pub(crate) fn selection(&mut self) -> Vec<u32> {
+    /// An empty selection; give it back with [`Workspace::keep_selection`].
+    pub fn selection(&mut self) -> Vec<u32> {
         let mut selection = self.selections.pop().unwrap_or_default();
         selection.clear();
         selection
     }
 
-    pub(crate) fn keep_selection(&mut self, selection: Vec<u32>) {
+    pub fn keep_selection(&mut self, selection: Vec<u32>) {
         self.selections.push(selection);
+    }
+
+    /// Whether a name passes the asker's test: found out once per worker, as the table of names is behind a lock.
+    pub fn name_fits(&mut self, asker: u64, name: NameId, test: impl FnOnce(&str) -> bool) -> bool {
+        if let Some(fits) = self.fits.get(&(asker, name)) {
+            return *fits;
+        }
+        if self.fits.len() >= REMEMBERED_MAX {
+            self.fits.clear();
+        }
+        let fits = test(name_of(name));
+        self.fits.insert((asker, name), fits);
+        fits
+    }
+
+    /// The tag of a name made from a message; `None` when it is no UTF-8, empty, or the table of tags is full.
+    pub fn tag(&mut self, name: &[u8]) -> Option<TagId> {
+        if let Some(tag) = self.tags.get(name) {
+            return *tag;
+        }
+        if self.tags.len() >= REMEMBERED_MAX {
+            self.tags.clear();
+        }
+        let tag = std::str::from_utf8(name).ok().filter(|n| !n.is_empty()).and_then(tag_id);
+        self.tags.insert(name.into(), tag);
+        tag
+    }
+
+    /// The time zone of a name made from a message.
+    pub fn zone(&mut self, name: &[u8]) -> Option<&mut ZoneCursor> {
+        if !self.zones.contains_key(name) {
+            if self.zones.len() >= ZONES_MAX {
+                self.zones.clear();
+            }
+            let zone = std::str::from_utf8(name).ok().and_then(Zone::named).map(ZoneCursor::new);
+            self.zones.insert(name.into(), zone);
+        }
+        self.zones.get_mut(name).and_then(Option::as_mut)
     }
 
     /// Bits for `count` records, all zero.

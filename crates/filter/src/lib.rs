@@ -26,7 +26,7 @@ mod subject;
 mod testing;
 
 pub use compile::{FUNCTIONS, FunctionInfo, compile_condition};
-pub use context::{FilterContext, Wanted, Workspace};
+pub use context::{FilterContext, Wanted, Workspace, new_asker};
 pub use env::{FilterEnv, NamedFilters};
 pub use filter::Filter;
 pub use matches::group_names;
@@ -34,7 +34,7 @@ pub use matches::{clear_matches, note_matches, store_matches, stored_max};
 pub use options::{MatcherOptions, template_of, unknown_option, value_of};
 pub use pri::PriTable;
 pub use set::FilterSet;
-pub use subject::Subject;
+pub use subject::{Subject, span_in};
 
 /// Stable codes of this crate: (code, title, what it means and what to do).
 pub const CODES: &[(&str, &str, &str)] = &[

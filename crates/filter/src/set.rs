@@ -6,7 +6,7 @@
 use crate::context::{FilterContext, Workspace};
 use crate::filter::Filter;
 use crate::node::Node;
-use crate::pri::VALUES;
+use crate::pri::{PriTable, VALUES};
 use crate::subject::Subject;
 use pattern::{MultiPattern, PATTERNS_MAX, Pattern};
 use record::{Batch, Record};
@@ -36,6 +36,7 @@ struct Row {
 
 /// A filter's expression over shared patterns.
 enum Open {
+    Pri(PriTable),
     Shared { field: usize, bit: u32 },
     Alone(Arc<Filter>, Path),
     Not(Box<Open>),
@@ -184,6 +185,7 @@ impl FilterSet {
     ) -> bool {
         match open {
             Open::Shared { field, bit } => self.answers(*field, batch, record, seen, work) & (1 << bit) != 0,
+            Open::Pri(table) => table.has(record.pri),
             Open::Alone(filter, path) => match follow(filter.node(), path) {
                 Some(node) => node.holds(batch, record, work, render),
                 None => false,
@@ -254,6 +256,7 @@ fn share(
                 None => Open::Alone(filter.clone(), path.clone()),
             }
         }
+        Node::Pri(table) => Open::Pri(table.clone()),
         Node::Filter(inner) => share(inner.node(), inner, &mut Vec::new(), shared, message),
         Node::Match(matcher) => {
             let field = match matcher.subject {

@@ -124,7 +124,7 @@ fn legacy(msg: Msg<'_>, out: &mut Vec<u8>) {
 }
 
 /// The place of bytes in the batch's text, when they lie there.
-pub(crate) fn span_in(batch: &Batch, bytes: &[u8]) -> Option<Span> {
+pub fn span_in(batch: &Batch, bytes: &[u8]) -> Option<Span> {
     let start = (bytes.as_ptr() as usize).checked_sub(batch.text.as_ptr() as usize)?;
     (start + bytes.len() <= batch.text.len()).then(|| Span::new(start, bytes.len()))
 }

@@ -1,0 +1,78 @@
+//! `set()`: a value from a template.
+
+use crate::op::{assign, assign_span, span_of};
+use filter::FilterContext;
+use record::{Batch, NameId, Span, ValueType};
+use template::{Msg, Template, TypeHint};
+
+pub struct Set {
+    pub name: NameId,
+    source: Source,
+}
+
+enum Source {
+    /// Put into the batch once, for all messages.
+    Literal {
+        text: Box<[u8]>,
+        kind: ValueType,
+    },
+    /// Another value as it is; `kind` is the type it gets, else it keeps its own.
+    Copy {
+        from: NameId,
+        kind: Option<ValueType>,
+    },
+    Template(Box<Template>),
+}
+
+impl Set {
+    pub fn new(name: NameId, template: Template, hint: Option<TypeHint>, version: (u16, u16)) -> Set {
+        let declared = hint.and_then(TypeHint::value_type);
+        let keeps = version >= (4, 0) || hint == Some(TypeHint::Auto);
+        let source = if let Some(text) = template.literal() {
+            Source::Literal { text: text.into(), kind: declared.unwrap_or_default() }
+        } else if let Some(from) = template.single_name().filter(|n| !n.is_sdata()) {
+            Source::Copy { from, kind: declared.or((!keeps).then_some(ValueType::String)) }
+        } else {
+            Source::Template(Box::new(match hint {
+                Some(hint) => template.with_hint(hint),
+                None => template,
+            }))
+        };
+        Set { name, source }
+    }
+
+    pub fn apply(&self, batch: &mut Batch, selection: &[u32], cx: &mut FilterContext) {
+        match &self.source {
+            Source::Literal { text, kind } => {
+                let span = if selection.is_empty() { Span::EMPTY } else { batch.append(text) };
+                for index in selection {
+                    assign_span(batch, *index as usize, self.name, span, *kind);
+                }
+            }
+            Source::Copy { from, kind } => {
+                for index in selection {
+                    let (span, own) = span_of(batch, *index as usize, *from).unwrap_or_default();
+                    assign_span(batch, *index as usize, self.name, span, kind.unwrap_or(own));
+                }
+            }
+            Source::Template(template) => {
+                let mut out = cx.work.text();
+                for index in selection {
+                    let Some(record) = batch.records.get(*index as usize) else { continue };
+                    out.clear();
+                    let kind = template.render_typed(Msg { batch, record }, &mut cx.render, &mut out);
+                    assign(batch, *index as usize, self.name, &out, kind);
+                }
+                cx.work.keep_text(out);
+            }
+        }
+    }
+
+    pub fn reads(&self, demand: &mut record::Demand) {
+        match &self.source {
+            Source::Literal { .. } => {}
+            Source::Copy { from, .. } => demand.name(*from),
+            Source::Template(template) => template.reads(demand),
+        }
+    }
+}
