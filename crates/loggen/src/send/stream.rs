@@ -145,7 +145,7 @@ impl Sender<'_> {
                     }
                 }
             }
-            if busy.is_empty() || open > busy.len() + later.len() {
+            if open > 0 && (busy.is_empty() || open > busy.len() + later.len()) {
                 let pause = if busy.is_empty() { self.pause(&later) } else { Duration::ZERO };
                 self.wait(pause, |event| {
                     let Some(&place) = places.get(&event) else { return };
