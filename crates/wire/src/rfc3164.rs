@@ -145,6 +145,7 @@ pub(crate) fn parse(text: &[u8], record: &mut Record, clock: &mut Clock, rules: 
         return rest;
     }
     let kernel = rules.kernel && record.pri < 8;
+    cursor.skip_blanks();
     header::cisco_marks(&mut cursor, &mut rest);
     match timestamp::parse(cursor.rest()) {
         Some(reading) => {
@@ -159,9 +160,8 @@ pub(crate) fn parse(text: &[u8], record: &mut Record, clock: &mut Clock, rules: 
         }
         None => {
             rest.tags.add(Kinds::MISSING_TIMESTAMP);
-            if cursor.rest().is_empty() {
-                rest.tags.add(Kinds::MISSING_HEADER);
-            } else if !kernel && !header::program(&mut cursor, record, rules, &mut rest) {
+            let empty = cursor.rest().is_empty();
+            if empty || !(kernel || header::program(&mut cursor, record, rules, &mut rest)) {
                 rest.tags.add(Kinds::MISSING_HEADER);
             }
             rest.kernel = kernel;

@@ -103,7 +103,7 @@ impl Words {
         Words { begin: cursor.at, blanks }
     }
 
-    /// The next word, cut to what it may have; `-` is no word.
+    /// The next word, cut to what it may have; `-` is no word, and two blanks have none between them.
     #[inline(always)]
     fn next(&mut self, cursor: &mut Cursor<'_>, index: usize, rest: &mut Rest) -> Result<Span, usize> {
         let start = cursor.at;
@@ -116,7 +116,9 @@ impl Words {
         };
         if end == start {
             rest.tags.add(Kinds::MISSING_FIELD[index]);
-            return Err(start);
+            if end == cursor.text.len() {
+                return Err(start);
+            }
         }
         cursor.at = (end + 1).min(cursor.text.len());
         if end - start == 1 && cursor.text.get(start) == Some(&b'-') {
@@ -165,10 +167,7 @@ fn structured_data(
             }
             cursor.at = checked.end;
         }
-        None => {
-            rest.tags.add(Kinds::MISSING_FIELD[4]);
-            return Err(cursor.at);
-        }
+        None => rest.tags.add(Kinds::MISSING_FIELD[4]),
         Some(_) => {
             rest.tags.add(Kinds::INVALID_SDATA);
             return Err(cursor.at);

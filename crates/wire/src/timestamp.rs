@@ -76,11 +76,9 @@ pub fn parse_bsd(text: &[u8]) -> Option<Reading> {
         at += 6;
     }
     let wall = Civil { year, month, day, hour, min, sec };
-    // A leap year stands in for a year that is not known yet.
-    let any_year = Civil { year: if year == 0 { 2000 } else { year }, ..wall };
     let exact = MONTHS.get(month as usize - 1).is_some_and(|name| text.starts_with(name));
     let canonical = exact && padded && time_at == 7 && sec < 60;
-    any_year.is_valid().then_some(Reading { wall, usec, offset: None, len: at, canonical })
+    in_range(&wall).then_some(Reading { wall, usec, offset: None, len: at, canonical })
 }
 
 /// `yyyy-mm-ddThh:mm:ss[.frac][Z|±hh:mm]`; a blank may stand for the T, a comma for the point, and the zone's colon may lack.
@@ -99,7 +97,16 @@ pub fn parse_iso(text: &[u8]) -> Option<Reading> {
     let usec = fraction(text, &mut at, b".,");
     let offset = zone(text, &mut at);
     let wall = Civil { year, month, day, hour, min, sec };
-    (year != 0 && wall.is_valid()).then_some(Reading { wall, usec, offset, len: at, canonical: false })
+    (year != 0 && in_range(&wall)).then_some(Reading { wall, usec, offset, len: at, canonical: false })
+}
+
+/// Whether each part is in its range. A day its month does not have means one of the next month, as everywhere in C programs.
+fn in_range(wall: &Civil) -> bool {
+    (1..=12).contains(&wall.month)
+        && (1..=31).contains(&wall.day)
+        && wall.hour < 24
+        && wall.min < 60
+        && wall.sec <= 60
 }
 
 /// `Z`, `±hh:mm` or `±hhmm`: seconds east of UTC.

@@ -19,6 +19,7 @@ pub(super) fn cisco_marks(cursor: &mut Cursor<'_>, rest: &mut Rest) {
     if digits > 0 && text.get(digits..digits + 2) == Some(b": ") {
         rest.sequence = Some(cursor.span(cursor.at, cursor.at + digits));
         cursor.at += digits + 2;
+        cursor.skip_blanks();
     }
     rest.synced = match cursor.peek() {
         Some(b'*') => Some(false),

@@ -21,11 +21,11 @@ fn check(frame: &str, expected: &str) {
 /// The frame is refused at the place `>@<` stands for.
 fn refused(frame: &str, tags: &str) {
     let whole = frame.replace(">@<", "");
-    let text = frame.replace('"', "\"");
     check(
         &whole,
         &format!(
-            "43 {NOW}|program=syslog-ng|msg=Error processing log message: {text}|#message.parse_error{tags}"
+            "43 {NOW}|program=syslog-ng|pid={}|msg=Error processing log message: {frame}|#message.parse_error{tags}",
+            std::process::id()
         ),
     );
 }
@@ -65,6 +65,7 @@ fn stamps() {
         ("2026-11-21T10:00:07.123456789+00:00", "2026-11-21T10:00:07.123456+00:00"),
         ("2026-11-21T10:00:07", "2026-11-21T10:00:07+01:00"),
         ("2026-12-31T23:59:60Z", "2027-01-01T00:00:00+00:00"),
+        ("2026-11-31T10:00:07Z", "2026-12-01T10:00:07+00:00"),
         ("2024-02-29T12:00:00+14:00", "2024-02-29T12:00:00+14:00"),
     ] {
         for tail in ["m", &tail] {
@@ -73,7 +74,7 @@ fn stamps() {
         }
     }
     let missing = "|#missing_timestamp";
-    refused("<38>1 >@<2026-11-31T10:00:07Z h a - - - m", missing);
+    refused("<38>1 >@<2026-11-32T10:00:07Z h a - - - m", missing);
     refused("<38>1 >@<2026-11-21T25:00:07Z h a - - - m", missing);
     refused("<38>1 >@<Nov 21 10:00:07 h a - - - m", missing);
     refused("<38>1 >@<", missing);
@@ -98,11 +99,21 @@ fn missing_parts() {
     let start = "<38>1 2026-11-21T10:00:07+01:00";
     refused(&format!("{start}>@<"), "|#rfc5424_missing_hostname");
     refused(&format!("{start} >@<"), "|#rfc5424_missing_hostname");
-    refused(&format!("{start} >@< a - - - m"), "|#rfc5424_missing_hostname");
     refused(&format!("{start} h>@<"), "|#rfc5424_missing_app_name");
     refused(&format!("{start} h a >@<"), "|#rfc5424_missing_procid");
     refused(&format!("{start} h a 1>@<"), "|#rfc5424_missing_msgid");
-    refused(&format!("{start} h a 1 ID >@<"), "|#rfc5424_missing_sdata");
+    // Two blanks have an empty field between them.
+    check(&format!("{start}  a - - - m"), &format!("{AT}|program=a|msg=m|#rfc5424_missing_hostname"));
+    check(
+        &format!("{start} h a   - m"),
+        &format!("{AT}|host=h|program=a|msg=m|#rfc5424_missing_msgid|#rfc5424_missing_procid"),
+    );
+    for end in ["", " "] {
+        check(
+            &format!("{start} h a 1 ID{end}"),
+            &format!("{AT}|host=h|program=a|pid=1|msgid=ID|#rfc5424_missing_message|#rfc5424_missing_sdata"),
+        );
+    }
     check(
         &format!("{start} h a 1 ID -"),
         &format!("{AT}|host=h|program=a|pid=1|msgid=ID|#rfc5424_missing_message"),

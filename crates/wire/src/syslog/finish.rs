@@ -15,6 +15,8 @@ const NAMES_MAX: usize = 4096;
 #[derive(Clone)]
 pub(crate) struct Finish {
     piggyback_errors: bool,
+    /// This process, the author of error messages.
+    pid: Box<str>,
     validate_utf8: bool,
     sanitize_utf8: bool,
     no_multi_line: bool,
@@ -33,6 +35,7 @@ impl Finish {
     pub fn new(flags: ParseFlags, prefix: Box<str>) -> Finish {
         Finish {
             piggyback_errors: flags.piggyback_errors,
+            pid: std::process::id().to_string().into(),
             validate_utf8: flags.validate_utf8,
             sanitize_utf8: flags.sanitize_utf8,
             no_multi_line: flags.no_multi_line,
@@ -79,6 +82,8 @@ impl Finish {
             self.buffer.extend_from_slice(b">@<");
             self.buffer.extend_from_slice(after);
             failed.program = batch.append(b"syslog-ng");
+            failed.pid = batch.append(self.pid.as_bytes());
+            failed.flags.set(Flags::LOCAL);
             failed.message = batch.append(&self.buffer);
             failed.pri = pri::join(5, 3);
         }

@@ -225,11 +225,12 @@ fn errors() {
         with(|f| (f.syslog_protocol, f.no_rfc3164_fallback, f.piggyback_errors) = (true, true, piggyback))
     };
     let now = "2026-11-21T10:00:00.000005+00:00";
+    let pid = std::process::id();
     check_with(
         only(true),
         b"<38>Nov 21 10:00:07 h app: m\n",
         &format!(
-            "43 {now}|program=syslog-ng|msg=Error processing log message: <38>>@<Nov 21 10:00:07 h app: m|#message.parse_error"
+            "43 {now}|program=syslog-ng|pid={pid}|msg=Error processing log message: <38>>@<Nov 21 10:00:07 h app: m|#message.parse_error"
         ),
     );
     check_with(

@@ -115,13 +115,12 @@ impl Clock {
     }
 
     /// Whether the bytes of a canonical reading say what `stamp` prints as in the source's zone: not when the zone was guessed, nor
-    /// on a 29 February of a year that has none.
+    /// for a day that its month does not have.
     pub fn says(&self, reading: &Reading, stamp: &Stamp) -> bool {
         reading.canonical
             && !self.guess_zone
-            && (reading.wall.month != 2
-                || reading.wall.day != 29
-                || Civil::from_seconds(stamp.secs + i64::from(stamp.offset)).month == 2)
+            && (reading.wall.day < 29
+                || Civil::from_seconds(stamp.secs + i64::from(stamp.offset)).day == reading.wall.day)
     }
 
     fn guess(&mut self, wall: &Civil, usec: u32) -> Stamp {
