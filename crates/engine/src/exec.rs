@@ -3,7 +3,7 @@
 //! A copy of a record is a snapshot of its message, so isolation is a log of old records: nothing is copied until it is written.
 
 use crate::outbox::Outbox;
-use crate::program::{Branch, Node, Program, Scratch};
+use crate::program::{Branch, Branches, Node, Program, Scratch, SharedFilters};
 use record::{Batch, Record};
 
 /// Reused between batches by one worker.
@@ -40,6 +40,16 @@ struct Run<'a> {
     out: &'a mut Outbox,
     /// Writes are logged because somebody still needs the old state.
     isolated: bool,
+}
+
+/// Answers of filters that were asked together.
+#[derive(Default)]
+struct Heads {
+    /// Index of the next set to evaluate.
+    next: usize,
+    answers: Vec<Vec<u32>>,
+    /// A final branch took messages since they were asked.
+    stale: bool,
 }
 
 impl Machine {
@@ -123,13 +133,14 @@ impl Run<'_> {
 
     /// Runs sibling branches by the rules of final and fallback. Returns what at least one of them matched; with [`After::Joined`] once
     /// per branch that matched.
-    fn branches(&mut self, branches: &[Branch], input: &[u32], after: After) -> Vec<u32> {
+    fn branches(&mut self, all: &Branches, input: &[u32], after: After) -> Vec<u32> {
+        let branches = all.list.as_slice();
         let mut result = self.selection();
         let outer_isolated = self.isolated;
         let outer_flow = self.out.flow_control;
         if let ([only], After::Nothing) = (branches, after) {
             result.extend_from_slice(input);
-            self.branch(only, &mut result);
+            self.branch(only, 0, &mut result);
             self.out.flow_control = outer_flow;
             return result;
         }
@@ -138,6 +149,7 @@ impl Run<'_> {
         let mut taken = self.marks();
         let last = branches.len().saturating_sub(1);
         let fallbacks = branches.iter().any(|b| b.fallback);
+        let mut heads = Heads::default();
         for pass_fallback in [false, true] {
             if pass_fallback {
                 if !fallbacks {
@@ -153,8 +165,8 @@ impl Run<'_> {
                 let nobody_after = at == last && !fallbacks && after == After::Nothing;
                 self.isolated = outer_isolated || (branch.writes && !nobody_after);
                 let mut matched = self.selection();
-                matched.extend_from_slice(&remaining);
-                self.branch(branch, &mut matched);
+                let answered = self.head(all, at, &mut heads, &remaining, &mut matched);
+                self.branch(branch, usize::from(answered), &mut matched);
                 self.out.flow_control = outer_flow;
                 for index in &matched {
                     if let Some(flag) = taken.get_mut(self.origin(*index)) {
@@ -165,8 +177,9 @@ impl Run<'_> {
                 if !outer_isolated {
                     self.machine.undo.truncate(mark);
                 }
-                if branch.is_final {
+                if branch.is_final && !matched.is_empty() {
                     remaining.retain(|i| !self.is_taken(&taken, *i));
+                    heads.stale = true;
                 }
                 if after == After::Joined {
                     result.extend_from_slice(&matched);
@@ -175,6 +188,9 @@ impl Run<'_> {
             }
         }
         self.isolated = outer_isolated;
+        for selection in heads.answers {
+            self.recycle(selection);
+        }
         if after == After::Joined {
             let records = &self.batch.records;
             result.sort_by_key(|i| records.get(*i as usize).map_or(0, |r| r.origin));
@@ -186,14 +202,55 @@ impl Run<'_> {
         result
     }
 
-    fn branch(&mut self, branch: &Branch, selection: &mut Vec<u32>) {
+    /// Fills `matched` with what a branch begins with: all that remains, or, when its filter was asked together with those of its
+    /// siblings, what that filter matches; then the answer is yes.
+    fn head(&mut self, all: &Branches, at: usize, heads: &mut Heads, remaining: &[u32], matched: &mut Vec<u32>) -> bool {
+        if let Some(shared) = all.shared.get(heads.next).filter(|s| s.first == at) {
+            heads.next += 1;
+            heads.stale = false;
+            for mut old in heads.answers.drain(..) {
+                old.clear();
+                self.machine.spare.push(old);
+            }
+            heads.answers.extend((0..shared.set.len()).map(|_| self.machine.spare.pop().unwrap_or_default()));
+            shared.set.select_all(self.batch, remaining, &mut self.scratch.filter, &mut heads.answers);
+        }
+        let current = heads.next.checked_sub(1).and_then(|n| all.shared.get(n));
+        let place = current.and_then(|s: &std::sync::Arc<SharedFilters>| s.owners.binary_search(&at).ok());
+        let Some(answer) = place.and_then(|p| heads.answers.get_mut(p)) else {
+            matched.extend_from_slice(remaining);
+            return false;
+        };
+        std::mem::swap(answer, matched);
+        if heads.stale {
+            // Both are in the order of the batch: what a final branch took since is left out.
+            let mut left = remaining.iter().peekable();
+            matched.retain(|i| {
+                while left.next_if(|r| **r != *i).is_some() {}
+                left.next_if(|r| **r == *i).is_some()
+            });
+        }
+        if let Some(Node::Filter(step)) = all.list.get(at).and_then(|b| b.nodes.first()) {
+            step.counters.matched.add(matched.len());
+            step.counters.not_matched.add(remaining.len() - matched.len());
+        }
+        if let Some(counters) = all.list.get(at).and_then(|b| b.counters.as_ref()) {
+            counters.ingress.add(remaining.len());
+        }
+        true
+    }
+
+    /// Runs a branch, from its `skip`-th node on.
+    fn branch(&mut self, branch: &Branch, skip: usize, selection: &mut Vec<u32>) {
         if let Some(flow_control) = branch.flow_control {
             self.out.flow_control = flow_control;
         }
-        if let Some(counters) = &branch.counters {
+        if skip == 0
+            && let Some(counters) = &branch.counters
+        {
             counters.ingress.add(selection.len());
         }
-        self.nodes(&branch.nodes, selection);
+        self.nodes(branch.nodes.get(skip..).unwrap_or_default(), selection);
         if let Some(counters) = &branch.counters {
             counters.matched.add(distinct(self.batch, selection));
         }

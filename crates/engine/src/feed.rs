@@ -11,7 +11,7 @@ use std::time::Instant;
 /// Bytes of one connection that may be under way: enough to keep all cores busy, little enough to bound what a slow destination holds.
 const WINDOW_BYTES: usize = 2 * 1024 * 1024;
 /// A batch goes to another core when its path costs at least this many sixteenths of its reading: below, moving it costs more than it gains.
-const SHARE_COST_MIN: u64 = 16;
+const SHARE_COST_MIN: u64 = 40;
 
 pub struct Feed {
     pub source: Arc<Source>,

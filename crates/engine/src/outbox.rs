@@ -6,7 +6,7 @@ use crate::window::Ticket;
 use std::sync::Arc;
 
 /// A buffer this full is written at once, while it is warm in the cache.
-const FLUSH_BYTES: usize = 128 * 1024;
+const FLUSH_BYTES: usize = 64 * 1024;
 
 struct Buffer {
     outlet: Arc<Outlet>,

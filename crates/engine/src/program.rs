@@ -3,8 +3,8 @@
 use crate::driver::Destination;
 use crate::ledger::{PathCounters, StepCounters};
 use crate::outbox::Outbox;
-use filter::{Filter, FilterContext};
-use record::{Batch, Stamp};
+use filter::{Filter, FilterContext, FilterSet, Wanted};
+use record::{Batch, Demand, Stamp};
 use rewrite::Rewrite;
 use std::sync::Arc;
 use template::RenderContext;
@@ -12,16 +12,25 @@ use template::RenderContext;
 /// Per-worker caches and buffers of everything a path may run.
 pub struct Scratch {
     pub filter: FilterContext,
+    wanted: Option<Arc<Wanted>>,
 }
 
 impl Scratch {
     pub fn new(identity: template::Identity) -> Scratch {
-        Scratch { filter: FilterContext::new(identity) }
+        Scratch { filter: FilterContext::new(identity), wanted: None }
     }
 
     /// Takes the current time for all messages of the next batch.
     pub fn begin_batch(&mut self, now: Stamp) {
         self.filter.render.begin_batch(now);
+    }
+
+    /// Takes over what a program wants stored. Cheap when it is the one of the last batch.
+    pub fn prepare(&mut self, program: &Program) {
+        if !self.wanted.as_ref().is_some_and(|w| Arc::ptr_eq(w, &program.wanted)) {
+            self.filter.work.wanted = (*program.wanted).clone();
+            self.wanted = Some(Arc::clone(&program.wanted));
+        }
     }
 
     pub fn render(&mut self) -> &mut RenderContext {
@@ -33,6 +42,11 @@ impl Scratch {
 pub trait Format: Send + Sync {
     /// Appends the selected messages to the buffers of its outlets, in the order of the selection.
     fn format(&self, batch: &mut Batch, selection: &[u32], scratch: &mut Scratch, out: &mut Outbox);
+
+    /// Adds what formatting looks at. A destination that does not say is taken to look at everything.
+    fn reads(&self, demand: &mut Demand) {
+        demand.everything = true;
+    }
 }
 
 #[derive(Clone)]
@@ -40,12 +54,37 @@ pub enum Node {
     Filter(FilterStep),
     Rewrite(Arc<Rewrite>),
     /// Embedded `log {}`: each branch sees the message as it is here; nothing a branch does is seen after it.
-    Fork(Vec<Branch>),
+    Fork(Branches),
     /// `junction {}`, `if {}`: branches whose results go on together.
-    Join(Vec<Branch>),
+    Join(Branches),
     Deliver(Arc<dyn Destination>),
     /// A destination that several paths of one source reach: delivered at the end of the batch, in the order of the messages.
     DeliverOrdered(usize),
+}
+
+impl Node {
+    /// Adds what the node looks at. Destinations of [`Node::DeliverOrdered`] are the program's to ask.
+    pub fn reads(&self, demand: &mut Demand) {
+        match self {
+            Node::Filter(step) => step.filter.reads(demand),
+            Node::Rewrite(rewrite) => rewrite.reads(demand),
+            Node::Fork(branches) | Node::Join(branches) => branches.reads(demand),
+            Node::Deliver(destination) => destination.reads(demand),
+            Node::DeliverOrdered(_) => {}
+        }
+    }
+}
+
+impl Program {
+    /// Works out what is read; once, when the program is complete.
+    pub fn analyse(&mut self) {
+        let mut demand = Demand::default();
+        self.source_nodes.iter().for_each(|node| node.reads(&mut demand));
+        self.branches.reads(&mut demand);
+        self.ordered.iter().for_each(|o| o.destination.reads(&mut demand));
+        self.wanted = Arc::new(Wanted::of(&demand));
+        self.demand = demand;
+    }
 }
 
 #[derive(Clone)]
@@ -76,16 +115,75 @@ pub struct Branch {
     pub counters: Option<Arc<PathCounters>>,
 }
 
+/// Sibling branches, with what is known of them together.
+#[derive(Clone, Default)]
+pub struct Branches {
+    pub list: Vec<Branch>,
+    /// Leading filters that are asked in one pass, in the order of their branches.
+    pub shared: Vec<Arc<SharedFilters>>,
+}
+
+/// The filters at the head of up to 64 sibling branches, evaluated together.
+pub struct SharedFilters {
+    /// Index of the first branch they belong to: evaluated when it is reached, on the messages that are left.
+    pub first: usize,
+    pub set: FilterSet,
+    /// Branch of each filter of the set, ascending.
+    pub owners: Vec<usize>,
+}
+
+/// Fewer filters than this are asked one by one.
+const SHARED_MIN: usize = 3;
+/// Filters in one set.
+const SHARED_MAX: usize = 64;
+
+impl Branches {
+    pub fn new(list: Vec<Branch>) -> Branches {
+        let leading = |branch: &Branch| match branch.nodes.first() {
+            Some(Node::Filter(step)) if !branch.fallback && step.filter.is_pure() => Some(Arc::clone(&step.filter)),
+            _ => None,
+        };
+        let heads: Vec<(usize, Arc<Filter>)> =
+            list.iter().enumerate().filter_map(|(at, branch)| Some((at, leading(branch)?))).collect();
+        let mut shared = Vec::new();
+        if heads.len() >= SHARED_MIN {
+            for group in heads.chunks(SHARED_MAX) {
+                let filters: Vec<Arc<Filter>> = group.iter().map(|(_, f)| Arc::clone(f)).collect();
+                let owners: Vec<usize> = group.iter().map(|(at, _)| *at).collect();
+                if let (Some(set), Some(first)) = (FilterSet::compile(&filters), owners.first().copied()) {
+                    shared.push(Arc::new(SharedFilters { first, set, owners }));
+                }
+            }
+        }
+        Branches { list, shared }
+    }
+
+    pub fn writes(&self) -> bool {
+        self.list.iter().any(|b| b.writes)
+    }
+
+    /// Adds what all the branches read.
+    pub fn reads(&self, demand: &mut Demand) {
+        for branch in &self.list {
+            branch.nodes.iter().for_each(|node| node.reads(demand));
+        }
+    }
+}
+
 /// What happens to the messages of one source statement.
 #[derive(Default)]
 pub struct Program {
     /// Steps inside the source statement itself.
     pub source_nodes: Vec<Node>,
-    pub branches: Vec<Branch>,
+    pub branches: Branches,
     /// Destinations of [`Node::DeliverOrdered`], by index.
     pub ordered: Vec<Ordered>,
     /// At least one path is flow-controlled.
     pub flow_control: bool,
+    /// What is read of a message anywhere on its way.
+    pub demand: Demand,
+    /// Which stored matches of regular expressions anything reads: the others are not stored.
+    pub wanted: Arc<Wanted>,
 }
 
 /// A destination that several paths of one source reach.

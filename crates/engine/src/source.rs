@@ -98,6 +98,7 @@ impl Source {
         settings.parsers.lock().push(parser);
         settings.finish.apply(batch);
         scratch.begin_batch(batch.received);
+        scratch.prepare(&settings.program);
         let outcome = machine.run(&settings.program, batch, scratch, out);
         self.counters.routed.add(outcome.routed);
         self.counters.unmatched.add(outcome.unmatched);

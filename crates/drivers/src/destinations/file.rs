@@ -13,7 +13,7 @@ pub use build::build;
 pub use name::FileName;
 use name::Groups;
 use parking_lot::Mutex;
-use record::Batch;
+use record::{Batch, Demand};
 pub use sink::FileOptions;
 use sink::FileSink;
 use std::collections::HashMap;
@@ -125,6 +125,11 @@ impl Format for FileDestination {
             Some(outlet) => self.writer.write(batch, selection, scratch, out.buffer(outlet)),
             None => self.format_many(batch, selection, scratch, out),
         }
+    }
+
+    fn reads(&self, demand: &mut Demand) {
+        self.name.reads(demand);
+        self.writer.template.reads(demand);
     }
 }
 

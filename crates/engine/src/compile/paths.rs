@@ -6,7 +6,7 @@ use super::sources::Entry;
 use super::{DestinationKey, Existing, Plan, PlannedDestination, PlannedPath, PlannedSource};
 use crate::driver::{BuildContext, Destination, Registry};
 use crate::ledger::StepCounters;
-use crate::program::{Branch, FilterStep, Node, Ordered, Program};
+use crate::program::{Branch, Branches, FilterStep, Node, Ordered, Program};
 use conf_schema::{Context, ReadContext, Settings};
 use conf_syntax::{Call, Config, FilterExpr, LogItem, LogPath, Name, Object, ObjectKind};
 use diag::{Diagnostic, Diagnostics, SourceMap, Span, nearest};
@@ -182,13 +182,13 @@ impl<'a, 'c> Paths<'a, 'c> {
                     forks.push(branch);
                     continue;
                 }
-                _ if !forks.is_empty() => nodes.push(Node::Fork(std::mem::take(&mut forks))),
+                _ if !forks.is_empty() => nodes.push(Node::Fork(Branches::new(std::mem::take(&mut forks)))),
                 _ => {}
             }
             self.item(item, &mut nodes, diags);
         }
         if !forks.is_empty() {
-            nodes.push(Node::Fork(forks));
+            nodes.push(Node::Fork(Branches::new(forks)));
         }
         nodes
     }
@@ -222,15 +222,15 @@ impl<'a, 'c> Paths<'a, 'c> {
                     _ => None,
                 });
                 let branches = branches.map(|path| self.channel(path, diags)).collect();
-                nodes.push(Node::Join(branches));
+                nodes.push(Node::Join(Branches::new(branches)));
             }
             LogItem::Channel(path) => {
                 let branch = self.channel(path, diags);
-                nodes.push(Node::Join(vec![branch]));
+                nodes.push(Node::Join(Branches::new(vec![branch])));
             }
             LogItem::Log(path) => {
                 let branch = self.channel(path, diags);
-                nodes.push(Node::Fork(vec![branch]));
+                nodes.push(Node::Fork(Branches::new(vec![branch])));
             }
             LogItem::If(conditional) => {
                 let mut branches = Vec::new();
@@ -245,7 +245,7 @@ impl<'a, 'c> Paths<'a, 'c> {
                 let flags = conditional.otherwise.as_ref().map_or(&[][..], |o| &o.flags);
                 let made = self.items(&otherwise, diags);
                 branches.push(self.exclusive(made, flags, diags));
-                nodes.push(Node::Join(branches));
+                nodes.push(Node::Join(Branches::new(branches)));
             }
             LogItem::Parallelize(call) => self.parallelize(call, diags),
             LogItem::FilterX(raw) => diags.push(
@@ -388,7 +388,7 @@ impl<'a, 'c> Paths<'a, 'c> {
             }
         }
         if !forks.is_empty() {
-            nodes.push(Node::Fork(forks));
+            nodes.push(Node::Fork(Branches::new(forks)));
         }
         nodes
     }
@@ -450,8 +450,10 @@ impl<'a, 'c> Paths<'a, 'c> {
             let branches = self.by_source.get(&group).cloned().unwrap_or_default();
             let mut index = 0;
             for entry in entries {
-                let mut program = Program { source_nodes: entry.nodes, branches: branches.clone(), ..Program::default() };
+                let mut program =
+                    Program { source_nodes: entry.nodes, branches: Branches::new(branches.clone()), ..Program::default() };
                 order_shared(&mut program);
+                program.analyse();
                 let program = Arc::new(program);
                 for call in entry.drivers {
                     planned.extend(self.source_driver(&group, index, call, &program, diags));
@@ -481,7 +483,7 @@ fn node_writes(node: &Node) -> bool {
     match node {
         Node::Filter(step) => step.writes,
         Node::Rewrite(_) => true,
-        Node::Fork(branches) | Node::Join(branches) => branches.iter().any(|b| b.writes),
+        Node::Fork(branches) | Node::Join(branches) => branches.writes(),
         Node::Deliver(_) | Node::DeliverOrdered(_) => false,
     }
 }
@@ -493,7 +495,7 @@ fn order_shared(program: &mut Program) {
             let flow = branch.flow_control.unwrap_or(flow);
             for node in &mut branch.nodes {
                 match node {
-                    Node::Fork(inner) | Node::Join(inner) => visit(inner, flow, see),
+                    Node::Fork(inner) | Node::Join(inner) => visit(&mut inner.list, flow, see),
                     other => see(other, flow),
                 }
             }
@@ -502,7 +504,7 @@ fn order_shared(program: &mut Program) {
     let address = |d: &Arc<dyn Destination>| Arc::as_ptr(d).cast::<()>() as usize;
     let mut seen: BTreeMap<usize, usize> = BTreeMap::new();
     let mut any_flow = false;
-    visit(&mut program.branches, false, &mut |node, flow| {
+    visit(&mut program.branches.list, false, &mut |node, flow| {
         any_flow |= flow;
         if let Node::Deliver(d) = node {
             *seen.entry(address(d)).or_default() += 1;
@@ -510,7 +512,7 @@ fn order_shared(program: &mut Program) {
     });
     let mut places: BTreeMap<usize, usize> = BTreeMap::new();
     let mut ordered: Vec<Ordered> = Vec::new();
-    visit(&mut program.branches, false, &mut |node, flow| {
+    visit(&mut program.branches.list, false, &mut |node, flow| {
         let Node::Deliver(d) = node else { return };
         if seen.get(&address(d)).is_none_or(|count| *count < 2) {
             return;

@@ -81,19 +81,9 @@ impl<'a, 'c> Names<'a, 'c> {
     }
 
     pub fn compile_rewrite(&self, call: &Call, diags: &mut Diagnostics) -> Option<Arc<Rewrite>> {
-        let made = Rewrite::compile(call, self);
-        self.take(made, diags).map(Arc::new)
-    }
-
-    fn take<T>(&self, outcome: Result<T, Vec<Diagnostic>>, diags: &mut Diagnostics) -> Option<T> {
+        let made = Rewrite::compile(call, self, diags);
         self.report(diags);
-        match outcome {
-            Ok(made) => Some(made),
-            Err(findings) => {
-                findings.into_iter().for_each(|f| diags.push(f));
-                None
-            }
-        }
+        made.map(Arc::new)
     }
 
     fn statement(&self, definition: &TemplateDef) -> Option<Template> {

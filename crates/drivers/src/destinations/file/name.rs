@@ -1,7 +1,7 @@
 //! The name of the file a message goes to, and what keeps it inside the literal beginning the configuration wrote.
 
 use engine::program::Scratch;
-use record::Batch;
+use record::{Batch, Demand};
 use std::collections::HashMap;
 use std::sync::Arc;
 use template::Template;
@@ -43,6 +43,10 @@ impl FileName {
     /// As written in the configuration.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    pub fn reads(&self, demand: &mut Demand) {
+        self.template.reads(demand);
     }
 
     pub fn group(&self, batch: &Batch, selection: &[u32], scratch: &mut Scratch, groups: &mut Groups) {
