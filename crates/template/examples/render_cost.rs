@@ -47,6 +47,33 @@ fn batch(kept_host: bool, canonical: bool) -> Batch {
     batch
 }
 
+/// The same messages as RFC 5424 by octet counting.
+fn protocol_batch() -> Batch {
+    let mut batch = batch(true, false);
+    batch.text.clear();
+    for (n, record) in batch.records.iter_mut().enumerate() {
+        let head = format!("398 <38>1 2026-11-21T10:00:{:02}+01:00 host{} app {n} ID47 ", n / 100, n % 10);
+        let mut line = format!("{head}[id@1 key=\"value\"] message {n} ");
+        while line.len() < MESSAGE_BYTES + 2 {
+            line.push("PADD".as_bytes()[line.len() % 4] as char);
+        }
+        let at = batch.text.len();
+        let part = |from: usize, part: &str| {
+            Span::new(at + from + line[from..].find(part).expect("part of the line"), part.len())
+        };
+        record.frame = Span::new(at + 4, line.len() - 4);
+        record.host = part(30, &format!("host{}", n % 10));
+        record.program = part(30, "app");
+        record.pid = part(record.program.end() - at, &n.to_string());
+        record.msgid = part(30, "ID47");
+        record.sdata = part(head.len(), "[id@1 key=\"value\"]");
+        record.message = Span::between(record.sdata.end() + 1, at + line.len());
+        record.msghdr = Span::EMPTY;
+        batch.text.extend_from_slice(line.as_bytes());
+    }
+    batch
+}
+
 fn best(mut run: impl FnMut()) -> f64 {
     (0..REPEATS)
         .map(|_| {
@@ -105,6 +132,10 @@ fn main() {
     measure("file layout, ISO stamp", &layout::file_default(&iso), &kept, floor);
     measure("network layout", &layout::network_default(&bsd), &kept, floor);
     measure("RFC 5424 layout", &layout::syslog_protocol(&bsd), &kept, floor);
+    let ietf = protocol_batch();
+    measure("file layout of RFC 5424 messages", &file, &ietf, floor);
+    measure("network layout of RFC 5424 messages", &layout::network_default(&bsd), &ietf, floor);
+    measure("RFC 5424 layout of RFC 5424 messages", &layout::syslog_protocol(&bsd), &ietf, floor);
     measure("the file layout written as a template", &compile("$DATE $HOST $MSGHDR$MSG\n"), &kept, floor);
     let custom =
         compile("$ISODATE $FACILITY.$SEVERITY ${HOST:-none} prog=$PROGRAM pid=$PID src=$SOURCEIP msg=$MSG\n");

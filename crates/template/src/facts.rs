@@ -1,8 +1,9 @@
 //! Prints the macros that are computed: PRI in its forms, tags, addresses, ids, counters.
 
 use crate::macros::Fact;
+use crate::sink::Sink;
 use crate::{Msg, RenderContext, list, sdata};
-use record::{Flags, NameId, Peer, TagId, pri};
+use record::{Flags, NameId, Peer, TagId, Value, pri};
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::OnceLock;
@@ -24,65 +25,64 @@ fn interned(name: &str, cell: &OnceLock<NameId>) -> NameId {
     *cell.get_or_init(|| record::intern(name).unwrap_or(NameId(u32::MAX)))
 }
 
-pub(crate) fn print(fact: Fact, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) {
+pub(crate) fn print(fact: Fact, msg: Msg<'_>, cx: &mut RenderContext, sink: &mut Sink<'_>) {
     let Msg { batch, record } = msg;
     let (facility, severity) = (record.pri >> 3, record.pri & 7);
     match fact {
         Fact::Facility => match pri::FACILITIES.get(usize::from(facility)) {
-            Some(name) => out.extend_from_slice(name.as_bytes()),
-            None => put(out, format_args!("{facility:x}")),
+            Some(name) => sink.bytes(name.as_bytes()),
+            None => put(sink.out(), format_args!("{facility:x}")),
         },
-        Fact::FacilityNum => number(u64::from(facility), out),
-        Fact::Severity => out.extend_from_slice(
-            pri::SEVERITIES.get(usize::from(severity)).copied().unwrap_or_default().as_bytes(),
-        ),
-        Fact::SeverityNum => number(u64::from(severity), out),
-        Fact::Pri => number(u64::from(record.pri), out),
-        Fact::Tag => put(out, format_args!("{:02x}", record.pri)),
+        Fact::Severity => {
+            let name = pri::SEVERITIES.get(usize::from(severity)).copied().unwrap_or_default();
+            sink.bytes(name.as_bytes());
+        }
+        Fact::FacilityNum => decimal(u64::from(facility), sink),
+        Fact::SeverityNum => decimal(u64::from(severity), sink),
+        Fact::Pri => decimal(u64::from(record.pri), sink),
+        Fact::Tag => put(sink.out(), format_args!("{:02x}", record.pri)),
         Fact::BsdTag => {
-            out.extend_from_slice(&[b'0' + severity as u8, b'A'.wrapping_add((facility & 31) as u8)])
+            sink.bytes(&[b'0' + severity as u8, b'A'.wrapping_add((facility & 31) as u8)]);
         }
-        Fact::Tags => tags(msg, cx, out),
-        Fact::SysUptime => uptime(cx, out),
-        Fact::LogHost => out.extend_from_slice(cx.identity.loghost.as_bytes()),
-        Fact::Sdata => sdata::print(msg, local_seqnum(msg, cx), &mut cx.sdata, out),
-        Fact::RawMsg => {
-            if let Some(value) = batch.value(record, rawmsg()) {
-                out.extend_from_slice(value.bytes);
-            }
-        }
-        Fact::RawMsgSize => number(u64::from(record.frame.len), out),
+        Fact::Tags => tags(msg, cx, sink),
+        Fact::SysUptime => uptime(cx, sink),
+        Fact::LogHost => sink.bytes(cx.identity.loghost.as_bytes()),
+        Fact::Sdata => sdata::print(msg, local_seqnum(msg, cx), &mut cx.sdata, sink.out()),
+        Fact::RawMsg => print_set(batch.value(record, rawmsg()), sink),
+        Fact::RcptId => print_set(batch.value(record, rcptid()), sink),
+        Fact::RawMsgSize => decimal(u64::from(record.frame.len), sink),
         Fact::SeqNum => match local_seqnum(msg, cx) {
-            Some(seqnum) => number(sdata::sequence(seqnum), out),
+            Some(seqnum) => decimal(sdata::sequence(seqnum), sink),
             None if record.flags.has(Flags::LOCAL) => {}
-            None => sdata::print_sequence_id(msg, &mut cx.sdata, out),
+            None => sdata::print_sequence_id(msg, &mut cx.sdata, sink.out()),
         },
-        Fact::RcptId => {
-            if let Some(value) = batch.value(record, rcptid()) {
-                out.extend_from_slice(value.bytes);
-            }
-        }
-        Fact::HostId => put(out, format_args!("{:08x}", cx.identity.host_id)),
-        Fact::RunId => number(cx.identity.run_id, out),
+        Fact::HostId => put(sink.out(), format_args!("{:08x}", cx.identity.host_id)),
+        Fact::RunId => decimal(cx.identity.run_id, sink),
         Fact::UniqId => {
             let value = batch.value(record, rcptid());
             let id =
                 value.and_then(|v| std::str::from_utf8(v.bytes).ok()).and_then(|t| t.parse::<u64>().ok());
             if let Some(id) = id {
-                put(out, format_args!("{:08x}@{id:016x}", cx.identity.host_id));
+                put(sink.out(), format_args!("{:08x}@{id:016x}", cx.identity.host_id));
             }
         }
         Fact::MsgFormat => match batch.value(record, NameId::MSGFORMAT) {
-            Some(value) => out.extend_from_slice(value.bytes),
-            None => out.extend_from_slice(wire::msgformat(record).as_bytes()),
+            Some(value) => sink.bytes(value.bytes),
+            None => sink.bytes(wire::msgformat(record).as_bytes()),
         },
         Fact::ContextId => {
             if let Some(item) = &cx.item {
-                out.extend_from_slice(item);
+                sink.bytes(item);
             }
         }
-        Fact::Matches => matches(msg, out),
-        _ => address(fact, msg, out),
+        Fact::Matches => matches(msg, sink.out()),
+        _ => address(fact, msg, sink),
+    }
+}
+
+fn print_set(value: Option<Value<'_>>, sink: &mut Sink<'_>) {
+    if let Some(value) = value {
+        sink.bytes(value.bytes);
     }
 }
 
@@ -92,14 +92,19 @@ pub(crate) fn local_seqnum(msg: Msg<'_>, cx: &RenderContext) -> Option<u64> {
     cx.seqnum.filter(|_| msg.record.flags.has(Flags::LOCAL))
 }
 
-fn uptime(cx: &RenderContext, out: &mut Vec<u8>) {
+fn uptime(cx: &RenderContext, sink: &mut Sink<'_>) {
     let (now, started) = (cx.now(), cx.identity.started);
     let hundredths = now.secs.saturating_sub(started.secs).saturating_mul(100) + i64::from(now.usec / 10_000)
         - i64::from(started.usec / 10_000);
-    number(hundredths.max(0) as u64, out);
+    decimal(hundredths.max(0) as u64, sink);
 }
 
-fn tags(msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) {
+fn tags(msg: Msg<'_>, cx: &mut RenderContext, sink: &mut Sink<'_>) {
+    // The usual message has none.
+    if msg.record.tags.0 == 0 && !cx.many_tags {
+        return;
+    }
+    let out = sink.out();
     let mut first = true;
     let mut put = |tag: TagId, cx: &mut RenderContext| {
         let name = cx.tag_name(tag);
@@ -129,7 +134,7 @@ fn matches(msg: Msg<'_>, out: &mut Vec<u8>) {
     }
 }
 
-fn address(fact: Fact, msg: Msg<'_>, out: &mut Vec<u8>) {
+fn address(fact: Fact, msg: Msg<'_>, sink: &mut Sink<'_>) {
     let context = msg.batch.context(msg.record);
     let protocol = context.map_or(0, |c| c.ip_protocol);
     let (remote, local, proxy) = match context.map(|c| &c.peer) {
@@ -137,19 +142,19 @@ fn address(fact: Fact, msg: Msg<'_>, out: &mut Vec<u8>) {
         Some(Peer::Local) | None => (None, None, None),
     };
     match fact {
-        Fact::SourceIp => ip(remote, out),
-        Fact::SourcePort => port(remote, out),
-        Fact::DestIp => ip(local, out),
-        Fact::DestPort => port(local, out),
-        Fact::PeerIp => ip(proxy.or(remote), out),
-        Fact::PeerPort => port(proxy.or(remote), out),
-        Fact::IpProto => out.push(match remote {
+        Fact::SourceIp => ip(remote, sink),
+        Fact::SourcePort => port(remote, sink),
+        Fact::DestIp => ip(local, sink),
+        Fact::DestPort => port(local, sink),
+        Fact::PeerIp => ip(proxy.or(remote), sink),
+        Fact::PeerPort => port(proxy.or(remote), sink),
+        Fact::IpProto => sink.byte(match remote {
             None => b'0',
             Some(SocketAddr::V4(_)) => b'4',
             Some(SocketAddr::V6(_)) => b'6',
         }),
-        Fact::Proto => number(u64::from(protocol), out),
-        Fact::ProtoName => out.extend_from_slice(match protocol {
+        Fact::Proto => decimal(u64::from(protocol), sink),
+        Fact::ProtoName => sink.bytes(match protocol {
             6 => b"tcp",
             17 => b"udp",
             _ => b"",
@@ -158,22 +163,62 @@ fn address(fact: Fact, msg: Msg<'_>, out: &mut Vec<u8>) {
     }
 }
 
-fn ip(address: Option<&SocketAddr>, out: &mut Vec<u8>) {
+fn ip(address: Option<&SocketAddr>, sink: &mut Sink<'_>) {
     match address.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), SocketAddr::ip) {
         IpAddr::V4(ip) => {
-            for (at, octet) in ip.octets().into_iter().enumerate() {
-                if at > 0 {
-                    out.push(b'.');
+            let (mut text, mut len) = ([0; IPV4_BYTES], 0);
+            for octet in ip.octets() {
+                let [digits @ .., size] = OCTETS[usize::from(octet)];
+                if let Some(place) = text.get_mut(len..len + 4) {
+                    place.copy_from_slice(&[digits[0], digits[1], digits[2], b'.']);
+                    if let Some(dot) = place.get_mut(usize::from(size)) {
+                        *dot = b'.';
+                    }
                 }
-                number(u64::from(octet), out);
+                len += usize::from(size) + 1;
             }
+            sink.padded(&text, len - 1);
         }
-        IpAddr::V6(ip) => put(out, format_args!("{ip}")),
+        IpAddr::V6(ip) => put(sink.out(), format_args!("{ip}")),
     }
 }
 
-fn port(address: Option<&SocketAddr>, out: &mut Vec<u8>) {
-    number(address.map_or(0, |a| u64::from(a.port())), out);
+/// The longest IPv4 address and a dot.
+const IPV4_BYTES: usize = 16;
+
+/// The digits of every octet, and how many.
+static OCTETS: [[u8; 4]; 256] = {
+    let mut table = [[b'0'; 4]; 256];
+    let mut n = 0;
+    while n < 256 {
+        let digits = [n / 100, n / 10 % 10, n % 10];
+        let size = if n < 10 {
+            1
+        } else if n < 100 {
+            2
+        } else {
+            3
+        };
+        let mut at = 0;
+        while at < size {
+            table[n][at] = b'0' + digits[3 - size + at] as u8;
+            at += 1;
+        }
+        table[n][3] = size as u8;
+        n += 1;
+    }
+    table
+};
+
+fn port(address: Option<&SocketAddr>, sink: &mut Sink<'_>) {
+    decimal(address.map_or(0, |a| u64::from(a.port())), sink);
+}
+
+fn decimal(value: u64, sink: &mut Sink<'_>) {
+    match OCTETS.get(value as usize) {
+        Some([digits @ .., size]) => sink.padded(digits, usize::from(*size)),
+        None => number(value, sink.out()),
+    }
 }
 
 /// Decimal, without the formatting machinery.

@@ -147,7 +147,10 @@ impl Line {
         let mut start = message.start as usize;
         if sdata.is_empty() {
             head.byte(b'-')?;
-        } else if start == sdata.end() + 1 && text.get(sdata.end()) == Some(&b' ') && !flags.has(Flags::UTF8)
+        } else if start == sdata.end() + 1
+            && text.get(sdata.end()) == Some(&b' ')
+            && !message.is_empty()
+            && !flags.has(Flags::UTF8)
         {
             start = sdata.start as usize;
             return head.spill_line(text, start, message.end(), out);

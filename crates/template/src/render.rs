@@ -133,23 +133,23 @@ impl Template {
             Op::HostMiddle => sink.span(host_middle(msg)),
             Op::Value(name) => {
                 if let Some(value) = msg.batch.value(msg.record, *name) {
-                    print_value(value, sink.out());
+                    print_value(value, sink);
                 }
             }
             Op::SdataParam(param) => {
                 param.print(msg, &mut cx.sdata, sink.out());
             }
-            Op::Fact(fact) => facts::print(*fact, msg, cx, sink.out()),
+            Op::Fact(fact) => facts::print(*fact, msg, cx, sink),
             Op::ProtocolMark => protocol_mark(msg.record, sink),
             Op::Default(inner) => {
                 let (inner, default) = &**inner;
-                let start = sink.out().len();
+                let start = sink.len();
                 if self.escape {
                     self.print_escaped(inner, msg, cx, sink);
                 } else {
                     self.print(inner, msg, cx, sink);
                 }
-                if sink.out().len() == start {
+                if sink.len() == start {
                     sink.literal(self.literal_text(*default));
                 }
             }
@@ -204,9 +204,9 @@ fn count(record: &Record, cx: &mut RenderContext) {
 }
 
 /// Values of these types have no text.
-pub(crate) fn print_value(value: Value<'_>, out: &mut Vec<u8>) {
+fn print_value(value: Value<'_>, sink: &mut Sink<'_>) {
     if !matches!(value.kind, ValueType::Bytes | ValueType::Protobuf) {
-        out.extend_from_slice(value.bytes);
+        sink.bytes(value.bytes);
     }
 }
 

@@ -58,7 +58,9 @@ impl<'a> Sink<'a> {
 
     #[inline]
     pub fn literal(&mut self, literal: &[u8]) {
-        if self.text.get(self.end..).is_some_and(|rest| rest.starts_with(literal)) {
+        let follows = self.text.get(self.end) == literal.first()
+            && self.text.get(self.end..).is_some_and(|rest| rest.starts_with(literal));
+        if follows {
             self.end += literal.len();
         } else {
             self.bytes(literal);
@@ -95,6 +97,12 @@ impl<'a> Sink<'a> {
                 self.out.extend_from_slice(buffer.get(..len).unwrap_or(buffer));
             }
         }
+    }
+
+    /// What [`Sink::out`] would be long, had it to be made.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.out.len() + self.at + self.end.wrapping_sub(self.start)
     }
 
     /// The output with everything so far in it, for whatever is not a copy.

@@ -139,7 +139,7 @@ fn render(template: &Template, batch: &Batch) -> String {
     let mut ends = Vec::new();
     let mut many = b"|".to_vec();
     template.render_selection(batch, &[0], &mut context(), &mut many, &mut ends);
-    assert_eq!((ends, &many == &out), (vec![out.len() as u32], true), "one by one as in selections");
+    assert_eq!((ends, many == out), (vec![out.len() as u32], true), "one by one as in selections");
     String::from_utf8_lossy(&out[1..]).into_owned()
 }
 

@@ -114,6 +114,11 @@ proptest! {
             cx.seqnum = Some(u64::MAX - 1);
             template.render_selection(&batch, &[0, 0, 7], &mut cx, &mut out, &mut ends);
             prop_assert_eq!(ends.last().copied(), Some(out.len() as u32));
+            // Straight code prints what the steps print.
+            let (mut lines, mut steps, mut cx) = (Vec::new(), Vec::new(), context());
+            template.render_selection(&batch, &[0], &mut cx, &mut lines, &mut ends);
+            template.render(Msg { batch: &batch, record: &batch.records[0] }, &mut cx, &mut steps);
+            prop_assert_eq!(String::from_utf8_lossy(&lines), String::from_utf8_lossy(&steps));
         }
     }
 
@@ -127,5 +132,88 @@ proptest! {
             read.push(item.clone());
         }
         prop_assert_eq!(items, read);
+    }
+}
+
+/// A line with its fields where they say they are, separated as usual or not.
+fn line_batch() -> impl Strategy<Value = Batch> {
+    let field = || prop_oneof![3 => "[a-z]{1,8}", 1 => "[a-z]{30,34}", 1 => Just(String::new())];
+    let separator =
+        || prop_oneof![9 => Just(" ".to_owned()), 1 => Just("".to_owned()), 1 => Just("x".to_owned())];
+    let pri = prop_oneof![0u16..200, Just(1023u16)];
+    let fields = (pri, any::<bool>(), field(), field(), field(), field(), field());
+    let separators = (separator(), separator(), separator(), prop_oneof![Just("\n"), Just(""), Just("7")]);
+    let choices = (any::<bool>(), any::<bool>(), any::<bool>(), 0u16..4, 0usize..64);
+    (fields, separators, choices).prop_map(
+        |(
+            (pri, same_pri, host, program, pid, msgid, message),
+            separators,
+            (stamped, headed, data, flags, after),
+        )| {
+            let mut text = String::new();
+            let mut put = |part: &str| {
+                text.push_str(part);
+                Span::new(text.len() - part.len(), part.len())
+            };
+            let mut record = Record::new(Span::EMPTY);
+            put(&format!("<{}>", if same_pri { pri } else { 38 }));
+            let stamp = put("Nov 21 10:00:00");
+            put(&separators.0);
+            record.host = put(&host);
+            put(&separators.1);
+            record.program = put(&program);
+            put("[");
+            record.pid = put(&pid);
+            put("]: ");
+            if headed {
+                record.msghdr = Span::between(record.program.start as usize, record.pid.end() + 3);
+            }
+            if data {
+                record.sdata = put("[a b=\"c\"]");
+                put(&separators.2);
+            }
+            record.message = put(&message);
+            put(separators.3);
+            record.msgid = put(&msgid);
+            put(&" ".repeat(after));
+            record.frame = Span::new(0, record.message.end());
+            (record.pri, record.stamp, record.flags) = (pri, STAMP, Flags(flags));
+            record.stamp_text = if stamped { stamp.start } else { Record::NO_TEXT };
+            let mut batch = batch();
+            batch.text = text.into_bytes();
+            batch.records = vec![record];
+            batch
+        },
+    )
+}
+
+proptest! {
+    /// A layout as straight code, as steps, and written as a template under options that forbid the straight code.
+    #[test]
+    fn lines_are_printed_as_the_steps_print_them(opts in options(), batch in line_batch()) {
+        for template in [
+            layout::file_default(&opts),
+            layout::network_default(&opts),
+            layout::syslog_protocol(&opts),
+            Template::compile("<$PRI>$DATE $HOST $MSGHDR$MSG\n", &opts, &NoScope).expect("compiles"),
+            Template::compile("$ISODATE $HOST $MSGHDR$MSG\n", &opts, &NoScope).expect("compiles"),
+        ] {
+            let (mut lines, mut ends, mut steps, mut cx) = (Vec::new(), Vec::new(), Vec::new(), context());
+            template.render_selection(&batch, &[0, 0], &mut cx, &mut lines, &mut ends);
+            let msg = Msg { batch: &batch, record: &batch.records[0] };
+            template.render(msg, &mut cx, &mut steps);
+            template.render(msg, &mut cx, &mut steps);
+            prop_assert_eq!(String::from_utf8_lossy(&lines), String::from_utf8_lossy(&steps));
+            prop_assert_eq!(ends, vec![lines.len() as u32 / 2, lines.len() as u32]);
+        }
+    }
+
+    /// Escaping templates take neither joins nor straight code: without anything to escape they print the same.
+    #[test]
+    fn joins_change_nothing(batch in line_batch()) {
+        let text = "<$PRI>1 $YEAR-$MONTH-$DAY $R_HOUR:$R_MIN $DATE $HOST $PROGRAM[$PID]: ${MSGID:--} $MSGHDR$MSG\n";
+        let plain = render_with(text, &TemplateOptions::default(), &batch);
+        let escape = TemplateOptions { escape: true, ..Default::default() };
+        prop_assert_eq!(plain, render_with(text, &escape, &batch));
     }
 }
