@@ -12,6 +12,8 @@ pub struct Chunk {
     pub tickets: Vec<Arc<Ticket>>,
     /// Whether the path asked for flow-control: such messages are never dropped for want of room.
     pub flow_control: bool,
+    /// `flush-lines()`: the most messages that [`Chunk::pending`] offers for one write; 0 is no limit.
+    pub write_max: usize,
     written: usize,
     done: usize,
 }
@@ -22,9 +24,34 @@ impl Chunk {
         self.ends.len() - self.done
     }
 
-    /// Bytes not yet written.
+    /// Bytes not yet written, as many as one write may take. Empty only when every byte was written.
     pub fn pending(&self) -> &[u8] {
-        self.bytes.get(self.written..).unwrap_or_default()
+        let mut end = self.bytes.len();
+        if self.write_max > 0 {
+            let mut at = (self.done + self.write_max).min(self.ends.len());
+            // Messages without a byte never end a write.
+            while at < self.ends.len() && self.end_of(at) <= self.written {
+                at += 1;
+            }
+            end = self.end_of(at);
+        }
+        self.bytes.get(self.written..end).unwrap_or_default()
+    }
+
+    /// What is missing of a message that was begun and not finished; empty between two messages.
+    pub fn rest(&self) -> &[u8] {
+        if self.written == self.end_of(self.done) {
+            return &[];
+        }
+        self.bytes.get(self.written..self.end_of(self.done + 1)).unwrap_or_default()
+    }
+
+    /// Where the first `count` messages end.
+    fn end_of(&self, count: usize) -> usize {
+        match count.checked_sub(1) {
+            Some(last) => self.ends.get(last).map_or(self.bytes.len(), |end| *end as usize),
+            None => 0,
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -43,10 +70,7 @@ impl Chunk {
 
     /// Forgets a message that was begun and not finished, so that a new connection gets it whole.
     pub fn rewind(&mut self) {
-        self.written = match self.done.checked_sub(1) {
-            Some(last) => self.ends.get(last).map_or(0, |end| *end as usize),
-            None => 0,
-        };
+        self.written = self.end_of(self.done);
     }
 
     /// The next message not yet delivered.
@@ -81,12 +105,30 @@ impl Chunk {
         cut
     }
 
+    /// Takes off everything behind the first `keep` undelivered messages, as a chunk of its own with the same tickets.
+    pub fn split(&mut self, keep: usize) -> Chunk {
+        let at = (self.done + keep).min(self.ends.len());
+        let border = self.end_of(at);
+        let rest = Chunk {
+            bytes: self.bytes.split_off(border.min(self.bytes.len())),
+            ends: self.ends.drain(at..).map(|end| end - border as u32).collect(),
+            tickets: self.tickets.clone(),
+            flow_control: self.flow_control,
+            write_max: self.write_max,
+            written: 0,
+            done: 0,
+        };
+        self.written = self.written.min(border);
+        rest
+    }
+
     /// Makes the buffer ready for new messages, keeping its allocation.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
         self.tickets.clear();
         self.flow_control = false;
+        self.write_max = 0;
         self.written = 0;
         self.done = 0;
     }
@@ -114,6 +156,28 @@ mod tests {
         assert_eq!((c.front(), c.pending()), (Some(&b"bbb\n"[..]), &b"bbb\nc\n"[..]));
         assert_eq!(c.advance(6), 2);
         assert!(c.is_empty() && c.pending().is_empty());
+    }
+
+    #[test]
+    fn a_write_takes_as_many_messages_as_allowed() {
+        let mut c = chunk(&["", "aa", "b", "cc"]);
+        c.write_max = 1;
+        assert_eq!(c.pending(), b"aa");
+        assert_eq!((c.advance(1), c.pending(), c.rest()), (1, &b"a"[..], &b"a"[..]));
+        assert_eq!((c.advance(1), c.pending(), c.rest()), (1, &b"b"[..], &b""[..]));
+        c.write_max = 2;
+        assert_eq!(c.pending(), b"bcc");
+        assert_eq!((c.advance(3), c.pending()), (2, &b""[..]));
+    }
+
+    #[test]
+    fn splitting_keeps_every_message_once() {
+        let mut c = chunk(&["a", "bb", "ccc", "d"]);
+        c.skip(1);
+        let rest = c.split(1);
+        assert_eq!(c.iter().collect::<Vec<_>>(), [b"bb"]);
+        assert_eq!(rest.iter().collect::<Vec<_>>(), [&b"ccc"[..], b"d"]);
+        assert_eq!((c.pending(), rest.pending()), (&b"bb"[..], &b"cccd"[..]));
     }
 
     #[test]

@@ -59,6 +59,9 @@ pub trait Destination: Format {
 
     fn outlets(&self) -> Vec<Arc<Outlet>>;
 
+    /// A reload kept it as it is: keep-alive(no) has its say.
+    fn reloaded(&self) {}
+
     /// Driver name and address, for statistics.
     fn described(&self) -> (&'static str, String);
 }

@@ -65,6 +65,11 @@ pub trait Sink: Send {
     /// Called now and then: idle files close, dead processes restart. Returns whether the sink has no further use for its resources.
     fn tick(&mut self, _now: Instant) {}
 
+    /// Called after each tick: what the destination writes of its own accord, a mark say. It goes to the end of the queue.
+    fn own(&mut self, _now: Instant) -> Option<Chunk> {
+        None
+    }
+
     /// The last call: everything that could be written was.
     fn close(&mut self) {}
 }
@@ -155,7 +160,7 @@ impl Outlet {
     pub fn push(&self, mut chunk: Chunk) {
         let messages = chunk.messages();
         self.counters.accepted.add(messages);
-        self.counters.accepted_bytes.add(chunk.pending().len());
+        self.counters.accepted_bytes.add(chunk.bytes.len());
         let limit = self.limits.lock().messages_max;
         let mut queue = self.queue.lock();
         if queue.closed {
@@ -279,7 +284,7 @@ impl Outlet {
     }
 
     /// Once a second: notices an outlet in which nothing moves.
-    pub fn tick(&self, now: Instant) {
+    pub fn tick(self: &Arc<Outlet>, now: Instant, spare: &mut Vec<Chunk>) {
         let mut queue = self.queue.lock();
         let cut = match !queue.busy && !queue.chunks.is_empty() && !queue.progressed {
             true => queue.stall(self.limits.lock().messages_max),
@@ -288,8 +293,13 @@ impl Outlet {
         queue.progressed = false;
         drop(queue);
         self.shed(cut);
-        if let Some(mut sink) = self.sink.try_lock() {
+        let own = self.sink.try_lock().and_then(|mut sink| {
             sink.tick(now);
+            sink.own(now)
+        });
+        if let Some(chunk) = own {
+            self.push(chunk);
+            self.pump(spare);
         }
     }
 

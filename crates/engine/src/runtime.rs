@@ -113,8 +113,9 @@ impl Engine {
         }
         let old = std::mem::replace(&mut self.destinations, now);
         for (key, destination) in &old {
-            if !self.destinations.contains_key(key) {
-                self.hand_over(&key.id, destination);
+            match self.destinations.contains_key(key) {
+                true => destination.reloaded(),
+                false => self.hand_over(&key.id, destination),
             }
         }
         self.view = View {

@@ -153,7 +153,7 @@ impl Worker {
         if now >= self.next_tick {
             self.next_tick = now + TICK;
             for outlet in self.handle.outlets() {
-                outlet.tick(now);
+                outlet.tick(now, spare);
             }
             let closing: Vec<usize> =
                 self.ports.iter_mut().filter_map(|(at, port)| (!port.tick(now)).then_some(at)).collect();
