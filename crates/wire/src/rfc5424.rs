@@ -1,9 +1,12 @@
 //! Reads RFC 5424 messages.
 
-use crate::rfc3164::{Cursor, Pri, fast, pri, skip_count};
+mod fast;
+
+use crate::rfc3164::{Cursor, Pri, pri, skip_count};
+use crate::sdata;
 use crate::syslog::{Kinds, Rest, Rules};
 use crate::timestamp::Clock;
-use crate::{sdata, word};
+use crate::word::find;
 use record::{Flags, Record, Span};
 
 pub(crate) enum Outcome {
@@ -17,27 +20,33 @@ pub(crate) enum Outcome {
 /// Bytes HOSTNAME, APP-NAME, PROCID and MSGID may have; longer ones are cut.
 const FIELDS_MAX: [usize; 4] = [255, 48, 128, 32];
 
-/// Reads `<PRI>1 STAMP HOST APP PROCID MSGID SDATA MSG`.
+/// Reads `<PRI>1 STAMP HOST APP PROCID MSGID SDATA MSG`. With `fast`, the usual form is tried first.
 #[inline(always)]
-pub(crate) fn parse(text: &[u8], record: &mut Record, clock: &mut Clock, rules: &Rules) -> Outcome {
+pub(crate) fn parse(
+    text: &[u8],
+    record: &mut Record,
+    clock: &mut Clock,
+    rules: &Rules,
+    fast: bool,
+) -> Outcome {
+    if fast && fast::parse(text, record, clock, rules).is_some() {
+        return Outcome::Done;
+    }
+    general(text, record, clock, rules)
+}
+
+#[inline(never)]
+fn general(text: &[u8], record: &mut Record, clock: &mut Clock, rules: &Rules) -> Outcome {
     let mut cursor = Cursor::of(text, record);
     let mut rest = Rest::default();
-    match word::load8(cursor.text, 0).and_then(fast::pri) {
-        Some((value, size)) => {
-            record.pri = value;
-            cursor.at = size;
+    skip_count(&mut cursor, &mut rest.tags);
+    match pri(&mut cursor) {
+        Pri::Value(value) => record.pri = value,
+        Pri::Missing => {
+            rest.tags.add(Kinds::MISSING_PRI);
+            record.pri = rules.default_pri;
         }
-        None => {
-            skip_count(&mut cursor, &mut rest.tags);
-            match pri(&mut cursor) {
-                Pri::Value(value) => record.pri = value,
-                Pri::Missing => {
-                    rest.tags.add(Kinds::MISSING_PRI);
-                    record.pri = rules.default_pri;
-                }
-                Pri::Malformed(_) => return Outcome::OtherVersion,
-            }
-        }
+        Pri::Malformed(_) => return Outcome::OtherVersion,
     }
     if cursor.text.get(cursor.at..cursor.at + 2) != Some(b"1 ") {
         return Outcome::OtherVersion;
@@ -55,7 +64,6 @@ pub(crate) fn parse(text: &[u8], record: &mut Record, clock: &mut Clock, rules: 
 }
 
 /// The fields from the stamp on. An error is the place in the frame.
-#[inline(always)]
 fn header(
     cursor: &mut Cursor<'_>,
     record: &mut Record,
@@ -63,13 +71,7 @@ fn header(
     rules: &Rules,
     rest: &mut Rest,
 ) -> Result<(), usize> {
-    match clock.iso(cursor.rest()) {
-        Some((stamp, size)) => {
-            record.stamp = stamp;
-            cursor.at += size;
-        }
-        None => stamp(cursor, record, clock, rest)?,
-    }
+    stamp(cursor, record, clock, rest)?;
     if !cursor.take(b' ') && !cursor.rest().is_empty() {
         return Err(cursor.at);
     }
@@ -79,57 +81,32 @@ fn header(
 }
 
 /// HOSTNAME, APP-NAME, PROCID and MSGID.
-#[inline(always)]
 fn words(cursor: &mut Cursor<'_>, record: &mut Record, rest: &mut Rest) -> Result<(), usize> {
-    let mut words = Words::at(cursor);
-    // Written one by one: a copy of all four would wait for the halves just stored.
-    record.host = words.next(cursor, 0, rest)?;
-    record.program = words.next(cursor, 1, rest)?;
-    record.pid = words.next(cursor, 2, rest)?;
-    record.msgid = words.next(cursor, 3, rest)?;
+    record.host = word(cursor, 0, rest)?;
+    record.program = word(cursor, 1, rest)?;
+    record.pid = word(cursor, 2, rest)?;
+    record.msgid = word(cursor, 3, rest)?;
     Ok(())
 }
 
-/// The blanks of the next 64 bytes, as far as there are that many.
-struct Words {
-    begin: usize,
-    blanks: u64,
+/// The next word, cut to what it may have; `-` is no word, and two blanks have none between them.
+fn word(cursor: &mut Cursor<'_>, index: usize, rest: &mut Rest) -> Result<Span, usize> {
+    let start = cursor.at;
+    let end = find(cursor.text, start, [b' ']);
+    if end == start {
+        rest.tags.add(Kinds::MISSING_FIELD[index]);
+        if end == cursor.text.len() {
+            return Err(start);
+        }
+    }
+    cursor.at = (end + 1).min(cursor.text.len());
+    if cursor.text.get(start..end) == Some(b"-") {
+        return Ok(Span::EMPTY);
+    }
+    Ok(cursor.span(start, end.min(start + FIELDS_MAX[index])))
 }
 
-impl Words {
-    #[inline(always)]
-    fn at(cursor: &Cursor<'_>) -> Words {
-        let blanks = cursor.rest().first_chunk::<64>().map_or(0, |window| word::mask64(window, *b" "));
-        Words { begin: cursor.at, blanks }
-    }
-
-    /// The next word, cut to what it may have; `-` is no word, and two blanks have none between them.
-    #[inline(always)]
-    fn next(&mut self, cursor: &mut Cursor<'_>, index: usize, rest: &mut Rest) -> Result<Span, usize> {
-        let start = cursor.at;
-        let end = if self.blanks != 0 {
-            let end = self.begin + self.blanks.trailing_zeros() as usize;
-            self.blanks &= self.blanks - 1;
-            end
-        } else {
-            word::find(cursor.text, start, [b' '])
-        };
-        if end == start {
-            rest.tags.add(Kinds::MISSING_FIELD[index]);
-            if end == cursor.text.len() {
-                return Err(start);
-            }
-        }
-        cursor.at = (end + 1).min(cursor.text.len());
-        if end - start == 1 && cursor.text.get(start) == Some(&b'-') {
-            return Ok(Span::EMPTY);
-        }
-        Ok(cursor.span(start, end.min(start + FIELDS_MAX[index])))
-    }
-}
-
-/// The stamps that are not the usual one: `-`, or one without a zone.
-#[cold]
+/// `-` or an ISO stamp; the source's zone is meant when it names none.
 fn stamp(
     cursor: &mut Cursor<'_>,
     record: &mut Record,
@@ -149,7 +126,6 @@ fn stamp(
     Err(cursor.at)
 }
 
-#[inline(always)]
 fn structured_data(
     cursor: &mut Cursor<'_>,
     record: &mut Record,
@@ -176,7 +152,6 @@ fn structured_data(
     Ok(())
 }
 
-#[inline(always)]
 fn message(cursor: &mut Cursor<'_>, record: &mut Record, rest: &mut Rest) -> Result<(), usize> {
     if cursor.rest().is_empty() {
         rest.tags.add(Kinds::MISSING_MESSAGE);

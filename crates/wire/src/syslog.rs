@@ -205,7 +205,7 @@ impl SyslogParser {
 
     #[inline(always)]
     fn protocol(&mut self, text: &[u8], record: &mut Record) -> Option<Rest> {
-        match rfc5424::parse(text, record, &mut self.clock, &self.rules) {
+        match rfc5424::parse(text, record, &mut self.clock, &self.rules, self.fast) {
             rfc5424::Outcome::Done => None,
             rfc5424::Outcome::Rest(rest) => Some(rest),
             rfc5424::Outcome::OtherVersion => self.legacy(text, record),
@@ -213,7 +213,7 @@ impl SyslogParser {
     }
 
     fn protocol_only(&mut self, text: &[u8], record: &mut Record) -> Option<Rest> {
-        match rfc5424::parse(text, record, &mut self.clock, &self.rules) {
+        match rfc5424::parse(text, record, &mut self.clock, &self.rules, self.fast) {
             rfc5424::Outcome::Done => None,
             rfc5424::Outcome::Rest(rest) => Some(rest),
             rfc5424::Outcome::OtherVersion => {
