@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p template --example render_cost`
 
-use record::{Batch, Context, Record, Span, Stamp};
+use record::{Batch, Context, Flags, Record, Span, Stamp};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
@@ -69,6 +69,7 @@ fn protocol_batch() -> Batch {
         record.sdata = part(head.len(), "[id@1 key=\"value\"]");
         record.message = Span::between(record.sdata.end() + 1, at + line.len());
         record.msghdr = Span::EMPTY;
+        record.flags = Flags::IETF;
         batch.text.extend_from_slice(line.as_bytes());
     }
     batch

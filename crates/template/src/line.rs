@@ -1,12 +1,17 @@
 //! The default layouts as straight code: `[<PRI>]STAMP HOST MSGHDR MESSAGE newline` and the line of RFC 5424. A message that came in as
-//! it is to be printed is found out with a few comparisons and costs one copy; others have their header put together in a small
-//! buffer. Whatever is unusual (long fields, changed STRUCTURED-DATA, fractions) is left to the steps.
+//! it is to be printed is found out with a few comparisons and costs one copy; others have it put together without
+//! the detour over steps. Whatever is unusual (long fields, changed STRUCTURED-DATA, fractions) is left to the steps.
 
 use crate::date::Date;
+use crate::facts::number;
 use crate::op::{Header, Op, Step};
 use crate::render::{BSD_STAMP_BYTES, before_blank, pri_end};
+use crate::sink::{push_padded, push_span};
 use crate::{Msg, RenderContext};
 use record::{Flags, Record, Span};
+
+/// Bytes of the longest `<PRI>`.
+pub(crate) const PRI_BYTES: usize = 5;
 
 /// A layout that has straight code here.
 pub(crate) struct Line {
@@ -53,11 +58,17 @@ impl Line {
 
     /// Appends the line; false, with nothing appended, when the steps have to do it.
     #[inline(always)]
-    pub fn print(&self, msg: Msg<'_>, cx: &mut RenderContext, head: &mut Head, out: &mut Vec<u8>) -> bool {
-        if self.protocol {
-            return self.protocol(msg, cx, head, out).is_some();
+    pub fn print(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> bool {
+        let before = out.len();
+        let done = if self.protocol {
+            self.protocol(msg, cx, out).is_some()
+        } else {
+            self.copy(msg, out) || self.legacy(msg, cx, out).is_some()
+        };
+        if !done {
+            out.truncate(before);
         }
-        self.copy(msg, out) || self.legacy(msg, cx, head, out).is_some()
+        done
     }
 
     /// The message's text holds the line as it is to be printed.
@@ -86,198 +97,161 @@ impl Line {
     }
 
     #[inline(always)]
-    fn legacy(&self, msg: Msg<'_>, cx: &mut RenderContext, head: &mut Head, out: &mut Vec<u8>) -> Option<()> {
+    fn legacy(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> Option<()> {
         let Msg { batch, record } = msg;
         let text = batch.text.as_slice();
-        head.at = 0;
         if self.pri {
-            head.pri(msg)?;
+            header(msg, out)?;
         }
-        self.stamp(msg, cx, head)?;
-        head.short(text, record.host)?;
-        head.byte(b' ')?;
+        self.stamp(msg, cx, out)?;
+        field(record.host, text, out)?;
+        out.push(b' ');
         let start = if record.msghdr.is_empty() {
             if !record.program.is_empty() {
-                head.short(text, record.program)?;
+                field(record.program, text, out)?;
                 if !record.pid.is_empty() {
-                    head.byte(b'[')?;
-                    head.short(text, record.pid)?;
-                    head.byte(b']')?;
+                    out.push(b'[');
+                    field(record.pid, text, out)?;
+                    out.push(b']');
                 }
-                head.exact(b": ")?;
+                out.extend_from_slice(b": ");
             }
             record.message.start as usize
         } else if record.message.start as usize == record.msghdr.end() {
             record.msghdr.start as usize
         } else {
-            head.short(text, record.msghdr)?;
+            field(record.msghdr, text, out)?;
             record.message.start as usize
         };
-        head.spill_line(text, start, record.message.end(), out)
+        append_line(text, start, record.message.end(), out)
     }
 
     #[inline(always)]
-    fn protocol(
-        &self,
-        msg: Msg<'_>,
-        cx: &mut RenderContext,
-        head: &mut Head,
-        out: &mut Vec<u8>,
-    ) -> Option<()> {
+    fn protocol(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> Option<()> {
         let Msg { batch, record } = msg;
         let text = batch.text.as_slice();
         let flags = record.flags;
         if flags.has(Flags::SDATA_CHANGED) || flags.has(Flags::LOCAL) && cx.seqnum.is_some() {
             return None;
         }
-        head.at = 0;
-        head.pri(msg)?;
-        head.exact(b"1 ")?;
-        self.stamp(msg, cx, head)?;
-        for field in [record.host, record.program, record.pid, record.msgid] {
-            match before_blank(text, field) {
-                0 => head.exact(b"- ")?,
+        header(msg, out)?;
+        out.extend_from_slice(b"1 ");
+        self.stamp(msg, cx, out)?;
+        if let Some(end) = as_received(text, record) {
+            return append_line(text, record.host.start as usize, end, out);
+        }
+        for span in [record.host, record.program, record.pid, record.msgid] {
+            match before_blank(text, span) {
+                0 => out.extend_from_slice(b"- "),
                 len => {
-                    head.short(text, Span { start: field.start, len })?;
-                    head.byte(b' ')?;
+                    field(Span { start: span.start, len }, text, out)?;
+                    out.push(b' ');
                 }
             }
         }
         let (message, sdata) = (record.message, record.sdata);
         let mut start = message.start as usize;
         if sdata.is_empty() {
-            head.byte(b'-')?;
+            out.push(b'-');
         } else if start == sdata.end() + 1
             && text.get(sdata.end()) == Some(&b' ')
             && !message.is_empty()
             && !flags.has(Flags::UTF8)
         {
             start = sdata.start as usize;
-            return head.spill_line(text, start, message.end(), out);
+            return append_line(text, start, message.end(), out);
         } else {
-            head.long(text, sdata)?;
+            field(sdata, text, out)?;
         }
         if !message.is_empty() {
-            head.byte(b' ')?;
+            out.push(b' ');
             if flags.has(Flags::UTF8) {
-                head.exact(b"\xef\xbb\xbf")?;
+                out.extend_from_slice(b"\xef\xbb\xbf");
             }
         }
-        head.spill_line(text, start, message.end(), out)
+        append_line(text, start, message.end(), out)
     }
 
     /// The stamp and a blank.
     #[inline(always)]
-    fn stamp(&self, msg: Msg<'_>, cx: &mut RenderContext, head: &mut Head) -> Option<()> {
+    fn stamp(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> Option<()> {
         let record = msg.record;
         let cache = cx.date(&self.stamp);
         if self.stamp_text
             && record.stamp_text != Record::NO_TEXT
             && cache.offset(&record.stamp) == record.stamp.offset
         {
-            head.short(&msg.batch.text, Span { start: record.stamp_text, len: BSD_STAMP_BYTES })?;
+            field(Span { start: record.stamp_text, len: BSD_STAMP_BYTES }, &msg.batch.text, out)?;
         } else {
             let (text, len) = cache.text(&self.stamp, &record.stamp)?;
-            head.padded(text, len)?;
+            push_padded(out, text, len);
         }
-        head.byte(b' ')
+        out.push(b' ');
+        Some(())
     }
 }
 
-/// The header of a line while it is put together.
-pub(crate) struct Head {
-    bytes: [u8; HEAD_BYTES],
-    at: usize,
+/// Where the message ends, when everything from HOST on stands in the text as RFC 5424 wants it. Parsed fields hold no blanks, and
+/// changed ones do not lie where their neighbours are.
+#[inline(always)]
+fn as_received(text: &[u8], record: &Record) -> Option<usize> {
+    let flags = record.flags;
+    if !flags.has(Flags::IETF)
+        || flags.has(Flags::UTF8)
+        || record.host.is_empty()
+        || record.message.is_empty()
+    {
+        return None;
+    }
+    let mut at = record.host.start as usize;
+    for span in [record.host, record.program, record.pid, record.msgid, record.sdata] {
+        if span.is_empty() {
+            (text.get(at) == Some(&b'-')).then_some(())?;
+            at += 1;
+        } else {
+            (span.start as usize == at).then_some(())?;
+            at = span.end();
+        }
+        (text.get(at) == Some(&b' ')).then_some(())?;
+        at += 1;
+    }
+    (record.message.start as usize == at).then_some(record.message.end())
 }
 
-const HEAD_BYTES: usize = 320;
-/// Fields up to this size are copied with this size.
-const SHORT_BYTES: usize = 32;
+/// A field.
+#[inline(always)]
+fn field(span: Span, text: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    push_span(out, text, span.start as usize, span.end())
+}
 
-impl Head {
-    pub fn new() -> Head {
-        Head { bytes: [0; HEAD_BYTES], at: 0 }
-    }
-
-    #[inline(always)]
-    fn byte(&mut self, byte: u8) -> Option<()> {
-        *self.bytes.get_mut(self.at)? = byte;
-        self.at += 1;
-        Some(())
-    }
-
-    #[inline(always)]
-    fn exact<const N: usize>(&mut self, bytes: &[u8; N]) -> Option<()> {
-        self.padded(bytes, N)
-    }
-
-    #[inline(always)]
-    fn padded<const N: usize>(&mut self, buffer: &[u8; N], len: usize) -> Option<()> {
-        *self.bytes.get_mut(self.at..)?.first_chunk_mut()? = *buffer;
-        self.at += len;
-        Some(())
-    }
-
-    /// A short field; not near the end of the text, where a copy of fixed size would reach too far.
-    #[inline(always)]
-    fn short(&mut self, text: &[u8], span: Span) -> Option<()> {
-        if span.len as usize > SHORT_BYTES {
-            return self.long(text, span);
+#[inline(always)]
+fn header(msg: Msg<'_>, out: &mut Vec<u8>) -> Option<()> {
+    let start = msg.record.frame.start as usize;
+    match pri_end(msg) {
+        Some(end) => {
+            push_padded(out, msg.batch.text.get(start..)?.first_chunk::<PRI_BYTES>()?, end as usize - start);
         }
-        match text.get(span.start as usize..)?.first_chunk::<SHORT_BYTES>() {
-            Some(chunk) => self.padded(chunk, span.len as usize),
-            None => self.long(text, span),
-        }
+        None => made_pri(msg.record.pri, out),
     }
+    Some(())
+}
 
-    #[cold]
-    fn long(&mut self, text: &[u8], span: Span) -> Option<()> {
-        let bytes = text.get(span.start as usize..span.end())?;
-        self.bytes.get_mut(self.at..self.at + bytes.len())?.copy_from_slice(bytes);
-        self.at += bytes.len();
-        Some(())
-    }
-
-    #[inline(always)]
-    fn pri(&mut self, msg: Msg<'_>) -> Option<()> {
-        let start = msg.record.frame.start;
-        let text = msg.batch.text.as_slice();
-        match pri_end(msg) {
-            Some(end) => self.padded(text.get(start as usize..)?.first_chunk::<5>()?, (end - start) as usize),
-            None => self.made_pri(msg.record.pri),
-        }
-    }
-
-    #[cold]
-    fn made_pri(&mut self, pri: u16) -> Option<()> {
-        self.byte(b'<')?;
-        let mut scale = 10_000;
-        while scale > 1 && scale > pri {
-            scale /= 10;
-        }
-        while scale > 0 {
-            self.byte(b'0' + (pri / scale % 10) as u8)?;
-            scale /= 10;
-        }
-        self.byte(b'>')
-    }
-
-    /// Appends the header and the rest of the line, which is `text[start..end]`. Checks before it appends anything.
-    #[inline(always)]
-    fn spill_line(&self, text: &[u8], start: usize, end: usize, out: &mut Vec<u8>) -> Option<()> {
-        let head = self.bytes.get(..self.at)?;
-        // A message without text may point anywhere.
-        let (start, end) = if start == end { (0, 0) } else { (start, end) };
-        text.get(start..end)?;
-        out.extend_from_slice(head);
-        append_line(text, start, end, out)
-    }
+#[inline]
+pub(crate) fn made_pri(pri: u16, out: &mut Vec<u8>) {
+    out.push(b'<');
+    number(u64::from(pri), out);
+    out.push(b'>');
 }
 
 /// Appends `text[start..end]` and a newline, which usually follows in the text; where not, the message was framed by a count or
 /// the end of a datagram.
 #[inline(always)]
 fn append_line(text: &[u8], start: usize, end: usize, out: &mut Vec<u8>) -> Option<()> {
+    // A message without text may point anywhere.
+    if start == end {
+        out.push(b'\n');
+        return Some(());
+    }
     let line = text.get(start..end)?;
     if text.get(end) == Some(&b'\n') {
         out.extend_from_slice(text.get(start..end + 1)?);

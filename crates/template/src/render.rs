@@ -1,7 +1,7 @@
 //! Runs a compiled template over messages. The hot code of every formatted destination.
 
 use crate::date::{Clock, Date};
-use crate::line::{Head, Line};
+use crate::line::{Line, PRI_BYTES, made_pri};
 use crate::op::{Header, Op, Step};
 use crate::sink::Sink;
 use crate::{Msg, RenderContext, Template, escape, facts, sdata};
@@ -15,7 +15,7 @@ impl Template {
     pub fn render(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) {
         let mut sink = Sink::new(out, &msg.batch.text);
         self.run(msg, cx, &mut sink);
-        sink.finish();
+        sink.settle();
     }
 
     /// Appends the texts for the selected records of a batch; `ends` gets the length of `out` after each. Counts
@@ -55,11 +55,10 @@ impl Template {
         out: &mut Vec<u8>,
         ends: &mut Vec<u32>,
     ) {
-        let mut head = Head::new();
         for index in selection {
             if let Some(record) = batch.records.get(*index as usize) {
                 let msg = Msg { batch, record };
-                if !line.print(msg, cx, &mut head, out) {
+                if !line.print(msg, cx, out) {
                     self.render(msg, cx, out);
                 }
                 count(record, cx);
@@ -265,7 +264,7 @@ fn host_middle(msg: Msg<'_>) -> Span {
 pub(crate) fn pri_end(msg: Msg<'_>) -> Option<u32> {
     let Msg { batch, record } = msg;
     let start = record.frame.start;
-    let head = batch.text.get(start as usize..)?.first_chunk::<5>()?;
+    let head = batch.text.get(start as usize..)?.first_chunk::<PRI_BYTES>()?;
     let digit = |at: usize| u16::from(head[at].wrapping_sub(b'0'));
     let (value, len) = match head {
         [b'<', b'1'..=b'9', _, _, b'>'] => (digit(1) * 100 + digit(2) * 10 + digit(3), 5),
@@ -285,10 +284,7 @@ fn pri_header(msg: Msg<'_>, sink: &mut Sink<'_>) {
         sink.span(Span { start, len: end - start });
         return;
     }
-    let out = sink.out();
-    out.push(b'<');
-    facts::number(u64::from(msg.record.pri), out);
-    out.push(b'>');
+    made_pri(msg.record.pri, sink.out());
 }
 
 #[inline]

@@ -1,5 +1,5 @@
 //! The output of a template. Copies from a batch's text are held back and joined, so that a message printed the way it was received
-//! is one copy; short pieces are gathered in a small buffer, where copies of fixed size are cheaper than exact ones.
+//! is one copy; short pieces are copied with a fixed size, which is cheaper than the exact one.
 
 use record::Span;
 
@@ -9,20 +9,16 @@ pub(crate) struct Sink<'a> {
     /// The copy held back: `text[start..end]`. Both are `NONE` when there is none, so that nothing ever continues it.
     start: usize,
     end: usize,
-    /// `head[..at]` comes after `out` and before the copy held back.
-    head: [u8; HEAD_BYTES],
-    at: usize,
 }
 
 const NONE: usize = usize::MAX;
-const HEAD_BYTES: usize = 192;
 /// Pieces up to this size are copied with this size.
 const SHORT_BYTES: usize = 32;
 
 impl<'a> Sink<'a> {
     #[inline]
     pub fn new(out: &'a mut Vec<u8>, text: &'a [u8]) -> Sink<'a> {
-        Sink { out, text, start: NONE, end: NONE, head: [0; HEAD_BYTES], at: 0 }
+        Sink { out, text, start: NONE, end: NONE }
     }
 
     #[inline]
@@ -41,18 +37,8 @@ impl<'a> Sink<'a> {
     pub fn byte(&mut self, byte: u8) {
         if self.text.get(self.end) == Some(&byte) {
             self.end += 1;
-            return;
-        }
-        self.settle();
-        match self.head.get_mut(self.at) {
-            Some(place) => {
-                *place = byte;
-                self.at += 1;
-            }
-            None => {
-                self.spill();
-                self.out.push(byte);
-            }
+        } else {
+            self.out().push(byte);
         }
     }
 
@@ -70,91 +56,55 @@ impl<'a> Sink<'a> {
     /// Bytes from elsewhere.
     #[inline]
     pub fn bytes(&mut self, bytes: &[u8]) {
-        self.settle();
-        match self.head.get_mut(self.at..self.at + bytes.len()) {
-            Some(place) => {
-                place.copy_from_slice(bytes);
-                self.at += bytes.len();
-            }
-            None => {
-                self.spill();
-                self.out.extend_from_slice(bytes);
-            }
-        }
+        self.out().extend_from_slice(bytes);
     }
 
     /// The first `len` bytes of a longer buffer.
     #[inline]
     pub fn padded<const N: usize>(&mut self, buffer: &[u8; N], len: usize) {
-        self.settle();
-        match self.head.get_mut(self.at..).and_then(|rest| rest.first_chunk_mut::<N>()) {
-            Some(place) => {
-                *place = *buffer;
-                self.at += len.min(N);
-            }
-            None => {
-                self.spill();
-                self.out.extend_from_slice(buffer.get(..len).unwrap_or(buffer));
-            }
-        }
+        push_padded(self.out(), buffer, len);
     }
 
     /// What [`Sink::out`] would be long, had it to be made.
     #[inline]
     pub fn len(&self) -> usize {
-        self.out.len() + self.at + self.end.wrapping_sub(self.start)
+        self.out.len() + self.end.wrapping_sub(self.start)
     }
 
     /// The output with everything so far in it, for whatever is not a copy.
     #[inline]
     pub fn out(&mut self) -> &mut Vec<u8> {
-        self.finish();
+        self.settle();
         self.out
     }
 
-    /// Brings the output up to date.
+    /// Appends the copy held back.
     #[inline]
-    pub fn finish(&mut self) {
-        if self.at == 0 && self.end.wrapping_sub(self.start) > SHORT_BYTES {
-            self.long();
-            return;
-        }
-        self.settle();
-        self.spill();
-    }
-
-    /// Puts the copy held back behind the rest.
-    #[inline]
-    fn settle(&mut self) {
-        if self.start == self.end {
-            return;
-        }
-        if self.end - self.start <= SHORT_BYTES
-            && let Some(from) = self.text.get(self.start..).and_then(|rest| rest.first_chunk::<SHORT_BYTES>())
-            && let Some(place) = self.head.get_mut(self.at..).and_then(|rest| rest.first_chunk_mut())
-        {
-            *place = *from;
-            self.at += self.end - self.start;
+    pub fn settle(&mut self) {
+        if self.start != self.end {
+            push_span(self.out, self.text, self.start, self.end);
             (self.start, self.end) = (NONE, NONE);
-        } else {
-            self.long();
         }
     }
+}
 
-    #[inline]
-    fn long(&mut self) {
-        self.spill();
-        if let Some(bytes) = self.text.get(self.start..self.end) {
-            self.out.extend_from_slice(bytes);
-        }
-        (self.start, self.end) = (NONE, NONE);
-    }
+/// Appends the first `len` bytes of a longer buffer.
+#[inline(always)]
+pub(crate) fn push_padded<const N: usize>(out: &mut Vec<u8>, buffer: &[u8; N], len: usize) {
+    let before = out.len();
+    out.extend_from_slice(buffer);
+    out.truncate(before + len);
+}
 
-    #[inline]
-    fn spill(&mut self) {
-        if self.at > 0 {
-            self.out.extend_from_slice(self.head.get(..self.at).unwrap_or_default());
-            self.at = 0;
-        }
+/// Appends `text[start..end]`; `None`, with nothing appended, when that is not inside.
+#[inline(always)]
+pub(crate) fn push_span(out: &mut Vec<u8>, text: &[u8], start: usize, end: usize) -> Option<()> {
+    if end.wrapping_sub(start) <= SHORT_BYTES
+        && let Some(chunk) = text.get(start..).and_then(|rest| rest.first_chunk::<SHORT_BYTES>())
+    {
+        push_padded(out, chunk, end - start);
+    } else {
+        out.extend_from_slice(text.get(start..end)?);
     }
+    Some(())
 }

@@ -136,55 +136,103 @@ proptest! {
 }
 
 /// A line with its fields where they say they are, separated as usual or not.
-fn line_batch() -> impl Strategy<Value = Batch> {
+#[derive(Clone, Debug)]
+struct AnyLine {
+    ietf: bool,
+    pri: u16,
+    frame_pri: u16,
+    /// HOST, PROGRAM, PID, MSGID, MESSAGE.
+    fields: [String; 5],
+    /// After the stamp and each field.
+    separators: [String; 6],
+    sdata: bool,
+    stamp_text: bool,
+    msghdr: bool,
+    flags: u16,
+    end: &'static str,
+    /// Bytes behind the line.
+    after: usize,
+}
+
+fn any_line() -> impl Strategy<Value = AnyLine> {
     let field = || prop_oneof![3 => "[a-z]{1,8}", 1 => "[a-z]{30,34}", 1 => Just(String::new())];
     let separator =
-        || prop_oneof![9 => Just(" ".to_owned()), 1 => Just("".to_owned()), 1 => Just("x".to_owned())];
-    let pri = prop_oneof![0u16..200, Just(1023u16)];
-    let fields = (pri, any::<bool>(), field(), field(), field(), field(), field());
-    let separators = (separator(), separator(), separator(), prop_oneof![Just("\n"), Just(""), Just("7")]);
-    let choices = (any::<bool>(), any::<bool>(), any::<bool>(), 0u16..4, 0usize..64);
-    (fields, separators, choices).prop_map(
-        |(
-            (pri, same_pri, host, program, pid, msgid, message),
-            separators,
-            (stamped, headed, data, flags, after),
-        )| {
-            let mut text = String::new();
-            let mut put = |part: &str| {
-                text.push_str(part);
-                Span::new(text.len() - part.len(), part.len())
-            };
-            let mut record = Record::new(Span::EMPTY);
-            put(&format!("<{}>", if same_pri { pri } else { 38 }));
-            let stamp = put("Nov 21 10:00:00");
-            put(&separators.0);
-            record.host = put(&host);
-            put(&separators.1);
-            record.program = put(&program);
-            put("[");
-            record.pid = put(&pid);
-            put("]: ");
-            if headed {
-                record.msghdr = Span::between(record.program.start as usize, record.pid.end() + 3);
+        || prop_oneof![19 => Just(" ".to_owned()), 1 => Just("".to_owned()), 1 => Just("x".to_owned())];
+    let pri = (prop_oneof![0u16..200, Just(1023u16)], prop_oneof![Just(38u16), 0u16..200], any::<bool>());
+    let texts = (
+        prop::array::uniform5(field()),
+        prop::array::uniform6(separator()),
+        prop::sample::select(vec!["\n", "", "7"]),
+    );
+    let choices = (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), 0u16..8, 0usize..64);
+    (pri, texts, choices).prop_map(
+        |((pri, other, same), (fields, separators, end), (ietf, sdata, stamp_text, msghdr, flags, after))| {
+            AnyLine {
+                ietf,
+                pri,
+                frame_pri: if same { pri } else { other },
+                fields,
+                separators,
+                sdata,
+                stamp_text,
+                msghdr,
+                flags,
+                end,
+                after,
             }
-            if data {
-                record.sdata = put("[a b=\"c\"]");
-                put(&separators.2);
-            }
-            record.message = put(&message);
-            put(separators.3);
-            record.msgid = put(&msgid);
-            put(&" ".repeat(after));
-            record.frame = Span::new(0, record.message.end());
-            (record.pri, record.stamp, record.flags) = (pri, STAMP, Flags(flags));
-            record.stamp_text = if stamped { stamp.start } else { Record::NO_TEXT };
-            let mut batch = batch();
-            batch.text = text.into_bytes();
-            batch.records = vec![record];
-            batch
         },
     )
+}
+
+fn line_batch() -> impl Strategy<Value = Batch> {
+    any_line().prop_map(|line| {
+        let mut text = String::new();
+        let mut put = |part: &str| {
+            text.push_str(part);
+            Span::new(text.len() - part.len(), part.len())
+        };
+        let mut record = Record::new(Span::EMPTY);
+        let [host, program, pid, msgid, message] = &line.fields;
+        put(&format!("<{}>", line.frame_pri));
+        let stamp = put("Nov 21 10:00:00");
+        put(&line.separators[0]);
+        if line.ietf {
+            let nil = |field: &String| if field.is_empty() { "-".to_owned() } else { field.clone() };
+            let mut fields = [Span::EMPTY; 4];
+            for (at, field) in [host, program, pid, msgid].into_iter().enumerate() {
+                fields[at] = put(&nil(field));
+                if field.is_empty() {
+                    fields[at] = Span::EMPTY;
+                }
+                put(&line.separators[at + 1]);
+            }
+            [record.host, record.program, record.pid, record.msgid] = fields;
+            let sdata = put(if line.sdata { "[a b=\"c\"]" } else { "-" });
+            record.sdata = if line.sdata { sdata } else { Span::EMPTY };
+            put(&line.separators[5]);
+            record.message = put(message);
+        } else {
+            record.host = put(host);
+            put(&line.separators[1]);
+            record.program = put(program);
+            put("[");
+            record.pid = put(pid);
+            put("]: ");
+            if line.msghdr {
+                record.msghdr = Span::between(record.program.start as usize, record.pid.end() + 3);
+            }
+            record.message = put(message);
+        }
+        put(line.end);
+        put(&" ".repeat(line.after));
+        record.frame = Span::new(0, record.message.end());
+        (record.pri, record.stamp, record.flags) = (line.pri, STAMP, Flags(line.flags));
+        record.stamp_text = if line.stamp_text { stamp.start } else { Record::NO_TEXT };
+        let mut batch = batch();
+        batch.text = text.into_bytes();
+        batch.records = vec![record];
+        batch
+    })
 }
 
 proptest! {
