@@ -4,9 +4,13 @@ use crate::chunk::Chunk;
 use crate::outlet::Outlet;
 use crate::window::Ticket;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// A buffer this full is written at once, while it is warm in the cache.
 const FLUSH_BYTES: usize = 64 * 1024;
+
+/// Output waits at most this long for more to come, and only while the worker is busy.
+const FLUSH_AFTER: Duration = Duration::from_millis(2);
 
 struct Buffer {
     outlet: Arc<Outlet>,
@@ -24,6 +28,8 @@ pub struct Outbox {
     /// Index in `buffers` by outlet id; `u32::MAX` when there is none.
     places: Vec<u32>,
     spare: Vec<Chunk>,
+    /// When the first buffer that is there was begun.
+    since: Option<Instant>,
     /// Set by the path in work: what it delivers is flow-controlled.
     pub flow_control: bool,
 }
@@ -36,6 +42,7 @@ impl Outbox {
             self.places.resize(id + 1, u32::MAX);
         }
         if self.places[id] == u32::MAX {
+            self.since.get_or_insert_with(Instant::now);
             self.places[id] = self.buffers.len() as u32;
             let chunk = self.spare.pop().unwrap_or_default();
             self.buffers.push(Buffer { outlet: Arc::clone(outlet), chunk, before: None });
@@ -63,6 +70,7 @@ impl Outbox {
 
     /// A batch of an ordered lane is through: takes everything out. Only for outboxes that hold one batch at a time.
     pub fn take(&mut self, ticket: &Arc<Ticket>) -> Parcels {
+        self.since = None;
         let mut parcels = Parcels::with_capacity(self.buffers.len());
         for mut buffer in self.buffers.drain(..) {
             self.places[buffer.outlet.id as usize] = u32::MAX;
@@ -76,8 +84,18 @@ impl Outbox {
         parcels
     }
 
-    /// Hands everything over: at the end of a worker's round, and before a lane starts to share its batches.
+    pub fn is_empty(&self) -> bool {
+        self.buffers.is_empty()
+    }
+
+    /// Whether the oldest output has waited long enough.
+    pub fn is_old(&self) -> bool {
+        self.since.is_some_and(|since| since.elapsed() >= FLUSH_AFTER)
+    }
+
+    /// Hands everything over: before a worker sleeps, when the output is old, and before a lane starts to share its batches.
     pub fn flush(&mut self) {
+        self.since = None;
         for at in (0..self.buffers.len()).rev() {
             self.flush_at(at);
         }

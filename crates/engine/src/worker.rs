@@ -63,7 +63,6 @@ impl Worker {
             }
             self.jobs();
             self.round();
-            self.cx.outbox.flush();
             self.wait(&mut events);
             for event in &events {
                 match event.token() {
@@ -77,17 +76,39 @@ impl Worker {
         self.drain();
     }
 
+    /// Collects what became ready. Output is handed over before the worker sleeps, or when it has waited for long; while more comes in,
+    /// it is worth waiting, because few large writes cost less than many small ones.
     fn wait(&mut self, events: &mut Events) {
-        let busy = !self.ready.is_empty() || self.cx.shared.has_jobs();
+        if !self.ready.is_empty() || self.cx.shared.has_jobs() {
+            if self.cx.outbox.is_old() {
+                self.cx.outbox.flush();
+            }
+            self.poll(events, Duration::ZERO);
+            return;
+        }
+        if !self.cx.outbox.is_empty() {
+            if !self.cx.outbox.is_old() {
+                self.poll(events, Duration::ZERO);
+                if !events.is_empty() {
+                    return;
+                }
+            }
+            self.cx.outbox.flush();
+        }
         let until = self.timers.next().map_or(self.next_tick, |at| at.min(self.next_tick));
-        let timeout = if busy { Duration::ZERO } else { until.saturating_duration_since(Instant::now()) };
-        let asleep = !timeout.is_zero() && self.cx.shared.fall_asleep(self.handle.index());
-        let timeout = if asleep { timeout } else { Duration::ZERO };
+        let timeout = until.saturating_duration_since(Instant::now());
+        if self.cx.shared.fall_asleep(self.handle.index()) {
+            self.poll(events, timeout);
+            self.cx.shared.wake_up(self.handle.index());
+        } else {
+            self.poll(events, Duration::ZERO);
+        }
+    }
+
+    fn poll(&mut self, events: &mut Events, timeout: Duration) {
+        // Only EINTR can happen here: look again in the next round.
         if self.poll.poll(events, Some(timeout)).is_err() {
             events.clear();
-        }
-        if asleep {
-            self.cx.shared.wake_up(self.handle.index());
         }
     }
 
