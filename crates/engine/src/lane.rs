@@ -49,3 +49,19 @@ impl Lane {
         touched
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn late_batches_wait_for_early_ones() {
+        let lane = Lane::default();
+        let numbers: Vec<u64> = (0..3).map(|_| lane.number()).collect();
+        lane.finish(numbers[2], Vec::new());
+        lane.finish(numbers[1], Vec::new());
+        assert_eq!(lane.outstanding(), 3, "nothing is handed over before the first");
+        lane.finish(numbers[0], Vec::new());
+        assert_eq!(lane.outstanding(), 0);
+    }
+}

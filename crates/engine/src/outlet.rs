@@ -343,3 +343,6 @@ impl Outlet {
         self.home.release(self.id);
     }
 }
+
+#[cfg(test)]
+mod tests;

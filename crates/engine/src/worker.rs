@@ -22,6 +22,13 @@ const TICK: Duration = Duration::from_secs(1);
 /// Events taken from the kernel in one go.
 const EVENTS_MAX: usize = 256;
 
+#[cfg(test)]
+pub(crate) struct NoWake;
+#[cfg(test)]
+impl crate::window::Wake for NoWake {
+    fn wake(&self) {}
+}
+
 /// One thread's part of the engine.
 pub struct Worker {
     poll: Poll,

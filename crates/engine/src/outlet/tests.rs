@@ -1,0 +1,160 @@
+use super::*;
+use crate::window::{Budget, Wake, Window};
+use crate::worker::{Shared, Worker};
+use std::sync::atomic::AtomicBool;
+
+/// A sink that takes what the test lets it.
+struct Fake {
+    got: Arc<Mutex<Vec<u8>>>,
+    /// Messages it still takes before it says `then`.
+    room: Arc<Mutex<usize>>,
+    then: fn() -> Status,
+}
+
+impl Sink for Fake {
+    fn write(&mut self, chunks: &mut VecDeque<Chunk>, progress: &mut Progress<'_>) -> Status {
+        while let Some(chunk) = chunks.front_mut() {
+            let mut room = self.room.lock();
+            if *room == 0 {
+                return (self.then)();
+            }
+            if let Some(message) = chunk.front() {
+                assert_ne!(message, b"panic", "as the test asks");
+                self.got.lock().extend_from_slice(message);
+                progress.delivered(1, message.len());
+                *room -= 1;
+                chunk.skip(1);
+            }
+            if chunk.is_empty()
+                && let Some(chunk) = chunks.pop_front()
+            {
+                progress.finished(chunk);
+            }
+        }
+        Status::Done
+    }
+}
+
+struct Bench {
+    outlet: Arc<Outlet>,
+    got: Arc<Mutex<Vec<u8>>>,
+    room: Arc<Mutex<usize>>,
+}
+
+fn bench(messages_max: usize, room: usize, then: fn() -> Status) -> Bench {
+    let shared = Shared::new(1, Budget::new(1 << 20), false);
+    let worker = Worker::new(0, shared, template::Identity::new("here")).expect("worker");
+    let (got, room) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(room)));
+    let sink = Fake { got: Arc::clone(&got), room: Arc::clone(&room), then };
+    let limits = QueueLimits { messages_max };
+    let outlet = Outlet::new("fake".into(), Arc::default(), limits, worker.handle(), |_| Box::new(sink));
+    Bench { outlet, got, room }
+}
+
+fn chunk(messages: &[&str]) -> Chunk {
+    let mut chunk = Chunk::default();
+    for message in messages {
+        chunk.bytes.extend_from_slice(message.as_bytes());
+        chunk.ends.push(chunk.bytes.len() as u32);
+    }
+    chunk
+}
+
+impl Bench {
+    fn push(&self, chunk: Chunk) {
+        self.outlet.push(chunk);
+        self.outlet.pump(&mut Vec::new());
+    }
+
+    /// The ledger of the outlet balances, and what arrived is this.
+    #[track_caller]
+    fn check(&self, got: &str, waiting: u64, dropped: u64) {
+        let c = &self.outlet.counters;
+        assert_eq!(String::from_utf8_lossy(&self.got.lock()), got);
+        assert_eq!((c.waiting.value(), c.dropped.total()), (waiting, dropped));
+        assert_eq!(c.accepted.value(), c.delivered.value() + waiting + dropped);
+        assert_eq!(self.outlet.waiting() as u64, waiting);
+    }
+}
+
+#[test]
+fn a_blocked_sink_goes_on_where_it_stopped() {
+    let b = bench(100, 2, || Status::Blocked);
+    b.push(chunk(&["a", "b", "c"]));
+    b.push(chunk(&["d"]));
+    b.check("ab", 2, 0);
+    *b.room.lock() = 10;
+    b.outlet.event(&mut Vec::new());
+    b.check("abcd", 0, 0);
+}
+
+#[test]
+fn an_unreachable_outlet_keeps_what_the_fifo_allows_and_the_oldest_first() {
+    let b = bench(3, 0, || Status::Retry(Duration::from_secs(3600)));
+    b.push(chunk(&["a", "b"]));
+    b.push(chunk(&["c", "d", "e"]));
+    b.push(chunk(&["f"]));
+    b.check("", 3, 3);
+    *b.room.lock() = 10;
+    b.outlet.event(&mut Vec::new());
+    b.check("abc", 0, 3);
+    b.push(chunk(&["g"]));
+    b.check("abcg", 0, 3);
+}
+
+#[test]
+fn flow_controlled_messages_are_never_dropped_and_hold_their_source() {
+    let b = bench(1, 0, || Status::Retry(Duration::from_secs(3600)));
+    struct Flag(AtomicBool);
+    impl Wake for Flag {
+        fn wake(&self) {
+            self.0.store(true, Ordering::SeqCst);
+        }
+    }
+    let flag: Arc<dyn Wake> = Arc::new(Flag(AtomicBool::new(false)));
+    let window = Window::new(1, None, Budget::new(1 << 20));
+    let mut held = chunk(&["a", "b", "c"]);
+    held.flow_control = true;
+    held.tickets.push(window.ticket(3, 3));
+    b.push(held);
+    b.check("", 3, 0);
+    assert!(!window.may_read(&flag));
+    *b.room.lock() = 10;
+    b.outlet.event(&mut Vec::new());
+    b.check("abc", 0, 0);
+    assert!(window.may_read(&flag));
+}
+
+#[test]
+fn without_flow_control_a_stalled_outlet_lets_its_sources_go() {
+    let b = bench(10, 0, || Status::Blocked);
+    let flag: Arc<dyn Wake> = Arc::new(crate::worker::NoWake);
+    let window = Window::new(1, None, Budget::new(1 << 20));
+    let mut held = chunk(&["a"]);
+    held.tickets.push(window.ticket(1, 1));
+    b.push(held);
+    assert!(!window.may_read(&flag), "a slow peer is felt");
+    b.outlet.tick(Instant::now(), &mut Vec::new());
+    b.outlet.tick(Instant::now(), &mut Vec::new());
+    assert!(window.may_read(&flag), "one that does not move is not");
+    b.check("", 1, 0);
+}
+
+#[test]
+fn a_panic_in_a_sink_costs_its_chunk_only() {
+    let b = bench(10, 10, || Status::Blocked);
+    b.push(chunk(&["a", "panic", "b"]));
+    b.push(chunk(&["c"]));
+    b.outlet.event(&mut Vec::new());
+    b.check("ac", 0, 2);
+}
+
+#[test]
+fn closing_counts_what_is_left() {
+    let b = bench(10, 1, || Status::Blocked);
+    b.push(chunk(&["a", "b"]));
+    b.outlet.close(&mut Vec::new());
+    b.check("a", 0, 1);
+    b.outlet.push(chunk(&["late"]));
+    b.check("a", 0, 2);
+}
