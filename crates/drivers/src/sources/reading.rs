@@ -111,6 +111,7 @@ pub fn finish(s: &Settings, cx: &BuildContext<'_>, local: bool, diags: &mut Diag
         host_override: s.text("host-override").map(|t| t.as_bytes().into()),
         program_override: s.text("program-override").map(|t| t.as_bytes().into()),
         own_pid: s.bool("use-syslogng-pid").unwrap_or(false),
+        numbered: cx.globals.bool("use-uniqid").unwrap_or(false),
         group: cx.group.into(),
         ..Finish::default()
     };

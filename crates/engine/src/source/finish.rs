@@ -1,6 +1,10 @@
 //! The last step of reading: which host name a message gets, its source's tags and overrides.
 
 use record::{Batch, NameId, Span, TagId, Tags, ValueType};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The number of the next message of sources with use-uniqid().
+static NEXT_RECEIVED: AtomicU64 = AtomicU64::new(1);
 
 /// Options of a source that apply to every message after parsing.
 #[derive(Clone, Debug, Default)]
@@ -13,6 +17,8 @@ pub struct Finish {
     pub program_override: Option<Box<[u8]>>,
     /// `use-syslogng-pid()`: PID is that of this process.
     pub own_pid: bool,
+    /// `use-uniqid()`: every message gets a number, `$RCPTID`.
+    pub numbered: bool,
     /// Tags with an id below 64.
     pub tags: Tags,
     pub more_tags: Vec<TagId>,
@@ -49,6 +55,15 @@ impl Finish {
             self.chain(batch);
         }
         self.overrides(batch);
+        if self.numbered
+            && let Some(name) = record::intern("RCPTID")
+        {
+            let first = NEXT_RECEIVED.fetch_add(batch.records.len() as u64, Ordering::Relaxed);
+            for index in 0..batch.records.len() {
+                let number = (first + index as u64).to_string();
+                batch.set(index, name, number.as_bytes(), ValueType::Int);
+            }
+        }
         if self.own_pid {
             let pid = batch.append(std::process::id().to_string().as_bytes());
             for index in 0..batch.records.len() {
