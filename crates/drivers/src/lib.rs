@@ -1,9 +1,11 @@
 //! Source and destination drivers that need no foreign client library, and the tables of their options.
 
+mod codes;
 pub mod destinations;
 pub mod options;
 mod registry;
 pub mod sources;
 pub mod writer;
 
+pub use codes::CODES;
 pub use registry::REGISTRY;

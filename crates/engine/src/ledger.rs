@@ -125,6 +125,8 @@ pub struct SourceCounters {
     pub truncated: Count,
     pub connections: Gauge,
     pub rejected_connections: Count,
+    /// `max-connections()`, for statistics.
+    pub connections_max: AtomicU64,
     /// Seconds since 1970 of the newest message.
     pub last_seen: AtomicU64,
 }

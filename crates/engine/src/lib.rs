@@ -2,6 +2,7 @@
 //! and the ledger that says what became of every message.
 
 mod chunk;
+mod codes;
 pub mod compile;
 pub mod driver;
 mod exec;
@@ -18,6 +19,7 @@ mod window;
 pub mod worker;
 
 pub use chunk::Chunk;
+pub use codes::CODES;
 pub use exec::{Machine, Outcome};
 pub use feed::Feed;
 pub use outbox::Outbox;

@@ -3,7 +3,8 @@
 use super::encoding::EncodedInput;
 use super::input::FdInput;
 use super::senders::{Naming, PeerFacts};
-use engine::reader::{Input, StreamOptions, StreamPort};
+use super::unix::SocketFile;
+use engine::reader::{Described, Input, StreamOptions, StreamPort};
 use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
 use engine::{Shared, WorkerHandle};
@@ -13,9 +14,10 @@ use record::{Context, NameId, Peer, Transport};
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use parking_lot::Mutex;
 use transport::SocketOptions;
 use wire::FramerOptions;
 
@@ -34,12 +36,14 @@ pub struct Accepted {
     pub local_name: Arc<str>,
     /// Whether to look at the peer's credentials (unix sockets).
     pub credentials: bool,
+    /// Where the driver stands in the configuration, for messages.
+    pub location: String,
     pub open: AtomicUsize,
 }
 
 pub enum Socket {
     Tcp(std::net::TcpListener),
-    Unix(std::os::unix::net::UnixListener, String),
+    Unix(std::os::unix::net::UnixListener, SocketFile),
 }
 
 impl Socket {
@@ -55,20 +59,46 @@ pub struct Listener {
     socket: Socket,
     source: Arc<Source>,
     accepted: Arc<Accepted>,
+    /// Accepted, and not read before the sender's name is known.
+    unnamed: Vec<Unnamed>,
     queued: bool,
+}
+
+/// A connection that waits for its sender's name. Whoever takes it out of the slot serves it: the resolver, or the listener when
+/// the answer is late.
+struct Unnamed {
+    until: Instant,
+    slot: Weak<Slot>,
+    remote: SocketAddr,
+    local: SocketAddr,
+}
+
+type Slot = Mutex<Option<(OwnedFd, Place)>>;
+
+/// Serves what waits in a slot, under its lock: a listener that is being closed empties the slots, and so knows that after it no
+/// connection will be handed to a worker.
+fn serve(slot: &Slot, remote: SocketAddr, local: SocketAddr, name: &str) {
+    let mut waiting = slot.lock();
+    if let Some((fd, place)) = waiting.take() {
+        let context = place.accepted.facts.context(remote, local, name);
+        place.serve(fd, context);
+    }
 }
 
 /// Connections accepted in one turn.
 const TURN_ACCEPTS: usize = 64;
+/// How long a connection waits for its sender's name; looked at once a second. Afterwards it is called by its number.
+const NAME_WAIT: Duration = Duration::from_secs(1);
 
 impl Listener {
     /// Adds the listener to a worker.
     pub fn start(socket: Socket, source: &Arc<Source>, accepted: Arc<Accepted>, shared: &Arc<Shared>) -> Result<(), String> {
         let worker = shared.any_worker().ok_or("there are no workers")?;
         let source = Arc::clone(source);
+        source.counters.connections_max.store(accepted.connections_max as u64, Ordering::Relaxed);
         worker.add(move |token, cx| {
             register(&socket.fd(), cx.handle.registry(), token)?;
-            Ok(Box::new(Listener { socket, source, accepted, queued: false }))
+            Ok(Box::new(Listener { socket, source, accepted, unnamed: Vec::new(), queued: false }))
         });
         Ok(())
     }
@@ -84,14 +114,14 @@ impl Listener {
                 }
                 (OwnedFd::from(stream), Client::Inet { remote, local })
             }
-            Socket::Unix(listener, path) => {
+            Socket::Unix(listener, file) => {
                 let (stream, _) = listener.accept()?;
                 stream.set_nonblocking(true)?;
                 let values = match self.accepted.credentials {
                     true => credentials(&stream),
                     false => Vec::new(),
                 };
-                (OwnedFd::from(stream), Client::Unix { path: path.clone(), values })
+                (OwnedFd::from(stream), Client::Unix { path: file.name(), values })
             }
         };
         self.admit(fd, peer, cx);
@@ -99,12 +129,10 @@ impl Listener {
     }
 
     /// Starts serving a connection, or turns it away.
-    fn admit(&self, fd: OwnedFd, client: Client, cx: &PortContext) {
+    fn admit(&mut self, fd: OwnedFd, client: Client, cx: &PortContext) {
         let (client_name, local_name) = client.described();
         let accepted = &self.accepted;
-        let open = accepted.open.fetch_add(1, Ordering::Relaxed);
-        if open >= accepted.connections_max {
-            accepted.open.fetch_sub(1, Ordering::Relaxed);
+        let Some(seat) = Seat::take(accepted) else {
             self.source.counters.rejected_connections.add(1);
             oplog::limited(
                 "max-connections",
@@ -114,33 +142,30 @@ impl Listener {
                     ("client", &client_name),
                     ("local", &local_name),
                     ("group_name", &self.source.group),
-                    ("location", &self.source.id),
+                    ("location", &accepted.location),
                     ("max", &accepted.connections_max),
                 ],
             );
             return;
-        }
+        };
         oplog::notice(
             "Syslog connection accepted",
             &[("fd", &fd.as_raw_fd()), ("client", &client_name), ("local", &local_name)],
         );
         let Some(worker) = cx.shared.any_worker().cloned() else { return };
+        let described = Described { fd: fd.as_raw_fd(), client: client_name, local: local_name };
         let (source, accepted) = (Arc::clone(&self.source), Arc::clone(accepted));
+        let place = Place { worker, source, accepted: Arc::clone(&accepted), seat, described };
         match client {
             Client::Inet { remote, local } => {
-                let place = Place { worker, source, accepted: Arc::clone(&accepted), described: (client_name, local_name) };
-                // The connection is not read before its sender's name is known.
-                let fd = Arc::new(parking_lot::Mutex::new(Some((fd, place))));
-                let later = Arc::clone(&fd);
-                let facts = accepted.facts.clone();
-                let serve = move |slot: &parking_lot::Mutex<Option<(OwnedFd, Place)>>, name: &str| {
-                    if let Some((fd, place)) = slot.lock().take() {
-                        place.serve(fd, facts.context(remote, local, name));
+                let slot: Arc<Slot> = Arc::new(Mutex::new(Some((fd, place))));
+                let later = Arc::clone(&slot);
+                match accepted.naming.name(remote, move |name| serve(&later, remote, local, &name)) {
+                    Some(name) => serve(&slot, remote, local, &name),
+                    None => {
+                        let until = Instant::now() + NAME_WAIT;
+                        self.unnamed.push(Unnamed { until, slot: Arc::downgrade(&slot), remote, local });
                     }
-                };
-                let serve_later = serve.clone();
-                if let Some(name) = accepted.naming.name(remote, move |name| serve_later(&later, &name)) {
-                    serve(&fd, &name);
                 }
             }
             Client::Unix { values, .. } => {
@@ -152,7 +177,6 @@ impl Listener {
                     ip_protocol: 0,
                     values,
                 };
-                let place = Place { worker, source, accepted, described: (client_name, local_name) };
                 place.serve(fd, Arc::new(context));
             }
         }
@@ -170,11 +194,33 @@ enum Client {
 
 impl Client {
     fn described(&self) -> (String, String) {
-        let inet = |a: &SocketAddr| format!("AF_INET{}({a})", if a.is_ipv6() { "6" } else { "" });
         match self {
-            Client::Inet { remote, local } => (inet(remote), inet(local)),
+            Client::Inet { remote, local } => (inet_name(*remote), inet_name(*local)),
             Client::Unix { path, .. } => ("AF_UNIX(anonymous)".to_owned(), format!("AF_UNIX({path})")),
         }
+    }
+}
+
+/// An address as syslog-ng's messages have it. IPv4 in IPv6 shows as IPv4.
+pub fn inet_name(address: SocketAddr) -> String {
+    let address = super::senders::canonical(address);
+    format!("AF_INET{}({address})", if address.is_ipv6() { "6" } else { "" })
+}
+
+/// One of `max-connections()`, free again when it is dropped.
+struct Seat(Arc<Accepted>);
+
+impl Seat {
+    fn take(accepted: &Arc<Accepted>) -> Option<Seat> {
+        let taken = accepted.open.fetch_add(1, Ordering::Relaxed);
+        let seat = Seat(Arc::clone(accepted));
+        (taken < accepted.connections_max).then_some(seat)
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -183,17 +229,15 @@ struct Place {
     worker: WorkerHandle,
     source: Arc<Source>,
     accepted: Arc<Accepted>,
-    described: (String, String),
+    seat: Seat,
+    described: Described,
 }
 
 impl Place {
     fn serve(self, fd: OwnedFd, context: Arc<Context>) {
-        let Place { worker, source, accepted, described } = self;
+        let Place { worker, source, accepted, seat, described } = self;
         worker.add(move |token, cx| {
-            let leaving = Arc::clone(&accepted);
-            register(&fd.as_raw_fd(), cx.handle.registry(), token).inspect_err(|_| {
-                leaving.open.fetch_sub(1, Ordering::Relaxed);
-            })?;
+            register(&fd.as_raw_fd(), cx.handle.registry(), token)?;
             let mut input: Box<dyn Input> = Box::new(FdInput(fd));
             if let Some(encoding) = accepted.encoding {
                 input = Box::new(EncodedInput::new(input, encoding));
@@ -204,9 +248,7 @@ impl Place {
                 window_messages: accepted.window_messages,
                 fetch_limit: accepted.fetch_limit,
                 described: Some(described),
-                on_close: Some(Box::new(move || {
-                    leaving.open.fetch_sub(1, Ordering::Relaxed);
-                })),
+                on_close: Some(Box::new(move || drop(seat))),
             };
             Ok(Box::new(StreamPort::new(input, source, context, options, cx, token)))
         });
@@ -256,10 +298,25 @@ impl Port for Listener {
         true
     }
 
+    fn tick(&mut self, now: Instant) -> bool {
+        self.unnamed.retain(|waiting| {
+            let Some(slot) = waiting.slot.upgrade() else { return false };
+            if now < waiting.until {
+                return true;
+            }
+            serve(&slot, waiting.remote, waiting.local, &waiting.remote.ip().to_canonical().to_string());
+            false
+        });
+        true
+    }
+
     fn closed(&mut self, cx: &mut PortContext) {
         let _ = cx.handle.registry().deregister(&mut SourceFd(&self.socket.fd()));
-        if let Socket::Unix(_, path) = &self.socket {
-            let _ = std::fs::remove_file(path);
+        for slot in self.unnamed.drain(..).filter_map(|waiting| waiting.slot.upgrade()) {
+            *slot.lock() = None;
+        }
+        if let Socket::Unix(_, file) = &self.socket {
+            file.remove();
         }
     }
 

@@ -1,0 +1,20 @@
+//! The codes of the drivers: (code, title, what it means and what to do). Feeds docs/errors.md.
+
+pub const CODES: &[(&str, &str, &str)] = &[
+    ("D0101", "too many tags", "The table of tags of the process is full. Use fewer different ones."),
+    ("D0102", "wrong bad-hostname()", "The regular expression is not valid; the message says where."),
+    (
+        "D0103",
+        "not an address",
+        "The address to bind is not one, is of the other IP version, or its name cannot be resolved. Write an address of this machine, or \
+         none to listen on all of them.",
+    ),
+    ("D0104", "unknown service", "The name of a port is not in /etc/services. Write its number."),
+    ("D0105", "unknown type of a template", "The help names the nearest type there is."),
+    ("D0106", "wrong template", "The text of a template does not compile; the message says where and why."),
+    (
+        "D0107",
+        "no such user or group",
+        "The owner or group of a file is not known to this system. Create it, or write a number.",
+    ),
+];

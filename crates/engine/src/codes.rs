@@ -1,0 +1,81 @@
+//! The codes of the compiler of log paths: (code, title, what it means and what to do). Feeds docs/errors.md.
+
+pub const CODES: &[(&str, &str, &str)] = &[
+    (
+        "E0101",
+        "a block in another language",
+        "`python` and `transformation` blocks are not available in this version. Remove the block and what refers to it.",
+    ),
+    (
+        "E0102",
+        "no such object",
+        "A log path refers to a source, destination, filter, parser or rewrite that no statement defines. The help names the nearest \
+         one; a note says when an object of another kind has this name.",
+    ),
+    (
+        "E0103",
+        "an object that is not used",
+        "No log path refers to this statement, so it does nothing: its sockets are not opened, its files not written. Remove it, or \
+         refer to it.",
+    ),
+    (
+        "E0104",
+        "two log paths of one name",
+        "Names of log paths are unique: statistics and the ledger go by them.",
+    ),
+    (
+        "E0105",
+        "a log path without a source",
+        "No message can reach it. Add `source(name);`, or flags(catchall) for a path that takes from all sources.",
+    ),
+    (
+        "E0106",
+        "a flag of a log path that does nothing",
+        "It is unknown, or has no effect here, and is ignored.",
+    ),
+    (
+        "E0107",
+        "a source in the wrong place",
+        "Sources stand at the beginning of a top-level log path or in a source statement; inside a branch there is nothing for them to feed.",
+    ),
+    ("E0108", "FilterX is not available", "Write the same with filter, rewrite and if/elif/else."),
+    (
+        "E0109",
+        "a driver by itself in a log path",
+        "Drivers, parsers and rewrite operations stand inside `source { }`, `parser { }`, `rewrite { }` or `destination { }`, also when \
+         these are written inline.",
+    ),
+    (
+        "E0110",
+        "an object that contains itself",
+        "The statement refers to itself, directly or through others. Break the circle.",
+    ),
+    (
+        "E0111",
+        "two drivers that are the same",
+        "They bind, open or connect to the same, so that after a reload nobody could tell which is which. Refer to one statement from \
+         several log paths, or give one of the drivers a persist-name() of its own.",
+    ),
+    (
+        "E0112",
+        "a step in a source statement",
+        "Filters, parsers and rewrites inside a source statement belong to certain drivers: put both into a `channel { }`.",
+    ),
+    (
+        "E0113",
+        "a source statement that reads another one",
+        "Not available in this version. Write the drivers of the other statement here.",
+    ),
+    (
+        "E0114",
+        "unknown option of a template",
+        "A template statement has `template()` and `template-escape()`.",
+    ),
+    ("E0115", "a template without text", "Add `template(\"...\");`."),
+    (
+        "E0116",
+        "unknown type of a template",
+        "Types are those of the manual's page on templates; the help names the nearest one.",
+    ),
+    ("E0117", "wrong template", "The text of a template does not compile; the message says where and why."),
+];
