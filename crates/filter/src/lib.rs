@@ -24,6 +24,8 @@ mod subject;
 
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 
 pub use compile::{FUNCTIONS, FunctionInfo, compile_condition};
 pub use context::{FilterContext, Wanted, Workspace, new_asker};

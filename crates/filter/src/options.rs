@@ -23,35 +23,37 @@ impl MatcherOptions {
         useless: "F0113",
     };
 
-    /// Reads `type()` or `flags()` into `options`; `false` when the call is neither.
-    pub fn read(&self, call: &Call, options: &mut PatternOptions, diags: &mut Diagnostics) -> bool {
+    /// Reads `type()` or `flags()` into `options`: whether it was right, `None` when the call is neither.
+    pub fn read(&self, call: &Call, options: &mut PatternOptions, diags: &mut Diagnostics) -> Option<bool> {
         if call.is("type") {
-            if let Some(name) = self.single_text(call, diags) {
-                if let Err(e) = options.set_kind(name) {
+            let name = self.single_text(call, diags);
+            return Some(name.is_some_and(|name| match options.set_kind(name) {
+                Ok(()) => true,
+                Err(e) => {
                     let known = nearest(name, pattern::KIND_NAMES);
                     diags.push(Diagnostic::error(e.code, e.message, call.span).suggest(known));
+                    false
                 }
-            }
-            return true;
+            }));
         }
-        if call.is("flags") {
-            for arg in &call.args {
-                let Some(name) = arg.text() else {
-                    diags.error(
-                        self.wrong_argument,
-                        format!("flags() takes names, not {}", arg.describe()),
-                        arg.span,
-                    );
-                    continue;
-                };
-                if let Err(e) = options.set_flag(name) {
-                    let known = nearest(name, pattern::FLAG_NAMES);
-                    diags.push(Diagnostic::error(e.code, e.message, arg.span).suggest(known));
-                }
-            }
-            return true;
+        if !call.is("flags") {
+            return None;
         }
-        false
+        let mut good = true;
+        for arg in &call.args {
+            let Some(name) = arg.text() else {
+                let text = format!("flags() takes names, not {}", arg.describe());
+                diags.error(self.wrong_argument, text, arg.span);
+                good = false;
+                continue;
+            };
+            if let Err(e) = options.set_flag(name) {
+                let known = nearest(name, pattern::FLAG_NAMES);
+                diags.push(Diagnostic::error(e.code, e.message, arg.span).suggest(known));
+                good = false;
+            }
+        }
+        Some(good)
     }
 
     /// The one text an option takes.

@@ -179,10 +179,11 @@ fn unset(a: &mut Arguments<'_>) -> Option<Op> {
 
 fn subst(a: &mut Arguments<'_>) -> Option<Op> {
     let mut options = PatternOptions { captures: true, ..PatternOptions::default() };
-    a.matcher(&mut options);
+    let right = a.matcher(&mut options);
     let name = a.target();
     let with = a.template(1);
     let (text, at) = a.text(0)?;
+    right?;
     if options.kind == Kind::Glob {
         a.diags.error("R0105", "subst() cannot use type(glob)", at);
         return None;

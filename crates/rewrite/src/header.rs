@@ -28,19 +28,22 @@ impl Part {
     pub fn read(self, text: &[u8]) -> Option<u16> {
         let text = std::str::from_utf8(text).ok()?.trim_matches([' ', '\t']);
         let number = || text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<u16>().ok()).flatten();
-        match self {
-            Part::Pri => number().filter(|n| *n <= 1023),
-            Part::Severity => {
-                number().filter(|n| *n <= 7).or_else(|| pri::severity_loose(text).map(u16::from))
-            }
-            Part::Facility => number().filter(|n| *n <= 127).or_else(|| {
-                // Names are short; anything longer is none.
-                let mut lower = [0; 16];
-                let lower = lower.get_mut(..text.len())?;
+        // Names are short; anything longer is none.
+        let mut lower = [0; 16];
+        let name = match lower.get_mut(..text.len()) {
+            Some(lower) => {
                 lower.copy_from_slice(text.as_bytes());
                 lower.make_ascii_lowercase();
-                std::str::from_utf8(lower).ok().and_then(pri::facility).map(u16::from)
-            }),
+                std::str::from_utf8(lower).unwrap_or_default()
+            }
+            None => "",
+        };
+        match self {
+            Part::Pri => number().filter(|n| *n <= 1023),
+            Part::Severity => number()
+                .filter(|n| *n <= 7)
+                .or_else(|| pri::severity(name).or_else(|| pri::severity_loose(name)).map(u16::from)),
+            Part::Facility => number().filter(|n| *n <= 127).or_else(|| pri::facility(name).map(u16::from)),
         }
     }
 

@@ -199,8 +199,13 @@ fn arguments<'a>(
     let known: &[&str] =
         if with_value { &["value", "template", "type", "flags"] } else { &["type", "flags"] };
     for arg in &call.args {
+        if let ArgKind::Call(option) = &arg.kind
+            && let Some(right) = CODES.read(option, &mut options, diags)
+        {
+            good &= right;
+            continue;
+        }
         match &arg.kind {
-            ArgKind::Call(option) if CODES.read(option, &mut options, diags) => {}
             ArgKind::Call(option) if with_value && option.is("value") => value = Some(option),
             ArgKind::Call(option) if with_value && option.is("template") => template = Some(option),
             ArgKind::Call(_) => {

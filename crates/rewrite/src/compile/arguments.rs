@@ -165,11 +165,13 @@ impl<'a> Arguments<'a> {
         found
     }
 
-    /// `type()` and `flags()`
-    pub fn matcher(&mut self, options: &mut PatternOptions) {
+    /// `type()` and `flags()`; `None` when one was wrong.
+    pub fn matcher(&mut self, options: &mut PatternOptions) -> Option<()> {
+        let mut good = true;
         for option in self.options.clone() {
-            CODES.read(option, options, self.diags);
+            good &= CODES.read(option, options, self.diags).unwrap_or(true);
         }
+        good.then_some(())
     }
 
     /// `values("glob", ...)`
