@@ -54,7 +54,13 @@ struct Heads {
 
 impl Machine {
     /// Runs the program on all records of the batch. Output is in `out` afterwards.
-    pub fn run(&mut self, program: &Program, batch: &mut Batch, scratch: &mut Scratch, out: &mut Outbox) -> Outcome {
+    pub fn run(
+        &mut self,
+        program: &Program,
+        batch: &mut Batch,
+        scratch: &mut Scratch,
+        out: &mut Outbox,
+    ) -> Outcome {
         let total = batch.records.len();
         self.undo.clear();
         self.ordered.resize_with(program.ordered.len(), Vec::new);
@@ -106,7 +112,9 @@ impl Run<'_> {
                     let joined = self.branches(branches, selection, After::Joined);
                     self.recycle(std::mem::replace(selection, joined));
                 }
-                Node::Deliver(destination) => destination.format(self.batch, selection, self.scratch, self.out),
+                Node::Deliver(destination) => {
+                    destination.format(self.batch, selection, self.scratch, self.out)
+                }
                 Node::DeliverOrdered(index) => self.park(*index, selection),
             }
         }
@@ -204,7 +212,14 @@ impl Run<'_> {
 
     /// Fills `matched` with what a branch begins with: all that remains, or, when its filter was asked together with those of its
     /// siblings, what that filter matches; then the answer is yes.
-    fn head(&mut self, all: &Branches, at: usize, heads: &mut Heads, remaining: &[u32], matched: &mut Vec<u32>) -> bool {
+    fn head(
+        &mut self,
+        all: &Branches,
+        at: usize,
+        heads: &mut Heads,
+        remaining: &[u32],
+        matched: &mut Vec<u32>,
+    ) -> bool {
         if let Some(shared) = all.shared.get(heads.next).filter(|s| s.first == at) {
             heads.next += 1;
             heads.stale = false;
@@ -347,3 +362,6 @@ fn distinct(batch: &Batch, selection: &[u32]) -> usize {
         })
         .count()
 }
+
+#[cfg(test)]
+mod tests;

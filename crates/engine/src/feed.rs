@@ -24,7 +24,12 @@ pub struct Feed {
 
 impl Feed {
     /// `window_messages` is `log-iw-size()` where it was given.
-    pub fn new(source: Arc<Source>, window_messages: Option<usize>, cx: &PortContext, token: mio::Token) -> Feed {
+    pub fn new(
+        source: Arc<Source>,
+        window_messages: Option<usize>,
+        cx: &PortContext,
+        token: mio::Token,
+    ) -> Feed {
         Feed {
             source,
             window: Window::new(WINDOW_BYTES, window_messages, Arc::clone(&cx.shared.budget)),
@@ -56,8 +61,10 @@ impl Feed {
                 cx.outbox.flush();
             }
             let (source, lane) = (Arc::clone(&self.source), Arc::clone(&self.lane));
-            let job = Job { batch, source, number: lane.number(), lane, ticket };
-            match cx.shared.accepts_jobs() {
+            let job = Job { batch, source, number: self.lane.number(), lane, ticket };
+            let share_max = self.source.settings().program.share_max;
+            let bounded = share_max.is_some_and(|max| self.lane.outstanding() as usize > max);
+            match cx.shared.accepts_jobs() && !bounded {
                 true => cx.shared.give(job),
                 false => job.run(cx),
             }

@@ -243,7 +243,8 @@ impl Outlet {
     fn write(&self, work: &mut VecDeque<Chunk>, spare: &mut Vec<Chunk>) -> Status {
         let mut sink = self.sink.lock();
         let mut progress = Progress { counters: &self.counters, spare };
-        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| sink.write(work, &mut progress)));
+        let outcome =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| sink.write(work, &mut progress)));
         outcome.unwrap_or_else(|_| {
             if let Some(chunk) = work.pop_front() {
                 self.counters.dropped.add(Reason::Contained, chunk.messages());

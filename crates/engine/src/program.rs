@@ -140,7 +140,9 @@ const SHARED_MAX: usize = 64;
 impl Branches {
     pub fn new(list: Vec<Branch>) -> Branches {
         let leading = |branch: &Branch| match branch.nodes.first() {
-            Some(Node::Filter(step)) if !branch.fallback && step.filter.is_pure() => Some(Arc::clone(&step.filter)),
+            Some(Node::Filter(step)) if !branch.fallback && step.filter.is_pure() => {
+                Some(Arc::clone(&step.filter))
+            }
             _ => None,
         };
         let heads: Vec<(usize, Arc<Filter>)> =
@@ -180,6 +182,8 @@ pub struct Program {
     pub ordered: Vec<Ordered>,
     /// At least one path is flow-controlled.
     pub flow_control: bool,
+    /// Batches of one connection that may be in work at the same time, where parallelize() bounds it.
+    pub share_max: Option<usize>,
     /// What is read of a message anywhere on its way.
     pub demand: Demand,
     /// Which stored matches of regular expressions anything reads: the others are not stored.

@@ -43,10 +43,17 @@ pub struct StreamOptions {
     pub window_messages: Option<usize>,
     /// `log-fetch-limit()` when given: messages in one turn.
     pub fetch_limit: Option<usize>,
-    /// Words for the accepted and closed messages; `None` for things that are not connections.
-    pub described: Option<(String, String)>,
+    /// `None` for things that are not connections.
+    pub described: Option<Described>,
     /// Called with the reason when the stream is over.
     pub on_close: Option<Box<dyn FnOnce() + Send>>,
+}
+
+/// A connection in the messages about it.
+pub struct Described {
+    pub fd: i32,
+    pub client: String,
+    pub local: String,
 }
 
 pub struct StreamPort {
@@ -162,7 +169,7 @@ impl StreamPort {
         let counters = &self.feed.source.counters;
         counters.received.add(1);
         counters.dropped.add(Reason::Framing, 1);
-        let client = self.options.described.as_ref().map_or("", |(client, _)| client);
+        let client = self.options.described.as_ref().map_or("", |d| &d.client);
         oplog::limited(
             "framing",
             oplog::Level::Error,
@@ -219,11 +226,16 @@ impl Port for StreamPort {
         self.end(cx);
         self.input.deregister(cx.handle.registry());
         self.feed.source.counters.connections.sub(1);
-        if let Some((client, local)) = &self.options.described {
+        if let Some(Described { fd, client, local }) = &self.options.described {
             let text = "Syslog connection closed";
             match &self.failure {
-                Some(error) => oplog::notice(text, &[("client", client), ("local", local), ("error", error)]),
-                None => oplog::notice(text, &[("client", client), ("local", local)]),
+                Some(error) => {
+                    oplog::notice(
+                        text,
+                        &[("fd", fd), ("client", client), ("local", local), ("error", error)],
+                    );
+                }
+                None => oplog::notice(text, &[("fd", fd), ("client", client), ("local", local)]),
             }
         }
         if let Some(on_close) = self.options.on_close.take() {

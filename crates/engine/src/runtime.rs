@@ -62,7 +62,13 @@ impl Engine {
             let name = format!("worker-{index}");
             threads.push(std::thread::Builder::new().name(name).spawn(move || worker.run())?);
         }
-        Ok(Engine { shared, threads, running: Vec::new(), destinations: Existing::new(), view: View::default() })
+        Ok(Engine {
+            shared,
+            threads,
+            running: Vec::new(),
+            destinations: Existing::new(),
+            view: View::default(),
+        })
     }
 
     pub fn shared(&self) -> &Arc<Shared> {
@@ -142,7 +148,8 @@ impl Engine {
     }
 
     fn switch_sources(&mut self, planned: &[Arc<PlannedSource>]) -> Result<(), Vec<String>> {
-        let same = |r: &Running, p: &PlannedSource| r.key == p.driver.key && r.opened_with == p.driver.opened_with;
+        let same =
+            |r: &Running, p: &PlannedSource| r.key == p.driver.key && r.opened_with == p.driver.opened_with;
         let (kept, dropped): (Vec<Running>, Vec<Running>) =
             self.running.drain(..).partition(|r| planned.iter().any(|p| same(r, p)));
         // Addresses have to be free before others can have them.
@@ -181,12 +188,18 @@ impl Engine {
         if stopping.is_empty() {
             return;
         }
-        let sources: Arc<Vec<Arc<Source>>> = Arc::new(stopping.iter().map(|r| Arc::clone(&r.source)).collect());
-        for worker in self.workers() {
-            let sources = Arc::clone(&sources);
-            worker.each(move |port| port.source().is_some_and(|s| sources.iter().any(|x| Arc::ptr_eq(x, s))));
+        let sources: Arc<Vec<Arc<Source>>> =
+            Arc::new(stopping.iter().map(|r| Arc::clone(&r.source)).collect());
+        // Twice: in the first round a listener may still hand a connection to a worker that was visited already.
+        for _ in 0..2 {
+            for worker in self.workers() {
+                let sources = Arc::clone(&sources);
+                worker.each(move |port| {
+                    port.source().is_some_and(|s| sources.iter().any(|x| Arc::ptr_eq(x, s)))
+                });
+            }
+            self.barrier();
         }
-        self.barrier();
     }
 
     /// Waits until every worker has finished what it had read. Two rounds: the first may hand batches to workers already visited.
@@ -239,7 +252,13 @@ impl Running {
         Running {
             key: driver.key.clone(),
             opened_with: driver.opened_with.clone(),
-            source: Source::new(&planned.group, planned.id.clone(), driver.driver, driver.instance.clone(), settings),
+            source: Source::new(
+                &planned.group,
+                planned.id.clone(),
+                driver.driver,
+                driver.instance.clone(),
+                settings,
+            ),
             planned: Arc::clone(planned),
         }
     }

@@ -19,13 +19,20 @@ pub struct Settings {
     pub syslog: SyslogOptions,
     pub finish: Finish,
     pub program: Arc<Program>,
+    /// The source makes whole records: there is nothing to parse.
+    ready_made: bool,
     /// Parsers keep caches, so each batch borrows one.
     parsers: Mutex<Vec<SyslogParser>>,
 }
 
 impl Settings {
     pub fn new(syslog: SyslogOptions, finish: Finish, program: Arc<Program>) -> Settings {
-        Settings { syslog, finish, program, parsers: Mutex::default() }
+        Settings { syslog, finish, program, ready_made: false, parsers: Mutex::default() }
+    }
+
+    /// Of a source whose batches come with their fields filled in.
+    pub fn ready_made(finish: Finish, program: Arc<Program>) -> Settings {
+        Settings { ready_made: true, ..Settings::new(SyslogOptions::default(), finish, program) }
     }
 }
 
@@ -57,7 +64,13 @@ impl Drop for InWork<'_> {
 }
 
 impl Source {
-    pub fn new(group: &str, id: String, driver: &'static str, instance: String, settings: Settings) -> Arc<Source> {
+    pub fn new(
+        group: &str,
+        id: String,
+        driver: &'static str,
+        instance: String,
+        settings: Settings,
+    ) -> Arc<Source> {
         Arc::new(Source {
             group: group.into(),
             id,
@@ -85,17 +98,19 @@ impl Source {
         self.counters.last_seen.store(batch.received.secs.max(0) as u64, Ordering::Relaxed);
     }
 
-    /// Parses a framed batch and runs the log paths on it; the output is in `out` afterwards.
+    /// Parses a framed batch, unless it is ready-made, and runs the log paths on it; the output is in `out` afterwards.
     pub fn process(&self, batch: &mut Batch, machine: &mut Machine, scratch: &mut Scratch, out: &mut Outbox) {
         let settings = self.settings();
         let in_work = InWork { counters: &self.counters, messages: batch.records.len() };
         for (index, record) in batch.records.iter_mut().enumerate() {
             record.origin = index as u32;
         }
-        let parser = settings.parsers.lock().pop();
-        let mut parser = parser.unwrap_or_else(|| SyslogParser::new(settings.syslog.clone()));
-        parser.parse_batch(batch, 0);
-        settings.parsers.lock().push(parser);
+        if !settings.ready_made {
+            let parser = settings.parsers.lock().pop();
+            let mut parser = parser.unwrap_or_else(|| SyslogParser::new(settings.syslog.clone()));
+            parser.parse_batch(batch, 0);
+            settings.parsers.lock().push(parser);
+        }
         settings.finish.apply(batch);
         scratch.begin_batch(batch.received);
         scratch.prepare(&settings.program);

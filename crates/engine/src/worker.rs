@@ -74,7 +74,9 @@ impl Worker {
             for event in &events {
                 match event.token() {
                     WAKER => {}
-                    Token(at) if at >= handle::OUTLET_BASE => self.outlet_event((at - handle::OUTLET_BASE) as u32),
+                    Token(at) if at >= handle::OUTLET_BASE => {
+                        self.outlet_event((at - handle::OUTLET_BASE) as u32)
+                    }
                     Token(at) => self.enqueue(at),
                 }
             }
@@ -144,7 +146,12 @@ impl Worker {
                 Err(_) => {
                     self.cx.outbox.roll_back();
                     port.panicked();
-                    oplog::limited("port-panic", oplog::Level::Error, "Internal error contained, connection closed", &[]);
+                    oplog::limited(
+                        "port-panic",
+                        oplog::Level::Error,
+                        "Internal error contained, connection closed",
+                        &[],
+                    );
                     self.close(at);
                 }
             }
@@ -188,7 +195,8 @@ impl Worker {
             for at in closing {
                 self.close(at);
             }
-            let again: Vec<usize> = self.ports.iter().filter_map(|(at, port)| port.retry().then_some(at)).collect();
+            let again: Vec<usize> =
+                self.ports.iter().filter_map(|(at, port)| port.retry().then_some(at)).collect();
             for at in again {
                 self.enqueue(at);
             }
@@ -213,8 +221,11 @@ impl Worker {
                 Command::Ready(token) => self.enqueue(token.0),
                 Command::PumpAt(at, outlet) => self.timers.add(at, outlet),
                 Command::Each(mut visit) => {
-                    let closing: Vec<usize> =
-                        self.ports.iter_mut().filter_map(|(at, port)| visit(&mut **port).then_some(at)).collect();
+                    let closing: Vec<usize> = self
+                        .ports
+                        .iter_mut()
+                        .filter_map(|(at, port)| visit(&mut **port).then_some(at))
+                        .collect();
                     for at in closing {
                         self.close(at);
                     }

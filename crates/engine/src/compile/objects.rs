@@ -42,7 +42,10 @@ impl<'c> Objects<'c> {
                 }
                 Statement::Python(raw) | Statement::Raw(raw) => {
                     let text = format!("`{}` blocks are not available in this version", raw.keyword.text);
-                    diags.push(Diagnostic::error("E0101", text, raw.span).help("remove the block and what refers to it"));
+                    diags.push(
+                        Diagnostic::error("E0101", text, raw.span)
+                            .help("remove the block and what refers to it"),
+                    );
                 }
             }
         }
@@ -67,8 +70,10 @@ impl<'c> Objects<'c> {
             return true;
         }
         let word = kind.keyword();
-        let mut finding = Diagnostic::error("E0102", format!("there is no {word} `{}`", name.text), name.span);
-        let elsewhere = ObjectKind::ALL.into_iter().find(|k| *k != kind && self.of(*k).contains(&name.text.as_str()));
+        let mut finding =
+            Diagnostic::error("E0102", format!("there is no {word} `{}`", name.text), name.span);
+        let elsewhere =
+            ObjectKind::ALL.into_iter().find(|k| *k != kind && self.of(*k).contains(&name.text.as_str()));
         if let Some(other) = elsewhere {
             finding = finding.note(format!("there is a {} of this name", other.keyword()));
         }
@@ -99,7 +104,10 @@ impl<'c> Objects<'c> {
         for (kind, name) in places.chain(filters) {
             if !used.contains(&(kind, name.text.as_str())) {
                 let text = format!("{} `{}` is not used by any log path", kind.keyword(), name.text);
-                diags.push(Diagnostic::warning("E0103", text, name.span).help("remove it, or refer to it in a log path"));
+                diags.push(
+                    Diagnostic::warning("E0103", text, name.span)
+                        .help("remove it, or refer to it in a log path"),
+                );
             }
         }
     }

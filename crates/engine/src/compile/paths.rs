@@ -1,7 +1,7 @@
 //! Log paths to nodes.
 
 use super::objects::Objects;
-use super::scope::Names;
+use super::scope::{Names, template_error};
 use super::sources::Entry;
 use super::{DestinationKey, Existing, Plan, PlannedDestination, PlannedPath, PlannedSource};
 use crate::driver::{BuildContext, Destination, Registry};
@@ -12,7 +12,7 @@ use conf_syntax::{Call, Config, FilterExpr, LogItem, LogPath, Name, Object, Obje
 use diag::{Diagnostic, Diagnostics, SourceMap, Span, nearest};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use template::Identity;
+use template::{Identity, Template};
 
 pub(super) struct Paths<'a, 'c> {
     pub objects: &'a Objects<'c>,
@@ -37,6 +37,10 @@ pub(super) struct Paths<'a, 'c> {
     pub inline_sources: BTreeMap<String, Vec<Entry<'c>>>,
     keys: BTreeMap<String, Span>,
     anonymous: usize,
+    /// `parallelize(workers(n))` of the log path being compiled.
+    share_max: Option<usize>,
+    /// The same, by source statement: the smallest of its log paths.
+    share_by_source: BTreeMap<String, usize>,
 }
 
 impl<'a, 'c> Paths<'a, 'c> {
@@ -68,6 +72,8 @@ impl<'a, 'c> Paths<'a, 'c> {
             inline_sources: BTreeMap::new(),
             keys: BTreeMap::new(),
             anonymous: 0,
+            share_max: None,
+            share_by_source: BTreeMap::new(),
         }
     }
 
@@ -78,7 +84,9 @@ impl<'a, 'c> Paths<'a, 'c> {
                 && !names.insert(&name.text)
             {
                 let text = format!("a log path named `{}` exists already", name.text);
-                diags.push(Diagnostic::error("E0104", text, name.span).help("give each named log path its own name"));
+                diags.push(
+                    Diagnostic::error("E0104", text, name.span).help("give each named log path its own name"),
+                );
             }
             self.top_level(log, diags);
         }
@@ -86,7 +94,9 @@ impl<'a, 'c> Paths<'a, 'c> {
         for (name, object) in &self.objects.destinations.clone() {
             self.destination(name, object, diags);
         }
-        for (kind, set) in [(ObjectKind::Parser, &self.objects.parsers), (ObjectKind::Rewrite, &self.objects.rewrites)] {
+        for (kind, set) in
+            [(ObjectKind::Parser, &self.objects.parsers), (ObjectKind::Rewrite, &self.objects.rewrites)]
+        {
             for (name, object) in set {
                 self.object(kind, name, object, diags);
             }
@@ -122,22 +132,52 @@ impl<'a, 'c> Paths<'a, 'c> {
             sources = self.objects.sources.keys().map(|s| (*s).to_owned()).collect();
         }
         let place = self.texts.locate(self.texts.outermost(log.span));
-        let name = log.name.as_ref().map_or_else(|| format!("{}:{}", place.file, place.line), |n| n.text.clone());
+        let name =
+            log.name.as_ref().map_or_else(|| format!("{}:{}", place.file, place.line), |n| n.text.clone());
         let counters = Arc::default();
         self.paths.push(PlannedPath { name, counters: Arc::clone(&counters) });
         let nodes = self.items(&rest, diags);
         let branch = self.branch(nodes, &flags, Some(counters));
         if sources.is_empty() {
             let text = "a log path without a source gets no messages";
-            diags.push(Diagnostic::warning("E0105", text, log.span).help("add `source(name);` or flags(catchall)"));
+            diags.push(
+                Diagnostic::warning("E0105", text, log.span).help("add `source(name);` or flags(catchall)"),
+            );
         }
         sources.dedup();
+        self.report_unreachable(log, &sources, &branch, diags);
+        let share_max = self.share_max.take();
         for source in sources {
+            if let Some(max) = share_max {
+                let known = self.share_by_source.entry(source.clone()).or_insert(max);
+                *known = max.min(*known);
+            }
             self.by_source.entry(source).or_default().push(branch.clone());
         }
     }
 
-    fn branch(&self, nodes: Vec<Node>, flags: &Flags, counters: Option<Arc<crate::ledger::PathCounters>>) -> Branch {
+    /// Warns about a log path all of whose messages an earlier one keeps for itself.
+    fn report_unreachable(&self, log: &LogPath, sources: &[String], branch: &Branch, diags: &mut Diagnostics) {
+        let keeps_all = |earlier: &Branch| {
+            let narrows = |n: &Node| !matches!(n, Node::Rewrite(_) | Node::Deliver(_));
+            (earlier.is_final || branch.fallback) && !earlier.fallback && !earlier.nodes.iter().any(narrows)
+        };
+        let taken = |source: &String| self.by_source.get(source).is_some_and(|paths| paths.iter().any(keeps_all));
+        if !sources.is_empty() && sources.iter().all(taken) {
+            let text = "no message reaches this log path: an earlier one without a filter takes them all";
+            diags.push(
+                Diagnostic::warning("E0118", text, log.span)
+                    .help("move it before that one, give that one a filter, or remove its flags(final)"),
+            );
+        }
+    }
+
+    fn branch(
+        &self,
+        nodes: Vec<Node>,
+        flags: &Flags,
+        counters: Option<Arc<crate::ledger::PathCounters>>,
+    ) -> Branch {
         Branch {
             writes: nodes.iter().any(node_writes),
             nodes,
@@ -149,9 +189,19 @@ impl<'a, 'c> Paths<'a, 'c> {
     }
 
     fn flags(&self, names: &[Name], diags: &mut Diagnostics) -> Flags {
-        const KNOWN: [&str; 7] =
-            ["final", "fallback", "catchall", "catch-all", "flow-control", "no-flow-control", "drop-unmatched"];
-        let mut flags = Flags { flow_control: self.globals.bool("log-flow-control").filter(|on| *on), ..Flags::default() };
+        const KNOWN: [&str; 7] = [
+            "final",
+            "fallback",
+            "catchall",
+            "catch-all",
+            "flow-control",
+            "no-flow-control",
+            "drop-unmatched",
+        ];
+        let mut flags = Flags {
+            flow_control: self.globals.bool("log-flow-control").filter(|on| *on),
+            ..Flags::default()
+        };
         for name in names {
             match name.norm().as_str() {
                 "final" => flags.is_final = true,
@@ -160,7 +210,8 @@ impl<'a, 'c> Paths<'a, 'c> {
                 "flow-control" => flags.flow_control = Some(true),
                 "no-flow-control" => flags.flow_control = Some(false),
                 "drop-unmatched" => diags.push(
-                    Diagnostic::warning("E0106", "the flag drop-unmatched has no effect", name.span).help("remove it"),
+                    Diagnostic::warning("E0106", "the flag drop-unmatched has no effect", name.span)
+                        .help("remove it"),
                 ),
                 other => {
                     let text = format!("unknown log path flag `{other}` is ignored");
@@ -196,26 +247,29 @@ impl<'a, 'c> Paths<'a, 'c> {
     fn item(&mut self, item: &'c LogItem, nodes: &mut Vec<Node>, diags: &mut Diagnostics) {
         match item {
             LogItem::Reference(r) => self.reference(r.kind, &r.name, nodes, diags),
-            LogItem::Inline(i) => match i.kind {
-                ObjectKind::Destination => {
-                    let name = format!("#anon-destination{}", self.anonymous);
-                    self.anonymous += 1;
-                    let made = self.destination_items(&name, &i.body, diags);
-                    nodes.extend(made);
+            LogItem::Inline(i) => {
+                match i.kind {
+                    ObjectKind::Destination => {
+                        let name = format!("#anon-destination{}", self.anonymous);
+                        self.anonymous += 1;
+                        let made = self.destination_items(&name, &i.body, diags);
+                        nodes.extend(made);
+                    }
+                    ObjectKind::Source => {
+                        let text = "a source cannot stand here";
+                        diags.push(Diagnostic::error("E0107", text, i.span).help(
+                            "put it at the beginning of a top-level log path, or into a source statement",
+                        ));
+                    }
+                    kind => {
+                        let made = self.body(kind, &i.body, diags);
+                        nodes.extend(made);
+                    }
                 }
-                ObjectKind::Source => {
-                    let text = "a source cannot stand here";
-                    diags.push(
-                        Diagnostic::error("E0107", text, i.span)
-                            .help("put it at the beginning of a top-level log path, or into a source statement"),
-                    );
-                }
-                kind => {
-                    let made = self.body(kind, &i.body, diags);
-                    nodes.extend(made);
-                }
-            },
-            LogItem::InlineFilter(expr, _) => nodes.extend(expr.as_ref().and_then(|e| self.filter_node(e, diags))),
+            }
+            LogItem::InlineFilter(expr, _) => {
+                nodes.extend(expr.as_ref().and_then(|e| self.filter_node(e, diags)))
+            }
             LogItem::Junction(branches, _) => {
                 let branches = branches.iter().filter_map(|b| match b {
                     LogItem::Channel(path) | LogItem::Log(path) => Some(path),
@@ -249,8 +303,12 @@ impl<'a, 'c> Paths<'a, 'c> {
             }
             LogItem::Parallelize(call) => self.parallelize(call, diags),
             LogItem::FilterX(raw) => diags.push(
-                Diagnostic::error("E0108", "FilterX blocks are not available in this version", raw.keyword.span)
-                    .help("write the same with filter, rewrite and if/elif/else"),
+                Diagnostic::error(
+                    "E0108",
+                    "FilterX blocks are not available in this version",
+                    raw.keyword.span,
+                )
+                .help("write the same with filter, rewrite and if/elif/else"),
             ),
             LogItem::Call(call) => {
                 let text = format!("`{}()` cannot stand in a log path by itself", call.name.text);
@@ -273,10 +331,23 @@ impl<'a, 'c> Paths<'a, 'c> {
         self.branch(nodes, &flags, None)
     }
 
+    /// Work is shared anyway; what is said here bounds it. The order of a connection is kept whatever the key.
     fn parallelize(&mut self, call: &Call, diags: &mut Diagnostics) {
         let read = ReadContext { sources: self.texts, globals: Some(Arc::clone(self.globals)) };
-        if let Some(component) = self.registry.catalogue.resolve(Context::LogPath, call, diags) {
-            conf_schema::read(call, component, &read, diags);
+        let Some(component) = self.registry.catalogue.resolve(Context::LogPath, call, diags) else { return };
+        let settings = conf_schema::read(call, component, &read, diags);
+        if let Some(workers) = settings.int("workers") {
+            self.share_max = Some(workers.max(1) as usize);
+        }
+        if let Some(key) = settings.template("worker-partition-key") {
+            match Template::named_or_text(&key.text, self.names.options(), self.names) {
+                Ok(made) if made.literal().is_some() => {
+                    let finding = Diagnostic::error("E0119", "this key is the same for every message", key.span);
+                    diags.push(finding.help("put a macro in it, such as `$HOST`, or leave it out"));
+                }
+                Ok(_) => {}
+                Err(error) => diags.push(template_error(&error, key.span)),
+            }
         }
     }
 
@@ -299,7 +370,8 @@ impl<'a, 'c> Paths<'a, 'c> {
                 }
             }
             ObjectKind::Parser | ObjectKind::Rewrite => {
-                let set = if kind == ObjectKind::Parser { &self.objects.parsers } else { &self.objects.rewrites };
+                let set =
+                    if kind == ObjectKind::Parser { &self.objects.parsers } else { &self.objects.rewrites };
                 if let Some(object) = set.get(text) {
                     let made = self.object(kind, text, object, diags);
                     nodes.extend(made);
@@ -317,7 +389,13 @@ impl<'a, 'c> Paths<'a, 'c> {
         Some(Node::Filter(FilterStep::new(filter, Arc::default())))
     }
 
-    fn object(&mut self, kind: ObjectKind, name: &str, object: &'c Object, diags: &mut Diagnostics) -> Vec<Node> {
+    fn object(
+        &mut self,
+        kind: ObjectKind,
+        name: &str,
+        object: &'c Object,
+        diags: &mut Diagnostics,
+    ) -> Vec<Node> {
         let key = (kind, name.to_owned());
         if let Some(nodes) = self.object_nodes.get(&key) {
             return nodes.clone();
@@ -393,7 +471,13 @@ impl<'a, 'c> Paths<'a, 'c> {
         nodes
     }
 
-    fn driver(&mut self, group: &str, index: usize, call: &Call, diags: &mut Diagnostics) -> Option<Arc<dyn Destination>> {
+    fn driver(
+        &mut self,
+        group: &str,
+        index: usize,
+        call: &Call,
+        diags: &mut Diagnostics,
+    ) -> Option<Arc<dyn Destination>> {
         let component = self.registry.catalogue.resolve(Context::Destination, call, diags)?;
         let (_, build) = self.registry.destinations.iter().find(|(c, _)| std::ptr::eq(*c, component))?;
         let read = ReadContext { sources: self.texts, globals: Some(Arc::clone(self.globals)) };
@@ -408,7 +492,11 @@ impl<'a, 'c> Paths<'a, 'c> {
         let options = format!("{}\n{}", self.texts.text(call.span), self.names.fingerprint());
         let key = DestinationKey { id: id.clone(), options };
         let destination = self.existing.get(&key).cloned().unwrap_or(driver.destination);
-        self.destinations.push(PlannedDestination { id, key: key.options, destination: Arc::clone(&destination) });
+        self.destinations.push(PlannedDestination {
+            id,
+            key: key.options,
+            destination: Arc::clone(&destination),
+        });
         Some(destination)
     }
 
@@ -428,11 +516,9 @@ impl<'a, 'c> Paths<'a, 'c> {
     pub fn unique(&mut self, key: &str, span: Span, diags: &mut Diagnostics) {
         if let Some(first) = self.keys.get(key) {
             let text = "this driver is the same as an earlier one";
-            diags.push(
-                Diagnostic::error("E0111", text, span)
-                    .label(*first, "the earlier one")
-                    .help("give one of them a persist-name(\"...\") of its own, or refer to one statement twice"),
-            );
+            diags.push(Diagnostic::error("E0111", text, span).label(*first, "the earlier one").help(
+                "give one of them a persist-name(\"...\") of its own, or refer to one statement twice",
+            ));
             return;
         }
         self.keys.insert(key.to_owned(), span);
@@ -450,8 +536,12 @@ impl<'a, 'c> Paths<'a, 'c> {
             let branches = self.by_source.get(&group).cloned().unwrap_or_default();
             let mut index = 0;
             for entry in entries {
-                let mut program =
-                    Program { source_nodes: entry.nodes, branches: Branches::new(branches.clone()), ..Program::default() };
+                let mut program = Program {
+                    source_nodes: entry.nodes,
+                    branches: Branches::new(branches.clone()),
+                    ..Program::default()
+                };
+                program.share_max = self.share_by_source.get(&group).copied();
                 order_shared(&mut program);
                 program.analyse();
                 let program = Arc::new(program);

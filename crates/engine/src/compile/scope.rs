@@ -55,6 +55,11 @@ impl<'a, 'c> Names<'a, 'c> {
         names
     }
 
+    /// The global template options.
+    pub fn options(&self) -> &TemplateOptions {
+        &self.options
+    }
+
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
@@ -96,10 +101,13 @@ impl<'a, 'c> Names<'a, 'c> {
                 for call in calls.iter().filter(|c| !c.is("template") && !c.is("template-escape")) {
                     let text = format!("a template has no option `{}`", call.name.text);
                     let finding = Diagnostic::error("E0114", text, call.name.span);
-                    self.find(finding.suggest(diag::nearest(&call.name.text, ["template", "template-escape"])));
+                    self.find(
+                        finding.suggest(diag::nearest(&call.name.text, ["template", "template-escape"])),
+                    );
                 }
                 let Some(call) = calls.iter().find(|c| c.is("template")) else {
-                    let finding = Diagnostic::error("E0115", "this template has no text", definition.name.span);
+                    let finding =
+                        Diagnostic::error("E0115", "this template has no text", definition.name.span);
                     self.find(finding.help("add `template(\"...\");`"));
                     return None;
                 };
@@ -114,7 +122,10 @@ impl<'a, 'c> Names<'a, 'c> {
                         let text = call.args.first().and_then(|a| a.text()).unwrap_or_default().to_owned();
                         self.typed(&TypedText { type_hint: None, text, span }, &options)
                     }
-                    None => self.typed(&TypedText { type_hint: None, text: String::new(), span: call.span }, &options),
+                    None => self.typed(
+                        &TypedText { type_hint: None, text: String::new(), span: call.span },
+                        &options,
+                    ),
                 }
             }
         }
@@ -145,7 +156,12 @@ impl<'a, 'c> Names<'a, 'c> {
     }
 
     /// Looks a name up, compiling it at the first time. While it is compiled it is not there: a circle ends as an unknown name.
-    fn once(&self, table: &RefCell<Compiled>, name: &str, make: impl FnOnce() -> Option<Template>) -> Option<Arc<Template>> {
+    fn once(
+        &self,
+        table: &RefCell<Compiled>,
+        name: &str,
+        make: impl FnOnce() -> Option<Template>,
+    ) -> Option<Arc<Template>> {
         if let Some(known) = table.borrow().get(name) {
             return known.clone();
         }

@@ -16,7 +16,12 @@ pub(super) struct Entry<'c> {
 
 impl<'c> Paths<'_, 'c> {
     /// The drivers of a source statement's body. A `channel {}` inside has drivers of its own, and steps for their messages alone.
-    pub fn source_entries(&mut self, group: &str, body: &'c [LogItem], diags: &mut Diagnostics) -> Vec<Entry<'c>> {
+    pub fn source_entries(
+        &mut self,
+        group: &str,
+        body: &'c [LogItem],
+        diags: &mut Diagnostics,
+    ) -> Vec<Entry<'c>> {
         let mut plain = Entry { drivers: Vec::new(), nodes: Vec::new() };
         let mut entries = Vec::new();
         for item in body {

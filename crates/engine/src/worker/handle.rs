@@ -68,7 +68,10 @@ impl WorkerHandle {
     }
 
     /// Adds a port; `make` registers its descriptor under the token.
-    pub fn add(&self, make: impl FnOnce(Token, &PortContext) -> std::io::Result<Box<dyn Port>> + Send + 'static) {
+    pub fn add(
+        &self,
+        make: impl FnOnce(Token, &PortContext) -> std::io::Result<Box<dyn Port>> + Send + 'static,
+    ) {
         self.send(Command::Add(Box::new(make)));
     }
 

@@ -67,7 +67,11 @@ pub struct PortContext {
 const BATCHES_MAX: usize = 8;
 
 impl PortContext {
-    pub(super) fn new(handle: WorkerHandle, shared: Arc<Shared>, identity: template::Identity) -> PortContext {
+    pub(super) fn new(
+        handle: WorkerHandle,
+        shared: Arc<Shared>,
+        identity: template::Identity,
+    ) -> PortContext {
         PortContext {
             handle,
             shared,

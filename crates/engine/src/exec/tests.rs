@@ -1,0 +1,277 @@
+//! Log path semantics, from configuration text, with destinations that note what they are given.
+
+use super::*;
+use crate::compile::{Existing, compile};
+use crate::driver::{BuildContext, Destination, DestinationDriver, Registry, SourceDriver, Start};
+use crate::ledger::DestinationCounters;
+use crate::outlet::Outlet;
+use crate::program::Format;
+use crate::source::{Finish, Settings as SourceSettings, Source};
+use crate::worker::Shared;
+use conf_schema::{Catalogue, Component, Context, Settings};
+use diag::Diagnostics;
+use record::{Span, Stamp};
+use std::cell::RefCell;
+use std::sync::Arc;
+use template::Identity;
+
+thread_local! {
+    static SEEN: RefCell<Vec<(String, String)>> = const { RefCell::new(Vec::new()) };
+}
+
+const fn component(context: Context, name: &'static str) -> Component {
+    Component {
+        context,
+        name,
+        aliases: &[],
+        positional: &[],
+        groups: &[],
+        own: &[],
+        presets: &[],
+        not_yet: &[],
+        summary: "",
+        example: "",
+    }
+}
+
+static IN: Component = component(Context::Source, "in");
+static OUT: Component = component(Context::Destination, "out");
+static OPTIONS: Component = component(Context::Options, "options");
+static CATALOGUE: Catalogue = Catalogue { components: &[&IN, &OUT, &OPTIONS], unavailable: &[] };
+static REGISTRY: Registry =
+    Registry { sources: &[(&IN, source)], destinations: &[(&OUT, destination)], options: &OPTIONS, catalogue: &CATALOGUE };
+
+struct Nothing;
+impl Start for Nothing {
+    fn start(&self, _shared: &Arc<Shared>, _source: &Arc<Source>) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+fn source(_: &Settings, cx: &BuildContext<'_>, _: &mut Diagnostics) -> Option<SourceDriver> {
+    Some(SourceDriver {
+        key: cx.id(),
+        opened_with: String::new(),
+        driver: "in",
+        instance: String::new(),
+        settings: Box::new(|program| SourceSettings::new(wire::SyslogOptions::default(), Finish::default(), program)),
+        start: Box::new(Nothing),
+    })
+}
+
+struct Note {
+    group: String,
+    counters: Arc<DestinationCounters>,
+}
+
+impl Format for Note {
+    fn format(&self, batch: &mut Batch, selection: &[u32], _: &mut Scratch, _: &mut Outbox) {
+        for index in selection {
+            let text = |span: Span| String::from_utf8_lossy(batch.bytes(span)).into_owned();
+            let record = &batch.records[*index as usize];
+            SEEN.with_borrow_mut(|s| s.push((self.group.clone(), format!("{}{}", text(record.host), text(record.message)))));
+        }
+    }
+}
+
+impl Destination for Note {
+    fn counters(&self) -> &Arc<DestinationCounters> {
+        &self.counters
+    }
+    fn start(&self, _: &Arc<Shared>) -> Result<(), String> {
+        Ok(())
+    }
+    fn outlets(&self) -> Vec<Arc<Outlet>> {
+        Vec::new()
+    }
+    fn described(&self) -> (&'static str, String) {
+        ("out", String::new())
+    }
+}
+
+fn destination(_: &Settings, cx: &BuildContext<'_>, _: &mut Diagnostics) -> Option<DestinationDriver> {
+    let note = Note { group: cx.group.to_owned(), counters: Arc::default() };
+    Some(DestinationDriver { key: cx.id(), destination: Arc::new(note) })
+}
+
+/// Runs the log paths of source `s` on messages with one-letter texts; `expected` is `destination:texts` by destination.
+#[track_caller]
+fn check(config: &str, messages: &str, expected: &str, unmatched: usize) {
+    let text = format!("@version: 4.2\nsource s {{ in(); }};\n{config}");
+    let parsed = conf_syntax::parse_text("test.conf", &text, &conf_syntax::ParseOptions::default());
+    let mut diags = parsed.diagnostics;
+    let identity = Identity::new("here");
+    let plan = compile(&parsed.config, &parsed.sources, &REGISTRY, &identity, &Existing::new(), &mut diags);
+    let plan = plan.unwrap_or_else(|| panic!("{}", diag::render_all(&diags, &parsed.sources)));
+    let mut batch = Batch::default();
+    batch.contexts.push(Arc::new(record::Context::local("s", "", "local")));
+    for (at, letter) in messages.bytes().enumerate() {
+        let mut record = Record::new(Span::EMPTY);
+        record.message = batch.append(&[letter]);
+        record.origin = at as u32;
+        batch.records.push(record);
+    }
+    SEEN.with_borrow_mut(Vec::clear);
+    let mut scratch = Scratch::new(identity);
+    scratch.begin_batch(Stamp::default());
+    scratch.prepare(&plan.sources[0].program);
+    let mut out = Outbox::default();
+    let outcome = Machine::default().run(&plan.sources[0].program, &mut batch, &mut scratch, &mut out);
+    let mut by_name = std::collections::BTreeMap::<String, Vec<String>>::new();
+    SEEN.with_borrow(|s| s.iter().for_each(|(g, m)| by_name.entry(g.clone()).or_default().push(m.clone())));
+    let got: Vec<String> = by_name.into_iter().map(|(g, m)| format!("{g}:{}", m.join(","))).collect();
+    assert_eq!(got.join(" "), expected, "{config}");
+    assert_eq!(outcome, Outcome { routed: messages.len() - unmatched, unmatched }, "{config}");
+}
+
+const DESTINATIONS: &str = "destination d1 { out(); }; destination d2 { out(); }; destination d3 { out(); };
+    filter a { message('a' type(string)); }; filter b { message('b' type(string)); };
+    rewrite big { set('X' value('HOST')); }; rewrite bigger { set('Y' value('HOST')); };\n";
+
+#[track_caller]
+fn check_paths(paths: &str, messages: &str, expected: &str, unmatched: usize) {
+    check(&format!("{DESTINATIONS}{paths}"), messages, expected, unmatched);
+}
+
+#[test]
+fn every_path_sees_every_message() {
+    check_paths(
+        "log { source(s); destination(d1); }; log { source(s); filter(a); destination(d2); };",
+        "abc",
+        "d1:a,b,c d2:a",
+        0,
+    );
+    check_paths("log { source(s); filter(a); destination(d1); };", "abc", "d1:a", 2);
+}
+
+#[test]
+fn a_final_path_keeps_what_it_matched() {
+    check_paths(
+        "log { source(s); filter(a); destination(d1); flags(final); };
+         log { source(s); filter(b); destination(d2); flags(final); };
+         log { source(s); destination(d3); };",
+        "abcab",
+        "d1:a,a d2:b,b d3:c",
+        0,
+    );
+}
+
+#[test]
+fn a_fallback_path_gets_the_rest() {
+    check_paths(
+        "log { source(s); destination(d3); flags(fallback); }; log { source(s); filter(a); destination(d1); };",
+        "abc",
+        "d1:a d3:b,c",
+        0,
+    );
+}
+
+#[test]
+fn what_a_path_writes_no_other_sees() {
+    check_paths(
+        "log { source(s); rewrite(big); destination(d1); }; log { source(s); destination(d2); };
+         log { source(s); rewrite(bigger); destination(d3); };",
+        "ab",
+        "d1:Xa,Xb d2:a,b d3:Ya,Yb",
+        0,
+    );
+}
+
+#[test]
+fn embedded_paths_fork() {
+    check_paths(
+        "log { source(s); rewrite(big); log { filter(a); rewrite(bigger); destination(d1); }; log { destination(d2); }; };
+         log { source(s); destination(d3); };",
+        "ab",
+        "d1:Ya d2:Xa,Xb d3:a,b",
+        0,
+    );
+}
+
+#[test]
+fn a_final_parent_is_final_only_for_what_a_child_took() {
+    check_paths(
+        "log { source(s); log { filter(a); destination(d1); }; flags(final); }; log { source(s); destination(d2); };",
+        "ab",
+        "d1:a d2:b",
+        0,
+    );
+}
+
+#[test]
+fn a_junction_joins_what_its_channels_made() {
+    check_paths(
+        "log { source(s); junction { channel { filter(a); rewrite(big); flags(final); };
+           channel { filter(b); rewrite(bigger); flags(final); }; }; destination(d1); };
+         log { source(s); destination(d2); };",
+        "abcba",
+        "d1:Xa,Yb,Yb,Xa d2:a,b,c,b,a",
+        0,
+    );
+}
+
+#[test]
+fn channels_that_both_match_make_two_messages() {
+    check_paths(
+        "log { source(s); junction { channel { rewrite(big); }; channel { filter(a); }; }; destination(d1); };",
+        "ab",
+        "d1:Xa,a,Xb",
+        0,
+    );
+}
+
+#[test]
+fn conditions_take_the_first_branch_that_matches() {
+    check_paths(
+        "log { source(s); if (message('a' type(string))) { rewrite(big); } elif (message('b' type(string))) { rewrite(bigger); };
+           destination(d1); };",
+        "abc",
+        "d1:Xa,Yb,c",
+        0,
+    );
+    check_paths(
+        "log { source(s); if { filter(a); rewrite(big); } else { rewrite(bigger); }; destination(d1); };",
+        "ab",
+        "d1:Xa,Yb",
+        0,
+    );
+}
+
+#[test]
+fn a_branch_that_fails_half_way_leaves_no_trace() {
+    check_paths(
+        "log { source(s); if { rewrite(big); filter(a); } else { destination(d2); }; destination(d1); };",
+        "ab",
+        "d1:Xa,b d2:b",
+        0,
+    );
+}
+
+#[test]
+fn a_destination_of_two_paths_gets_its_messages_in_order() {
+    check_paths(
+        "log { source(s); filter(a); rewrite(big); destination(d1); }; log { source(s); filter(b); destination(d1); };
+         log { source(s); destination(d1); };",
+        "abc",
+        "d1:Xa,a,b,b,c",
+        0,
+    );
+}
+
+#[test]
+fn many_siblings_are_asked_together_with_the_same_answer() {
+    let letters = "abcdefgh";
+    let filters: String =
+        letters.chars().map(|c| format!("filter f{c} {{ message('{c}' type(string)); }}; destination o{c} {{ out(); }};\n")).collect();
+    let paths: String = letters
+        .chars()
+        .map(|c| format!("log {{ source(s); filter(f{c}); rewrite(big); destination(o{c}); flags(final); }};\n"))
+        .collect();
+    let config = format!("{DESTINATIONS}{filters}{paths}log {{ source(s); destination(d1); }};");
+    check(&config, "hgxaahz", "d1:x,z oa:Xa,Xa og:Xg oh:Xh,Xh", 0);
+}
+
+#[test]
+fn catchall_reads_all_sources() {
+    check_paths("log { filter(a); destination(d1); flags(catchall); };", "ab", "d1:a", 1);
+}
