@@ -105,3 +105,9 @@ pub fn set_stderr(on: bool) {
 pub fn set_sink(sink: Option<Sink>) {
     GLOBAL.set_sink(sink);
 }
+
+/// Runs work that is done for the log itself, as the delivery of `internal()` messages is: what it logs on this thread goes to
+/// standard error only, so that the log does not feed itself.
+pub fn apart<R>(work: impl FnOnce() -> R) -> R {
+    logger::apart(work)
+}

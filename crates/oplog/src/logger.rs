@@ -171,15 +171,19 @@ impl Logger {
 
 /// Calls the sink; what it logs meanwhile on this thread is kept from it, or the log would feed itself.
 fn feed(sink: &Sink, entry: &Entry) {
-    struct Reset;
+    apart(|| sink(entry));
+}
+
+/// See [`crate::apart`].
+pub fn apart<R>(work: impl FnOnce() -> R) -> R {
+    struct Reset(bool);
     impl Drop for Reset {
         fn drop(&mut self) {
-            IN_SINK.set(false);
+            IN_SINK.set(self.0);
         }
     }
-    IN_SINK.set(true);
-    let _reset = Reset;
-    sink(entry);
+    let _reset = Reset(IN_SINK.replace(true));
+    work()
 }
 
 #[cfg(test)]
@@ -235,6 +239,20 @@ mod tests {
         logger.log(Level::Error, "outside", &[]);
         logger.log(Level::Error, "outside", &[]);
         assert_eq!(count.load(Ordering::Relaxed), 2);
+        assert_eq!(logger.lost(), 2);
+    }
+
+    #[test]
+    fn what_work_for_the_log_says_stays_apart() {
+        let logger = quiet();
+        let (sink, seen) = collector();
+        logger.set_sink(Some(sink));
+        apart(|| {
+            apart(|| logger.log(Level::Error, "inner", &[]));
+            logger.log(Level::Error, "outer", &[]);
+        });
+        logger.log(Level::Error, "after", &[]);
+        assert_eq!(*seen.lock(), ["after;"]);
         assert_eq!(logger.lost(), 2);
     }
 

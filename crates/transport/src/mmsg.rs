@@ -179,6 +179,27 @@ pub fn count_drops(socket: &impl std::os::fd::AsFd) -> io::Result<()> {
     nix::sys::socket::setsockopt(&socket.as_fd(), nix::sys::socket::sockopt::RxqOvfl, &1).map_err(io::Error::from)
 }
 
+/// How many datagrams the kernel dropped on a socket since it was made (wraps); `None` when it does not say.
+pub fn drops(socket: &impl std::os::fd::AsFd) -> Option<u32> {
+    /// `SK_MEMINFO_DROPS` and the number of values, of linux/sock_diag.h.
+    const DROPS: usize = 8;
+    const VALUES: usize = 9;
+    let mut values = [0u32; VALUES];
+    let mut length = size_of::<[u32; VALUES]>() as libc::socklen_t;
+    // SAFETY: the kernel writes at most `length` bytes into `values`, which has that many.
+    let result = unsafe {
+        libc::getsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MEMINFO,
+            values.as_mut_ptr().cast(),
+            &mut length,
+        )
+    };
+    let known = length as usize / size_of::<u32>();
+    (result == 0 && known > DROPS).then(|| values[DROPS])
+}
+
 /// Asks the kernel for the sender's process with each datagram of a unix socket.
 pub fn pass_credentials(socket: &impl std::os::fd::AsFd) -> io::Result<()> {
     nix::sys::socket::setsockopt(&socket.as_fd(), nix::sys::socket::sockopt::PassCred, &true).map_err(io::Error::from)
@@ -208,6 +229,19 @@ mod tests {
             }
         }
         assert_eq!(got, [(b"one".to_vec(), false, true), (vec![], false, true), (b"three-is".to_vec(), true, true)]);
+    }
+
+    #[test]
+    fn the_kernel_says_what_it_dropped() {
+        let to = UdpSocket::bind("127.0.0.1:0").expect("bind");
+        let from = UdpSocket::bind("127.0.0.1:0").expect("bind");
+        from.connect(to.local_addr().expect("address")).expect("connect");
+        assert_eq!(drops(&to), Some(0));
+        socket2::SockRef::from(&to).set_recv_buffer_size(4096).expect("option");
+        for _ in 0..1000 {
+            from.send(&[0; 1000]).expect("send");
+        }
+        assert!(drops(&to).expect("known") > 900);
     }
 
     #[test]

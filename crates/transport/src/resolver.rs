@@ -69,6 +69,8 @@ struct Inner {
 const THREADS: usize = 2;
 /// Lookups that may wait; beyond it a sender is called by its number.
 const QUEUE_MAX: usize = 10_000;
+/// Callers that may wait for one answer.
+const WAITERS_MAX: usize = 16_384;
 
 pub struct Resolver(Arc<Inner>);
 
@@ -108,6 +110,9 @@ impl Resolver {
             return number();
         }
         let waiters = state.waiting.entry(address).or_default();
+        if waiters.len() >= WAITERS_MAX {
+            return number();
+        }
         waiters.push(Box::new(then));
         if waiters.len() == 1 {
             state.queue.push_back(address);

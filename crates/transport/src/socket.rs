@@ -1,7 +1,7 @@
 //! Makes the sockets: listeners, datagram sockets and outgoing connections, all non-blocking.
 
 use crate::options::SocketOptions;
-use socket2::{Domain, Protocol, SockAddr, Socket, Type};
+use socket2::{Domain, InterfaceIndexOrAddress, Protocol, SockAddr, Socket, Type};
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::os::unix::fs::FileTypeExt;
@@ -27,22 +27,32 @@ pub fn listen_tcp(address: SocketAddr, options: &SocketOptions, backlog: i32) ->
     Ok(socket.into())
 }
 
-/// A UDP socket to receive on. A multicast group is joined.
+/// A UDP socket to receive on. A multicast group is joined, on `interface()` when that is given.
 pub fn bind_udp(address: SocketAddr, options: &SocketOptions) -> io::Result<std::net::UdpSocket> {
     let socket = socket(&address, Type::DGRAM, options)?;
-    socket.set_reuse_address(true)?;
+    // Elsewhere it would let two programs have one port, and the kernel give everything to the later one.
+    socket.set_reuse_address(address.ip().is_multicast())?;
     if address.is_ipv6() {
         socket.set_only_v6(false)?;
     }
     socket.bind(&address.into())?;
-    match address.ip() {
-        IpAddr::V4(group) if group.is_multicast() => {
-            socket.join_multicast_v4(&group, &std::net::Ipv4Addr::UNSPECIFIED)?;
-        }
-        IpAddr::V6(group) if group.is_multicast() => socket.join_multicast_v6(&group, 0)?,
-        _ => {}
-    }
+    join(&socket, address.ip(), options)?;
     Ok(socket.into())
+}
+
+fn join(socket: &Socket, group: IpAddr, options: &SocketOptions) -> io::Result<()> {
+    if !group.is_multicast() {
+        return Ok(());
+    }
+    // 0 lets the routing table choose.
+    let index = match &options.interface {
+        Some(name) => nix::net::if_::if_nametoindex(name.as_str()).map_err(io::Error::from)?,
+        None => 0,
+    };
+    match group {
+        IpAddr::V4(group) => socket.join_multicast_v4_n(&group, &InterfaceIndexOrAddress::Index(index)),
+        IpAddr::V6(group) => socket.join_multicast_v6(&group, index),
+    }
 }
 
 /// Begins a TCP connection; it is established when the socket becomes writable and has no error.
@@ -91,16 +101,27 @@ pub fn resolve_target(host: &str, port: u16, ipv6: bool) -> io::Result<Vec<Socke
 }
 
 /// Removes a socket nobody listens on any more. Anything else at the path stays and is an error.
-fn clear_stale(path: &Path) -> io::Result<()> {
+fn clear_stale(path: &Path, kind: Type) -> io::Result<()> {
     match std::fs::symlink_metadata(path) {
-        Ok(meta) if meta.file_type().is_socket() => std::fs::remove_file(path),
+        Ok(meta) if meta.file_type().is_socket() => {
+            let probe = Socket::new(Domain::UNIX, kind, None)?;
+            probe.set_nonblocking(true)?;
+            match probe.connect(&SockAddr::unix(path)?) {
+                Err(e) if e.kind() == io::ErrorKind::ConnectionRefused => std::fs::remove_file(path),
+                // The socket file of another name of this one was removed meanwhile.
+                Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+                Err(e) if e.kind() == io::ErrorKind::PermissionDenied => Err(e),
+                // Connected, a full backlog, or a socket of another type: somebody is there.
+                _ => Err(io::Error::new(io::ErrorKind::AddrInUse, "another program listens on this socket")),
+            }
+        }
         Ok(_) => Err(io::Error::new(io::ErrorKind::AlreadyExists, "something other than a socket is at this path")),
         Err(_) => Ok(()),
     }
 }
 
 fn unix_socket(path: &Path, kind: Type, options: &SocketOptions) -> io::Result<Socket> {
-    clear_stale(path)?;
+    clear_stale(path, kind)?;
     let socket = Socket::new(Domain::UNIX, kind, None)?;
     socket.set_nonblocking(true)?;
     options.apply(&socket, false)?;
@@ -116,4 +137,40 @@ pub fn listen_unix(path: &Path, options: &SocketOptions, backlog: i32) -> io::Re
 
 pub fn bind_unix_datagram(path: &Path, options: &SocketOptions) -> io::Result<std::os::unix::net::UnixDatagram> {
     Ok(unix_socket(path, Type::DGRAM, options)?.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stale_socket_is_replaced_and_a_living_one_is_not() {
+        let dir = tempfile::tempdir().expect("folder");
+        let path = dir.path().join("s");
+        let options = SocketOptions::default();
+        let first = bind_unix_datagram(&path, &options).expect("bind");
+        let kind = |r: io::Result<()>| r.map_err(|e| e.kind());
+        assert_eq!(kind(bind_unix_datagram(&path, &options).map(drop)), Err(io::ErrorKind::AddrInUse));
+        assert_eq!(kind(listen_unix(&path, &options, 5).map(drop)), Err(io::ErrorKind::AddrInUse));
+        drop(first);
+        let listener = listen_unix(&path, &options, 5).expect("the file was left behind");
+        assert_eq!(kind(listen_unix(&path, &options, 5).map(drop)), Err(io::ErrorKind::AddrInUse));
+        drop(listener);
+        std::fs::remove_file(&path).expect("remove");
+        std::fs::write(&path, "text").expect("write");
+        assert_eq!(kind(listen_unix(&path, &options, 5).map(drop)), Err(io::ErrorKind::AlreadyExists));
+        assert_eq!(std::fs::read_to_string(&path).expect("untouched"), "text");
+    }
+
+    #[test]
+    fn a_udp_port_has_one_owner() {
+        let any: SocketAddr = "127.0.0.1:0".parse().expect("address");
+        let options = SocketOptions::default();
+        let first = bind_udp(any, &options).expect("bind");
+        let taken = first.local_addr().expect("address");
+        assert_eq!(bind_udp(taken, &options).map(drop).map_err(|e| e.kind()), Err(io::ErrorKind::AddrInUse));
+        let shared = SocketOptions { so_reuseport: true, ..SocketOptions::default() };
+        let first = bind_udp(any, &shared).expect("bind");
+        bind_udp(first.local_addr().expect("address"), &shared).expect("so-reuseport() shares");
+    }
 }
