@@ -1,14 +1,16 @@
 //! The name of the file a message goes to, and what keeps it inside the literal beginning the configuration wrote.
 
 use engine::program::Scratch;
-use record::{Batch, Demand};
+use record::{Batch, Demand, NameId};
 use std::collections::HashMap;
 use std::sync::Arc;
-use template::Template;
+use template::{Msg, Template};
 
 pub struct FileName {
     template: Arc<Template>,
     literal: Option<Vec<u8>>,
+    /// The one value that decides the name, when there is just one: then the name is made once for each value, not for each message.
+    decided_by: Option<NameId>,
     text: String,
 }
 
@@ -17,6 +19,7 @@ pub struct FileName {
 pub struct Groups {
     names: Vec<u8>,
     ends: Vec<u32>,
+    keys: Vec<u8>,
     found: Vec<Found>,
     by_hash: HashMap<u64, usize>,
     spare: Vec<Vec<u32>>,
@@ -26,13 +29,16 @@ struct Found {
     /// In `names`.
     start: usize,
     end: usize,
+    /// In `keys`; the name itself is the key where names are made for each message.
+    key: (usize, usize),
     selection: Vec<u32>,
 }
 
 impl FileName {
     pub fn new(text: &str, template: Arc<Template>) -> FileName {
         let literal = template.literal().map(<[u8]>::to_vec);
-        FileName { template, literal, text: text.to_owned() }
+        let decided_by = sole_field(text, &template);
+        FileName { template, literal, decided_by, text: text.to_owned() }
     }
 
     /// The name when no message has a say in it.
@@ -51,15 +57,58 @@ impl FileName {
 
     pub fn group(&self, batch: &Batch, selection: &[u32], scratch: &mut Scratch, groups: &mut Groups) {
         groups.clear();
-        self.template.render_selection(batch, selection, scratch.render(), &mut groups.names, &mut groups.ends);
-        groups.sort(selection);
+        match self.decided_by {
+            Some(field) => self.group_by_field(field, batch, selection, scratch, groups),
+            None => {
+                let (names, ends) = (&mut groups.names, &mut groups.ends);
+                self.template.render_selection(batch, selection, scratch.render(), names, ends);
+                groups.sort(selection);
+            }
+        }
     }
+
+    fn group_by_field(
+        &self,
+        field: NameId,
+        batch: &Batch,
+        selection: &[u32],
+        scratch: &mut Scratch,
+        groups: &mut Groups,
+    ) {
+        let mut last: (&[u8], usize) = (b"", usize::MAX);
+        for index in selection {
+            let Some(record) = batch.records.get(*index as usize) else { continue };
+            let key = batch.value(record, field).map_or(&b""[..], |v| v.bytes);
+            if last.1 == usize::MAX || key != last.0 {
+                let place = groups.place(key).unwrap_or_else(|| {
+                    let start = groups.names.len();
+                    self.template.render(Msg { batch, record }, scratch.render(), &mut groups.names);
+                    groups.add(key, start)
+                });
+                last = (key, place);
+            }
+            if let Some(found) = groups.found.get_mut(last.1) {
+                found.selection.push(*index);
+            }
+        }
+    }
+}
+
+/// The field a file name depends on, when it is nothing but that field and fixed text.
+fn sole_field(text: &str, template: &Template) -> Option<NameId> {
+    let mut demand = Demand::default();
+    template.reads(&mut demand);
+    let names = std::mem::take(&mut demand.names);
+    let field = names.first().copied().filter(|_| names.len() == 1 && demand == Demand::default())?;
+    // One macro, and no function that could answer differently each time.
+    (text.matches('$').count() == 1 && !text.contains("$(")).then_some(field)
 }
 
 impl Groups {
     fn clear(&mut self) {
         self.names.clear();
         self.ends.clear();
+        self.keys.clear();
         self.by_hash.clear();
         self.spare.extend(self.found.drain(..).map(|mut f| {
             f.selection.clear();
@@ -67,34 +116,55 @@ impl Groups {
         }));
     }
 
-    fn sort(&mut self, selection: &[u32]) {
-        let mut start = 0;
-        let mut last = usize::MAX;
-        for (index, end) in selection.iter().zip(&self.ends) {
-            let end = *end as usize;
-            let name = self.names.get(start..end).unwrap_or_default();
-            let same = |found: &Found| self.names.get(found.start..found.end) == Some(name);
-            if !self.found.get(last).is_some_and(same) {
-                let mut hash = fnv(name);
-                // Two names with one hash: the next number is tried, as in any open table.
-                last = loop {
-                    match self.by_hash.get(&hash) {
-                        Some(at) if self.found.get(*at).is_some_and(same) => break *at,
-                        Some(_) => hash = hash.wrapping_add(1),
-                        None => {
-                            let selection = self.spare.pop().unwrap_or_default();
-                            self.by_hash.insert(hash, self.found.len());
-                            self.found.push(Found { start, end, selection });
-                            break self.found.len() - 1;
-                        }
-                    }
-                };
+    /// The group of a key. Two keys with one hash: the next number is tried, as in any open table.
+    fn place(&self, key: &[u8]) -> Option<usize> {
+        let mut hash = fnv(key);
+        loop {
+            let at = *self.by_hash.get(&hash)?;
+            let found = self.found.get(at)?;
+            if self.keys.get(found.key.0..found.key.1) == Some(key) {
+                return Some(at);
             }
-            if let Some(found) = self.found.get_mut(last) {
+            hash = hash.wrapping_add(1);
+        }
+    }
+
+    /// A new group, whose name stands in `names` from `start` to the end.
+    fn add(&mut self, key: &[u8], start: usize) -> usize {
+        let mut hash = fnv(key);
+        while self.by_hash.contains_key(&hash) {
+            hash = hash.wrapping_add(1);
+        }
+        self.by_hash.insert(hash, self.found.len());
+        let key_start = self.keys.len();
+        self.keys.extend_from_slice(key);
+        let selection = self.spare.pop().unwrap_or_default();
+        self.found.push(Found { start, end: self.names.len(), key: (key_start, self.keys.len()), selection });
+        self.found.len() - 1
+    }
+
+    /// Groups by names that were made for each message.
+    fn sort(&mut self, selection: &[u32]) {
+        let (names, ends) = (std::mem::take(&mut self.names), std::mem::take(&mut self.ends));
+        let mut start = 0;
+        let mut last: (&[u8], usize) = (b"", usize::MAX);
+        for (index, end) in selection.iter().zip(&ends) {
+            let name = names.get(start..*end as usize).unwrap_or_default();
+            if last.1 == usize::MAX || name != last.0 {
+                let place = self.place(name).unwrap_or_else(|| {
+                    let at = self.add(name, 0);
+                    self.found[at].start = start;
+                    self.found[at].end = *end as usize;
+                    at
+                });
+                last = (name, place);
+            }
+            if let Some(found) = self.found.get_mut(last.1) {
                 found.selection.push(*index);
             }
-            start = end;
+            start = *end as usize;
         }
+        (self.names, self.ends) = (names, ends);
     }
 
     /// Each file once, with its messages in order; `Err` for a name that is not allowed.
