@@ -17,4 +17,9 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "no such user or group",
         "The owner or group of a file is not known to this system. Create it, or write a number.",
     ),
+    (
+        "D0108",
+        "not a name of a value",
+        "values() sets name-value pairs; the name is that of a macro computed from other values. Choose another name.",
+    ),
 ];

@@ -2,11 +2,16 @@
 
 pub mod datagram;
 mod encoding;
+pub mod generator;
 pub mod input;
+pub mod internal;
 pub mod listener;
 pub mod network;
+pub mod pipe;
 mod reading;
 mod senders;
+pub mod stdin;
+pub mod unix;
 
 use record::{NameId, intern};
 

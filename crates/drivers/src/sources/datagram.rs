@@ -3,6 +3,7 @@
 use super::encoding::decode_datagram;
 use super::listener::register;
 use super::senders::Senders;
+use super::unix::SocketFile;
 use engine::ledger::Reason;
 use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
@@ -14,16 +15,24 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use transport::mmsg::{Credentials, Datagram, Receiver};
 use wire::{Framer, FramerOptions};
 
 /// Datagrams taken with one call.
 const RECEIVE_MAX: usize = 64;
-/// Bytes of datagrams in one batch.
+/// Fewer when datagrams may be very large: bytes of all slots together.
+const SLOTS_BYTES: usize = 8 * 1024 * 1024;
+/// The largest datagram: UDP has 16 bits for the length, unix sockets are bounded by net.core.wmem_max only.
+const UDP_BYTES_MAX: usize = 65_536;
+const UNIX_BYTES_MAX: usize = 1024 * 1024;
+/// Bytes of datagrams in one batch, and calls for it: empty datagrams have no bytes.
 const BATCH_BYTES: usize = 128 * 1024;
+const BATCH_CALLS: usize = 64;
 /// Batches in one turn.
 const TURN_BATCHES: usize = 4;
+/// Batches taken when the socket is closed: as much as the largest receive buffer holds.
+const LAST_BATCHES: usize = 1024;
 
 pub struct DatagramOptions {
     /// With [`wire::Framing::Datagram`].
@@ -35,7 +44,7 @@ pub struct DatagramOptions {
 /// Who the datagrams come from.
 pub enum Origin {
     Udp { senders: Senders, local: SocketAddr },
-    Unix { group: Arc<str>, host: Arc<str>, path: String, contexts: HashMap<Credentials, Arc<Context>>, anonymous: Arc<Context> },
+    Unix(Processes),
 }
 
 pub struct DatagramPort {
@@ -45,7 +54,12 @@ pub struct DatagramPort {
     origin: Origin,
     feed: Feed,
     options: DatagramOptions,
-    dropped: Option<u32>,
+    /// Datagrams in one call.
+    calls: usize,
+    /// The kernel's count of drops that is in the ledger.
+    dropped: u32,
+    /// The last turn ended with an error: there may be more that nothing will announce.
+    failed: bool,
     queued: bool,
 }
 
@@ -62,10 +76,25 @@ impl DatagramPort {
         worker.add(move |token, cx| {
             register(&socket.as_raw_fd(), cx.handle.registry(), token)?;
             let feed = Feed::new(source, options.window_messages, cx, token);
+            let bytes_max = if matches!(origin, Origin::Unix(_)) { UNIX_BYTES_MAX } else { UDP_BYTES_MAX };
             // One byte more than allowed tells a datagram that is too long from one that just fits.
-            let receiver = Receiver::new(RECEIVE_MAX, options.framing.log_msg_size.clamp(1, 65_536) + 1);
+            let slot = options.framing.log_msg_size.clamp(1, bytes_max) + 1;
+            let calls = (SLOTS_BYTES / slot).clamp(1, RECEIVE_MAX);
+            let receiver = Receiver::new(calls, slot);
             let framer = Framer::new(options.framing);
-            Ok(Box::new(DatagramPort { socket, receiver, framer, origin, feed, options, dropped: None, queued: false }))
+            let port = DatagramPort {
+                socket,
+                receiver,
+                framer,
+                origin,
+                feed,
+                options,
+                calls,
+                dropped: 0,
+                failed: false,
+                queued: false,
+            };
+            Ok(Box::new(port))
         });
         Ok(())
     }
@@ -73,23 +102,30 @@ impl DatagramPort {
     /// Fills one batch. `false` when the socket was emptied.
     fn step(&mut self, cx: &mut PortContext) -> std::io::Result<bool> {
         let may_read = self.feed.may_read();
-        // With flow-control the kernel's buffer holds what it can, and counts what it cannot.
-        if !may_read && self.feed.source.settings().program.flow_control {
+        // With flow-control the kernel's buffer holds what it can, and counts what it cannot. Senders to a unix socket wait.
+        if !may_read
+            && (matches!(self.origin, Origin::Unix(_)) || self.feed.source.settings().program.flow_control)
+        {
             return Ok(false);
         }
         let began = Instant::now();
         let mut batch = cx.batch();
         let mut more = true;
         let mut bytes = 0;
+        let mut calls = 0;
+        if let Origin::Udp { senders, local } = &mut self.origin {
+            senders.refresh(*local, began);
+        }
         let outcome = loop {
+            calls += 1;
             match self.receiver.receive(self.socket.as_fd()) {
                 Ok(count) => {
-                    bytes += self.take(count, &mut batch);
-                    if count < RECEIVE_MAX {
+                    bytes += self.take(count, &mut batch, began);
+                    if count < self.calls {
                         more = false;
                         break Ok(());
                     }
-                    if batch.text.len() >= BATCH_BYTES {
+                    if batch.text.len() >= BATCH_BYTES || calls >= BATCH_CALLS {
                         break Ok(());
                     }
                 }
@@ -121,12 +157,17 @@ impl DatagramPort {
         outcome.map(|()| more)
     }
 
-    fn take(&mut self, count: usize, batch: &mut Batch) -> usize {
+    fn ask_drops(&mut self) {
+        if let Origin::Udp { .. } = &self.origin
+            && let Some(total) = transport::mmsg::drops(&self.socket)
+        {
+            note_drops(&self.feed.source, &mut self.dropped, total);
+        }
+    }
+
+    fn take(&mut self, count: usize, batch: &mut Batch, began: Instant) -> usize {
         let mut bytes = 0;
         let mut last: Option<(SocketAddr, u16)> = None;
-        if let Origin::Udp { senders, local } = &mut self.origin {
-            senders.refresh(*local);
-        }
         for datagram in (0..count).filter_map(|at| self.receiver.datagram(at)) {
             bytes += datagram.bytes.len();
             if let Some(total) = datagram.dropped {
@@ -141,15 +182,22 @@ impl DatagramPort {
             // Framing of a datagram cannot fail.
             let _ = self.framer.scan(&batch.text, start, |span| frame = Some(span));
             let Some(frame) = frame else { continue };
+            if datagram.truncated && datagram.bytes.len() <= self.options.framing.log_msg_size {
+                self.feed.source.counters.truncated.add(1);
+            }
             let mut record = Record::new(frame);
             record.context = match (&mut self.origin, datagram.sender) {
-                (Origin::Udp { .. }, Some(sender)) if last.is_some_and(|(a, _)| a == sender) => last.map_or(0, |l| l.1),
+                (Origin::Udp { .. }, Some(sender)) if last.is_some_and(|(a, _)| a == sender) => {
+                    last.map_or(0, |l| l.1)
+                }
                 (Origin::Udp { senders, local }, Some(sender)) => {
                     let at = place(batch, senders.context(sender, *local));
                     last = Some((sender, at));
                     at
                 }
-                (origin, _) => place(batch, origin.unix_context(&datagram)),
+                (Origin::Unix(processes), _) => place(batch, processes.context(&datagram, began)),
+                // Does not happen on a bound UDP socket, and is not worth dropping if it does.
+                (Origin::Udp { senders, local }, None) => place(batch, senders.context(*local, *local)),
             };
             batch.records.push(record);
         }
@@ -168,26 +216,33 @@ fn place(batch: &mut Batch, context: Arc<Context>) -> u16 {
 
 /// Processes a unix datagram socket remembers by their credentials.
 const PROCESSES_MAX: usize = 4096;
+/// After this they are looked at again: numbers of processes come back, and a process can become another program.
+const PROCESS_LIFE: Duration = Duration::from_secs(10);
 
-impl Origin {
-    pub fn unix(group: Arc<str>, host: Arc<str>, path: String) -> Origin {
+/// Who sends to a unix datagram socket.
+pub struct Processes {
+    group: Arc<str>,
+    host: Arc<str>,
+    file: SocketFile,
+    known: HashMap<Credentials, Arc<Context>>,
+    since: Instant,
+    anonymous: Arc<Context>,
+}
+
+impl Processes {
+    pub fn new(group: Arc<str>, host: Arc<str>, file: SocketFile) -> Processes {
         let anonymous = unix_context(&group, &host, Vec::new());
-        Origin::Unix { group, host, path, contexts: HashMap::new(), anonymous }
+        Processes { group, host, file, known: HashMap::new(), since: Instant::now(), anonymous }
     }
 
-    fn unix_context(&mut self, datagram: &Datagram<'_>) -> Arc<Context> {
-        match self {
-            Origin::Unix { group, host, contexts, anonymous, .. } => {
-                let Some(who) = datagram.credentials else { return Arc::clone(anonymous) };
-                if contexts.len() >= PROCESSES_MAX {
-                    contexts.clear();
-                }
-                let make = || unix_context(group, host, super::process_values(who.pid, who.uid, who.gid));
-                Arc::clone(contexts.entry(who).or_insert_with(make))
-            }
-            // A datagram without an address: does not happen on a bound UDP socket, and is not worth dropping if it does.
-            Origin::Udp { senders, local } => senders.context(*local, *local),
+    fn context(&mut self, datagram: &Datagram<'_>, now: Instant) -> Arc<Context> {
+        let Some(who) = datagram.credentials else { return Arc::clone(&self.anonymous) };
+        if self.known.len() >= PROCESSES_MAX || now.duration_since(self.since) >= PROCESS_LIFE {
+            self.known.clear();
+            self.since = now;
         }
+        let make = || unix_context(&self.group, &self.host, super::process_values(who.pid, who.uid, who.gid));
+        Arc::clone(self.known.entry(who).or_insert_with(make))
     }
 }
 
@@ -202,24 +257,27 @@ fn unix_context(group: &Arc<str>, host: &Arc<str>, values: Vec<(record::NameId, 
     })
 }
 
-/// The kernel counts all drops of a socket; what is new since the last datagram was received and lost there.
-fn note_drops(source: &Source, known: &mut Option<u32>, total: u32) {
-    let new = total.wrapping_sub(known.unwrap_or(0));
-    *known = Some(total);
-    if new > 0 {
-        source.counters.received.add(new as usize);
-        source.counters.dropped.add(Reason::Kernel, new as usize);
-        oplog::limited(
-            "kernel-drops",
-            oplog::Level::Warning,
-            "The kernel dropped datagrams for want of receive buffer; raise so-rcvbuf() and sysctl net.core.rmem_max",
-            &[("location", &source.id), ("dropped", &new)],
-        );
+/// The kernel counts all drops of a socket; what is new since it was last asked was received and lost there.
+fn note_drops(source: &Source, known: &mut u32, total: u32) {
+    let new = total.wrapping_sub(*known);
+    // Datagrams carry the count of the moment they were queued: an older one than is known already is no news.
+    if new == 0 || new > u32::MAX / 2 {
+        return;
     }
+    *known = total;
+    source.counters.received.add(new as usize);
+    source.counters.dropped.add(Reason::Kernel, new as usize);
+    oplog::limited(
+        "kernel-drops",
+        oplog::Level::Warning,
+        "The kernel dropped datagrams for want of receive buffer; raise so-rcvbuf() and sysctl net.core.rmem_max",
+        &[("location", &source.id), ("dropped", &new)],
+    );
 }
 
 impl Port for DatagramPort {
     fn turn(&mut self, cx: &mut PortContext) -> After {
+        self.failed = false;
         for _ in 0..TURN_BATCHES {
             match self.step(cx) {
                 Ok(true) => {}
@@ -231,11 +289,22 @@ impl Port for DatagramPort {
                         "Error receiving datagrams",
                         &[("location", &self.feed.source.id), ("error", &error)],
                     );
+                    self.failed = true;
                     return After::Idle;
                 }
             }
         }
         After::Again
+    }
+
+    fn retry(&self) -> bool {
+        self.failed
+    }
+
+    /// Drops after which no datagram came are not told with one.
+    fn tick(&mut self, _now: Instant) -> bool {
+        self.ask_drops();
+        true
     }
 
     fn queued(&mut self) -> &mut bool {
@@ -244,10 +313,15 @@ impl Port for DatagramPort {
 
     fn closed(&mut self, cx: &mut PortContext) {
         // What the kernel still holds was sent before we stopped.
-        while self.step(cx).unwrap_or(false) {}
+        for _ in 0..LAST_BATCHES {
+            if !self.step(cx).unwrap_or(false) {
+                break;
+            }
+        }
+        self.ask_drops();
         let _ = cx.handle.registry().deregister(&mut SourceFd(&self.socket.as_raw_fd()));
-        if let Origin::Unix { path, .. } = &self.origin {
-            let _ = std::fs::remove_file(path);
+        if let Origin::Unix(processes) = &self.origin {
+            processes.file.remove();
         }
     }
 

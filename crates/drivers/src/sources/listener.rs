@@ -10,14 +10,14 @@ use engine::worker::{After, Port, PortContext};
 use engine::{Shared, WorkerHandle};
 use mio::unix::SourceFd;
 use mio::{Interest, Registry, Token};
+use parking_lot::Mutex;
 use record::{Context, NameId, Peer, Transport};
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::{Arc, Weak};
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
-use parking_lot::Mutex;
 use transport::SocketOptions;
 use wire::FramerOptions;
 
@@ -92,7 +92,12 @@ const NAME_WAIT: Duration = Duration::from_secs(1);
 
 impl Listener {
     /// Adds the listener to a worker.
-    pub fn start(socket: Socket, source: &Arc<Source>, accepted: Arc<Accepted>, shared: &Arc<Shared>) -> Result<(), String> {
+    pub fn start(
+        socket: Socket,
+        source: &Arc<Source>,
+        accepted: Arc<Accepted>,
+        shared: &Arc<Shared>,
+    ) -> Result<(), String> {
         let worker = shared.any_worker().ok_or("there are no workers")?;
         let source = Arc::clone(source);
         source.counters.connections_max.store(accepted.connections_max as u64, Ordering::Relaxed);
@@ -110,7 +115,12 @@ impl Listener {
                 let local = stream.local_addr()?;
                 stream.set_nonblocking(true)?;
                 if let Err(error) = self.accepted.socket.apply_keepalive(&socket2_ref(&stream)) {
-                    oplog::limited("keepalive", oplog::Level::Warning, "Cannot set keep-alive options", &[("error", &error)]);
+                    oplog::limited(
+                        "keepalive",
+                        oplog::Level::Warning,
+                        "Cannot set keep-alive options",
+                        &[("error", &error)],
+                    );
                 }
                 (OwnedFd::from(stream), Client::Inet { remote, local })
             }

@@ -1,8 +1,8 @@
 //! `network()`, `syslog()`, `tcp()`, `udp()` and their IPv6 forms: messages from the network.
 
 use super::datagram::{DatagramOptions, DatagramPort, Origin};
-use super::listener::{Accepted, Listener, Socket};
-use super::reading::{Defaults, Reading};
+use super::listener::{Accepted, Listener, Socket, inet_name};
+use super::reading::{Defaults, Reading, location};
 use super::senders::{PeerFacts, Senders};
 use conf_schema::{Port, Settings};
 use diag::{Diagnostic, Diagnostics};
@@ -59,6 +59,7 @@ struct NetworkStart {
     connections_max: usize,
     reading: Reading,
     facts: PeerFacts,
+    location: String,
 }
 
 fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
@@ -78,21 +79,26 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
     }
     let socket = socket_options(s, udp);
     let connections_max = if udp { 1 } else { s.int("max-connections").unwrap_or(10).max(1) as usize };
-    if !udp && let Some(window) = reading.window_messages {
-        // log-iw-size() is for all connections together; each gets its share, but never less than the floor.
-        let floor = cx.globals.int("min-iw-size-per-reader").unwrap_or(100).max(1) as usize;
-        reading.window_messages = Some((window / connections_max).max(floor));
+    if !udp {
+        reading.share_window(connections_max, cx.globals);
     }
     let transport = transport_name(kind.protocol, udp);
-    let facts =
-        PeerFacts { group: Arc::clone(&reading.group), transport: Transport(transport), ip_protocol: if udp { 17 } else { 6 } };
+    let facts = PeerFacts {
+        group: Arc::clone(&reading.group),
+        transport: Transport(transport),
+        ip_protocol: if udp { 17 } else { 6 },
+    };
     let protocol = if udp { "dgram" } else { "stream" };
     let instance = format!("{},{address}", if udp { "udp" } else { "tcp" });
-    let key = reading.persist_name.clone().unwrap_or_else(|| format!("afsocket_sd.({protocol},AF_INET({address}))"));
+    let key = reading
+        .persist_name
+        .clone()
+        .unwrap_or_else(|| format!("afsocket_sd.({protocol},{})", inet_name(address)));
     let keep_alive = udp || s.bool("keep-alive").unwrap_or(true);
-    let backlog = if udp { 0 } else { s.int("listen-backlog").unwrap_or(255).clamp(1, i64::from(i32::MAX)) as i32 };
+    let backlog =
+        if udp { 0 } else { s.int("listen-backlog").unwrap_or(255).clamp(1, i64::from(i32::MAX)) as i32 };
     let opened_with = match keep_alive {
-        true => format!("{address} {socket:?} {:?} {connections_max} {:?} {backlog}", reading.framing, reading.idle_timeout),
+        true => format!("{address} {socket:?} {connections_max} {backlog} {}", reading.fixed()),
         // Never equal to another: everything is opened anew with each reload.
         false => format!("{address} {}", generation()),
     };
@@ -103,12 +109,21 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
         driver: kind.name,
         instance,
         settings: Box::new(move |program| SourceSettings::new(parsing.clone(), finish.clone(), program)),
-        start: Box::new(NetworkStart { udp, address, socket, backlog, connections_max, reading, facts }),
+        start: Box::new(NetworkStart {
+            udp,
+            address,
+            socket,
+            backlog,
+            connections_max,
+            reading,
+            facts,
+            location: location(s, cx),
+        }),
     })
 }
 
 /// A number no other configuration of this process has.
-fn generation() -> usize {
+pub fn generation() -> usize {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
 }
@@ -142,7 +157,8 @@ fn address(kind: &Kind, s: &Settings, udp: bool, ipv6: bool, diags: &mut Diagnos
         Some(text) => match text.parse::<IpAddr>() {
             Ok(ip) if ip.is_ipv6() == ipv6 => ip,
             Ok(_) => {
-                let help = if ipv6 { "write an IPv6 address, or ip-protocol(4)" } else { "add ip-protocol(6)" };
+                let help =
+                    if ipv6 { "write an IPv6 address, or ip-protocol(4)" } else { "add ip-protocol(6)" };
                 let text = format!("{text} is not an IPv{} address", if ipv6 { 6 } else { 4 });
                 diags.push(Diagnostic::error("D0103", text, s.span("ip")?).help(help));
                 return None;
@@ -150,8 +166,14 @@ fn address(kind: &Kind, s: &Settings, udp: bool, ipv6: bool, diags: &mut Diagnos
             Err(_) => match transport::resolve_target(text, 0, ipv6) {
                 Ok(found) => found.first()?.ip(),
                 Err(error) => {
-                    let finding = Diagnostic::error("D0103", format!("cannot find the address: {error}"), s.span("ip")?);
-                    diags.push(finding.help("write an address of this machine, or leave ip() out for all of them"));
+                    let finding = Diagnostic::error(
+                        "D0103",
+                        format!("cannot find the address: {error}"),
+                        s.span("ip")?,
+                    );
+                    diags.push(
+                        finding.help("write an address of this machine, or leave ip() out for all of them"),
+                    );
                     return None;
                 }
             },
@@ -166,7 +188,9 @@ fn address(kind: &Kind, s: &Settings, udp: bool, ipv6: bool, diags: &mut Diagnos
             Some(port) => port,
             None => {
                 let text = format!("there is no service `{name}`");
-                diags.push(Diagnostic::error("D0104", text, s.span("port")?).help("write the port as a number"));
+                diags.push(
+                    Diagnostic::error("D0104", text, s.span("port")?).help("write the port as a number"),
+                );
                 return None;
             }
         },
@@ -197,10 +221,16 @@ impl Start for NetworkStart {
     fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
         let failed = |e: std::io::Error| match e.kind() {
             std::io::ErrorKind::AddrInUse => {
-                format!("cannot listen on {}: {e}; another program has it (`ss -lntup` shows which)", self.address)
+                format!(
+                    "cannot listen on {}: {e}; another program has it (`ss -lntup` shows which)",
+                    self.address
+                )
             }
             std::io::ErrorKind::PermissionDenied => {
-                format!("cannot listen on {}: {e}; ports below 1024 need root or CAP_NET_BIND_SERVICE", self.address)
+                format!(
+                    "cannot listen on {}: {e}; ports below 1024 need root or CAP_NET_BIND_SERVICE",
+                    self.address
+                )
             }
             _ => format!("cannot listen on {}: {e}", self.address),
         };
@@ -227,6 +257,7 @@ impl NetworkStart {
             naming: reading.naming.clone(),
             local_name: Arc::clone(&reading.local_name),
             credentials: reading.credentials,
+            location: self.location.clone(),
             open: AtomicUsize::new(0),
         };
         Ok(Listener::start(Socket::Tcp(listener), source, Arc::new(accepted), shared))

@@ -78,6 +78,31 @@ impl Reading {
     }
 }
 
+impl Reading {
+    /// Divides log-iw-size(), which is for all connections together; each gets its share, but never less than the floor.
+    pub fn share_window(&mut self, connections_max: usize, globals: &Settings) {
+        let floor = globals.int("min-iw-size-per-reader").unwrap_or(100).max(1) as usize;
+        self.window_messages = self.window_messages.map(|all| (all / connections_max.max(1)).max(floor));
+    }
+
+    /// Everything that is fixed when descriptors are opened and connections accepted: when it differs after a reload, they are
+    /// opened anew.
+    pub fn fixed(&self) -> String {
+        let Reading { framing, encoding, idle_timeout, window_messages, fetch_limit, naming, group, .. } =
+            self;
+        let encoding = encoding.map(|e| e.name());
+        format!(
+            "{group} {framing:?} {encoding:?} {idle_timeout:?} {window_messages:?} {fetch_limit:?} {naming:?} {} {}",
+            self.local_name, self.credentials
+        )
+    }
+}
+
+/// Where a driver stands in the configuration, as messages show it.
+pub fn location(s: &Settings, cx: &BuildContext<'_>) -> String {
+    s.call_span().map(|span| cx.sources.locate(span).to_string()).unwrap_or_default()
+}
+
 fn parse_flags(s: &Settings, defaults: &Defaults) -> ParseFlags {
     let flag = |word: &str| s.flag("flags", word);
     // `format()` has one value that works, `syslog`, which is what happens anyway.
@@ -122,7 +147,8 @@ pub fn finish(s: &Settings, cx: &BuildContext<'_>, local: bool, diags: &mut Diag
             None => {
                 let Some(span) = s.call_span() else { continue };
                 diags.push(
-                    Diagnostic::error("D0101", "the table of tags is full", span).help("use fewer different tags"),
+                    Diagnostic::error("D0101", "the table of tags is full", span)
+                        .help("use fewer different tags"),
                 );
             }
         }
@@ -141,7 +167,8 @@ pub fn local_name(s: &Settings, globals: &Settings) -> String {
 }
 
 fn naming(s: &Settings, globals: &Settings) -> Naming {
-    let seconds = |name: &str, otherwise: u64| globals.seconds(name).unwrap_or(Duration::from_secs(otherwise));
+    let seconds =
+        |name: &str, otherwise: u64| globals.seconds(name).unwrap_or(Duration::from_secs(otherwise));
     let options = DnsOptions {
         cache: s.bool("dns-cache").unwrap_or(true),
         cache_size: globals.int("dns-cache-size").unwrap_or(1007).max(1) as usize,
@@ -170,7 +197,11 @@ fn resolver(options: DnsOptions) -> Arc<Resolver> {
     Arc::clone(resolvers.entry(key).or_insert_with(|| Arc::new(Resolver::new(options))))
 }
 
-fn bad_hostname(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<wire::syslog::HostMatcher> {
+fn bad_hostname(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Option<wire::syslog::HostMatcher> {
     let text = cx.globals.text("bad-hostname")?;
     match pattern::Pattern::compile(text, &pattern::PatternOptions::default()) {
         Ok(pattern) => {

@@ -1,0 +1,196 @@
+//! `internal()`: the program's own messages. The log hands them to a bounded queue, a port makes records of them.
+//!
+//! What is logged while they are on their way is kept from coming back (see [`oplog::apart`]), so the log cannot feed itself.
+
+use super::reading::{finish, local_name};
+use conf_schema::Settings;
+use diag::Diagnostics;
+use engine::driver::{BuildContext, SourceDriver, Start};
+use engine::ledger::Reason;
+use engine::source::{Settings as SourceSettings, Source};
+use engine::worker::{After, Port, PortContext};
+use engine::{Feed, Shared, Wake};
+use parking_lot::Mutex;
+use record::{Batch, Context, Flags, Record, Span, Stamp, pri};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Messages that may wait unless log-fifo-size() says otherwise.
+const FIFO_SIZE: i64 = 10_000;
+/// Messages in one batch.
+const BATCH_MESSAGES: usize = 256;
+/// PROGRAM of own messages, as syslog-ng's users know it.
+const PROGRAM: &[u8] = b"syslog-ng";
+/// syslog, RFC 5424 section 6.2.1.
+const FACILITY: u8 = 5;
+
+pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+    let finish = finish(s, cx, true, diags);
+    let fifo_size = s.int("log-fifo-size").unwrap_or(FIFO_SIZE).max(1) as usize;
+    let window_messages = s.int("log-iw-size").map(|n| n.max(1) as usize);
+    let host: Arc<str> = local_name(s, cx.globals).into();
+    let group: Arc<str> = cx.group.into();
+    let key = s.text("persist-name").unwrap_or("internal").to_owned();
+    Some(SourceDriver {
+        key,
+        opened_with: format!("{group} {host} {fifo_size} {window_messages:?}"),
+        driver: "internal",
+        instance: String::new(),
+        settings: Box::new(move |program| SourceSettings::ready_made(finish.clone(), program)),
+        start: Box::new(InternalStart { fifo_size, window_messages, host, group }),
+    })
+}
+
+struct InternalStart {
+    fifo_size: usize,
+    window_messages: Option<usize>,
+    host: Arc<str>,
+    group: Arc<str>,
+}
+
+impl Start for InternalStart {
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+        let worker = shared.any_worker().ok_or("there are no workers")?;
+        let context = Arc::new(Context::local(&self.group, &self.host, "internal"));
+        let (source, limit, window) = (Arc::clone(source), self.fifo_size, self.window_messages);
+        worker.add(move |token, cx| {
+            let queue = Arc::new(Queue {
+                entries: Mutex::default(),
+                limit,
+                waker: cx.handle.waker(token),
+                source: Arc::clone(&source),
+            });
+            listen(&queue);
+            let feed = Feed::new(source, window, cx, token);
+            Ok(Box::new(InternalPort { queue, context, feed, queued: false }))
+        });
+        Ok(())
+    }
+}
+
+/// Messages between the log and the port. Every thread may add to it.
+struct Queue {
+    entries: Mutex<VecDeque<oplog::Entry>>,
+    limit: usize,
+    waker: Arc<dyn Wake>,
+    source: Arc<Source>,
+}
+
+impl Queue {
+    fn push(&self, entry: &oplog::Entry) {
+        let mut entries = self.entries.lock();
+        if entries.len() >= self.limit {
+            drop(entries);
+            self.source.counters.received.add(1);
+            self.source.counters.dropped.add(Reason::QueueFull, 1);
+            return;
+        }
+        entries.push_back(entry.clone());
+        let first = entries.len() == 1;
+        drop(entries);
+        if first {
+            self.waker.wake();
+        }
+    }
+}
+
+/// Those that hear the log. There is one log, and as a rule one `internal()`.
+static LISTENERS: Mutex<Vec<Arc<Queue>>> = Mutex::new(Vec::new());
+
+fn listen(queue: &Arc<Queue>) {
+    let first = {
+        let mut listeners = LISTENERS.lock();
+        listeners.push(Arc::clone(queue));
+        listeners.len() == 1
+    };
+    if first {
+        // Hands over what was said since the start of the program.
+        oplog::set_sink(Some(Arc::new(|entry| {
+            LISTENERS.lock().iter().for_each(|queue| queue.push(entry));
+        })));
+    }
+}
+
+fn leave(queue: &Arc<Queue>) {
+    let last = {
+        let mut listeners = LISTENERS.lock();
+        listeners.retain(|other| !Arc::ptr_eq(other, queue));
+        listeners.is_empty()
+    };
+    if last {
+        oplog::set_sink(None);
+    }
+}
+
+struct InternalPort {
+    queue: Arc<Queue>,
+    context: Arc<Context>,
+    feed: Feed,
+    queued: bool,
+}
+
+impl InternalPort {
+    /// Takes one batch from the queue. `false` when it is empty.
+    fn step(&mut self, cx: &mut PortContext) -> bool {
+        let began = Instant::now();
+        let mut batch = cx.batch();
+        let left = {
+            let mut entries = self.queue.entries.lock();
+            let count = entries.len().min(BATCH_MESSAGES);
+            let offset = cx.local_offset();
+            entries.drain(..count).for_each(|entry| append(&mut batch, &entry, offset));
+            entries.len()
+        };
+        batch.contexts.push(Arc::clone(&self.context));
+        let bytes = batch.text.len();
+        oplog::apart(|| self.feed.run(batch, bytes, left > 0, began, cx));
+        left > 0
+    }
+}
+
+fn append(batch: &mut Batch, entry: &oplog::Entry, offset: i32) {
+    if batch.text.is_empty() {
+        batch.append(PROGRAM);
+        batch.append(std::process::id().to_string().as_bytes());
+    }
+    let head = batch.records.first().map_or(batch.text.len(), |first| first.pid.end());
+    let message = batch.append(entry.message.as_bytes());
+    let mut record = Record::new(message);
+    record.message = message;
+    record.program = Span::new(0, PROGRAM.len());
+    record.pid = Span::between(PROGRAM.len(), head);
+    record.pri = pri::join(FACILITY, entry.level.severity());
+    record.stamp =
+        Stamp { secs: entry.time.as_second(), usec: entry.time.subsec_microsecond().unsigned_abs(), offset };
+    record.flags.set(Flags::INTERNAL);
+    record.flags.set(Flags::LOCAL);
+    record.flags.set(Flags::UTF8);
+    batch.records.push(record);
+}
+
+impl Port for InternalPort {
+    fn turn(&mut self, cx: &mut PortContext) -> After {
+        if !self.feed.may_read() {
+            return After::Idle;
+        }
+        if self.step(cx) { After::Again } else { After::Idle }
+    }
+
+    fn queued(&mut self) -> &mut bool {
+        &mut self.queued
+    }
+
+    /// Everything said so far goes out.
+    fn closed(&mut self, cx: &mut PortContext) {
+        leave(&self.queue);
+        while self.step(cx) {}
+    }
+
+    fn source(&self) -> Option<&Arc<Source>> {
+        Some(&self.feed.source)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! `pipe()`, also named `fifo()`: lines from a named pipe, which is made when it is missing and stays open without writers.
+
+use super::input::FdInput;
+use super::listener::register;
+use super::reading::{Defaults, Reading, location};
+use super::unix::NO_HOSTNAME_SINCE;
+use crate::destinations::writing::ownership;
+use crate::sources::encoding::EncodedInput;
+use conf_schema::Settings;
+use diag::Diagnostics;
+use engine::Shared;
+use engine::driver::{BuildContext, SourceDriver, Start};
+use engine::reader::{Input, StreamOptions, StreamPort};
+use engine::source::{Settings as SourceSettings, Source};
+use record::{Context, NameId};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::PathBuf;
+use std::sync::Arc;
+use transport::Ownership;
+use wire::Framing;
+
+/// Permissions of a pipe that is made, unless perm() says otherwise.
+const MODE: u32 = 0o600;
+
+pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+    let path = s.path("path")?.to_owned();
+    let defaults = Defaults {
+        framing: Framing::Lines,
+        syslog_protocol: false,
+        expect_hostname: cx.version < NO_HOSTNAME_SINCE,
+        local: true,
+    };
+    let reading = Reading::new(s, cx, &defaults, diags);
+    let ownership = ownership(s, diags);
+    let shown = path.display().to_string();
+    let key = reading.persist_name.clone().unwrap_or_else(|| format!("affile_sd.({shown})"));
+    let (parsing, finish) = (reading.syslog.clone(), reading.finish.clone());
+    Some(SourceDriver {
+        key,
+        opened_with: format!("{shown} {ownership:?} {}", reading.fixed()),
+        driver: "pipe",
+        instance: shown,
+        settings: Box::new(move |program| SourceSettings::new(parsing.clone(), finish.clone(), program)),
+        start: Box::new(PipeStart {
+            path,
+            optional: s.bool("optional").unwrap_or(false),
+            create_dirs: s.bool("create-dirs").unwrap_or(false),
+            ownership,
+            reading,
+            location: location(s, cx),
+        }),
+    })
+}
+
+struct PipeStart {
+    path: PathBuf,
+    optional: bool,
+    create_dirs: bool,
+    ownership: Ownership,
+    reading: Reading,
+    location: String,
+}
+
+impl PipeStart {
+    fn open(&self) -> io::Result<File> {
+        if self.create_dirs {
+            transport::create_parents(&self.path, &self.ownership)?;
+        }
+        match std::fs::metadata(&self.path) {
+            Ok(meta) if !meta.file_type().is_fifo() => {
+                let text =
+                    "it is no named pipe; remove it, and the pipe will be made, or choose another path";
+                return Err(io::Error::new(io::ErrorKind::AlreadyExists, text));
+            }
+            Ok(_) => {}
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                let mode = nix::sys::stat::Mode::from_bits_truncate(self.ownership.perm.unwrap_or(MODE));
+                nix::unistd::mkfifo(&self.path, mode)?;
+            }
+            Err(e) => return Err(e),
+        }
+        transport::apply_ownership(&self.path, &self.ownership)?;
+        // Opened for writing too: without it the pipe would end with each writer.
+        let flags = nix::libc::O_NONBLOCK | nix::libc::O_NOCTTY;
+        OpenOptions::new().read(true).write(true).custom_flags(flags).open(&self.path)
+    }
+}
+
+impl Start for PipeStart {
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+        let file = match self.open() {
+            Ok(file) => file,
+            Err(error) if self.optional => {
+                oplog::warning(
+                    "Optional source cannot be opened, going on without it",
+                    &[("location", &self.location), ("error", &error)],
+                );
+                return Ok(());
+            }
+            Err(error) => return Err(format!("cannot open the pipe {}: {error}", self.path.display())),
+        };
+        let worker = shared.any_worker().ok_or("there are no workers")?;
+        let reading = &self.reading;
+        let mut context = Context::local(&reading.group, &reading.local_name, "local+pipe");
+        context.values.push((NameId::FILE_NAME, self.path.as_os_str().as_bytes().into()));
+        let (source, context, encoding) = (Arc::clone(source), Arc::new(context), reading.encoding);
+        let options = StreamOptions {
+            framing: reading.framing,
+            idle_timeout: None,
+            window_messages: reading.window_messages,
+            fetch_limit: reading.fetch_limit,
+            described: None,
+            on_close: None,
+        };
+        worker.add(move |token, cx| {
+            register(&file.as_raw_fd(), cx.handle.registry(), token)?;
+            let mut input: Box<dyn Input> = Box::new(FdInput(file));
+            if let Some(encoding) = encoding {
+                input = Box::new(EncodedInput::new(input, encoding));
+            }
+            Ok(Box::new(StreamPort::new(input, source, context, options, cx, token)))
+        });
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,136 @@
+//! `stdin()`: lines from standard input, be it a pipe, a terminal or a file. The program stops when the input ends.
+
+use super::encoding::EncodedInput;
+use super::input::read_spare;
+use super::listener::register;
+use super::reading::{Defaults, Reading};
+use conf_schema::Settings;
+use diag::Diagnostics;
+use engine::Shared;
+use engine::driver::{BuildContext, SourceDriver, Start};
+use engine::reader::{Input, StreamOptions, StreamPort};
+use engine::source::{Settings as SourceSettings, Source};
+use mio::Registry;
+use mio::unix::SourceFd;
+use record::{Context, NameId};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd, AsRawFd};
+use std::sync::Arc;
+use wire::Framing;
+
+/// FILE_NAME of what comes from standard input, as in syslog-ng.
+const FILE_NAME: &[u8] = b"-";
+
+pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+    let defaults =
+        Defaults { framing: Framing::Lines, syslog_protocol: false, expect_hostname: true, local: true };
+    let reading = Reading::new(s, cx, &defaults, diags);
+    let key = reading.persist_name.clone().unwrap_or_else(|| "stdin".to_owned());
+    let (parsing, finish) = (reading.syslog.clone(), reading.finish.clone());
+    Some(SourceDriver {
+        key,
+        opened_with: reading.fixed(),
+        driver: "stdin",
+        instance: "stdin".to_owned(),
+        settings: Box::new(move |program| SourceSettings::new(parsing.clone(), finish.clone(), program)),
+        start: Box::new(StdinStart { reading }),
+    })
+}
+
+struct StdinStart {
+    reading: Reading,
+}
+
+impl Start for StdinStart {
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+        let stdin = io::stdin();
+        rustix::fs::fstat(&stdin).map_err(|e| format!("cannot read standard input: {e}"))?;
+        serve(
+            PolledInput { fd: stdin, at_end: stop_program },
+            &self.reading,
+            "local+file",
+            FILE_NAME,
+            shared,
+            source,
+        )
+    }
+}
+
+/// Everything that was read is in the log paths: the program drains them and exits.
+fn stop_program() {
+    oplog::notice("Standard input has ended, stopping", &[]);
+    let _ = nix::sys::signal::kill(nix::unistd::getpid(), nix::sys::signal::Signal::SIGTERM);
+}
+
+/// Adds a port that reads lines from an input.
+pub fn serve<F: AsFd + AsRawFd + Send + 'static>(
+    input: PolledInput<F>,
+    reading: &Reading,
+    transport: &'static str,
+    file_name: &[u8],
+    shared: &Arc<Shared>,
+    source: &Arc<Source>,
+) -> Result<(), String> {
+    let worker = shared.any_worker().ok_or("there are no workers")?;
+    let mut context = Context::local(&reading.group, &reading.local_name, transport);
+    context.values.push((NameId::FILE_NAME, file_name.into()));
+    let (source, context, encoding) = (Arc::clone(source), Arc::new(context), reading.encoding);
+    let options = StreamOptions {
+        framing: reading.framing,
+        idle_timeout: None,
+        window_messages: reading.window_messages,
+        fetch_limit: reading.fetch_limit,
+        described: None,
+        on_close: None,
+    };
+    worker.add(move |token, cx| {
+        match register(&input.fd.as_raw_fd(), cx.handle.registry(), token) {
+            Ok(()) => {}
+            // Regular files and /dev/null cannot be watched, and need not be.
+            Err(e) if e.kind() == ErrorKind::PermissionDenied => {}
+            Err(e) => return Err(e),
+        }
+        let mut input: Box<dyn Input> = Box::new(input);
+        if let Some(encoding) = encoding {
+            input = Box::new(EncodedInput::new(input, encoding));
+        }
+        Ok(Box::new(StreamPort::new(input, source, context, options, cx, token)))
+    });
+    Ok(())
+}
+
+/// A descriptor that may block, because it is shared with other processes: asked before each read. A short read says nothing about
+/// what is left, as a terminal gives one line at a time.
+pub struct PolledInput<F> {
+    pub fd: F,
+    /// Called once when the input has ended.
+    pub at_end: fn(),
+}
+
+impl<F: AsFd + AsRawFd + Send> Input for PolledInput<F> {
+    fn read(&mut self, into: &mut Vec<u8>, max: usize) -> io::Result<usize> {
+        let mut ready = [PollFd::new(&self.fd, PollFlags::IN)];
+        match poll(&mut ready, Some(&Timespec { tv_sec: 0, tv_nsec: 0 }))? {
+            0 => Err(ErrorKind::WouldBlock.into()),
+            _ => read_spare(&self.fd, into, max),
+        }
+    }
+
+    fn always_ready(&self) -> bool {
+        true
+    }
+
+    fn deregister(&mut self, registry: &Registry) {
+        // Fails only for a descriptor that was never registered.
+        let _ = registry.deregister(&mut SourceFd(&self.fd.as_raw_fd()));
+    }
+
+    fn at_end(&mut self) -> bool {
+        (self.at_end)();
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests;

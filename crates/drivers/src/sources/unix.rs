@@ -1,0 +1,229 @@
+//! `unix-stream()` and `unix-dgram()`: messages of programs on this machine, as `/dev/log`.
+
+use super::datagram::{DatagramOptions, DatagramPort, Origin, Processes};
+use super::listener::{Accepted, Listener, Socket};
+use super::network::generation;
+use super::reading::{Defaults, Reading, location};
+use super::senders::PeerFacts;
+use crate::destinations::writing::ownership;
+use conf_schema::Settings;
+use diag::Diagnostics;
+use engine::Shared;
+use engine::driver::{BuildContext, SourceDriver, Start};
+use engine::source::{Settings as SourceSettings, Source};
+use record::Transport;
+use std::io::ErrorKind;
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use transport::{Ownership, SocketOptions};
+use wire::Framing;
+
+pub fn unix_stream(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+    build(true, s, cx, diags)
+}
+
+pub fn unix_dgram(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+    build(false, s, cx, diags)
+}
+
+/// From this version on messages on unix sockets and pipes are expected as programs send them to syslog: without a host name.
+pub const NO_HOSTNAME_SINCE: (u16, u16) = (3, 2);
+
+struct UnixStart {
+    stream: bool,
+    path: PathBuf,
+    optional: bool,
+    create_dirs: bool,
+    ownership: Ownership,
+    socket: SocketOptions,
+    backlog: i32,
+    connections_max: usize,
+    reading: Reading,
+    location: String,
+}
+
+fn build(stream: bool, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+    let path = s.path("path")?.to_owned();
+    let defaults = Defaults {
+        framing: if stream { Framing::Lines } else { Framing::Datagram },
+        syslog_protocol: false,
+        expect_hostname: cx.version < NO_HOSTNAME_SINCE,
+        local: true,
+    };
+    let mut reading = Reading::new(s, cx, &defaults, diags);
+    reading.credentials &= s.bool("so-passcred").unwrap_or(true);
+    let connections_max = if stream { s.int("max-connections").unwrap_or(256).max(1) as usize } else { 1 };
+    if stream {
+        reading.idle_timeout = s.seconds("idle-timeout").filter(|t| !t.is_zero());
+        reading.share_window(connections_max, cx.globals);
+    }
+    let socket = SocketOptions {
+        so_rcvbuf: s.size("so-rcvbuf").map(|n| n as usize).filter(|n| *n > 0),
+        so_sndbuf: s.size("so-sndbuf").map(|n| n as usize).filter(|n| *n > 0),
+        so_broadcast: s.bool("so-broadcast").unwrap_or(false),
+        so_keepalive: s.bool("so-keepalive").unwrap_or(false),
+        so_reuseport: s.bool("so-reuseport").unwrap_or(false),
+        ..SocketOptions::default()
+    };
+    let ownership = ownership(s, diags);
+    let create_dirs = s.bool("create-dirs").unwrap_or(false);
+    let backlog =
+        if stream { s.int("listen-backlog").unwrap_or(255).clamp(1, i64::from(i32::MAX)) as i32 } else { 0 };
+    let keep_alive = !stream || s.bool("keep-alive").unwrap_or(true);
+    let opened_with = match keep_alive {
+        true => format!("{socket:?} {ownership:?} {connections_max} {backlog} {}", reading.fixed()),
+        // Never equal to another: everything is opened anew with each reload.
+        false => generation().to_string(),
+    };
+    let (driver, kind) = if stream { ("unix-stream", "stream") } else { ("unix-dgram", "dgram") };
+    let shown = path.display().to_string();
+    let key =
+        reading.persist_name.clone().unwrap_or_else(|| format!("afsocket_sd.({kind},AF_UNIX({shown}))"));
+    let (parsing, finish) = (reading.syslog.clone(), reading.finish.clone());
+    Some(SourceDriver {
+        key,
+        opened_with: format!("{shown} {opened_with}"),
+        driver,
+        instance: format!("{driver},{shown}"),
+        settings: Box::new(move |program| SourceSettings::new(parsing.clone(), finish.clone(), program)),
+        start: Box::new(UnixStart {
+            stream,
+            path,
+            optional: s.bool("optional").unwrap_or(false),
+            create_dirs,
+            ownership,
+            socket,
+            backlog,
+            connections_max,
+            reading,
+            location: location(s, cx),
+        }),
+    })
+}
+
+/// The file of a socket: removed with it, unless another one has taken the place meanwhile.
+pub struct SocketFile {
+    path: PathBuf,
+    identity: Option<(u64, u64)>,
+}
+
+impl SocketFile {
+    /// Right after it was bound.
+    fn new(path: &Path) -> SocketFile {
+        SocketFile { path: path.to_owned(), identity: identity(path) }
+    }
+
+    pub fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    pub fn remove(&self) {
+        if self.identity.is_some() && identity(&self.path) == self.identity {
+            // When it cannot be removed it stays as a stale socket, which the next start replaces.
+            let _ = std::fs::remove_file(&self.path);
+        }
+    }
+}
+
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    std::fs::symlink_metadata(path).ok().map(|meta| (meta.dev(), meta.ino()))
+}
+
+impl Start for UnixStart {
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+        match self.open(shared, source) {
+            Err(error) if self.optional => {
+                oplog::warning(
+                    "Optional source cannot be opened, going on without it",
+                    &[("location", &self.location), ("error", &error)],
+                );
+                Ok(())
+            }
+            outcome => outcome,
+        }
+    }
+}
+
+impl UnixStart {
+    fn open(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+        let failed = |e: std::io::Error| self.explain(&e);
+        if self.create_dirs {
+            transport::create_parents(&self.path, &self.ownership).map_err(failed)?;
+        }
+        match self.stream {
+            true => {
+                let listener =
+                    transport::listen_unix(&self.path, &self.socket, self.backlog).map_err(failed)?;
+                let file = self.own().map_err(failed)?;
+                Listener::start(Socket::Unix(listener, file), source, Arc::new(self.accepted()), shared)
+            }
+            false => {
+                let socket = transport::bind_unix_datagram(&self.path, &self.socket).map_err(failed)?;
+                let file = self.own().map_err(failed)?;
+                let reading = &self.reading;
+                if reading.credentials {
+                    transport::mmsg::pass_credentials(&socket).map_err(failed)?;
+                }
+                let processes =
+                    Processes::new(Arc::clone(&reading.group), Arc::clone(&reading.local_name), file);
+                let options = DatagramOptions {
+                    framing: reading.framing,
+                    encoding: reading.encoding,
+                    window_messages: reading.window_messages,
+                };
+                DatagramPort::start(OwnedFd::from(socket), Origin::Unix(processes), options, source, shared)
+            }
+        }
+    }
+
+    fn own(&self) -> std::io::Result<SocketFile> {
+        let file = SocketFile::new(&self.path);
+        transport::apply_ownership(&self.path, &self.ownership).inspect_err(|_| file.remove())?;
+        Ok(file)
+    }
+
+    fn accepted(&self) -> Accepted {
+        let reading = &self.reading;
+        let transport = Transport("local+unix-stream");
+        Accepted {
+            framing: reading.framing,
+            idle_timeout: reading.idle_timeout,
+            window_messages: reading.window_messages,
+            fetch_limit: reading.fetch_limit,
+            encoding: reading.encoding,
+            socket: self.socket.clone(),
+            connections_max: self.connections_max,
+            facts: PeerFacts { group: Arc::clone(&reading.group), transport, ip_protocol: 0 },
+            naming: reading.naming.clone(),
+            local_name: Arc::clone(&reading.local_name),
+            credentials: reading.credentials,
+            location: self.location.clone(),
+            open: AtomicUsize::new(0),
+        }
+    }
+
+    fn explain(&self, error: &std::io::Error) -> String {
+        let shown = self.path.display();
+        let journal = std::fs::read_link(&self.path).is_ok_and(|to| to.starts_with("/run/systemd/journal"));
+        let remedy = match error.kind() {
+            _ if journal => {
+                "; it leads to the journal's socket: set ForwardToSyslog=yes in journald.conf and read \
+                 unix-dgram(\"/run/systemd/journal/syslog\")"
+            }
+            ErrorKind::NotFound => "; its folder does not exist: make it, or add create-dirs(yes)",
+            ErrorKind::PermissionDenied => "; the user penstock runs as may not make files there",
+            ErrorKind::AddrInUse => {
+                "; stop the other program (`ss -xlp` shows which), or choose another path"
+            }
+            ErrorKind::AlreadyExists => "; remove it, or choose another path",
+            _ => "",
+        };
+        format!("cannot listen on {shown}: {error}{remedy}")
+    }
+}
+
+#[cfg(test)]
+mod tests;
