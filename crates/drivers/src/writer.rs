@@ -1,20 +1,21 @@
 //! How a writer destination makes lines of messages: its template or default layout, and the options that shape the result.
 
-use engine::Chunk;
-use engine::program::Scratch;
-use record::Batch;
-use std::sync::Arc;
-use template::Template;
+mod own;
+mod shape;
+mod suppress;
 
-/// Output framing of one message.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Envelope {
-    /// As the template made it.
-    #[default]
-    Plain,
-    /// RFC 6587 octet counting.
-    OctetCounting,
-}
+pub use own::{MarkMode, Marks};
+pub use shape::Envelope;
+use shape::Room;
+pub use suppress::Suppress;
+
+use engine::program::Scratch;
+use engine::{Chunk, Outbox, Outlet};
+use parking_lot::Mutex;
+use record::{Batch, Flags, Record};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use template::{Identity, Template};
 
 pub struct Writer {
     pub template: Arc<Template>,
@@ -25,67 +26,136 @@ pub struct Writer {
     pub pad_size: usize,
     /// Bytes after which a message is cut; 0 is off.
     pub truncate_size: usize,
+    /// The most messages in one write; 0 is no limit.
+    pub flush_lines: usize,
+    /// The most messages a second; 0 is no limit.
+    pub throttle: u32,
+    pub marks: Marks,
+    pub suppress: Option<Suppress>,
+    /// Whether local messages are numbered: `$SEQNUM`, `[meta sequenceId="n"]`.
+    pub numbers: bool,
+    identity: Identity,
+    /// Number of the next local message.
+    number: AtomicU64,
+    /// When a local message came last, for mark-mode(host-idle).
+    last_local: own::Moment,
+    /// Buffers for shaping, one for each worker that is here at the same time.
+    spare: Mutex<Vec<Room>>,
+    selections: Mutex<Vec<Vec<u32>>>,
 }
 
 impl Writer {
-    pub fn new(template: Arc<Template>) -> Writer {
-        Writer { template, envelope: Envelope::Plain, no_multi_line: false, pad_size: 0, truncate_size: 0 }
+    pub fn new(template: Arc<Template>, identity: &Identity) -> Writer {
+        Writer {
+            template,
+            envelope: Envelope::Plain,
+            no_multi_line: false,
+            pad_size: 0,
+            truncate_size: 0,
+            flush_lines: 0,
+            throttle: 0,
+            marks: Marks::default(),
+            suppress: None,
+            numbers: true,
+            identity: identity.clone(),
+            number: AtomicU64::new(1),
+            last_local: own::Moment::default(),
+            spare: Mutex::default(),
+            selections: Mutex::default(),
+        }
     }
 
-    /// Appends the selected messages to a chunk.
-    pub fn write(&self, batch: &Batch, selection: &[u32], scratch: &mut Scratch, chunk: &mut Chunk) {
-        if self.is_plain() {
-            let render = scratch.render();
-            self.template.render_selection(batch, selection, render, &mut chunk.bytes, &mut chunk.ends);
+    /// Appends the selected messages of a batch to the buffer of an outlet. A batch comes from one source, so its first record tells
+    /// whether its messages are local or our own.
+    pub fn deliver(&self, batch: &Batch, selection: &[u32], scratch: &mut Scratch, out: &mut Outbox, outlet: &Arc<Outlet>) {
+        let Some(first) = selection.first().and_then(|i| batch.records.get(*i as usize)) else { return };
+        if first.flags.has(Flags::LOCAL) && self.marks.mode == MarkMode::HostIdle {
+            self.last_local.set_now();
+        }
+        let drops_marks = first.flags.has(Flags::INTERNAL) && self.marks.mode != MarkMode::Internal;
+        if !drops_marks && self.suppress.is_none() {
+            self.write(batch, selection, scratch, outlet, out.buffer(outlet));
             return;
         }
+        let mut kept = self.selections.lock().pop().unwrap_or_default();
+        kept.clear();
+        let is_mark = |i: &u32| batch.records.get(*i as usize).is_some_and(|r| r.flags.has(Flags::MARK));
+        kept.extend(selection.iter().filter(|i| !(drops_marks && is_mark(i))));
+        match &self.suppress {
+            Some(suppress) => self.write_suppressed(suppress, batch, &kept, scratch, out, outlet),
+            None => self.write(batch, &kept, scratch, outlet, out.buffer(outlet)),
+        }
+        self.selections.lock().push(kept);
+    }
+
+    fn write(&self, batch: &Batch, selection: &[u32], scratch: &mut Scratch, outlet: &Outlet, chunk: &mut Chunk) {
+        let truncated = self.append(batch, selection, scratch, chunk);
+        outlet.counters.truncated.add(truncated);
+    }
+
+    /// Appends messages; returns how many were cut.
+    fn append(&self, batch: &Batch, selection: &[u32], scratch: &mut Scratch, chunk: &mut Chunk) -> usize {
+        chunk.write_max = self.flush_lines;
+        let render = scratch.render();
+        render.seqnum = self.take_numbers(batch, selection);
+        if self.is_plain() {
+            self.template.render_selection(batch, selection, render, &mut chunk.bytes, &mut chunk.ends);
+            render.seqnum = None;
+            return 0;
+        }
+        let mut room = self.spare.lock().pop().unwrap_or_default();
+        self.template.render_selection(batch, selection, render, &mut room.bytes, &mut room.ends);
+        render.seqnum = None;
+        let truncated = self.shape_all(&room, chunk);
+        room.clear();
+        self.spare.lock().push(room);
+        truncated
+    }
+
+    /// Numbers for the messages of a batch, when they are local.
+    fn take_numbers(&self, batch: &Batch, selection: &[u32]) -> Option<u64> {
+        let is_local = |r: &Record| r.flags.has(Flags::LOCAL);
+        let local = selection.first().and_then(|i| batch.records.get(*i as usize)).is_some_and(is_local);
+        (self.numbers && local).then(|| self.number.fetch_add(selection.len() as u64, Relaxed))
+    }
+
+    /// Leaves repetitions out; what is left of them is a line that counts them, in the place of the last one.
+    fn write_suppressed(
+        &self,
+        suppress: &Suppress,
+        batch: &Batch,
+        selection: &[u32],
+        scratch: &mut Scratch,
+        out: &mut Outbox,
+        outlet: &Arc<Outlet>,
+    ) {
+        let mut state = suppress.of(outlet.id);
+        let mut kept = self.selections.lock().pop().unwrap_or_default();
+        kept.clear();
+        let mut left_out = 0;
         for index in selection {
-            let start = chunk.bytes.len();
-            let one = std::slice::from_ref(index);
-            let ends = chunk.ends.len();
-            self.template.render_selection(batch, one, scratch.render(), &mut chunk.bytes, &mut chunk.ends);
-            chunk.ends.truncate(ends);
-            self.shape(&mut chunk.bytes, start);
-            chunk.ends.push(chunk.bytes.len() as u32);
-        }
-    }
-
-    fn is_plain(&self) -> bool {
-        self.envelope == Envelope::Plain && !self.no_multi_line && self.pad_size == 0 && self.truncate_size == 0
-    }
-
-    /// Applies the options to the message that begins at `start`.
-    fn shape(&self, bytes: &mut Vec<u8>, start: usize) {
-        if self.no_multi_line
-            && let Some(message) = bytes.get_mut(start..)
-            && let Some((_, inner)) = message.split_last_mut()
-        {
-            for byte in inner.iter_mut().filter(|b| matches!(**b, b'\n' | b'\r')) {
-                *byte = b' ';
+            let Some(record) = batch.records.get(*index as usize) else { continue };
+            if state.repeats(batch, record, suppress.within) {
+                left_out += 1;
+                continue;
             }
-        }
-        if self.truncate_size > 0 {
-            bytes.truncate(start + self.truncate_size.min(bytes.len() - start));
-        }
-        if self.pad_size > 0 {
-            let length = bytes.len() - start;
-            if length > self.pad_size {
-                oplog::limited(
-                    "pad-size",
-                    oplog::Level::Warning,
-                    "Padding is set too small to hold complete message",
-                    &[("padding", &self.pad_size), ("msg_size", &length)],
-                );
-                bytes.truncate(start + self.pad_size);
-            } else {
-                if bytes.last() == Some(&b'\n') {
-                    bytes.pop();
-                }
-                bytes.resize(start + self.pad_size, 0);
+            if let Some(note) = state.take_note(&self.identity) {
+                self.write(batch, &kept, scratch, outlet, out.buffer(outlet));
+                kept.clear();
+                self.write(&note, &[0], scratch, outlet, out.buffer(outlet));
             }
+            state.remember(batch, record);
+            kept.push(*index);
         }
-        if self.envelope == Envelope::OctetCounting {
-            wire::octet::enclose(bytes, start);
+        if !kept.is_empty() {
+            self.write(batch, &kept, scratch, outlet, out.buffer(outlet));
         }
+        self.selections.lock().push(kept);
+        outlet.counters.accepted.add(left_out);
+        outlet.counters.delivered.add(left_out);
+        outlet.counters.suppressed.add(left_out);
     }
 }
+
+#[cfg(test)]
+mod tests;

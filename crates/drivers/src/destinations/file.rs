@@ -4,6 +4,7 @@ mod build;
 mod name;
 mod sink;
 
+use super::paced;
 use crate::writer::Writer;
 use engine::driver::Destination;
 use engine::ledger::{DestinationCounters, Reason};
@@ -24,7 +25,7 @@ const FILES_MAX: usize = 10_000;
 
 pub struct FileDestination {
     pub name: FileName,
-    pub writer: Writer,
+    pub writer: Arc<Writer>,
     pub options: Arc<FileOptions>,
     pub limits: QueueLimits,
     pub counters: Arc<DestinationCounters>,
@@ -48,7 +49,7 @@ impl FileDestination {
     ) -> FileDestination {
         FileDestination {
             name,
-            writer,
+            writer: Arc::new(writer),
             options: Arc::new(options),
             limits,
             counters: Arc::default(),
@@ -65,7 +66,9 @@ impl FileDestination {
         let home = shared.any_worker()?.clone();
         let (options, name) = (Arc::clone(&self.options), String::from_utf8_lossy(path).into_owned());
         let path = path.to_vec();
-        Some(Outlet::new(name, Arc::clone(&self.counters), self.limits, home, |_| Box::new(FileSink::new(path, options))))
+        Some(Outlet::new(name, Arc::clone(&self.counters), self.limits, home, |id| {
+            paced::pace(&self.writer, id, Box::new(FileSink::new(path, options)))
+        }))
     }
 
     fn outlet(&self, path: &[u8]) -> Option<Arc<Outlet>> {
@@ -108,7 +111,7 @@ impl FileDestination {
                 }
             };
             match outlet {
-                Some(outlet) => self.writer.write(batch, selection, scratch, out.buffer(&outlet)),
+                Some(outlet) => self.writer.deliver(batch, selection, scratch, out, &outlet),
                 None => {
                     self.counters.accepted.add(selection.len());
                     self.counters.dropped.add(Reason::Refused, selection.len());
@@ -122,7 +125,7 @@ impl FileDestination {
 impl Format for FileDestination {
     fn format(&self, batch: &mut Batch, selection: &[u32], scratch: &mut Scratch, out: &mut Outbox) {
         match self.single.get() {
-            Some(outlet) => self.writer.write(batch, selection, scratch, out.buffer(outlet)),
+            Some(outlet) => self.writer.deliver(batch, selection, scratch, out, outlet),
             None => self.format_many(batch, selection, scratch, out),
         }
     }

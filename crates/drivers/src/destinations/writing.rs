@@ -1,11 +1,12 @@
 //! The `{writer}`, `{tmpl}`, `{dest}` and `{perm}` option groups, read once for every writer destination.
 
-use crate::writer::{Envelope, Writer};
+use crate::writer::{MarkMode, Marks, Suppress, Writer};
 use conf_schema::{Change, Settings};
 use diag::{Diagnostic, Diagnostics, Span};
 use engine::QueueLimits;
 use engine::driver::BuildContext;
 use std::sync::Arc;
+use std::time::Duration;
 use template::{Template, TemplateError, TemplateOptions, TsFormat, TypeHint};
 use transport::Ownership;
 
@@ -43,7 +44,8 @@ pub fn template_options(s: &Settings, cx: &BuildContext<'_>) -> TemplateOptions 
 pub fn writer(s: &Settings, cx: &BuildContext<'_>, layout: Layout, diags: &mut Diagnostics) -> Option<Writer> {
     let options = template_options(s, cx);
     let layout = if s.flag("flags", "syslog-protocol") { Layout::Protocol } else { layout };
-    let own = template(s, cx, &options, diags)?;
+    let own = template(s, cx, layout, &options, diags)?;
+    let is_default = own.is_none();
     let template = match (own, layout) {
         (Some(own), Layout::Protocol) => Arc::new(template::layout::syslog_protocol_with(&options, own)),
         (Some(own), _) => own,
@@ -51,22 +53,58 @@ pub fn writer(s: &Settings, cx: &BuildContext<'_>, layout: Layout, diags: &mut D
         (None, Layout::File) => Arc::new(template::layout::file_default(&options)),
         (None, Layout::Network) => Arc::new(template::layout::network_default(&options)),
     };
-    let mut writer = Writer::new(template);
+    let mut writer = Writer::new(template, cx.identity);
     writer.no_multi_line = s.flag("flags", "no-multi-line");
-    writer.pad_size = s.int("pad-size").unwrap_or(0).max(0) as usize;
-    writer.truncate_size = s.int("truncate-size").unwrap_or(0).max(0) as usize;
-    writer.envelope = Envelope::Plain;
+    let pad_size = s.size("pad-size").unwrap_or(0) as usize;
+    // As in syslog-ng, only the default layouts are filled up.
+    writer.pad_size = if is_default { pad_size } else { 0 };
+    writer.truncate_size = s.size("truncate-size").unwrap_or(0) as usize;
+    writer.flush_lines = s.int("flush-lines").unwrap_or(0).max(0) as usize;
+    writer.throttle = throttle(s);
+    let within = s.seconds("suppress").map_or(0, |d| d.as_secs() as i64);
+    writer.suppress = (within > 0).then(|| Suppress::new(within));
+    writer.marks = marks(s, cx);
+    // Numbering is on unless it is switched off; `seqnum` only takes `no-seqnum` back.
+    let (on, off) = (s.flag("flags", "seqnum"), s.flag("flags", "no-seqnum"));
+    // Numbering local messages only is what happens anyway.
+    let _ = s.flag("flags", "no-seqnum-all");
+    writer.numbers = on || !off;
     Some(writer)
+}
+
+/// `throttle()`: the most messages a second, 0 for no limit.
+pub fn throttle(s: &Settings) -> u32 {
+    s.int("throttle").map_or(0, |n| n.clamp(0, i64::from(u32::MAX)) as u32)
+}
+
+/// `time-reopen()`: never so short that failing over and over keeps a core busy.
+pub fn time_reopen(s: &Settings) -> Duration {
+    s.seconds("time-reopen").unwrap_or(Duration::from_secs(60)).max(TIME_REOPEN_MIN)
+}
+
+const TIME_REOPEN_MIN: Duration = Duration::from_millis(100);
+
+fn marks(s: &Settings, cx: &BuildContext<'_>) -> Marks {
+    // `global` refers to the global option; there, it means the preset.
+    let own = s.choice("mark-mode").and_then(MarkMode::named);
+    let global = || cx.globals.choice("mark-mode").and_then(MarkMode::named).unwrap_or(MarkMode::HostIdle);
+    Marks { mode: own.unwrap_or_else(global), freq: s.seconds("mark-freq").unwrap_or_default() }
 }
 
 /// The template the configuration gives, the driver's or the global one: `Some(None)` when there is none, `None` after an error.
 fn template(
     s: &Settings,
     cx: &BuildContext<'_>,
+    layout: Layout,
     options: &TemplateOptions,
     diags: &mut Diagnostics,
 ) -> Option<Option<Arc<Template>>> {
-    let Some(text) = s.template("template") else { return Some(None) };
+    let global = match layout {
+        Layout::File => cx.globals.template("file-template"),
+        Layout::Network => cx.globals.template("proto-template"),
+        Layout::Protocol => None,
+    };
+    let Some(text) = s.template("template").or(global) else { return Some(None) };
     let made = compile(&text.text, text.span, options, cx, diags)?;
     let Some(hint) = &text.type_hint else { return Some(Some(made)) };
     match TypeHint::named(&hint.text) {

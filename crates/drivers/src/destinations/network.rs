@@ -1,0 +1,177 @@
+//! `network()`, `syslog()`, `tcp()`, `udp()` and their IPv6 forms: sends messages to another machine.
+
+use super::datagram::{DatagramOptions, DatagramSink};
+use super::single::{MakeSink, SingleDestination};
+use super::stream::{Failback, StreamOptions, StreamSink};
+use super::target::{Connect, Lookup, Route};
+use super::writing::{self, Layout};
+use crate::sources::network::socket_options;
+use crate::writer::Envelope;
+use conf_schema::{Port, Settings};
+use diag::{Diagnostic, Diagnostics};
+use engine::driver::{BuildContext, DestinationDriver};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What tells the drivers of this file apart.
+struct Kind {
+    name: &'static str,
+    /// RFC 5424 with RFC 6587 framing: syslog().
+    protocol: bool,
+    /// `None`: transport() says.
+    udp: Option<bool>,
+    ipv6: Option<bool>,
+}
+
+pub fn network(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+    build(&Kind { name: "network", protocol: false, udp: None, ipv6: None }, s, cx, diags)
+}
+
+pub fn syslog(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+    build(&Kind { name: "syslog", protocol: true, udp: None, ipv6: None }, s, cx, diags)
+}
+
+pub fn tcp(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+    build(&Kind { name: "tcp", protocol: false, udp: Some(false), ipv6: Some(false) }, s, cx, diags)
+}
+
+pub fn tcp6(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+    build(&Kind { name: "tcp6", protocol: false, udp: Some(false), ipv6: Some(true) }, s, cx, diags)
+}
+
+pub fn udp(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+    build(&Kind { name: "udp", protocol: false, udp: Some(true), ipv6: Some(false) }, s, cx, diags)
+}
+
+pub fn udp6(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+    build(&Kind { name: "udp6", protocol: false, udp: Some(true), ipv6: Some(true) }, s, cx, diags)
+}
+
+/// What is sent to, as the options say it.
+struct Remote {
+    host: String,
+    port: u16,
+    udp: bool,
+    ipv6: bool,
+}
+
+fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+    let word = if kind.udp.is_some() { "" } else { s.choice("transport").unwrap_or("tcp") };
+    let udp = kind.udp.unwrap_or(word == "udp");
+    let ipv6 = kind.ipv6.unwrap_or_else(|| s.choice("ip-protocol") == Some("6"));
+    let host = s.text("host")?.to_owned();
+    check_family(&host, ipv6, "host", s, diags)?;
+    let remote = Remote { host, port: port(kind, s, udp, diags)?, udp, ipv6 };
+    let connect = Connect { from: local_address(s, &remote, diags)?, socket: socket_options(s, udp) };
+    let layout = if kind.protocol { Layout::Protocol } else { Layout::Network };
+    let mut writer = writing::writer(s, cx, layout, diags)?;
+    if word == "framed" || (kind.protocol && !udp && word != "text") {
+        writer.envelope = Envelope::OctetCounting;
+    }
+    let (servers, failback) = failover(s, &remote, diags)?;
+    let (protocol, short) = if udp { ("dgram", "udp") } else { ("stream", "tcp") };
+    let address = format!("{}:{}", remote.host, remote.port);
+    let key =
+        s.text("persist-name").map_or_else(|| format!("afsocket_dd.({protocol},AF_INET({address}))"), str::to_owned);
+    let close_on_input = s.bool("close-on-input").unwrap_or(true);
+    let time_reopen = writing::time_reopen(s);
+    let make: MakeSink = if udp {
+        let options = Arc::new(DatagramOptions { connect, time_reopen });
+        Box::new(move |place| {
+            Box::new(DatagramSink::new(place, Lookup::host(&remote.host, remote.port, ipv6), Arc::clone(&options)))
+        })
+    } else {
+        let options = Arc::new(StreamOptions { connect, close_on_input, time_reopen, failback });
+        Box::new(move |place| {
+            let lookups = servers.iter().map(|host| Lookup::host(host, remote.port, ipv6)).collect();
+            Box::new(StreamSink::new(place, Route::new(lookups), Arc::clone(&options)))
+        })
+    };
+    let keep_alive = s.bool("keep-alive").unwrap_or(true);
+    let described = (kind.name, format!("{short},{address}"));
+    let destination = SingleDestination::new(described, writer, writing::limits(s), keep_alive, make);
+    Some(DestinationDriver { key, destination: Arc::new(destination) })
+}
+
+/// An address has to be of the family that is used; a name is looked up in it.
+fn check_family(host: &str, ipv6: bool, option: &str, s: &Settings, diags: &mut Diagnostics) -> Option<()> {
+    match host.parse::<IpAddr>() {
+        Ok(ip) if ip.is_ipv6() != ipv6 => {
+            let text = format!("{host} is not an IPv{} address", if ipv6 { 6 } else { 4 });
+            let help = if ipv6 { "write an IPv6 address, or ip-protocol(4)" } else { "add ip-protocol(6)" };
+            diags.push(Diagnostic::error("D0103", text, s.span(option)?).help(help));
+            None
+        }
+        _ => Some(()),
+    }
+}
+
+fn port(kind: &Kind, s: &Settings, udp: bool, diags: &mut Diagnostics) -> Option<u16> {
+    match s.port("port") {
+        // syslog() has a port of its own on TCP.
+        _ if !s.is_set("port") && kind.protocol && !udp => Some(601),
+        Some(Port::Number(port)) => Some(port),
+        None => Some(514),
+        Some(Port::Service(name)) => service(name, "port", s, udp, diags),
+    }
+}
+
+fn service(name: &str, option: &str, s: &Settings, udp: bool, diags: &mut Diagnostics) -> Option<u16> {
+    let found = transport::service_port(name, udp);
+    if found.is_none()
+        && let Some(span) = s.span(option)
+    {
+        let finding = Diagnostic::error("D0104", format!("there is no service `{name}`"), span);
+        diags.push(finding.help("write the port as a number"));
+    }
+    found
+}
+
+/// `localip()` and `localport()`: `Some(None)` when neither is given.
+fn local_address(s: &Settings, remote: &Remote, diags: &mut Diagnostics) -> Option<Option<SocketAddr>> {
+    let port = match s.port("localport") {
+        None => 0,
+        Some(Port::Number(port)) => port,
+        Some(Port::Service(name)) => service(name, "localport", s, remote.udp, diags)?,
+    };
+    let any = if remote.ipv6 { IpAddr::V6(Ipv6Addr::UNSPECIFIED) } else { IpAddr::V4(Ipv4Addr::UNSPECIFIED) };
+    let Some(text) = s.text("localip") else { return Some((port != 0).then(|| SocketAddr::new(any, port))) };
+    check_family(text, remote.ipv6, "localip", s, diags)?;
+    match text.parse::<IpAddr>().map(|ip| vec![SocketAddr::new(ip, port)]).or_else(|_| {
+        // A name of this machine: looked up while the configuration is read.
+        transport::resolve_target(text, port, remote.ipv6)
+    }) {
+        Ok(found) => Some(found.first().copied()),
+        Err(error) => {
+            let finding = Diagnostic::error("D0103", format!("cannot find the address: {error}"), s.span("localip")?);
+            diags.push(finding.help("write an address of this machine, or leave localip() out"));
+            None
+        }
+    }
+}
+
+/// The servers in their order, and how to go back to the first.
+fn failover(s: &Settings, remote: &Remote, diags: &mut Diagnostics) -> Option<(Vec<String>, Option<Failback>)> {
+    let mut servers = vec![remote.host.clone()];
+    let Some(block) = s.block("failover") else { return Some((servers, None)) };
+    let more: Vec<String> = block.list("servers").iter().map(|t| t.text.clone()).collect();
+    let failback = block.block("failback").map(|b| Failback {
+        interval: b.seconds("tcp-probe-interval").unwrap_or(Duration::from_secs(60)),
+        successes: b.int("successful-probes-required").unwrap_or(3).clamp(1, i64::from(u32::MAX)) as u32,
+    });
+    let wrong = match (remote.udp, more.is_empty()) {
+        (true, _) => Some(("failover() needs a connection that can fail", "use transport(tcp), or leave failover() out")),
+        (false, true) => Some(("failover() names no servers", "write `failover(servers(\"b.example.com\"))`")),
+        (false, false) => None,
+    };
+    if let Some((text, help)) = wrong {
+        diags.push(Diagnostic::error("D0110", text, s.span("failover")?).help(help));
+        return None;
+    }
+    for host in &more {
+        check_family(host, remote.ipv6, "failover", s, diags)?;
+    }
+    servers.extend(more);
+    Some((servers, failback))
+}

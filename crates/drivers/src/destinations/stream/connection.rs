@@ -1,0 +1,85 @@
+//! One connection attempt or connection: a non-blocking socket in the readiness loop of its outlet's worker.
+
+use crate::destinations::single::Place;
+use engine::WorkerHandle;
+use mio::Interest;
+use mio::unix::SourceFd;
+use rustix::net::{RecvFlags, SendFlags};
+use socket2::Socket;
+use std::io::{self, ErrorKind};
+use std::net::Shutdown;
+use std::os::fd::{AsRawFd, RawFd};
+
+/// Reads of one look at what a peer sends: it is thrown away, so there is no hurry.
+const READS_MAX: usize = 64;
+
+pub struct Connection {
+    pub socket: Socket,
+    home: WorkerHandle,
+}
+
+pub enum Input {
+    Nothing,
+    Data,
+    End,
+}
+
+impl Connection {
+    pub fn new(socket: Socket, place: &Place) -> io::Result<Connection> {
+        let token = WorkerHandle::outlet_token(place.id);
+        place.home.registry().register(&mut SourceFd(&socket.as_raw_fd()), token, Interest::READABLE | Interest::WRITABLE)?;
+        Ok(Connection { socket, home: place.home.clone() })
+    }
+
+    pub fn fd(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+
+    /// Whether the attempt came to an end; an error when it failed.
+    pub fn is_established(&self) -> io::Result<bool> {
+        if let Some(error) = self.socket.take_error()? {
+            return Err(error);
+        }
+        match self.socket.peer_addr() {
+            Ok(_) => Ok(true),
+            Err(e) if e.kind() == ErrorKind::NotConnected => Ok(false),
+            Err(e) => Err(e),
+        }
+    }
+
+    pub fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match rustix::net::send(&self.socket, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)? {
+            0 => Err(ErrorKind::WriteZero.into()),
+            n => Ok(n),
+        }
+    }
+
+    /// Reads what the peer sent and forgets it.
+    pub fn input(&mut self) -> io::Result<Input> {
+        let mut buffer = [0u8; 4096];
+        let mut input = Input::Nothing;
+        for _ in 0..READS_MAX {
+            match rustix::net::recv(&self.socket, &mut buffer[..], RecvFlags::DONTWAIT) {
+                Ok((0, _)) => return Ok(Input::End),
+                Ok(_) => input = Input::Data,
+                Err(rustix::io::Errno::INTR) => {}
+                Err(rustix::io::Errno::AGAIN) => break,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(input)
+    }
+
+    /// Ends the connection in order: unread input would make the kernel cut off what is still on its way to the peer.
+    pub fn close(mut self) {
+        let _ = self.input();
+        let _ = self.socket.shutdown(Shutdown::Write);
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // Fails only when it was never registered.
+        let _ = self.home.registry().deregister(&mut SourceFd(&self.socket.as_raw_fd()));
+    }
+}

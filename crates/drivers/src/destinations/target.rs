@@ -1,0 +1,92 @@
+//! Where a socket destination sends to: names looked up outside the workers, servers tried in turn, sockets that connect.
+
+mod lookup;
+mod route;
+
+use engine::Outlet;
+pub use lookup::Lookup;
+pub use route::{Next, Route};
+use socket2::{Domain, SockAddr, Socket, Type};
+use std::fmt;
+use std::io;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::{Arc, OnceLock, Weak};
+use transport::SocketOptions;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    Inet(SocketAddr),
+    Unix(Arc<Path>),
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Address::Inet(a) => write!(f, "AF_INET{}({a})", if a.is_ipv6() { "6" } else { "" }),
+            Address::Unix(path) => write!(f, "AF_UNIX({})", path.display()),
+        }
+    }
+}
+
+/// What a socket is made with before it connects.
+#[derive(Clone, Debug, Default)]
+pub struct Connect {
+    /// `localip()` and `localport()`.
+    pub from: Option<SocketAddr>,
+    pub socket: SocketOptions,
+}
+
+impl Connect {
+    /// Begins a connection of a stream. A unix socket is connected at once or not at all.
+    pub fn stream(&self, to: &Address) -> io::Result<Socket> {
+        match to {
+            Address::Inet(to) => {
+                let stream = transport::connect_tcp(*to, self.from, &self.socket)?;
+                // Output comes in large pieces; holding back the last one only costs time.
+                stream.set_nodelay(true)?;
+                Ok(stream.into())
+            }
+            Address::Unix(path) => self.unix(path, Type::STREAM),
+        }
+    }
+
+    pub fn datagram(&self, to: &Address) -> io::Result<Socket> {
+        match to {
+            Address::Inet(to) => Ok(transport::connect_udp(*to, self.from, &self.socket)?.into()),
+            Address::Unix(path) => self.unix(path, Type::DGRAM),
+        }
+    }
+
+    fn unix(&self, path: &Path, kind: Type) -> io::Result<Socket> {
+        let socket = Socket::new(Domain::UNIX, kind, None)?;
+        socket.set_nonblocking(true)?;
+        self.socket.apply(&socket, false)?;
+        socket.connect(&SockAddr::unix(path)?)?;
+        Ok(socket)
+    }
+}
+
+/// This side of a socket, as logged.
+pub fn local_name(socket: &Socket) -> String {
+    match socket.local_addr().ok().and_then(|a| a.as_socket()) {
+        Some(address) => Address::Inet(address).to_string(),
+        None => "AF_UNIX(anonymous)".to_owned(),
+    }
+}
+
+/// Wakes an outlet from another thread, once there is one.
+#[derive(Default)]
+pub struct Nudge(OnceLock<Weak<Outlet>>);
+
+impl Nudge {
+    pub fn set(&self, outlet: &Arc<Outlet>) {
+        let _ = self.0.set(Arc::downgrade(outlet));
+    }
+
+    pub fn nudge(&self) {
+        if let Some(outlet) = self.0.get().and_then(Weak::upgrade) {
+            outlet.event(&mut Vec::new());
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! `suppress()`: a message that repeats the one before it within some seconds is counted instead of written.
+
+use super::own;
+use parking_lot::{MappedMutexGuard, Mutex, MutexGuard};
+use record::{Batch, Flags, NameId, Record, Stamp};
+use std::collections::HashMap;
+use template::Identity;
+
+/// Bytes of the message that the note quotes, as in syslog-ng.
+const QUOTE_BYTES: usize = 20;
+
+pub struct Suppress {
+    /// Seconds.
+    pub within: i64,
+    /// By outlet: each file and connection has a last message of its own.
+    states: Mutex<HashMap<u32, Repeats>>,
+}
+
+/// The last message written, and how often it came again.
+#[derive(Default)]
+pub struct Repeats {
+    fields: [Vec<u8>; 4],
+    stamp: Stamp,
+    pri: u16,
+    flags: Flags,
+    /// Seconds since 1970 when it came; 0 is no message.
+    came: i64,
+    count: u64,
+}
+
+const FIELDS: [NameId; 4] = [NameId::MESSAGE, NameId::HOST, NameId::PROGRAM, NameId::PID];
+
+fn field<'a>(batch: &'a Batch, record: &Record, name: NameId) -> &'a [u8] {
+    batch.value(record, name).map_or(&[], |v| v.bytes)
+}
+
+impl Suppress {
+    pub fn new(seconds: i64) -> Suppress {
+        Suppress { within: seconds, states: Mutex::default() }
+    }
+
+    pub(super) fn of(&self, outlet: u32) -> MappedMutexGuard<'_, Repeats> {
+        MutexGuard::map(self.states.lock(), |states| states.entry(outlet).or_default())
+    }
+
+    pub(super) fn forget(&self, outlet: u32) {
+        self.states.lock().remove(&outlet);
+    }
+}
+
+impl Repeats {
+    /// Whether the message is the last one again; counts it.
+    pub fn repeats(&mut self, batch: &Batch, record: &Record, within: i64) -> bool {
+        let same = self.came != 0
+            && batch.received.secs - self.came <= within
+            && FIELDS.iter().zip(&self.fields).all(|(name, last)| field(batch, record, *name) == last.as_slice());
+        self.count += u64::from(same);
+        same
+    }
+
+    pub fn remember(&mut self, batch: &Batch, record: &Record) {
+        for (name, last) in FIELDS.iter().zip(&mut self.fields) {
+            last.clear();
+            last.extend_from_slice(field(batch, record, *name));
+        }
+        (self.stamp, self.pri, self.flags) = (record.stamp, record.pri, record.flags);
+        (self.came, self.count) = (batch.received.secs, 0);
+    }
+
+    pub fn is_overdue(&self, now: i64, within: i64) -> bool {
+        self.count > 0 && now - self.came > within
+    }
+
+    /// The line in place of the repetitions; nothing when there were none. The next message is a new one.
+    pub fn take_note(&mut self, identity: &Identity) -> Option<Batch> {
+        self.came = 0;
+        let count = std::mem::take(&mut self.count);
+        if count == 0 {
+            return None;
+        }
+        let [text, host, program, _] = &self.fields;
+        let quoted = text.get(..QUOTE_BYTES).unwrap_or(text);
+        let mut note = b"Last message '".to_vec();
+        note.extend_from_slice(quoted);
+        let rest = format!("' repeated {count} times, suppressed by syslog-ng on {}", identity.loghost);
+        note.extend_from_slice(rest.as_bytes());
+        Some(own::message(&note, |batch, record| {
+            record.host = batch.append(host);
+            record.program = batch.append(program);
+            (record.stamp, record.pri) = (self.stamp, self.pri);
+            // Nothing of the original but its origin: no raw text, no parsed header.
+            record.flags = Flags(self.flags.0 & (Flags::LOCAL.0 | Flags::INTERNAL.0 | Flags::UTF8.0));
+        }))
+    }
+}
