@@ -1,1 +1,70 @@
-fn main() {}
+//! The program: which of its commands is meant, by the name it was called with and by its arguments.
+
+mod check;
+mod components;
+mod configuration;
+mod program;
+mod run;
+mod subject;
+mod version;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+use control::cli::{CalledAs, Cli, Command, DaemonAction, DaemonArgs, run_ctl, run_ledger};
+
+/// The configuration is wrong, or the command line is.
+const EXIT_CONFIG: u8 = 1;
+/// The configuration is right, but something it needs cannot be had.
+const EXIT_INIT: u8 = 2;
+
+fn main() -> ExitCode {
+    let args: Vec<OsString> = std::env::args_os().collect();
+    let called = CalledAs::from_program(args.first().map_or("".as_ref(), OsString::as_os_str));
+    match called {
+        CalledAs::Penstock => native(args),
+        CalledAs::SyslogNg => daemon(args),
+        CalledAs::SyslogNgCtl => run_ctl(args),
+        CalledAs::Loggen => loggen::cli::run(args.into_iter().skip(1)),
+    }
+}
+
+/// The command line of `penstock`.
+fn native(args: Vec<OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    match cli.command {
+        Command::Run(args) => run::run(args.options()),
+        Command::Check(args) => check::check(&args),
+        Command::Version => version::print_version(CalledAs::Penstock),
+        Command::Ctl(args) => run_ctl(args.with_program("penstock ctl")),
+        Command::Ledger(args) => run_ledger(args.with_program("penstock ledger")),
+        Command::Loggen(args) => loggen::cli::run(args.args.into_iter()),
+        Command::Bench(args) => bench::cli::run(args.args.into_iter()),
+    }
+}
+
+/// The command line of `syslog-ng`.
+fn daemon(args: Vec<OsString>) -> ExitCode {
+    let args = match DaemonArgs::parse_args(args) {
+        Ok(args) => args,
+        Err(error) => return usage(&error),
+    };
+    match args.action() {
+        DaemonAction::Version => version::print_version(CalledAs::SyslogNg),
+        DaemonAction::ModuleRegistry => version::print_components(),
+        DaemonAction::MetricsRegistry => version::print_metrics(),
+        DaemonAction::Parse(options) => check::parse_only(&options),
+        DaemonAction::CheckStartup(options) => run::check_startup(options),
+        DaemonAction::Run(options) => run::run(options),
+    }
+}
+
+fn usage(error: &clap::Error) -> ExitCode {
+    // Nobody is left to tell when the terminal itself fails.
+    let _ = error.print();
+    if error.use_stderr() { ExitCode::from(EXIT_CONFIG) } else { ExitCode::SUCCESS }
+}

@@ -1,0 +1,219 @@
+//! Reading a configuration: what backticks know beforehand, where includes are looked for, its identity, its compilation.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use conf_syntax::{Config, ParseOptions, Parsed, Version};
+use control::cli::CalledAs;
+use diag::{Diagnostic, Diagnostics, Severity};
+use engine::compile::{Existing, Plan};
+use sha2::{Digest, Sha256};
+use template::Identity;
+
+use crate::components::registry;
+
+/// Where this program's own library of blocks is installed.
+const OWN_SCL: &str = "/usr/share/penstock/scl";
+/// Where the distribution's syslog-ng has its library: configurations written for it find what they include.
+const DISTRIBUTION_SCL: &str = "/usr/share/syslog-ng/include/scl";
+/// Findings that only say that a statement is missing: after an error in the language it may just not have been understood.
+const ABOUT_REFERENCES: [&str; 3] = ["E0102", "E0103", "E0105"];
+
+/// A configuration file as read.
+pub struct Configuration {
+    pub parsed: Parsed,
+    /// When the main file was last changed, in seconds since 1970; 0 when that is unknown.
+    pub modified: u64,
+}
+
+impl Configuration {
+    /// Reads the file and everything it includes. What is wrong is in the findings.
+    pub fn read(path: &Path) -> Configuration {
+        let modified = std::fs::metadata(path).and_then(|m| m.modified()).map_or(0, seconds);
+        Configuration { parsed: conf_syntax::parse_file(path, &options(path)), modified }
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.parsed.config
+    }
+
+    pub fn findings(&self) -> &Diagnostics {
+        &self.parsed.diagnostics
+    }
+
+    pub fn has_errors(&self) -> bool {
+        self.parsed.diagnostics.has_errors()
+    }
+
+    /// Findings as text for people.
+    pub fn report(&self) -> String {
+        diag::render_all(&self.parsed.diagnostics, &self.parsed.sources)
+    }
+
+    /// The main file as it was read.
+    pub fn original(&self) -> &str {
+        self.parsed.sources.files().next().map_or("", |(_, file)| &file.text)
+    }
+
+    /// The hash of the text with everything expanded, behind the name `@config-id` gives it.
+    pub fn id(&self) -> String {
+        let digest = Sha256::digest(self.parsed.config.preprocessed.as_bytes());
+        let hash: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        match &self.parsed.config.config_id {
+            Some(name) => format!("{} ({hash})", name.text),
+            None => hash,
+        }
+    }
+
+    /// Compiles what was read; opens nothing. None when there are errors, of the language or of the meaning.
+    pub fn compile(&mut self, identity: &Identity, existing: &Existing) -> Option<Plan> {
+        let Parsed { config, sources, diagnostics } = &mut self.parsed;
+        let misread = diagnostics.has_errors();
+        let mut findings = Diagnostics::new();
+        let plan = engine::compile::compile(config, sources, registry(), identity, existing, &mut findings);
+        for finding in findings {
+            if !(misread && ABOUT_REFERENCES.contains(&finding.code)) {
+                diagnostics.push(finding);
+            }
+        }
+        plan.filter(|_| !misread)
+    }
+
+    /// Compiles for the findings alone, as strict as syslog-ng's parser: references by name are not looked at.
+    pub fn compile_without_references(&mut self, identity: &Identity) {
+        let Parsed { config, sources, diagnostics } = &mut self.parsed;
+        let mut findings = Diagnostics::new();
+        engine::compile::compile(config, sources, registry(), identity, &Existing::new(), &mut findings);
+        findings.into_iter().filter(|d| !ABOUT_REFERENCES.contains(&d.code)).for_each(|d| diagnostics.push(d));
+    }
+
+    /// Adds what something else found out.
+    pub fn push(&mut self, finding: Diagnostic) {
+        self.parsed.diagnostics.push(finding);
+    }
+
+    /// Says each finding in the program's own log.
+    pub fn log_findings(&self) {
+        for finding in self.parsed.diagnostics.sorted(&self.parsed.sources) {
+            let place = finding.span.map(|s| self.parsed.sources.locate(s).to_string()).unwrap_or_default();
+            let help = finding.help.as_deref().unwrap_or_default();
+            let fields: [oplog::Field<'_>; 4] =
+                [("code", &finding.code), ("message", &finding.message), ("location", &place), ("help", &help)];
+            match finding.severity {
+                Severity::Error => oplog::error("Error in the configuration", &fields),
+                Severity::Warning => oplog::warning("Warning about the configuration", &fields),
+            }
+        }
+    }
+
+    /// The first error as one line.
+    pub fn first_error(&self) -> Option<String> {
+        let sources = &self.parsed.sources;
+        let errors = self.parsed.diagnostics.sorted(sources);
+        let first = errors.into_iter().find(|d| d.severity == Severity::Error)?;
+        let place = first.span.map(|s| format!("{}: ", sources.locate(s))).unwrap_or_default();
+        Some(format!("{place}error[{}]: {}", first.code, first.message))
+    }
+}
+
+/// Seconds since 1970.
+pub fn seconds(time: SystemTime) -> u64 {
+    time.duration_since(SystemTime::UNIX_EPOCH).map_or(0, |d| d.as_secs())
+}
+
+/// The newest language version that is understood.
+pub fn newest_version() -> Version {
+    ParseOptions::default().newest_version
+}
+
+/// The folder of the configuration that is read when none is named.
+pub fn default_folder(called_as: CalledAs) -> PathBuf {
+    match called_as {
+        CalledAs::SyslogNg | CalledAs::SyslogNgCtl => "/etc/syslog-ng".into(),
+        CalledAs::Penstock | CalledAs::Loggen => "/etc/penstock".into(),
+    }
+}
+
+/// Folders that relative includes are looked up in: beside the configuration, then the libraries.
+pub fn include_path(folder: &Path) -> Vec<PathBuf> {
+    let libraries = [OWN_SCL, DISTRIBUTION_SCL].map(|scl| Path::new(scl).parent().map(Path::to_path_buf));
+    std::iter::once(folder.to_path_buf()).chain(libraries.into_iter().flatten()).collect()
+}
+
+fn options(path: &Path) -> ParseOptions {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let folder = absolute.parent().unwrap_or(Path::new("/"));
+    ParseOptions {
+        include_path: include_path(folder),
+        globals: globals(folder),
+        run_commands: true,
+        modules: None,
+        ..ParseOptions::default()
+    }
+}
+
+/// Names that backticks know without a `@define`, as syslog-ng sets them.
+fn globals(folder: &Path) -> BTreeMap<String, String> {
+    let scl = if !Path::new(OWN_SCL).is_dir() && Path::new(DISTRIBUTION_SCL).is_dir() { DISTRIBUTION_SCL } else { OWN_SCL };
+    let include = Path::new(scl).parent().map_or_else(String::new, |p| p.display().to_string());
+    let path: Vec<String> = include_path(folder).iter().map(|p| p.display().to_string()).collect();
+    let data = if scl == OWN_SCL { "/usr/share/penstock" } else { "/usr/share/syslog-ng" };
+    let pairs = [
+        ("syslog-ng-root", "/usr".to_owned()),
+        ("syslog-ng-data", data.to_owned()),
+        ("syslog-ng-include", include),
+        ("syslog-ng-sysconfdir", folder.display().to_string()),
+        ("scl-root", scl.to_owned()),
+        // Everything is built in; these only have to exist.
+        ("module-path", "/usr/lib/syslog-ng".to_owned()),
+        ("module-install-dir", "/usr/lib/syslog-ng".to_owned()),
+        ("autoload-compiled-modules", "1".to_owned()),
+        ("include-path", path.join(":")),
+    ];
+    pairs.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Configuration {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.conf");
+        std::fs::write(&path, text).unwrap();
+        Configuration::read(&path)
+    }
+
+    #[test]
+    fn the_identity_is_of_what_counts() {
+        let plain = read("@version: 4.11\nlog { };\n").id();
+        assert_eq!(plain.len(), 64);
+        assert_eq!(plain, read("@version: 4.11\nlog { };\n").id());
+        assert_ne!(plain, read("@version: 4.11\nlog { }; log { };\n").id());
+        assert!(read("@version: 4.11\n@config-id: mine\nlog { };\n").id().starts_with("mine ("));
+    }
+
+    #[test]
+    fn backticks_know_where_the_configuration_is() {
+        let read = read("@version: 4.11\ndestination d { file(\"`syslog-ng-sysconfdir`/x`no-such`\"); };\n");
+        assert!(read.config().preprocessed.contains("/x\""), "{}", read.config().preprocessed);
+        assert!(!read.config().preprocessed.contains("sysconfdir"));
+        assert!(!read.has_errors(), "{}", read.report());
+    }
+
+    #[test]
+    fn a_statement_that_was_not_understood_is_not_also_missing() {
+        let mut read = read("@version: 4.11\nsource s { network(port(5514) };\nlog { source(s); };\n");
+        assert!(read.compile(&Identity::new("h"), &Existing::new()).is_none());
+        assert!(read.findings().iter().all(|d| !ABOUT_REFERENCES.contains(&d.code)), "{}", read.report());
+        assert!(read.first_error().is_some_and(|e| e.contains("x.conf:")));
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_is_an_error() {
+        let mut read = Configuration::read(Path::new("/nowhere/x.conf"));
+        assert!(read.has_errors());
+        assert!(read.compile(&Identity::new("h"), &Existing::new()).is_none());
+    }
+}

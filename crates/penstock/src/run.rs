@@ -1,0 +1,209 @@
+//! `run`: from the command line to a running program, its signals, and its end.
+
+mod background;
+mod identity;
+mod limits;
+pub mod notify;
+mod pid_file;
+mod privileges;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Duration;
+
+use control::cli::{ProcessMode, RunOptions};
+use control::{Server, ServerOptions};
+use engine::{Engine, EngineOptions};
+use oplog::Verbosity;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
+use signal_hook::iterator::Signals;
+
+use crate::configuration::Configuration;
+use crate::program::Program;
+use crate::subject::Served;
+use crate::version::VERSION;
+use crate::{EXIT_CONFIG, EXIT_INIT};
+use background::Starter;
+use pid_file::PidFile;
+
+/// How long the end waits for destinations that still take messages.
+const DRAIN_MAX: Duration = Duration::from_secs(30);
+
+/// Why the program does not start; what is wrong has been said.
+pub struct Failed(u8);
+
+impl From<Failed> for ExitCode {
+    fn from(failed: Failed) -> ExitCode {
+        ExitCode::from(failed.0)
+    }
+}
+
+/// Says why the program cannot start.
+fn failed(code: u8, text: &str) -> Failed {
+    eprintln!("{text}");
+    Failed(code)
+}
+
+/// Runs until told to stop.
+pub fn run(options: RunOptions) -> ExitCode {
+    match start_and_serve(absolute(options)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failed) => failed.into(),
+    }
+}
+
+/// Opens everything, then ends.
+pub fn check_startup(options: RunOptions) -> ExitCode {
+    match start(&absolute(options)) {
+        Ok(started) => {
+            if let Some(engine) = started.program.end() {
+                engine.stop(Duration::ZERO);
+            }
+            ExitCode::SUCCESS
+        }
+        Err(failed) => failed.into(),
+    }
+}
+
+/// The working folder may change.
+fn absolute(options: RunOptions) -> RunOptions {
+    let absolute = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+    // Inside another root, the paths are those of that root.
+    if options.chroot.is_some() {
+        return options;
+    }
+    RunOptions {
+        config: absolute(options.config),
+        state_dir: absolute(options.state_dir),
+        control: absolute(options.control),
+        pid_file: options.pid_file.map(absolute),
+        ..options
+    }
+}
+
+fn start_and_serve(options: RunOptions) -> Result<(), Failed> {
+    let mut starter = match options.process_mode {
+        ProcessMode::Foreground => Starter::none(),
+        ProcessMode::Background => background::detach(false)?,
+        ProcessMode::SafeBackground => background::detach(true)?,
+    };
+    let opened = start(&options).and_then(|started| {
+        let served = Arc::new(Served::new(Arc::clone(&started.program)));
+        match Server::start(ServerOptions::new(&options.control), served) {
+            Ok(server) => Ok((started, server)),
+            Err(error) => {
+                if let Some(engine) = started.program.end() {
+                    engine.stop(Duration::ZERO);
+                }
+                Err(failed(EXIT_INIT, &error.to_string()))
+            }
+        }
+    });
+    let (started, server) = opened.inspect_err(|failed| starter.failed(failed.0))?;
+    let pid_file = options.pid_file.as_deref().and_then(PidFile::write);
+    if options.startup_debug {
+        oplog::set_verbosity(options.verbosity);
+    }
+    starter.succeeded(options.stderr);
+    notify::ready();
+    serve(started);
+    // The counters can be asked for until the end.
+    drop(server);
+    drop(pid_file);
+    Ok(())
+}
+
+/// A program with everything open.
+struct Started {
+    program: Arc<Program>,
+    signals: Signals,
+}
+
+fn start(options: &RunOptions) -> Result<Started, Failed> {
+    let verbosity = if options.startup_debug { Verbosity::Debug } else { options.verbosity };
+    oplog::set_verbosity(verbosity);
+    oplog::set_stderr(options.stderr);
+    // Before threads: a signal that comes while everything is opened must not kill.
+    let signals = Signals::new([SIGHUP, SIGTERM, SIGINT, SIGUSR1])
+        .map_err(|error| failed(EXIT_INIT, &format!("cannot handle signals: {error}")))?;
+    limits::raise(options.fd_limit, options.enable_core);
+    privileges::enter(options).map_err(|text| failed(EXIT_INIT, &text))?;
+    let mut configuration = Configuration::read(&options.config);
+    // Before the state: a wrong configuration must leave no trace.
+    if configuration.has_errors() {
+        configuration.compile_without_references(&template::Identity::new("localhost"));
+        return Err(failed(EXIT_CONFIG, configuration.report().trim_end()));
+    }
+    let identity = identity::of(&options.state_dir)
+        .map_err(|error| failed(EXIT_INIT, &format!("cannot use {}: {error}", options.state_dir.display())))?;
+    let engine_options = EngineOptions {
+        workers: options.worker_threads.unwrap_or_else(limits::workers),
+        memory_max: limits::memory_max(),
+        sharing: true,
+        identity: identity.clone(),
+    };
+    let mut engine = Engine::new(&engine_options)
+        .map_err(|error| failed(EXIT_INIT, &format!("cannot start the workers: {error}")))?;
+    let plan = configuration.compile(&identity, engine.existing());
+    let report = configuration.report();
+    let Some(plan) = plan else {
+        return Err(failed(EXIT_CONFIG, report.trim_end()));
+    };
+    if !report.is_empty() {
+        eprint!("{report}");
+    }
+    oplog::notice("syslog-ng starting up", &[("version", &VERSION)]);
+    let globals = Arc::clone(&plan.globals);
+    if let Err(errors) = engine.apply(plan) {
+        for error in errors {
+            oplog::error("Error initializing configuration", &[("error", &error)]);
+            if !options.stderr {
+                eprintln!("{error}");
+            }
+        }
+        engine.stop(Duration::ZERO);
+        return Err(Failed(EXIT_INIT));
+    }
+    let program = Program::new(options, identity, engine, &configuration, &globals);
+    Ok(Started { program: Arc::new(program), signals })
+}
+
+/// Does what signals ask for, until one asks for the end.
+fn serve(started: Started) {
+    let Started { program, mut signals } = started;
+    let reloads = reloader(Arc::clone(&program));
+    for signal in signals.forever() {
+        match signal {
+            // One reload that has not begun yet covers all that are asked for meanwhile.
+            SIGHUP => drop(reloads.try_send(())),
+            SIGUSR1 => program.reopen(),
+            _ => break,
+        }
+    }
+    notify::stopping();
+    // Waits for a reload that is under way.
+    let engine = program.end();
+    oplog::notice("syslog-ng shutting down", &[("version", &VERSION)]);
+    if let Some(engine) = engine {
+        engine.stop(DRAIN_MAX);
+    }
+}
+
+/// A thread that reloads, so that other signals are heard meanwhile.
+fn reloader(program: Arc<Program>) -> SyncSender<()> {
+    let (sender, receiver): (SyncSender<()>, Receiver<()>) = sync_channel(1);
+    let started = std::thread::Builder::new().name("reload".into()).spawn(move || {
+        for () in receiver {
+            let reload = || drop(program.reload());
+            if std::panic::catch_unwind(std::panic::AssertUnwindSafe(reload)).is_err() {
+                oplog::critical("Internal error while reloading, contained", &[]);
+            }
+        }
+    });
+    if let Err(error) = started {
+        oplog::error("Cannot start the thread that reloads, SIGHUP has no effect", &[("error", &error)]);
+    }
+    sender
+}

@@ -1,0 +1,74 @@
+//! Who this installation is: a number drawn once, and how often it was started. Kept in the state folder.
+//!
+//! The file `identity` has two lines, `host-id 1f2e3d4c` (hexadecimal) and `run-id 7` (decimal). A damaged or missing one is made
+//! anew. It is replaced as a whole, so a crash leaves the old or the new one.
+
+use std::fs::File;
+use std::hash::{BuildHasher, RandomState};
+use std::io::{self, Write};
+use std::path::Path;
+
+use template::Identity;
+
+const FILE: &str = "identity";
+
+/// The identity of this start. Makes the folder when it is missing.
+pub fn of(state_dir: &Path) -> io::Result<Identity> {
+    std::fs::create_dir_all(state_dir)?;
+    let (host_id, run_id) = next(state_dir)?;
+    let name = nix::unistd::gethostname()?;
+    let mut identity = Identity::new(&name.to_string_lossy());
+    identity.host_id = host_id;
+    identity.run_id = run_id;
+    Ok(identity)
+}
+
+fn next(state_dir: &Path) -> io::Result<(u32, u64)> {
+    let path = state_dir.join(FILE);
+    let before = match std::fs::read_to_string(&path) {
+        Ok(text) => parse(&text),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => None,
+        Err(error) => return Err(error),
+    };
+    let (host_id, run_id) = before.unwrap_or_else(|| (random(), 0));
+    let run_id = run_id.saturating_add(1);
+    let fresh = state_dir.join(format!("{FILE}.new"));
+    let mut file = File::create(&fresh)?;
+    write!(file, "host-id {host_id:08x}\nrun-id {run_id}\n")?;
+    file.sync_all()?;
+    std::fs::rename(&fresh, &path)?;
+    File::open(state_dir)?.sync_all()?;
+    Ok((host_id, run_id))
+}
+
+fn parse(text: &str) -> Option<(u32, u64)> {
+    let mut lines = text.lines();
+    let host_id = u32::from_str_radix(lines.next()?.strip_prefix("host-id ")?, 16).ok()?;
+    let run_id = lines.next()?.strip_prefix("run-id ")?.parse().ok()?;
+    Some((host_id, run_id))
+}
+
+/// The keys of a hash map are drawn by the system.
+fn random() -> u32 {
+    RandomState::new().hash_one(std::process::id()) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_stays_and_the_run_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = folder.path().join("a/b");
+        let (first, second) = (of(&state).unwrap(), of(&state).unwrap());
+        assert_eq!(first.host_id, second.host_id);
+        assert_eq!((first.run_id, second.run_id), (1, 2));
+        std::fs::write(state.join(FILE), "host-id 12").unwrap();
+        assert_eq!(of(&state).unwrap().run_id, 1);
+        std::fs::write(state.join(FILE), [0xff, 0xfe]).unwrap();
+        assert_eq!(of(&state).unwrap().run_id, 1);
+        assert!(of(Path::new("/proc/nowhere")).is_err());
+    }
+}

@@ -1,0 +1,100 @@
+//! What the program answers to the control socket.
+
+mod balance;
+pub mod graph;
+mod health;
+pub mod statistics;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use control::catalog;
+use control::{ConfigView, Counter, Health, Ledger, Subject};
+
+use crate::program::Program;
+use crate::version;
+
+/// The running program as the control socket sees it.
+pub struct Served {
+    program: Arc<Program>,
+}
+
+impl Served {
+    pub fn new(program: Arc<Program>) -> Served {
+        Served { program }
+    }
+
+    /// Counters as the engine has them, of what exists.
+    fn raw(&self) -> Vec<Counter> {
+        let running = self.program.running();
+        let mut counters = statistics::of_program(&running.view, self.program.history.gone(), self.program.shared.budget.used());
+        counters.extend(statistics::of_view(&running.view));
+        let moments = [
+            ("last_config_file_modification_timestamp_seconds", running.modified),
+            ("last_config_reload_timestamp_seconds", self.program.reloaded.load(Ordering::Relaxed)),
+            ("last_successful_config_reload_timestamp_seconds", self.program.reloaded_well.load(Ordering::Relaxed)),
+        ];
+        counters.extend(moments.map(|(name, seconds)| catalog::moment(name, seconds)));
+        counters.extend(catalog::ledger(&self.ledger()));
+        counters
+    }
+}
+
+impl Subject for Served {
+    fn counters(&self) -> Vec<Counter> {
+        self.program.history.complete(self.raw())
+    }
+
+    fn reset_counters(&self, selected: &dyn Fn(&Counter) -> bool) {
+        let counters = self.raw().into_iter().chain(self.program.history.orphans());
+        self.program.history.reset(counters.filter(|c| selected(c)));
+    }
+
+    fn remove_orphans(&self) {
+        self.program.history.remove_orphans();
+    }
+
+    fn reload(&self) -> Result<String, String> {
+        self.program.reload()
+    }
+
+    fn stop(&self) {
+        // The way every end takes. It can fail only for a signal that does not exist.
+        let _ = signal_hook::low_level::raise(signal_hook::consts::SIGTERM);
+    }
+
+    fn reopen(&self) {
+        // Not here: a reload that is under way would be waited for.
+        let _ = signal_hook::low_level::raise(signal_hook::consts::SIGUSR1);
+    }
+
+    fn config(&self, view: ConfigView) -> Result<String, String> {
+        let running = self.program.running();
+        match view {
+            ConfigView::Original => Ok(running.original.clone()),
+            ConfigView::Preprocessed => Ok(running.preprocessed.clone()),
+            ConfigView::Id => Ok(running.id.clone()),
+            ConfigView::Verify => self.program.verify(),
+        }
+    }
+
+    fn list_files(&self) -> Vec<String> {
+        self.program.running().files.clone()
+    }
+
+    fn graph(&self) -> String {
+        self.program.running().graph.clone()
+    }
+
+    fn healthcheck(&self) -> Health {
+        health::of(&self.program.shared)
+    }
+
+    fn ledger(&self) -> Ledger {
+        balance::of(&self.program.running().view)
+    }
+
+    fn license(&self) -> String {
+        version::LICENSE.to_owned()
+    }
+}

@@ -1,0 +1,141 @@
+//! The ledger, read from the engine's counters.
+//!
+//! The counters move while they are read, so a row may be caught between two of its numbers. A row that does not add up is read
+//! again: what is really missing stays missing.
+
+use std::time::{Duration, Instant};
+
+use control::{DropReason, Flow, Ledger, Row};
+use engine::View;
+use engine::ledger::{DestinationCounters, Drops, PathCounters, Reason, SourceCounters};
+
+/// How long a row is read again.
+const SETTLE_MAX: Duration = Duration::from_millis(500);
+const SETTLE_PAUSE: Duration = Duration::from_micros(200);
+
+pub fn of(view: &View) -> Ledger {
+    let until = Instant::now() + SETTLE_MAX;
+    let sources = view.sources.iter().map(|s| Row {
+        name: s.id.clone(),
+        detail: detail(s.driver, &s.instance),
+        flow: settled(until, || of_source(&s.counters)),
+    });
+    let paths = view.paths.iter().map(|(name, counters)| Row {
+        name: name.clone(),
+        detail: String::new(),
+        flow: of_path(counters),
+    });
+    let destinations = view.destinations.iter().map(|(id, d)| {
+        let (driver, instance) = d.described();
+        Row { name: id.clone(), detail: detail(driver, &instance), flow: settled(until, || of_destination(d.counters())) }
+    });
+    Ledger { sources: sources.collect(), paths: paths.collect(), destinations: destinations.collect() }
+}
+
+fn settled(until: Instant, read: impl Fn() -> Flow) -> Flow {
+    loop {
+        let flow = read();
+        if flow.balanced() || Instant::now() >= until {
+            return flow;
+        }
+        std::thread::park_timeout(SETTLE_PAUSE);
+    }
+}
+
+fn detail(driver: &str, instance: &str) -> String {
+    if instance.is_empty() { driver.to_owned() } else { format!("{driver} {instance}") }
+}
+
+/// What left is read before what came, so that a message on its way shows as missing, never as counted twice.
+fn of_source(counters: &SourceCounters) -> Flow {
+    let (filtered, delivered) = (counters.unmatched.value(), counters.routed.value());
+    let dropped = drops(&counters.dropped);
+    let waiting = counters.in_work.value();
+    let received_bytes = counters.received_bytes.value();
+    Flow { received: counters.received.value(), delivered, waiting, filtered, dropped, received_bytes, delivered_bytes: 0 }
+}
+
+fn of_path(counters: &PathCounters) -> Flow {
+    let delivered = counters.matched.value();
+    let received = counters.ingress.value().max(delivered);
+    Flow { received, delivered, filtered: received - delivered, ..Flow::default() }
+}
+
+fn of_destination(counters: &DestinationCounters) -> Flow {
+    let delivered = counters.delivered.value();
+    let dropped = drops(&counters.dropped);
+    Flow {
+        delivered,
+        dropped,
+        delivered_bytes: counters.delivered_bytes.value(),
+        waiting: counters.waiting.value(),
+        received_bytes: counters.accepted_bytes.value(),
+        received: counters.accepted.value(),
+        filtered: 0,
+    }
+}
+
+fn drops(counted: &Drops) -> control::ledger::Drops {
+    let mut drops = control::ledger::Drops::default();
+    for reason in Reason::ALL {
+        drops.add(named(reason), counted.value(reason));
+    }
+    drops
+}
+
+fn named(reason: Reason) -> DropReason {
+    match reason {
+        Reason::QueueFull => DropReason::QueueFull,
+        Reason::Refused => DropReason::Refused,
+        Reason::Abandoned => DropReason::Abandoned,
+        Reason::Contained => DropReason::Contained,
+        Reason::Kernel => DropReason::Kernel,
+        Reason::NoCredit => DropReason::NoCredit,
+        Reason::Framing => DropReason::Framing,
+        Reason::Conversion => DropReason::Conversion,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_has_its_name() {
+        let counters = DestinationCounters::default();
+        for (n, reason) in Reason::ALL.into_iter().enumerate() {
+            counters.dropped.add(reason, n + 1);
+            counters.accepted.add(n + 1);
+            assert_eq!(reason.name().replace('_', "-"), named(reason).name());
+        }
+        counters.accepted.add(7);
+        counters.delivered.add(4);
+        counters.waiting.add(3);
+        let flow = of_destination(&counters);
+        assert!(flow.balanced(), "{flow:?}");
+        assert_eq!(flow.dropped.count(DropReason::Abandoned), 3);
+    }
+
+    #[test]
+    fn sources_and_paths_add_up() {
+        let source = SourceCounters::default();
+        source.received.add(10);
+        source.routed.add(4);
+        source.unmatched.add(3);
+        source.in_work.add(2);
+        source.dropped.add(Reason::Kernel, 1);
+        assert!(of_source(&source).balanced());
+        let path = PathCounters::default();
+        path.ingress.add(10);
+        path.matched.add(4);
+        let flow = of_path(&path);
+        assert_eq!((flow.filtered, flow.balanced()), (6, true));
+    }
+
+    #[test]
+    fn what_is_missing_stays_missing() {
+        let source = SourceCounters::default();
+        source.received.add(1);
+        assert_eq!(settled(Instant::now(), || of_source(&source)).difference(), 1);
+    }
+}

@@ -1,0 +1,32 @@
+//! Whether the workers do their work: each is asked, and the time to its answer is the metric syslog-ng has.
+
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::{Duration, Instant};
+
+use control::Health;
+use engine::Shared;
+
+/// A worker that has not answered by then is stuck: a turn takes milliseconds.
+const ANSWER_MAX: Duration = Duration::from_secs(5);
+
+pub fn of(shared: &Shared) -> Health {
+    let mut health = Health::default();
+    let mut slowest = Duration::ZERO;
+    for worker in shared.workers() {
+        let asked = Instant::now();
+        let (answered, waiting) = sync_channel(0);
+        worker.barrier(answered);
+        // The answer is that the sender is dropped.
+        match waiting.recv_timeout(ANSWER_MAX) {
+            Err(RecvTimeoutError::Timeout) => {
+                let (number, seconds) = (worker.index(), ANSWER_MAX.as_secs());
+                health.complaints.push(format!("worker {number} has not answered within {seconds} seconds"));
+            }
+            _ => slowest = slowest.max(asked.elapsed()),
+        }
+    }
+    let seconds = slowest.as_secs_f64();
+    health.metrics.push(("syslogng_io_worker_latency_seconds".into(), seconds));
+    health.metrics.push(("syslogng_mainloop_io_worker_roundtrip_latency_seconds".into(), seconds));
+    health
+}

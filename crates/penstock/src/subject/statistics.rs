@@ -1,0 +1,142 @@
+//! The engine's counters under the names syslog-ng has for them.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+
+use control::Counter;
+use control::catalog::{self, Input, Listener, Output};
+use engine::View;
+use engine::driver::Destination;
+use engine::ledger::Reason;
+use engine::source::Source;
+
+use crate::program::Gone;
+
+/// Counters of the objects of a configuration, in the order of their names.
+pub fn of_view(view: &View) -> Vec<Counter> {
+    let mut counters = Vec::new();
+    let mut groups: BTreeMap<&str, u64> = BTreeMap::new();
+    for source in &view.sources {
+        of_source(source, &mut counters);
+        *groups.entry(&source.group).or_default() += source.counters.received.value();
+    }
+    counters.extend(groups.iter().map(|(name, received)| catalog::source(name, *received)));
+    let mut groups: BTreeMap<&str, u64> = BTreeMap::new();
+    for (id, destination) in &view.destinations {
+        of_destination(id, &**destination, &mut counters);
+        *groups.entry(group(id)).or_default() += destination.counters().accepted.value();
+    }
+    counters.extend(groups.iter().map(|(name, accepted)| catalog::destination(name, *accepted)));
+    for (name, step) in &view.filters {
+        counters.extend(catalog::filter(name, step.matched.value(), step.not_matched.value()));
+    }
+    counters
+}
+
+/// Counters of the program as a whole.
+pub fn of_program(view: &View, gone: Gone, budget_used: usize) -> Vec<Counter> {
+    let received: u64 = view.sources.iter().map(|s| s.counters.received.value()).sum();
+    let queued: u64 = view.destinations.iter().map(|(_, d)| d.counters().accepted.value()).sum();
+    let internal = view.sources.iter().filter(|s| s.driver == "internal");
+    let internal: u64 = internal.map(|s| s.counters.received.value()).sum();
+    let mut counters = catalog::center(gone.received + received, gone.queued + queued).to_vec();
+    counters.push(catalog::global("msg_allocated_bytes", "value", budget_used as u64));
+    counters.extend(catalog::internal_events(internal, oplog::logger().lost()));
+    counters
+}
+
+/// `s_net#0` belongs to `s_net`.
+fn group(id: &str) -> &str {
+    id.rsplit_once('#').map_or(id, |(group, _)| group)
+}
+
+fn of_source(source: &Source, counters: &mut Vec<Counter>) {
+    let c = &source.counters;
+    counters.extend(catalog::input(&Input {
+        driver: source.driver,
+        id: &source.id,
+        instance: &source.instance,
+        processed: c.received.value(),
+        bytes: c.received_bytes.value(),
+        stamp: c.last_seen.load(Ordering::Relaxed),
+    }));
+    match kind(&source.instance) {
+        Some(Kind::Stream(address)) => {
+            let max_connections = c.connections_max.load(Ordering::Relaxed);
+            counters.extend(catalog::listener(&Listener {
+                driver: source.driver,
+                id: &source.group,
+                address: &address,
+                connections: c.connections.value(),
+                max_connections,
+                rejected: c.rejected_connections.value(),
+            }));
+        }
+        Some(Kind::Datagram) => {
+            counters.push(catalog::kernel_drops(&source.id, &source.instance, c.dropped.value(Reason::Kernel)));
+        }
+        None => {}
+    }
+}
+
+enum Kind {
+    /// As syslog-ng names the address of a listener.
+    Stream(String),
+    Datagram,
+}
+
+/// Sockets begin with their protocol: `tcp,0.0.0.0:514`, `unix-stream,/dev/log`.
+fn kind(instance: &str) -> Option<Kind> {
+    let (protocol, address) = instance.split_once(',')?;
+    match protocol {
+        "tcp" if address.starts_with('[') => Some(Kind::Stream(format!("stream,AF_INET6({address})"))),
+        "tcp" => Some(Kind::Stream(format!("stream,AF_INET({address})"))),
+        "unix-stream" => Some(Kind::Stream(format!("stream,AF_UNIX({address})"))),
+        "udp" | "unix-dgram" => Some(Kind::Datagram),
+        _ => None,
+    }
+}
+
+fn of_destination(id: &str, destination: &dyn Destination, counters: &mut Vec<Counter>) {
+    let (driver, instance) = destination.described();
+    let c = destination.counters();
+    // As in syslog-ng: no line for a file nobody has written to.
+    if matches!(driver, "file" | "pipe") && c.accepted.value() == 0 {
+        return;
+    }
+    counters.extend(catalog::output(&Output {
+        driver,
+        id,
+        instance: &instance,
+        processed: c.accepted.value(),
+        written: c.delivered.value(),
+        dropped: c.dropped.total(),
+        queued: c.waiting.value(),
+        memory_usage: c.waiting_bytes.value(),
+        written_bytes: c.delivered_bytes.value(),
+        truncated_count: c.truncated.value(),
+        unreachable: c.unreachable.value() > 0,
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_of_listeners() {
+        let check = |instance: &str, expected: Option<&str>| {
+            let found = match kind(instance) {
+                Some(Kind::Stream(address)) => Some(address),
+                _ => None,
+            };
+            assert_eq!(found.as_deref(), expected, "{instance}");
+        };
+        check("tcp,0.0.0.0:514", Some("stream,AF_INET(0.0.0.0:514)"));
+        check("tcp,[::]:514", Some("stream,AF_INET6([::]:514)"));
+        check("unix-stream,/dev/log", Some("stream,AF_UNIX(/dev/log)"));
+        check("udp,0.0.0.0:514", None);
+        check("/dev/stdin", None);
+        assert_eq!(group("a#b#0"), "a#b");
+    }
+}
