@@ -5,6 +5,8 @@ pub mod destinations;
 pub mod options;
 mod registry;
 pub mod sources;
+#[cfg(test)]
+mod testing;
 pub mod writer;
 
 pub use codes::CODES;

@@ -1,1 +1,70 @@
-//! .
+use crate::testing::{HEAD, Running, errors};
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+
+fn config(source: &str) -> String {
+    format!(
+        "{HEAD}source s {{ {source} }};\n\
+         destination d {{ file(\"%dir%/out\" template(\"${{TRANSPORT}}|${{HOST}}|${{PROGRAM}}|${{FILE_NAME}}|${{MSG}}\\n\")); }};\n\
+         log {{ source(s); destination(d); }};\n"
+    )
+}
+
+fn write(running: &Running, text: &str) {
+    let mut pipe = OpenOptions::new().write(true).open(running.path("in")).expect("open");
+    pipe.write_all(text.as_bytes()).expect("write");
+}
+
+#[test]
+fn writers_come_and_go() {
+    let running = Running::start(&config("pipe(\"%dir%/in\");"));
+    let meta = std::fs::metadata(running.path("in")).expect("it was made");
+    assert!(meta.file_type().is_fifo());
+    assert_eq!(meta.permissions().mode() & 0o777, 0o600);
+    write(&running, "<13>Nov 11 01:02:03 app[3]: one\n");
+    running.wait_lines("out", 1);
+    write(&running, "<13>Nov 11 01:02:03 app: two\n<13>Nov 11 01:02:03 h app: three\n");
+    let (host, name) = (transport::local_host_name(false, None), running.path("in").display().to_string());
+    let line = |program: &str, message: &str| format!("local+pipe|{host}|{program}|{name}|{message}");
+    let expected = [line("app", "one"), line("app", "two"), line("h", "app: three")];
+    assert_eq!(running.wait_lines("out", 3), expected);
+}
+
+#[test]
+fn old_configurations_expect_a_host_name() {
+    let text = config("fifo(\"%dir%/in\");").replace("@version: 4.11", "@version: 3.1");
+    let running = Running::start(&text);
+    write(&running, "<13>Nov 11 01:02:03 h app: m\n");
+    assert!(running.wait_lines("out", 1)[0].starts_with("local+pipe|h|app|"));
+}
+
+#[test]
+fn a_reload_keeps_half_a_line() {
+    let mut running = Running::start(&config("pipe(\"%dir%/in\");"));
+    write(&running, "<13>Nov 11 01:02:03 app: before\n<13>Nov 11 01:02:03 app: ha");
+    running.wait_lines("out", 1);
+    running.reload(&config("pipe(\"%dir%/in\" program-override(new));")).expect("reload");
+    write(&running, "lf\n");
+    let lines = running.wait_lines("out", 2);
+    assert!(lines[1].contains("|new|") && lines[1].ends_with("|half"), "{lines:?}");
+}
+
+#[test]
+fn folders_permissions_and_what_is_in_the_way() {
+    let mut running =
+        Running::start(&config("pipe(\"%dir%/x/y/in\" create-dirs(yes) dir-perm(0711) perm(0622));"));
+    let mode = |name: &str| std::fs::metadata(running.path(name)).expect("made").permissions().mode() & 0o777;
+    assert_eq!((mode("x/y/in"), mode("x")), (0o622, 0o711));
+    std::fs::write(running.path("file"), "text").expect("write");
+    let error = running.reload(&config("pipe(\"%dir%/file\");")).expect_err("no pipe");
+    assert!(error.contains("no named pipe"), "{error}");
+    assert_eq!(running.text("file"), "text");
+    running.reload(&config("pipe(\"%dir%/file\" optional(yes));")).expect("optional");
+}
+
+#[test]
+fn several_lines_in_one_are_refused_by_name() {
+    let found = errors(&config("pipe(\"%dir%/in\" multi-line-mode(indented));"));
+    assert!(found.contains("multi-line-mode"), "{found}");
+}

@@ -1,0 +1,133 @@
+//! A real engine on a configuration text and a folder of its own, for the tests of drivers.
+
+use crate::REGISTRY;
+use conf_syntax::ParseOptions;
+use diag::{Diagnostics, render_all};
+use engine::compile::{Plan, compile};
+use engine::source::Source;
+use engine::{Engine, EngineOptions};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use template::Identity;
+
+/// What the configurations of tests begin with.
+pub const HEAD: &str = "@version: 4.11\noptions { keep-hostname(yes); use-dns(no); };\n";
+/// How long something that must happen may take on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+pub struct Running {
+    pub dir: tempfile::TempDir,
+    engine: Option<Engine>,
+}
+
+impl Running {
+    /// Starts two workers on a configuration. `%dir%` in it is the test's folder.
+    #[track_caller]
+    pub fn start(text: &str) -> Running {
+        let mut running = Running::idle();
+        if let Err(errors) = running.reload(text) {
+            panic!("{errors}\n{text}");
+        }
+        running
+    }
+
+    /// Two workers without a configuration.
+    pub fn idle() -> Running {
+        let options =
+            EngineOptions { workers: 2, memory_max: 64 << 20, sharing: true, identity: Identity::new("test") };
+        let engine = Engine::new(&options).expect("workers");
+        Running { dir: tempfile::tempdir().expect("folder"), engine: Some(engine) }
+    }
+
+    fn engine(&mut self) -> &mut Engine {
+        self.engine.as_mut().expect("it runs")
+    }
+
+    /// Puts a configuration in the place of the one that runs. The error is what the compiler or the engine said.
+    pub fn reload(&mut self, text: &str) -> Result<(), String> {
+        let text = text.replace("%dir%", &self.dir.path().display().to_string());
+        let plan = plan(&text, self.engine())?;
+        self.engine().apply(plan).map_err(|errors| errors.join("\n"))
+    }
+
+    pub fn shared(&self) -> Arc<engine::Shared> {
+        Arc::clone(self.engine.as_ref().expect("it runs").shared())
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub fn text(&self, name: &str) -> String {
+        std::fs::read(self.path(name)).map(|b| String::from_utf8_lossy(&b).into_owned()).unwrap_or_default()
+    }
+
+    /// Waits until a file has at least so many lines, and gives them.
+    #[track_caller]
+    pub fn wait_lines(&self, name: &str, count: usize) -> Vec<String> {
+        wait_until(&format!("{count} lines in {name}"), || self.text(name).lines().count() >= count);
+        self.text(name).lines().map(str::to_owned).collect()
+    }
+
+    /// A running source by `<statement>#<n>`.
+    #[track_caller]
+    pub fn source(&self, id: &str) -> Arc<Source> {
+        let engine = self.engine.as_ref().expect("it runs");
+        let found = engine.view().sources.iter().find(|s| s.id == id);
+        Arc::clone(found.unwrap_or_else(|| panic!("no source {id}")))
+    }
+
+    /// Stops, and leaves the folder to look at.
+    pub fn stop(&mut self) {
+        if let Some(engine) = self.engine.take() {
+            engine.stop(PATIENCE);
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+fn plan(text: &str, engine: &Engine) -> Result<Plan, String> {
+    let parsed =
+        conf_syntax::parse_text("test.conf", text, &ParseOptions { read_files: false, ..ParseOptions::default() });
+    let mut diags = Diagnostics::new();
+    diags.extend(parsed.diagnostics);
+    let identity = Identity::new("test");
+    let plan = compile(&parsed.config, &parsed.sources, &REGISTRY, &identity, engine.existing(), &mut diags);
+    plan.filter(|_| !diags.has_errors()).ok_or_else(|| render_all(&diags, &parsed.sources))
+}
+
+/// What the compiler finds wrong with a configuration.
+#[track_caller]
+pub fn errors(text: &str) -> String {
+    match Running::idle().reload(text) {
+        Err(found) => found,
+        Ok(()) => panic!("nothing is wrong with\n{text}"),
+    }
+}
+
+/// Waits for a state that must come.
+#[track_caller]
+pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let until = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < until, "waited in vain for {what}");
+        std::thread::yield_now();
+    }
+}
+
+/// A port nobody has on the loopback addresses, for TCP and UDP.
+pub fn free_port() -> u16 {
+    loop {
+        let tcp = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        let port = tcp.local_addr().expect("address").port();
+        if std::net::UdpSocket::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
+}
