@@ -1,6 +1,7 @@
 //! What a worker keeps between messages to run filters and rewrites.
 
-use pattern::{Cache, Slots};
+use crate::set::Known;
+use pattern::{Cache, Slots, TextMemo};
 use record::{Demand, NameId, Stamp, TagId, Zone, ZoneCursor, name_of, tag_id};
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,12 +24,18 @@ pub struct Workspace {
     texts: Vec<Vec<u8>>,
     /// Answers about names, see [`Workspace::name_fits`].
     fits: HashMap<(u64, NameId), bool>,
+    /// For sets of filters, by their number.
+    known: HashMap<u64, Known>,
+    /// For substitutions, by their number.
+    memos: HashMap<u64, TextMemo>,
     tags: HashMap<Box<[u8]>, Option<TagId>>,
     zones: HashMap<Box<[u8]>, Option<ZoneCursor>>,
 }
 
 /// Entries of each table a worker keeps; a table that is full starts anew.
 const REMEMBERED_MAX: usize = 1 << 16;
+/// Sets of filters and operations remembered, those of older configurations among them.
+const SETS_MAX: usize = 256;
 /// Zones are large.
 const ZONES_MAX: usize = 1024;
 
@@ -115,6 +122,30 @@ impl Workspace {
         let fits = test(name_of(name));
         self.fits.insert((asker, name), fits);
         fits
+    }
+
+    /// What a set of filters remembers; once per batch.
+    pub(crate) fn take_known(&mut self, asker: u64) -> Known {
+        self.known.remove(&asker).unwrap_or_default()
+    }
+
+    pub(crate) fn keep_known(&mut self, asker: u64, known: Known) {
+        if self.known.len() >= SETS_MAX {
+            self.known.clear();
+        }
+        self.known.insert(asker, known);
+    }
+
+    /// The results an operation remembers; once per batch.
+    pub fn take_memo(&mut self, asker: u64) -> TextMemo {
+        self.memos.remove(&asker).unwrap_or_default()
+    }
+
+    pub fn keep_memo(&mut self, asker: u64, memo: TextMemo) {
+        if self.memos.len() >= SETS_MAX {
+            self.memos.clear();
+        }
+        self.memos.insert(asker, memo);
     }
 
     /// The tag of a name made from a message; `None` when it is no UTF-8, empty, or the table of tags is full.

@@ -3,7 +3,7 @@
 //! A table by PRI says at once which filters facility and severity decide; what they leave open is decided by patterns that share
 //! one matcher for each field. The twenty filters of a distribution's default configuration cost little more than one.
 
-use crate::context::{FilterContext, Workspace};
+use crate::context::{FilterContext, Workspace, new_asker};
 use crate::filter::Filter;
 use crate::node::Node;
 use crate::pri::{PriTable, VALUES};
@@ -22,16 +22,31 @@ pub struct FilterSet {
     rows: Box<[Row]>,
     open: Vec<Open>,
     fields: [Field; 3],
+    asker: u64,
 }
 
-/// What a value of PRI decides.
+/// What is known so far decides these.
 #[derive(Clone, Copy, Default)]
 struct Row {
     yes: u64,
-    /// Filters that need more than PRI.
+    /// Filters that need more.
     open: u64,
-    /// Patterns on MESSAGE those may ask for.
+    /// Of those: true when no pattern on MESSAGE matches, which is the usual case. Filters that ask for something else as well
+    /// are in `other` instead.
+    quiet: u64,
+    other: u64,
+    /// Patterns on MESSAGE the open ones may ask for.
     message: u64,
+    /// The open ones may ask for HOST, for PROGRAM.
+    host: bool,
+    program: bool,
+}
+
+/// Facts about a message; `None` where nobody looked.
+#[derive(Clone, Copy, Default)]
+struct Facts {
+    pri: u16,
+    fields: [Option<u64>; 3],
 }
 
 /// A filter's expression over shared patterns.
@@ -64,21 +79,17 @@ impl FilterSet {
             return None;
         }
         let mut shared = [Vec::new(), Vec::new(), Vec::new()];
-        let mut masks = Vec::with_capacity(filters.len());
-        let mut open = Vec::with_capacity(filters.len());
-        for filter in filters {
-            let mut message = 0;
-            open.push(share(filter.node(), filter, &mut Vec::new(), &mut shared, &mut message));
-            masks.push(message);
-        }
-        let rows = (0..VALUES).map(|pri| row(filters, &masks, pri)).collect();
+        let open = filters.iter().map(|f| share(f.node(), f, &mut Vec::new(), &mut shared)).collect();
         let [host, program, message] = shared.map(|list: Vec<Arc<Pattern>>| MultiPattern::compile(&list));
         let fields = [
             Field { subject: Subject::Host, patterns: host },
             Field { subject: Subject::Program, patterns: program },
             Field { subject: Subject::Message, patterns: message },
         ];
-        Some(FilterSet { filters: filters.to_vec(), rows, open, fields })
+        let mut set =
+            FilterSet { filters: filters.to_vec(), rows: Box::default(), open, fields, asker: new_asker() };
+        set.rows = (0..VALUES).map(|pri| set.row(&Facts { pri, ..Facts::default() }, u64::MAX)).collect();
+        Some(set)
     }
 
     pub fn len(&self) -> usize {
@@ -91,16 +102,14 @@ impl FilterSet {
 
     /// Appends to `out[n]` the records of the selection that the n-th filter matches.
     pub fn select_all(&self, batch: &Batch, selection: &[u32], cx: &mut FilterContext, out: &mut [Vec<u32>]) {
-        for index in selection {
-            let Some(record) = batch.records.get(*index as usize) else { continue };
-            let mut found = self.matching(batch, record, u64::MAX, cx);
+        self.each(batch, selection, cx, |index, mut found| {
             while found != 0 {
                 if let Some(list) = out.get_mut(found.trailing_zeros() as usize) {
-                    list.push(*index);
+                    list.push(index);
                 }
                 found &= found - 1;
             }
-        }
+        });
     }
 
     /// Appends each record of the selection to the list of the first filter that matches it, or to the list after the last one's.
@@ -111,136 +120,203 @@ impl FilterSet {
         cx: &mut FilterContext,
         out: &mut [Vec<u32>],
     ) {
-        for index in selection {
-            let Some(record) = batch.records.get(*index as usize) else { continue };
-            let first = self.first(batch, record, cx);
+        let last = self.filters.len();
+        self.each(batch, selection, cx, |index, found| {
+            let first = (found.trailing_zeros() as usize).min(last);
             if let Some(list) = out.get_mut(first) {
-                list.push(*index);
+                list.push(index);
             }
-        }
+        });
     }
 
-    /// The filters that match a record, bit by bit, among the `asked`.
+    /// Calls `f` with each record and the filters that match it.
+    fn each(&self, batch: &Batch, selection: &[u32], cx: &mut FilterContext, mut f: impl FnMut(u32, u64)) {
+        let mut known = cx.work.take_known(self.asker);
+        for index in selection {
+            if let Some(record) = batch.records.get(*index as usize) {
+                f(*index, self.matching(batch, record, &mut known, cx));
+            }
+        }
+        cx.work.keep_known(self.asker, known);
+    }
+
     #[inline]
-    pub fn matching(&self, batch: &Batch, record: &Record, asked: u64, cx: &mut FilterContext) -> u64 {
-        let row = self.row(record);
-        let mut found = row.yes & asked;
-        let mut left = row.open & asked;
-        if left != 0 {
-            let mut seen = Seen { message: row.message, ..Seen::default() };
-            while left != 0 {
-                let index = left.trailing_zeros();
-                left &= left - 1;
-                if self.holds(index as usize, batch, record, &mut seen, cx) {
-                    found |= 1 << index;
+    fn matching(&self, batch: &Batch, record: &Record, known: &mut Known, cx: &mut FilterContext) -> u64 {
+        let Some(row) = self.rows.get(usize::from(record.pri)) else { return 0 };
+        if row.open == 0 {
+            return row.yes;
+        }
+        let mut facts = Facts { pri: record.pri, ..Facts::default() };
+        let refined;
+        let row = if row.host || row.program {
+            for (field, asked) in [(HOST, row.host), (PROGRAM, row.program)] {
+                if asked && let Some(Field { subject, patterns }) = self.fields.get(field) {
+                    let text = subject.field(record).map(|span| batch.bytes(span)).unwrap_or_default();
+                    facts.fields[field] = Some(patterns.matches_often(text, &mut cx.work.patterns));
                 }
+            }
+            refined = known.row(&facts, || self.row(&facts, row.open | row.yes));
+            if refined.open == 0 {
+                return refined.yes;
+            }
+            refined
+        } else {
+            *row
+        };
+        let mut found = row.yes;
+        let mut left = row.open;
+        if row.message != 0
+            && let Some(Field { patterns, .. }) = self.fields.get(MESSAGE)
+        {
+            let answer = patterns.matches(batch.bytes(record.message), row.message, &mut cx.work.patterns);
+            facts.fields[MESSAGE] = Some(answer);
+            if answer == 0 {
+                found |= row.quiet;
+                left = row.other;
+            }
+        }
+        while left != 0 {
+            let index = left.trailing_zeros();
+            left &= left - 1;
+            if let Some(open) = self.open.get(index as usize)
+                && ask(open, &facts, batch, record, &mut cx.work, &mut cx.render)
+            {
+                found |= 1 << index;
             }
         }
         found
     }
 
-    /// The place of the first filter that matches; their number when none does.
-    fn first(&self, batch: &Batch, record: &Record, cx: &mut FilterContext) -> usize {
-        let row = self.row(record);
-        let sure = (row.yes.trailing_zeros() as usize).min(self.filters.len());
-        let mut left = row.open;
-        let mut seen = Seen { message: row.message, ..Seen::default() };
-        while left != 0 && (left.trailing_zeros() as usize) < sure {
-            let index = left.trailing_zeros() as usize;
-            left &= left - 1;
-            if self.holds(index, batch, record, &mut seen, cx) {
-                return index;
+    /// What the facts say about the `asked` filters.
+    fn row(&self, facts: &Facts, asked: u64) -> Row {
+        let mut row = Row::default();
+        let mut quiet = *facts;
+        quiet.fields[MESSAGE] = Some(0);
+        for (index, open) in self.open.iter().enumerate().filter(|(i, _)| asked & (1 << i) != 0) {
+            match decided(open, facts) {
+                Some(true) => row.yes |= 1 << index,
+                Some(false) => continue,
+                None => {
+                    row.open |= 1 << index;
+                    match decided(open, &quiet) {
+                        Some(true) => row.quiet |= 1 << index,
+                        Some(false) => {}
+                        None => row.other |= 1 << index,
+                    }
+                    needs(open, facts, &mut row);
+                }
             }
         }
-        sure
+        row
     }
+}
 
+/// Rows for facts seen before: a table of fixed size.
+pub(crate) struct Known {
+    places: Vec<(Facts, Row)>,
+}
+
+/// A power of two.
+const KNOWN: usize = 128;
+
+impl Default for Known {
+    fn default() -> Known {
+        // No PRI is this large.
+        let nobody = Facts { pri: u16::MAX, ..Facts::default() };
+        Known { places: vec![(nobody, Row::default()); KNOWN] }
+    }
+}
+
+impl Known {
     #[inline]
-    fn row(&self, record: &Record) -> Row {
-        self.rows.get(usize::from(record.pri)).copied().unwrap_or_default()
+    fn row(&mut self, facts: &Facts, make: impl FnOnce() -> Row) -> Row {
+        let [host, program, _] = facts.fields.map(|f| f.unwrap_or(1 << 63));
+        let hash = (u64::from(facts.pri) ^ host.rotate_left(17) ^ program.rotate_left(39))
+            .wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        match self.places.get_mut((hash >> 57) as usize & (KNOWN - 1)) {
+            Some((seen, row)) if seen.pri == facts.pri && seen.fields == facts.fields => *row,
+            Some(place) => {
+                *place = (*facts, make());
+                place.1
+            }
+            None => make(),
+        }
     }
+}
 
-    fn holds(
-        &self,
-        index: usize,
-        batch: &Batch,
-        record: &Record,
-        seen: &mut Seen,
-        cx: &mut FilterContext,
-    ) -> bool {
-        match self.open.get(index) {
-            Some(open) => self.ask(open, batch, record, seen, &mut cx.work, &mut cx.render),
+/// The answer, where the facts give it.
+fn decided(open: &Open, facts: &Facts) -> Option<bool> {
+    match open {
+        Open::Pri(table) => Some(table.has(facts.pri)),
+        Open::Shared { field, bit } => facts.fields.get(*field)?.map(|answers| answers & (1 << bit) != 0),
+        Open::Alone(filter, path) => match follow(filter.node(), path) {
+            Some(Node::Always(value)) => Some(*value),
+            _ => None,
+        },
+        Open::Not(inner) => decided(inner, facts).map(|v| !v),
+        Open::And(list) => any_or_all(list, facts, false),
+        Open::Or(list) => any_or_all(list, facts, true),
+    }
+}
+
+/// One `decisive` answer decides; all must be known otherwise.
+fn any_or_all(list: &[Open], facts: &Facts, decisive: bool) -> Option<bool> {
+    let mut known = true;
+    for open in list {
+        match decided(open, facts) {
+            Some(value) if value == decisive => return Some(decisive),
+            Some(_) => {}
+            None => known = false,
+        }
+    }
+    known.then_some(!decisive)
+}
+
+/// Notes what the undecided parts ask for.
+fn needs(open: &Open, facts: &Facts, row: &mut Row) {
+    if decided(open, facts).is_some() {
+        return;
+    }
+    match open {
+        Open::Shared { field: HOST, .. } => row.host = true,
+        Open::Shared { field: PROGRAM, .. } => row.program = true,
+        Open::Shared { bit, .. } => row.message |= 1 << bit,
+        Open::Not(inner) => needs(inner, facts, row),
+        Open::And(list) | Open::Or(list) => list.iter().for_each(|o| needs(o, facts, row)),
+        Open::Pri(_) | Open::Alone(..) => {}
+    }
+}
+
+/// Decides with the message at hand; the facts hold every shared answer the row asked for.
+fn ask(
+    open: &Open,
+    facts: &Facts,
+    batch: &Batch,
+    record: &Record,
+    work: &mut Workspace,
+    render: &mut RenderContext,
+) -> bool {
+    match open {
+        Open::Pri(table) => table.has(record.pri),
+        Open::Shared { field, bit } => {
+            facts.fields.get(*field).copied().flatten().unwrap_or_default() & (1 << bit) != 0
+        }
+        Open::Alone(filter, path) => match follow(filter.node(), path) {
+            Some(node) => node.holds(batch, record, work, render),
             None => false,
-        }
-    }
-
-    fn ask(
-        &self,
-        open: &Open,
-        batch: &Batch,
-        record: &Record,
-        seen: &mut Seen,
-        work: &mut Workspace,
-        render: &mut RenderContext,
-    ) -> bool {
-        match open {
-            Open::Shared { field, bit } => self.answers(*field, batch, record, seen, work) & (1 << bit) != 0,
-            Open::Pri(table) => table.has(record.pri),
-            Open::Alone(filter, path) => match follow(filter.node(), path) {
-                Some(node) => node.holds(batch, record, work, render),
-                None => false,
-            },
-            Open::Not(inner) => !self.ask(inner, batch, record, seen, work, render),
-            Open::And(list) => list.iter().all(|o| self.ask(o, batch, record, seen, work, render)),
-            Open::Or(list) => list.iter().any(|o| self.ask(o, batch, record, seen, work, render)),
-        }
-    }
-
-    /// Which of the field's patterns match, found out once per message.
-    #[inline]
-    fn answers(
-        &self,
-        field: usize,
-        batch: &Batch,
-        record: &Record,
-        seen: &mut Seen,
-        work: &mut Workspace,
-    ) -> u64 {
-        if let Some(Some(answer)) = seen.fields.get(field) {
-            return *answer;
-        }
-        let Some(Field { subject, patterns }) = self.fields.get(field) else { return 0 };
-        let text = subject.field(record).map(|span| batch.bytes(span)).unwrap_or_default();
-        let answer = match field {
-            MESSAGE => patterns.matches(text, seen.message, &mut work.patterns),
-            _ => patterns.matches_often(text, &mut work.patterns),
-        };
-        if let Some(slot) = seen.fields.get_mut(field) {
-            *slot = Some(answer);
-        }
-        answer
+        },
+        Open::Not(inner) => !ask(inner, facts, batch, record, work, render),
+        Open::And(list) => list.iter().all(|o| ask(o, facts, batch, record, work, render)),
+        Open::Or(list) => list.iter().any(|o| ask(o, facts, batch, record, work, render)),
     }
 }
 
-/// What was found out about one message.
-#[derive(Default)]
-struct Seen {
-    fields: [Option<u64>; 3],
-    message: u64,
-}
-
-/// Rewrites an expression over the shared patterns, adding its own; `message` gets their bits on MESSAGE.
-fn share(
-    node: &Node,
-    filter: &Arc<Filter>,
-    path: &mut Path,
-    shared: &mut [Vec<Arc<Pattern>>; 3],
-    message: &mut u64,
-) -> Open {
-    let mut each = |nodes: &[Node], path: &mut Path, shared: &mut [Vec<Arc<Pattern>>; 3]| {
+/// Rewrites an expression over the shared patterns, adding its own.
+fn share(node: &Node, filter: &Arc<Filter>, path: &mut Path, shared: &mut [Vec<Arc<Pattern>>; 3]) -> Open {
+    let each = |nodes: &[Node], path: &mut Path, shared: &mut [Vec<Arc<Pattern>>; 3]| {
         let list = nodes.iter().enumerate().map(|(i, n)| {
             path.push(i);
-            let open = share(n, filter, path, shared, message);
+            let open = share(n, filter, path, shared);
             path.pop();
             open
         });
@@ -249,15 +325,12 @@ fn share(
     match node {
         Node::And(nodes) => Open::And(each(nodes, path, shared)),
         Node::Or(nodes) => Open::Or(each(nodes, path, shared)),
-        Node::Not(inner) => {
-            let mut list = each(std::slice::from_ref(inner), path, shared);
-            match list.pop() {
-                Some(open) => Open::Not(Box::new(open)),
-                None => Open::Alone(filter.clone(), path.clone()),
-            }
-        }
+        Node::Not(inner) => match each(std::slice::from_ref(inner), path, shared).pop() {
+            Some(open) => Open::Not(Box::new(open)),
+            None => Open::Alone(filter.clone(), path.clone()),
+        },
         Node::Pri(table) => Open::Pri(table.clone()),
-        Node::Filter(inner) => share(inner.node(), inner, &mut Vec::new(), shared, message),
+        Node::Filter(inner) => share(inner.node(), inner, &mut Vec::new(), shared),
         Node::Match(matcher) => {
             let field = match matcher.subject {
                 Subject::Host => HOST,
@@ -277,9 +350,6 @@ fn share(
                     list.len() - 1
                 }
             };
-            if field == MESSAGE {
-                *message |= 1 << bit;
-            }
             Open::Shared { field, bit: bit as u32 }
         }
         _ => Open::Alone(filter.clone(), path.clone()),
@@ -293,46 +363,4 @@ fn follow<'n>(node: &'n Node, path: &[usize]) -> Option<&'n Node> {
         Node::Not(inner) => follow(inner, rest),
         _ => None,
     }
-}
-
-fn row(filters: &[Arc<Filter>], messages: &[u64], pri: u16) -> Row {
-    let mut row = Row::default();
-    for (index, filter) in filters.iter().enumerate() {
-        match decided(filter.node(), pri) {
-            Some(true) => row.yes |= 1 << index,
-            Some(false) => {}
-            None => {
-                row.open |= 1 << index;
-                row.message |= messages.get(index).copied().unwrap_or_default();
-            }
-        }
-    }
-    row
-}
-
-/// The answer, where PRI alone gives it.
-fn decided(node: &Node, pri: u16) -> Option<bool> {
-    match node {
-        Node::Always(value) => Some(*value),
-        Node::Pri(table) => Some(table.has(pri)),
-        Node::Filter(filter) => decided(filter.node(), pri),
-        Node::Not(inner) => decided(inner, pri).map(|v| !v),
-        Node::And(nodes) => any_or_all(nodes, pri, false),
-        Node::Or(nodes) => any_or_all(nodes, pri, true),
-        _ => None,
-    }
-}
-
-/// One `decisive` answer decides; all must be known otherwise.
-fn any_or_all(nodes: &[Node], pri: u16, decisive: bool) -> Option<bool> {
-    let answers = nodes.iter().map(|n| decided(n, pri));
-    let mut known = true;
-    for answer in answers {
-        match answer {
-            Some(value) if value == decisive => return Some(decisive),
-            Some(_) => {}
-            None => known = false,
-        }
-    }
-    known.then_some(!decisive)
 }

@@ -84,9 +84,24 @@ impl Literal {
         }
     }
 
+    /// Whether a text that begins with this byte can match.
+    pub fn can_begin(&self, byte: u8) -> bool {
+        match &self.place {
+            Place::Whole { .. } | Place::Start => self.texts.iter().any(|t| match t.first() {
+                Some(first) => self.same(&[byte], &[*first]),
+                None => true,
+            }),
+            Place::End { .. } | Place::Inside(_) => true,
+        }
+    }
+
     #[inline]
     pub fn is_match(&self, text: &[u8]) -> bool {
         match &self.place {
+            Place::Whole { newline } => {
+                let cut = if *newline { before_newline(text) } else { None };
+                self.texts.iter().any(|t| self.same(text, t) || cut.is_some_and(|c| self.same(c, t)))
+            }
             Place::Inside(Inside::One(finder)) => finder.find(text).is_some(),
             Place::Inside(Inside::Many(ac)) => ac.is_match(text),
             Place::Start => self.texts.iter().any(|t| self.starts(text, t)),

@@ -15,6 +15,8 @@ const SINGLE_MAX: u32 = 8;
 pub struct MultiPattern {
     patterns: Vec<Arc<Pattern>>,
     shared: Option<Shared>,
+    /// By the first byte of a text: the patterns that can match it. Most patterns tied to the beginning are out at once.
+    by_first: Box<[u64; 256]>,
     ticket: Ticket,
 }
 
@@ -34,7 +36,13 @@ impl MultiPattern {
     pub fn compile(patterns: &[Arc<Pattern>]) -> MultiPattern {
         let patterns: Vec<Arc<Pattern>> = patterns.iter().take(PATTERNS_MAX).cloned().collect();
         let shared = Shared::new(&patterns);
-        MultiPattern { patterns, shared, ticket: Ticket::new() }
+        let mut by_first = Box::new([0; 256]);
+        for (index, pattern) in patterns.iter().enumerate() {
+            for byte in (0..=u8::MAX).filter(|b| pattern.can_begin(*b)) {
+                by_first[usize::from(byte)] |= 1 << index;
+            }
+        }
+        MultiPattern { patterns, shared, by_first, ticket: Ticket::new() }
     }
 
     pub fn len(&self) -> usize {
@@ -66,6 +74,10 @@ impl MultiPattern {
     #[inline]
     pub fn matches(&self, text: &[u8], wanted: u64, cache: &mut Cache) -> u64 {
         let mut found = 0;
+        let wanted = match text.first() {
+            Some(byte) => wanted & self.by_first[usize::from(*byte)],
+            None => wanted,
+        };
         let mut open = wanted;
         if let Some(shared) = &self.shared
             && wanted & shared.members != 0

@@ -175,6 +175,14 @@ impl Pattern {
         }
     }
 
+    /// Whether a text that begins with this byte can match.
+    pub(crate) fn can_begin(&self, byte: u8) -> bool {
+        match &self.search {
+            Search::Literal(literal) => literal.can_begin(byte),
+            _ => true,
+        }
+    }
+
     #[inline]
     pub fn is_match(&self, text: &[u8], cache: &mut Cache) -> bool {
         match &self.search {

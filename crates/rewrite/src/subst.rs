@@ -1,8 +1,8 @@
 //! `subst()`: replaces the first match of a pattern in a value, or all of them with flags(global).
 
 use crate::op::assign;
-use filter::{FilterContext, Subject, group_names, span_in, store_matches};
-use pattern::{Cursor, Pattern};
+use filter::{FilterContext, Subject, group_names, new_asker, span_in, store_matches};
+use pattern::{Cursor, Pattern, Slots};
 use record::{Batch, Demand, NameId, Span, ValueType};
 use template::{Msg, Template};
 
@@ -16,6 +16,17 @@ pub struct Subst {
     pub groups: Vec<Option<NameId>>,
     /// The replacement prints matches, so they have to be values before it is made.
     uses_matches: bool,
+    /// The result depends on nothing but the value, so it can be remembered.
+    closed: bool,
+    asker: u64,
+}
+
+/// What is reused from message to message.
+struct Scratch {
+    slots: Slots,
+    out: Vec<u8>,
+    /// The matches have to become values.
+    stores: bool,
 }
 
 impl Subst {
@@ -25,44 +36,84 @@ impl Subst {
         let mut demand = Demand::default();
         with.reads(&mut demand);
         let number = |n: &NameId| n.0 <= NameId::MATCH_MAX;
-        let uses_matches =
-            demand.everything || demand.names.iter().any(|n| number(n) || groups.contains(&Some(*n)));
-        Some(Subst { name, pattern, subject, with, groups, uses_matches })
+        let own = |n: &NameId| number(n) || groups.contains(&Some(*n));
+        let uses_matches = demand.everything || demand.names.iter().any(own);
+        // What a template prints besides values (times, counters) is no demand, so only a literal or one match is sure to be closed.
+        let closed = with.literal().is_some()
+            || with.single_name().is_some_and(|n| (n.0 as usize) < groups.len() || groups.contains(&Some(n)));
+        let asker = new_asker();
+        Some(Subst { name, pattern, subject, with, groups, uses_matches, closed, asker })
     }
 
     pub fn apply(&self, batch: &mut Batch, selection: &[u32], cx: &mut FilterContext) {
         // Matches nobody reads are not stored.
-        let first = |n: usize| u8::try_from(n).ok().map(NameId::of_match);
-        let wanted = |n: NameId| cx.work.wanted.has(n);
-        let stores = self.uses_matches
-            || (0..self.groups.len()).filter_map(first).any(wanted)
-            || self.groups.iter().flatten().any(|n| wanted(*n));
-        let mut out = cx.work.text();
-        let mut slots = std::mem::take(&mut cx.work.slots);
-        for index in selection {
-            self.one(batch, *index as usize, stores, cx, &mut slots, &mut out);
+        let stores = self.uses_matches || self.stored(cx);
+        let mut scratch = Scratch { slots: std::mem::take(&mut cx.work.slots), out: cx.work.text(), stores };
+        if self.closed && self.subject.repeats() && !self.stored(cx) {
+            self.apply_remembering(batch, selection, cx, &mut scratch);
+        } else {
+            for index in selection {
+                self.one(batch, *index as usize, cx, &mut scratch);
+            }
         }
-        cx.work.slots = slots;
-        cx.work.keep_text(out);
+        cx.work.slots = scratch.slots;
+        cx.work.keep_text(scratch.out);
+    }
+
+    /// Whether the matches are to be seen afterwards.
+    fn stored(&self, cx: &FilterContext) -> bool {
+        let wanted = |n: NameId| cx.work.wanted.has(n);
+        let numbers = (0..self.groups.len()).filter_map(|n| u8::try_from(n).ok()).map(NameId::of_match);
+        numbers.chain(self.groups.iter().flatten().copied()).any(wanted)
+    }
+
+    /// Hosts and programs are few and come again and again: what became of one is remembered.
+    fn apply_remembering(
+        &self,
+        batch: &mut Batch,
+        selection: &[u32],
+        cx: &mut FilterContext,
+        scratch: &mut Scratch,
+    ) {
+        let mut memo = cx.work.take_memo(self.asker);
+        for index in selection.iter().map(|i| *i as usize) {
+            let Some(before) = batch.records.get(index).and_then(|r| self.subject.field(r)) else {
+                self.one(batch, index, cx, scratch);
+                continue;
+            };
+            match memo.get(batch.bytes(before)) {
+                Some(None) => {}
+                Some(Some(result)) => assign(batch, index, self.name, result, ValueType::String),
+                None => {
+                    let saved = batch.records.get(index).copied();
+                    self.one(batch, index, cx, scratch);
+                    let after = batch.records.get(index).and_then(|r| self.subject.field(r));
+                    let result = after.filter(|a| *a != before).map(|a| batch.bytes(a));
+                    memo.set(batch.bytes(before), result);
+                    // The matches were stored for the template only.
+                    if let (Some(saved), Some(after), Some(record)) =
+                        (saved, after, batch.records.get_mut(index))
+                    {
+                        *record = saved;
+                        if after != before {
+                            batch.set_span(index, self.name, after, ValueType::String);
+                        }
+                    }
+                }
+            }
+        }
+        cx.work.keep_memo(self.asker, memo);
     }
 
     #[inline]
-    fn one(
-        &self,
-        batch: &mut Batch,
-        index: usize,
-        stores: bool,
-        cx: &mut FilterContext,
-        slots: &mut pattern::Slots,
-        out: &mut Vec<u8>,
-    ) {
+    fn one(&self, batch: &mut Batch, index: usize, cx: &mut FilterContext, scratch: &mut Scratch) {
         let Some(record) = batch.records.get(index) else { return };
         // The usual case first: nothing is found, nothing is done.
         if let Some(span) = self.subject.field(record) {
             if !self.pattern.is_match(batch.bytes(span), &mut cx.work.patterns) {
                 return;
             }
-            return self.replace(batch, index, span, stores, cx, slots, out);
+            return self.replace(batch, index, span, cx, scratch);
         }
         let mut buffer = cx.work.text();
         let text = self.subject.text(Msg { batch, record }, &mut cx.render, &mut buffer);
@@ -75,22 +126,20 @@ impl Subst {
                     batch.append(&text)
                 }
             };
-            self.replace(batch, index, span, stores, cx, slots, out);
+            self.replace(batch, index, span, cx, scratch);
         }
         cx.work.keep_text(buffer);
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn replace(
         &self,
         batch: &mut Batch,
         index: usize,
         text: Span,
-        stores: bool,
         cx: &mut FilterContext,
-        slots: &mut pattern::Slots,
-        out: &mut Vec<u8>,
+        scratch: &mut Scratch,
     ) {
+        let Scratch { slots, out, stores } = scratch;
         let global = self.pattern.options().global;
         let mut cursor = Cursor::default();
         let mut done = 0;
@@ -101,7 +150,7 @@ impl Subst {
             let (start, end) = slots.get(0).unwrap_or((done, done));
             out.extend_from_slice(batch.bytes(text).get(done..start).unwrap_or_default());
             done = end.max(done);
-            if stores {
+            if *stores {
                 let all = filter::Wanted::All;
                 let wanted = if self.uses_matches { &all } else { &cx.work.wanted };
                 store_matches(batch, index, text, slots, &self.groups, wanted);

@@ -217,6 +217,36 @@ fn subst() {
     check_kind("subst('1' '2' value('x.a'))", (4, 11), "x.a", ValueType::String);
 }
 
+/// Without anybody who reads matches the results are remembered; they are the same.
+#[test]
+fn remembered_results_are_the_same() {
+    for (text, expected) in [
+        ("subst('^(web)' 'www' value('HOST'))", ["www1.x", "www2.x", "db", "", "www1.x", "db"]),
+        ("subst('^(\\w+)\\.x$' '$1' value('HOST'))", ["web1", "web2", "db", "", "web1", "db"]),
+        ("subst('^(?<h>\\w+)\\.x$' '${h}' value('HOST'))", ["web1", "web2", "db", "", "web1", "db"]),
+        ("subst('.+' '' value('HOST'))", ["", "", "", "", "", ""]),
+        ("subst('$' '!' value('HOST') flags(global))", ["web1.x!", "web2.x!", "db!", "!", "web1.x!", "db!"]),
+        ("subst('^' '$PID' value('HOST'))", ["1web1.x", "2web2.x", "3db", "4", "5web1.x", "6db"]),
+    ] {
+        let rewrite = &rewrites(text)[0];
+        for wanted in [Wanted::All, Wanted::of(&Demand::default())] {
+            let (mut cx, mut batch) = (context(), batch());
+            cx.work.wanted = wanted;
+            for _ in 0..3 {
+                batch.records.truncate(1);
+                for (n, host) in ["web1.x", "web2.x", "db", "", "web1.x", "db"].iter().enumerate() {
+                    batch.records.push(Record::new(Span::EMPTY));
+                    batch.set(n + 1, NameId::HOST, host.as_bytes(), ValueType::String);
+                    batch.set(n + 1, NameId::PID, (n + 1).to_string().as_bytes(), ValueType::String);
+                }
+                rewrite.apply(&mut batch, &[1, 2, 3, 4, 5, 6], &mut cx);
+                let hosts: Vec<&[u8]> = batch.records[1..].iter().map(|r| batch.bytes(r.host)).collect();
+                assert_eq!(hosts, expected.map(str::as_bytes), "{text}");
+            }
+        }
+    }
+}
+
 #[test]
 fn matches_are_stored_only_if_somebody_reads_them() {
     let rewrite = &rewrites("subst('(o) (w)' 'x')")[0];
