@@ -2,7 +2,8 @@
 
 use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Preset};
 
-use super::words::{DNS_WORDS, LOG_LEVELS, MARK_MODES, ON_ERRORS, TS_FORMATS};
+use super::output_groups::TEXT_TAKES_ALL;
+use super::words::{DNS_WORDS, LOG_LEVELS, MARK_MODES, TS_FORMATS};
 use super::{INT_MAX, SECONDS_MAX};
 
 const SECONDS: Kind = Kind::Seconds { min: 0, max: SECONDS_MAX };
@@ -167,12 +168,7 @@ static OUTPUT: Group = Group {
             Preset::Described("the default layout"),
             "The template of network and unix socket destinations that say none.",
         ),
-        Opt::new(
-            "on-error",
-            Kind::Choice(ON_ERRORS),
-            Preset::Text("drop-message"),
-            "What to do when a value does not fit the type that is asked for.",
-        ),
+        Opt::no_effect("on-error", TEXT_TAKES_ALL),
         Opt::new(
             "suppress",
             SECONDS,

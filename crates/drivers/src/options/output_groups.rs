@@ -2,12 +2,15 @@
 
 use conf_schema::{Group, Kind, OptionSpec as Opt, Preset};
 
-use super::words::{MARK_MODES, ON_ERRORS, TS_FORMATS, WRITER_FLAGS};
+use super::words::{MARK_MODES, TS_FORMATS, WRITER_FLAGS};
 use super::{INT_MAX, SECONDS_MAX};
 
 const LINE_BYTES_MAX: u64 = 1 << 30;
 /// Digits after the second: microseconds.
 const FRACTION_DIGITS_MAX: i64 = 6;
+
+/// Why on-error() decides nothing here.
+pub const TEXT_TAKES_ALL: &str = "a line of text takes values of every type";
 
 pub static TEMPLATE: Group = Group {
     name: "formatting",
@@ -43,12 +46,7 @@ pub static TEMPLATE: Group = Group {
             Preset::Bool(false),
             "Put a backslash before quotes and backslashes in macro values, and write control characters in octal.",
         ),
-        Opt::new(
-            "on-error",
-            Kind::Choice(ON_ERRORS),
-            Preset::Global("on-error"),
-            "What to do when a value does not fit the type the template asks for.",
-        ),
+        Opt::no_effect("on-error", TEXT_TAKES_ALL),
     ],
 };
 

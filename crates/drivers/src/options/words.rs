@@ -47,7 +47,7 @@ pub const SOURCE_FLAGS: &[Word] = &[
 
 /// `flags()` of `stdin()`.
 pub const STDIN_FLAGS: &[Word] = &concat_flag(
-    Word::new("exit-on-eof", "Stop the program in an orderly way when the input ends."),
+    Word::no_effect("exit-on-eof", "the program always stops, in an orderly way, when its standard input ends"),
     SOURCE_FLAGS,
 );
 
@@ -67,8 +67,8 @@ pub const WRITER_FLAGS: &[Word] = &[
     Word::new("no-multi-line", "Turn line breaks inside a message into blanks."),
     Word::new("seqnum", "Count local messages in `${SEQNUM}` (default).").undoes(&["no-seqnum"]),
     Word::new("no-seqnum", "Do not count.").undoes(&["seqnum"]),
-    Word::new("seqnum-all", "Count messages of remote hosts too.").undoes(&["no-seqnum-all"]),
-    Word::new("no-seqnum-all", "Count only local messages (default).").undoes(&["seqnum-all"]),
+    Word::not_yet("seqnum-all", "leave it out: messages of this machine are counted"),
+    Word::new("no-seqnum-all", "Count only local messages (default)."),
     Word::no_effect("threaded", "every destination has its own writer"),
     Word::not_yet(
         "ignore-errors",
@@ -138,16 +138,6 @@ pub const MARK_MODES: &[Word] = &[
     Word::new("periodical", "A MARK line every mark-freq(), whatever was written."),
     Word::new("none", "No marks."),
     Word::new("global", "What the global option says."),
-];
-
-/// `on-error()`
-pub const ON_ERRORS: &[Word] = &[
-    Word::new("drop-message", "Drop the message."),
-    Word::new("drop-property", "Leave the value out."),
-    Word::new("fallback-to-string", "Keep the value as text."),
-    Word::new("silently-drop-message", "Drop the message, log nothing."),
-    Word::new("silently-drop-property", "Leave the value out, log nothing."),
-    Word::new("silently-fallback-to-string", "Keep the value as text, log nothing."),
 ];
 
 /// `use-dns()`

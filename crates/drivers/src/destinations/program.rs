@@ -1,0 +1,194 @@
+//! `program()`: starts a program and writes messages to its standard input. It is started again when it ends.
+
+mod child;
+
+use super::single::{Place, SingleDestination};
+use super::stream::Unreachable;
+use super::writing::{self, Layout};
+use child::Child;
+use conf_schema::Settings;
+use diag::Diagnostics;
+use engine::driver::{BuildContext, DestinationDriver};
+use engine::{Chunk, Progress, Sink, Status};
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+    let command = s.text("command")?.to_owned();
+    let writer = writing::writer(s, cx, Layout::File, diags)?;
+    let options = Arc::new(ProgramOptions {
+        command: command.clone(),
+        inherit_environment: s.bool("inherit-environment").unwrap_or(true),
+        time_reopen: writing::time_reopen(s),
+    });
+    let key = s.text("persist-name").map_or_else(|| format!("afprogram_dd({command})"), str::to_owned);
+    let keep_alive = s.bool("keep-alive").unwrap_or(false);
+    let make = Box::new(move |place| Box::new(ProgramSink::new(place, Arc::clone(&options))) as Box<dyn Sink>);
+    let destination =
+        SingleDestination::new(("program", command), writer, writing::limits(s), keep_alive, make);
+    Some(DestinationDriver { key, destination: Arc::new(destination) })
+}
+
+pub struct ProgramOptions {
+    /// For `/bin/sh -c`.
+    pub command: String,
+    pub inherit_environment: bool,
+    /// From a failed start to the next attempt.
+    pub time_reopen: Duration,
+}
+
+/// A program that ends at once is not started more often than this.
+const RESTART_MIN: Duration = Duration::from_secs(1);
+
+enum State {
+    Waiting(Instant),
+    Running(Child),
+}
+
+struct ProgramSink {
+    place: Place,
+    options: Arc<ProgramOptions>,
+    state: State,
+    started: Instant,
+    /// The program that a message was begun for is gone.
+    rewind: bool,
+    unreachable: Unreachable,
+    started_before: bool,
+}
+
+impl ProgramSink {
+    fn new(place: Place, options: Arc<ProgramOptions>) -> ProgramSink {
+        let now = Instant::now();
+        ProgramSink {
+            unreachable: Unreachable::new(&place.counters),
+            place,
+            options,
+            state: State::Waiting(now),
+            started: now,
+            rewind: false,
+            started_before: false,
+        }
+    }
+
+    fn advance(&mut self, now: Instant) {
+        match &self.state {
+            State::Running(_) => {}
+            State::Waiting(until) if now < *until => {}
+            State::Waiting(_) => self.start(now),
+        }
+    }
+
+    fn start(&mut self, now: Instant) {
+        self.started = now;
+        let command = &self.options.command;
+        match Child::start(&self.options, &self.place) {
+            Ok(child) => {
+                oplog::verbose("Destination program started", &[("cmdline", command), ("pid", &child.pid())]);
+                if std::mem::replace(&mut self.started_before, true) {
+                    self.place.counters.reconnects.add(1);
+                }
+                self.unreachable.set(false);
+                self.state = State::Running(child);
+            }
+            Err(error) => {
+                let wait = self.options.time_reopen;
+                oplog::error(
+                    "Error starting the destination program",
+                    &[("cmdline", command), ("error", &error), ("time_reopen", &wait.as_secs())],
+                );
+                self.unreachable.set(true);
+                self.state = State::Waiting(now + wait);
+            }
+        }
+    }
+
+    /// Ends what is left of the program, and says when to start it again.
+    fn ended(&mut self, error: Option<&io::Error>) {
+        let again = (self.started + RESTART_MIN).max(Instant::now());
+        let State::Running(mut child) = std::mem::replace(&mut self.state, State::Waiting(again)) else { return };
+        let status = child.status().map_or_else(|| "still running".to_owned(), |s| s.to_string());
+        let command = &self.options.command;
+        match error {
+            Some(error) => oplog::notice(
+                "Destination program does not read any more, restarting",
+                &[("cmdline", command), ("status", &status), ("error", error)],
+            ),
+            None => {
+                oplog::notice("Child program exited, restarting", &[("cmdline", command), ("status", &status)]);
+            }
+        }
+        self.rewind = true;
+        child.end_later();
+    }
+
+    /// Notices that the program ended.
+    fn look(&mut self) {
+        if let State::Running(child) = &mut self.state
+            && child.status().is_some()
+        {
+            self.ended(None);
+        }
+    }
+}
+
+impl Sink for ProgramSink {
+    fn write(&mut self, chunks: &mut VecDeque<Chunk>, progress: &mut Progress<'_>) -> Status {
+        let now = Instant::now();
+        loop {
+            self.advance(now);
+            let Some(chunk) = chunks.front_mut() else { return Status::Done };
+            if std::mem::take(&mut self.rewind) {
+                chunk.rewind();
+            }
+            let child = match &mut self.state {
+                State::Running(child) => child,
+                State::Waiting(until) => return Status::Retry(until.saturating_duration_since(now)),
+            };
+            progress.delivered(chunk.advance(0), 0);
+            if chunk.pending().is_empty() {
+                if let Some(chunk) = chunks.pop_front() {
+                    progress.finished(chunk);
+                }
+                continue;
+            }
+            match child.write(chunk.pending()) {
+                Ok(n) => {
+                    let done = chunk.advance(n);
+                    progress.delivered(done, n);
+                }
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return Status::Blocked,
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => self.ended(Some(&e)),
+            }
+        }
+    }
+
+    fn event(&mut self) {
+        if self.place.restart.swap(false, Ordering::Relaxed)
+            && let State::Running(child) = std::mem::replace(&mut self.state, State::Waiting(Instant::now()))
+        {
+            self.rewind = true;
+            child.end_later();
+        }
+        self.look();
+        self.advance(Instant::now());
+    }
+
+    fn tick(&mut self, now: Instant) {
+        self.look();
+        self.advance(now);
+    }
+
+    fn close(&mut self) {
+        if let State::Running(child) = std::mem::replace(&mut self.state, State::Waiting(Instant::now())) {
+            child.end();
+        }
+        self.unreachable.set(false);
+    }
+}
+
+#[cfg(test)]
+mod tests;

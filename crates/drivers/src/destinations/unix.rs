@@ -1,0 +1,65 @@
+//! `unix-stream()` and `unix-dgram()`: sends messages to a program on this machine.
+
+use super::datagram::{DatagramOptions, DatagramSink};
+use super::single::{MakeSink, SingleDestination};
+use super::stream::{StreamOptions, StreamSink};
+use super::target::{Connect, Lookup, Route};
+use super::writing::{self, Layout};
+use conf_schema::Settings;
+use diag::Diagnostics;
+use engine::driver::{BuildContext, DestinationDriver};
+use std::path::PathBuf;
+use std::sync::Arc;
+use transport::SocketOptions;
+
+pub fn unix_stream(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+    build("unix-stream", false, s, cx, diags)
+}
+
+pub fn unix_dgram(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+    build("unix-dgram", true, s, cx, diags)
+}
+
+fn build(
+    driver: &'static str,
+    datagram: bool,
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Option<DestinationDriver> {
+    let path = PathBuf::from(s.path("path")?);
+    let writer = writing::writer(s, cx, Layout::Network, diags)?;
+    let connect = Connect { from: None, socket: socket_options(s) };
+    let time_reopen = writing::time_reopen(s);
+    let close_on_input = s.bool("close-on-input").unwrap_or(true);
+    let instance = path.display().to_string();
+    let protocol = if datagram { "dgram" } else { "stream" };
+    let key = s
+        .text("persist-name")
+        .map_or_else(|| format!("afsocket_dd.({protocol},AF_UNIX({instance}))"), str::to_owned);
+    let make: MakeSink = if datagram {
+        let options = Arc::new(DatagramOptions { connect, time_reopen });
+        Box::new(move |place| Box::new(DatagramSink::new(place, Lookup::path(&path), Arc::clone(&options))))
+    } else {
+        let options = Arc::new(StreamOptions { connect, close_on_input, time_reopen, failback: None });
+        Box::new(move |place| {
+            let route = Route::new(vec![Lookup::path(&path)]);
+            Box::new(StreamSink::new(place, route, Arc::clone(&options)))
+        })
+    };
+    let keep_alive = s.bool("keep-alive").unwrap_or(true);
+    let destination = SingleDestination::new((driver, instance), writer, writing::limits(s), keep_alive, make);
+    Some(DestinationDriver { key, destination: Arc::new(destination) })
+}
+
+/// The `{sock}` group alone.
+fn socket_options(s: &Settings) -> SocketOptions {
+    SocketOptions {
+        so_rcvbuf: s.size("so-rcvbuf").map(|n| n as usize).filter(|n| *n > 0),
+        so_sndbuf: s.size("so-sndbuf").map(|n| n as usize).filter(|n| *n > 0),
+        so_broadcast: s.bool("so-broadcast").unwrap_or(false),
+        so_keepalive: s.bool("so-keepalive").unwrap_or(false),
+        so_reuseport: s.bool("so-reuseport").unwrap_or(false),
+        ..SocketOptions::default()
+    }
+}
