@@ -22,4 +22,9 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "not a name of a value",
         "values() sets name-value pairs; the name is that of a macro computed from other values. Choose another name.",
     ),
+    (
+        "D0110",
+        "wrong failover()",
+        "failover() needs a transport with connections, and servers() with at least one host.",
+    ),
 ];

@@ -78,4 +78,16 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "Types are those of the manual's page on templates; the help names the nearest one.",
     ),
     ("E0117", "wrong template", "The text of a template does not compile; the message says where and why."),
+    (
+        "E0118",
+        "a log path no message reaches",
+        "An earlier log path of the same sources takes every message for itself: it has flags(final) and no filter. Move the path before \
+         it, give the earlier one a filter, or take flags(final) away.",
+    ),
+    (
+        "E0119",
+        "a partition key that never changes",
+        "worker-partition-key() tells messages apart; a text without a macro is the same for all of them. Put a macro in it, or leave it \
+         out.",
+    ),
 ];

@@ -85,7 +85,10 @@ impl Configuration {
         let Parsed { config, sources, diagnostics } = &mut self.parsed;
         let mut findings = Diagnostics::new();
         engine::compile::compile(config, sources, registry(), identity, &Existing::new(), &mut findings);
-        findings.into_iter().filter(|d| !ABOUT_REFERENCES.contains(&d.code)).for_each(|d| diagnostics.push(d));
+        findings
+            .into_iter()
+            .filter(|d| !ABOUT_REFERENCES.contains(&d.code))
+            .for_each(|d| diagnostics.push(d));
     }
 
     /// Adds what something else found out.
@@ -98,8 +101,12 @@ impl Configuration {
         for finding in self.parsed.diagnostics.sorted(&self.parsed.sources) {
             let place = finding.span.map(|s| self.parsed.sources.locate(s).to_string()).unwrap_or_default();
             let help = finding.help.as_deref().unwrap_or_default();
-            let fields: [oplog::Field<'_>; 4] =
-                [("code", &finding.code), ("message", &finding.message), ("location", &place), ("help", &help)];
+            let fields: [oplog::Field<'_>; 4] = [
+                ("code", &finding.code),
+                ("message", &finding.message),
+                ("location", &place),
+                ("help", &help),
+            ];
             match finding.severity {
                 Severity::Error => oplog::error("Error in the configuration", &fields),
                 Severity::Warning => oplog::warning("Warning about the configuration", &fields),
@@ -155,7 +162,11 @@ fn options(path: &Path) -> ParseOptions {
 
 /// Names that backticks know without a `@define`, as syslog-ng sets them.
 fn globals(folder: &Path) -> BTreeMap<String, String> {
-    let scl = if !Path::new(OWN_SCL).is_dir() && Path::new(DISTRIBUTION_SCL).is_dir() { DISTRIBUTION_SCL } else { OWN_SCL };
+    let scl = if !Path::new(OWN_SCL).is_dir() && Path::new(DISTRIBUTION_SCL).is_dir() {
+        DISTRIBUTION_SCL
+    } else {
+        OWN_SCL
+    };
     let include = Path::new(scl).parent().map_or_else(String::new, |p| p.display().to_string());
     let path: Vec<String> = include_path(folder).iter().map(|p| p.display().to_string()).collect();
     let data = if scl == OWN_SCL { "/usr/share/penstock" } else { "/usr/share/syslog-ng" };

@@ -92,7 +92,10 @@ impl Program {
                 oplog::notice("Configuration reload finished", &[]);
             }
             Err(error) => {
-                oplog::error("Error initializing configuration, reverting back to the old one", &[("error", error)]);
+                oplog::error(
+                    "Error initializing configuration, reverting back to the old one",
+                    &[("error", error)],
+                );
             }
         }
         notify::ready();

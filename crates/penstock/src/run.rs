@@ -136,8 +136,9 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
         configuration.compile_without_references(&template::Identity::new("localhost"));
         return Err(failed(EXIT_CONFIG, configuration.report().trim_end()));
     }
-    let identity = identity::of(&options.state_dir)
-        .map_err(|error| failed(EXIT_INIT, &format!("cannot use {}: {error}", options.state_dir.display())))?;
+    let identity = identity::of(&options.state_dir).map_err(|error| {
+        failed(EXIT_INIT, &format!("cannot use {}: {error}", options.state_dir.display()))
+    })?;
     let engine_options = EngineOptions {
         workers: options.worker_threads.unwrap_or_else(limits::workers),
         memory_max: limits::memory_max(),

@@ -27,12 +27,19 @@ impl Served {
     /// Counters as the engine has them, of what exists.
     fn raw(&self) -> Vec<Counter> {
         let running = self.program.running();
-        let mut counters = statistics::of_program(&running.view, self.program.history.gone(), self.program.shared.budget.used());
+        let mut counters = statistics::of_program(
+            &running.view,
+            self.program.history.gone(),
+            self.program.shared.budget.used(),
+        );
         counters.extend(statistics::of_view(&running.view));
         let moments = [
             ("last_config_file_modification_timestamp_seconds", running.modified),
             ("last_config_reload_timestamp_seconds", self.program.reloaded.load(Ordering::Relaxed)),
-            ("last_successful_config_reload_timestamp_seconds", self.program.reloaded_well.load(Ordering::Relaxed)),
+            (
+                "last_successful_config_reload_timestamp_seconds",
+                self.program.reloaded_well.load(Ordering::Relaxed),
+            ),
         ];
         counters.extend(moments.map(|(name, seconds)| catalog::moment(name, seconds)));
         counters.extend(catalog::ledger(&self.ledger()));

@@ -30,8 +30,10 @@ pub fn print_version(called_as: CalledAs) -> ExitCode {
 
 /// `source network`, a line each.
 pub fn print_components() -> ExitCode {
-    let lines: Vec<String> =
-        components::names().into_iter().map(|(context, name)| format!("{} {name}\n", context.as_str())).collect();
+    let lines: Vec<String> = components::names()
+        .into_iter()
+        .map(|(context, name)| format!("{} {name}\n", context.as_str()))
+        .collect();
     print(&lines.concat())
 }
 

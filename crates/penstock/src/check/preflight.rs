@@ -34,7 +34,11 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "Ports below net.ipv4.ip_unprivileged_port_start (1024 unless changed) can be bound by root or with the capability \
          CAP_NET_BIND_SERVICE only. Give the service this capability, or use a higher port.",
     ),
-    ("C0104", "a folder stands where a file should", "The path of a file names an existing folder. Correct the path."),
+    (
+        "C0104",
+        "a folder stands where a file should",
+        "The path of a file names an existing folder. Correct the path.",
+    ),
 ];
 
 /// Looks at what the drivers of a configuration need.
@@ -61,7 +65,8 @@ impl Look<'_> {
         });
         let read = ReadContext { sources: self.texts, globals: None };
         // What is wrong with the options was reported when the configuration was compiled.
-        let globals = conf_schema::read_options(calls.flatten(), registry().options, &read, &mut Diagnostics::new());
+        let globals =
+            conf_schema::read_options(calls.flatten(), registry().options, &read, &mut Diagnostics::new());
         self.globals = Some(Arc::new(globals));
         for statement in &config.items {
             match statement {
@@ -135,8 +140,9 @@ impl Look<'_> {
         let literal = text.split('$').next().unwrap_or_default();
         if literal.len() < text.len() {
             // Folders that are made from messages are known only then.
-            let create = create || literal.ends_with('/');
-            let fixed = literal.rsplit_once('/').map_or(".", |(folder, _)| if folder.is_empty() { "/" } else { folder });
+            let fixed = literal
+                .rsplit_once('/')
+                .map_or(".", |(folder, _)| if folder.is_empty() { "/" } else { folder });
             return self.folder(Path::new(fixed), create, span);
         }
         let path = Path::new(text);
@@ -161,14 +167,19 @@ impl Look<'_> {
             }
             return;
         }
-        let finding = Diagnostic::warning("C0101", format!("the folder {} does not exist", folder.display()), span);
-        self.findings.push(finding.help("make it, or correct the path; for files, create-dirs(yes) makes it"));
+        let finding =
+            Diagnostic::warning("C0101", format!("the folder {} does not exist", folder.display()), span);
+        self.findings
+            .push(finding.help("make it, or correct the path; for files, create-dirs(yes) makes it"));
     }
 
     fn writable(&mut self, path: &Path, access: Access, span: Span) {
         if let Err(error) = accessat(CWD, path, access, AtFlags::EACCESS) {
-            let finding = Diagnostic::warning("C0102", format!("cannot write {}: {error}", path.display()), span);
-            self.findings.push(finding.help("change its owner or mode, or run the check as the user the program will have"));
+            let finding =
+                Diagnostic::warning("C0102", format!("cannot write {}: {error}", path.display()), span);
+            self.findings.push(
+                finding.help("change its owner or mode, or run the check as the user the program will have"),
+            );
         }
     }
 
@@ -182,7 +193,11 @@ impl Look<'_> {
         if port == 0 || port >= first_free_port() || may_bind_any() {
             return;
         }
-        let finding = Diagnostic::warning("C0103", format!("{what} needs privileges"), settings.span("port").unwrap_or(span));
+        let finding = Diagnostic::warning(
+            "C0103",
+            format!("{what} needs privileges"),
+            settings.span("port").unwrap_or(span),
+        );
         self.findings.push(finding.help("give the service CAP_NET_BIND_SERVICE, or use a port from 1024 on"));
     }
 }

@@ -103,7 +103,9 @@ const READ_BY_THE_PROGRAM: [&str; 1] = ["log-level"];
 
 #[test]
 fn every_global_option_is_read_by_somebody() {
-    let example = parse("source s { network(port(5514)); }; destination d { file(\"/x\"); }; log { source(s); destination(d); };");
+    let example = parse(
+        "source s { network(port(5514)); }; destination d { file(\"/x\"); }; log { source(s); destination(d); };",
+    );
     let mut diags = Diagnostics::new();
     let plan = engine::compile::compile(
         &example.config,
@@ -156,13 +158,16 @@ fn used() -> BTreeSet<String> {
 /// A capital letter and four digits.
 fn is_code(word: &str) -> bool {
     let mut chars = word.chars();
-    word.len() == 5 && chars.next().is_some_and(|c| c.is_ascii_uppercase()) && chars.all(|c| c.is_ascii_digit())
+    word.len() == 5
+        && chars.next().is_some_and(|c| c.is_ascii_uppercase())
+        && chars.all(|c| c.is_ascii_digit())
 }
 
 #[test]
 fn every_code_that_is_used_is_explained() {
     let lists = code_lists();
-    let missing: Vec<String> = used().into_iter().filter(|code| diag::explain(&lists, code).is_none()).collect();
+    let missing: Vec<String> =
+        used().into_iter().filter(|code| diag::explain(&lists, code).is_none()).collect();
     assert!(missing.is_empty(), "not in any list of codes: {missing:?}");
 }
 

@@ -118,7 +118,9 @@ fn supervise(waiting: &mut Option<File>) -> nix::Result<()> {
         };
         CHILD.store(0, Ordering::SeqCst);
         match ended {
-            Ok(WaitStatus::Signaled(_, signal, _)) if signal != Signal::SIGTERM && signal != Signal::SIGINT => {
+            Ok(WaitStatus::Signaled(_, signal, _))
+                if signal != Signal::SIGTERM && signal != Signal::SIGINT =>
+            {
                 oplog::critical("Crashed, starting again", &[("signal", &signal)]);
                 std::thread::sleep(RESTART_PAUSE);
             }

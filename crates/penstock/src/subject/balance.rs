@@ -27,7 +27,11 @@ pub fn of(view: &View) -> Ledger {
     });
     let destinations = view.destinations.iter().map(|(id, d)| {
         let (driver, instance) = d.described();
-        Row { name: id.clone(), detail: detail(driver, &instance), flow: settled(until, || of_destination(d.counters())) }
+        Row {
+            name: id.clone(),
+            detail: detail(driver, &instance),
+            flow: settled(until, || of_destination(d.counters())),
+        }
     });
     Ledger { sources: sources.collect(), paths: paths.collect(), destinations: destinations.collect() }
 }
@@ -52,7 +56,15 @@ fn of_source(counters: &SourceCounters) -> Flow {
     let dropped = drops(&counters.dropped);
     let waiting = counters.in_work.value();
     let received_bytes = counters.received_bytes.value();
-    Flow { received: counters.received.value(), delivered, waiting, filtered, dropped, received_bytes, delivered_bytes: 0 }
+    Flow {
+        received: counters.received.value(),
+        delivered,
+        waiting,
+        filtered,
+        dropped,
+        received_bytes,
+        delivered_bytes: 0,
+    }
 }
 
 fn of_path(counters: &PathCounters) -> Flow {

@@ -138,7 +138,9 @@ mod tests {
         let parsed = conf_syntax::parse_text("x", &format!("@version: 4.11\n{log}\n"), &options);
         let graph: Value = serde_json::from_str(&of(&parsed.config)).unwrap();
         let list = graph["arcs"].as_array().unwrap();
-        list.iter().map(|a| format!("{} {}", a["from"].as_str().unwrap(), a["to"].as_str().unwrap())).collect()
+        list.iter()
+            .map(|a| format!("{} {}", a["from"].as_str().unwrap(), a["to"].as_str().unwrap()))
+            .collect()
     }
 
     #[test]
@@ -149,7 +151,11 @@ mod tests {
 
     #[test]
     fn branches_meet_again() {
-        let found = arcs("log p { if (facility(mail)) { rewrite(r); } else { rewrite(q); }; destination(d); };");
-        assert_eq!(found, ["log:p rewrite:r", "log:p rewrite:q", "rewrite:r destination:d", "rewrite:q destination:d"]);
+        let found =
+            arcs("log p { if (facility(mail)) { rewrite(r); } else { rewrite(q); }; destination(d); };");
+        assert_eq!(
+            found,
+            ["log:p rewrite:r", "log:p rewrite:q", "rewrite:r destination:d", "rewrite:q destination:d"]
+        );
     }
 }

@@ -73,7 +73,11 @@ fn of_source(source: &Source, counters: &mut Vec<Counter>) {
             }));
         }
         Some(Kind::Datagram) => {
-            counters.push(catalog::kernel_drops(&source.id, &source.instance, c.dropped.value(Reason::Kernel)));
+            counters.push(catalog::kernel_drops(
+                &source.id,
+                &source.instance,
+                c.dropped.value(Reason::Kernel),
+            ));
         }
         None => {}
     }
