@@ -38,3 +38,6 @@ fn process_values(pid: i32, uid: u32, gid: u32) -> Vec<(NameId, Box<[u8]>)> {
     }
     values
 }
+
+#[cfg(test)]
+mod tests;

@@ -34,8 +34,12 @@ impl Running {
 
     /// Two workers without a configuration.
     pub fn idle() -> Running {
-        let options =
-            EngineOptions { workers: 2, memory_max: 64 << 20, sharing: true, identity: Identity::new("test") };
+        let options = EngineOptions {
+            workers: 2,
+            memory_max: 64 << 20,
+            sharing: true,
+            identity: Identity::new("test"),
+        };
         let engine = Engine::new(&options).expect("workers");
         Running { dir: tempfile::tempdir().expect("folder"), engine: Some(engine) }
     }
@@ -93,8 +97,11 @@ impl Drop for Running {
 }
 
 fn plan(text: &str, engine: &Engine) -> Result<Plan, String> {
-    let parsed =
-        conf_syntax::parse_text("test.conf", text, &ParseOptions { read_files: false, ..ParseOptions::default() });
+    let parsed = conf_syntax::parse_text(
+        "test.conf",
+        text,
+        &ParseOptions { read_files: false, ..ParseOptions::default() },
+    );
     let mut diags = Diagnostics::new();
     diags.extend(parsed.diagnostics);
     let identity = Identity::new("test");

@@ -106,8 +106,8 @@ pub static STREAM: Group = Group {
         Opt::new(
             "listen-backlog",
             Kind::Int { min: 1, max: 65535 },
-            Preset::Int(255),
-            "Connections the kernel holds until they are accepted.",
+            Preset::Described("4096, of which the system allows net.core.somaxconn"),
+            "Connections the kernel holds until they are accepted: enough for all clients that come back at once.",
         ),
         IDLE_TIMEOUT,
         Opt::no_effect("dynamic-window-size", BALANCED),
@@ -132,7 +132,7 @@ pub static CONNECT: Group = Group {
     ],
 };
 
-/// Where a network destination sends from, and where else it can send to.
+/// The way of a network destination to its peer.
 pub static REMOTE: Group = Group {
     name: "the way to the peer",
     options: &[
@@ -148,6 +148,19 @@ pub static REMOTE: Group = Group {
             Preset::Described("chosen by the system"),
             "The port to send from.",
         ),
+        Opt::not_yet(
+            "spoof-source",
+            "remove it and let the receiver trust the host name: `keep-hostname(yes)` there",
+        ),
+        Opt::not_yet("spoof-source-max-msglen", "remove it together with spoof-source()"),
+        Opt::not_yet("tls", "send in the clear to a TLS client (stunnel) on this machine"),
+    ],
+};
+
+/// Other servers, of a destination with connections.
+pub static SERVERS: Group = Group {
+    name: "other servers",
+    options: &[
         Opt::new(
             "failover",
             Kind::Block(&[&FAILOVER]),
@@ -156,12 +169,6 @@ pub static REMOTE: Group = Group {
              `failover(servers(\"b\" \"c\") failback(tcp-probe-interval(60) successful-probes-required(3)))`.",
         ),
         Opt::not_yet("failover-servers", "write `failover(servers(\"...\"))`"),
-        Opt::not_yet(
-            "spoof-source",
-            "remove it and let the receiver trust the host name: `keep-hostname(yes)` there",
-        ),
-        Opt::not_yet("spoof-source-max-msglen", "remove it together with spoof-source()"),
-        Opt::not_yet("tls", "send in the clear to a TLS client (stunnel) on this machine"),
     ],
 };
 

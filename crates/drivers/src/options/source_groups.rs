@@ -41,8 +41,8 @@ pub static SOURCE: Group = Group {
             "use-dns",
             Kind::BoolOr(DNS_WORDS),
             Preset::Global("use-dns"),
-            "Look up the sender's name. Reading never waits for an answer: until it is there, the address stands \
-             for the name.",
+            "Look up the sender's name. No core ever waits for an answer: datagrams have the address for a name until \
+             it is there, a connection is read once it is there, or after two seconds under its address.",
         ),
         Opt::new(
             "dns-cache",
@@ -83,7 +83,7 @@ pub static SOURCE: Group = Group {
         Opt::no_effect("internal", "counters of every source are shown alike"),
         Opt::not_yet("log-prefix", "write `program-override(\"...\")`"),
         Opt::not_yet("hook-commands", "start and stop the commands with the service manager"),
-        Opt::not_yet("ebpf", "remove it: one `udp` source uses several sockets by itself"),
+        Opt::not_yet("ebpf", "remove it: what one socket receives is worked on by all cores"),
     ],
 };
 

@@ -1,7 +1,7 @@
 //! `example-msg-generator()`: makes messages of its own, for trying out a configuration.
 
 use super::listener::register;
-use super::reading::{finish, local_name};
+use super::reading::{finish, local_name, made_here};
 use crate::destinations::writing;
 use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics};
@@ -28,6 +28,7 @@ const LATE_MAX: u64 = 10_000;
 
 pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     let finish = finish(s, cx, true, diags);
+    made_here(s);
     let options = TemplateOptions { version: cx.version, ..TemplateOptions::default() };
     let mut what = Vec::new();
     for pair in s.pairs("values") {

@@ -2,7 +2,7 @@
 //!
 //! What is logged while they are on their way is kept from coming back (see [`oplog::apart`]), so the log cannot feed itself.
 
-use super::reading::{finish, local_name};
+use super::reading::{finish, local_name, made_here};
 use conf_schema::Settings;
 use diag::Diagnostics;
 use engine::driver::{BuildContext, SourceDriver, Start};
@@ -27,6 +27,7 @@ const FACILITY: u8 = 5;
 
 pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     let finish = finish(s, cx, true, diags);
+    made_here(s);
     let fifo_size = s.int("log-fifo-size").unwrap_or(FIFO_SIZE).max(1) as usize;
     let window_messages = s.int("log-iw-size").map(|n| n.max(1) as usize);
     let host: Arc<str> = local_name(s, cx.globals).into();

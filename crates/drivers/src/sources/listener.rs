@@ -21,6 +21,11 @@ use std::time::{Duration, Instant};
 use transport::SocketOptions;
 use wire::FramerOptions;
 
+/// `listen-backlog()`.
+pub fn backlog(s: &conf_schema::Settings) -> i32 {
+    s.int("listen-backlog").and_then(|n| i32::try_from(n).ok()).unwrap_or(BACKLOG)
+}
+
 /// What every connection of a listener gets.
 pub struct Accepted {
     pub framing: FramerOptions,
@@ -85,6 +90,8 @@ fn serve(slot: &Slot, remote: SocketAddr, local: SocketAddr, name: &str) {
     }
 }
 
+/// Connections the kernel may hold when listen-backlog() is not given. A client beyond it tries again a second later.
+const BACKLOG: i32 = 4096;
 /// Connections accepted in one turn.
 const TURN_ACCEPTS: usize = 64;
 /// How long a connection waits for its sender's name; looked at once a second. Afterwards it is called by its number.

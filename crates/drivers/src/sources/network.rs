@@ -1,7 +1,7 @@
 //! `network()`, `syslog()`, `tcp()`, `udp()` and their IPv6 forms: messages from the network.
 
 use super::datagram::{DatagramOptions, DatagramPort, Origin};
-use super::listener::{Accepted, Listener, Socket, inet_name};
+use super::listener::{Accepted, Listener, Socket, backlog, inet_name};
 use super::reading::{Defaults, Reading, location};
 use super::senders::{PeerFacts, Senders};
 use conf_schema::{Port, Settings};
@@ -95,8 +95,7 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
         .clone()
         .unwrap_or_else(|| format!("afsocket_sd.({protocol},{})", inet_name(address)));
     let keep_alive = udp || s.bool("keep-alive").unwrap_or(true);
-    let backlog =
-        if udp { 0 } else { s.int("listen-backlog").unwrap_or(255).clamp(1, i64::from(i32::MAX)) as i32 };
+    let backlog = if udp { 0 } else { backlog(s) };
     let opened_with = match keep_alive {
         true => format!("{address} {socket:?} {connections_max} {backlog} {}", reading.fixed()),
         // Never equal to another: everything is opened anew with each reload.
@@ -280,3 +279,6 @@ impl NetworkStart {
         Ok(DatagramPort::start(OwnedFd::from(socket), origin, options, source, shared))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -114,17 +114,23 @@ fn parse_flags(s: &Settings, defaults: &Defaults) -> ParseFlags {
         validate_utf8: flag("validate-utf8"),
         sanitize_utf8: flag("sanitize-utf8"),
         no_multi_line: flag("no-multi-line"),
-        store_legacy_msghdr: !flag("dont-store-legacy-msghdr"),
+        store_legacy_msghdr: flag("store-legacy-msghdr") | !flag("dont-store-legacy-msghdr"),
         store_raw_message: flag("store-raw-message"),
-        expect_hostname: (flag("expect-hostname") || defaults.expect_hostname) && !flag("no-hostname"),
+        expect_hostname: (flag("expect-hostname") | defaults.expect_hostname) & !flag("no-hostname"),
         guess_timezone: flag("guess-timezone"),
         check_hostname: flag("check-hostname"),
         check_program: flag("check-program"),
         no_header: flag("no-header"),
         no_rfc3164_fallback: flag("no-rfc3164-fallback"),
-        piggyback_errors: !flag("no-piggyback-errors"),
+        piggyback_errors: flag("piggyback-errors") | !flag("no-piggyback-errors"),
         kernel: flag("kernel"),
     }
+}
+
+/// The part of the `{source}` group that has nothing to act on where messages are made here, now: there is no sender to look up
+/// and no stamp but ours.
+pub fn made_here(s: &Settings) {
+    let _ = (s.switch("use-dns"), s.bool("dns-cache"), s.bool("keep-timestamp"));
 }
 
 /// The `{source}` group alone, for sources that make their messages themselves.

@@ -1,7 +1,7 @@
 //! `unix-stream()` and `unix-dgram()`: messages of programs on this machine, as `/dev/log`.
 
 use super::datagram::{DatagramOptions, DatagramPort, Origin, Processes};
-use super::listener::{Accepted, Listener, Socket};
+use super::listener::{Accepted, Listener, Socket, backlog};
 use super::network::generation;
 use super::reading::{Defaults, Reading, location};
 use super::senders::PeerFacts;
@@ -70,8 +70,7 @@ fn build(stream: bool, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnost
     };
     let ownership = ownership(s, diags);
     let create_dirs = s.bool("create-dirs").unwrap_or(false);
-    let backlog =
-        if stream { s.int("listen-backlog").unwrap_or(255).clamp(1, i64::from(i32::MAX)) as i32 } else { 0 };
+    let backlog = if stream { backlog(s) } else { 0 };
     let keep_alive = !stream || s.bool("keep-alive").unwrap_or(true);
     let opened_with = match keep_alive {
         true => format!("{socket:?} {ownership:?} {connections_max} {backlog} {}", reading.fixed()),

@@ -3,7 +3,7 @@
 use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Positional, Preset};
 
 use crate::options::output_groups::{DESTINATION, TEMPLATE, WRITER};
-use crate::options::socket_groups::{CONNECT, INET, REMOTE, SOCKET};
+use crate::options::socket_groups::{CONNECT, INET, REMOTE, SERVERS, SOCKET};
 use crate::options::words::{DESTINATION_TRANSPORTS, IP_PROTOCOLS};
 
 const HOST: &[Positional] = &[Positional {
@@ -38,7 +38,7 @@ pub static NETWORK: Component = Component {
     name: "network",
     aliases: &[],
     positional: HOST,
-    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SOCKET, &INET],
+    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SERVERS, &SOCKET, &INET],
     own: WITH_TRANSPORT,
     presets: &[],
     not_yet: &[],
@@ -52,7 +52,7 @@ pub static SYSLOG: Component = Component {
     name: "syslog",
     aliases: &[],
     positional: HOST,
-    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SOCKET, &INET],
+    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SERVERS, &SOCKET, &INET],
     own: WITH_TRANSPORT,
     presets: &[("port", Preset::Described("601 for TCP, 514 for UDP"))],
     not_yet: &[],
@@ -66,7 +66,7 @@ pub static TCP: Component = Component {
     name: "tcp",
     aliases: &[],
     positional: HOST,
-    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SOCKET, &INET],
+    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SERVERS, &SOCKET, &INET],
     own: &[PORT],
     presets: &[],
     not_yet: &[],
@@ -79,13 +79,19 @@ pub static TCP6: Component = Component {
     name: "tcp6",
     aliases: &[],
     positional: HOST,
-    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SOCKET, &INET],
+    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SERVERS, &SOCKET, &INET],
     own: &[PORT],
     presets: &[],
     not_yet: &[],
     summary: "Sends lines over TCP and IPv6: the old name of `network(transport(\"tcp\") ip-protocol(6))`.",
     example: "tcp6(\"::1\" port(5514))",
 };
+
+/// Nothing says whether a datagram arrived.
+const NO_SERVERS: &[(&str, &str)] = &[
+    ("failover", "it needs connections: use `tcp()`, or several destinations"),
+    ("failover-servers", "it needs connections: use `tcp()`, or several destinations"),
+];
 
 pub static UDP: Component = Component {
     context: Context::Destination,
@@ -95,7 +101,7 @@ pub static UDP: Component = Component {
     groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SOCKET, &INET],
     own: &[PORT],
     presets: &[],
-    not_yet: &[],
+    not_yet: NO_SERVERS,
     summary: "Sends datagrams over UDP and IPv4: the old name of `network(transport(\"udp\"))`.",
     example: "udp(\"10.0.0.1\" port(5514))",
 };
@@ -108,7 +114,7 @@ pub static UDP6: Component = Component {
     groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SOCKET, &INET],
     own: &[PORT],
     presets: &[],
-    not_yet: &[],
+    not_yet: NO_SERVERS,
     summary: "Sends datagrams over UDP and IPv6: the old name of `network(transport(\"udp\") ip-protocol(6))`.",
     example: "udp6(\"::1\" port(5514))",
 };

@@ -96,8 +96,8 @@ pub static STDIN: Component = Component {
     ],
     presets: &[],
     not_yet: &[],
-    summary: "Reads lines from standard input.",
-    example: "stdin(flags(no-parse, exit-on-eof))",
+    summary: "Reads lines from standard input, and stops the program in an orderly way when it ends.",
+    example: "stdin(flags(no-parse))",
 };
 
 pub static INTERNAL: Component = Component {

@@ -28,7 +28,9 @@ fn own_messages_are_records() {
 #[test]
 fn what_was_said_before_the_end_goes_out() {
     let mut running = Running::start(&config("host-override(elsewhere)"));
-    wait_until("the source", || LISTENERS.lock().iter().any(|q| Arc::ptr_eq(&q.source, &running.source("s#0"))));
+    wait_until("the source", || {
+        LISTENERS.lock().iter().any(|q| Arc::ptr_eq(&q.source, &running.source("s#0")))
+    });
     oplog::warning("The last word of a test", &[]);
     running.stop();
     assert!(running.text("out").contains(" elsewhere The last word of a test;"), "{}", running.text("out"));
@@ -54,11 +56,7 @@ fn a_full_queue_drops_and_counts() {
         SourceSettings::ready_made(Default::default(), Arc::default()),
     );
     let queue = Queue { entries: Mutex::default(), limit: 3, waker, source: Arc::clone(&source) };
-    let entry = oplog::Entry {
-        time: Default::default(),
-        level: oplog::Level::Notice,
-        message: "m".into(),
-    };
+    let entry = oplog::Entry { time: Default::default(), level: oplog::Level::Notice, message: "m".into() };
     (0..5).for_each(|_| queue.push(&entry));
     assert_eq!(queue.entries.lock().len(), 3);
     assert_eq!((source.counters.received.value(), source.counters.dropped.value(Reason::QueueFull)), (2, 2));
@@ -73,7 +71,9 @@ fn a_failing_destination_does_not_feed_the_log() {
     let running = Running::start(&text);
     oplog::error("Into the void", &[]);
     let source = running.source("s#0");
-    wait_until("the message", || source.counters.received.value() > 0 && source.counters.in_work.value() == 0);
+    wait_until("the message", || {
+        source.counters.received.value() > 0 && source.counters.in_work.value() == 0
+    });
     oplog::error("Again", &[]);
     wait_until("the second", || source.counters.received.value() > 1);
     assert!(source.counters.received.value() < 1000);

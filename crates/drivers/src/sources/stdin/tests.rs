@@ -11,7 +11,8 @@ const CONFIG: &str = "source s { pipe(\"%dir%/unused\" flags(expect-hostname)); 
 fn reading() -> Reading {
     use conf_schema::ReadContext;
     use conf_syntax::{LogItem, ParseOptions, Statement};
-    let parsed = conf_syntax::parse_text("t", "@version: 4.11\nsource s { stdin(); };\n", &ParseOptions::default());
+    let parsed =
+        conf_syntax::parse_text("t", "@version: 4.11\nsource s { stdin(); };\n", &ParseOptions::default());
     let Some(Statement::Source(object)) = parsed.config.items.first() else { panic!("a source") };
     let Some(LogItem::Call(call)) = object.body.first() else { panic!("a call") };
     let mut diags = Diagnostics::new();
@@ -28,7 +29,8 @@ fn reading() -> Reading {
         group: "s",
         index: 0,
     };
-    let defaults = Defaults { framing: Framing::Lines, syslog_protocol: false, expect_hostname: true, local: true };
+    let defaults =
+        Defaults { framing: Framing::Lines, syslog_protocol: false, expect_hostname: true, local: true };
     Reading::new(&settings, &cx, &defaults, &mut diags)
 }
 
@@ -48,7 +50,8 @@ fn files_and_pipes_are_read_to_their_end() {
     };
     let at_end: fn() = end;
     let file = File::open(running.path("in")).expect("open");
-    serve(PolledInput { fd: file, at_end }, &reading(), "local+file", FILE_NAME, &shared, &source).expect("serve");
+    serve(PolledInput { fd: file, at_end }, &reading(), "local+file", FILE_NAME, &shared, &source)
+        .expect("serve");
     wait_until("the end of the file", || ENDS.load(Ordering::SeqCst) == 1);
     let lines = running.wait_lines("out", 20_001);
     assert_eq!(lines[0], "h app - local+file 0");
@@ -56,7 +59,8 @@ fn files_and_pipes_are_read_to_their_end() {
     assert!(lines[20_000].starts_with(&format!("{host} plain -")), "{}", lines[20_000]);
 
     let (reader, writer) = std::io::pipe().expect("pipe");
-    serve(PolledInput { fd: reader, at_end }, &reading(), "local+file", FILE_NAME, &shared, &source).expect("serve");
+    serve(PolledInput { fd: reader, at_end }, &reading(), "local+file", FILE_NAME, &shared, &source)
+        .expect("serve");
     let mut writer = writer;
     writer.write_all(b"<13>Nov 11 01:02:03 h app: half").expect("write");
     writer.write_all(b" of it\n<13>Nov 11 01:02:03 h app: more\n").expect("write");

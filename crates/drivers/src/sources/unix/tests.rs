@@ -24,7 +24,9 @@ fn expected(transport: &str, program: &str, pid: &str, message: &str, credential
 fn a_stream_has_no_host_name_and_says_who_sends() {
     let running = Running::start(&config("unix-stream(\"%dir%/in\");"));
     let mut stream = UnixStream::connect(running.path("in")).expect("connect");
-    stream.write_all(b"<13>Nov 11 01:02:03 app[4]: one\n<13>Nov 11 01:02:03 host app[4]: two\n").expect("write");
+    stream
+        .write_all(b"<13>Nov 11 01:02:03 app[4]: one\n<13>Nov 11 01:02:03 host app[4]: two\n")
+        .expect("write");
     drop(stream);
     let lines = running.wait_lines("out", 2);
     assert_eq!(lines[0], expected("unix-stream", "app", "4", "one", true));
@@ -46,7 +48,9 @@ fn a_datagram_is_a_message_whatever_ends_it() {
 
 #[test]
 fn nobody_is_asked_for_credentials_who_does_not_want_them() {
-    for source in ["unix-dgram(\"%dir%/in\" so-passcred(no));", "unix-dgram(\"%dir%/in\" flags(ignore-aux-data));"] {
+    for source in
+        ["unix-dgram(\"%dir%/in\" so-passcred(no));", "unix-dgram(\"%dir%/in\" flags(ignore-aux-data));"]
+    {
         let running = Running::start(&config(source));
         let socket = UnixDatagram::unbound().expect("socket");
         socket.send_to(b"<13>Nov 11 01:02:03 app: m", running.path("in")).expect("send");
@@ -59,7 +63,8 @@ fn permissions_and_folders_are_made_as_asked() {
     let mut running = Running::start(&config(
         "unix-dgram(\"%dir%/a/b/in\" create-dirs(yes) dir-perm(0750) perm(0620)); unix-stream(\"%dir%/plain\");",
     ));
-    let mode = |name: &str| std::fs::metadata(running.path(name)).expect("it is there").permissions().mode() & 0o777;
+    let mode =
+        |name: &str| std::fs::metadata(running.path(name)).expect("it is there").permissions().mode() & 0o777;
     assert_eq!((mode("a/b/in"), mode("a"), mode("plain")), (0o620, 0o750, 0o666));
     running.stop();
     assert!(!running.path("plain").exists() && !running.path("a/b/in").exists(), "the sockets are removed");
