@@ -13,3 +13,8 @@ mod target;
 pub mod unix;
 pub mod usertty;
 pub mod writing;
+
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;

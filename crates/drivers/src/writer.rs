@@ -67,7 +67,14 @@ impl Writer {
 
     /// Appends the selected messages of a batch to the buffer of an outlet. A batch comes from one source, so its first record tells
     /// whether its messages are local or our own.
-    pub fn deliver(&self, batch: &Batch, selection: &[u32], scratch: &mut Scratch, out: &mut Outbox, outlet: &Arc<Outlet>) {
+    pub fn deliver(
+        &self,
+        batch: &Batch,
+        selection: &[u32],
+        scratch: &mut Scratch,
+        out: &mut Outbox,
+        outlet: &Arc<Outlet>,
+    ) {
         let Some(first) = selection.first().and_then(|i| batch.records.get(*i as usize)) else { return };
         if first.flags.has(Flags::LOCAL) && self.marks.mode == MarkMode::HostIdle {
             self.last_local.set_now();
@@ -88,7 +95,14 @@ impl Writer {
         self.selections.lock().push(kept);
     }
 
-    fn write(&self, batch: &Batch, selection: &[u32], scratch: &mut Scratch, outlet: &Outlet, chunk: &mut Chunk) {
+    fn write(
+        &self,
+        batch: &Batch,
+        selection: &[u32],
+        scratch: &mut Scratch,
+        outlet: &Outlet,
+        chunk: &mut Chunk,
+    ) {
         let truncated = self.append(batch, selection, scratch, chunk);
         outlet.counters.truncated.add(truncated);
     }

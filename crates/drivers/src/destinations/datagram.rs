@@ -123,7 +123,13 @@ impl DatagramSink {
     }
 
     /// Judges an error that concerns the first message of the chunk.
-    fn failed(&self, error: &io::Error, chunk: &mut Chunk, progress: &mut Progress<'_>, refused: &mut usize) -> Then {
+    fn failed(
+        &self,
+        error: &io::Error,
+        chunk: &mut Chunk,
+        progress: &mut Progress<'_>,
+        refused: &mut usize,
+    ) -> Then {
         let State::Open(_, address) = &self.state else { return Then::Reopen };
         let is_unix = matches!(address, Address::Unix(_));
         match Errno::from_io_error(error).unwrap_or(Errno::IO) {

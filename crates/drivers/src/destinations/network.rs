@@ -56,7 +56,12 @@ struct Remote {
     ipv6: bool,
 }
 
-fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn build(
+    kind: &Kind,
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Option<DestinationDriver> {
     let word = if kind.udp.is_some() { "" } else { s.choice("transport").unwrap_or("tcp") };
     let udp = kind.udp.unwrap_or(word == "udp");
     let ipv6 = kind.ipv6.unwrap_or_else(|| s.choice("ip-protocol") == Some("6"));
@@ -69,17 +74,22 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
     if word == "framed" || (kind.protocol && !udp && word != "text") {
         writer.envelope = Envelope::OctetCounting;
     }
-    let (servers, failback) = failover(s, &remote, diags)?;
+    let (servers, failback) = failover(kind, s, &remote, diags)?;
     let (protocol, short) = if udp { ("dgram", "udp") } else { ("stream", "tcp") };
     let address = format!("{}:{}", remote.host, remote.port);
-    let key =
-        s.text("persist-name").map_or_else(|| format!("afsocket_dd.({protocol},AF_INET({address}))"), str::to_owned);
+    let key = s
+        .text("persist-name")
+        .map_or_else(|| format!("afsocket_dd.({protocol},AF_INET({address}))"), str::to_owned);
     let close_on_input = s.bool("close-on-input").unwrap_or(true);
     let time_reopen = writing::time_reopen(s);
     let make: MakeSink = if udp {
         let options = Arc::new(DatagramOptions { connect, time_reopen });
         Box::new(move |place| {
-            Box::new(DatagramSink::new(place, Lookup::host(&remote.host, remote.port, ipv6), Arc::clone(&options)))
+            Box::new(DatagramSink::new(
+                place,
+                Lookup::host(&remote.host, remote.port, ipv6),
+                Arc::clone(&options),
+            ))
         })
     } else {
         let options = Arc::new(StreamOptions { connect, close_on_input, time_reopen, failback });
@@ -144,7 +154,8 @@ fn local_address(s: &Settings, remote: &Remote, diags: &mut Diagnostics) -> Opti
     }) {
         Ok(found) => Some(found.first().copied()),
         Err(error) => {
-            let finding = Diagnostic::error("D0103", format!("cannot find the address: {error}"), s.span("localip")?);
+            let finding =
+                Diagnostic::error("D0103", format!("cannot find the address: {error}"), s.span("localip")?);
             diags.push(finding.help("write an address of this machine, or leave localip() out"));
             None
         }
@@ -152,8 +163,16 @@ fn local_address(s: &Settings, remote: &Remote, diags: &mut Diagnostics) -> Opti
 }
 
 /// The servers in their order, and how to go back to the first.
-fn failover(s: &Settings, remote: &Remote, diags: &mut Diagnostics) -> Option<(Vec<String>, Option<Failback>)> {
+fn failover(
+    kind: &Kind,
+    s: &Settings,
+    remote: &Remote,
+    diags: &mut Diagnostics,
+) -> Option<(Vec<String>, Option<Failback>)> {
     let mut servers = vec![remote.host.clone()];
+    if kind.udp == Some(true) {
+        return Some((servers, None));
+    }
     let Some(block) = s.block("failover") else { return Some((servers, None)) };
     let more: Vec<String> = block.list("servers").iter().map(|t| t.text.clone()).collect();
     let failback = block.block("failback").map(|b| Failback {
@@ -161,8 +180,13 @@ fn failover(s: &Settings, remote: &Remote, diags: &mut Diagnostics) -> Option<(V
         successes: b.int("successful-probes-required").unwrap_or(3).clamp(1, i64::from(u32::MAX)) as u32,
     });
     let wrong = match (remote.udp, more.is_empty()) {
-        (true, _) => Some(("failover() needs a connection that can fail", "use transport(tcp), or leave failover() out")),
-        (false, true) => Some(("failover() names no servers", "write `failover(servers(\"b.example.com\"))`")),
+        (true, _) => Some((
+            "failover() needs a connection that can fail",
+            "use transport(tcp), or leave failover() out",
+        )),
+        (false, true) => {
+            Some(("failover() names no servers", "write `failover(servers(\"b.example.com\"))`"))
+        }
         (false, false) => None,
     };
     if let Some((text, help)) = wrong {

@@ -176,7 +176,8 @@ mod tests {
             chunk
         };
         let mut chunks = VecDeque::from([chunk(&["a", "b"]), chunk(&["c", "d", "e"])]);
-        let text = |chunks: &VecDeque<Chunk>| chunks.iter().flat_map(|c| c.pending().to_vec()).collect::<Vec<u8>>();
+        let text =
+            |chunks: &VecDeque<Chunk>| chunks.iter().flat_map(|c| c.pending().to_vec()).collect::<Vec<u8>>();
         let taken = take(&mut chunks, 3);
         assert_eq!((text(&taken), text(&chunks)), (b"abc".to_vec(), b"de".to_vec()));
         assert_eq!(text(&take(&mut chunks, 9)), b"de");

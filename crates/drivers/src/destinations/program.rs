@@ -23,10 +23,12 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         command: command.clone(),
         inherit_environment: s.bool("inherit-environment").unwrap_or(true),
         time_reopen: writing::time_reopen(s),
+        grace: GRACE,
     });
     let key = s.text("persist-name").map_or_else(|| format!("afprogram_dd({command})"), str::to_owned);
     let keep_alive = s.bool("keep-alive").unwrap_or(false);
-    let make = Box::new(move |place| Box::new(ProgramSink::new(place, Arc::clone(&options))) as Box<dyn Sink>);
+    let make =
+        Box::new(move |place| Box::new(ProgramSink::new(place, Arc::clone(&options))) as Box<dyn Sink>);
     let destination =
         SingleDestination::new(("program", command), writer, writing::limits(s), keep_alive, make);
     Some(DestinationDriver { key, destination: Arc::new(destination) })
@@ -38,8 +40,11 @@ pub struct ProgramOptions {
     pub inherit_environment: bool,
     /// From a failed start to the next attempt.
     pub time_reopen: Duration,
+    /// From the end of its input to SIGTERM, and from there to SIGKILL: it gets the time to finish what it has read.
+    pub grace: Duration,
 }
 
+const GRACE: Duration = Duration::from_secs(2);
 /// A program that ends at once is not started more often than this.
 const RESTART_MIN: Duration = Duration::from_secs(1);
 
@@ -108,7 +113,9 @@ impl ProgramSink {
     /// Ends what is left of the program, and says when to start it again.
     fn ended(&mut self, error: Option<&io::Error>) {
         let again = (self.started + RESTART_MIN).max(Instant::now());
-        let State::Running(mut child) = std::mem::replace(&mut self.state, State::Waiting(again)) else { return };
+        let State::Running(mut child) = std::mem::replace(&mut self.state, State::Waiting(again)) else {
+            return;
+        };
         let status = child.status().map_or_else(|| "still running".to_owned(), |s| s.to_string());
         let command = &self.options.command;
         match error {
@@ -117,7 +124,10 @@ impl ProgramSink {
                 &[("cmdline", command), ("status", &status), ("error", error)],
             ),
             None => {
-                oplog::notice("Child program exited, restarting", &[("cmdline", command), ("status", &status)]);
+                oplog::notice(
+                    "Child program exited, restarting",
+                    &[("cmdline", command), ("status", &status)],
+                );
             }
         }
         self.rewind = true;

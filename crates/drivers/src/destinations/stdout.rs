@@ -20,7 +20,8 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
     let writer = writing::writer(s, cx, Layout::File, diags)?;
     let time_reopen = writing::time_reopen(s);
     let key = s.text("persist-name").unwrap_or("stdout_dd").to_owned();
-    let make = Box::new(move |place| Box::new(StdoutSink { place, time_reopen, output: None }) as Box<dyn Sink>);
+    let make =
+        Box::new(move |place| Box::new(StdoutSink { place, time_reopen, output: None }) as Box<dyn Sink>);
     let described = ("stdout", "stdout".to_owned());
     let destination = SingleDestination::new(described, writer, writing::limits(s), true, make);
     Some(DestinationDriver { key, destination: Arc::new(destination) })
@@ -58,7 +59,8 @@ impl Output {
         };
         if let Output::Own(fd) | Output::Socket(fd) = &output {
             let token = WorkerHandle::outlet_token(place.id);
-            let registered = place.home.registry().register(&mut SourceFd(&fd.as_raw_fd()), token, Interest::WRITABLE);
+            let registered =
+                place.home.registry().register(&mut SourceFd(&fd.as_raw_fd()), token, Interest::WRITABLE);
             // /dev/null and its like are always ready and cannot be watched.
             if let Err(error) = registered
                 && error.kind() != ErrorKind::PermissionDenied
@@ -119,7 +121,11 @@ impl Sink for StdoutSink {
                         "stdout",
                         oplog::Level::Error,
                         "I/O error occurred while writing",
-                        &[("file", &"stdout"), ("error", &error), ("time_reopen", &self.time_reopen.as_secs())],
+                        &[
+                            ("file", &"stdout"),
+                            ("error", &error),
+                            ("time_reopen", &self.time_reopen.as_secs()),
+                        ],
                     );
                     self.shut();
                     return Status::Retry(self.time_reopen);

@@ -8,8 +8,8 @@ use super::target::{Address, Connect, Next, Route, local_name};
 use connection::{Connection, Input};
 use engine::ledger::DestinationCounters;
 use engine::{Chunk, Progress, Sink, Status};
-use failback::Probing;
 pub use failback::Failback;
+use failback::Probing;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -142,7 +142,9 @@ impl StreamSink {
     }
 
     fn established(&mut self, now: Instant) {
-        let State::Connecting(connection, address) = std::mem::replace(&mut self.state, State::Idle) else { return };
+        let State::Connecting(connection, address) = std::mem::replace(&mut self.state, State::Idle) else {
+            return;
+        };
         oplog::notice(
             "Syslog connection established",
             &[("fd", &connection.fd()), ("server", &address), ("local", &local_name(&connection.socket))],
@@ -176,7 +178,8 @@ impl StreamSink {
     /// Ends a connection on purpose, between two messages.
     fn leave(&mut self) {
         self.leaving = false;
-        if let State::Open(connection) | State::Connecting(connection, _) = std::mem::replace(&mut self.state, State::Idle)
+        if let State::Open(connection) | State::Connecting(connection, _) =
+            std::mem::replace(&mut self.state, State::Idle)
         {
             connection.close();
         }
@@ -201,7 +204,10 @@ impl StreamSink {
         if matches!(self.state, State::Open(_)) && !self.route.is_primary() && !self.leaving {
             let address = if probing.is_due(now) { self.route.primary(&self.place.nudge) } else { None };
             if probing.turn(address, &self.options.connect, &self.place, now) {
-                oplog::notice("Primary server reachable again, going back to it", &[]);
+                oplog::notice(
+                    "Primary server reachable again, going back to it",
+                    &[("server", &self.route.primary_name())],
+                );
                 self.leaving = true;
             }
         }

@@ -12,7 +12,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use transport::SocketOptions;
 
-pub fn unix_stream(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+pub fn unix_stream(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Option<DestinationDriver> {
     build("unix-stream", false, s, cx, diags)
 }
 
@@ -48,7 +52,8 @@ fn build(
         })
     };
     let keep_alive = s.bool("keep-alive").unwrap_or(true);
-    let destination = SingleDestination::new((driver, instance), writer, writing::limits(s), keep_alive, make);
+    let destination =
+        SingleDestination::new((driver, instance), writer, writing::limits(s), keep_alive, make);
     Some(DestinationDriver { key, destination: Arc::new(destination) })
 }
 

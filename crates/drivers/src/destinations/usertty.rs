@@ -75,7 +75,8 @@ impl TtySink {
             oplog::limited("utmp", oplog::Level::Warning, "Cannot read who is logged in", &fields);
         }
         let wanted = |login: &utmp::Login| self.user.as_ref().is_none_or(|user| *user == login.user);
-        self.lines = found.unwrap_or_default().into_iter().filter(wanted).map(|l| self.dev.join(l.line)).collect();
+        self.lines =
+            found.unwrap_or_default().into_iter().filter(wanted).map(|l| self.dev.join(l.line)).collect();
     }
 
     /// Shows a line at every terminal of the user.
@@ -89,7 +90,11 @@ impl TtySink {
                     "usertty",
                     oplog::Level::Notice,
                     "Cannot write to a terminal, leaving it out for a while",
-                    &[("file", &tty.display()), ("error", &error), ("time_reopen", &self.time_reopen.as_secs())],
+                    &[
+                        ("file", &tty.display()),
+                        ("error", &error),
+                        ("time_reopen", &self.time_reopen.as_secs()),
+                    ],
                 );
                 self.left_out.insert(tty.clone(), now + self.time_reopen);
             }

@@ -41,7 +41,12 @@ pub fn template_options(s: &Settings, cx: &BuildContext<'_>) -> TemplateOptions 
 }
 
 /// The writer of a destination; `None` after an error was reported.
-pub fn writer(s: &Settings, cx: &BuildContext<'_>, layout: Layout, diags: &mut Diagnostics) -> Option<Writer> {
+pub fn writer(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    layout: Layout,
+    diags: &mut Diagnostics,
+) -> Option<Writer> {
     let options = template_options(s, cx);
     let layout = if s.flag("flags", "syslog-protocol") { Layout::Protocol } else { layout };
     let own = template(s, cx, layout, &options, diags)?;

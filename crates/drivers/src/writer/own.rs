@@ -46,7 +46,8 @@ pub struct Marks {
 impl Marks {
     /// Whether this destination writes marks by the clock.
     pub fn is_on(&self) -> bool {
-        !self.freq.is_zero() && matches!(self.mode, MarkMode::DstIdle | MarkMode::HostIdle | MarkMode::Periodical)
+        !self.freq.is_zero()
+            && matches!(self.mode, MarkMode::DstIdle | MarkMode::HostIdle | MarkMode::Periodical)
     }
 }
 

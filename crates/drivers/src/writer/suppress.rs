@@ -53,7 +53,10 @@ impl Repeats {
     pub fn repeats(&mut self, batch: &Batch, record: &Record, within: i64) -> bool {
         let same = self.came != 0
             && batch.received.secs - self.came <= within
-            && FIELDS.iter().zip(&self.fields).all(|(name, last)| field(batch, record, *name) == last.as_slice());
+            && FIELDS
+                .iter()
+                .zip(&self.fields)
+                .all(|(name, last)| field(batch, record, *name) == last.as_slice());
         self.count += u64::from(same);
         same
     }

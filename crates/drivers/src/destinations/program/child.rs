@@ -13,14 +13,13 @@ use std::os::unix::process::CommandExt;
 use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// From the end of its input to SIGTERM, and from there to SIGKILL: a program gets the time to finish what it has read.
-const GRACE: Duration = Duration::from_secs(2);
 const LOOK: Duration = Duration::from_millis(5);
 
 pub struct Child {
     process: std::process::Child,
     input: Option<ChildStdin>,
     home: WorkerHandle,
+    grace: Duration,
 }
 
 impl Child {
@@ -33,7 +32,7 @@ impl Child {
         }
         let mut process = command.spawn()?;
         let input = process.stdin.take();
-        let child = Child { process, input, home: place.home.clone() };
+        let child = Child { process, input, home: place.home.clone(), grace: options.grace };
         match child.watch(place) {
             Ok(()) => Ok(child),
             Err(error) => {
@@ -80,9 +79,9 @@ impl Child {
     pub fn end(mut self) {
         self.hang_up();
         let group = self.group();
-        if !self.wait(GRACE) {
+        if !self.wait(self.grace) {
             signal(group, Signal::SIGTERM);
-            if !self.wait(GRACE) {
+            if !self.wait(self.grace) {
                 signal(group, Signal::SIGKILL);
                 let _ = self.process.wait();
             }

@@ -27,7 +27,11 @@ pub enum Input {
 impl Connection {
     pub fn new(socket: Socket, place: &Place) -> io::Result<Connection> {
         let token = WorkerHandle::outlet_token(place.id);
-        place.home.registry().register(&mut SourceFd(&socket.as_raw_fd()), token, Interest::READABLE | Interest::WRITABLE)?;
+        place.home.registry().register(
+            &mut SourceFd(&socket.as_raw_fd()),
+            token,
+            Interest::READABLE | Interest::WRITABLE,
+        )?;
         Ok(Connection { socket, home: place.home.clone() })
     }
 

@@ -1,1 +1,202 @@
-//! Tests.
+//! A connection against peers that hang up, are slow, come late, or talk.
+
+use super::*;
+use crate::destinations::single::MakeSink;
+use crate::destinations::target::Lookup;
+use crate::destinations::testing::{Rig, expect, numbered, wait_until};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::net::UnixListener;
+
+fn options() -> StreamOptions {
+    StreamOptions {
+        connect: Connect::default(),
+        close_on_input: true,
+        time_reopen: Duration::from_millis(10),
+        failback: None,
+    }
+}
+
+fn make(hosts: &[&str], port: u16, options: StreamOptions) -> MakeSink {
+    let hosts: Vec<String> = hosts.iter().map(|h| (*h).to_owned()).collect();
+    let options = Arc::new(options);
+    Box::new(move |place| {
+        let route = Route::new(hosts.iter().map(|h| Lookup::host(h, port, false)).collect());
+        Box::new(StreamSink::new(place, route, Arc::clone(&options)))
+    })
+}
+
+fn listen() -> (TcpListener, u16) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
+    let port = listener.local_addr().expect("address").port();
+    (listener, port)
+}
+
+fn accept(listener: &TcpListener) -> TcpStream {
+    listener.accept().expect("accept").0
+}
+
+#[test]
+fn a_peer_that_hangs_up_is_connected_again_and_order_is_kept() {
+    let (listener, port) = listen();
+    let rig = Rig::new(make(&["localhost"], port, options()));
+    rig.send(&numbered(0, 3));
+    let mut peer = accept(&listener);
+    expect(&mut peer, &numbered(0, 3));
+    drop(peer);
+    // The end of the connection is noticed before anything is written into it.
+    let mut peer = accept(&listener);
+    rig.send(&numbered(3, 6));
+    rig.send(&numbered(6, 9));
+    expect(&mut peer, &numbered(3, 9));
+    wait_until("delivery", || rig.counters().delivered.value() == 9);
+    assert_eq!(rig.counters().reconnects.value(), 1);
+    assert_eq!(rig.counters().unreachable.value(), 0);
+    rig.assert_balanced();
+}
+
+#[test]
+fn messages_wait_for_a_peer_that_comes_late() {
+    let (listener, port) = listen();
+    drop(listener);
+    let rig = Rig::new(make(&["127.0.0.1"], port, options()));
+    rig.send(&numbered(0, 100));
+    wait_until("the note that it is unreachable", || rig.counters().unreachable.value() == 1);
+    let listener = TcpListener::bind(("127.0.0.1", port)).expect("bind");
+    expect(&mut accept(&listener), &numbered(0, 100));
+    wait_until("delivery", || rig.counters().delivered.value() == 100);
+    assert_eq!(rig.counters().unreachable.value(), 0);
+    rig.assert_balanced();
+}
+
+/// Messages so large that one fills every buffer on the way.
+fn huge(count: usize) -> Vec<String> {
+    (0..count).map(|n| format!("<{n}>{}\n", "x".repeat(8 << 20))).collect()
+}
+
+#[test]
+fn a_slow_peer_gets_every_byte_in_order() {
+    let (listener, port) = listen();
+    let rig = Rig::new(make(&["127.0.0.1"], port, options()));
+    let messages = huge(3);
+    rig.send(&messages[..2]);
+    rig.send(&messages[2..]);
+    let mut peer = accept(&listener);
+    assert!(rig.outlet.waiting() > 0);
+    expect(&mut peer, &messages);
+    wait_until("delivery", || rig.counters().delivered.value() == 3);
+    rig.assert_balanced();
+}
+
+#[test]
+fn a_message_cut_off_by_a_broken_connection_is_sent_whole_on_the_next() {
+    let (listener, port) = listen();
+    let rig = Rig::new(make(&["127.0.0.1"], port, options()));
+    let messages = huge(2);
+    rig.send(&messages);
+    let mut peer = accept(&listener);
+    peer.read_exact(&mut vec![0; 1 << 20]).expect("read");
+    // What was not read makes this a reset.
+    drop(peer);
+    expect(&mut accept(&listener), &messages);
+    wait_until("delivery", || rig.counters().delivered.value() == 2);
+}
+
+#[test]
+fn the_next_server_takes_over_and_the_first_comes_back() {
+    let second = TcpListener::bind("127.0.0.2:0").expect("bind");
+    let port = second.local_addr().expect("address").port();
+    let failback = Some(Failback { interval: Duration::from_millis(1), successes: 2 });
+    let rig = Rig::new(make(&["127.0.0.1", "127.0.0.2"], port, StreamOptions { failback, ..options() }));
+    rig.send(&numbered(0, 2));
+    let mut peer = accept(&second);
+    expect(&mut peer, &numbered(0, 2));
+    let first = TcpListener::bind(("127.0.0.1", port)).expect("bind");
+    // Probes are connections that close again; the one that stays carries the messages.
+    let serving = std::thread::spawn(move || {
+        loop {
+            let mut peer = accept(&first);
+            let mut start = [0; 9];
+            if peer.read_exact(&mut start).is_ok() {
+                assert_eq!(&start, b"message 2");
+                return;
+            }
+        }
+    });
+    let mut rest = Vec::new();
+    peer.set_nonblocking(true).expect("option");
+    wait_until("the connection to be given up", || {
+        rig.outlet.event(&mut Vec::new());
+        matches!(peer.read_to_end(&mut rest), Ok(0))
+    });
+    assert_eq!(rest, b"");
+    rig.send(&numbered(2, 4));
+    serving.join().expect("the first server");
+}
+
+#[test]
+fn going_back_waits_for_the_end_of_a_message() {
+    let (listener, port) = listen();
+    let rig = Rig::new(make(&["127.0.0.1"], port, options()));
+    let messages = huge(2);
+    rig.send(&messages);
+    let mut peer = accept(&listener);
+    // A reload with keep-alive(no) in the middle of the first message.
+    rig.destination.restart.store(true, std::sync::atomic::Ordering::Relaxed);
+    rig.outlet.event(&mut Vec::new());
+    expect(&mut peer, &messages[..1]);
+    let mut rest = Vec::new();
+    peer.read_to_end(&mut rest).expect("read");
+    assert_eq!(rest, b"");
+    expect(&mut accept(&listener), &messages[1..]);
+}
+
+#[test]
+fn what_a_peer_says_ends_the_connection_or_is_forgotten() {
+    let (listener, port) = listen();
+    let strict = Rig::new(make(&["127.0.0.1"], port, options()));
+    let mut peer = accept(&listener);
+    strict.send(&numbered(0, 1));
+    expect(&mut peer, &numbered(0, 1));
+    peer.write_all(b"hello\n").expect("write");
+    let mut again = accept(&listener);
+    strict.send(&numbered(1, 2));
+    expect(&mut again, &numbered(1, 2));
+    drop(strict);
+
+    let (listener, port) = listen();
+    let patient = Rig::new(make(&["127.0.0.1"], port, StreamOptions { close_on_input: false, ..options() }));
+    let mut peer = accept(&listener);
+    peer.write_all(&[b'x'; 10_000]).expect("write");
+    patient.send(&numbered(0, 1));
+    expect(&mut peer, &numbered(0, 1));
+    peer.write_all(b"more").expect("write");
+    patient.send(&numbered(1, 2));
+    expect(&mut peer, &numbered(1, 2));
+    assert_eq!(patient.counters().reconnects.value(), 0);
+}
+
+#[test]
+fn the_local_address_is_used() {
+    let (listener, port) = listen();
+    let from: SocketAddr = "127.0.0.5:0".parse().expect("address");
+    let connect = Connect { from: Some(from), ..Connect::default() };
+    let _rig = Rig::new(make(&["127.0.0.1"], port, StreamOptions { connect, ..options() }));
+    assert_eq!(listener.accept().expect("accept").1.ip(), from.ip());
+}
+
+#[test]
+fn unix_streams() {
+    let folder = tempfile::tempdir().expect("folder");
+    let path = folder.path().join("socket");
+    let options = Arc::new(options());
+    let to = path.clone();
+    let rig = Rig::new(Box::new(move |place| {
+        Box::new(StreamSink::new(place, Route::new(vec![Lookup::path(&to)]), Arc::clone(&options)))
+    }));
+    rig.send(&numbered(0, 5));
+    wait_until("the note that it is unreachable", || rig.counters().unreachable.value() == 1);
+    let listener = UnixListener::bind(&path).expect("bind");
+    expect(&mut listener.accept().expect("accept").0, &numbered(0, 5));
+    wait_until("delivery", || rig.counters().delivered.value() == 5);
+}

@@ -82,6 +82,10 @@ impl Route {
         self.server == 0
     }
 
+    pub fn primary_name(&self) -> &str {
+        self.servers.first().map_or("", Lookup::name)
+    }
+
     /// An address of the first server, to see whether it answers again.
     pub fn primary(&mut self, nudge: &Arc<Nudge>) -> Option<Address> {
         match self.servers.first_mut()?.find(nudge) {

@@ -30,7 +30,8 @@ pub fn read(path: &Path) -> io::Result<Vec<Login>> {
 
 fn login(record: &[u8]) -> Option<Login> {
     let kind = i16::from_ne_bytes(record.get(..2)?.try_into().ok()?);
-    let text = |range| record.get(range).map(|b: &[u8]| b.split(|c| *c == 0).next().unwrap_or_default().to_vec());
+    let text =
+        |range| record.get(range).map(|b: &[u8]| b.split(|c| *c == 0).next().unwrap_or_default().to_vec());
     let line = PathBuf::from(OsString::from_vec(text(LINE)?));
     // `:0` and the like are displays, not terminals; nothing may lead out of /dev.
     let inside = line.components().all(|c| matches!(c, Component::Normal(_)));
@@ -54,10 +55,7 @@ mod tests {
     #[test]
     fn logins_on_terminals_are_found() {
         let found = |kind, line, user| login(&record(kind, line, user));
-        assert_eq!(
-            found(7, "pts/3", "ann"),
-            Some(Login { user: b"ann".to_vec(), line: "pts/3".into() })
-        );
+        assert_eq!(found(7, "pts/3", "ann"), Some(Login { user: b"ann".to_vec(), line: "pts/3".into() }));
         assert_eq!(found(8, "pts/3", "ann"), None);
         assert_eq!(found(7, ":0", "ann"), None);
         assert_eq!(found(7, "", "ann"), None);
