@@ -145,6 +145,13 @@ impl Listener {
         Ok(())
     }
 
+    /// Closes the connections that nobody serves yet.
+    fn forget_unnamed(&mut self) {
+        for slot in self.unnamed.drain(..).filter_map(|waiting| waiting.slot.upgrade()) {
+            *slot.lock() = None;
+        }
+    }
+
     /// Starts serving a connection, or turns it away.
     fn admit(&mut self, fd: OwnedFd, client: Client, cx: &PortContext) {
         let (client_name, local_name) = client.described();
@@ -329,9 +336,7 @@ impl Port for Listener {
 
     fn closed(&mut self, cx: &mut PortContext) {
         let _ = cx.handle.registry().deregister(&mut SourceFd(&self.socket.fd()));
-        for slot in self.unnamed.drain(..).filter_map(|waiting| waiting.slot.upgrade()) {
-            *slot.lock() = None;
-        }
+        self.forget_unnamed();
         if let Socket::Unix(_, file) = &self.socket {
             file.remove();
         }
@@ -341,3 +346,6 @@ impl Port for Listener {
         Some(&self.source)
     }
 }
+
+#[cfg(test)]
+mod tests;
