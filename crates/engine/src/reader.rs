@@ -66,6 +66,8 @@ pub struct StreamPort {
     options: StreamOptions,
     last_read: Instant,
     queued: bool,
+    /// The end comes right after what is there, without another event.
+    hung_up: bool,
     failure: Option<String>,
 }
 
@@ -88,6 +90,7 @@ impl StreamPort {
             options,
             last_read: Instant::now(),
             queued: false,
+            hung_up: false,
             failure: None,
         }
     }
@@ -138,8 +141,8 @@ impl StreamPort {
             self.broken(&error);
             return Err(After::Close);
         }
-        if read < SLAB_BYTES && !self.input.always_ready() {
-            // A short read of a stream means that it was emptied.
+        if read < SLAB_BYTES && !self.hung_up && !self.input.always_ready() {
+            // A short read of a stream means that it was emptied; its end, if it comes later, is another event.
             return Err(After::Idle);
         }
         Ok(messages)
@@ -210,6 +213,10 @@ impl Port for StreamPort {
 
     fn queued(&mut self) -> &mut bool {
         &mut self.queued
+    }
+
+    fn hung_up(&mut self) {
+        self.hung_up = true;
     }
 
     fn tick(&mut self, now: Instant) -> bool {

@@ -77,7 +77,14 @@ impl Worker {
                     Token(at) if at >= handle::OUTLET_BASE => {
                         self.outlet_event((at - handle::OUTLET_BASE) as u32)
                     }
-                    Token(at) => self.enqueue(at),
+                    Token(at) => {
+                        if (event.is_read_closed() || event.is_error())
+                            && let Some(port) = self.ports.get_mut(at)
+                        {
+                            port.hung_up();
+                        }
+                        self.enqueue(at);
+                    }
                 }
             }
             self.timers();

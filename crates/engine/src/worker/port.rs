@@ -27,6 +27,9 @@ pub trait Port: Send {
     /// The place for the worker's note that this port is in its ready list.
     fn queued(&mut self) -> &mut bool;
 
+    /// The peer has closed: what is there is the last, and its end will not be announced again.
+    fn hung_up(&mut self) {}
+
     /// Once a second; `false` closes the port.
     fn tick(&mut self, _now: Instant) -> bool {
         true
