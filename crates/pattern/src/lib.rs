@@ -21,6 +21,7 @@ mod options;
 mod parse;
 mod pattern;
 mod pcre;
+mod required;
 mod simplify;
 mod slots;
 

@@ -9,6 +9,7 @@ use crate::node::Node;
 use crate::options::{Kind, PatternOptions};
 use crate::parse::{self, Mode, Parsed};
 use crate::pcre::{self, Pcre};
+use crate::required::required;
 use crate::simplify::{self, End, Texts};
 use crate::slots::Slots;
 use std::fmt;
@@ -22,6 +23,10 @@ pub struct Pattern {
     text: String,
     options: PatternOptions,
     search: Search,
+    /// The same for texts without a newline, where it is simpler.
+    in_line: Option<Search>,
+    /// With PCRE2: what every match contains.
+    required: Option<Literal>,
     /// Made when the pattern is compiled if the options say that captures are wanted.
     full: OnceLock<Full>,
     /// For `global`: see [`Pattern::next_match`].
@@ -107,6 +112,8 @@ impl Pattern {
             text: text.to_owned(),
             options: *options,
             search,
+            in_line: None,
+            required: None,
             full: OnceLock::new(),
             not_empty: OnceLock::new(),
             names: vec![None],
@@ -122,6 +129,7 @@ impl Pattern {
             Ok((parsed, search)) => {
                 let mut pattern = Pattern::with(text, options, search);
                 pattern.names = parsed.names.clone();
+                pattern.in_line = in_line(&parsed.node, text, options);
                 pattern.parsed = Some(parsed);
                 pattern
             }
@@ -130,6 +138,7 @@ impl Pattern {
                 let names = pcre.names();
                 let mut pattern = Pattern::with(text, options, Search::Pcre(pcre));
                 (pattern.names, pattern.reason) = (names, Some(reason));
+                pattern.required = required_text(text, options);
                 pattern
             }
         };
@@ -157,8 +166,9 @@ impl Pattern {
         &self.names
     }
 
+    /// How most texts are searched: those without a newline.
     pub fn engine(&self) -> Engine {
-        match &self.search {
+        match self.in_line.as_ref().unwrap_or(&self.search) {
             Search::Literal(literal) => Engine::Literal(literal.describe()),
             Search::Glob(glob) if glob.describe() == "glob" => Engine::Glob,
             Search::Glob(glob) => Engine::Literal(glob.describe()),
@@ -185,15 +195,30 @@ impl Pattern {
 
     #[inline]
     pub fn is_match(&self, text: &[u8], cache: &mut Cache) -> bool {
-        match &self.search {
+        if let Some(search) = &self.in_line
+            && memchr::memchr(b'\n', text).is_none()
+        {
+            return self.answers(search, text, cache);
+        }
+        self.answers(&self.search, text, cache)
+    }
+
+    #[inline]
+    fn answers(&self, search: &Search, text: &[u8], cache: &mut Cache) -> bool {
+        match search {
             Search::Literal(literal) => literal.is_match(text) && self.readable(text),
             Search::Glob(glob) => glob.is_match(text),
             Search::Linear(tail) => match &tail.newline {
                 Some(pcre) if text.last() == Some(&b'\n') => pcre.is_match(text, cache),
                 _ => tail.linear.is_match(text, cache),
             },
-            Search::Pcre(pcre) => pcre.is_match(text, cache),
+            Search::Pcre(pcre) => self.has_required(text) && pcre.is_match(text, cache),
         }
+    }
+
+    #[inline]
+    fn has_required(&self, text: &[u8]) -> bool {
+        self.required.as_ref().is_none_or(|r| r.is_match(text))
     }
 
     /// The leftmost match that begins at `at` or later (`^` and look-behind still see what stands before). A glob or string match
@@ -218,7 +243,7 @@ impl Pattern {
                 Some(pcre) if text.last() == Some(&b'\n') => pcre.captures(text, at, cache, slots),
                 _ => tail.linear.captures(text, at, cache, slots),
             },
-            Full::Pcre(pcre) => pcre.captures(text, at, cache, slots),
+            Full::Pcre(pcre) => self.has_required(text) && pcre.captures(text, at, cache, slots),
             Full::Nothing => false,
         }
     }
@@ -316,14 +341,30 @@ fn understood(text: &str, options: &PatternOptions) -> Result<(Parsed, Search), 
         return Err("flag newline");
     }
     let parsed = parse::parse(text, Mode { utf8: options.utf8, icase: options.ignore_case })?;
-    let node = simplify::for_search(&parsed.node);
-    if let Some(literal) = simplify::texts(&node).and_then(Literal::new) {
-        return Ok((parsed, Search::Literal(literal)));
-    }
-    match tail(&node, text, options) {
-        Some(tail) => Ok((parsed, Search::Linear(tail))),
+    match search_of(&simplify::for_search(&parsed.node), text, options) {
+        Some(search) => Ok((parsed, search)),
         None => Err("too large for an automaton"),
     }
+}
+
+fn search_of(node: &Node, text: &str, options: &PatternOptions) -> Option<Search> {
+    if let Some(literal) = simplify::texts(node).and_then(Literal::new) {
+        return Some(Search::Literal(literal));
+    }
+    tail(node, text, options).map(Search::Linear)
+}
+
+fn in_line(node: &Node, text: &str, options: &PatternOptions) -> Option<Search> {
+    let max = if options.utf8 { 0x10_ffff } else { 0xff };
+    search_of(&simplify::for_search_in_line(node, max)?, text, options)
+}
+
+fn required_text(text: &str, options: &PatternOptions) -> Option<Literal> {
+    if options.utf8 && options.ignore_case {
+        return None;
+    }
+    let texts = vec![required(text)?];
+    Literal::new(Texts { at_start: false, end: End::Anything, texts, icase: options.ignore_case })
 }
 
 fn tail(node: &Node, text: &str, options: &PatternOptions) -> Option<Tail> {

@@ -1,5 +1,6 @@
 //! What a search needs to know of a pattern: less than its captures, and often just a list of literal texts.
 
+use crate::charset::CharSet;
 use crate::node::{Assert, Node};
 
 /// More texts than this are left to the regular expression engine.
@@ -14,6 +15,35 @@ pub fn for_search(node: &Node) -> Node {
     let left = strip(plain, Side::Left);
     let both = strip(left, Side::Right);
     spell_last_newline(both)
+}
+
+/// Like [`for_search`], for texts without a newline: there `^.*` and `.*$` can be skipped too. `None` when that changes nothing.
+pub fn for_search_in_line(node: &Node, max: u32) -> Option<Node> {
+    let newline = CharSet::of(&[(0x0a, 0x0a)]);
+    let dots = [newline.negated(max), CharSet::of(&[(0, max)])];
+    let plain = without_groups(node, false);
+    let cut = match &plain {
+        Node::Alt(items) => Node::Alt(items.iter().map(|n| cut_line(n, &dots)).collect()),
+        other => cut_line(other, &dots),
+    };
+    (cut != plain).then(|| for_search(&cut))
+}
+
+fn cut_line(node: &Node, dots: &[CharSet; 2]) -> Node {
+    let Node::Concat(items) = node else { return node.clone() };
+    let any = |n: &Node| matches!(n, Node::Repeat { node, min: 0, max: None, .. } if matches!(&**node, Node::Set(s) if dots.contains(s)));
+    let mut rest: &[Node] = items;
+    if let [Node::Assert(Assert::Start | Assert::LineStart), dot, more @ ..] = rest
+        && any(dot)
+    {
+        rest = more;
+    }
+    if let [more @ .., dot, Node::Assert(Assert::End | Assert::EndOrNewline | Assert::LineEnd)] = rest
+        && any(dot)
+    {
+        rest = more;
+    }
+    Node::concat(rest.to_vec())
 }
 
 /// `greed`: whether laziness still matters, which it does for the place of the match.

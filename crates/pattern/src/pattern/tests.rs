@@ -36,7 +36,9 @@ fn the_cheapest_engine_is_chosen() {
         ("(?:un)?mount", "memmem"),
         ("^foo", "comparison of the beginning"),
         ("^(foo|bar)", "comparison of the beginning"),
-        ("^foo.*$", "automaton"),
+        ("^foo.*$", "comparison of the beginning"),
+        ("^.*foo.*$", "memmem"),
+        ("^.+foo", "automaton"),
         ("^(foo|bar)$", "comparison"),
         ("^foo$", "comparison"),
         ("foo$", "comparison of the end"),
@@ -61,6 +63,21 @@ fn dollar_matches_before_a_last_newline() {
         check(text, "", &[b"foobar", b"foobar\n"], &[b"foobar\n\n", b"bar "]);
     }
     check("bar\\z", "", &[b"foobar"], &[b"foobar\n"]);
+}
+
+#[test]
+fn lines_are_minded_where_there_are_any() {
+    check("^.*foo.*$", "", &[b"a foo b", b"foo\n"], &[b"a\nfoo", b"foo\nb"]);
+    check("(?s)^.*foo.*$", "", &[b"a\nfoo\nb"], &[b"a\nb"]);
+    check("(?m)^.*foo.*$", "", &[b"a\nfoo\nb"], &[b"a\nb"]);
+    check("^foo.*$", "", &[b"foo", b"foo b\n"], &[b"foo\nb", b"a foo"]);
+}
+
+/// PCRE2Project/pcre2#874: the compiled code skipped over such matches.
+#[test]
+fn compiled_code_finds_what_the_interpreter_finds() {
+    check("(?=)x?ba[a-c]{0,2}", "", &[b"bar", b"  bar", b"bab"], &[b"b"]);
+    check("x?ba[a-c]{0,3}(?=r)", "", &[b"bar", b"  bar"], &[b"ba"]);
 }
 
 #[test]
