@@ -8,6 +8,7 @@ use engine::driver::{BuildContext, DestinationDriver};
 use engine::{Chunk, Progress, Sink, Status, WorkerHandle};
 use mio::Interest;
 use mio::unix::SourceFd;
+use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::fs::{FileType, Mode, OFlags};
 use rustix::net::SendFlags;
 use std::collections::VecDeque;
@@ -38,9 +39,16 @@ enum Output {
     /// A terminal or pipe, opened a second time as non-blocking.
     Own(OwnedFd),
     Socket(OwnedFd),
-    /// Files are always ready; and what cannot be opened a second time.
+    /// Files are always ready.
     Plain(OwnedFd),
+    /// A terminal or pipe that cannot be opened a second time: asked each time, and written in pieces that fit when it says yes.
+    Asked(OwnedFd),
 }
+
+/// A pipe that is ready takes this much without waiting: PIPE_BUF.
+const PIECE_BYTES: usize = 4096;
+/// Nothing tells when such an output is ready again.
+const ASK_AGAIN: Duration = Duration::from_millis(20);
 
 impl Output {
     fn open(place: &Place) -> io::Result<Output> {
@@ -52,7 +60,7 @@ impl Output {
                 let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
                 match rustix::fs::open(format!("/proc/self/fd/{}", fd.as_raw_fd()), flags, Mode::empty()) {
                     Ok(own) => Output::Own(own),
-                    Err(_) => Output::Plain(fd),
+                    Err(_) => Output::Asked(fd),
                 }
             }
             _ => Output::Plain(fd),
@@ -75,6 +83,13 @@ impl Output {
         Ok(match self {
             Output::Own(fd) | Output::Plain(fd) => rustix::io::write(fd, bytes)?,
             Output::Socket(fd) => rustix::net::send(fd, bytes, SendFlags::DONTWAIT | SendFlags::NOSIGNAL)?,
+            Output::Asked(fd) => {
+                let mut asked = [PollFd::new(fd, PollFlags::OUT)];
+                if rustix::event::poll(&mut asked, Some(&Timespec::default()))? == 0 {
+                    return Err(ErrorKind::WouldBlock.into());
+                }
+                rustix::io::write(fd, bytes.get(..PIECE_BYTES).unwrap_or(bytes))?
+            }
         })
     }
 }
@@ -115,7 +130,10 @@ impl Sink for StdoutSink {
                         progress.finished(chunk);
                     }
                 }
-                Err(e) if e.kind() == ErrorKind::WouldBlock => return Status::Blocked,
+                Err(e) if e.kind() == ErrorKind::WouldBlock => {
+                    let is_asked = matches!(self.output, Some(Output::Asked(_)));
+                    return if is_asked { Status::Retry(ASK_AGAIN) } else { Status::Blocked };
+                }
                 Err(error) => {
                     oplog::limited(
                         "stdout",
