@@ -37,6 +37,8 @@ pub struct PlannedDestination {
 /// A log path as the ledger shows it.
 pub struct PlannedPath {
     pub name: String,
+    /// Its name, or its whole text: what it is known by after a reload.
+    pub key: String,
     pub counters: Arc<PathCounters>,
 }
 
@@ -50,8 +52,20 @@ pub struct Plan {
     pub filters: BTreeMap<String, Arc<StepCounters>>,
 }
 
-/// Destinations of the running configuration that stay when nothing about them changed, by [`DestinationKey`].
-pub type Existing = BTreeMap<DestinationKey, Arc<dyn Destination>>;
+/// What the running configuration lends to the next one: destinations that stay when nothing about them changed, and the counters of
+/// log paths and filters, which go on under the same name.
+#[derive(Default)]
+pub struct Existing {
+    pub destinations: BTreeMap<DestinationKey, Arc<dyn Destination>>,
+    pub paths: BTreeMap<String, Arc<PathCounters>>,
+    pub filters: BTreeMap<String, Arc<StepCounters>>,
+}
+
+impl Existing {
+    pub fn new() -> Existing {
+        Existing::default()
+    }
+}
 
 /// Identity of a destination with everything its options say.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

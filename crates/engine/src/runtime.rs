@@ -43,7 +43,7 @@ pub struct Engine {
     shared: Arc<Shared>,
     threads: Vec<JoinHandle<()>>,
     running: Vec<Running>,
-    destinations: Existing,
+    existing: Existing,
     view: View,
 }
 
@@ -62,22 +62,16 @@ impl Engine {
             let name = format!("worker-{index}");
             threads.push(std::thread::Builder::new().name(name).spawn(move || worker.run())?);
         }
-        Ok(Engine {
-            shared,
-            threads,
-            running: Vec::new(),
-            destinations: Existing::new(),
-            view: View::default(),
-        })
+        Ok(Engine { shared, threads, running: Vec::new(), existing: Existing::new(), view: View::default() })
     }
 
     pub fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
 
-    /// Destinations that a new plan may take over as they are.
+    /// What a new plan may take over.
     pub fn existing(&self) -> &Existing {
-        &self.destinations
+        &self.existing
     }
 
     pub fn view(&self) -> &View {
@@ -94,7 +88,7 @@ impl Engine {
         let mut fresh = Vec::new();
         for planned in &plan.destinations {
             let key = DestinationKey { id: planned.id.clone(), options: planned.key.clone() };
-            if self.destinations.contains_key(&key) {
+            if self.existing.destinations.contains_key(&key) {
                 continue;
             }
             if let Err(error) = planned.destination.start(&self.shared) {
@@ -115,11 +109,14 @@ impl Engine {
         let mut shown = Vec::new();
         for planned in destinations {
             shown.push((planned.id.clone(), Arc::clone(&planned.destination)));
-            now.insert(DestinationKey { id: planned.id, options: planned.key }, planned.destination);
+            let key = DestinationKey { id: planned.id, options: planned.key };
+            now.destinations.insert(key, planned.destination);
         }
-        let old = std::mem::replace(&mut self.destinations, now);
+        now.paths = paths.iter().map(|p| (p.key.clone(), Arc::clone(&p.counters))).collect();
+        now.filters = filters.clone();
+        let old = std::mem::replace(&mut self.existing, now).destinations;
         for (key, destination) in &old {
-            match self.destinations.contains_key(key) {
+            match self.existing.destinations.contains_key(key) {
                 true => destination.reloaded(),
                 false => self.hand_over(&key.id, destination),
             }
@@ -135,7 +132,7 @@ impl Engine {
 
     /// What still waits at a destination that changed goes to its successor, or is given a last chance.
     fn hand_over(&self, id: &str, old: &Arc<dyn Destination>) {
-        let successor = self.destinations.iter().find(|(key, _)| key.id == id).map(|(_, d)| d);
+        let successor = self.existing.destinations.iter().find(|(key, _)| key.id == id).map(|(_, d)| d);
         let mut spare = Vec::new();
         let heirs = successor.map(|d| d.outlets()).unwrap_or_default();
         for outlet in old.outlets() {

@@ -134,8 +134,9 @@ impl<'a, 'c> Paths<'a, 'c> {
         let place = self.texts.locate(self.texts.outermost(log.span));
         let name =
             log.name.as_ref().map_or_else(|| format!("{}:{}", place.file, place.line), |n| n.text.clone());
-        let counters = Arc::default();
-        self.paths.push(PlannedPath { name, counters: Arc::clone(&counters) });
+        let key = log.name.as_ref().map_or_else(|| self.texts.text(log.span).to_owned(), |n| n.text.clone());
+        let counters = self.existing.paths.get(&key).cloned().unwrap_or_default();
+        self.paths.push(PlannedPath { name, key, counters: Arc::clone(&counters) });
         let nodes = self.items(&rest, diags);
         let branch = self.branch(nodes, &flags, Some(counters));
         if sources.is_empty() {
@@ -157,12 +158,19 @@ impl<'a, 'c> Paths<'a, 'c> {
     }
 
     /// Warns about a log path all of whose messages an earlier one keeps for itself.
-    fn report_unreachable(&self, log: &LogPath, sources: &[String], branch: &Branch, diags: &mut Diagnostics) {
+    fn report_unreachable(
+        &self,
+        log: &LogPath,
+        sources: &[String],
+        branch: &Branch,
+        diags: &mut Diagnostics,
+    ) {
         let keeps_all = |earlier: &Branch| {
             let narrows = |n: &Node| !matches!(n, Node::Rewrite(_) | Node::Deliver(_));
             (earlier.is_final || branch.fallback) && !earlier.fallback && !earlier.nodes.iter().any(narrows)
         };
-        let taken = |source: &String| self.by_source.get(source).is_some_and(|paths| paths.iter().any(keeps_all));
+        let taken =
+            |source: &String| self.by_source.get(source).is_some_and(|paths| paths.iter().any(keeps_all));
         if !sources.is_empty() && sources.iter().all(taken) {
             let text = "no message reaches this log path: an earlier one without a filter takes them all";
             diags.push(
@@ -342,7 +350,8 @@ impl<'a, 'c> Paths<'a, 'c> {
         if let Some(key) = settings.template("worker-partition-key") {
             match Template::named_or_text(&key.text, self.names.options(), self.names) {
                 Ok(made) if made.literal().is_some() => {
-                    let finding = Diagnostic::error("E0119", "this key is the same for every message", key.span);
+                    let finding =
+                        Diagnostic::error("E0119", "this key is the same for every message", key.span);
                     diags.push(finding.help("put a macro in it, such as `$HOST`, or leave it out"));
                 }
                 Ok(_) => {}
@@ -359,7 +368,8 @@ impl<'a, 'c> Paths<'a, 'c> {
         match kind {
             ObjectKind::Filter => {
                 if let Some(filter) = self.names.filter(text, diags) {
-                    let counters = self.filters.entry(text.to_owned()).or_default();
+                    let earlier = || self.existing.filters.get(text).cloned().unwrap_or_default();
+                    let counters = self.filters.entry(text.to_owned()).or_insert_with(earlier);
                     nodes.push(Node::Filter(FilterStep::new(filter, Arc::clone(counters))));
                 }
             }
@@ -491,7 +501,7 @@ impl<'a, 'c> Paths<'a, 'c> {
         self.unique(&driver.key, call.span, diags);
         let options = format!("{}\n{}", self.texts.text(call.span), self.names.fingerprint());
         let key = DestinationKey { id: id.clone(), options };
-        let destination = self.existing.get(&key).cloned().unwrap_or(driver.destination);
+        let destination = self.existing.destinations.get(&key).cloned().unwrap_or(driver.destination);
         self.destinations.push(PlannedDestination {
             id,
             key: key.options,

@@ -38,8 +38,12 @@ static IN: Component = component(Context::Source, "in");
 static OUT: Component = component(Context::Destination, "out");
 static OPTIONS: Component = component(Context::Options, "options");
 static CATALOGUE: Catalogue = Catalogue { components: &[&IN, &OUT, &OPTIONS], unavailable: &[] };
-static REGISTRY: Registry =
-    Registry { sources: &[(&IN, source)], destinations: &[(&OUT, destination)], options: &OPTIONS, catalogue: &CATALOGUE };
+static REGISTRY: Registry = Registry {
+    sources: &[(&IN, source)],
+    destinations: &[(&OUT, destination)],
+    options: &OPTIONS,
+    catalogue: &CATALOGUE,
+};
 
 struct Nothing;
 impl Start for Nothing {
@@ -54,7 +58,9 @@ fn source(_: &Settings, cx: &BuildContext<'_>, _: &mut Diagnostics) -> Option<So
         opened_with: String::new(),
         driver: "in",
         instance: String::new(),
-        settings: Box::new(|program| SourceSettings::new(wire::SyslogOptions::default(), Finish::default(), program)),
+        settings: Box::new(|program| {
+            SourceSettings::new(wire::SyslogOptions::default(), Finish::default(), program)
+        }),
         start: Box::new(Nothing),
     })
 }
@@ -69,7 +75,9 @@ impl Format for Note {
         for index in selection {
             let text = |span: Span| String::from_utf8_lossy(batch.bytes(span)).into_owned();
             let record = &batch.records[*index as usize];
-            SEEN.with_borrow_mut(|s| s.push((self.group.clone(), format!("{}{}", text(record.host), text(record.message)))));
+            SEEN.with_borrow_mut(|s| {
+                s.push((self.group.clone(), format!("{}{}", text(record.host), text(record.message))))
+            });
         }
     }
 }
@@ -261,11 +269,15 @@ fn a_destination_of_two_paths_gets_its_messages_in_order() {
 #[test]
 fn many_siblings_are_asked_together_with_the_same_answer() {
     let letters = "abcdefgh";
-    let filters: String =
-        letters.chars().map(|c| format!("filter f{c} {{ message('{c}' type(string)); }}; destination o{c} {{ out(); }};\n")).collect();
+    let filters: String = letters
+        .chars()
+        .map(|c| format!("filter f{c} {{ message('{c}' type(string)); }}; destination o{c} {{ out(); }};\n"))
+        .collect();
     let paths: String = letters
         .chars()
-        .map(|c| format!("log {{ source(s); filter(f{c}); rewrite(big); destination(o{c}); flags(final); }};\n"))
+        .map(|c| {
+            format!("log {{ source(s); filter(f{c}); rewrite(big); destination(o{c}); flags(final); }};\n")
+        })
         .collect();
     let config = format!("{DESTINATIONS}{filters}{paths}log {{ source(s); destination(d1); }};");
     check(&config, "hgxaahz", "d1:x,z oa:Xa,Xa og:Xg oh:Xh,Xh", 0);
