@@ -28,7 +28,11 @@ pub enum Side {
         subject: Subject,
         kind: Option<ValueType>,
     },
-    Template(Box<Template>),
+    /// `lone`: one value that keeps its type.
+    Template {
+        template: Box<Template>,
+        lone: bool,
+    },
 }
 
 /// How two values are compared.
@@ -137,7 +141,7 @@ impl Compare {
             match side {
                 Side::Literal { .. } => {}
                 Side::Subject { subject, .. } => subject.reads(demand),
-                Side::Template(template) => template.reads(demand),
+                Side::Template { template, .. } => template.reads(demand),
             }
         }
     }
@@ -166,20 +170,22 @@ impl Side {
             Side::Subject { subject: Subject::Value(name), kind } => value(msg, *name, *kind),
             Side::Subject { subject, kind } => {
                 let text = subject.text(msg, render, buffer);
-                Seen { text, kind: kind.unwrap_or_default(), number: None }
+                let own = if text.is_empty() { ValueType::Null } else { ValueType::String };
+                Seen { text, kind: kind.unwrap_or(own), number: None }
             }
-            Side::Template(template) => {
+            Side::Template { template, lone } => {
                 let kind = template.render_typed(msg, render, buffer);
-                Seen { text: buffer, kind, number: None }
+                let unset = *lone && buffer.is_empty() && kind == ValueType::String;
+                Seen { text: buffer, kind: if unset { ValueType::Null } else { kind }, number: None }
             }
         }
     }
 }
 
-/// A value that is not set is the empty string: `"$PID" != ""` asks whether there is one.
+/// A value that is not set is null: from version 4.0 on `"$PID" == ""` is not true of it, `"$PID" eq ""` is.
 fn value(msg: Msg<'_>, name: NameId, kind: Option<ValueType>) -> Seen<'_> {
     match msg.batch.value(msg.record, name) {
         Some(value) => Seen { text: value.bytes, kind: kind.unwrap_or(value.kind), number: None },
-        None => Seen { text: b"", kind: kind.unwrap_or_default(), number: None },
+        None => Seen { text: b"", kind: kind.unwrap_or(ValueType::Null), number: None },
     }
 }

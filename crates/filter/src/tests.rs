@@ -155,18 +155,35 @@ fn comparisons_of_text() {
 fn comparisons_by_type() {
     for (text, message, expected) in [
         ("'$PID' == 5", "pid=05", true),
-        ("'$PID' == '5'", "pid=05", true),
+        // Two strings are compared as text, also where they look like numbers.
+        ("'$PID' == '5'", "pid=05", false),
+        ("'$PID' == '05'", "pid=05", true),
+        ("'5' == '5.0'", "msg=", false),
         ("'$PID' != '5'", "pid=6", true),
+        ("'$MESSAGE' == 16", "msg=0x10", true),
+        ("'$MESSAGE' == 1000", "msg=1e3", true),
+        ("'$MESSAGE' == 5", "msg= 5", true),
+        ("'$MESSAGE' == 5", "msg=5a", false),
         ("'$PID' > 100", "pid=99", false),
-        ("'$PID' > '100'", "pid=101", true),
+        ("'$PID' > 100", "pid=101", true),
+        ("'$PID' > '100'", "pid=99", true),
         ("'$PID' >= 1.5", "pid=2", true),
         ("'$PID' > 5", "pid=abc", false),
         ("'$PID' <= 5", "pid=abc", false),
         ("'$PID' != 5", "pid=abc", true),
         ("'$PID' == 5", "pid=abc", false),
         ("'$PID' != ''", "pid=1", true),
-        ("'$PID' != ''", "msg=", false),
-        ("'$PID' == ''", "msg=", true),
+        // What is not set is null.
+        ("'$PID' != ''", "msg=", true),
+        ("'$PID' == ''", "msg=", false),
+        ("'$PID' > ''", "msg=", false),
+        ("'$PID' > ''", "pid=1", true),
+        ("'${nosuch}' == ''", "msg=", false),
+        ("'${nosuch}' == 0", "msg=", false),
+        ("'${nosuch}' < 5", "msg=", true),
+        ("'${nosuch}' == null('')", "msg=", true),
+        ("'${.SDATA.no.such}' == ''", "msg=", false),
+        ("'${nosuch}' eq ''", "msg=", true),
         ("'$HOST' == 'web'", "host=web", true),
         ("'$HOST' < 'x'", "host=web", true),
         ("'$LEVEL_NUM' > '5'", "sev=info", true),
@@ -187,7 +204,7 @@ fn comparisons_by_type() {
         ("'${x}' == bytes('ab')", "bytes:x=ab", true),
         ("int('$PID') == 7", "pid=7", true),
         ("double('$PID') == '7.0'", "pid=7", true),
-        ("string('$x') == '5'", "int:x=05", true),
+        ("string('$x') == '05'", "int:x=05", true),
         ("string('${x}') == string('5')", "int:x=05", false),
         ("'9223372036854775807' == 9223372036854775806", "msg=", false),
     ] {
@@ -215,7 +232,13 @@ fn strict_comparisons() {
 fn comparisons_of_older_configurations() {
     for (version, text, message, expected) in [
         // The leading whole number before 4.0.
-        ((3, 38), "'$PID' == '5'", "pid=5abc", true),
+        ((3, 38), "'$PID' == '${x}'", "pid=5abc x=5", true),
+        ((3, 38), "'$PID' == ''", "msg=", true),
+        ((3, 38), "'${nosuch}' < 5", "msg=", false),
+        // A literal that looks like a number is one.
+        ((3, 38), "'$PID' == '5'", "pid=05", true),
+        ((3, 38), "'$PID' == '5'", "pid=5abc", false),
+        ((3, 38), "'5' == '5.0'", "msg=", true),
         ((3, 38), "'$PID' == ''", "pid=abc", true),
         ((3, 38), "'$PID' != ''", "pid=7", true),
         ((3, 38), "'$PID' > '9'", "pid=10", true),
