@@ -51,7 +51,8 @@ pub fn parse_only(options: &ParseOptions) -> ExitCode {
     configuration.compile_without_references(&nobody());
     eprint!("{}", configuration.report());
     if let Some(path) = &options.preprocess_into
-        && let Err(error) = std::fs::write(path, &configuration.config().preprocessed)
+        && let Err(error) =
+            std::fs::write(path, format!("{}\n", configuration.config().preprocessed.trim_end()))
     {
         eprintln!("cannot write {}: {error}", path.display());
         return ExitCode::from(EXIT_CONFIG);

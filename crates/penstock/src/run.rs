@@ -103,9 +103,6 @@ fn start_and_serve(options: RunOptions) -> Result<(), Failed> {
     });
     let (started, server) = opened.inspect_err(|failed| starter.failed(failed.0))?;
     let pid_file = options.pid_file.as_deref().and_then(PidFile::write);
-    if options.startup_debug {
-        oplog::set_verbosity(options.verbosity);
-    }
     starter.succeeded(options.stderr);
     notify::ready();
     serve(started);
@@ -167,6 +164,7 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
         engine.stop(Duration::ZERO);
         return Err(Failed(EXIT_INIT));
     }
+    oplog::set_verbosity(options.verbosity);
     let program = Program::new(options, identity, engine, &configuration, &globals);
     Ok(Started { program: Arc::new(program), signals })
 }

@@ -63,7 +63,7 @@ pub struct DaemonArgs {
     /// Change the root folder
     #[arg(short = 'C', long, value_name = "FOLDER")]
     pub chroot: Option<PathBuf>,
-    /// Limit of open files to ask for; default: as inherited
+    /// Limit of open files to ask for; default: as many as the system allows
     #[arg(long, value_name = "N")]
     pub fd_limit: Option<u64>,
     /// Allow core dumps
@@ -102,10 +102,10 @@ pub struct DaemonArgs {
     #[arg(long)]
     pub metrics_registry: bool,
 
-    /// Accepted without effect: capabilities are as systemd or the container gives them
+    /// Accepted without effect: capabilities are as systemd or the container gives them; with --user, those needed for low ports and others' files are kept
     #[arg(long, value_name = "SPEC", help_heading = "Accepted for compatibility")]
     pub caps: Option<String>,
-    /// Accepted without effect: capabilities are never changed
+    /// Accepted without effect: without --user, capabilities are never changed
     #[arg(long, help_heading = "Accepted for compatibility")]
     pub no_caps: bool,
     /// Accepted without effect: every component is built in

@@ -108,7 +108,7 @@ pub struct RunArgs {
     /// Change the root folder
     #[arg(long, value_name = "FOLDER")]
     pub chroot: Option<PathBuf>,
-    /// Limit of open files to ask for; default: as inherited
+    /// Limit of open files to ask for; default: as many as the system allows
     #[arg(long, value_name = "N")]
     pub fd_limit: Option<u64>,
     /// Allow core dumps

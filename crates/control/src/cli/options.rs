@@ -36,7 +36,7 @@ pub struct RunOptions {
     pub user: Option<String>,
     pub group: Option<String>,
     pub chroot: Option<PathBuf>,
-    /// Limit of open files to ask for; `None`: leave as inherited.
+    /// Limit of open files to ask for; `None`: the hard limit.
     pub fd_limit: Option<u64>,
     pub enable_core: bool,
 }

@@ -1,6 +1,8 @@
 //! Tells systemd how far the program is (`Type=notify`): one datagram to the socket named in `NOTIFY_SOCKET`.
 
+use std::ffi::OsStr;
 use std::os::linux::net::SocketAddrExt;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 
 /// Everything is open.
@@ -22,16 +24,39 @@ pub fn stopping() {
 
 fn tell(text: &str) {
     let Some(name) = std::env::var_os("NOTIFY_SOCKET") else { return };
-    let name = name.as_encoded_bytes();
-    let address = match name.strip_prefix(b"@") {
-        Some(name) => SocketAddr::from_abstract_name(name),
-        None => SocketAddr::from_pathname(std::ffi::OsStr::new(&*String::from_utf8_lossy(name))),
-    };
-    let sent = address.and_then(|address| {
-        let socket = UnixDatagram::unbound()?;
-        socket.send_to_addr(text.as_bytes(), &address)
-    });
-    if let Err(error) = sent {
+    if let Err(error) = tell_at(name.as_bytes(), text) {
         oplog::warning("Cannot notify the service manager", &[("error", &error)]);
+    }
+}
+
+/// `@name` is a name without a file.
+fn tell_at(name: &[u8], text: &str) -> std::io::Result<()> {
+    let address = match name.strip_prefix(b"@") {
+        Some(name) => SocketAddr::from_abstract_name(name)?,
+        None => SocketAddr::from_pathname(OsStr::from_bytes(name))?,
+    };
+    UnixDatagram::unbound()?.send_to_addr(text.as_bytes(), &address).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(socket: UnixDatagram, name: &[u8]) {
+        tell_at(name, "READY=1\n").unwrap();
+        let mut buffer = [0; 64];
+        let length = socket.recv(&mut buffer).unwrap();
+        assert_eq!(&buffer[..length], b"READY=1\n");
+    }
+
+    #[test]
+    fn both_kinds_of_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("notify");
+        check(UnixDatagram::bind(&path).unwrap(), path.as_os_str().as_bytes());
+        let name = format!("penstock-test-{}", std::process::id());
+        let address = SocketAddr::from_abstract_name(&name).unwrap();
+        check(UnixDatagram::bind_addr(&address).unwrap(), format!("@{name}").as_bytes());
+        assert!(tell_at(b"/nowhere/notify", "x").is_err());
     }
 }
