@@ -62,11 +62,6 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "Filters, parsers and rewrites inside a source statement belong to certain drivers: put both into a `channel { }`.",
     ),
     (
-        "E0113",
-        "a source statement that reads another one",
-        "Not available in this version. Write the drivers of the other statement here.",
-    ),
-    (
         "E0114",
         "unknown option of a template",
         "A template statement has `template()` and `template-escape()`.",

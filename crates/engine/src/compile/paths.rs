@@ -542,21 +542,21 @@ impl<'a, 'c> Paths<'a, 'c> {
             groups.push(((*name).to_owned(), entries));
         }
         groups.extend(std::mem::take(&mut self.inline_sources));
-        for (group, entries) in groups {
-            let branches = self.by_source.get(&group).cloned().unwrap_or_default();
+        for (group, entries) in &groups {
+            let branches = self.routed(group, &groups, &mut vec![group.as_str()], diags);
             let mut index = 0;
-            for entry in entries {
+            for entry in entries.iter().filter(|e| !e.drivers.is_empty()) {
                 let mut program = Program {
-                    source_nodes: entry.nodes,
+                    source_nodes: entry.nodes.clone(),
                     branches: Branches::new(branches.clone()),
+                    share_max: self.share_by_source.get(group).copied(),
                     ..Program::default()
                 };
-                program.share_max = self.share_by_source.get(&group).copied();
                 order_shared(&mut program);
                 program.analyse();
                 let program = Arc::new(program);
-                for call in entry.drivers {
-                    planned.extend(self.source_driver(&group, index, call, &program, diags));
+                for call in &entry.drivers {
+                    planned.extend(self.source_driver(group, index, call, &program, diags));
                     index += 1;
                 }
             }
@@ -568,6 +568,37 @@ impl<'a, 'c> Paths<'a, 'c> {
             paths: self.paths,
             filters: self.filters,
         }
+    }
+
+    /// The branches a source's messages take: its log paths, and, through source statements that refer to it, the log paths of those.
+    fn routed<'g>(
+        &self,
+        group: &str,
+        groups: &'g [(String, Vec<Entry<'c>>)],
+        on_the_way: &mut Vec<&'g str>,
+        diags: &mut Diagnostics,
+    ) -> Vec<Branch> {
+        let mut branches = self.by_source.get(group).cloned().unwrap_or_default();
+        for (outer, entries) in groups {
+            for entry in entries.iter().filter(|e| e.references.contains(&group)) {
+                if on_the_way.contains(&outer.as_str()) {
+                    if let Some(object) = self.objects.sources.get(outer.as_str()) {
+                        let text = format!("source `{outer}` refers to itself");
+                        diags.push(
+                            Diagnostic::error("E0110", text, object.name.span).help("break the circle"),
+                        );
+                    }
+                    continue;
+                }
+                on_the_way.push(outer);
+                let further = self.routed(outer, groups, on_the_way, diags);
+                on_the_way.pop();
+                let mut nodes = entry.nodes.clone();
+                nodes.push(Node::Fork(Branches::new(further)));
+                branches.push(self.branch(nodes, &Flags::default(), None));
+            }
+        }
+        branches
     }
 }
 

@@ -9,8 +9,11 @@ use diag::{Diagnostic, Diagnostics};
 use std::sync::Arc;
 
 /// Drivers that share the steps between them and the log paths.
+#[derive(Default)]
 pub(super) struct Entry<'c> {
     pub drivers: Vec<&'c Call>,
+    /// Other source statements whose messages come in here as well.
+    pub references: Vec<&'c str>,
     pub nodes: Vec<Node>,
 }
 
@@ -22,7 +25,7 @@ impl<'c> Paths<'_, 'c> {
         body: &'c [LogItem],
         diags: &mut Diagnostics,
     ) -> Vec<Entry<'c>> {
-        let mut plain = Entry { drivers: Vec::new(), nodes: Vec::new() };
+        let mut plain = Entry::default();
         let mut entries = Vec::new();
         for item in body {
             match item {
@@ -56,15 +59,8 @@ impl<'c> Paths<'_, 'c> {
                     entries.extend(self.source_entries(group, &i.body, diags));
                 }
                 LogItem::Reference(r) if r.kind == ObjectKind::Source => {
-                    if self.objects.refer(r.kind, &r.name, diags)
-                        && let Some(object) = self.objects.sources.get(r.name.text.as_str())
-                    {
-                        let text = "a source statement that reads another source statement is not available";
-                        diags.push(
-                            Diagnostic::error("E0113", text, r.name.span)
-                                .label(object.name.span, "the other one")
-                                .help("write its drivers here in `source { ... };`"),
-                        );
+                    if self.objects.refer(r.kind, &r.name, diags) {
+                        entries.push(Entry { references: vec![&r.name.text], ..Entry::default() });
                     }
                 }
                 LogItem::Junction(branches, _) if entries.is_empty() && holds_sources(branches) => {

@@ -287,3 +287,14 @@ fn many_siblings_are_asked_together_with_the_same_answer() {
 fn catchall_reads_all_sources() {
     check_paths("log { filter(a); destination(d1); flags(catchall); };", "ab", "d1:a", 1);
 }
+
+#[test]
+fn a_source_statement_may_read_another_one() {
+    check_paths(
+        "source t { channel { source(s); rewrite(big); filter(a); }; };
+         log { source(t); destination(d1); }; log { source(s); destination(d2); };",
+        "ab",
+        "d1:Xa d2:a,b",
+        0,
+    );
+}

@@ -31,6 +31,9 @@ pub struct FileOptions {
     pub is_pipe: bool,
 }
 
+/// How soon a full disk is tried again, at most.
+const FULL_DISK_RETRY: Duration = Duration::from_secs(1);
+
 pub struct FileSink {
     path: PathBuf,
     options: Arc<FileOptions>,
@@ -51,7 +54,10 @@ impl FileSink {
             if let Some(link) = &self.options.symlink_as
                 && let Err(error) = point(link, &self.path)
             {
-                oplog::warning("Error pointing symlink-as() at the file", &[("link", &link.display()), ("error", &error)]);
+                oplog::warning(
+                    "Error pointing symlink-as() at the file",
+                    &[("link", &link.display()), ("error", &error)],
+                );
             }
             self.file = Some(file);
         }
@@ -80,9 +86,14 @@ impl FileSink {
 
     fn say(&mut self, error: &std::io::Error) {
         if !std::mem::replace(&mut self.failing, true) {
+            let opened = self.file.is_some();
             oplog::error(
-                "I/O error occurred while writing",
-                &[("file", &self.path.display()), ("error", error), ("time_reopen", &self.options.time_reopen.as_secs())],
+                if opened { "I/O error occurred while writing" } else { "Error opening file for writing" },
+                &[
+                    ("file", &self.path.display()),
+                    ("error", error),
+                    ("time_reopen", &self.options.time_reopen.as_secs()),
+                ],
             );
         }
     }
@@ -102,8 +113,15 @@ impl Sink for FileSink {
                     }
                 }
                 // A pipe whose reader is slow: look again soon.
-                Err(e) if e.kind() == ErrorKind::WouldBlock => return Status::Retry(Duration::from_millis(20)),
-                Err(e) if matches!(e.kind(), ErrorKind::InvalidFilename | ErrorKind::IsADirectory | ErrorKind::NotADirectory) => {
+                Err(e) if e.kind() == ErrorKind::WouldBlock => {
+                    return Status::Retry(Duration::from_millis(20));
+                }
+                Err(e)
+                    if matches!(
+                        e.kind(),
+                        ErrorKind::InvalidFilename | ErrorKind::IsADirectory | ErrorKind::NotADirectory
+                    ) =>
+                {
                     self.say(&e);
                     if let Some(chunk) = chunks.pop_front() {
                         progress.dropped(Reason::Refused, chunk.messages());
@@ -111,10 +129,11 @@ impl Sink for FileSink {
                 }
                 Err(e) => {
                     self.say(&e);
-                    // A full disk needs no new descriptor; anything else may.
-                    if e.kind() != ErrorKind::StorageFull {
-                        self.file = None;
+                    // A full disk needs no new descriptor, and may have room again at any moment.
+                    if e.kind() == ErrorKind::StorageFull {
+                        return Status::Retry(self.options.time_reopen.min(FULL_DISK_RETRY));
                     }
+                    self.file = None;
                     return Status::Retry(self.options.time_reopen);
                 }
             }
@@ -127,6 +146,14 @@ impl Sink for FileSink {
     }
 
     fn tick(&mut self, now: Instant) {
+        // A reader may open the pipe before the first message.
+        if self.options.is_pipe
+            && self.file.is_none()
+            && !self.failing
+            && let Err(error) = self.open()
+        {
+            self.say(&error);
+        }
         let reap = self.options.time_reap;
         if !reap.is_zero() && self.file.is_some() && now.duration_since(self.last_write) >= reap {
             self.file = None;
@@ -149,7 +176,11 @@ fn open(path: &Path, options: &FileOptions) -> std::io::Result<File> {
             nix::unistd::mkfifo(path, nix::sys::stat::Mode::from_bits_truncate(mode))?;
             transport::apply_ownership(path, &options.ownership)?;
         }
-        return OpenOptions::new().read(true).write(true).custom_flags(nix::libc::O_NONBLOCK | nix::libc::O_NOCTTY).open(path);
+        return OpenOptions::new()
+            .read(true)
+            .write(true)
+            .custom_flags(nix::libc::O_NONBLOCK | nix::libc::O_NOCTTY)
+            .open(path);
     }
     if !options.overwrite_if_older.is_zero() && is_older(path, options.overwrite_if_older) {
         std::fs::remove_file(path)?;
