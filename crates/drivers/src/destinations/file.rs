@@ -6,11 +6,11 @@ mod sink;
 
 use super::paced;
 use crate::writer::Writer;
+pub use build::build;
 use engine::driver::Destination;
 use engine::ledger::{DestinationCounters, Reason};
 use engine::program::{Format, Scratch};
 use engine::{Outbox, Outlet, QueueLimits, Shared};
-pub use build::build;
 pub use name::FileName;
 use name::Groups;
 use parking_lot::Mutex;
@@ -77,8 +77,11 @@ impl FileDestination {
             return Some(Arc::clone(outlet));
         }
         if many.len() >= FILES_MAX {
-            let idle: Vec<Box<[u8]>> =
-                many.iter().filter(|(_, o)| o.waiting() == 0 && Arc::strong_count(o) <= 2).map(|(k, _)| k.clone()).collect();
+            let idle: Vec<Box<[u8]>> = many
+                .iter()
+                .filter(|(_, o)| o.waiting() == 0 && Arc::strong_count(o) <= 2)
+                .map(|(k, _)| k.clone())
+                .collect();
             for name in idle {
                 if let Some(outlet) = many.remove(&name) {
                     outlet.close(&mut Vec::new());

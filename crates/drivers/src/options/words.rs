@@ -47,7 +47,10 @@ pub const SOURCE_FLAGS: &[Word] = &[
 
 /// `flags()` of `stdin()`.
 pub const STDIN_FLAGS: &[Word] = &concat_flag(
-    Word::no_effect("exit-on-eof", "the program always stops, in an orderly way, when its standard input ends"),
+    Word::no_effect(
+        "exit-on-eof",
+        "the program always stops, in an orderly way, when its standard input ends",
+    ),
     SOURCE_FLAGS,
 );
 
