@@ -11,4 +11,6 @@ pub use names::{local_host_name, service_port};
 pub use options::{SocketOptions, raise_receive_buffer};
 pub use perms::{Ownership, apply_ownership, create_parents};
 pub use resolver::{DnsOptions, NameUse, Resolver};
-pub use socket::{bind_unix_datagram, bind_udp, connect_tcp, connect_udp, listen_tcp, listen_unix, resolve_target};
+pub use socket::{
+    bind_udp, bind_unix_datagram, connect_tcp, connect_udp, listen_tcp, listen_unix, resolve_target,
+};

@@ -104,7 +104,7 @@ impl Receiver {
             dropped: None,
             credentials: None,
         };
-        let used = (header.msg_hdr.msg_controllen as usize).min(CONTROL_BYTES);
+        let used = header.msg_hdr.msg_controllen.min(CONTROL_BYTES);
         self.controls(at, used, &mut datagram);
         Some(datagram)
     }
@@ -169,14 +169,20 @@ pub fn send_many<'a>(fd: BorrowedFd<'_>, messages: impl Iterator<Item = &'a [u8]
     }
     // SAFETY: the first `count` headers point at vectors of this frame, those at the callers' messages, which the kernel only reads.
     let sent = unsafe {
-        libc::sendmmsg(fd.as_raw_fd(), headers.as_mut_ptr(), count as _, (libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) as _)
+        libc::sendmmsg(
+            fd.as_raw_fd(),
+            headers.as_mut_ptr(),
+            count as _,
+            (libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL) as _,
+        )
     };
     if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(sent as usize) }
 }
 
 /// Asks the kernel to say with each datagram how many it dropped.
 pub fn count_drops(socket: &impl std::os::fd::AsFd) -> io::Result<()> {
-    nix::sys::socket::setsockopt(&socket.as_fd(), nix::sys::socket::sockopt::RxqOvfl, &1).map_err(io::Error::from)
+    nix::sys::socket::setsockopt(&socket.as_fd(), nix::sys::socket::sockopt::RxqOvfl, &1)
+        .map_err(io::Error::from)
 }
 
 /// How many datagrams the kernel dropped on a socket since it was made (wraps); `None` when it does not say.
@@ -202,7 +208,8 @@ pub fn drops(socket: &impl std::os::fd::AsFd) -> Option<u32> {
 
 /// Asks the kernel for the sender's process with each datagram of a unix socket.
 pub fn pass_credentials(socket: &impl std::os::fd::AsFd) -> io::Result<()> {
-    nix::sys::socket::setsockopt(&socket.as_fd(), nix::sys::socket::sockopt::PassCred, &true).map_err(io::Error::from)
+    nix::sys::socket::setsockopt(&socket.as_fd(), nix::sys::socket::sockopt::PassCred, &true)
+        .map_err(io::Error::from)
 }
 
 #[cfg(test)]
@@ -228,7 +235,10 @@ mod tests {
                 got.push((d.bytes.to_vec(), d.truncated, d.sender == from.local_addr().ok()));
             }
         }
-        assert_eq!(got, [(b"one".to_vec(), false, true), (vec![], false, true), (b"three-is".to_vec(), true, true)]);
+        assert_eq!(
+            got,
+            [(b"one".to_vec(), false, true), (vec![], false, true), (b"three-is".to_vec(), true, true)]
+        );
     }
 
     #[test]

@@ -2,7 +2,10 @@
 
 /// The host name; with `fqdn`, completed by the resolver or `custom-domain()`.
 pub fn local_host_name(fqdn: bool, custom_domain: Option<&str>) -> String {
-    let name = nix::unistd::gethostname().ok().and_then(|n| n.into_string().ok()).unwrap_or_else(|| "localhost".into());
+    let name = nix::unistd::gethostname()
+        .ok()
+        .and_then(|n| n.into_string().ok())
+        .unwrap_or_else(|| "localhost".into());
     let short = name.split('.').next().unwrap_or(&name).to_owned();
     if !fqdn {
         return short;

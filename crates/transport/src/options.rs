@@ -53,7 +53,10 @@ impl SocketOptions {
             named("ip-tos()", result)?;
         }
         if self.ip_freebind {
-            named("ip-freebind()", if ipv6 { socket.set_freebind_v6(true) } else { socket.set_freebind_v4(true) })?;
+            named(
+                "ip-freebind()",
+                if ipv6 { socket.set_freebind_v6(true) } else { socket.set_freebind_v4(true) },
+            )?;
         }
         if let Some(interface) = &self.interface {
             named("interface()", socket.bind_device(Some(interface.as_bytes())))?;

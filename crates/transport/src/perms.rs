@@ -46,7 +46,9 @@ pub fn apply_ownership(path: &Path, ownership: &Ownership) -> io::Result<()> {
 
 /// Makes the missing folders above `path`, each with the configured owner and permissions (0700 unless given).
 pub fn create_parents(path: &Path, ownership: &Ownership) -> io::Result<()> {
-    let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty() && !p.exists()) else { return Ok(()) };
+    let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty() && !p.exists()) else {
+        return Ok(());
+    };
     create_parents(parent, ownership)?;
     let mode = ownership.dir_perm.unwrap_or(0o700);
     match std::fs::DirBuilder::new().mode(mode).create(parent) {

@@ -87,7 +87,12 @@ impl Resolver {
 
     /// The full name of an address if it is known now. When it has to be asked for, `None` comes back and `then` is called once with
     /// the answer (the number itself when there is no name), from another thread.
-    pub fn name(&self, address: IpAddr, how: NameUse, then: impl FnOnce(&str) + Send + 'static) -> Option<Arc<str>> {
+    pub fn name(
+        &self,
+        address: IpAddr,
+        how: NameUse,
+        then: impl FnOnce(&str) + Send + 'static,
+    ) -> Option<Arc<str>> {
         let address = address.to_canonical();
         let number = || Some(address.to_string().into());
         if how == NameUse::No {

@@ -16,7 +16,11 @@ fn socket(address: &SocketAddr, kind: Type, options: &SocketOptions) -> io::Resu
 }
 
 /// A TCP listener. `::` accepts IPv4 too, as mapped addresses.
-pub fn listen_tcp(address: SocketAddr, options: &SocketOptions, backlog: i32) -> io::Result<std::net::TcpListener> {
+pub fn listen_tcp(
+    address: SocketAddr,
+    options: &SocketOptions,
+    backlog: i32,
+) -> io::Result<std::net::TcpListener> {
     let socket = socket(&address, Type::STREAM, options)?;
     socket.set_reuse_address(true)?;
     if address.is_ipv6() {
@@ -115,7 +119,9 @@ fn clear_stale(path: &Path, kind: Type) -> io::Result<()> {
                 _ => Err(io::Error::new(io::ErrorKind::AddrInUse, "another program listens on this socket")),
             }
         }
-        Ok(_) => Err(io::Error::new(io::ErrorKind::AlreadyExists, "something other than a socket is at this path")),
+        Ok(_) => {
+            Err(io::Error::new(io::ErrorKind::AlreadyExists, "something other than a socket is at this path"))
+        }
         Err(_) => Ok(()),
     }
 }
@@ -129,13 +135,20 @@ fn unix_socket(path: &Path, kind: Type, options: &SocketOptions) -> io::Result<S
     Ok(socket)
 }
 
-pub fn listen_unix(path: &Path, options: &SocketOptions, backlog: i32) -> io::Result<std::os::unix::net::UnixListener> {
+pub fn listen_unix(
+    path: &Path,
+    options: &SocketOptions,
+    backlog: i32,
+) -> io::Result<std::os::unix::net::UnixListener> {
     let socket = unix_socket(path, Type::STREAM, options)?;
     socket.listen(backlog)?;
     Ok(socket.into())
 }
 
-pub fn bind_unix_datagram(path: &Path, options: &SocketOptions) -> io::Result<std::os::unix::net::UnixDatagram> {
+pub fn bind_unix_datagram(
+    path: &Path,
+    options: &SocketOptions,
+) -> io::Result<std::os::unix::net::UnixDatagram> {
     Ok(unix_socket(path, Type::DGRAM, options)?.into())
 }
 

@@ -45,7 +45,7 @@ impl Finish {
         };
         for record in &mut batch.records {
             record.tags.0 |= self.tags.0;
-            if !(self.keep_hostname && !record.host.is_empty())
+            if (!self.keep_hostname || record.host.is_empty())
                 && let Some(sender) = senders.get(record.context as usize)
             {
                 record.host = *sender;

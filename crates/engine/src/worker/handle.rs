@@ -16,12 +16,14 @@ pub(super) const OUTLET_BASE: usize = 1 << 40;
 
 pub(super) type MakePort = Box<dyn FnOnce(Token, &PortContext) -> std::io::Result<Box<dyn Port>> + Send>;
 
+type Visit = Box<dyn FnMut(&mut dyn Port) -> bool + Send>;
+
 pub(super) enum Command {
     Add(MakePort),
     Ready(Token),
     PumpAt(Instant, Weak<Outlet>),
     /// Visits every port; those for which it says `true` are closed.
-    Each(Box<dyn FnMut(&mut dyn Port) -> bool + Send>),
+    Each(Visit),
     /// Everything read so far has been handed over when the sender is dropped.
     Barrier(SyncSender<()>),
     Stop,
