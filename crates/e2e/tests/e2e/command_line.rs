@@ -189,6 +189,7 @@ fn loggen_sends_and_verifies() {
     let outcome = run_command(&[
         "loggen",
         "--inet",
+        "--stamp",
         "--stream",
         "--active-connections",
         "5",

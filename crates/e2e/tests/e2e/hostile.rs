@@ -8,6 +8,7 @@ use testkit::{Lab, Penstock, Sender, wait_until};
 fn start(lab: &Lab) -> Penstock {
     let config = format!(
         "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:lines%) max-connections(10000));\n\
+         network(ip(127.0.0.1) port(%tcp:nuls%) transport(text-with-nuls));\n\
          syslog(ip(127.0.0.1) port(%tcp:octets%) max-connections(100)); network(ip(127.0.0.1) port(%udp:udp%) transport(udp)); }};\n\
          destination d {{ file(\"%dir%/out\"); }};\nlog {{ source(s); destination(d); flags(flow-control); }};\n"
     );
@@ -108,6 +109,9 @@ fn bytes_of_every_value() {
         sender.raw(&[b"<13>Nov 11 01:02:03 h a: ", all.as_slice(), b"\n"].concat());
         sender.raw(&[all.as_slice(), b"\n"].concat());
     }
+    sender.finish();
+    let mut sender = Sender::tcp(lab.port("nuls"));
+    sender.raw(&[b"<13>Nov 11 01:02:03 h a: ", all.as_slice(), b"\n"].concat());
     sender.finish();
     let mut sender = Sender::tcp(lab.port("octets"));
     sender.octets(&all);

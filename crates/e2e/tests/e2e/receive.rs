@@ -170,7 +170,7 @@ fn standard_input_to_its_end() {
 #[test]
 fn named_pipe() {
     let lab = Lab::new();
-    let mut penstock = Penstock::start(&lab, &config("pipe(\"%path:in%\");"));
+    let mut penstock = Penstock::start(&lab, &config("pipe(\"%path:in%\" flags(expect-hostname));"));
     wait_until("the pipe", || lab.path("in").exists());
     let mut pipe = std::fs::OpenOptions::new().write(true).open(lab.path("in")).unwrap();
     pipe.write_all(block(0, 3).as_bytes()).unwrap();

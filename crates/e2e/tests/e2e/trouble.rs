@@ -66,7 +66,7 @@ fn a_folder_that_is_missing_comes_later() {
     let mut sender = Sender::tcp(lab.port("in"));
     sender.raw(block(0, 10).as_bytes());
     wait_until("the other file", || lab.lines("out").len() == 10);
-    penstock.wait_log("Error opening file for writing;");
+    penstock.wait_log("later/file', error='No such file or directory");
     penstock.ledger().assert_balanced();
     std::fs::create_dir(lab.path("later")).unwrap();
     wait_until("the file that could not be opened", || lab.lines("later/file").len() == 10);
@@ -81,7 +81,7 @@ fn a_file_that_is_a_folder_hurts_nobody_else() {
     let mut sender = Sender::tcp(lab.port("in"));
     sender.raw(block(0, 10).as_bytes());
     wait_until("the other file", || lab.lines("out").len() == 10);
-    penstock.wait_log("Error opening file for writing;");
+    penstock.wait_log("folder', error='Is a directory");
     penstock.ledger().assert_balanced();
     penstock.stop();
 }
@@ -109,6 +109,20 @@ fn a_log_file_that_shrinks_under_it_goes_on() {
     sender.line(&message(0, 100));
     penstock.wait_settled(101).assert_nothing_lost();
     assert_eq!(lab.lines("shrinks").len(), 1);
+}
+
+#[test]
+fn a_link_follows_the_newest_file() {
+    let lab = Lab::new();
+    let file = "%dir%/logs/${HOST}.log\" create-dirs(yes) symlink-as(\"%dir%/newest";
+    let mut penstock = Penstock::start(&lab, &config(file).replace("/newest\");", "/newest\"));"));
+    let mut sender = Sender::tcp(lab.port("in"));
+    for (count, host) in [(1, "h1"), (2, "h2")] {
+        sender.line(&format!("<13>Nov 11 01:02:03 {host} a: text"));
+        penstock.wait_settled(count);
+        let target = std::fs::read_link(lab.path("newest")).unwrap();
+        assert!(target.ends_with(format!("{host}.log")), "{}", target.display());
+    }
 }
 
 #[test]
