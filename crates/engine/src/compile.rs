@@ -50,6 +50,8 @@ pub struct Plan {
     pub paths: Vec<PlannedPath>,
     /// Counters of named filters, by name.
     pub filters: BTreeMap<String, Arc<StepCounters>>,
+    /// Counters of named parsers, by name.
+    pub parsers: BTreeMap<String, Arc<StepCounters>>,
 }
 
 /// What the running configuration lends to the next one: destinations that stay when nothing about them changed, and the counters of
@@ -59,6 +61,8 @@ pub struct Existing {
     pub destinations: BTreeMap<DestinationKey, Arc<dyn Destination>>,
     pub paths: BTreeMap<String, Arc<PathCounters>>,
     pub filters: BTreeMap<String, Arc<StepCounters>>,
+    /// Counters of named parsers, by name.
+    pub parsers: BTreeMap<String, Arc<StepCounters>>,
 }
 
 impl Existing {

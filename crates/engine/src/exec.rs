@@ -103,6 +103,15 @@ impl Run<'_> {
                     self.save(selection);
                     rewrite.apply(self.batch, selection, &mut self.scratch.filter);
                 }
+                Node::Parse(step) => {
+                    self.save(selection);
+                    let before = selection.len();
+                    step.parser.parse(self.batch, selection, &mut self.scratch.filter);
+                    step.counters.not_matched.add(before - selection.len());
+                    if step.last {
+                        step.counters.matched.add(selection.len());
+                    }
+                }
                 Node::Fork(branches) => {
                     // What follows an embedded log{} still sees the message as it was here.
                     let matched = self.branches(branches, selection, After::Original);
@@ -174,18 +183,21 @@ impl Run<'_> {
                 self.isolated = outer_isolated || (branch.writes && !nobody_after);
                 let mut matched = self.selection();
                 let answered = self.head(all, at, &mut heads, &remaining, &mut matched);
-                self.branch(branch, usize::from(answered), &mut matched);
-                self.out.flow_control = outer_flow;
-                for index in &matched {
-                    if let Some(flag) = taken.get_mut(self.origin(*index)) {
-                        *flag = true;
-                    }
+                let mut skip = usize::from(answered);
+                let mut taken_now = false;
+                if branch.claims {
+                    self.nodes(branch.nodes.get(skip..1).unwrap_or_default(), &mut matched);
+                    skip = 1;
+                    taken_now = self.take(&matched, &mut taken);
                 }
+                self.branch(branch, skip, &mut matched);
+                self.out.flow_control = outer_flow;
+                taken_now |= self.take(&matched, &mut taken);
                 self.settle(branch, mark, &mut matched, after);
                 if !outer_isolated {
                     self.machine.undo.truncate(mark);
                 }
-                if branch.is_final && !matched.is_empty() {
+                if branch.is_final && taken_now {
                     remaining.retain(|i| !self.is_taken(&taken, *i));
                     heads.stale = true;
                 }
@@ -303,6 +315,16 @@ impl Run<'_> {
     /// Number of the message a record is a copy of.
     fn origin(&self, index: u32) -> usize {
         self.batch.records.get(index as usize).map_or(usize::MAX, |r| r.origin as usize)
+    }
+
+    /// Marks messages as matched by a branch; says whether there were any.
+    fn take(&self, matched: &[u32], taken: &mut [bool]) -> bool {
+        for index in matched {
+            if let Some(flag) = taken.get_mut(self.origin(*index)) {
+                *flag = true;
+            }
+        }
+        !matched.is_empty()
     }
 
     fn is_taken(&self, taken: &[bool], index: u32) -> bool {

@@ -4,6 +4,7 @@ use crate::driver::Destination;
 use crate::ledger::{PathCounters, StepCounters};
 use crate::outbox::Outbox;
 use filter::{Filter, FilterContext, FilterSet, Wanted};
+use parsers::Parse;
 use record::{Batch, Demand, Stamp};
 use rewrite::Rewrite;
 use std::sync::Arc;
@@ -53,6 +54,7 @@ pub trait Format: Send + Sync {
 pub enum Node {
     Filter(FilterStep),
     Rewrite(Arc<Rewrite>),
+    Parse(ParseStep),
     /// Embedded `log {}`: each branch sees the message as it is here; nothing a branch does is seen after it.
     Fork(Branches),
     /// `junction {}`, `if {}`: branches whose results go on together.
@@ -68,6 +70,7 @@ impl Node {
         match self {
             Node::Filter(step) => step.filter.reads(demand),
             Node::Rewrite(rewrite) => rewrite.reads(demand),
+            Node::Parse(step) => step.parser.reads(demand),
             Node::Fork(branches) | Node::Join(branches) => branches.reads(demand),
             Node::Deliver(destination) => destination.reads(demand),
             Node::DeliverOrdered(_) => {}
@@ -83,8 +86,29 @@ impl Program {
         self.branches.reads(&mut demand);
         self.ordered.iter().for_each(|o| o.destination.reads(&mut demand));
         self.wanted = Arc::new(Wanted::of(&demand));
+        narrow(&mut self.source_nodes, &demand);
+        narrow_branches(&mut self.branches, &demand);
         self.demand = demand;
     }
+}
+
+/// Parsers make only the values that are read.
+fn narrow(nodes: &mut [Node], demand: &Demand) {
+    for node in nodes {
+        match node {
+            Node::Parse(step) => {
+                if let Some(narrowed) = step.parser.narrowed(demand) {
+                    step.parser = narrowed;
+                }
+            }
+            Node::Fork(branches) | Node::Join(branches) => narrow_branches(branches, demand),
+            _ => {}
+        }
+    }
+}
+
+fn narrow_branches(branches: &mut Branches, demand: &Demand) {
+    branches.list.iter_mut().for_each(|branch| narrow(&mut branch.nodes, demand));
 }
 
 #[derive(Clone)]
@@ -101,6 +125,15 @@ impl FilterStep {
     }
 }
 
+/// One call of a parser statement. A message that fails at any of them is counted as not matched; one that passes the last, as matched.
+#[derive(Clone)]
+pub struct ParseStep {
+    pub parser: Arc<dyn Parse>,
+    pub counters: Arc<StepCounters>,
+    /// No other parser of the statement comes after it.
+    pub last: bool,
+}
+
 #[derive(Clone)]
 pub struct Branch {
     pub nodes: Vec<Node>,
@@ -108,9 +141,11 @@ pub struct Branch {
     pub is_final: bool,
     /// Only for what no other branch matched.
     pub fallback: bool,
+    /// `if (condition)`: the first node alone decides that a message belongs here. One that fails later goes to no other branch.
+    pub claims: bool,
     /// `Some` where flags(flow-control) or flags(no-flow-control) stand.
     pub flow_control: Option<bool>,
-    /// Contains a rewrite, or a filter that stores its matches.
+    /// Contains a rewrite, a parser, or a filter that stores its matches.
     pub writes: bool,
     pub counters: Option<Arc<PathCounters>>,
 }

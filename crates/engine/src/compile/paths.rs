@@ -6,7 +6,7 @@ use super::sources::Entry;
 use super::{DestinationKey, Existing, Plan, PlannedDestination, PlannedPath, PlannedSource};
 use crate::driver::{BuildContext, Destination, Registry};
 use crate::ledger::StepCounters;
-use crate::program::{Branch, Branches, FilterStep, Node, Ordered, Program};
+use crate::program::{Branch, Branches, FilterStep, Node, Ordered, ParseStep, Program};
 use conf_schema::{Context, ReadContext, Settings};
 use conf_syntax::{Call, Config, FilterExpr, LogItem, LogPath, Name, Object, ObjectKind};
 use diag::{Diagnostic, Diagnostics, SourceMap, Span, nearest};
@@ -29,6 +29,8 @@ pub(super) struct Paths<'a, 'c> {
     /// Statements being compiled: one that refers to itself is an error.
     open: BTreeSet<(ObjectKind, String)>,
     filters: BTreeMap<String, Arc<StepCounters>>,
+    /// Counters of named parsers.
+    parsers: BTreeMap<String, Arc<StepCounters>>,
     destinations: Vec<PlannedDestination>,
     paths: Vec<PlannedPath>,
     /// Log paths by the source statement they read, in order.
@@ -66,6 +68,7 @@ impl<'a, 'c> Paths<'a, 'c> {
             object_nodes: BTreeMap::new(),
             open: BTreeSet::new(),
             filters: BTreeMap::new(),
+            parsers: BTreeMap::new(),
             destinations: Vec::new(),
             paths: Vec::new(),
             by_source: BTreeMap::new(),
@@ -191,6 +194,7 @@ impl<'a, 'c> Paths<'a, 'c> {
             nodes,
             is_final: flags.is_final,
             fallback: flags.fallback,
+            claims: false,
             flow_control: flags.flow_control,
             counters,
         }
@@ -301,7 +305,8 @@ impl<'a, 'c> Paths<'a, 'c> {
                         case.condition.iter().filter_map(|c| self.filter_node(c, diags)).collect();
                     let body: Vec<&LogItem> = case.body.items.iter().collect();
                     made.extend(self.items(&body, diags));
-                    branches.push(self.exclusive(made, &case.body.flags, diags));
+                    let branch = self.exclusive(made, &case.body.flags, diags);
+                    branches.push(Branch { claims: case.condition.is_some(), ..branch });
                 }
                 let otherwise: Vec<&LogItem> = conditional.otherwise.iter().flat_map(|o| &o.items).collect();
                 let flags = conditional.otherwise.as_ref().map_or(&[][..], |o| &o.flags);
@@ -415,7 +420,15 @@ impl<'a, 'c> Paths<'a, 'c> {
             diags.push(Diagnostic::error("E0110", text, object.name.span).help("break the circle"));
             return Vec::new();
         }
-        let nodes = self.body(kind, &object.body, diags);
+        let mut nodes = self.body(kind, &object.body, diags);
+        if kind == ObjectKind::Parser {
+            let counters = Arc::clone(self.parsers.entry(name.to_owned()).or_default());
+            let steps =
+                nodes.iter_mut().filter_map(|n| if let Node::Parse(step) = n { Some(step) } else { None });
+            for (place, step) in steps.rev().enumerate() {
+                (step.counters, step.last) = (Arc::clone(&counters), place == 0);
+            }
+        }
         self.open.remove(&key);
         self.object_nodes.insert(key, nodes.clone());
         nodes
@@ -431,13 +444,24 @@ impl<'a, 'c> Paths<'a, 'c> {
                         nodes.push(Node::Rewrite(rewrite));
                     }
                 }
-                LogItem::Call(call) => {
-                    self.registry.catalogue.resolve(Context::Parser, call, diags);
-                }
+                LogItem::Call(call) => nodes.extend(self.parser(call, diags)),
                 other => self.item(other, &mut nodes, diags),
             }
         }
         nodes
+    }
+
+    fn parser(&self, call: &Call, diags: &mut Diagnostics) -> Option<Node> {
+        let component = self.registry.catalogue.resolve(Context::Parser, call, diags)?;
+        let (_, build) = parsers::ALL.iter().find(|(c, _)| std::ptr::eq(*c, component))?;
+        let read = ReadContext { sources: self.texts, globals: Some(Arc::clone(self.globals)) };
+        let before = diags.counts().0;
+        let settings = conf_schema::read(call, component, &read, diags);
+        if diags.counts().0 > before {
+            return None;
+        }
+        let parser = self.names.build_parser(*build, &settings, call.span, diags)?;
+        Some(Node::Parse(ParseStep { parser, counters: Arc::default(), last: true }))
     }
 
     fn destination(&mut self, name: &str, object: &'c Object, diags: &mut Diagnostics) -> Vec<Node> {
@@ -567,6 +591,7 @@ impl<'a, 'c> Paths<'a, 'c> {
             destinations: self.destinations,
             paths: self.paths,
             filters: self.filters,
+            parsers: self.parsers,
         }
     }
 
@@ -613,7 +638,7 @@ struct Flags {
 fn node_writes(node: &Node) -> bool {
     match node {
         Node::Filter(step) => step.writes,
-        Node::Rewrite(_) => true,
+        Node::Rewrite(_) | Node::Parse(_) => true,
         Node::Fork(branches) | Node::Join(branches) => branches.writes(),
         Node::Deliver(_) | Node::DeliverOrdered(_) => false,
     }

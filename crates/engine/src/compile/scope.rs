@@ -91,6 +91,18 @@ impl<'a, 'c> Names<'a, 'c> {
         made.map(Arc::new)
     }
 
+    pub fn build_parser(
+        &self,
+        build: parsers::BuildParser,
+        settings: &Settings,
+        span: Span,
+        diags: &mut Diagnostics,
+    ) -> Option<Arc<dyn parsers::Parse>> {
+        let made = build(settings, &mut parsers::Build { env: self, diags, span });
+        self.report(diags);
+        made
+    }
+
     fn statement(&self, definition: &TemplateDef) -> Option<Template> {
         match &definition.body {
             TemplateBody::Text(text) => self.typed(text, &self.options),

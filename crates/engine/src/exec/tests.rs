@@ -246,6 +246,17 @@ fn conditions_take_the_first_branch_that_matches() {
 }
 
 #[test]
+fn a_message_that_fails_after_its_condition_goes_nowhere() {
+    check_paths(
+        "log { source(s); if (message('a' type(string)) or message('b' type(string))) { rewrite(big); filter(a); }
+           else { rewrite(bigger); }; destination(d1); };",
+        "abc",
+        "d1:Xa,Yc",
+        1,
+    );
+}
+
+#[test]
 fn a_branch_that_fails_half_way_leaves_no_trace() {
     check_paths(
         "log { source(s); if { rewrite(big); filter(a); } else { destination(d2); }; destination(d1); };",
