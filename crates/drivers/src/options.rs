@@ -15,7 +15,7 @@ use conf_schema::{Catalogue, Component};
 pub use globals::OPTIONS;
 pub use parallelize::PARALLELIZE;
 
-/// Every component that has a table: a new one is a line here.
+/// Every component that has a table: a new one is a line here, and of a parser one in `parsers::ALL`.
 pub const ALL: &[&Component] = &[
     &sources::EXAMPLE_MSG_GENERATOR,
     &sources::INTERNAL,
@@ -42,6 +42,7 @@ pub const ALL: &[&Component] = &[
     &destinations::UNIX_DGRAM,
     &destinations::UNIX_STREAM,
     &destinations::USERTTY,
+    &parsers::csv::CSV_PARSER,
     &OPTIONS,
     &PARALLELIZE,
 ];

@@ -37,6 +37,7 @@ pub struct View {
     pub destinations: Vec<(String, Arc<dyn Destination>)>,
     pub paths: Vec<(String, Arc<crate::ledger::PathCounters>)>,
     pub filters: BTreeMap<String, Arc<crate::ledger::StepCounters>>,
+    pub parsers: BTreeMap<String, Arc<crate::ledger::StepCounters>>,
 }
 
 pub struct Engine {
@@ -97,7 +98,7 @@ impl Engine {
             }
             fresh.push(Arc::clone(&planned.destination));
         }
-        let Plan { sources, destinations, paths, filters, .. } = plan;
+        let Plan { sources, destinations, paths, filters, parsers, .. } = plan;
         let planned: Vec<Arc<PlannedSource>> = sources.into_iter().map(Arc::new).collect();
         if let Err(errors) = self.switch_sources(&planned) {
             close_all(&fresh);
@@ -114,6 +115,7 @@ impl Engine {
         }
         now.paths = paths.iter().map(|p| (p.key.clone(), Arc::clone(&p.counters))).collect();
         now.filters = filters.clone();
+        now.parsers = parsers.clone();
         let old = std::mem::replace(&mut self.existing, now).destinations;
         for (key, destination) in &old {
             match self.existing.destinations.contains_key(key) {
@@ -126,6 +128,7 @@ impl Engine {
             destinations: shown,
             paths: paths.into_iter().map(|p| (p.name, p.counters)).collect(),
             filters,
+            parsers,
         };
         Ok(())
     }

@@ -3,6 +3,7 @@
 use crate::set::Known;
 use pattern::{Cache, Slots, TextMemo};
 use record::{Demand, NameId, Stamp, TagId, Zone, ZoneCursor, name_of, tag_id};
+use std::any::Any;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use template::{Identity, RenderContext};
@@ -28,6 +29,8 @@ pub struct Workspace {
     known: HashMap<u64, Known>,
     /// For substitutions, by their number.
     memos: HashMap<u64, TextMemo>,
+    /// What parsers keep, by their number.
+    states: HashMap<u64, Box<dyn Any + Send>>,
     tags: HashMap<Box<[u8]>, Option<TagId>>,
     zones: HashMap<Box<[u8]>, Option<ZoneCursor>>,
 }
@@ -36,6 +39,8 @@ pub struct Workspace {
 const REMEMBERED_MAX: usize = 1 << 16;
 /// Sets of filters and operations remembered, those of older configurations among them.
 const SETS_MAX: usize = 256;
+/// Parsers that keep something; large configurations have a few hundred.
+const STATES_MAX: usize = 4096;
 /// Zones are large.
 const ZONES_MAX: usize = 1024;
 
@@ -146,6 +151,19 @@ impl Workspace {
             self.memos.clear();
         }
         self.memos.insert(asker, memo);
+    }
+
+    /// What a part of the configuration keeps from batch to batch, made at its first use by this worker; once per batch.
+    pub fn take_state<T: Any + Send>(&mut self, asker: u64, make: impl FnOnce() -> T) -> Box<T> {
+        let kept = self.states.remove(&asker).and_then(|state| (state as Box<dyn Any>).downcast().ok());
+        kept.unwrap_or_else(|| Box::new(make()))
+    }
+
+    pub fn keep_state<T: Any + Send>(&mut self, asker: u64, state: Box<T>) {
+        if self.states.len() >= STATES_MAX {
+            self.states.clear();
+        }
+        self.states.insert(asker, state);
     }
 
     /// The tag of a name made from a message; `None` when it is no UTF-8, empty, or the table of tags is full.

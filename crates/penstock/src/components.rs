@@ -18,6 +18,7 @@ pub const CODES: &[(&str, Codes)] = &[
     ("Patterns", pattern::CODES),
     ("Filters", filter::CODES),
     ("Rewrites", rewrite::CODES),
+    ("Parsers", parsers::CODES),
     ("Log paths", engine::CODES),
     ("Drivers", drivers::CODES),
     ("Surroundings", crate::check::CODES),

@@ -166,6 +166,7 @@ impl Running {
                 destinations: view.destinations.clone(),
                 paths: view.paths.clone(),
                 filters: view.filters.clone(),
+                parsers: view.parsers.clone(),
             },
         }
     }

@@ -156,6 +156,13 @@ fn every_option_reads_with_a_good_value() {
 }
 
 #[test]
+fn every_parser_stands_in_the_list() {
+    for (component, _) in parsers::ALL {
+        assert!(ALL.iter().any(|c| std::ptr::eq(*c, *component)), "{}", component.name);
+    }
+}
+
+#[test]
 fn nothing_is_both_there_and_not_available() {
     let mut seen = BTreeSet::new();
     for missing in CATALOGUE.unavailable {

@@ -144,7 +144,6 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     destination("logmatic", LIBRARY),
     destination("graylog2", LIBRARY),
     destination("graphite", LIBRARY),
-    parser("csv-parser", PARSE),
     parser("kv-parser", PARSE),
     parser("linux-audit-parser", PARSE),
     parser("json-parser", PARSE),

@@ -422,7 +422,8 @@ impl<'a, 'c> Paths<'a, 'c> {
         }
         let mut nodes = self.body(kind, &object.body, diags);
         if kind == ObjectKind::Parser {
-            let counters = Arc::clone(self.parsers.entry(name.to_owned()).or_default());
+            let earlier = || self.existing.parsers.get(name).cloned().unwrap_or_default();
+            let counters = Arc::clone(self.parsers.entry(name.to_owned()).or_insert_with(earlier));
             let steps =
                 nodes.iter_mut().filter_map(|n| if let Node::Parse(step) = n { Some(step) } else { None });
             for (place, step) in steps.rev().enumerate() {

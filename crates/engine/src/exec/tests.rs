@@ -37,7 +37,8 @@ const fn component(context: Context, name: &'static str) -> Component {
 static IN: Component = component(Context::Source, "in");
 static OUT: Component = component(Context::Destination, "out");
 static OPTIONS: Component = component(Context::Options, "options");
-static CATALOGUE: Catalogue = Catalogue { components: &[&IN, &OUT, &OPTIONS], unavailable: &[] };
+static CATALOGUE: Catalogue =
+    Catalogue { components: &[&IN, &OUT, &OPTIONS, &parsers::csv::CSV_PARSER], unavailable: &[] };
 static REGISTRY: Registry = Registry {
     sources: &[(&IN, source)],
     destinations: &[(&OUT, destination)],
@@ -306,6 +307,37 @@ fn a_source_statement_may_read_another_one() {
          log { source(t); destination(d1); }; log { source(s); destination(d2); };",
         "ab",
         "d1:Xa d2:a,b",
+        0,
+    );
+}
+
+#[test]
+fn what_a_parser_sets_is_seen_in_its_branch_only() {
+    let parse = "parser p { csv-parser(columns('HOST')); }; parser two { csv-parser(columns('X', 'HOST') drop-invalid(yes)); };\n";
+    let check = |paths: &str, expected: &str, unmatched| {
+        check_paths(&format!("{parse}{paths}"), "ab", expected, unmatched);
+    };
+    check("log { source(s); parser(p); destination(d1); };", "d1:aa,bb", 0);
+    check("log { source(s); parser(two); destination(d1); };", "", 2);
+    check(
+        "log { source(s); parser(p); destination(d1); }; log { source(s); destination(d2); };",
+        "d1:aa,bb d2:a,b",
+        0,
+    );
+    check(
+        "log { source(s); destination(d3); log { parser(p); destination(d1); }; log { parser(two); destination(d2); }; log { destination(d2); }; };",
+        "d1:aa,bb d2:a,b d3:a,b",
+        0,
+    );
+    check(
+        "log { source(s); if { parser(two); rewrite(big); } elif { parser(p); filter(a); } else { rewrite(bigger); };
+         destination(d1); };",
+        "d1:aa,Yb",
+        0,
+    );
+    check(
+        "log { source(s); junction { channel { parser(p); filter(b); }; channel { filter(a); }; }; destination(d1); };",
+        "d1:a,bb",
         0,
     );
 }

@@ -30,6 +30,9 @@ pub fn of_view(view: &View) -> Vec<Counter> {
     for (name, step) in &view.filters {
         counters.extend(catalog::filter(name, step.matched.value(), step.not_matched.value()));
     }
+    for (name, step) in &view.parsers {
+        counters.extend(catalog::parser(name, step.matched.value(), step.not_matched.value()));
+    }
     counters
 }
 

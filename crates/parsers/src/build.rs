@@ -1,0 +1,79 @@
+//! What a builder of a parser is given, and what builders share.
+
+use crate::input::Input;
+use crate::parse::Parse;
+use conf_schema::{Settings, TemplateText};
+use diag::{Diagnostic, Diagnostics, Span};
+use filter::FilterEnv;
+use record::NameId;
+use std::sync::Arc;
+use template::{Template, TypeHint};
+
+pub type BuildParser = fn(&Settings, &mut Build<'_>) -> Option<Arc<dyn Parse>>;
+
+/// The configuration a parser is built in. What is wrong is reported to `diags`.
+pub struct Build<'a> {
+    pub env: &'a dyn FilterEnv,
+    pub diags: &'a mut Diagnostics,
+    /// The whole call, for findings about something that was not written.
+    pub span: Span,
+}
+
+impl Build<'_> {
+    /// The text to parse: `template()`, MESSAGE without it.
+    pub fn input(&mut self, settings: &Settings) -> Option<Input> {
+        match settings.template("template").cloned() {
+            None => Some(Input::message()),
+            Some(text) => self.template(&text).map(|t| Input::of(&t)),
+        }
+    }
+
+    /// A template's text or the name of a template statement.
+    pub fn template(&mut self, text: &TemplateText) -> Option<Arc<Template>> {
+        let scope = self.env.scope();
+        match Template::named_or_text(&text.text, self.env.template_options(), scope) {
+            Ok(made) => match text.type_hint.as_ref().map(|hint| TypeHint::named(&hint.text)) {
+                None => Some(made),
+                Some(Some(hint)) => {
+                    let again = Template::compile(&text.text, self.env.template_options(), scope).ok()?;
+                    Some(Arc::new(again.with_hint(hint)))
+                }
+                Some(None) => {
+                    let known = TypeHint::NAMES.iter().map(|(name, _)| *name);
+                    let hint = text.type_hint.as_ref()?;
+                    let finding =
+                        Diagnostic::error("A0102", format!("unknown type `{}`", hint.text), hint.span);
+                    self.diags.push(finding.suggest(diag::nearest(&hint.text, known)));
+                    None
+                }
+            },
+            Err(error) => {
+                let finding = Diagnostic::error("A0101", format!("wrong template: {error}"), text.span);
+                self.diags.push(match error.help {
+                    Some(help) => finding.help(help),
+                    None => finding,
+                });
+                None
+            }
+        }
+    }
+
+    /// The id of a name the configuration gives.
+    pub fn name(&mut self, name: &str, at: Span) -> Option<NameId> {
+        let found = template::value_name(name);
+        if found.is_none() {
+            let macro_name = template::MACROS.iter().any(|m| m.name == name);
+            let (code, text) = match macro_name {
+                true => ("A0106", format!("`{name}` is computed from the message and cannot be set")),
+                false => ("A0103", "too many names of values".to_owned()),
+            };
+            self.diags.error(code, text, at);
+        }
+        found
+    }
+
+    pub fn wrong(&mut self, text: impl Into<String>, at: Option<Span>, help: &str) {
+        let at = at.unwrap_or(self.span);
+        self.diags.push(Diagnostic::error("A0102", text.into(), at).help(help.to_owned()));
+    }
+}

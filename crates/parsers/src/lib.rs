@@ -1,0 +1,51 @@
+//! Parsers: values taken out of a text of the message, `kv-parser(prefix(".kv."))`.
+//!
+//! A parser is one file with its table of options, its builder and its implementation, and a line in [`ALL`]. It works on a
+//! selection of a batch's records and leaves in it those it could parse. What nobody reads is not stored: [`Parse::narrowed`] makes
+//! the parser for a program whose demand is known. Values are spans of the text they were found in wherever they can be.
+
+mod build;
+pub mod csv;
+mod found;
+mod input;
+mod learned;
+mod names;
+mod options;
+mod parse;
+
+#[cfg(test)]
+mod testing;
+
+pub use build::{Build, BuildParser};
+pub use parse::{Parse, Writes};
+
+use conf_schema::Component;
+
+/// Every parser: a new one is its file and a line here.
+pub const ALL: &[(&Component, BuildParser)] = &[(&csv::CSV_PARSER, csv::build)];
+
+/// Stable codes of this crate: (code, title, what it means and what to do).
+pub const CODES: &[(&str, &str, &str)] = &[
+    ("A0101", "wrong template in a parser", "The template that gives the parser its input does not compile."),
+    (
+        "A0102",
+        "wrong value of a parser's option",
+        "The option takes another form. The message says which; the manual page of the parser has an example.",
+    ),
+    ("A0103", "too many names", "The table of names is full."),
+    (
+        "A0104",
+        "wrong pattern in a parser",
+        "The pattern of regexp-parser() is not valid, see the X01xx codes.",
+    ),
+    (
+        "A0105",
+        "a database cannot be read",
+        "The file of add-contextual-data() could not be read, or a line of it is not `selector,name,value`.",
+    ),
+    (
+        "A0106",
+        "a value that cannot be set",
+        "Macros that are computed from the message cannot be set. Use another name or a prefix().",
+    ),
+];

@@ -1,0 +1,152 @@
+//! Names made of a prefix and a key from the message: a table of those that are read, made when the configuration is compiled, so
+//! that other keys are passed over without a copy.
+
+use crate::learned::Learned;
+use record::{Demand, NameId, name_of};
+
+/// The names `prefix` + key.
+#[derive(Clone, Debug)]
+pub struct Names {
+    prefix: Box<str>,
+    table: Option<Table>,
+    /// STRUCTURED-DATA is printed as a whole: names of it are read whatever they are.
+    sdata: bool,
+}
+
+impl Names {
+    /// Every key has a name: nothing is known of who reads.
+    pub fn all(prefix: &str) -> Names {
+        Names { prefix: prefix.into(), table: None, sdata: false }
+    }
+
+    pub fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    /// Whether every key has a name.
+    pub fn is_all(&self) -> bool {
+        self.table.is_none()
+    }
+
+    /// Only the names that are read.
+    pub fn narrowed(&self, demand: &Demand) -> Names {
+        match wanted(&self.prefix, demand) {
+            None => Names::all(&self.prefix),
+            Some(keys) => Names {
+                prefix: self.prefix.clone(),
+                table: Some(Table::new(keys)),
+                sdata: demand.sdata && self.prefix.is_empty(),
+            },
+        }
+    }
+
+    /// The name of a key; `None` when nobody reads it.
+    #[inline]
+    pub fn of(&self, key: &[u8], learned: &mut Learned) -> Option<NameId> {
+        match &self.table {
+            Some(_) if self.sdata && key.starts_with(SDATA.as_bytes()) => learned.name(&self.prefix, key),
+            Some(table) => table.get(key),
+            None => learned.name(&self.prefix, key),
+        }
+    }
+}
+
+pub const SDATA: &str = ".SDATA.";
+/// Fields of the record: they have a place, so they are always set.
+const FIELDS: [NameId; 5] = [NameId::HOST, NameId::MESSAGE, NameId::PROGRAM, NameId::PID, NameId::MSGID];
+
+/// The keys behind a prefix that are read; `None` when any may be.
+pub fn wanted(prefix: &str, demand: &Demand) -> Option<Vec<(Box<[u8]>, NameId)>> {
+    let sdata =
+        demand.sdata && (prefix.starts_with(SDATA) || SDATA.starts_with(prefix) && !prefix.is_empty());
+    if demand.everything || sdata {
+        return None;
+    }
+    let names = demand.names.iter().copied().chain(FIELDS.into_iter().filter(|f| !demand.names.contains(f)));
+    let keys = names.filter_map(|id| Some((name_of(id).strip_prefix(prefix)?.as_bytes().into(), id)));
+    Some(keys.filter(|(key, _): &(Box<[u8]>, NameId)| !key.is_empty()).collect())
+}
+
+/// A few keys, found by length and outer bytes before they are compared.
+#[derive(Clone, Debug)]
+pub struct Table<V = NameId> {
+    /// First entry of each bucket plus one.
+    heads: Box<[u16; 256]>,
+    entries: Vec<Entry<V>>,
+}
+
+#[derive(Clone, Debug)]
+struct Entry<V> {
+    key: Box<[u8]>,
+    value: V,
+    next: u16,
+}
+
+impl<V: Copy> Table<V> {
+    pub fn new(keys: Vec<(Box<[u8]>, V)>) -> Table<V> {
+        let mut table = Table { heads: Box::new([0; 256]), entries: Vec::with_capacity(keys.len()) };
+        for (key, value) in keys.into_iter().take(usize::from(u16::MAX) - 1) {
+            let head = &mut table.heads[usize::from(bucket(&key))];
+            table.entries.push(Entry { key, value, next: *head });
+            *head = table.entries.len() as u16;
+        }
+        table
+    }
+
+    #[inline]
+    pub fn get(&self, key: &[u8]) -> Option<V> {
+        let mut at = self.heads[usize::from(bucket(key))];
+        while let Some(entry) = at.checked_sub(1).and_then(|at| self.entries.get(usize::from(at))) {
+            if *entry.key == *key {
+                return Some(entry.value);
+            }
+            at = entry.next;
+        }
+        None
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+#[inline]
+fn bucket(key: &[u8]) -> u8 {
+    let first = key.first().copied().unwrap_or(0);
+    let middle = key.get(key.len() / 2).copied().unwrap_or(0);
+    let last = key.last().copied().unwrap_or(0);
+    let mixed = u32::from(first) * 31 + u32::from(middle) * 7 + u32::from(last) * 3 + key.len() as u32 * 101;
+    (mixed ^ (mixed >> 8)) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::intern;
+
+    #[test]
+    fn only_what_is_read_has_a_name() {
+        let (a, long) = (intern(".t.a").expect("room"), intern(".t.long-name").expect("room"));
+        let mut demand = Demand::default();
+        [a, long, intern("a").expect("room")].into_iter().for_each(|n| demand.name(n));
+        let names = Names::all(".t.").narrowed(&demand);
+        let mut learned = Learned::default();
+        for (key, expected) in [
+            ("a", Some(a)),
+            ("long-name", Some(long)),
+            ("b", None),
+            ("", None),
+            ("long-namf", None),
+            ("HOST", None),
+        ] {
+            assert_eq!(names.of(key.as_bytes(), &mut learned), expected, "{key}");
+        }
+        assert_eq!(Names::all("").narrowed(&demand).of(b"HOST", &mut learned), Some(NameId::HOST));
+        assert!(Names::all("").narrowed(&Demand { everything: true, ..Demand::default() }).is_all());
+        let sdata = Demand { sdata: true, ..Demand::default() };
+        assert!(
+            Names::all(".SDATA.x.").narrowed(&sdata).is_all()
+                && !Names::all(".kv.").narrowed(&sdata).is_all()
+        );
+    }
+}

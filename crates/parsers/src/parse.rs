@@ -1,0 +1,44 @@
+//! What every parser offers the engine.
+
+use filter::FilterContext;
+use record::{Batch, Demand, NameId};
+use std::sync::Arc;
+
+/// A compiled parser. Shared by all workers; each brings its [`FilterContext`].
+pub trait Parse: Send + Sync {
+    /// Parses the selected records and leaves in `selection` those that could be parsed, in their order. A record that could not is
+    /// left as it was.
+    fn parse(&self, batch: &mut Batch, selection: &mut Vec<u32>, cx: &mut FilterContext);
+
+    /// Adds what it looks at.
+    fn reads(&self, demand: &mut Demand);
+
+    /// What it may change.
+    fn writes(&self) -> Writes;
+
+    /// The same parser for a program that reads only what `demand` says; `None` when it would be no other.
+    fn narrowed(&self, _demand: &Demand) -> Option<Arc<dyn Parse>> {
+        None
+    }
+}
+
+/// What a parser may change.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Writes {
+    pub names: Vec<NameId>,
+    /// Any name that begins with this.
+    pub prefix: Option<Box<str>>,
+    pub stamp: bool,
+    pub pri: bool,
+    pub tags: bool,
+}
+
+impl Writes {
+    pub fn names(names: Vec<NameId>) -> Writes {
+        Writes { names, ..Writes::default() }
+    }
+
+    pub fn prefix(prefix: &str) -> Writes {
+        Writes { prefix: Some(prefix.into()), ..Writes::default() }
+    }
+}
