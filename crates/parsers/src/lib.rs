@@ -8,6 +8,7 @@ mod build;
 pub mod csv;
 mod found;
 mod input;
+pub mod kv;
 mod learned;
 mod names;
 mod options;
@@ -22,7 +23,11 @@ pub use parse::{Parse, Writes};
 use conf_schema::Component;
 
 /// Every parser: a new one is its file and a line here.
-pub const ALL: &[(&Component, BuildParser)] = &[(&csv::CSV_PARSER, csv::build)];
+pub const ALL: &[(&Component, BuildParser)] = &[
+    (&csv::CSV_PARSER, csv::build),
+    (&kv::KV_PARSER, kv::build),
+    (&kv::LINUX_AUDIT_PARSER, kv::build_audit),
+];
 
 /// Stable codes of this crate: (code, title, what it means and what to do).
 pub const CODES: &[(&str, &str, &str)] = &[

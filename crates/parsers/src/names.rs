@@ -23,9 +23,9 @@ impl Names {
         &self.prefix
     }
 
-    /// Whether every key has a name.
-    pub fn is_all(&self) -> bool {
-        self.table.is_none()
+    /// Whether no key has a name.
+    pub fn is_none(&self) -> bool {
+        !self.sdata && self.table.as_ref().is_some_and(|t| t.entries.is_empty())
     }
 
     /// Only the names that are read.
@@ -104,10 +104,6 @@ impl<V: Copy> Table<V> {
         }
         None
     }
-
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
 }
 
 #[inline]
@@ -142,7 +138,7 @@ mod tests {
             assert_eq!(names.of(key.as_bytes(), &mut learned), expected, "{key}");
         }
         assert_eq!(Names::all("").narrowed(&demand).of(b"HOST", &mut learned), Some(NameId::HOST));
-        assert!(Names::all("").narrowed(&Demand { everything: true, ..Demand::default() }).is_all());
+        assert!(Names::all("").narrowed(&Demand { everything: true, ..Demand::default() }).table.is_none());
         let sdata = Demand { sdata: true, ..Demand::default() };
         assert!(
             Names::all(".SDATA.x.").narrowed(&sdata).is_all()

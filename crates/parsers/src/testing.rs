@@ -207,6 +207,7 @@ fn sample(_component: &str, option: &str) -> Option<String> {
     Some(match option {
         "columns" => "\"a\", int(\"b\")".to_owned(),
         "delimiters" => "\",\"".to_owned(),
+        "value-separator" => "\":\"".to_owned(),
         "quote-pairs" => "\"[]\"".to_owned(),
         _ => return None,
     })

@@ -16,7 +16,7 @@ mod function;
 mod functions;
 pub mod layout;
 mod line;
-mod list;
+pub mod list;
 mod macros;
 mod op;
 mod options;

@@ -1,7 +1,7 @@
 //! Lists as syslog-ng writes them in text: items separated by commas, quoted where an item would not be read back the same.
 
 /// Appends an item, with the comma before it.
-pub(crate) fn push(item: &[u8], first: &mut bool, out: &mut Vec<u8>) {
+pub fn push(item: &[u8], first: &mut bool, out: &mut Vec<u8>) {
     if !std::mem::replace(first, false) {
         out.push(b',');
     }
@@ -32,7 +32,7 @@ fn encode(item: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Reads the items of a list.
-pub(crate) struct Items<'a> {
+pub struct Items<'a> {
     rest: &'a [u8],
     done: bool,
 }

@@ -1,0 +1,244 @@
+//! Finds keys and values.
+//!
+//! A key stands directly before a separator (blanks between them are allowed); what stands before a key and belongs to no value is
+//! stray. A bare value ends at the pair separator, or at a blank after which a key comes. A quoted value has to be followed by a
+//! blank or the pair separator; otherwise it is taken as it is, quotes and all, and keys are looked for inside it.
+
+use memchr::{memchr, memchr2};
+
+#[derive(Clone)]
+pub struct Scanner {
+    separator: u8,
+    pair: Box<[u8]>,
+    pair_first: u8,
+}
+
+/// Where a value stands.
+#[derive(Clone, Copy)]
+pub struct Text {
+    pub start: usize,
+    pub end: usize,
+    /// It stood in these quotes; 0 for bare.
+    pub quote: u8,
+    pub escaped: bool,
+}
+
+/// A key that was seen when the end of the value before it was looked for.
+#[derive(Clone, Copy)]
+struct Key {
+    start: usize,
+    end: usize,
+    separator: usize,
+}
+
+const KEY_BYTES: [bool; 256] = key_bytes();
+
+const fn key_bytes() -> [bool; 256] {
+    let mut table = [false; 256];
+    let mut byte = 0u8;
+    while byte < 128 {
+        table[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.' || byte == b'-';
+        byte += 1;
+    }
+    table
+}
+
+#[inline]
+fn is_key(text: &[u8], at: usize) -> bool {
+    text.get(at).is_some_and(|b| KEY_BYTES[usize::from(*b)])
+}
+
+#[inline]
+fn skip_blanks(text: &[u8], mut at: usize) -> usize {
+    while text.get(at) == Some(&b' ') {
+        at += 1;
+    }
+    at
+}
+
+impl Scanner {
+    pub fn new(separator: u8, pair: &[u8]) -> Scanner {
+        Scanner { separator, pair: pair.into(), pair_first: pair.first().copied().unwrap_or(b' ') }
+    }
+
+    /// Calls `pair` with each key and the place of its value, `stray` with each piece between them.
+    #[inline]
+    pub fn scan(&self, text: &[u8], mut pair: impl FnMut(&[u8], Text), mut stray: impl FnMut(&[u8])) {
+        let mut at = 0;
+        let mut seen = None;
+        // Where the next blank or pair separator stands, once it was looked for: found once, however many broken quotes there are.
+        let mut broken = 0;
+        loop {
+            let Some(key) = seen.take().or_else(|| self.next_key(text, at)) else { break };
+            stray_word(text, at, key.start, &mut stray);
+            let (value, next, ahead) = self.value(text, key.separator + 1, &mut broken);
+            pair(text.get(key.start..key.end).unwrap_or_default(), value);
+            (at, seen) = (next, ahead);
+        }
+        stray_word(text, at, text.len(), &mut stray);
+    }
+
+    /// The next separator with a key before it.
+    fn next_key(&self, text: &[u8], from: usize) -> Option<Key> {
+        let mut at = from;
+        loop {
+            let separator = at + memchr(self.separator, text.get(at..)?)?;
+            let mut end = separator;
+            while end > from && text.get(end - 1) == Some(&b' ') {
+                end -= 1;
+            }
+            let mut start = end;
+            while start > from && is_key(text, start - 1) {
+                start -= 1;
+            }
+            if start < end {
+                return Some(Key { start, end, separator });
+            }
+            at = separator + 1;
+        }
+    }
+
+    /// The value at `at`, where to go on, and the key that comes there when it was seen.
+    #[inline]
+    fn value(&self, text: &[u8], at: usize, broken: &mut usize) -> (Text, usize, Option<Key>) {
+        let mut start = at;
+        if text.get(at) == Some(&b' ') {
+            let (key, word) = self.key_ahead(text, at);
+            if key.is_some() {
+                return (Text { start: at, end: at, quote: 0, escaped: false }, at, key);
+            }
+            start = word;
+        }
+        match text.get(start) {
+            Some(quote @ (b'"' | b'\'')) => self.quoted(text, start, *quote, broken),
+            _ => self.bare(text, start),
+        }
+    }
+
+    #[inline]
+    fn bare(&self, text: &[u8], start: usize) -> (Text, usize, Option<Key>) {
+        let mut at = start;
+        let mut no_key_before = start;
+        let mut ahead = None;
+        let (end, next) = loop {
+            let Some(&byte) = text.get(at) else { break (text.len(), text.len()) };
+            if byte == self.pair_first && self.is_pair(text, at) {
+                break (at, at + self.pair.len());
+            }
+            if byte == b' ' && at >= no_key_before {
+                let (key, word) = self.key_ahead(text, at);
+                if key.is_some() {
+                    ahead = key;
+                    break (at, at);
+                }
+                no_key_before = word;
+            }
+            at += 1;
+        };
+        let mut trimmed = end;
+        while trimmed > start && text.get(trimmed - 1) == Some(&b' ') {
+            trimmed -= 1;
+        }
+        (Text { start, end: trimmed, quote: 0, escaped: false }, next, ahead)
+    }
+
+    #[inline]
+    fn is_pair(&self, text: &[u8], at: usize) -> bool {
+        text.get(at..).is_some_and(|rest| rest.starts_with(&self.pair))
+    }
+
+    /// The key after the blanks at `at`, and where the blanks end.
+    #[inline]
+    fn key_ahead(&self, text: &[u8], at: usize) -> (Option<Key>, usize) {
+        let start = skip_blanks(text, at);
+        let mut end = start;
+        while is_key(text, end) {
+            end += 1;
+        }
+        if end == start {
+            return (None, start);
+        }
+        let separator = skip_blanks(text, end);
+        if text.get(separator) == Some(&self.separator) {
+            return (Some(Key { start, end, separator }), start);
+        }
+        (None, start)
+    }
+
+    fn quoted(&self, text: &[u8], start: usize, quote: u8, broken: &mut usize) -> (Text, usize, Option<Key>) {
+        let mut at = start + 1;
+        let mut escaped = false;
+        let close = loop {
+            let Some(hit) = text.get(at..).and_then(|rest| memchr2(quote, b'\\', rest)) else {
+                // Not closed.
+                return (Text { start, end: text.len(), quote: 0, escaped: false }, start, None);
+            };
+            if text.get(at + hit) == Some(&quote) {
+                break at + hit;
+            }
+            escaped = true;
+            at += hit + 2;
+        };
+        let after = close + 1;
+        if after >= text.len() || text.get(after) == Some(&b' ') || self.is_pair(text, after) {
+            let next =
+                if self.is_pair(text, after) { after + self.pair.len() } else { after.min(text.len()) };
+            return (Text { start: start + 1, end: close, quote, escaped }, next, None);
+        }
+        if *broken < after {
+            *broken = self.next_break(text, after);
+        }
+        (Text { start, end: *broken, quote: 0, escaped: false }, start, None)
+    }
+
+    /// Behind the next blank or pair separator.
+    #[cold]
+    fn next_break(&self, text: &[u8], from: usize) -> usize {
+        let mut at = from;
+        while let Some(hit) = text.get(at..).and_then(|rest| memchr2(b' ', self.pair_first, rest)) {
+            at += hit;
+            if self.is_pair(text, at) {
+                return at + self.pair.len();
+            }
+            if text.get(at) == Some(&b' ') {
+                return at + 1;
+            }
+            at += 1;
+        }
+        text.len()
+    }
+}
+
+#[inline]
+fn stray_word(text: &[u8], start: usize, end: usize, stray: &mut impl FnMut(&[u8])) {
+    if start < end {
+        let word = text.get(start..end).unwrap_or_default().trim_ascii();
+        if !word.is_empty() {
+            stray(word);
+        }
+    }
+}
+
+/// Appends the text of a quoted value. A backslash before anything but the quote and the usual letters stays.
+pub fn unescape(raw: &[u8], quote: u8, out: &mut Vec<u8>) {
+    let mut rest = raw;
+    while let Some(place) = memchr(b'\\', rest) {
+        let (before, from) = rest.split_at(place);
+        out.extend_from_slice(before);
+        let Some(byte) = from.get(1) else {
+            out.push(b'\\');
+            return;
+        };
+        match byte {
+            b'b' => out.push(0x08),
+            b'f' => out.push(0x0c),
+            b'n' => out.push(b'\n'),
+            b'r' => out.push(b'\r'),
+            b't' => out.push(b'\t'),
+            b if *b == quote || *b == b'\\' => out.push(*b),
+            b => out.extend_from_slice(&[b'\\', *b]),
+        }
+        rest = from.get(2..).unwrap_or_default();
+    }
+    out.extend_from_slice(rest);
+}
