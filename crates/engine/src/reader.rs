@@ -11,7 +11,9 @@ use std::time::{Duration, Instant};
 use wire::{FrameError, Framer, FramerOptions};
 
 /// Bytes asked for in one read.
-pub const SLAB_BYTES: usize = 128 * 1024;
+pub const SLAB_BYTES: usize = 256 * 1024;
+/// A read that brings this much shows a sender that is ahead of us.
+const BUSY_BYTES: usize = 64 * 1024;
 /// Room after the received bytes for text made on the way.
 const ARENA_BYTES: usize = 16 * 1024;
 /// Reads in one turn; then the worker's other connections have theirs.
@@ -185,7 +187,7 @@ impl StreamPort {
     fn run(&mut self, mut batch: Batch, read: usize, began: Instant, cx: &mut PortContext) {
         self.feed.source.counters.truncated.add(self.framer.take_truncated() as usize);
         batch.contexts.push(Arc::clone(&self.context));
-        self.feed.run(batch, read, read >= SLAB_BYTES, began, cx);
+        self.feed.run(batch, read, read >= BUSY_BYTES, began, cx);
     }
 }
 
