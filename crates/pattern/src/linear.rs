@@ -14,7 +14,6 @@ const STATES_BYTES_MAX: usize = 1 << 20;
 
 pub struct Linear {
     regex: meta::Regex,
-    utf8: bool,
     ticket: Ticket,
 }
 
@@ -27,7 +26,7 @@ impl Linear {
             .nfa_size_limit(Some(NFA_BYTES_MAX))
             .hybrid_cache_capacity(STATES_BYTES_MAX);
         let regex = meta::Builder::new().syntax(syntax).configure(config).build(&emit(node, utf8)).ok()?;
-        Some(Linear { regex, utf8, ticket: Ticket::new() })
+        Some(Linear { regex, ticket: Ticket::new() })
     }
 
     fn scratch<'c>(&self, cache: &'c mut Cache) -> Option<&'c mut LinearScratch> {
@@ -43,15 +42,12 @@ impl Linear {
 
     #[inline]
     pub fn is_match(&self, text: &[u8], cache: &mut Cache) -> bool {
-        if self.utf8 && std::str::from_utf8(text).is_err() {
-            return false;
-        }
         let Some(scratch) = self.scratch(cache) else { return false };
         self.regex.search_half_with(&mut scratch.cache, &Input::new(text).earliest(true)).is_some()
     }
 
     pub fn captures(&self, text: &[u8], at: usize, cache: &mut Cache, slots: &mut Slots) -> bool {
-        if at > text.len() || (self.utf8 && std::str::from_utf8(text).is_err()) {
+        if at > text.len() {
             return false;
         }
         let Some(scratch) = self.scratch(cache) else { return false };

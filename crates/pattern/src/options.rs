@@ -42,7 +42,7 @@ pub struct PatternOptions {
     pub store_matches: bool,
     pub substring: bool,
     pub prefix: bool,
-    /// The text is characters, not bytes; text that is not UTF-8 never matches.
+    /// The text is characters, not bytes; bytes that are no UTF-8 match nothing, not even `.`.
     pub utf8: bool,
     /// CR, LF and CRLF all end a line for `^`, `$` and `.`.
     pub newline: bool,

@@ -87,6 +87,7 @@ impl fmt::Display for Engine {
 pub struct Cursor {
     at: usize,
     after_empty: bool,
+    begun: bool,
 }
 
 impl Pattern {
@@ -206,7 +207,7 @@ impl Pattern {
     #[inline]
     fn answers(&self, search: &Search, text: &[u8], cache: &mut Cache) -> bool {
         match search {
-            Search::Literal(literal) => literal.is_match(text) && self.readable(text),
+            Search::Literal(literal) => literal.is_match(text),
             Search::Glob(glob) => glob.is_match(text),
             Search::Linear(tail) => match &tail.newline {
                 Some(pcre) if text.last() == Some(&b'\n') => pcre.is_match(text, cache),
@@ -226,11 +227,11 @@ impl Pattern {
     pub fn captures(&self, text: &[u8], at: usize, cache: &mut Cache, slots: &mut Slots) -> bool {
         match self.full() {
             Full::Literal(literal) => match literal.find(text, at) {
-                Some(span) if self.readable(text) => {
+                Some(span) => {
                     slots.fill(std::iter::once(Some(span)));
                     true
                 }
-                _ => false,
+                None => false,
             },
             Full::Glob => {
                 let found = at == 0 && self.is_match(text, cache);
@@ -248,23 +249,37 @@ impl Pattern {
         }
     }
 
-    /// The next match of a walk over all of them, empty ones included, as Perl's `s///g` finds them: after an empty match, one that
-    /// is not empty is tried at the same place, then the search goes on one character further.
+    /// The next match of a walk over all of them, empty ones included: after an empty match, one that is not empty is tried at the same
+    /// place, then the search goes on one character further. Unlike Perl's, the walk is over at the end of the text: `x*` is found
+    /// once in `a`, before it, and not again after it.
     pub fn next_match(&self, text: &[u8], cursor: &mut Cursor, cache: &mut Cache, slots: &mut Slots) -> bool {
         let mut found = false;
-        if cursor.after_empty {
+        if cursor.after_empty && cursor.at < text.len() {
             found = self.not_empty().is_some_and(|p| p.captures(text, cursor.at, cache, slots));
             if !found {
                 cursor.at += self.char_len(text, cursor.at);
             }
         }
-        if !found && !self.captures(text, cursor.at, cache, slots) {
+        if cursor.begun && cursor.at >= text.len() && !found {
+            return false;
+        }
+        if !found && !self.captures_from(text, cursor.at, cache, slots) {
             return false;
         }
         let (start, end) = slots.get(0).unwrap_or((text.len(), text.len()));
         // Whatever an engine says (\K can set the start beyond the end), the walk goes forward.
-        *cursor = Cursor { at: end.max(cursor.at), after_empty: end <= start };
+        *cursor = Cursor { at: end.max(cursor.at), after_empty: end <= start, begun: true };
         true
+    }
+
+    /// A plain string that must stand at the beginning is looked for at the beginning of what is left.
+    fn captures_from(&self, text: &[u8], at: usize, cache: &mut Cache, slots: &mut Slots) -> bool {
+        if self.options.kind != Kind::String || at == 0 {
+            return self.captures(text, at, cache, slots);
+        }
+        let found = self.captures(text.get(at..).unwrap_or_default(), 0, cache, slots);
+        slots.shift(at);
+        found
     }
 
     fn char_len(&self, text: &[u8], at: usize) -> usize {
@@ -276,12 +291,6 @@ impl Pattern {
             return 1;
         }
         1 + rest.iter().skip(1).take_while(|b| **b & 0xc0 == 0x80).count()
-    }
-
-    /// With `utf8`, text that is not UTF-8 never matches.
-    #[inline]
-    fn readable(&self, text: &[u8]) -> bool {
-        !self.options.utf8 || std::str::from_utf8(text).is_ok()
     }
 
     fn may_be_empty(&self) -> bool {

@@ -15,7 +15,6 @@ const STACK_BYTES_MAX: usize = 512 << 10;
 
 pub struct Pcre {
     regex: Regex,
-    utf8: bool,
     ticket: Ticket,
 }
 
@@ -43,7 +42,7 @@ impl Pcre {
         after: &str,
     ) -> Result<Pcre, PatternError> {
         let regex = build(text, options, !options.disable_jit, before, after)?;
-        Ok(Pcre { regex, utf8: options.utf8, ticket: Ticket::new() })
+        Ok(Pcre { regex, ticket: Ticket::new() })
     }
 
     /// The name of each group, from group 0 on.
@@ -67,7 +66,7 @@ impl Pcre {
     }
 
     fn find<'c>(&self, text: &[u8], at: usize, cache: &'c mut Cache) -> Option<&'c CaptureLocations> {
-        if at > text.len() || (self.utf8 && std::str::from_utf8(text).is_err()) {
+        if at > text.len() {
             return None;
         }
         let make = || Scratch::Pcre(Box::new(self.regex.capture_locations()));
@@ -96,9 +95,6 @@ fn build(
     let split = leading_verbs(text);
     let (verbs, body) = text.split_at_checked(split).unwrap_or(("", text));
     let mut head = format!("(*LIMIT_MATCH={STEPS_MAX})(*LIMIT_HEAP={HEAP_KIB_MAX})");
-    if options.utf8 {
-        head.push_str("(*UCP)");
-    }
     if jit && (10, 45) <= pcre2::version() && pcre2::version() <= (10, 47) {
         // In these versions the compiled code's search for the first bytes of a match skips over matches (PCRE2Project/pcre2#874).
         head.push_str("(*NO_START_OPT)");
@@ -109,7 +105,9 @@ fn build(
     let names = if options.dupnames { "(?J)" } else { "" };
     let whole = format!("{head}{verbs}{names}{before}{body}{after}");
     let mut builder = RegexBuilder::new();
-    builder.caseless(options.ignore_case).crlf(options.newline).utf(options.utf8);
+    builder.caseless(options.ignore_case).crlf(options.newline);
+    // With it come UTF mode and that bytes which are no UTF-8 match nothing.
+    builder.ucp(options.utf8);
     builder.max_jit_stack_size(Some(STACK_BYTES_MAX));
     if jit {
         builder.jit_if_available(true);

@@ -29,6 +29,11 @@ impl Slots {
         self.spans.iter().copied()
     }
 
+    /// Moves all spans by so many bytes.
+    pub(crate) fn shift(&mut self, by: usize) {
+        self.spans.iter_mut().flatten().for_each(|(start, end)| (*start, *end) = (*start + by, *end + by));
+    }
+
     pub(crate) fn fill(&mut self, spans: impl Iterator<Item = Option<(usize, usize)>>) {
         self.spans.clear();
         self.spans.extend(spans);

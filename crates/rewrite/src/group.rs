@@ -95,7 +95,8 @@ impl Group {
         }
         let item = self.with.as_ref().map(|w| w.item);
         names.retain(|n| Some(*n) != item && self.fits(*n, cx));
-        names.sort_unstable();
+        // The header text first: setting PROGRAM or PID drops it.
+        names.sort_unstable_by_key(|n| (*n != NameId::LEGACY_MSGHDR, *n));
         names.dedup();
     }
 

@@ -26,7 +26,7 @@ enum Value {
 impl Part {
     /// What a text means; `None` leaves the message as it is.
     pub fn read(self, text: &[u8]) -> Option<u16> {
-        let text = std::str::from_utf8(text).ok()?.trim_matches([' ', '\t']);
+        let text = std::str::from_utf8(text).ok()?;
         let number = || text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse::<u16>().ok()).flatten();
         // Names are short; anything longer is none.
         let mut lower = [0; 16];

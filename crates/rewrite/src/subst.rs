@@ -6,6 +6,9 @@ use pattern::{Cursor, Pattern, Slots};
 use record::{Batch, Demand, NameId, Span, ValueType};
 use template::{Msg, Template};
 
+/// Nothing more is replaced once a result is as large as this.
+const RESULT_BYTES_MAX: usize = 16 << 20;
+
 pub struct Subst {
     pub name: NameId,
     pattern: Pattern,
@@ -140,6 +143,7 @@ impl Subst {
         scratch: &mut Scratch,
     ) {
         let Scratch { slots, out, stores } = scratch;
+        let Some(before) = batch.records.get(index).copied() else { return };
         let global = self.pattern.options().global;
         let mut cursor = Cursor::default();
         let mut done = 0;
@@ -151,6 +155,10 @@ impl Subst {
             out.extend_from_slice(batch.bytes(text).get(done..start).unwrap_or_default());
             done = end.max(done);
             if *stores {
+                // Only the last match's values stay: a text of many matches must not leave a long list of them.
+                if let Some(record) = batch.records.get_mut(index) {
+                    *record = before;
+                }
                 let all = filter::Wanted::All;
                 let wanted = if self.uses_matches { &all } else { &cx.work.wanted };
                 store_matches(batch, index, text, slots, &self.groups, wanted);
@@ -160,7 +168,7 @@ impl Subst {
                 (None, Some(record)) => self.with.render(Msg { batch, record }, &mut cx.render, out),
                 (None, None) => {}
             }
-            if !global {
+            if !global || out.len() > RESULT_BYTES_MAX {
                 break;
             }
         }

@@ -194,7 +194,13 @@ fn subst() {
         ("subst('(\\w+) (\\w+)' '$2 $1')", "MESSAGE", Some("world hello hello")),
         ("subst('(?<first>\\w)(\\w*)' '$2${first}' flags(global))", "MESSAGE", Some("elloh orldw elloh")),
         ("subst('l+' '<$0>' flags(global))", "MESSAGE", Some("he<ll>o wor<l>d he<ll>o")),
-        ("subst('x*' '-' value('PROGRAM') flags(global))", "PROGRAM", Some("-a-p-p-")),
+        ("subst('x*' '-' value('PROGRAM') flags(global))", "PROGRAM", Some("-a-p-p")),
+        ("subst('a' 'x' value('PROGRAM') type(string) flags(prefix))", "PROGRAM", Some("xpp")),
+        (
+            "set('aab' value('PROGRAM')); subst('a' 'x' value('PROGRAM') type(string) flags(prefix, global))",
+            "PROGRAM",
+            Some("xxb"),
+        ),
         ("subst('$' '!' value('PROGRAM'))", "PROGRAM", Some("app!")),
         ("subst('world' '$HOST')", "MESSAGE", Some("hello web1.example.com hello")),
         ("subst('world' '')", "MESSAGE", Some("hello  hello")),
@@ -289,6 +295,8 @@ fn groups() {
         ("groupset('<${_}$$_>' values('x.b'))", "x.b", Some("<two$_>")),
         ("groupset('$(uppercase $_)' values('HOST', 'x.b'))", "HOST", Some("WEB1.EXAMPLE.COM")),
         ("groupset('$(uppercase $_)' values('.SDATA.*'))", "SDATA", Some("[x@1 k=\"V\\\"W\" l=\"2\"]")),
+        ("groupset('<$_>' values('*'))", "MSGHDR", Some("<app>[<7>]: ")),
+        ("groupset('<$_>' values('LEGACY*'))", "MSGHDR", Some("<app[7]: >")),
         ("groupunset(values('x.*'))", "x.a", None),
         ("groupunset(values('x.a'))", "x.b", Some("two")),
         ("groupunset(values('.SDATA.*'))", "SDATA", None),
@@ -331,6 +339,7 @@ fn pri_in_parts() {
         ("set-severity('8')", 8 + 5),
         ("set-severity('WRN')", 8 + 4),
         ("set-severity('trace')", 8 + 7),
+        ("set-severity(' err')", 8 + 5),
         ("set-severity('$PID')", 8 + 7),
         ("set-severity('$HOST')", 8 + 5),
         ("set-facility('mail')", 16 + 5),
@@ -449,7 +458,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn never_panics(message in prop::collection::vec(any::<u8>(), 0..40), text in "\\PC{0,20}", index in 0u32..4) {
+    fn never_panics(message in prop::collection::vec(any::<u8>(), 0..40), text in "\\PC{0,20}", index in 1u32..4) {
         static COMPILED: std::sync::OnceLock<Vec<Rewrite>> = std::sync::OnceLock::new();
         let operations = "subst('(.)(.*)' '$2$1' flags(global)); subst('' '-' flags(global)); subst('\\b' '$MESSAGE' flags(global utf8));
             subst('(?=(.))' '$1$1' flags(global)); set('$MESSAGE' value('.SDATA.a.b')); groupset('$_$_' values('*'));

@@ -87,7 +87,11 @@ fn bytes_without_utf8_and_characters_with() {
     check("\\w", "", &[b"a"], &["é".as_bytes()]);
     check("\\w", "utf8", &["é".as_bytes()], &[b"-"]);
     check("É", "utf8 ignore-case", &["é".as_bytes()], &[b"e"]);
-    check("foo", "utf8", &[b"foo"], &[b"foo\xff"]);
+    // Bytes that are no characters match nothing, and disturb nothing else.
+    check("^foo", "utf8", &[b"foo", b"foo\xff bar"], &[b"\xfffoo"]);
+    check("^foo.bar", "utf8", &["fooébar".as_bytes()], &[b"foo\xffbar"]);
+    check("(?=f)foo.bar", "utf8", &["fooébar".as_bytes()], &[b"foo\xffbar"]);
+    check("[^a]", "utf8", &["\u{e9}".as_bytes()], &[b"\xff"]);
 }
 
 #[test]
@@ -121,18 +125,20 @@ fn names_may_be_doubled_when_allowed() {
     assert_eq!(pattern.names(), [None, Some("n".to_owned()), Some("n".to_owned())]);
 }
 
-/// As `perl -e '$_ = shift; s/$re/-/g; print'` prints it.
+/// As subst() with flags(global) of the distribution's syslog-ng prints it.
 #[test]
-fn walking_over_empty_matches_as_perl_does() {
+fn walking_over_empty_matches() {
     for (re, text, expected) in [
-        ("x*", "abc", "-a-b-c-"),
-        ("x*", "axb", "-a--b-"),
-        ("x*?", "xx", "-----"),
-        ("(|x)", "xx", "-----"),
-        ("b|", "abc", "-a--c-"),
+        ("x*", "abc", "-a-b-c"),
+        ("x*", "axb", "-a--b"),
+        ("x*?", "xx", "----"),
+        ("(|x)", "xx", "----"),
+        ("b|", "abc", "-a--c"),
         ("a", "banana", "b-n-n-"),
-        ("$", "ab\n", "ab-\n-"),
+        ("$", "ab", "ab-"),
+        ("$", "ab\n", "ab-\n"),
         ("^", "ab", "-ab"),
+        ("x*", "", "-"),
         ("\\b", "ab cd", "-ab- -cd-"),
         ("(?=b)", "abb", "a-b-b"),
     ] {
