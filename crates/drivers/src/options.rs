@@ -43,6 +43,7 @@ pub const ALL: &[&Component] = &[
     &destinations::UNIX_STREAM,
     &destinations::USERTTY,
     &parsers::csv::CSV_PARSER,
+    &parsers::json::JSON_PARSER,
     &parsers::kv::KV_PARSER,
     &parsers::kv::LINUX_AUDIT_PARSER,
     &OPTIONS,

@@ -68,22 +68,18 @@ fn measure(what: &str, text: &str, used: Option<&[&str]>, message: &str) {
     cx.work.wanted = Wanted::of(&demand);
     let mut selection = Vec::new();
     let mut best = f64::MAX;
-    for _ in 0..ROUNDS / 20 {
-        let mut spent = 0.0;
-        for _ in 0..20 {
-            let contexts = std::mem::take(&mut batch.contexts);
-            batch.reset();
-            batch.contexts = contexts;
-            batch.text.extend_from_slice(&text);
-            batch.records.extend_from_slice(&records);
-            selection.clear();
-            selection.extend(0..MESSAGES as u32);
-            let start = Instant::now();
-            made.parse(&mut batch, &mut selection, &mut cx);
-            spent += start.elapsed().as_secs_f64();
-            assert_eq!(selection.len(), MESSAGES, "{what}");
-        }
-        best = best.min(spent * 1e9 / (20 * MESSAGES) as f64);
+    for _ in 0..ROUNDS {
+        let contexts = std::mem::take(&mut batch.contexts);
+        batch.reset();
+        batch.contexts = contexts;
+        batch.text.extend_from_slice(&text);
+        batch.records.extend_from_slice(&records);
+        selection.clear();
+        selection.extend(0..MESSAGES as u32);
+        let start = Instant::now();
+        made.parse(&mut batch, &mut selection, &mut cx);
+        best = best.min(start.elapsed().as_secs_f64() * 1e9 / MESSAGES as f64);
+        assert_eq!(selection.len(), MESSAGES, "{what}");
     }
     println!("{what:<44} {best:8.1} ns/message, {} bytes", message.len());
 }

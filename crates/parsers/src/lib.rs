@@ -8,6 +8,7 @@ mod build;
 pub mod csv;
 mod found;
 mod input;
+pub mod json;
 pub mod kv;
 mod learned;
 mod names;
@@ -25,6 +26,7 @@ use conf_schema::Component;
 /// Every parser: a new one is its file and a line here.
 pub const ALL: &[(&Component, BuildParser)] = &[
     (&csv::CSV_PARSER, csv::build),
+    (&json::JSON_PARSER, json::build),
     (&kv::KV_PARSER, kv::build),
     (&kv::LINUX_AUDIT_PARSER, kv::build_audit),
 ];

@@ -208,6 +208,7 @@ fn sample(_component: &str, option: &str) -> Option<String> {
         "columns" => "\"a\", int(\"b\")".to_owned(),
         "delimiters" => "\",\"".to_owned(),
         "value-separator" => "\":\"".to_owned(),
+        "key-delimiter" => "\".\"".to_owned(),
         "quote-pairs" => "\"[]\"".to_owned(),
         _ => return None,
     })

@@ -144,7 +144,6 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     destination("logmatic", LIBRARY),
     destination("graylog2", LIBRARY),
     destination("graphite", LIBRARY),
-    parser("json-parser", PARSE),
     parser("xml", PARSE),
     parser("windows-eventlog-xml-parser", PARSE),
     parser("date-parser", PARSE),

@@ -1,0 +1,498 @@
+//! One pass over the text, values taken where they are read. Accepts what json-c accepts when it is not strict: comments, commas
+//! before a closing bracket, single quotes, words in any case, NaN and Infinity; what stands after the value is left alone.
+
+use super::number::{self, Number};
+use super::text::{self, Str};
+use super::tree::{Inside, Member};
+use super::{Json, Step};
+use crate::found::Found;
+use crate::learned::Learned;
+use record::{NameId, ValueType};
+
+/// Objects and arrays in each other: json-c gives up at the 32nd.
+const DEPTH_MAX: usize = 31;
+
+pub enum Outcome {
+    Failed,
+    Object,
+    /// The items became `$1`, `$2` ...
+    Array,
+}
+
+#[derive(Default)]
+pub struct Scratch {
+    /// The name of the member that is read, where any name is.
+    path: Vec<u8>,
+    /// A key or item with its escapes resolved.
+    string: Vec<u8>,
+}
+
+impl Scratch {
+    pub fn begin(&mut self, prefix: &str) {
+        self.path.clear();
+        self.path.extend_from_slice(prefix.as_bytes());
+    }
+}
+
+/// What becomes of a value.
+#[derive(Clone, Copy)]
+enum Take<'s> {
+    /// A value of this name; of an object, its members.
+    Member(Member),
+    /// Goes into JSON again.
+    Copy,
+    /// Only its end is looked for; on the way to what is extracted.
+    Seek(&'s [Step]),
+    Nothing,
+}
+
+pub struct Reader<'a> {
+    text: &'a [u8],
+    at: usize,
+    depth: usize,
+    json: &'a Json,
+    found: &'a mut Found,
+    learned: &'a mut Learned,
+    scratch: &'a mut Scratch,
+    /// Where the value that extract-prefix() means begins.
+    target: Option<usize>,
+}
+
+impl<'a> Reader<'a> {
+    pub fn new(
+        text: &'a [u8],
+        at: usize,
+        json: &'a Json,
+        found: &'a mut Found,
+        learned: &'a mut Learned,
+        scratch: &'a mut Scratch,
+    ) -> Reader<'a> {
+        Reader { text, at, depth: 0, json, found, learned, scratch, target: None }
+    }
+
+    pub fn run(&mut self) -> Outcome {
+        self.whole().unwrap_or(Outcome::Failed)
+    }
+
+    fn whole(&mut self) -> Option<Outcome> {
+        self.blanks()?;
+        let json = self.json;
+        if !json.extract.is_empty() {
+            if !matches!(self.peek(), Some(b'{' | b'[')) {
+                return None;
+            }
+            // The whole has to be good before a part of it is.
+            self.value(Take::Seek(&json.extract))?;
+            self.at = self.target?;
+        }
+        match self.peek()? {
+            b'{' => {
+                self.value(Take::Member(Member { name: None, inside: json.tree.root() }))?;
+                Some(Outcome::Object)
+            }
+            b'[' => {
+                self.matches()?;
+                Some(Outcome::Array)
+            }
+            _ => None,
+        }
+    }
+
+    #[inline]
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    /// Goes past blanks and comments; `None` where a comment has no end.
+    #[inline]
+    fn blanks(&mut self) -> Option<()> {
+        loop {
+            match self.peek() {
+                Some(b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c) => self.at += 1,
+                Some(b'/') => self.comment()?,
+                _ => return Some(()),
+            }
+        }
+    }
+
+    #[cold]
+    fn comment(&mut self) -> Option<()> {
+        let body = self.text.get(self.at + 2..)?;
+        let len = match self.text.get(self.at + 1)? {
+            b'*' => memchr::memmem::find(body, b"*/")? + 2,
+            b'/' => memchr::memchr(b'\n', body).unwrap_or(body.len()),
+            _ => return None,
+        };
+        self.at += 2 + len;
+        Some(())
+    }
+
+    fn enter(&mut self) -> Option<()> {
+        self.depth += 1;
+        self.at += 1;
+        (self.depth <= DEPTH_MAX).then_some(())
+    }
+
+    fn leave(&mut self) {
+        self.depth -= 1;
+        self.at += 1;
+    }
+
+    /// Reads a value; `at` stands on its first byte, and after it behind it.
+    #[inline]
+    fn value(&mut self, take: Take<'_>) -> Option<()> {
+        if let Take::Seek([]) = take {
+            self.target = Some(self.at);
+            return self.value(Take::Nothing);
+        }
+        let name = match take {
+            Take::Member(member) => member.name,
+            _ => None,
+        };
+        match self.peek()? {
+            b'{' => self.object(take),
+            b'[' => match (name, take) {
+                (Some(name), _) => self.list(name),
+                (None, Take::Member(_)) => self.array(Take::Nothing),
+                _ => self.array(take),
+            },
+            quote @ (b'"' | b'\'') => {
+                let string = self.string(quote)?;
+                match (name, take) {
+                    (Some(name), _) => self.keep_string(name, string),
+                    (None, Take::Copy) => self.copy_string(string),
+                    _ => {}
+                }
+                Some(())
+            }
+            _ => {
+                let start = self.at;
+                let word = self.scalar()?;
+                let raw = self.text.get(start..self.at).unwrap_or_default();
+                match (name, take) {
+                    (Some(name), _) => self.keep_scalar(name, word, start),
+                    (None, Take::Copy) => copy_scalar(word, raw, self.found.out()),
+                    _ => {}
+                }
+                Some(())
+            }
+        }
+    }
+
+    fn string(&mut self, quote: u8) -> Option<Str> {
+        let string = text::scan(self.text, self.at + 1, quote)?;
+        self.at = string.end + 1;
+        Some(string)
+    }
+
+    fn object(&mut self, take: Take<'_>) -> Option<()> {
+        self.enter()?;
+        let copies = matches!(take, Take::Copy);
+        let path = self.scratch.path.len();
+        if copies {
+            self.found.out().push(b'{');
+        }
+        let mut first = true;
+        loop {
+            self.blanks()?;
+            let quote = match self.peek()? {
+                b'}' => break,
+                quote @ (b'"' | b'\'') => quote,
+                _ => return None,
+            };
+            let key = self.string(quote)?;
+            self.blanks()?;
+            if self.peek()? != b':' {
+                return None;
+            }
+            self.at += 1;
+            self.blanks()?;
+            if copies {
+                if !first {
+                    self.found.out().push(b',');
+                }
+                self.copy_string(key);
+                self.found.out().push(b':');
+            }
+            let inner = self.member(key, take);
+            self.value(inner)?;
+            self.scratch.path.truncate(path);
+            first = false;
+            self.blanks()?;
+            match self.peek()? {
+                b',' => self.at += 1,
+                b'}' => break,
+                _ => return None,
+            }
+        }
+        if copies {
+            self.found.out().push(b'}');
+        }
+        self.leave();
+        Some(())
+    }
+
+    /// What becomes of the member of an object.
+    #[inline]
+    fn member<'s>(&mut self, key: Str, take: Take<'s>) -> Take<'s> {
+        let (text, json) = (self.text, self.json);
+        let mut raw = text.get(key.start..key.end).unwrap_or_default();
+        match take {
+            Take::Nothing | Take::Copy => return take,
+            Take::Member(Member { inside: Inside::Nothing, .. }) => return Take::Nothing,
+            _ => {}
+        }
+        if key.escaped {
+            self.scratch.string.clear();
+            text::unescape(raw, &mut self.scratch.string);
+            raw = &self.scratch.string;
+        }
+        match take {
+            Take::Member(Member { inside: Inside::Node(node), .. }) => {
+                json.tree.member(node, raw).map_or(Take::Nothing, |member| {
+                    if member.inside == Inside::All {
+                        self.scratch.path.extend_from_slice(raw);
+                        self.scratch.path.push(json.delimiter);
+                    }
+                    Take::Member(member)
+                })
+            }
+            Take::Member(_) => {
+                self.scratch.path.extend_from_slice(raw);
+                let name = match self.peek() {
+                    Some(b'{') => None,
+                    _ => self.learned.name("", &self.scratch.path),
+                };
+                self.scratch.path.push(json.delimiter);
+                Take::Member(Member { name, inside: Inside::All })
+            }
+            Take::Seek([Step::Member(step), rest @ ..]) if **step == *raw => {
+                // Of two members with one name the later counts.
+                self.target = None;
+                Take::Seek(rest)
+            }
+            _ => Take::Nothing,
+        }
+    }
+
+    fn array(&mut self, take: Take<'_>) -> Option<()> {
+        self.enter()?;
+        let copies = matches!(take, Take::Copy);
+        if copies {
+            self.found.out().push(b'[');
+        }
+        let mut index = 0;
+        loop {
+            self.blanks()?;
+            if self.peek()? == b']' {
+                break;
+            }
+            if copies && index > 0 {
+                self.found.out().push(b',');
+            }
+            let inner = match take {
+                Take::Copy => Take::Copy,
+                Take::Seek([Step::Item(item), rest @ ..]) if *item == index => Take::Seek(rest),
+                _ => Take::Nothing,
+            };
+            self.value(inner)?;
+            index += 1;
+            if !self.next_item()? {
+                break;
+            }
+        }
+        if copies {
+            self.found.out().push(b']');
+        }
+        self.leave();
+        Some(())
+    }
+
+    /// After an item: whether another may come. `at` stands on it, or on the bracket.
+    fn next_item(&mut self) -> Option<bool> {
+        self.blanks()?;
+        match self.peek()? {
+            b',' => {
+                self.at += 1;
+                Some(true)
+            }
+            b']' => Some(false),
+            _ => None,
+        }
+    }
+
+    /// An array as a value: a list where its items are simple, JSON otherwise.
+    fn list(&mut self, name: NameId) -> Option<()> {
+        let start = self.at;
+        let mark = self.found.begin();
+        if self.simple_list()? {
+            self.found.finish(name, mark, ValueType::List);
+            return Some(());
+        }
+        self.found.out().truncate(mark);
+        self.at = start;
+        self.array(Take::Copy)?;
+        self.found.finish(name, mark, ValueType::Json);
+        Some(())
+    }
+
+    /// False where an item is no simple value; then `at` stands anywhere.
+    fn simple_list(&mut self) -> Option<bool> {
+        self.enter()?;
+        let mut first = true;
+        loop {
+            self.blanks()?;
+            match self.peek()? {
+                b']' => break,
+                b'{' | b'[' => {
+                    self.depth -= 1;
+                    return Some(false);
+                }
+                quote @ (b'"' | b'\'') => {
+                    let string = self.string(quote)?;
+                    let raw = self.text.get(string.start..string.end).unwrap_or_default();
+                    self.scratch.string.clear();
+                    text::unescape(raw, &mut self.scratch.string);
+                }
+                _ => {
+                    let start = self.at;
+                    let word = self.scalar()?;
+                    self.scratch.string.clear();
+                    put_scalar(
+                        word,
+                        self.text.get(start..self.at).unwrap_or_default(),
+                        &mut self.scratch.string,
+                    );
+                }
+            }
+            template::list::push(&self.scratch.string, &mut first, self.found.out());
+            if !self.next_item()? {
+                break;
+            }
+        }
+        self.leave();
+        Some(true)
+    }
+
+    /// An array at the top: its items become matches.
+    fn matches(&mut self) -> Option<()> {
+        self.enter()?;
+        let mut number = 0u32;
+        loop {
+            self.blanks()?;
+            if self.peek()? == b']' {
+                break;
+            }
+            number = (number + 1).min(NameId::MATCH_MAX + 1);
+            let name = NameId(number);
+            match self.peek()? {
+                _ if number > NameId::MATCH_MAX || !self.json.tree.item(name) => self.value(Take::Nothing)?,
+                b'{' | b'[' => {
+                    let mark = self.found.begin();
+                    self.value(Take::Copy)?;
+                    self.found.finish(name, mark, ValueType::Json);
+                }
+                _ => self.value(Take::Member(Member { name: Some(name), inside: Inside::Nothing }))?,
+            }
+            if !self.next_item()? {
+                break;
+            }
+        }
+        self.leave();
+        Some(())
+    }
+
+    /// A number or word.
+    #[inline]
+    fn scalar(&mut self) -> Option<Word> {
+        const WORDS: [(&[u8], Word); 6] = [
+            (b"true", Word::True),
+            (b"false", Word::False),
+            (b"null", Word::Null),
+            (b"NaN", Word::Double("nan", "NaN")),
+            (b"Infinity", Word::Double("inf", "Infinity")),
+            (b"-Infinity", Word::Double("-inf", "-Infinity")),
+        ];
+        if let Some(Number { end, whole }) = number::scan(self.text, self.at) {
+            self.at = end;
+            return Some(if whole { Word::Whole } else { Word::Fraction });
+        }
+        let rest = self.text.get(self.at..)?;
+        let begins = |word: &[u8]| rest.get(..word.len()).is_some_and(|r| r.eq_ignore_ascii_case(word));
+        let (text, word) = WORDS.iter().find(|(text, _)| begins(text))?;
+        self.at += text.len();
+        Some(*word)
+    }
+
+    #[inline]
+    fn keep_string(&mut self, name: NameId, string: Str) {
+        if !string.escaped {
+            return self.found.part(name, string.start, string.end, ValueType::String);
+        }
+        let mark = self.found.begin();
+        text::unescape(self.text.get(string.start..string.end).unwrap_or_default(), self.found.out());
+        self.found.finish(name, mark, ValueType::String);
+    }
+
+    fn copy_string(&mut self, string: Str) {
+        let raw = self.text.get(string.start..string.end).unwrap_or_default();
+        if !string.escaped {
+            return text::put(raw, self.found.out());
+        }
+        self.scratch.string.clear();
+        text::unescape(raw, &mut self.scratch.string);
+        text::put(&self.scratch.string, self.found.out());
+    }
+
+    fn keep_scalar(&mut self, name: NameId, word: Word, start: usize) {
+        let raw = self.text.get(start..self.at).unwrap_or_default();
+        if matches!(word, Word::Whole) && number::is_plain(raw) {
+            return self.found.part(name, start, self.at, ValueType::Int);
+        }
+        let mark = self.found.begin();
+        put_scalar(word, raw, self.found.out());
+        self.found.finish(name, mark, word.kind());
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Word {
+    Whole,
+    Fraction,
+    True,
+    False,
+    Null,
+    /// As a value, and in JSON.
+    Double(&'static str, &'static str),
+}
+
+impl Word {
+    fn kind(self) -> ValueType {
+        match self {
+            Word::Whole => ValueType::Int,
+            Word::Fraction | Word::Double(..) => ValueType::Double,
+            Word::True | Word::False => ValueType::Boolean,
+            Word::Null => ValueType::Null,
+        }
+    }
+}
+
+fn put_scalar(word: Word, raw: &[u8], out: &mut Vec<u8>) {
+    match word {
+        Word::Whole => number::put_whole(raw, out),
+        Word::Fraction => number::put_double(raw, out),
+        Word::True => out.extend_from_slice(b"true"),
+        Word::False => out.extend_from_slice(b"false"),
+        Word::Null => {}
+        Word::Double(text, _) => out.extend_from_slice(text.as_bytes()),
+    }
+}
+
+fn copy_scalar(word: Word, raw: &[u8], out: &mut Vec<u8>) {
+    match word {
+        Word::Fraction => out.extend_from_slice(raw),
+        Word::Null => out.extend_from_slice(b"null"),
+        Word::Double(_, text) => out.extend_from_slice(text.as_bytes()),
+        word => put_scalar(word, raw, out),
+    }
+}
