@@ -11,6 +11,7 @@ mod charset;
 mod class;
 mod emit;
 mod error;
+mod escape;
 mod glob;
 mod linear;
 mod literal;
