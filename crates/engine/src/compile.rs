@@ -1,5 +1,9 @@
 //! Turns the syntax tree into programs: resolves names, builds drivers, lays out log paths. All errors are reported, nothing is opened.
 
+mod assemble;
+mod destinations;
+mod flags;
+mod items;
 mod objects;
 mod paths;
 mod scope;

@@ -1,0 +1,121 @@
+//! Log paths gathered by source: one program for each, and the plan of them all.
+
+use super::flags::Flags;
+use super::paths::Paths;
+use super::sources::Entry;
+use super::{Plan, PlannedSource};
+use crate::driver::Destination;
+use crate::program::{Branch, Branches, Node, Ordered, Program};
+use diag::{Diagnostic, Diagnostics};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+impl<'c> Paths<'_, 'c> {
+    pub fn finish(mut self, diags: &mut Diagnostics) -> Plan {
+        let mut planned: Vec<PlannedSource> = Vec::new();
+        let mut groups: Vec<(String, Vec<Entry<'c>>)> = Vec::new();
+        for (name, object) in &self.objects.sources {
+            let entries = self.source_entries(name, &object.body, diags);
+            groups.push(((*name).to_owned(), entries));
+        }
+        groups.extend(std::mem::take(&mut self.inline_sources));
+        for (group, entries) in &groups {
+            let branches = self.routed(group, &groups, &mut vec![group.as_str()], diags);
+            let mut index = 0;
+            for entry in entries.iter().filter(|e| !e.drivers.is_empty()) {
+                let mut program = Program {
+                    source_nodes: entry.nodes.clone(),
+                    branches: Branches::new(branches.clone()),
+                    share_max: self.share_by_source.get(group).copied(),
+                    ..Program::default()
+                };
+                order_shared(&mut program);
+                program.analyse();
+                let program = Arc::new(program);
+                for call in &entry.drivers {
+                    planned.extend(self.source_driver(group, index, call, &program, diags));
+                    index += 1;
+                }
+            }
+        }
+        Plan {
+            globals: Arc::clone(self.globals),
+            sources: planned,
+            destinations: self.destinations,
+            paths: self.paths,
+            filters: self.filters,
+            parsers: self.parsers,
+        }
+    }
+
+    /// The branches a source's messages take: its log paths, and, through source statements that refer to it, the log paths of those.
+    pub fn routed<'g>(
+        &self,
+        group: &str,
+        groups: &'g [(String, Vec<Entry<'c>>)],
+        on_the_way: &mut Vec<&'g str>,
+        diags: &mut Diagnostics,
+    ) -> Vec<Branch> {
+        let mut branches = self.by_source.get(group).cloned().unwrap_or_default();
+        for (outer, entries) in groups {
+            for entry in entries.iter().filter(|e| e.references.contains(&group)) {
+                if on_the_way.contains(&outer.as_str()) {
+                    if let Some(object) = self.objects.sources.get(outer.as_str()) {
+                        let text = format!("source `{outer}` refers to itself");
+                        diags.push(
+                            Diagnostic::error("E0110", text, object.name.span).help("break the circle"),
+                        );
+                    }
+                    continue;
+                }
+                on_the_way.push(outer);
+                let further = self.routed(outer, groups, on_the_way, diags);
+                on_the_way.pop();
+                let mut nodes = entry.nodes.clone();
+                nodes.push(Node::Fork(Branches::new(further)));
+                branches.push(self.branch(nodes, &Flags::default(), None));
+            }
+        }
+        branches
+    }
+}
+
+/// Destinations that more than one leaf reaches get their messages in the order of the messages, not of the paths.
+fn order_shared(program: &mut Program) {
+    fn visit(branches: &mut [Branch], flow: bool, see: &mut dyn FnMut(&mut Node, bool)) {
+        for branch in branches {
+            let flow = branch.flow_control.unwrap_or(flow);
+            for node in &mut branch.nodes {
+                match node {
+                    Node::Fork(inner) | Node::Join(inner) => visit(&mut inner.list, flow, see),
+                    other => see(other, flow),
+                }
+            }
+        }
+    }
+    let address = |d: &Arc<dyn Destination>| Arc::as_ptr(d).cast::<()>() as usize;
+    let mut seen: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut any_flow = false;
+    visit(&mut program.branches.list, false, &mut |node, flow| {
+        any_flow |= flow;
+        if let Node::Deliver(d) = node {
+            *seen.entry(address(d)).or_default() += 1;
+        }
+    });
+    let mut places: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut ordered: Vec<Ordered> = Vec::new();
+    visit(&mut program.branches.list, false, &mut |node, flow| {
+        let Node::Deliver(d) = node else { return };
+        if seen.get(&address(d)).is_none_or(|count| *count < 2) {
+            return;
+        }
+        let place = *places.entry(address(d)).or_insert_with(|| {
+            ordered.push(Ordered { destination: Arc::clone(d), flow_control: false });
+            ordered.len() - 1
+        });
+        ordered[place].flow_control |= flow;
+        *node = Node::DeliverOrdered(place);
+    });
+    program.ordered = ordered;
+    program.flow_control = any_flow;
+}

@@ -1,0 +1,112 @@
+//! Destination statements to nodes, each driver built once.
+
+use super::flags::Flags;
+use super::paths::Paths;
+use super::{DestinationKey, PlannedDestination};
+use crate::driver::{BuildContext, Destination};
+use crate::program::{Branches, Node};
+use conf_schema::{Context, ReadContext};
+use conf_syntax::{Call, LogItem, Object, ObjectKind};
+use diag::{Diagnostic, Diagnostics, Span};
+use std::sync::Arc;
+
+impl<'c> Paths<'_, 'c> {
+    pub fn destination(&mut self, name: &str, object: &'c Object, diags: &mut Diagnostics) -> Vec<Node> {
+        if let Some(nodes) = self.destination_nodes.get(name) {
+            return nodes.clone();
+        }
+        let key = (ObjectKind::Destination, name.to_owned());
+        if !self.open.insert(key.clone()) {
+            let text = format!("destination `{name}` refers to itself");
+            diags.push(Diagnostic::error("E0110", text, object.name.span).help("break the circle"));
+            return Vec::new();
+        }
+        let nodes = self.destination_items(name, &object.body, diags);
+        self.open.remove(&key);
+        self.destination_nodes.insert(name.to_owned(), nodes.clone());
+        nodes
+    }
+
+    pub fn destination_items(
+        &mut self,
+        group: &str,
+        body: &'c [LogItem],
+        diags: &mut Diagnostics,
+    ) -> Vec<Node> {
+        let mut nodes = Vec::new();
+        let mut index = 0;
+        let mut forks = Vec::new();
+        for item in body {
+            match item {
+                LogItem::Call(call) => {
+                    nodes.extend(self.driver(group, index, call, diags).map(Node::Deliver));
+                    index += 1;
+                }
+                LogItem::Channel(path) | LogItem::Log(path) => forks.push(self.channel(path, diags)),
+                other => {
+                    let mut made = Vec::new();
+                    self.item(other, &mut made, diags);
+                    let flags = Flags::default();
+                    forks.push(self.branch(made, &flags, None));
+                }
+            }
+        }
+        if !forks.is_empty() {
+            nodes.push(Node::Fork(Branches::new(forks)));
+        }
+        nodes
+    }
+
+    pub fn driver(
+        &mut self,
+        group: &str,
+        index: usize,
+        call: &Call,
+        diags: &mut Diagnostics,
+    ) -> Option<Arc<dyn Destination>> {
+        let component = self.registry.catalogue.resolve(Context::Destination, call, diags)?;
+        let (_, build) = self.registry.destinations.iter().find(|(c, _)| std::ptr::eq(*c, component))?;
+        let read = ReadContext { sources: self.texts, globals: Some(Arc::clone(self.globals)) };
+        let before = diags.counts().0;
+        let settings = conf_schema::read(call, component, &read, diags);
+        if diags.counts().0 > before {
+            return None;
+        }
+        let cx = self.build_context(group, index);
+        let (id, driver) = (cx.id(), build(&settings, &cx, diags)?);
+        self.unique(&driver.key, call.span, diags);
+        let options = format!("{}\n{}", self.texts.text(call.span), self.names.fingerprint());
+        let key = DestinationKey { id: id.clone(), options };
+        let destination = self.existing.destinations.get(&key).cloned().unwrap_or(driver.destination);
+        self.destinations.push(PlannedDestination {
+            id,
+            key: key.options,
+            destination: Arc::clone(&destination),
+        });
+        Some(destination)
+    }
+
+    pub fn build_context<'b>(&'b self, group: &'b str, index: usize) -> BuildContext<'b> {
+        BuildContext {
+            sources: self.texts,
+            scope: self.names,
+            version: self.names.version,
+            globals: self.globals,
+            identity: self.identity,
+            group,
+            index,
+        }
+    }
+
+    /// Two drivers of one name could not be told apart after a reload.
+    pub fn unique(&mut self, key: &str, span: Span, diags: &mut Diagnostics) {
+        if let Some(first) = self.keys.get(key) {
+            let text = "this driver is the same as an earlier one";
+            diags.push(Diagnostic::error("E0111", text, span).label(*first, "the earlier one").help(
+                "give one of them a persist-name(\"...\") of its own, or refer to one statement twice",
+            ));
+            return;
+        }
+        self.keys.insert(key.to_owned(), span);
+    }
+}

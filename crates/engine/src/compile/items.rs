@@ -1,0 +1,250 @@
+//! The items of a log path to nodes: references, inline objects, junctions, conditions.
+
+use super::flags::Flags;
+use super::paths::Paths;
+use super::scope::template_error;
+use crate::program::{Branch, Branches, FilterStep, Node, ParseStep};
+use conf_schema::{Context, ReadContext};
+use conf_syntax::{Call, FilterExpr, LogItem, LogPath, Name, Object, ObjectKind};
+use diag::{Diagnostic, Diagnostics};
+use std::sync::Arc;
+use template::Template;
+
+impl<'c> Paths<'_, 'c> {
+    /// A sequence of items to a sequence of nodes. Embedded log paths in a row are one fork.
+    pub fn items(&mut self, items: &[&'c LogItem], diags: &mut Diagnostics) -> Vec<Node> {
+        let mut nodes = Vec::new();
+        let mut forks = Vec::new();
+        for item in items {
+            match item {
+                LogItem::Log(log) => {
+                    let branch = self.channel(log, diags);
+                    forks.push(branch);
+                    continue;
+                }
+                _ if !forks.is_empty() => nodes.push(Node::Fork(Branches::new(std::mem::take(&mut forks)))),
+                _ => {}
+            }
+            self.item(item, &mut nodes, diags);
+        }
+        if !forks.is_empty() {
+            nodes.push(Node::Fork(Branches::new(forks)));
+        }
+        nodes
+    }
+
+    pub fn item(&mut self, item: &'c LogItem, nodes: &mut Vec<Node>, diags: &mut Diagnostics) {
+        match item {
+            LogItem::Reference(r) => self.reference(r.kind, &r.name, nodes, diags),
+            LogItem::Inline(i) => {
+                match i.kind {
+                    ObjectKind::Destination => {
+                        let name = format!("#anon-destination{}", self.anonymous);
+                        self.anonymous += 1;
+                        let made = self.destination_items(&name, &i.body, diags);
+                        nodes.extend(made);
+                    }
+                    ObjectKind::Source => {
+                        let text = "a source cannot stand here";
+                        diags.push(Diagnostic::error("E0107", text, i.span).help(
+                            "put it at the beginning of a top-level log path, or into a source statement",
+                        ));
+                    }
+                    kind => {
+                        let made = self.body(kind, &i.body, diags);
+                        nodes.extend(made);
+                    }
+                }
+            }
+            LogItem::InlineFilter(expr, _) => {
+                nodes.extend(expr.as_ref().and_then(|e| self.filter_node(e, diags)))
+            }
+            LogItem::Junction(branches, _) => {
+                let branches = branches.iter().filter_map(|b| match b {
+                    LogItem::Channel(path) | LogItem::Log(path) => Some(path),
+                    _ => None,
+                });
+                let branches = branches.map(|path| self.channel(path, diags)).collect();
+                nodes.push(Node::Join(Branches::new(branches)));
+            }
+            LogItem::Channel(path) => {
+                let branch = self.channel(path, diags);
+                nodes.push(Node::Join(Branches::new(vec![branch])));
+            }
+            LogItem::Log(path) => {
+                let branch = self.channel(path, diags);
+                nodes.push(Node::Fork(Branches::new(vec![branch])));
+            }
+            LogItem::If(conditional) => {
+                let mut branches = Vec::new();
+                for case in &conditional.branches {
+                    let mut made: Vec<Node> =
+                        case.condition.iter().filter_map(|c| self.filter_node(c, diags)).collect();
+                    let body: Vec<&LogItem> = case.body.items.iter().collect();
+                    made.extend(self.items(&body, diags));
+                    let branch = self.exclusive(made, &case.body.flags, diags);
+                    branches.push(Branch { claims: case.condition.is_some(), ..branch });
+                }
+                let otherwise: Vec<&LogItem> = conditional.otherwise.iter().flat_map(|o| &o.items).collect();
+                let flags = conditional.otherwise.as_ref().map_or(&[][..], |o| &o.flags);
+                let made = self.items(&otherwise, diags);
+                branches.push(self.exclusive(made, flags, diags));
+                nodes.push(Node::Join(Branches::new(branches)));
+            }
+            LogItem::Parallelize(call) => self.parallelize(call, diags),
+            LogItem::FilterX(raw) => diags.push(
+                Diagnostic::error(
+                    "E0108",
+                    "FilterX blocks are not available in this version",
+                    raw.keyword.span,
+                )
+                .help("write the same with filter, rewrite and if/elif/else"),
+            ),
+            LogItem::Call(call) => {
+                let text = format!("`{}()` cannot stand in a log path by itself", call.name.text);
+                let help = "put it into `parser { ... };`, `rewrite { ... };` or `destination { ... };`";
+                diags.push(Diagnostic::error("E0109", text, call.name.span).help(help));
+            }
+        }
+    }
+
+    /// A branch of an if: what it takes, later branches do not see.
+    pub fn exclusive(&self, nodes: Vec<Node>, flags: &[Name], diags: &mut Diagnostics) -> Branch {
+        let flags = Flags { is_final: true, fallback: false, ..self.flags(flags, diags) };
+        self.branch(nodes, &flags, None)
+    }
+
+    pub fn channel(&mut self, path: &'c LogPath, diags: &mut Diagnostics) -> Branch {
+        let flags = self.flags(&path.flags, diags);
+        let items: Vec<&LogItem> = path.items.iter().collect();
+        let nodes = self.items(&items, diags);
+        self.branch(nodes, &flags, None)
+    }
+
+    /// Work is shared anyway; what is said here bounds it. The order of a connection is kept whatever the key.
+    pub fn parallelize(&mut self, call: &Call, diags: &mut Diagnostics) {
+        let read = ReadContext { sources: self.texts, globals: Some(Arc::clone(self.globals)) };
+        let Some(component) = self.registry.catalogue.resolve(Context::LogPath, call, diags) else { return };
+        let settings = conf_schema::read(call, component, &read, diags);
+        if let Some(workers) = settings.int("workers") {
+            self.share_max = Some(workers.max(1) as usize);
+        }
+        if let Some(key) = settings.template("worker-partition-key") {
+            match Template::named_or_text(&key.text, self.names.options(), self.names) {
+                Ok(made) if made.literal().is_some() => {
+                    let finding =
+                        Diagnostic::error("E0119", "this key is the same for every message", key.span);
+                    diags.push(finding.help("put a macro in it, such as `$HOST`, or leave it out"));
+                }
+                Ok(_) => {}
+                Err(error) => diags.push(template_error(&error, key.span)),
+            }
+        }
+    }
+
+    pub fn reference(
+        &mut self,
+        kind: ObjectKind,
+        name: &Name,
+        nodes: &mut Vec<Node>,
+        diags: &mut Diagnostics,
+    ) {
+        if !self.objects.refer(kind, name, diags) {
+            return;
+        }
+        let text = name.text.as_str();
+        match kind {
+            ObjectKind::Filter => {
+                if let Some(filter) = self.names.filter(text, diags) {
+                    let earlier = || self.existing.filters.get(text).cloned().unwrap_or_default();
+                    let counters = self.filters.entry(text.to_owned()).or_insert_with(earlier);
+                    nodes.push(Node::Filter(FilterStep::new(filter, Arc::clone(counters))));
+                }
+            }
+            ObjectKind::Destination => {
+                if let Some(object) = self.objects.destinations.get(text) {
+                    let made = self.destination(text, object, diags);
+                    nodes.extend(made);
+                }
+            }
+            ObjectKind::Parser | ObjectKind::Rewrite => {
+                let set =
+                    if kind == ObjectKind::Parser { &self.objects.parsers } else { &self.objects.rewrites };
+                if let Some(object) = set.get(text) {
+                    let made = self.object(kind, text, object, diags);
+                    nodes.extend(made);
+                }
+            }
+            ObjectKind::Source => diags.push(
+                Diagnostic::error("E0107", "a source cannot stand here", name.span)
+                    .help("put it at the beginning of a top-level log path, or into a source statement"),
+            ),
+        }
+    }
+
+    pub fn filter_node(&self, expr: &FilterExpr, diags: &mut Diagnostics) -> Option<Node> {
+        let filter = self.names.compile_filter(expr, diags)?;
+        Some(Node::Filter(FilterStep::new(filter, Arc::default())))
+    }
+
+    pub fn object(
+        &mut self,
+        kind: ObjectKind,
+        name: &str,
+        object: &'c Object,
+        diags: &mut Diagnostics,
+    ) -> Vec<Node> {
+        let key = (kind, name.to_owned());
+        if let Some(nodes) = self.object_nodes.get(&key) {
+            return nodes.clone();
+        }
+        if !self.open.insert(key.clone()) {
+            let text = format!("{} `{name}` refers to itself", kind.keyword());
+            diags.push(Diagnostic::error("E0110", text, object.name.span).help("break the circle"));
+            return Vec::new();
+        }
+        let mut nodes = self.body(kind, &object.body, diags);
+        if kind == ObjectKind::Parser {
+            let earlier = || self.existing.parsers.get(name).cloned().unwrap_or_default();
+            let counters = Arc::clone(self.parsers.entry(name.to_owned()).or_insert_with(earlier));
+            let steps =
+                nodes.iter_mut().filter_map(|n| if let Node::Parse(step) = n { Some(step) } else { None });
+            for (place, step) in steps.rev().enumerate() {
+                (step.counters, step.last) = (Arc::clone(&counters), place == 0);
+            }
+        }
+        self.open.remove(&key);
+        self.object_nodes.insert(key, nodes.clone());
+        nodes
+    }
+
+    /// The body of a parser or rewrite.
+    pub fn body(&mut self, kind: ObjectKind, body: &'c [LogItem], diags: &mut Diagnostics) -> Vec<Node> {
+        let mut nodes = Vec::new();
+        for item in body {
+            match item {
+                LogItem::Call(call) if kind == ObjectKind::Rewrite => {
+                    if let Some(rewrite) = self.names.compile_rewrite(call, diags) {
+                        nodes.push(Node::Rewrite(rewrite));
+                    }
+                }
+                LogItem::Call(call) => nodes.extend(self.parser(call, diags)),
+                other => self.item(other, &mut nodes, diags),
+            }
+        }
+        nodes
+    }
+
+    pub fn parser(&self, call: &Call, diags: &mut Diagnostics) -> Option<Node> {
+        let component = self.registry.catalogue.resolve(Context::Parser, call, diags)?;
+        let (_, build) = parsers::ALL.iter().find(|(c, _)| std::ptr::eq(*c, component))?;
+        let read = ReadContext { sources: self.texts, globals: Some(Arc::clone(self.globals)) };
+        let before = diags.counts().0;
+        let settings = conf_schema::read(call, component, &read, diags);
+        if diags.counts().0 > before {
+            return None;
+        }
+        let parser = self.names.build_parser(*build, &settings, call.span, diags)?;
+        Some(Node::Parse(ParseStep { parser, counters: Arc::default(), last: true }))
+    }
+}
