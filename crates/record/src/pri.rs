@@ -52,17 +52,17 @@ pub fn severity(name: &str) -> Option<u8> {
 /// The number of a severity name with the many spellings programs use, as `set-severity()` takes it.
 pub fn severity_loose(name: &str) -> Option<u8> {
     let lower = name.to_ascii_lowercase();
-    severity(&lower).or(Some(match lower.as_str() {
-        "emrg" => 0,
-        "alrt" => 1,
-        "fatal" | "ftl" | "crt" => 2,
-        "eror" => 3,
-        "wrn" => 4,
-        "noti" | "ntc" => 5,
-        "inf" | "log" => 6,
-        "dbg" | "trace" | "trc" | "verbose" | "vrb" => 7,
-        _ => return None,
-    }))
+    severity(&lower).or(match lower.as_str() {
+        "emrg" => Some(0),
+        "alrt" => Some(1),
+        "fatal" | "ftl" | "crt" => Some(2),
+        "eror" => Some(3),
+        "wrn" => Some(4),
+        "noti" | "ntc" => Some(5),
+        "inf" | "log" => Some(6),
+        "dbg" | "trace" | "trc" | "verbose" | "vrb" => Some(7),
+        _ => None,
+    })
 }
 
 /// The number of a facility name. Names that RFC 5424 leaves open for 10..=15 are accepted in every usual spelling.
@@ -88,7 +88,10 @@ mod tests {
     #[test]
     fn names_and_aliases() {
         assert_eq!((severity("err"), severity("error"), severity("fatal")), (Some(3), Some(3), None));
-        assert_eq!(severity_loose("WRN"), Some(4));
+        assert_eq!(
+            (severity_loose("WRN"), severity_loose("Err"), severity_loose("x")),
+            (Some(4), Some(3), None)
+        );
         assert_eq!((facility("local7"), facility("authpriv"), facility("x")), (Some(23), Some(10), None));
         assert_eq!(join(4, 6), 38);
     }

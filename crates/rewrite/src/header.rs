@@ -40,9 +40,9 @@ impl Part {
         };
         match self {
             Part::Pri => number().filter(|n| *n <= 1023),
-            Part::Severity => number()
-                .filter(|n| *n <= 7)
-                .or_else(|| pri::severity(name).or_else(|| pri::severity_loose(name)).map(u16::from)),
+            Part::Severity => {
+                number().filter(|n| *n <= 7).or_else(|| pri::severity_loose(name).map(u16::from))
+            }
             Part::Facility => number().filter(|n| *n <= 127).or_else(|| pri::facility(name).map(u16::from)),
         }
     }
