@@ -51,19 +51,36 @@ pub fn severity(name: &str) -> Option<u8> {
 
 /// The number of a severity name with the many spellings programs use, as `set-severity()` takes it.
 pub fn severity_loose(name: &str) -> Option<u8> {
-    let lower = name.to_ascii_lowercase();
-    severity(&lower).or(match lower.as_str() {
-        "emrg" => Some(0),
-        "alrt" => Some(1),
-        "fatal" | "ftl" | "crt" => Some(2),
-        "eror" => Some(3),
-        "wrn" => Some(4),
-        "noti" | "ntc" => Some(5),
-        "inf" | "log" => Some(6),
-        "dbg" | "trace" | "trc" | "verbose" | "vrb" => Some(7),
-        _ => None,
-    })
+    let same = |known: &str| known.eq_ignore_ascii_case(name);
+    let plain = SEVERITIES.iter().position(|s| same(s)).map(|n| n as u8);
+    plain.or_else(|| LOOSE.iter().find(|(known, _)| same(known)).map(|(_, n)| *n))
 }
+
+/// Spellings of severities beside [`SEVERITIES`].
+const LOOSE: [(&str, u8); 22] = [
+    ("emergency", 0),
+    ("panic", 0),
+    ("emrg", 0),
+    ("alrt", 1),
+    ("critical", 2),
+    ("fatal", 2),
+    ("ftl", 2),
+    ("crt", 2),
+    ("error", 3),
+    ("eror", 3),
+    ("warn", 4),
+    ("wrn", 4),
+    ("noti", 5),
+    ("ntc", 5),
+    ("informational", 6),
+    ("inf", 6),
+    ("log", 6),
+    ("dbg", 7),
+    ("trace", 7),
+    ("trc", 7),
+    ("verbose", 7),
+    ("vrb", 7),
+];
 
 /// The number of a facility name. Names that RFC 5424 leaves open for 10..=15 are accepted in every usual spelling.
 pub fn facility(name: &str) -> Option<u8> {
