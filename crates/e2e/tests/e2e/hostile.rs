@@ -148,7 +148,7 @@ fn random_bytes_on_every_port() {
     assert_others_are_served(&lab);
     let ledger = penstock.wait_settled_input();
     ledger.assert_balanced();
-    assert_eq!(ledger.dropped_for("internal-error"), 0, "{ledger}");
+    assert_eq!(ledger.dropped_for("contained"), 0, "{ledger}");
     penstock.stop();
 }
 

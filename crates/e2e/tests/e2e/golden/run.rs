@@ -29,6 +29,9 @@ pub fn run(receiver: &Receiver, case: &Case) -> Result<String, String> {
             wait_collected(&collectors, case.messages.len());
             let ledger = penstock.wait_settled_input();
             ledger.assert_balanced();
+            if ledger.dropped_for("contained") > 0 {
+                return Err(penstock.log());
+            }
             penstock.stop();
         }
         Receiver::SyslogNg(program) => {
