@@ -87,7 +87,7 @@ fn measure(what: &str, text: &str, used: Option<&[&str]>, message: &str) {
 fn main() {
     let kv: String = (0..25).map(|n| format!("key{n:02}=value{:04} ", n * 37)).collect();
     let kv_quoted: String = (0..25).map(|n| format!("key{n:02}=\"a value{n}\" ")).collect();
-    let fields = (0..20).map(|n| format!("\"field{n:02}\":\"value number {n}\",")).collect::<String>();
+    let fields = (0..13).map(|n| format!("\"field{n:02}\":\"value num {n}\",")).collect::<String>();
     let json = format!(
         "{{{fields}\"n\":12345,\"d\":1.5,\"b\":true,\"o\":{{\"x\":{{\"y\":\"deep\"}},\"z\":[1,2,3]}}}}"
     );
@@ -106,7 +106,7 @@ fn main() {
         (
             "json, 4 used, one nested",
             "json-parser(prefix(\".j.\"))",
-            Some(&[".j.field03", ".j.field17", ".j.n", ".j.o.x.y"]),
+            Some(&[".j.field03", ".j.field11", ".j.n", ".j.o.x.y"]),
             &json,
         ),
         ("json, all used", "json-parser(prefix(\".j.\"))", None, &json),

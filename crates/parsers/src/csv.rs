@@ -10,7 +10,7 @@ use crate::input::Input;
 use crate::parse::{Parse, Writes};
 use filter::{FilterContext, new_asker};
 use record::{Batch, Demand, NameId, ValueType};
-use scan::{Field, Scanner};
+use scan::{Field, Scanner, Take};
 use std::sync::Arc;
 
 #[derive(Clone)]
@@ -57,6 +57,7 @@ impl Csv {
         let rules = &*self.rules;
         let mut at = 0;
         let mut ended = false;
+        let mut marks = rules.scanner.marks();
         for (index, column) in self.columns.iter().enumerate() {
             if index == self.until {
                 return true;
@@ -73,8 +74,15 @@ impl Csv {
             if at >= text.len() {
                 return !rules.drop_invalid;
             }
+            let looked_at = column.wanted || column.kind != ValueType::String;
+            if !looked_at && let Some(next) = rules.scanner.skip(text, at, &mut marks) {
+                at = next;
+                continue;
+            }
             let mark = found.begin();
-            let (field, next) = rules.scanner.field(text, at, column.wanted, rules.strip, found.out());
+            let mut take =
+                Take { wanted: column.wanted, strip: rules.strip, marks: &mut marks, out: found.out() };
+            let (field, next) = rules.scanner.field(text, at, &mut take);
             ended = field.open;
             at = next;
             if (column.wanted || column.kind != ValueType::String)

@@ -11,6 +11,7 @@ mod input;
 pub mod json;
 pub mod kv;
 mod learned;
+mod marks;
 mod names;
 mod options;
 mod parse;

@@ -1,6 +1,6 @@
 //! Finds the end of a header word eight bytes at a time: header words are short, so a call into a general search would cost more.
 
-mod wide;
+pub(crate) mod wide;
 
 pub(crate) use wide::{mask64, sdata_marks};
 

@@ -1,5 +1,6 @@
 //! Finds where a field ends.
 
+use crate::marks::{Any, Marks};
 use memchr::{memchr, memchr2};
 
 /// How a quote is written inside quotes.
@@ -21,6 +22,8 @@ pub struct Scanner {
     /// The only one.
     single: Option<u8>,
     strings: Vec<Box<[u8]>>,
+    /// Blanks are delimiters, unless they stand before a value and are stripped.
+    blanks: bool,
     /// The byte that closes what a byte opens; 0 for none.
     closing: Box<[u8; 256]>,
     escape: Escape,
@@ -42,6 +45,16 @@ impl Field {
     }
 }
 
+/// What becomes of fields.
+pub struct Take<'a> {
+    pub wanted: bool,
+    /// Blanks before a value are passed over.
+    pub strip: bool,
+    pub marks: &'a mut Marks<Any<1>>,
+    /// Values that are made are appended here.
+    pub out: &'a mut Vec<u8>,
+}
+
 impl Scanner {
     pub fn new(chars: &[u8], strings: Vec<Box<[u8]>>, quotes: &[(u8, u8)], escape: Escape) -> Scanner {
         let mut set = Box::new([false; 256]);
@@ -52,34 +65,47 @@ impl Scanner {
             [one] if strings.is_empty() => Some(*one),
             _ => None,
         };
-        Scanner { chars: set, single, strings, closing, escape }
+        let blanks = set[usize::from(b' ')] || set[usize::from(b'\t')] || !strings.is_empty();
+        Scanner { chars: set, single, strings, blanks, closing, escape }
+    }
+
+    /// Finds the only delimiter of one text; of no use when there are several.
+    pub fn marks(&self) -> Marks<Any<1>> {
+        Marks::new(Any([self.single.unwrap_or(0)]))
     }
 
     /// The field at `at`, and where the next one begins: beyond the text after the last. The value of a quoted field with more than
-    /// its quotes is appended to `out` when it is `wanted`.
+    /// its quotes is appended to `out` when it is wanted.
     #[inline]
-    pub fn field(
-        &self,
-        text: &[u8],
-        at: usize,
-        wanted: bool,
-        strip: bool,
-        out: &mut Vec<u8>,
-    ) -> (Field, usize) {
+    pub fn field(&self, text: &[u8], at: usize, take: &mut Take<'_>) -> (Field, usize) {
         let first = text.get(at).copied().unwrap_or(0);
         let close = self.closing[usize::from(first)];
         if close != 0 {
-            return self.quoted(text, at + 1, close, wanted, out);
+            return self.quoted(text, at + 1, close, take.wanted, take.out);
         }
         let mut from = at;
-        if strip {
+        if take.strip && self.blanks {
             // Blanks before a value are no delimiters.
             while matches!(text.get(from), Some(b' ' | b'\t')) {
                 from += 1;
             }
         }
-        let (end, next) = self.delimiter(text, from);
+        let (end, next) = match self.single {
+            Some(_) => {
+                let end = take.marks.next(text, from);
+                (end, end + 1)
+            }
+            None => self.delimiter(text, from),
+        };
         (Field::plain(at, end), next)
+    }
+
+    /// Where the field after the one at `at` begins, where that is easy to say.
+    #[inline(always)]
+    pub fn skip(&self, text: &[u8], at: usize, marks: &mut Marks<Any<1>>) -> Option<usize> {
+        let first = text.get(at).copied().unwrap_or(0);
+        let easy = self.closing[usize::from(first)] == 0 && self.single.is_some() && !self.blanks;
+        easy.then(|| marks.next(text, at) + 1)
     }
 
     /// Where the field that goes on at `at` ends, and where the next begins.

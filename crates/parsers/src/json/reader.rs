@@ -7,6 +7,7 @@ use super::tree::{Inside, Member};
 use super::{Json, Step};
 use crate::found::Found;
 use crate::learned::Learned;
+use crate::marks::{Any, Marks};
 use record::{NameId, ValueType};
 
 /// Objects and arrays in each other: json-c gives up at the 32nd.
@@ -49,6 +50,7 @@ enum Take<'s> {
 pub struct Reader<'a> {
     text: &'a [u8],
     at: usize,
+    strings: Marks<Any<2>>,
     depth: usize,
     json: &'a Json,
     found: &'a mut Found,
@@ -67,7 +69,17 @@ impl<'a> Reader<'a> {
         learned: &'a mut Learned,
         scratch: &'a mut Scratch,
     ) -> Reader<'a> {
-        Reader { text, at, depth: 0, json, found, learned, scratch, target: None }
+        Reader {
+            text,
+            at,
+            strings: Marks::new(text::ENDS),
+            depth: 0,
+            json,
+            found,
+            learned,
+            scratch,
+            target: None,
+        }
     }
 
     pub fn run(&mut self) -> Outcome {
@@ -104,8 +116,15 @@ impl<'a> Reader<'a> {
     }
 
     /// Goes past blanks and comments; `None` where a comment has no end.
-    #[inline]
+    #[inline(always)]
     fn blanks(&mut self) -> Option<()> {
+        match self.peek() {
+            Some(b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c | b'/') => self.more_blanks(),
+            _ => Some(()),
+        }
+    }
+
+    fn more_blanks(&mut self) -> Option<()> {
         loop {
             match self.peek() {
                 Some(b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c) => self.at += 1,
@@ -179,8 +198,12 @@ impl<'a> Reader<'a> {
         }
     }
 
+    #[inline]
     fn string(&mut self, quote: u8) -> Option<Str> {
-        let string = text::scan(self.text, self.at + 1, quote)?;
+        let string = match quote {
+            b'"' => text::scan(self.text, self.at + 1, &mut self.strings)?,
+            _ => text::scan_single(self.text, self.at + 1)?,
+        };
         self.at = string.end + 1;
         Some(string)
     }
@@ -215,7 +238,17 @@ impl<'a> Reader<'a> {
                 self.found.out().push(b':');
             }
             let inner = self.member(key, take);
-            self.value(inner)?;
+            match (self.peek(), inner) {
+                // Most members are strings.
+                (Some(b'"'), Take::Nothing) => {
+                    self.string(b'"')?;
+                }
+                (Some(b'"'), Take::Member(Member { name: Some(name), .. })) => {
+                    let string = self.string(b'"')?;
+                    self.keep_string(name, string);
+                }
+                _ => self.value(inner)?,
+            }
             self.scratch.path.truncate(path);
             first = false;
             self.blanks()?;

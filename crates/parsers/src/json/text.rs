@@ -1,5 +1,6 @@
 //! JSON strings: where they end, what they stand for, and how they are written again.
 
+use crate::marks::{Any, Marks};
 use std::fmt::Write;
 
 /// A string between its quotes.
@@ -10,38 +11,40 @@ pub struct Str {
     pub escaped: bool,
 }
 
-const ONES: u64 = u64::from_ne_bytes([1; 8]);
-const HIGHS: u64 = u64::from_ne_bytes([0x80; 8]);
-
-/// Marks in the high bit of each byte, exact up to the first, where `word` has `byte`.
-#[inline]
-fn marks(word: u64, byte: u8) -> u64 {
-    let zero = word ^ (ONES * u64::from(byte));
-    zero.wrapping_sub(ONES) & !zero & HIGHS
-}
+/// What ends or interrupts a string.
+pub const ENDS: Any<2> = Any(*b"\"\\");
 
 /// The string that begins behind the quote at `at - 1`; `None` when it has no end or a wrong escape.
-#[inline]
-pub fn scan(text: &[u8], at: usize, quote: u8) -> Option<Str> {
-    let mut place = at;
-    let mut escaped = false;
+#[inline(always)]
+pub fn scan(text: &[u8], at: usize, marks: &mut Marks<Any<2>>) -> Option<Str> {
+    let end = marks.next(text, at);
+    match text.get(end)? {
+        b'"' => Some(Str { start: at, end, escaped: false }),
+        _ => scan_escaped(text, at, end, marks),
+    }
+}
+
+fn scan_escaped(text: &[u8], start: usize, mut at: usize, marks: &mut Marks<Any<2>>) -> Option<Str> {
     loop {
-        while let Some(window) = text.get(place..).and_then(|rest| rest.first_chunk::<8>()) {
-            let word = u64::from_le_bytes(*window);
-            let hit = marks(word, quote) | marks(word, b'\\');
-            if hit != 0 {
-                place += hit.trailing_zeros() as usize / 8;
-                break;
-            }
-            place += 8;
+        match text.get(at)? {
+            b'"' => return Some(Str { start, end: at, escaped: true }),
+            _ => at = marks.next(text, at + escape_len(text, at)?),
         }
-        match *text.get(place)? {
-            b if b == quote => return Some(Str { start: at, end: place, escaped }),
-            b'\\' => {
-                escaped = true;
-                place += escape_len(text, place)?;
+    }
+}
+
+/// The same for a string in single quotes.
+#[cold]
+pub fn scan_single(text: &[u8], start: usize) -> Option<Str> {
+    let mut at = start;
+    loop {
+        at += memchr::memchr2(b'\'', b'\\', text.get(at..)?)?;
+        match text.get(at)? {
+            b'\'' => {
+                let escaped = text.get(start..at)?.contains(&b'\\');
+                return Some(Str { start, end: at, escaped });
             }
-            _ => place += 1,
+            _ => at += escape_len(text, at)?,
         }
     }
 }
@@ -49,7 +52,7 @@ pub fn scan(text: &[u8], at: usize, quote: u8) -> Option<Str> {
 /// Length of the escape at `at`.
 fn escape_len(text: &[u8], at: usize) -> Option<usize> {
     match text.get(at + 1)? {
-        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(2),
+        b'"' | b'\'' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(2),
         b'u' => hex(text.get(at + 2..at + 6)?).map(|_| 6),
         _ => None,
     }

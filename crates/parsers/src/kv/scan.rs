@@ -4,6 +4,7 @@
 //! stray. A bare value ends at the pair separator, or at a blank after which a key comes. A quoted value has to be followed by a
 //! blank or the pair separator; otherwise it is taken as it is, quotes and all, and keys are looked for inside it.
 
+use crate::marks::{Any, Marks, NotWord};
 use memchr::{memchr, memchr2};
 
 #[derive(Clone)]
@@ -11,6 +12,8 @@ pub struct Scanner {
     separator: u8,
     pair: Box<[u8]>,
     pair_first: u8,
+    /// The pair separator may begin inside a word, so that every byte has to be looked at.
+    pair_in_word: bool,
 }
 
 /// Where a value stands.
@@ -29,6 +32,12 @@ struct Key {
     start: usize,
     end: usize,
     separator: usize,
+}
+
+/// What is known of the text.
+struct Seen {
+    words: Marks<NotWord>,
+    quotes: Marks<Any<3>>,
 }
 
 const KEY_BYTES: [bool; 256] = key_bytes();
@@ -58,7 +67,9 @@ fn skip_blanks(text: &[u8], mut at: usize) -> usize {
 
 impl Scanner {
     pub fn new(separator: u8, pair: &[u8]) -> Scanner {
-        Scanner { separator, pair: pair.into(), pair_first: pair.first().copied().unwrap_or(b' ') }
+        let pair_first = pair.first().copied().unwrap_or(b' ');
+        let pair_in_word = KEY_BYTES[usize::from(pair_first)];
+        Scanner { separator, pair: pair.into(), pair_first, pair_in_word }
     }
 
     /// Calls `pair` with each key and the place of its value, `stray` with each piece between them.
@@ -68,10 +79,11 @@ impl Scanner {
         let mut seen = None;
         // Where the next blank or pair separator stands, once it was looked for: found once, however many broken quotes there are.
         let mut broken = 0;
+        let mut marks = Seen { words: Marks::new(NotWord), quotes: Marks::new(Any(*b"\"'\\")) };
         loop {
             let Some(key) = seen.take().or_else(|| self.next_key(text, at)) else { break };
             stray_word(text, at, key.start, &mut stray);
-            let (value, next, ahead) = self.value(text, key.separator + 1, &mut broken);
+            let (value, next, ahead) = self.value(text, key.separator + 1, &mut marks, &mut broken);
             pair(text.get(key.start..key.end).unwrap_or_default(), value);
             (at, seen) = (next, ahead);
         }
@@ -100,33 +112,42 @@ impl Scanner {
 
     /// The value at `at`, where to go on, and the key that comes there when it was seen.
     #[inline]
-    fn value(&self, text: &[u8], at: usize, broken: &mut usize) -> (Text, usize, Option<Key>) {
+    fn value(
+        &self,
+        text: &[u8],
+        at: usize,
+        marks: &mut Seen,
+        broken: &mut usize,
+    ) -> (Text, usize, Option<Key>) {
         let mut start = at;
         if text.get(at) == Some(&b' ') {
-            let (key, word) = self.key_ahead(text, at);
+            let (key, word) = self.key_ahead(text, at, marks);
             if key.is_some() {
                 return (Text { start: at, end: at, quote: 0, escaped: false }, at, key);
             }
             start = word;
         }
         match text.get(start) {
-            Some(quote @ (b'"' | b'\'')) => self.quoted(text, start, *quote, broken),
-            _ => self.bare(text, start),
+            Some(quote @ (b'"' | b'\'')) => self.quoted(text, start, *quote, marks, broken),
+            _ => self.bare(text, start, marks),
         }
     }
 
     #[inline]
-    fn bare(&self, text: &[u8], start: usize) -> (Text, usize, Option<Key>) {
+    fn bare(&self, text: &[u8], start: usize, marks: &mut Seen) -> (Text, usize, Option<Key>) {
         let mut at = start;
         let mut no_key_before = start;
         let mut ahead = None;
         let (end, next) = loop {
+            if !self.pair_in_word {
+                at = marks.words.next(text, at);
+            }
             let Some(&byte) = text.get(at) else { break (text.len(), text.len()) };
             if byte == self.pair_first && self.is_pair(text, at) {
                 break (at, at + self.pair.len());
             }
             if byte == b' ' && at >= no_key_before {
-                let (key, word) = self.key_ahead(text, at);
+                let (key, word) = self.key_ahead(text, at, marks);
                 if key.is_some() {
                     ahead = key;
                     break (at, at);
@@ -149,12 +170,9 @@ impl Scanner {
 
     /// The key after the blanks at `at`, and where the blanks end.
     #[inline]
-    fn key_ahead(&self, text: &[u8], at: usize) -> (Option<Key>, usize) {
+    fn key_ahead(&self, text: &[u8], at: usize, marks: &mut Seen) -> (Option<Key>, usize) {
         let start = skip_blanks(text, at);
-        let mut end = start;
-        while is_key(text, end) {
-            end += 1;
-        }
+        let end = marks.words.next(text, start);
         if end == start {
             return (None, start);
         }
@@ -165,25 +183,36 @@ impl Scanner {
         (None, start)
     }
 
-    fn quoted(&self, text: &[u8], start: usize, quote: u8, broken: &mut usize) -> (Text, usize, Option<Key>) {
+    fn quoted(
+        &self,
+        text: &[u8],
+        start: usize,
+        quote: u8,
+        marks: &mut Seen,
+        broken: &mut usize,
+    ) -> (Text, usize, Option<Key>) {
         let mut at = start + 1;
         let mut escaped = false;
         let close = loop {
-            let Some(hit) = text.get(at..).and_then(|rest| memchr2(quote, b'\\', rest)) else {
+            at = marks.quotes.next(text, at);
+            match text.get(at) {
                 // Not closed.
-                return (Text { start, end: text.len(), quote: 0, escaped: false }, start, None);
-            };
-            if text.get(at + hit) == Some(&quote) {
-                break at + hit;
+                None => return (Text { start, end: text.len(), quote: 0, escaped: false }, start, None),
+                Some(b'\\') => {
+                    escaped = true;
+                    at += 2;
+                }
+                Some(byte) if *byte == quote => break at,
+                Some(_) => at += 1,
             }
-            escaped = true;
-            at += hit + 2;
         };
         let after = close + 1;
         if after >= text.len() || text.get(after) == Some(&b' ') || self.is_pair(text, after) {
-            let next =
-                if self.is_pair(text, after) { after + self.pair.len() } else { after.min(text.len()) };
-            return (Text { start: start + 1, end: close, quote, escaped }, next, None);
+            let value = Text { start: start + 1, end: close, quote, escaped };
+            if self.is_pair(text, after) {
+                return (value, after + self.pair.len(), None);
+            }
+            return (value, after, self.key_ahead(text, after, marks).0);
         }
         if *broken < after {
             *broken = self.next_break(text, after);

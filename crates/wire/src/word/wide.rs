@@ -5,7 +5,7 @@
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 #[inline(always)]
-pub(crate) fn mask64<const N: usize>(window: &[u8; 64], needles: [u8; N]) -> u64 {
+pub fn mask64<const N: usize>(window: &[u8; 64], needles: [u8; N]) -> u64 {
     use std::arch::x86_64::{
         _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
     };
@@ -28,8 +28,45 @@ pub(crate) fn mask64<const N: usize>(window: &[u8; 64], needles: [u8; N]) -> u64
 
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
-pub(crate) fn mask64<const N: usize>(window: &[u8; 64], needles: [u8; N]) -> u64 {
+pub fn mask64<const N: usize>(window: &[u8; 64], needles: [u8; N]) -> u64 {
     let bit = |(index, byte): (usize, &u8)| u64::from(needles.contains(byte)) << index;
+    window.iter().enumerate().map(bit).fold(0, |mask, bit| mask | bit)
+}
+
+/// One bit for each byte of the window that is no letter, digit, `_`, `.` or `-`.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+#[inline(always)]
+pub fn not_word64(window: &[u8; 64]) -> u64 {
+    use std::arch::x86_64::{
+        _mm_and_si128, _mm_andnot_si128, _mm_cmpeq_epi8, _mm_cmpgt_epi8, _mm_cmplt_epi8, _mm_loadu_si128,
+        _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
+    };
+    let (chunks, _) = window.as_chunks::<16>();
+    let mut mask = 0;
+    for (index, chunk) in chunks.iter().enumerate() {
+        // SAFETY: as in `mask64`.
+        let words = unsafe {
+            let bytes = _mm_loadu_si128(chunk.as_ptr().cast());
+            let one = |byte: u8| _mm_set1_epi8(byte as i8);
+            let within = |bytes, first: u8, last: u8| {
+                _mm_and_si128(_mm_cmpgt_epi8(bytes, one(first - 1)), _mm_cmplt_epi8(bytes, one(last + 1)))
+            };
+            let letters = within(_mm_or_si128(bytes, one(0x20)), b'a', b'z');
+            let digits = _mm_andnot_si128(_mm_cmpeq_epi8(bytes, one(b'/')), within(bytes, b'-', b'9'));
+            let words = _mm_or_si128(letters, _mm_or_si128(digits, _mm_cmpeq_epi8(bytes, one(b'_'))));
+            _mm_movemask_epi8(words)
+        };
+        mask |= u64::from(words as u32) << (16 * index);
+    }
+    !mask
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+pub fn not_word64(window: &[u8; 64]) -> u64 {
+    let word = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.' | b'-');
+    let bit = |(index, byte): (usize, &u8)| u64::from(!word(*byte)) << index;
     window.iter().enumerate().map(bit).fold(0, |mask, bit| mask | bit)
 }
 
