@@ -211,3 +211,26 @@ fn loggen_sends_and_verifies() {
     let verified = run_command(&["loggen", "verify", out.to_str().unwrap()]);
     assert_eq!(verified.code, Some(0), "{verified:?}");
 }
+
+#[test]
+fn what_is_preprocessed_means_the_same() {
+    let lab = Lab::new();
+    let text = format!(
+        "@version: 4.11\n@define name \"out\"\n@include \"{}\"\nblock destination to(file()) {{\n    file(\"`file`\");\n}};\n\
+         source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         destination d {{ to(file(\"%dir%/`name`\")); }};\nlog {{ source(s); destination(d); flags(flow-control); }};\n",
+        root().join("tests/golden/lang/include.d/options.inc").display()
+    );
+    let (config, _) = lab.write_config("before.conf", &text);
+    let program = link(&lab, "syslog-ng");
+    let (before, after) = (config.to_str().unwrap(), lab.path("after.conf").display().to_string());
+    let made = run_as(&program, &["--preprocess-into", &after, "-f", before]);
+    assert_eq!(made.code, Some(0), "{made:?}");
+    let flat = lab.text("after.conf");
+    assert!(!flat.contains("@include") && flat.contains("keep-hostname(yes)"), "{flat}");
+    let penstock = Penstock::start(&lab, &flat);
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.raw(block(0, 2).as_bytes());
+    wait_until("both lines", || lab.lines("out").len() == 2);
+    penstock.stop();
+}

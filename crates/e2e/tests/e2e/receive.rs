@@ -3,7 +3,7 @@
 use crate::messages::{HEAD, assert_complete, block, line, message};
 use std::io::Write;
 use std::process::Stdio;
-use testkit::{Lab, Penstock, Sender, wait_until};
+use testkit::{Lab, Penstock, Sender, Signal, wait_until};
 
 const TO_FILE: &str =
     "destination d { file(\"%dir%/out\"); };\nlog { source(s); destination(d); flags(flow-control); };\n";
@@ -269,4 +269,29 @@ fn many_udp_senders() {
         }
     });
     assert_complete(&lines, 20, 20);
+}
+
+#[test]
+fn what_the_kernel_dropped_is_in_the_ledger() {
+    let lab = Lab::new();
+    let config =
+        config("network(ip(127.0.0.1) port(%udp:in%) transport(udp) so-rcvbuf(8192) so-reuseport(no));");
+    let mut penstock = Penstock::start(&lab, &config);
+    let port = lab.port("in");
+    penstock.signal(Signal::STOP);
+    let mut sender = Sender::udp(port);
+    (0..2000).for_each(|n| sender.line(&message(0, n)));
+    let lost = testkit::sockets::udp_drops(port);
+    assert!(lost > 0, "the kernel dropped nothing");
+    penstock.signal(Signal::CONT);
+    // The kernel tells how many it dropped with the next datagram.
+    let mut sent = 2000;
+    penstock.wait_ledger(|ledger| {
+        sender.line(&message(0, sent));
+        sent += 1;
+        (ledger.dropped_for("kernel") != lost).then(|| format!("{lost} dropped by the kernel"))
+    });
+    penstock.wait_settled(sent as u64).assert_balanced();
+    penstock.stop();
+    assert_eq!(lab.lines("out").len() as u64, sent as u64 - lost);
 }
