@@ -4,13 +4,14 @@ mod build;
 mod scan;
 
 pub use build::{CSV_PARSER, build};
+pub(crate) use scan::{Escape, Scanner, Take};
 
 use crate::found::Found;
 use crate::input::Input;
 use crate::parse::{Parse, Writes};
 use filter::{FilterContext, new_asker};
 use record::{Batch, Demand, NameId, ValueType};
-use scan::{Field, Scanner, Take};
+use scan::Field;
 use std::sync::Arc;
 
 #[derive(Clone)]

@@ -6,6 +6,7 @@
 
 mod build;
 pub mod csv;
+pub mod date;
 mod found;
 mod input;
 pub mod json;
@@ -15,6 +16,10 @@ mod marks;
 mod names;
 mod options;
 mod parse;
+pub mod regexp;
+pub mod sdata;
+pub mod syslog;
+pub mod tags;
 
 #[cfg(test)]
 mod testing;
@@ -27,9 +32,14 @@ use conf_schema::Component;
 /// Every parser: a new one is its file and a line here.
 pub const ALL: &[(&Component, BuildParser)] = &[
     (&csv::CSV_PARSER, csv::build),
+    (&date::DATE_PARSER, date::build),
     (&json::JSON_PARSER, json::build),
     (&kv::KV_PARSER, kv::build),
     (&kv::LINUX_AUDIT_PARSER, kv::build_audit),
+    (&regexp::REGEXP_PARSER, regexp::build),
+    (&sdata::SDATA_PARSER, sdata::build),
+    (&syslog::SYSLOG_PARSER, syslog::build),
+    (&tags::TAGS_PARSER, tags::build),
 ];
 
 /// Stable codes of this crate: (code, title, what it means and what to do).

@@ -4,7 +4,7 @@ use crate::{ALL, Build, Parse};
 use conf_schema::ReadContext;
 use conf_syntax::{Call, FilterExpr, LogItem, ParseOptions, Parsed, Statement, same_keyword};
 use diag::{Diagnostics, Severity};
-use filter::{FilterContext, FilterEnv, NamedFilters};
+use filter::{FilterContext, FilterEnv, NamedFilters, Wanted};
 use record::{Batch, Context, Demand, Record, Span, Stamp, ValueType, name_of};
 use std::sync::Arc;
 use template::{Identity, NoScope, Scope, TemplateOptions};
@@ -138,6 +138,7 @@ pub fn check_bytes(text: &str, input: &[u8], expected: &str) {
         let Some(id) = record::lookup(name) else { continue };
         let mut demand = Demand::default();
         demand.name(id);
+        cx.work.wanted = Wanted::of(&demand);
         if let Some(narrow) = made.narrowed(&demand) {
             assert_eq!(run(&*narrow, input, &mut cx), pair, "narrowed: {text} on {shown}");
         }
@@ -203,12 +204,15 @@ mod every {
 }
 
 /// Values of options that a sample made from their type would not be.
-fn sample(_component: &str, option: &str) -> Option<String> {
+fn sample(component: &str, option: &str) -> Option<String> {
     Some(match option {
         "columns" => "\"a\", int(\"b\")".to_owned(),
         "delimiters" => "\",\"".to_owned(),
         "value-separator" => "\":\"".to_owned(),
         "key-delimiter" => "\".\"".to_owned(),
+        "format" => "\"%s\"".to_owned(),
+        "flags" if component == "regexp-parser" => "\"ignore-case\"".to_owned(),
+        "type" => "pcre".to_owned(),
         "quote-pairs" => "\"[]\"".to_owned(),
         _ => return None,
     })

@@ -1,0 +1,163 @@
+//! `date-parser()`: the time of a message, read by formats of strptime.
+
+mod format;
+mod read;
+
+use crate::build::Build;
+use crate::input::Input;
+use crate::options::PARSER;
+use crate::parse::{Parse, Writes};
+use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings, Word};
+use filter::{FilterContext, new_asker};
+use format::Format;
+use read::Fields;
+use record::{Batch, Civil, Demand, NameId, Record, Stamp, ValueType, Zone, ZoneCursor};
+use std::io::Write;
+use std::sync::Arc;
+
+const TIME_STAMPS: &[Word] = &[
+    Word::new("stamp", "The time in the message."),
+    Word::not_yet(
+        "recvd",
+        "use value(\"name\") to keep the time apart: the messages of a batch share the time of receipt",
+    ),
+];
+
+const FLAGS: &[Word] =
+    &[Word::new("guess-timezone", "A time without zone is put into the zone that brings it nearest to now.")];
+
+pub static DATE_PARSER: Component = Component {
+    context: Context::Parser,
+    name: "date-parser",
+    aliases: &[],
+    positional: &[],
+    groups: &[&PARSER],
+    own: &[
+        Opt::new(
+            "format",
+            Kind::TextList,
+            Preset::Described("`%FT%T%z`"),
+            "Formats as of strptime(3), `%f` for a fraction; the first that fits the whole text counts.",
+        ),
+        Opt::new(
+            "time-zone",
+            Kind::Zone,
+            Preset::Global("recv-time-zone"),
+            "The zone of a time that names none; the machine's own if it is set nowhere.",
+        ),
+        Opt::new("time-stamp", Kind::Choice(TIME_STAMPS), Preset::Text("stamp"), "Which time is set."),
+        Opt::new("value", Kind::Text, Preset::None, "The name of a value that gets the time instead."),
+        Opt::new("flags", Kind::Flags(FLAGS), Preset::None, "See below."),
+    ],
+    presets: &[],
+    not_yet: &[],
+    summary: "Reads a date and time out of a text and makes it the time of the message. A text that fits no format does not match. \
+              Without a year, the nearest one is taken.",
+    example: "date-parser(format(\"%d/%b/%Y:%H:%M:%S %z\", \"%s\") template(\"${.apache.timestamp}\"))",
+};
+
+struct DateParser {
+    input: Input,
+    formats: Vec<Format>,
+    zone: Zone,
+    guess: bool,
+    value: Option<NameId>,
+    asker: u64,
+}
+
+pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
+    let input = b.input(settings);
+    let mut formats = Vec::new();
+    let texts = settings.list("format");
+    for text in texts {
+        match Format::compile(&text.text) {
+            Ok(format) => formats.push(format),
+            Err(error) => b.wrong(error, Some(text.span), "see the manual page for the formats there are"),
+        }
+    }
+    if formats.len() != texts.len() {
+        return None;
+    }
+    if formats.is_empty() {
+        formats.extend(Format::compile("%FT%T%z"));
+    }
+    // The choice that is not the message's own is refused when it is read.
+    settings.choice("time-stamp");
+    let value = match settings.text("value") {
+        Some(name) => Some(b.name(name, settings.span("value").unwrap_or(b.span))?),
+        None => None,
+    };
+    let zone = settings.zone("time-zone").cloned().unwrap_or_else(Zone::local);
+    let guess = settings.flag("flags", "guess-timezone");
+    Some(Arc::new(DateParser { input: input?, formats, zone, guess, value, asker: new_asker() }))
+}
+
+/// No place on earth is further from UTC, in seconds.
+const OFFSET_MAX: i64 = 14 * 3600;
+/// Zones differ by quarters of an hour.
+const OFFSET_STEP: i64 = 900;
+
+impl DateParser {
+    fn stamp(&self, fields: &Fields, now: Stamp, zone: &mut ZoneCursor) -> Stamp {
+        if let Some(secs) = fields.epoch {
+            let offset = fields.offset.unwrap_or_else(|| zone.offset_at(secs));
+            return Stamp { secs, usec: fields.usec, offset };
+        }
+        let offset = fields.offset.unwrap_or_else(|| zone.offset_at(now.secs));
+        let today = Civil::from_seconds(now.secs + i64::from(offset));
+        let wall = fields.complete(&today);
+        if let Some(offset) = fields.offset {
+            return Stamp { secs: wall.seconds() - i64::from(offset), usec: fields.usec, offset };
+        }
+        if self.guess {
+            let ahead = wall.seconds() - now.secs;
+            let offset = (ahead + OFFSET_STEP / 2).div_euclid(OFFSET_STEP) * OFFSET_STEP;
+            if offset.abs() <= OFFSET_MAX {
+                return Stamp { secs: wall.seconds() - offset, usec: fields.usec, offset: offset as i32 };
+            }
+        }
+        zone.resolve(&wall, fields.usec)
+    }
+
+    fn read(&self, text: &[u8], cx: &mut FilterContext, zone: &mut ZoneCursor) -> Option<Stamp> {
+        let now = cx.render.now();
+        let mut named = |name: &[u8], secs: i64| cx.work.zone(name).map(|z| z.offset_at(secs));
+        let fields = self.formats.iter().find_map(|format| format.read(text, now.secs, &mut named))?;
+        Some(self.stamp(&fields, now, zone))
+    }
+}
+
+impl Parse for DateParser {
+    fn parse(&self, batch: &mut Batch, selection: &mut Vec<u32>, cx: &mut FilterContext) {
+        let mut zone = cx.work.take_state(self.asker, || ZoneCursor::new(self.zone.clone()));
+        let mut out = cx.work.text();
+        selection.retain(|index| {
+            let index = *index as usize;
+            let Some(span) = self.input.span(batch, index, cx) else { return false };
+            let Some(stamp) = self.read(batch.bytes(span), cx, &mut zone) else { return false };
+            if let Some(name) = self.value {
+                out.clear();
+                // Writing to memory does not fail.
+                let _ = write!(out, "{}.{:06}", stamp.secs, stamp.usec);
+                batch.set(index, name, &out, ValueType::DateTime);
+            } else if let Some(record) = batch.records.get_mut(index) {
+                record.stamp = stamp;
+                record.stamp_text = Record::NO_TEXT;
+            }
+            true
+        });
+        cx.work.keep_text(out);
+        cx.work.keep_state(self.asker, zone);
+    }
+
+    fn reads(&self, demand: &mut Demand) {
+        self.input.reads(demand);
+    }
+
+    fn writes(&self) -> Writes {
+        Writes { names: self.value.into_iter().collect(), stamp: self.value.is_none(), ..Writes::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests;

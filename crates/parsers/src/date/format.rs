@@ -1,0 +1,134 @@
+//! A format of strptime, compiled.
+
+/// One step of a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Item {
+    Literal(u8),
+    /// Any number of blanks, none included.
+    Blank,
+    Number(Number),
+    Weekday,
+    Month,
+    AmPm,
+    /// `+hhmm`, `+hh:mm`, `+hh`, `Z`.
+    Offset,
+    ZoneName,
+    Fraction,
+    Epoch,
+}
+
+/// What a number means; digits and bounds are in [`Number::bounds`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Number {
+    Century,
+    Year,
+    YearOfCentury,
+    Month,
+    Day,
+    DayOfYear,
+    Hour,
+    Hour12,
+    Minute,
+    Second,
+    /// Read and not used, up to so many digits and this bound: weeks, week days and years of weeks.
+    Ignored(u8, u16),
+}
+
+impl Number {
+    /// Most digits, smallest and largest value.
+    pub fn bounds(self) -> (u8, u16, u16) {
+        match self {
+            Number::Century => (2, 0, 99),
+            Number::Year => (4, 0, 9999),
+            Number::YearOfCentury => (2, 0, 99),
+            Number::Month => (2, 1, 12),
+            Number::Day => (2, 1, 31),
+            Number::DayOfYear => (3, 1, 366),
+            Number::Hour => (2, 0, 23),
+            Number::Hour12 => (2, 1, 12),
+            Number::Minute => (2, 0, 59),
+            Number::Second => (2, 0, 60),
+            Number::Ignored(digits, max) => (digits, 0, max),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Format {
+    pub items: Vec<Item>,
+}
+
+impl Format {
+    pub fn compile(text: &str) -> Result<Format, String> {
+        let mut items = Vec::new();
+        let mut bytes = text.bytes();
+        while let Some(byte) = bytes.next() {
+            match byte {
+                b'%' => {
+                    let mut letter = bytes.next();
+                    // The modifiers ask for other forms of a locale, which are the same here.
+                    while matches!(letter, Some(b'E' | b'O')) {
+                        letter = bytes.next();
+                    }
+                    let Some(letter) = letter else {
+                        return Err(format!("the format `{text}` ends within a conversion"));
+                    };
+                    conversion(letter, &mut items)
+                        .ok_or_else(|| format!("unknown conversion `%{}` in a format", char::from(letter)))?;
+                }
+                b if b.is_ascii_whitespace() => items.push(Item::Blank),
+                b => items.push(Item::Literal(b)),
+            }
+        }
+        Ok(Format { items })
+    }
+}
+
+fn conversion(letter: u8, items: &mut Vec<Item>) -> Option<()> {
+    let several: &[u8] = match letter {
+        b'c' => b"a b d T Y",
+        b'D' | b'x' => b"m/d/y",
+        b'F' => b"Y-m-d",
+        b'R' => b"H:M",
+        b'r' => b"I:M:S p",
+        b'T' | b'X' => b"H:M:S",
+        _ => b"",
+    };
+    for part in several {
+        match part {
+            b' ' => items.push(Item::Blank),
+            b'-' | b'/' | b':' => items.push(Item::Literal(*part)),
+            letter => conversion(*letter, items)?,
+        }
+    }
+    if !several.is_empty() {
+        return Some(());
+    }
+    items.push(match letter {
+        b'%' => Item::Literal(b'%'),
+        b'a' | b'A' => Item::Weekday,
+        b'b' | b'B' | b'h' => Item::Month,
+        b'C' => Item::Number(Number::Century),
+        b'd' | b'e' => Item::Number(Number::Day),
+        b'f' => Item::Fraction,
+        b'g' => Item::Number(Number::Ignored(2, 99)),
+        b'G' => Item::Number(Number::Ignored(4, 9999)),
+        b'H' | b'k' => Item::Number(Number::Hour),
+        b'I' | b'l' => Item::Number(Number::Hour12),
+        b'j' => Item::Number(Number::DayOfYear),
+        b'M' => Item::Number(Number::Minute),
+        b'm' => Item::Number(Number::Month),
+        b'n' | b't' => Item::Blank,
+        b'p' => Item::AmPm,
+        b'S' => Item::Number(Number::Second),
+        b's' => Item::Epoch,
+        b'U' | b'W' | b'V' => Item::Number(Number::Ignored(2, 53)),
+        b'u' | b'w' => Item::Number(Number::Ignored(1, 7)),
+        b'Y' => Item::Number(Number::Year),
+        b'y' => Item::Number(Number::YearOfCentury),
+        b'Z' => Item::ZoneName,
+        b'z' => Item::Offset,
+        _ => return None,
+    });
+    Some(())
+}

@@ -1,0 +1,218 @@
+//! Reads a text by a format, and completes what the text does not say.
+
+use super::format::{Format, Item, Number};
+use record::Civil;
+
+/// What a text says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fields {
+    pub year: Option<i32>,
+    century: Option<i32>,
+    year_of_century: Option<i32>,
+    month: Option<u8>,
+    day: Option<u8>,
+    day_of_year: Option<u16>,
+    hour: Option<u8>,
+    pm: Option<bool>,
+    minute: u8,
+    second: u8,
+    pub usec: u32,
+    pub epoch: Option<i64>,
+    /// Seconds east of UTC.
+    pub offset: Option<i32>,
+}
+
+const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+const MONTHS: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+/// Abbreviations that the time zone database does not have as zones, in hours.
+const ZONES: [(&[u8], i32); 6] =
+    [(b"EDT", -4), (b"CDT", -5), (b"CST", -6), (b"MDT", -6), (b"PDT", -7), (b"PST", -8)];
+/// Years of two digits from this one on are of the last century, as in POSIX.
+const CENTURY_TURN: i32 = 69;
+
+impl Format {
+    /// `None` unless the whole text fits. `named` gives the offset of a zone by its name.
+    pub fn read(
+        &self,
+        text: &[u8],
+        now: i64,
+        named: &mut dyn FnMut(&[u8], i64) -> Option<i32>,
+    ) -> Option<Fields> {
+        let mut fields = Fields::default();
+        let mut rest = text;
+        for item in &self.items {
+            rest = fields.item(*item, rest, now, named)?;
+        }
+        rest.is_empty().then_some(fields)
+    }
+}
+
+impl Fields {
+    fn item<'a>(
+        &mut self,
+        item: Item,
+        text: &'a [u8],
+        now: i64,
+        named: &mut dyn FnMut(&[u8], i64) -> Option<i32>,
+    ) -> Option<&'a [u8]> {
+        match item {
+            Item::Literal(byte) => text.strip_prefix(&[byte]),
+            Item::Blank => Some(text.trim_ascii_start()),
+            Item::Number(number) => self.number(number, text),
+            Item::Weekday => word(text, &WEEKDAYS).map(|(_, rest)| rest),
+            Item::Month => {
+                let (month, rest) = word(text, &MONTHS)?;
+                self.month = Some(month as u8 + 1);
+                Some(rest)
+            }
+            Item::AmPm => {
+                let (half, rest) = text.split_at_checked(2)?;
+                self.pm = Some(half.eq_ignore_ascii_case(b"PM"));
+                (self.pm == Some(true) || half.eq_ignore_ascii_case(b"AM")).then_some(rest)
+            }
+            Item::Offset => self.read_offset(text),
+            Item::ZoneName => {
+                let end = text.iter().position(|b| !(b.is_ascii_alphanumeric() || matches!(b, b'/' | b'_')));
+                let (name, rest) = text.split_at_checked(end.unwrap_or(text.len()))?;
+                let known = ZONES.iter().find(|(n, _)| *n == name).map(|(_, hours)| hours * 3600);
+                self.offset = Some(known.or_else(|| named(name, now))?);
+                Some(rest)
+            }
+            Item::Fraction => {
+                let (digits, rest) = digits(text, usize::MAX)?;
+                // Microseconds; what is finer is left out.
+                let value = |at: usize| digits.get(at).map_or(0, |b| u32::from(b - b'0'));
+                self.usec = (0..6).fold(0, |usec, at| usec * 10 + value(at));
+                Some(rest)
+            }
+            Item::Epoch => {
+                let (digits, rest) = digits(text, 12)?;
+                self.epoch = std::str::from_utf8(digits).ok()?.parse().ok();
+                Some(rest)
+            }
+        }
+    }
+
+    fn number<'a>(&mut self, number: Number, text: &'a [u8]) -> Option<&'a [u8]> {
+        let (most, min, max) = number.bounds();
+        let (digits, rest) = digits(text.trim_ascii_start(), usize::from(most))?;
+        let value = digits.iter().fold(0u16, |value, b| value * 10 + u16::from(b - b'0'));
+        if !(min..=max).contains(&value) {
+            return None;
+        }
+        let small = value as u8;
+        match number {
+            Number::Century => self.century = Some(i32::from(value)),
+            Number::Year => self.year = Some(i32::from(value)),
+            Number::YearOfCentury => self.year_of_century = Some(i32::from(value)),
+            Number::Month => self.month = Some(small),
+            Number::Day => self.day = Some(small),
+            Number::DayOfYear => self.day_of_year = Some(value),
+            Number::Hour => (self.hour, self.pm) = (Some(small), None),
+            Number::Hour12 => self.hour = Some(small),
+            Number::Minute => self.minute = small,
+            Number::Second => self.second = small,
+            Number::Ignored(..) => {}
+        }
+        Some(rest)
+    }
+
+    fn read_offset<'a>(&mut self, text: &'a [u8]) -> Option<&'a [u8]> {
+        if let Some(rest) = text.strip_prefix(b"Z") {
+            self.offset = Some(0);
+            return Some(rest);
+        }
+        let (sign, rest) = match text.split_first()? {
+            (b'+', rest) => (1, rest),
+            (b'-', rest) => (-1, rest),
+            _ => return None,
+        };
+        let pair = |text: &'a [u8]| match digits(text, 2)? {
+            (two @ [_, _], rest) => Some((i32::from(two[0] - b'0') * 10 + i32::from(two[1] - b'0'), rest)),
+            _ => None,
+        };
+        let (hours, rest) = pair(rest)?;
+        let (minutes, rest) = match rest.strip_prefix(b":") {
+            Some(after) => pair(after)?,
+            None => pair(rest).unwrap_or((0, rest)),
+        };
+        self.offset = Some(sign * (hours * 3600 + minutes * 60));
+        (hours <= 23 && minutes <= 59).then_some(rest)
+    }
+
+    fn said_year(&self) -> Option<i32> {
+        match (self.year, self.century, self.year_of_century) {
+            (Some(year), _, _) => Some(year),
+            (None, Some(century), two) => Some(century * 100 + two.unwrap_or(0)),
+            (None, None, Some(two)) => Some(if two >= CENTURY_TURN { 1900 + two } else { 2000 + two }),
+            (None, None, None) => None,
+        }
+    }
+
+    /// The wall clock time; a date that is not said is today's, a year the nearest, a time midnight. A day that its month does not
+    /// have is counted on into the next.
+    pub fn complete(&self, today: &Civil) -> Civil {
+        let year = self.said_year();
+        let hour = match (self.hour, self.pm) {
+            (Some(hour), Some(pm)) => hour % 12 + if pm { 12 } else { 0 },
+            (hour, _) => hour.unwrap_or(0),
+        };
+        let mut wall = Civil {
+            year: year.unwrap_or(today.year),
+            month: 1,
+            day: 1,
+            hour,
+            min: self.minute,
+            sec: self.second,
+        };
+        if let Some(day_of_year) = self.day_of_year {
+            let secs =
+                Civil { hour: 0, min: 0, sec: 0, ..wall }.seconds() + i64::from(day_of_year - 1) * 86_400;
+            let date = Civil::from_seconds(secs);
+            return Civil { year: date.year, month: date.month, day: date.day, ..wall };
+        }
+        wall.month = self.month.unwrap_or(if year.is_some() { 1 } else { today.month });
+        wall.day = self.day.unwrap_or(if self.month.is_some() || year.is_some() { 1 } else { today.day });
+        if year.is_none() {
+            match (wall.month, today.month) {
+                (12, 1) => wall.year -= 1,
+                (1, 12) => wall.year += 1,
+                _ => {}
+            }
+        }
+        wall
+    }
+}
+
+/// One to `most` digits.
+fn digits(text: &[u8], most: usize) -> Option<(&[u8], &[u8])> {
+    let count = text.iter().take(most).take_while(|b| b.is_ascii_digit()).count();
+    (count > 0).then(|| text.split_at(count))
+}
+
+/// A name in full or its first three letters, in any case.
+fn word<'a>(text: &'a [u8], names: &[&str]) -> Option<(usize, &'a [u8])> {
+    let begins = |name: &[u8]| text.get(..name.len()).is_some_and(|t| t.eq_ignore_ascii_case(name));
+    for (index, name) in names.iter().enumerate() {
+        let name = name.as_bytes();
+        for form in [name, name.get(..3).unwrap_or(name)] {
+            if begins(form) {
+                return Some((index, text.get(form.len()..).unwrap_or_default()));
+            }
+        }
+    }
+    None
+}

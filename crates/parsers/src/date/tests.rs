@@ -1,0 +1,122 @@
+//! Formats and what is not said, by example; most were compared with syslog-ng 3.38.
+
+use crate::testing::{batch, check_codes, context, parser, values};
+use record::Stamp;
+
+/// 2026-11-21 21:49:54 UTC.
+const NOW: i64 = 1_795_297_794;
+
+/// The time as `seconds.microseconds offset`, or `no match`.
+fn read(options: &str, text: &str, now: i64) -> String {
+    let mut batch = batch(&[text.as_bytes()]);
+    let mut cx = context();
+    cx.begin_batch(Stamp { secs: now, usec: 0, offset: 0 });
+    let mut selection = vec![0];
+    parser(&format!("date-parser({options})")).parse(&mut batch, &mut selection, &mut cx);
+    let Stamp { secs, usec, offset } = batch.records[0].stamp;
+    if selection.is_empty() {
+        assert_eq!((secs, usec, offset), (0, 0, 0), "a record that failed was changed");
+        return "no match".to_owned();
+    }
+    format!("{secs}.{usec} {offset}")
+}
+
+#[track_caller]
+fn check(format: &str, text: &str, expected: &str) {
+    let options = format!("format(\"{format}\") time-zone(\"UTC\")");
+    assert_eq!(read(&options, text, NOW), expected, "{format} on {text}");
+}
+
+#[test]
+fn formats() {
+    for (format, text, expected) in [
+        ("%FT%T%z", "2024-01-02T03:04:05+0200", "1704157445.0 7200"),
+        ("%FT%T.%f%z", "2024-01-02T03:04:05.123456+02:00", "1704157445.123456 7200"),
+        ("%FT%T.%f%z", "2024-01-02T03:04:05.123456789Z", "1704164645.123456 0"),
+        ("%FT%T,%f%z", "2024-01-02T03:04:05,12Z", "1704164645.120000 0"),
+        ("%d/%b/%Y:%H:%M:%S %z", "02/Jan/2024:03:04:05 -0500", "1704182645.0 -18000"),
+        ("%b %d %H:%M:%S", "Jan  2 03:04:05", "1767323045.0 0"),
+        ("%s", "1700000000", "1700000000.0 0"),
+        ("%s.%f", "1700000000.5", "1700000000.500000 0"),
+        ("%A, %d-%b-%y %I:%M:%S %p %Z", "Tuesday, 02-Jan-24 03:04:05 PM EST", "1704225845.0 -18000"),
+        ("%a %B %e %r %Y", "tue JANUARY  2 12:04:05 am 2024", "1704153845.0 0"),
+        ("%c", "Tue Jan  2 03:04:05 2024", "1704164645.0 0"),
+        ("%D %R", "01/02/24 03:04", "1704164640.0 0"),
+        ("%C%y-%m-%d", "1999-12-31", "946598400.0 0"),
+        ("%y", "68", "3092601600.0 0"),
+        ("%y", "69", "-31536000.0 0"),
+        ("%F", "2024-01-02", "1704153600.0 0"),
+        ("%R", "03:04", "1795230240.0 0"),
+        ("%Y %j", "2024 366", "1735603200.0 0"),
+        ("%F %T", "2024-02-30 01:02:03", "1709254923.0 0"),
+        ("%F %T", "2024-01-02   03:04:05", "1704164645.0 0"),
+        ("%b %e %Y %H:%M:%S", "Jan 2 2024 3:4:5", "1704164645.0 0"),
+        ("%Y%%%m", "2024%05", "1714521600.0 0"),
+        ("%F %T %Z", "2024-07-02 03:04:05 Europe/Budapest", "1719885845.0 3600"),
+        ("%V %u %G %FT%EH", "01 2 2024 2024-01-02T03", "1704164400.0 0"),
+    ] {
+        check(format, text, expected);
+    }
+    for (format, text) in [
+        ("%F %T", "2024-01-02 03:04:05 extra"),
+        ("%FT%T%f", "2024-01-02T03:04:05"),
+        ("%FT%T%f", "2024-01-02T03:04:05.5"),
+        ("%F", "x"),
+        ("%F %T", "2024-01-02 25:00:00"),
+        ("%F", "2024-13-01"),
+        ("%F", ""),
+        ("%z", "+2"),
+        ("%z", "+9900"),
+        ("%Z", "Nowhere"),
+        ("%p", "xM"),
+        ("%b", "Jax"),
+        ("%s", "99999999999999999999999"),
+    ] {
+        check(format, text, "no match");
+    }
+}
+
+#[test]
+fn the_first_format_that_fits_counts() {
+    let options = "format(\"%s\", \"%F %T\", \"%F\") time-zone(\"+05:00\")";
+    assert_eq!(read(options, "2024-01-02 03:04:05", NOW), "1704146645.0 18000");
+    assert_eq!(read(options, "1700000000", NOW), "1700000000.0 18000");
+    assert_eq!(read("", "2024-01-02T03:04:05+0200", NOW), "1704157445.0 7200");
+}
+
+#[test]
+fn the_nearest_year() {
+    let options = "format(\"%b %d\") time-zone(\"UTC\")";
+    let december = 1_798_600_000;
+    let january = 1_800_000_000;
+    assert_eq!(read(options, "Jan 1", december), "1798761600.0 0");
+    assert_eq!(read(options, "Dec 31", january), "1798675200.0 0");
+}
+
+#[test]
+fn a_zone_is_guessed() {
+    let options = "format(\"%F %T\") time-zone(\"UTC\") flags(guess-timezone)";
+    assert_eq!(read(options, "2026-11-22 03:19:50", NOW), "1795297790.0 19800");
+    assert_eq!(read(options, "2026-11-21 16:49:54", NOW), "1795297794.0 -18000");
+    assert_eq!(read(options, "2024-01-02 03:04:05", NOW), "1704164645.0 0");
+}
+
+#[test]
+fn a_value_instead() {
+    let mut batch = batch(&[b"1700000000.25"]);
+    let mut selection = vec![0];
+    parser("date-parser(format(\"%s.%f\") value(\"when\"))").parse(
+        &mut batch,
+        &mut selection,
+        &mut context(),
+    );
+    assert_eq!(values(&batch, 0), "when=datetime:1700000000.250000");
+    assert_eq!(batch.records[0].stamp, Stamp::default());
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    check_codes("date-parser(format(\"%q\"))", &["A0102"]);
+    check_codes("date-parser(format(\"%\"))", &["A0102"]);
+    check_codes("date-parser(value(\"DATE\"))", &["A0106"]);
+}
