@@ -44,6 +44,11 @@ impl Feed {
         self.window.may_read(&self.waker)
     }
 
+    /// Whether the log paths cost so much that batches are worth giving to other cores.
+    pub fn is_costly(&self) -> bool {
+        self.path_cost >= SHARE_COST_MIN
+    }
+
     /// Takes a framed batch of `bytes` received bytes. `busy` says that the reader sees more coming; `began` is when reading it began.
     pub fn run(&mut self, mut batch: Batch, bytes: usize, busy: bool, began: Instant, cx: &mut PortContext) {
         if batch.records.is_empty() {
@@ -54,7 +59,7 @@ impl Feed {
         self.source.received(&batch, bytes);
         let ticket = self.window.ticket(bytes, batch.records.len());
         let in_order = self.lane.outstanding() == 0;
-        let share = in_order && busy && self.path_cost >= SHARE_COST_MIN && cx.shared.has_idle_worker();
+        let share = in_order && busy && self.is_costly() && cx.shared.has_idle_worker();
         if share || !in_order {
             if in_order {
                 // What this connection left in the worker's buffers comes before what the lane will hand over.

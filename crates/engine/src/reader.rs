@@ -12,6 +12,8 @@ use wire::{FrameError, Framer, FramerOptions};
 
 /// Bytes asked for in one read.
 pub const SLAB_BYTES: usize = 256 * 1024;
+/// The same where the log paths are costly: smaller pieces are spread over the cores more evenly, and what is made from them fits the cache.
+const SHARED_SLAB_BYTES: usize = 128 * 1024;
 /// A read that brings this much shows a sender that is ahead of us.
 const BUSY_BYTES: usize = 64 * 1024;
 /// Room after the received bytes for text made on the way.
@@ -106,7 +108,8 @@ impl StreamPort {
         batch.text.reserve(self.tail.len() + SLAB_BYTES + ARENA_BYTES);
         batch.text.extend_from_slice(&self.tail);
         let began = Instant::now();
-        let read = match self.input.read(&mut batch.text, SLAB_BYTES) {
+        let wanted = if self.feed.is_costly() { SHARED_SLAB_BYTES } else { SLAB_BYTES };
+        let read = match self.input.read(&mut batch.text, wanted) {
             Ok(n) => n,
             Err(error) => {
                 cx.recycle(batch);
@@ -143,7 +146,7 @@ impl StreamPort {
             self.broken(&error);
             return Err(After::Close);
         }
-        if read < SLAB_BYTES && !self.hung_up && !self.input.always_ready() {
+        if read < wanted && !self.hung_up && !self.input.always_ready() {
             // A short read of a stream means that it was emptied; its end, if it comes later, is another event.
             return Err(After::Idle);
         }
