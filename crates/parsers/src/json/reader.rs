@@ -37,13 +37,13 @@ impl Scratch {
 
 /// What becomes of a value.
 #[derive(Clone, Copy)]
-enum Take<'s> {
+enum Take {
     /// A value of this name; of an object, its members.
     Member(Member),
     /// Goes into JSON again.
     Copy,
-    /// Only its end is looked for; on the way to what is extracted.
-    Seek(&'s [Step]),
+    /// Only its end is looked for, on the way to what is extracted: the number of steps that are done.
+    Seek(u32),
     Nothing,
 }
 
@@ -94,7 +94,7 @@ impl<'a> Reader<'a> {
                 return None;
             }
             // The whole has to be good before a part of it is.
-            self.value(Take::Seek(&json.extract))?;
+            self.value(Take::Seek(0))?;
             self.at = self.target?;
         }
         match self.peek()? {
@@ -108,6 +108,10 @@ impl<'a> Reader<'a> {
             }
             _ => None,
         }
+    }
+
+    fn step(&self, done: u32) -> Option<&'a Step> {
+        self.json.extract.get(done as usize)
     }
 
     #[inline]
@@ -159,8 +163,10 @@ impl<'a> Reader<'a> {
 
     /// Reads a value; `at` stands on its first byte, and after it behind it.
     #[inline]
-    fn value(&mut self, take: Take<'_>) -> Option<()> {
-        if let Take::Seek([]) = take {
+    fn value(&mut self, take: Take) -> Option<()> {
+        if let Take::Seek(done) = take
+            && self.step(done).is_none()
+        {
             self.target = Some(self.at);
             return self.value(Take::Nothing);
         }
@@ -198,17 +204,17 @@ impl<'a> Reader<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn string(&mut self, quote: u8) -> Option<Str> {
         let string = match quote {
             b'"' => text::scan(self.text, self.at + 1, &mut self.strings)?,
             _ => text::scan_single(self.text, self.at + 1)?,
         };
-        self.at = string.end + 1;
+        self.at = string.end() + 1;
         Some(string)
     }
 
-    fn object(&mut self, take: Take<'_>) -> Option<()> {
+    fn object(&mut self, take: Take) -> Option<()> {
         self.enter()?;
         let copies = matches!(take, Take::Copy);
         let path = self.scratch.path.len();
@@ -267,9 +273,9 @@ impl<'a> Reader<'a> {
 
     /// What becomes of the member of an object.
     #[inline]
-    fn member<'s>(&mut self, key: Str, take: Take<'s>) -> Take<'s> {
+    fn member(&mut self, key: Str, take: Take) -> Take {
         let (text, json) = (self.text, self.json);
-        let mut raw = text.get(key.start..key.end).unwrap_or_default();
+        let mut raw = key.of(text);
         match take {
             Take::Nothing | Take::Copy => return take,
             Take::Member(Member { inside: Inside::Nothing, .. }) => return Take::Nothing,
@@ -299,16 +305,17 @@ impl<'a> Reader<'a> {
                 self.scratch.path.push(json.delimiter);
                 Take::Member(Member { name, inside: Inside::All })
             }
-            Take::Seek([Step::Member(step), rest @ ..]) if **step == *raw => {
+            Take::Seek(done) if matches!(json.extract.get(done as usize), Some(Step::Member(step)) if **step == *raw) =>
+            {
                 // Of two members with one name the later counts.
                 self.target = None;
-                Take::Seek(rest)
+                Take::Seek(done + 1)
             }
             _ => Take::Nothing,
         }
     }
 
-    fn array(&mut self, take: Take<'_>) -> Option<()> {
+    fn array(&mut self, take: Take) -> Option<()> {
         self.enter()?;
         let copies = matches!(take, Take::Copy);
         if copies {
@@ -325,7 +332,7 @@ impl<'a> Reader<'a> {
             }
             let inner = match take {
                 Take::Copy => Take::Copy,
-                Take::Seek([Step::Item(item), rest @ ..]) if *item == index => Take::Seek(rest),
+                Take::Seek(done) if self.step(done) == Some(&Step::Item(index)) => Take::Seek(done + 1),
                 _ => Take::Nothing,
             };
             self.value(inner)?;
@@ -383,7 +390,7 @@ impl<'a> Reader<'a> {
                 }
                 quote @ (b'"' | b'\'') => {
                     let string = self.string(quote)?;
-                    let raw = self.text.get(string.start..string.end).unwrap_or_default();
+                    let raw = string.of(self.text);
                     self.scratch.string.clear();
                     text::unescape(raw, &mut self.scratch.string);
                 }
@@ -460,15 +467,15 @@ impl<'a> Reader<'a> {
     #[inline]
     fn keep_string(&mut self, name: NameId, string: Str) {
         if !string.escaped {
-            return self.found.part(name, string.start, string.end, ValueType::String);
+            return self.found.part(name, string.start(), string.end(), ValueType::String);
         }
         let mark = self.found.begin();
-        text::unescape(self.text.get(string.start..string.end).unwrap_or_default(), self.found.out());
+        text::unescape(string.of(self.text), self.found.out());
         self.found.finish(name, mark, ValueType::String);
     }
 
     fn copy_string(&mut self, string: Str) {
-        let raw = self.text.get(string.start..string.end).unwrap_or_default();
+        let raw = string.of(self.text);
         if !string.escaped {
             return text::put(raw, self.found.out());
         }

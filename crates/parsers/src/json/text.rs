@@ -6,9 +6,32 @@ use std::fmt::Write;
 /// A string between its quotes.
 #[derive(Clone, Copy)]
 pub struct Str {
-    pub start: usize,
-    pub end: usize,
+    start: u32,
+    end: u32,
     pub escaped: bool,
+}
+
+impl Str {
+    /// Small enough for registers: a batch's text is bounded to 4 GiB.
+    #[inline(always)]
+    fn new(start: usize, end: usize, escaped: bool) -> Str {
+        Str { start: start as u32, end: end as u32, escaped }
+    }
+
+    #[inline(always)]
+    pub fn start(self) -> usize {
+        self.start as usize
+    }
+
+    #[inline(always)]
+    pub fn end(self) -> usize {
+        self.end as usize
+    }
+
+    #[inline(always)]
+    pub fn of(self, text: &[u8]) -> &[u8] {
+        text.get(self.start()..self.end()).unwrap_or_default()
+    }
 }
 
 /// What ends or interrupts a string.
@@ -19,7 +42,7 @@ pub const ENDS: Any<2> = Any(*b"\"\\");
 pub fn scan(text: &[u8], at: usize, marks: &mut Marks<Any<2>>) -> Option<Str> {
     let end = marks.next(text, at);
     match text.get(end)? {
-        b'"' => Some(Str { start: at, end, escaped: false }),
+        b'"' => Some(Str::new(at, end, false)),
         _ => scan_escaped(text, at, end, marks),
     }
 }
@@ -27,7 +50,7 @@ pub fn scan(text: &[u8], at: usize, marks: &mut Marks<Any<2>>) -> Option<Str> {
 fn scan_escaped(text: &[u8], start: usize, mut at: usize, marks: &mut Marks<Any<2>>) -> Option<Str> {
     loop {
         match text.get(at)? {
-            b'"' => return Some(Str { start, end: at, escaped: true }),
+            b'"' => return Some(Str::new(start, at, true)),
             _ => at = marks.next(text, at + escape_len(text, at)?),
         }
     }
@@ -42,7 +65,7 @@ pub fn scan_single(text: &[u8], start: usize) -> Option<Str> {
         match text.get(at)? {
             b'\'' => {
                 let escaped = text.get(start..at)?.contains(&b'\\');
-                return Some(Str { start, end: at, escaped });
+                return Some(Str::new(start, at, escaped));
             }
             _ => at += escape_len(text, at)?,
         }

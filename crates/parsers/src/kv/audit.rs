@@ -34,7 +34,7 @@ const ENCODED: [&[u8]; 9] =
 pub fn decode(key: &[u8], value: &[u8], out: &mut Vec<u8>) -> bool {
     let argument =
         matches!(key, [b'a', digits @ ..] if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit));
-    if !(argument || ENCODED.contains(&key)) || value.is_empty() || value.len() % 2 != 0 {
+    if !(argument || ENCODED.contains(&key)) || value.is_empty() || !value.len().is_multiple_of(2) {
         return false;
     }
     let mark = out.len();

@@ -80,8 +80,7 @@ impl Scanner {
         // Where the next blank or pair separator stands, once it was looked for: found once, however many broken quotes there are.
         let mut broken = 0;
         let mut marks = Seen { words: Marks::new(NotWord), quotes: Marks::new(Any(*b"\"'\\")) };
-        loop {
-            let Some(key) = seen.take().or_else(|| self.next_key(text, at)) else { break };
+        while let Some(key) = seen.take().or_else(|| self.next_key(text, at)) {
             stray_word(text, at, key.start, &mut stray);
             let (value, next, ahead) = self.value(text, key.separator + 1, &mut marks, &mut broken);
             pair(text.get(key.start..key.end).unwrap_or_default(), value);
@@ -123,7 +122,7 @@ impl Scanner {
         if text.get(at) == Some(&b' ') {
             let (key, word) = self.key_ahead(text, at, marks);
             if key.is_some() {
-                return (Text { start: at, end: at, quote: 0, escaped: false }, at, key);
+                return (Text { start: at, end: at, quote: 0, escaped: false }, word, key);
             }
             start = word;
         }
@@ -150,7 +149,7 @@ impl Scanner {
                 let (key, word) = self.key_ahead(text, at, marks);
                 if key.is_some() {
                     ahead = key;
-                    break (at, at);
+                    break (at, word);
                 }
                 no_key_before = word;
             }
@@ -212,7 +211,8 @@ impl Scanner {
             if self.is_pair(text, after) {
                 return (value, after + self.pair.len(), None);
             }
-            return (value, after, self.key_ahead(text, after, marks).0);
+            let (key, word) = self.key_ahead(text, after, marks);
+            return (value, word, key);
         }
         if *broken < after {
             *broken = self.next_break(text, after);
