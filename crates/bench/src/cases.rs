@@ -1,7 +1,7 @@
 //! The table of cases. A case is what is sent, what the receiver does with it, and what penstock aims at there.
 //! A new case is one entry; a new kind of work is a `Path` and its text in `conf`.
 
-use crate::receiver::Receiver;
+use crate::receiver::{RECEIVERS, Receiver};
 
 pub mod aim;
 
@@ -69,7 +69,7 @@ pub struct Case {
     pub aims: &'static [Aim],
 }
 
-const ALL: &[Receiver] = &[Receiver::Floor, Receiver::Penstock, Receiver::SyslogNg, Receiver::Rsyslog];
+const ALL: &[Receiver] = &RECEIVERS;
 /// Cases about settings only penstock has.
 const OWN: &[Receiver] = &[Receiver::Floor, Receiver::Penstock];
 
@@ -215,7 +215,7 @@ pub static CASES: &[Case] = &[
         input: Input { feed: Feed::Prepared, ..ONE },
         path: Path::Costly,
         worker_threads: Some(1),
-        receivers: &[Receiver::Penstock, Receiver::SyslogNg],
+        receivers: &[Receiver::Penstock, Receiver::SyslogNgTuned],
         ..PLAIN
     },
     Case {
@@ -223,7 +223,7 @@ pub static CASES: &[Case] = &[
         about: "the same from a prepared socket buffer, all cores",
         input: Input { feed: Feed::Prepared, ..ONE },
         path: Path::Costly,
-        receivers: &[Receiver::Penstock, Receiver::SyslogNg],
+        receivers: &[Receiver::Penstock, Receiver::SyslogNgTuned],
         aims: &[Aim::FasterThanCase { case: "costly-prepared-one-worker", times: 1.6 }],
         ..PLAIN
     },

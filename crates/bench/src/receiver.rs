@@ -14,12 +14,15 @@ pub enum Receiver {
     #[default]
     Floor,
     Penstock,
+    /// With the very file penstock gets: windows and queues at their defaults, as configurations in use have them.
     SyslogNg,
+    /// With windows, fetch limits and batches raised, as its performance guides advise.
+    SyslogNgTuned,
     Rsyslog,
 }
 
-pub const RECEIVERS: [Receiver; 4] =
-    [Receiver::Floor, Receiver::Penstock, Receiver::SyslogNg, Receiver::Rsyslog];
+pub const RECEIVERS: [Receiver; 5] =
+    [Receiver::Floor, Receiver::Penstock, Receiver::SyslogNg, Receiver::SyslogNgTuned, Receiver::Rsyslog];
 
 /// A command ready to start.
 pub struct Command {
@@ -41,6 +44,7 @@ impl Receiver {
             Receiver::Floor => "floor",
             Receiver::Penstock => "penstock",
             Receiver::SyslogNg => "syslog-ng",
+            Receiver::SyslogNgTuned => "syslog-ng-tuned",
             Receiver::Rsyslog => "rsyslog",
         }
     }
@@ -56,7 +60,7 @@ impl Receiver {
                 // What waits in a buffer is taken at once; there is no receiver's rate to see.
                 Receiver::Floor => case.input.feed != Feed::Prepared,
                 Receiver::Rsyslog => conf::rsyslog::can(case.path),
-                Receiver::Penstock | Receiver::SyslogNg => true,
+                Receiver::Penstock | Receiver::SyslogNg | Receiver::SyslogNgTuned => true,
             }
     }
 
@@ -91,7 +95,7 @@ impl Receiver {
                 worker_threads(case, &mut words);
                 Ok(Command { program: programs.penstock.clone().ok_or_else(missing)?, args: words })
             }
-            Receiver::SyslogNg => {
+            Receiver::SyslogNg | Receiver::SyslogNgTuned => {
                 let config = place.write("receiver.conf", &conf::syslog_ng::text(case, place, self)?)?;
                 let (persist, control, pid) = (folder("persist"), folder("control"), folder("pid"));
                 let mut words = args(&["-F".as_ref(), "--no-caps".as_ref(), "-f".as_ref(), config.as_ref()]);
@@ -174,7 +178,7 @@ impl Programs {
         match receiver {
             Receiver::Floor => true,
             Receiver::Penstock => self.penstock.is_some(),
-            Receiver::SyslogNg => self.syslog_ng.is_some(),
+            Receiver::SyslogNg | Receiver::SyslogNgTuned => self.syslog_ng.is_some(),
             Receiver::Rsyslog => self.rsyslogd.is_some(),
         }
     }

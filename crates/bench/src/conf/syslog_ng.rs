@@ -40,9 +40,13 @@ pub const TWENTY: [(&str, &str); 20] = [
 /// The configuration of `case`. An error says why there is none.
 pub fn text(case: &Case, place: &Place, receiver: Receiver) -> Result<String, String> {
     let mut text = String::from("@version: 3.38\n\n");
-    text.push_str("options { keep-hostname(yes); use-dns(no); stats-freq(0); flush-lines(1000); ");
-    text.push_str(&format!("log-fifo-size({}); }};\n\n", 2 * window(case) + 10_000));
-    text.push_str(&source(case, place));
+    text.push_str("options { keep-hostname(yes); use-dns(no);");
+    let tuned = receiver == Receiver::SyslogNgTuned;
+    if tuned {
+        text.push_str(&format!(" flush-lines(1000); log-fifo-size({});", 2 * window(case) + 10_000));
+    }
+    text.push_str(" };\n\n");
+    text.push_str(&source(case, place, tuned));
     text.push_str(&paths(case, place, receiver));
     Ok(text)
 }
@@ -52,7 +56,7 @@ fn window(case: &Case) -> usize {
     (case.input.connections * WINDOW_MIN).max(WINDOW)
 }
 
-fn source(case: &Case, place: &Place) -> String {
+fn source(case: &Case, place: &Place, tuned: bool) -> String {
     let driver = if case.input.ietf { "syslog" } else { "network" };
     let mut options = vec![format!("ip(\"127.0.0.1\") port({})", place.port)];
     match case.input.feed {
@@ -60,7 +64,9 @@ fn source(case: &Case, place: &Place) -> String {
         Feed::Udp { .. } => options.push("transport(\"udp\")".into()),
         feed => {
             options.push(format!("transport(\"tcp\") max-connections({})", case.input.connections));
-            options.push(format!("log-iw-size({}) log-fetch-limit(1000)", window(case)));
+            if tuned {
+                options.push(format!("log-iw-size({}) log-fetch-limit(1000)", window(case)));
+            }
             if feed == Feed::Prepared {
                 options.push(format!("so-rcvbuf({})", crate::sysctl::PREPARED_BYTES));
             }

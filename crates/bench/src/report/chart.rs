@@ -25,6 +25,7 @@ fn colour(receiver: Receiver) -> RGBColor {
         Receiver::Floor => RGBColor(160, 160, 160),
         Receiver::Penstock => RGBColor(20, 110, 180),
         Receiver::SyslogNg => RGBColor(220, 140, 40),
+        Receiver::SyslogNgTuned => RGBColor(240, 190, 90),
         Receiver::Rsyslog => RGBColor(110, 160, 70),
     }
 }
