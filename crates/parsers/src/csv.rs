@@ -57,14 +57,13 @@ impl Csv {
     fn row(&self, text: &[u8], found: &mut Found) -> bool {
         let rules = &*self.rules;
         let mut at = 0;
-        let mut ended = false;
         let mut marks = rules.scanner.marks();
         for (index, column) in self.columns.iter().enumerate() {
             if index == self.until {
                 return true;
             }
             let last = index + 1 == self.columns.len();
-            if last && rules.greedy && !ended && (index > 0 || !text.is_empty()) {
+            if last && rules.greedy && (index > 0 || !text.is_empty()) {
                 let field = Field::plain(at.min(text.len()), text.len());
                 at = text.len() + 1;
                 if !self.keep(column, text, field, 0, found) {
@@ -84,15 +83,11 @@ impl Csv {
             let mut take =
                 Take { wanted: column.wanted, strip: rules.strip, marks: &mut marks, out: found.out() };
             let (field, next) = rules.scanner.field(text, at, &mut take);
-            ended = field.open;
             at = next;
             if (column.wanted || column.kind != ValueType::String)
                 && !self.keep(column, text, field, mark, found)
             {
                 return false;
-            }
-            if field.open && !last {
-                return !rules.drop_invalid;
             }
         }
         !rules.drop_invalid || at >= text.len()
@@ -105,7 +100,8 @@ impl Csv {
         let source: &[u8] = if made { found.out() } else { text };
         let mut value = source.get(start..end).unwrap_or_default();
         if rules.strip {
-            let front = value.trim_ascii_start();
+            // Of a quoted field the blanks behind the quote are gone already, and others belong to it.
+            let front = if field.quoted { value } else { value.trim_ascii_start() };
             start += value.len() - front.len();
             value = front.trim_ascii_end();
             end = start + value.len();

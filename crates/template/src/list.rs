@@ -9,7 +9,10 @@ pub fn push(item: &[u8], first: &mut bool, out: &mut Vec<u8>) {
 }
 
 fn encode(item: &[u8], out: &mut Vec<u8>) {
-    let plain = |b: &u8| !matches!(b, b',' | b'"' | b'\'' | b'\\' | b' ') && *b >= 0x20;
+    // Other control characters are written in hexadecimal, but only where there are quotes anyway.
+    let plain = |b: &u8| {
+        !matches!(b, b',' | b'"' | b'\'' | b'\\' | b' ' | 0x08 | b'\t' | b'\n' | 0x0c | b'\r')
+    };
     if !item.is_empty() && item.iter().all(plain) {
         out.extend_from_slice(item);
         return;
@@ -18,11 +21,11 @@ fn encode(item: &[u8], out: &mut Vec<u8>) {
     out.push(quote);
     for byte in item {
         match byte {
-            0x07 => out.extend_from_slice(b"\\a"),
+            0x08 => out.extend_from_slice(b"\\b"),
+            0x0c => out.extend_from_slice(b"\\f"),
             b'\n' => out.extend_from_slice(b"\\n"),
             b'\r' => out.extend_from_slice(b"\\r"),
             b'\t' => out.extend_from_slice(b"\\t"),
-            0x0b => out.extend_from_slice(b"\\v"),
             b if *b == quote || *b == b'\\' => out.extend_from_slice(&[b'\\', *b]),
             b if *b < 0x20 => crate::facts::put(out, format_args!("\\x{b:02x}")),
             b => out.push(*b),
@@ -88,6 +91,8 @@ impl<'a> Items<'a> {
     fn escape(&mut self, escaped: u8, item: &mut Vec<u8>) {
         item.push(match escaped {
             b'a' => 0x07,
+            b'b' => 0x08,
+            b'f' => 0x0c,
             b'n' => b'\n',
             b'r' => b'\r',
             b't' => b'\t',

@@ -35,13 +35,13 @@ pub struct Field {
     pub start: usize,
     pub end: usize,
     pub made: bool,
-    /// A quote was not closed: nothing can follow.
-    pub open: bool,
+    /// It began with a quote.
+    pub quoted: bool,
 }
 
 impl Field {
     pub fn plain(start: usize, end: usize) -> Field {
-        Field { start, end, made: false, open: false }
+        Field { start, end, made: false, quoted: false }
     }
 }
 
@@ -81,7 +81,11 @@ impl Scanner {
         let first = text.get(at).copied().unwrap_or(0);
         let close = self.closing[usize::from(first)];
         if close != 0 {
-            return self.quoted(text, at + 1, close, take.wanted, take.out);
+            let mut from = at + 1;
+            while take.strip && matches!(text.get(from), Some(b' ' | b'\t')) {
+                from += 1;
+            }
+            return self.quoted(text, from, close, take.wanted, take.out);
         }
         let mut from = at;
         if take.strip && self.blanks {
@@ -152,7 +156,7 @@ impl Scanner {
                 if made && wanted {
                     out.extend_from_slice(text.get(copied..).unwrap_or_default());
                 }
-                return (Field { start, end: text.len(), made, open: true }, text.len() + 1);
+                return (Field { start, end: text.len(), made, quoted: true }, text.len() + 1);
             };
             let escaped = text.get(place) != Some(&close)
                 || self.escape == Escape::DoubleChar && text.get(place + 1) == Some(&close);
@@ -170,7 +174,12 @@ impl Scanner {
 
     /// Appends what the escape at `place` stands for; where the text goes on.
     fn unescape(&self, text: &[u8], place: usize, wanted: bool, out: &mut Vec<u8>) -> usize {
-        let Some(byte) = text.get(place + 1).copied() else { return place + 1 };
+        let Some(byte) = text.get(place + 1).copied() else {
+            if wanted {
+                out.push(b'\\');
+            }
+            return place + 1;
+        };
         let mut next = place + 2;
         let value = match (self.escape, byte) {
             (Escape::Sequences, b'a') => 0x07,
@@ -201,13 +210,13 @@ impl Scanner {
         let Quoted { start, copied, place, made } = quoted;
         let (end, next) = self.delimiter(text, place + 1);
         if !made && end == place + 1 {
-            return (Field::plain(start, place), next);
+            return (Field { start, end: place, made, quoted: true }, next);
         }
         if wanted {
             out.extend_from_slice(text.get(copied..place).unwrap_or_default());
             out.extend_from_slice(text.get(place + 1..end).unwrap_or_default());
         }
-        (Field { start, end, made: true, open: false }, next)
+        (Field { start, end, made: true, quoted: true }, next)
     }
 }
 

@@ -36,7 +36,7 @@ fn escapes() {
         ("flags(escape-double-char)", "\"a\"\"b\" 'c''d' \"e\"", "a=a\"b|b=c'd|c=e"),
         ("dialect(escape-double-char)", "\"a\"\"b\" \"\"\"\" \"e\"", "a=a\"b|b=\"|c=e"),
         ("flags(escape-backslash)", "\"a\\\"b\\\\n\\n\\x41\" c", "a=a\"b\\nnx41|b=c"),
-        ("flags(escape-backslash)", "a\\\"b c \"x\\", "a=a\\\"b|b=c|c=x"),
+        ("flags(escape-backslash)", "a\\\"b c \"x\\", "a=a\\\"b|b=c|c=x\\"),
         ("dialect(escape-backslash)", "\"a\\\"b\" c", "a=a\"b|b=c"),
         ("dialect(escape-backslash-with-sequences)", "\"x\\t\\x41\\xg\\a\" \"\\\"\"", "a=x\tAxg\u{7}|b=\""),
         ("flags(escape-none)", "\"a\\\" b", "a=a\\|b=b"),
@@ -86,7 +86,9 @@ fn the_number_of_columns() {
     check(&strict("flags(greedy, drop-invalid)"), "a,b,", "a=a|b=b|c=");
     check(&strict("flags(greedy, drop-invalid)"), "a,b,c,d", "a=a|b=b|c=c,d");
     check(&strict("flags(greedy, drop-invalid)"), "\"a,b", "no match");
+    check(&strict("flags(greedy, drop-invalid)"), "a,\"b,", "a=a|b=b,|c=");
     check(&strict(""), "a,b,", "a=a|b=b");
+    check(&strict(""), "\"\" x,\" \", 'y ''z'", "a= x|b=|c='y ''z'");
 }
 
 #[test]

@@ -57,6 +57,16 @@ pub fn put_whole(raw: &[u8], out: &mut Vec<u8>) {
     put(out, format_args!("{value}"));
 }
 
+/// Appends a whole number as JSON, where positive ones may take all 64 bits.
+pub fn copy_whole(raw: &[u8], out: &mut Vec<u8>) {
+    if raw.first() == Some(&b'-') {
+        return put_whole(raw, out);
+    }
+    let digits = raw.iter().map(|b| u64::from(b.wrapping_sub(b'0')));
+    let value = digits.fold(0u64, |value, digit| value.saturating_mul(10).saturating_add(digit));
+    put(out, format_args!("{value}"));
+}
+
 pub fn put_double(raw: &[u8], out: &mut Vec<u8>) {
     let value = std::str::from_utf8(raw).ok().and_then(|t| t.parse::<f64>().ok()).unwrap_or(f64::NAN);
     put(out, format_args!("{value:.6}"));

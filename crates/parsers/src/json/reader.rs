@@ -531,6 +531,7 @@ fn put_scalar(word: Word, raw: &[u8], out: &mut Vec<u8>) {
 fn copy_scalar(word: Word, raw: &[u8], out: &mut Vec<u8>) {
     match word {
         Word::Fraction => out.extend_from_slice(raw),
+        Word::Whole => number::copy_whole(raw, out),
         Word::Null => out.extend_from_slice(b"null"),
         Word::Double(_, text) => out.extend_from_slice(text.as_bytes()),
         word => put_scalar(word, raw, out),

@@ -44,6 +44,11 @@ fn values_and_types() {
     ] {
         check(PLAIN, input, expected);
     }
+    check(
+        PLAIN,
+        r#"{"a":[{},12345678901234567890,-99999999999999999999,07]}"#,
+        "p.a=json:[{},12345678901234567890,-9223372036854775808,7]",
+    );
     check_bytes(PLAIN, b"{\"a\":\"\xff\xfe\"}", "p.a=\u{fffd}\u{fffd}");
 }
 

@@ -40,6 +40,13 @@ struct Seen {
     quotes: Marks<Any<3>>,
 }
 
+/// The end of the first blank or pair separator from a place on.
+#[derive(Clone, Copy)]
+struct Broken {
+    from: usize,
+    end: usize,
+}
+
 const KEY_BYTES: [bool; 256] = key_bytes();
 
 const fn key_bytes() -> [bool; 256] {
@@ -77,8 +84,7 @@ impl Scanner {
     pub fn scan(&self, text: &[u8], mut pair: impl FnMut(&[u8], Text), mut stray: impl FnMut(&[u8])) {
         let mut at = 0;
         let mut seen = None;
-        // Where the next blank or pair separator stands, once it was looked for: found once, however many broken quotes there are.
-        let mut broken = 0;
+        let mut broken = Broken { from: usize::MAX, end: 0 };
         let mut marks = Seen { words: Marks::new(NotWord), quotes: Marks::new(Any(*b"\"'\\")) };
         while let Some(key) = seen.take().or_else(|| self.next_key(text, at)) {
             stray_word(text, at, key.start, &mut stray);
@@ -116,10 +122,13 @@ impl Scanner {
         text: &[u8],
         at: usize,
         marks: &mut Seen,
-        broken: &mut usize,
+        broken: &mut Broken,
     ) -> (Text, usize, Option<Key>) {
         let mut start = at;
         if text.get(at) == Some(&b' ') {
+            if self.pair_first == b' ' && self.is_pair(text, at) {
+                return (Text { start: at, end: at, quote: 0, escaped: false }, at + self.pair.len(), None);
+            }
             let (key, word) = self.key_ahead(text, at, marks);
             if key.is_some() {
                 return (Text { start: at, end: at, quote: 0, escaped: false }, word, key);
@@ -188,7 +197,7 @@ impl Scanner {
         start: usize,
         quote: u8,
         marks: &mut Seen,
-        broken: &mut usize,
+        broken: &mut Broken,
     ) -> (Text, usize, Option<Key>) {
         let mut at = start + 1;
         let mut escaped = false;
@@ -214,27 +223,40 @@ impl Scanner {
             let (key, word) = self.key_ahead(text, after, marks);
             return (value, word, key);
         }
-        if *broken < after {
-            *broken = self.next_break(text, after);
-        }
-        (Text { start, end: *broken, quote: 0, escaped: false }, start, None)
+        let end = self.break_after(text, after, broken);
+        (Text { start, end, quote: 0, escaped: false }, start, None)
     }
 
-    /// Behind the next blank or pair separator.
+    /// Behind the next blank or pair separator. What was found for another broken quote is used, so that the time grows with the
+    /// text only, however many there are.
     #[cold]
-    fn next_break(&self, text: &[u8], from: usize) -> usize {
+    fn break_after(&self, text: &[u8], after: usize, broken: &mut Broken) -> usize {
+        if after < broken.from {
+            let known = if broken.from == usize::MAX { None } else { Some(*broken) };
+            let until = known.map_or(text.len(), |known| known.from);
+            let end = self.next_break(text, after, until).or(known.map(|known| known.end));
+            *broken = Broken { from: after, end: end.unwrap_or(text.len()) };
+        } else if after >= broken.end {
+            let end = self.next_break(text, after, text.len()).unwrap_or(text.len());
+            *broken = Broken { from: after, end };
+        }
+        broken.end
+    }
+
+    /// Behind the next blank or pair separator that begins before `until`.
+    fn next_break(&self, text: &[u8], from: usize, until: usize) -> Option<usize> {
         let mut at = from;
-        while let Some(hit) = text.get(at..).and_then(|rest| memchr2(b' ', self.pair_first, rest)) {
+        while let Some(hit) = text.get(at..until).and_then(|rest| memchr2(b' ', self.pair_first, rest)) {
             at += hit;
             if self.is_pair(text, at) {
-                return at + self.pair.len();
+                return Some(at + self.pair.len());
             }
             if text.get(at) == Some(&b' ') {
-                return at + 1;
+                return Some(at + 1);
             }
             at += 1;
         }
-        text.len()
+        None
     }
 }
 

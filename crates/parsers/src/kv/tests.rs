@@ -79,6 +79,10 @@ fn quoted_values() {
         ("a=\"1\"b=\"2\"", "p.a=\"1\"b=\"2\"|p.b=2|stray='\"1\"'"),
         ("a=\"x\\\" b=1", "p.a=\"x\\\" b=1|p.b=1|stray='\"x\\\\\"'"),
         ("a=\"x y", "p.a=\"x y|stray='\"x y'"),
+        (
+            "b=\"c='x,, yz=c=''   \\\"\"yz",
+            "p.b=\"c='x,, yz=c=''   \\\"\"yz|p.c='x,, yz=c='' |p.yz=c=''   \\\"\"yz|stray='\"',\"'x,,\"",
+        ),
         ("a=\"", "p.a=\"|stray='\"'"),
     ] {
         both(input, expected);
@@ -116,6 +120,7 @@ fn other_separators() {
     check(colon, "a: 1 b: 2", "a=1|b=2|s=");
     let blank = "kv-parser(pair-separator(\" \") extract-stray-words-into(\"s\"))";
     check(blank, "a=1 b=2 c=\"x y\" d=e f g=3", "a=1|b=2|c=x y|d=e|g=3|s=f");
+    check(blank, "a= b", "a=|s=b");
     check(blank, "a=\"x\"b=\"y\" c", "a=\"x\"b=\"y\" |b=y|s='\"x\"',c");
     check_codes("kv-parser(value-separator(\"::\"))", &["A0102"]);
     check_codes("kv-parser(value-separator(\" \"))", &["A0102"]);
