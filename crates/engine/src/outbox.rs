@@ -96,17 +96,24 @@ impl Outbox {
     /// Hands everything over: before a worker sleeps, when the output is old, and before a lane starts to share its batches.
     pub fn flush(&mut self) {
         self.since = None;
-        for at in (0..self.buffers.len()).rev() {
-            self.flush_at(at);
+        let mut buffers = std::mem::take(&mut self.buffers);
+        // In the order in which they were begun: files are opened in the order of their first messages.
+        for buffer in buffers.drain(..) {
+            self.hand_over(buffer);
         }
+        self.buffers = buffers;
     }
 
     fn flush_at(&mut self, at: usize) {
         let buffer = self.buffers.swap_remove(at);
-        self.places[buffer.outlet.id as usize] = u32::MAX;
         if let Some(moved) = self.buffers.get(at) {
             self.places[moved.outlet.id as usize] = at as u32;
         }
+        self.hand_over(buffer);
+    }
+
+    fn hand_over(&mut self, buffer: Buffer) {
+        self.places[buffer.outlet.id as usize] = u32::MAX;
         if buffer.chunk.is_empty() {
             self.spare.push(buffer.chunk);
             return;
