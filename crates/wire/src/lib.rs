@@ -14,5 +14,5 @@ pub mod timestamp;
 mod word;
 
 pub use framing::{FrameError, Framer, FramerOptions, Framing};
-pub use word::wide::{mask64, not_word64};
 pub use syslog::{ParseFlags, SyslogOptions, SyslogParser, msgformat};
+pub use word::wide::{mask64, not_word64};
