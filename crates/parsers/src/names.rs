@@ -41,7 +41,7 @@ impl Names {
     }
 
     /// The name of a key; `None` when nobody reads it.
-    #[inline]
+    #[inline(always)]
     pub fn of(&self, key: &[u8], learned: &mut Learned) -> Option<NameId> {
         match &self.table {
             Some(_) if self.sdata && key.starts_with(SDATA.as_bytes()) => learned.name(&self.prefix, key),
@@ -70,6 +70,8 @@ pub fn wanted(prefix: &str, demand: &Demand) -> Option<Vec<(Box<[u8]>, NameId)>>
 /// A few keys, found by length and outer bytes before they are compared.
 #[derive(Clone, Debug)]
 pub struct Table<V = NameId> {
+    /// A bit for each key, by its length and last byte: most others end here.
+    sieve: u64,
     /// First entry of each bucket plus one.
     heads: Box<[u16; 256]>,
     entries: Vec<Entry<V>>,
@@ -84,17 +86,28 @@ struct Entry<V> {
 
 impl<V: Copy> Table<V> {
     pub fn new(keys: Vec<(Box<[u8]>, V)>) -> Table<V> {
-        let mut table = Table { heads: Box::new([0; 256]), entries: Vec::with_capacity(keys.len()) };
+        let mut table =
+            Table { sieve: 0, heads: Box::new([0; 256]), entries: Vec::with_capacity(keys.len()) };
         for (key, value) in keys.into_iter().take(usize::from(u16::MAX) - 1) {
             let head = &mut table.heads[usize::from(bucket(&key))];
             table.entries.push(Entry { key, value, next: *head });
             *head = table.entries.len() as u16;
+            if let Some(entry) = table.entries.last() {
+                table.sieve |= 1 << sieve(&entry.key);
+            }
         }
         table
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn get(&self, key: &[u8]) -> Option<V> {
+        match self.sieve >> sieve(key) & 1 {
+            0 => None,
+            _ => self.find(key),
+        }
+    }
+
+    fn find(&self, key: &[u8]) -> Option<V> {
         let mut at = self.heads[usize::from(bucket(key))];
         while let Some(entry) = at.checked_sub(1).and_then(|at| self.entries.get(usize::from(at))) {
             if *entry.key == *key {
@@ -104,6 +117,12 @@ impl<V: Copy> Table<V> {
         }
         None
     }
+}
+
+#[inline(always)]
+fn sieve(key: &[u8]) -> u32 {
+    let last = key.last().copied().unwrap_or(0);
+    (u32::from(last) ^ (key.len() as u32) << 3) & 63
 }
 
 #[inline]

@@ -1,6 +1,8 @@
 //! One pass over the text, values taken where they are read. Accepts what json-c accepts when it is not strict: comments, commas
 //! before a closing bracket, single quotes, words in any case, NaN and Infinity; what stands after the value is left alone.
 
+mod array;
+
 use super::number::{self, Number};
 use super::text::{self, Str};
 use super::tree::{Inside, Member};
@@ -162,7 +164,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads a value; `at` stands on its first byte, and after it behind it.
-    #[inline]
+    #[inline(never)]
     fn value(&mut self, take: Take) -> Option<()> {
         if let Take::Seek(done) = take
             && self.step(done).is_none()
@@ -214,10 +216,16 @@ impl<'a> Reader<'a> {
         Some(string)
     }
 
+    #[inline(never)]
     fn object(&mut self, take: Take) -> Option<()> {
         self.enter()?;
         let copies = matches!(take, Take::Copy);
         let path = self.scratch.path.len();
+        let tree = &self.json.tree;
+        let node = match take {
+            Take::Member(Member { inside: Inside::Node(node), .. }) => Some(node),
+            _ => None,
+        };
         if copies {
             self.found.out().push(b'{');
         }
@@ -243,7 +251,15 @@ impl<'a> Reader<'a> {
                 self.copy_string(key);
                 self.found.out().push(b':');
             }
-            let inner = self.member(key, take);
+            // Most members are not read.
+            let inner = match node {
+                Some(node) if !key.escaped => match tree.member(node, key.of(self.text)) {
+                    None => Take::Nothing,
+                    Some(member) if member.inside != Inside::All => Take::Member(member),
+                    Some(_) => self.member(key, take),
+                },
+                _ => self.member(key, take),
+            };
             match (self.peek(), inner) {
                 // Most members are strings.
                 (Some(b'"'), Take::Nothing) => {
@@ -272,7 +288,7 @@ impl<'a> Reader<'a> {
     }
 
     /// What becomes of the member of an object.
-    #[inline]
+    #[inline(never)]
     fn member(&mut self, key: Str, take: Take) -> Take {
         let (text, json) = (self.text, self.json);
         let mut raw = key.of(text);
@@ -313,133 +329,6 @@ impl<'a> Reader<'a> {
             }
             _ => Take::Nothing,
         }
-    }
-
-    fn array(&mut self, take: Take) -> Option<()> {
-        self.enter()?;
-        let copies = matches!(take, Take::Copy);
-        if copies {
-            self.found.out().push(b'[');
-        }
-        let mut index = 0;
-        loop {
-            self.blanks()?;
-            if self.peek()? == b']' {
-                break;
-            }
-            if copies && index > 0 {
-                self.found.out().push(b',');
-            }
-            let inner = match take {
-                Take::Copy => Take::Copy,
-                Take::Seek(done) if self.step(done) == Some(&Step::Item(index)) => Take::Seek(done + 1),
-                _ => Take::Nothing,
-            };
-            self.value(inner)?;
-            index += 1;
-            if !self.next_item()? {
-                break;
-            }
-        }
-        if copies {
-            self.found.out().push(b']');
-        }
-        self.leave();
-        Some(())
-    }
-
-    /// After an item: whether another may come. `at` stands on it, or on the bracket.
-    fn next_item(&mut self) -> Option<bool> {
-        self.blanks()?;
-        match self.peek()? {
-            b',' => {
-                self.at += 1;
-                Some(true)
-            }
-            b']' => Some(false),
-            _ => None,
-        }
-    }
-
-    /// An array as a value: a list where its items are simple, JSON otherwise.
-    fn list(&mut self, name: NameId) -> Option<()> {
-        let start = self.at;
-        let mark = self.found.begin();
-        if self.simple_list()? {
-            self.found.finish(name, mark, ValueType::List);
-            return Some(());
-        }
-        self.found.out().truncate(mark);
-        self.at = start;
-        self.array(Take::Copy)?;
-        self.found.finish(name, mark, ValueType::Json);
-        Some(())
-    }
-
-    /// False where an item is no simple value; then `at` stands anywhere.
-    fn simple_list(&mut self) -> Option<bool> {
-        self.enter()?;
-        let mut first = true;
-        loop {
-            self.blanks()?;
-            match self.peek()? {
-                b']' => break,
-                b'{' | b'[' => {
-                    self.depth -= 1;
-                    return Some(false);
-                }
-                quote @ (b'"' | b'\'') => {
-                    let string = self.string(quote)?;
-                    let raw = string.of(self.text);
-                    self.scratch.string.clear();
-                    text::unescape(raw, &mut self.scratch.string);
-                }
-                _ => {
-                    let start = self.at;
-                    let word = self.scalar()?;
-                    self.scratch.string.clear();
-                    put_scalar(
-                        word,
-                        self.text.get(start..self.at).unwrap_or_default(),
-                        &mut self.scratch.string,
-                    );
-                }
-            }
-            template::list::push(&self.scratch.string, &mut first, self.found.out());
-            if !self.next_item()? {
-                break;
-            }
-        }
-        self.leave();
-        Some(true)
-    }
-
-    /// An array at the top: its items become matches.
-    fn matches(&mut self) -> Option<()> {
-        self.enter()?;
-        let mut number = 0u32;
-        loop {
-            self.blanks()?;
-            if self.peek()? == b']' {
-                break;
-            }
-            number = (number + 1).min(NameId::MATCH_MAX + 1);
-            let name = NameId(number);
-            match self.peek()? {
-                _ if number > NameId::MATCH_MAX || !self.json.tree.item(name) => self.value(Take::Nothing)?,
-                b'{' | b'[' => {
-                    let mark = self.found.begin();
-                    self.value(Take::Copy)?;
-                    self.found.finish(name, mark, ValueType::Json);
-                }
-                _ => self.value(Take::Member(Member { name: Some(name), inside: Inside::Nothing }))?,
-            }
-            if !self.next_item()? {
-                break;
-            }
-        }
-        self.leave();
-        Some(())
     }
 
     /// A number or word.
