@@ -173,10 +173,19 @@ impl Worker {
         }
     }
 
-    /// Batches other workers could not get to.
+    /// Batches other workers could not get to. A worker with connections of its own to serve takes one at a time, so that those
+    /// without find the next one waiting; it takes one always, so that none waits for ever.
     fn jobs(&mut self) {
-        while let Some(job) = self.cx.shared.take_job() {
-            job.run(&mut self.cx);
+        let most = if self.ready.is_empty() { usize::MAX } else { 1 };
+        self.jobs_up_to(most);
+    }
+
+    fn jobs_up_to(&mut self, most: usize) {
+        for _ in 0..most {
+            match self.cx.shared.take_job() {
+                Some(job) => job.run(&mut self.cx),
+                None => return,
+            }
         }
     }
 
@@ -238,7 +247,7 @@ impl Worker {
                     }
                 }
                 Command::Barrier(done) => {
-                    self.jobs();
+                    self.jobs_up_to(usize::MAX);
                     self.cx.outbox.flush();
                     drop(done);
                 }
@@ -254,7 +263,7 @@ impl Worker {
         for at in all {
             self.close(at);
         }
-        self.jobs();
+        self.jobs_up_to(usize::MAX);
         self.cx.outbox.flush();
     }
 }
