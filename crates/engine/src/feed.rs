@@ -79,7 +79,9 @@ impl Feed {
         self.source.process(&mut batch, &mut cx.machine, &mut cx.scratch, &mut cx.outbox);
         let path = framed.elapsed().as_nanos() as u64;
         let reading = (framed - began).as_nanos() as u64;
-        self.path_cost = (self.path_cost * 7 + path * 16 / reading.max(1)) / 8;
+        // One batch that was interrupted says nothing: a single sample counts at most twice the threshold.
+        let sample = (path * 16 / reading.max(1)).min(2 * SHARE_COST_MIN);
+        self.path_cost = (self.path_cost * 7 + sample) / 8;
         cx.outbox.end_batch(&ticket);
         drop(ticket);
         cx.recycle(batch);

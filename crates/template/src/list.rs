@@ -10,9 +10,8 @@ pub fn push(item: &[u8], first: &mut bool, out: &mut Vec<u8>) {
 
 fn encode(item: &[u8], out: &mut Vec<u8>) {
     // Other control characters are written in hexadecimal, but only where there are quotes anyway.
-    let plain = |b: &u8| {
-        !matches!(b, b',' | b'"' | b'\'' | b'\\' | b' ' | 0x08 | b'\t' | b'\n' | 0x0c | b'\r')
-    };
+    let plain =
+        |b: &u8| !matches!(b, b',' | b'"' | b'\'' | b'\\' | b' ' | 0x08 | b'\t' | b'\n' | 0x0c | b'\r');
     if !item.is_empty() && item.iter().all(plain) {
         out.extend_from_slice(item);
         return;

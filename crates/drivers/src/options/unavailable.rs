@@ -30,8 +30,7 @@ const LIBRARY: &str = "it is a block of the configuration library: add `@include
 
 const STORE: &str = "write to a file, or relay with `syslog()` to a collector that has this destination";
 const RUN: &str = "let a program do it: `program(\"command\" template(\"...\"))`";
-const PARSE: &str =
-    "this parser comes in a later version; until then take values out with `regexp-parser()`, `subst()` or filter with `match()`";
+const PARSE: &str = "this parser comes in a later version; until then take values out with `regexp-parser()`, `subst()` or filter with `match()`";
 
 pub const UNAVAILABLE: &[Unavailable] = &[
     source("file", FILE),
