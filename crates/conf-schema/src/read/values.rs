@@ -105,10 +105,14 @@ fn scalar(asked: &Asked, arg: &Arg, diags: &mut Diagnostics) -> Scalar {
             text().map(|t| Value::Text(Text { text: t.to_string(), span: arg.span }))
         }
         Kind::Template => template(arg).map(Value::Template).ok_or_else(wrong),
-        Kind::Severity => named(asked, arg, text()?, record::pri::severity, SEVERITIES).map(Value::Number),
+        Kind::Severity => {
+            named(asked, arg, text()?, record::pri::severity, &record::pri::SEVERITIES).map(Value::Number)
+        }
         Kind::Facility => match arg.int() {
             Some(_) => whole(asked, arg, 0, FACILITY_MAX).map(|n| Value::Number(n.unsigned_abs() as u8)),
-            None => named(asked, arg, text()?, record::pri::facility, FACILITIES).map(Value::Number),
+            None => {
+                named(asked, arg, text()?, record::pri::facility, &record::pri::FACILITIES).map(Value::Number)
+            }
         },
         Kind::Zone => zone(asked, arg, text()?),
         Kind::Owner | Kind::Group => text().map(|t| Value::Owner(Change::Set(t.to_string()))),
@@ -258,34 +262,6 @@ pub(super) fn typed_template(call: &Call) -> Option<TemplateText> {
     let text = value.text()?.to_string();
     Some(TemplateText { type_hint: Some(call.name.clone()), text, span: value.span })
 }
-
-const SEVERITIES: &[&str] = &["emerg", "alert", "crit", "err", "warning", "notice", "info", "debug"];
-const FACILITIES: &[&str] = &[
-    "kern",
-    "user",
-    "mail",
-    "daemon",
-    "auth",
-    "syslog",
-    "lpr",
-    "news",
-    "uucp",
-    "cron",
-    "authpriv",
-    "ftp",
-    "ntp",
-    "security",
-    "console",
-    "solaris-cron",
-    "local0",
-    "local1",
-    "local2",
-    "local3",
-    "local4",
-    "local5",
-    "local6",
-    "local7",
-];
 
 fn named(
     asked: &Asked,
