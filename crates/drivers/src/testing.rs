@@ -1,9 +1,11 @@
 //! A real engine on a configuration text and a folder of its own, for the tests of drivers.
 
 use crate::REGISTRY;
-use conf_syntax::ParseOptions;
+use conf_schema::{Component, ReadContext, Settings, sample};
+use conf_syntax::{LogItem, ParseOptions, Statement};
 use diag::{Diagnostics, render_all};
 use engine::compile::{Plan, compile};
+use engine::driver::BuildContext;
 use engine::source::Source;
 use engine::{Engine, EngineOptions};
 use std::path::PathBuf;
@@ -137,4 +139,39 @@ pub fn free_port() -> u16 {
             return port;
         }
     }
+}
+
+/// The settings of a driver after its builder `build` has run on a call with every option set; `value` replaces the values of some.
+/// `build` says whether a driver came out.
+#[track_caller]
+pub fn built(
+    component: &'static Component,
+    value: &dyn Fn(&str) -> Option<String>,
+    build: impl FnOnce(&Settings, &BuildContext<'_>, &mut Diagnostics) -> bool,
+) -> Settings {
+    let keyword = component.context.as_str();
+    let text = format!("@version: 4.11\n{keyword} x {{ {}; }};\n", sample::call(component, value));
+    let parsed =
+        conf_syntax::parse_text("t", &text, &ParseOptions { read_files: false, ..ParseOptions::default() });
+    let Some(Statement::Destination(object) | Statement::Source(object)) = parsed.config.items.first() else {
+        panic!("{text}")
+    };
+    let Some(LogItem::Call(call)) = object.body.first() else { panic!("{text}") };
+    let mut diags = Diagnostics::new();
+    let read = ReadContext { sources: &parsed.sources, globals: None };
+    let globals = Arc::new(conf_schema::read_options([], REGISTRY.options, &read, &mut diags));
+    let read = ReadContext { sources: &parsed.sources, globals: Some(Arc::clone(&globals)) };
+    let settings = conf_schema::read(call, component, &read, &mut diags);
+    let identity = Identity::new("test");
+    let cx = BuildContext {
+        sources: &parsed.sources,
+        scope: &template::NoScope,
+        version: (4, 11),
+        globals: &globals,
+        identity: &identity,
+        group: "x",
+        index: 0,
+    };
+    assert!(build(&settings, &cx, &mut diags), "{}\n{text}", render_all(&diags, &parsed.sources));
+    settings
 }

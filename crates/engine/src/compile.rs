@@ -101,7 +101,7 @@ pub fn compile(
     let version = config.version.map_or((4, 11), |v| (v.major, v.minor));
     let names = Names::new(&objects, &globals, version, texts, diags);
     let mut paths = Paths::new(&objects, &names, texts, registry, &globals, identity, existing);
-    paths.compile(config, diags);
+    paths.compile(diags);
     let plan = paths.finish(diags);
     (!diags.has_errors()).then_some(plan)
 }

@@ -1,40 +1,7 @@
 //! What holds for every destination: no option is read over, and none is asked for that the table does not declare.
 
 use crate::REGISTRY;
-use conf_schema::{Component, ReadContext, Settings, sample};
-use conf_syntax::{LogItem, ParseOptions, Statement};
-use diag::{Diagnostics, render_all};
-use engine::driver::{BuildContext, BuildDestination};
-use std::sync::Arc;
-
-fn built(
-    component: &'static Component,
-    build: BuildDestination,
-    value: &dyn Fn(&str) -> Option<String>,
-) -> Settings {
-    let text = format!("@version: 4.11\ndestination d {{ {}; }};\n", sample::call(component, value));
-    let parsed =
-        conf_syntax::parse_text("t", &text, &ParseOptions { read_files: false, ..ParseOptions::default() });
-    let Some(Statement::Destination(object)) = parsed.config.items.first() else { panic!("{text}") };
-    let Some(LogItem::Call(call)) = object.body.first() else { panic!("{text}") };
-    let mut diags = Diagnostics::new();
-    let read = ReadContext { sources: &parsed.sources, globals: None };
-    let globals = Arc::new(conf_schema::read_options([], REGISTRY.options, &read, &mut diags));
-    let read = ReadContext { sources: &parsed.sources, globals: Some(Arc::clone(&globals)) };
-    let settings = conf_schema::read(call, component, &read, &mut diags);
-    let identity = template::Identity::new("test");
-    let cx = BuildContext {
-        sources: &parsed.sources,
-        scope: &template::NoScope,
-        version: (4, 11),
-        globals: &globals,
-        identity: &identity,
-        group: "d",
-        index: 0,
-    };
-    assert!(build(&settings, &cx, &mut diags).is_some(), "{}\n{text}", render_all(&diags, &parsed.sources));
-    settings
-}
+use crate::testing::built;
 
 #[test]
 fn every_option_of_every_destination_is_read() {
@@ -49,7 +16,7 @@ fn every_option_of_every_destination_is_read() {
             )),
             _ => None,
         };
-        let settings = built(component, *build, &value);
+        let settings = built(component, &value, |s, cx, diags| build(s, cx, diags).is_some());
         assert_eq!(settings.unread(), Vec::<String>::new(), "{}", component.name);
         assert_eq!(settings.undeclared(), Vec::<String>::new(), "{}", component.name);
     }

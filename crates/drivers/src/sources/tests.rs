@@ -1,40 +1,7 @@
 //! What holds for every source: no option is read over, and none is asked for that the table does not declare.
 
 use crate::REGISTRY;
-use conf_schema::{Component, ReadContext, Settings, sample};
-use conf_syntax::{LogItem, ParseOptions, Statement};
-use diag::{Diagnostics, render_all};
-use engine::driver::{BuildContext, BuildSource};
-use std::sync::Arc;
-
-fn built(
-    component: &'static Component,
-    build: BuildSource,
-    value: &dyn Fn(&str) -> Option<String>,
-) -> Settings {
-    let text = format!("@version: 4.11\nsource s {{ {}; }};\n", sample::call(component, value));
-    let parsed =
-        conf_syntax::parse_text("t", &text, &ParseOptions { read_files: false, ..ParseOptions::default() });
-    let Some(Statement::Source(object)) = parsed.config.items.first() else { panic!("{text}") };
-    let Some(LogItem::Call(call)) = object.body.first() else { panic!("{text}") };
-    let mut diags = Diagnostics::new();
-    let read = ReadContext { sources: &parsed.sources, globals: None };
-    let globals = Arc::new(conf_schema::read_options([], REGISTRY.options, &read, &mut diags));
-    let read = ReadContext { sources: &parsed.sources, globals: Some(Arc::clone(&globals)) };
-    let settings = conf_schema::read(call, component, &read, &mut diags);
-    let identity = template::Identity::new("test");
-    let cx = BuildContext {
-        sources: &parsed.sources,
-        scope: &template::NoScope,
-        version: (4, 11),
-        globals: &globals,
-        identity: &identity,
-        group: "s",
-        index: 0,
-    };
-    assert!(build(&settings, &cx, &mut diags).is_some(), "{}\n{text}", render_all(&diags, &parsed.sources));
-    settings
-}
+use crate::testing::built;
 
 #[test]
 fn every_option_of_every_source_is_read() {
@@ -50,7 +17,7 @@ fn every_option_of_every_source_is_read() {
                 "keep-alive" => Some("yes".to_owned()),
                 _ => None,
             };
-            let now = built(component, *build, &value).unread();
+            let now = built(component, &value, |s, cx, diags| build(s, cx, diags).is_some()).unread();
             unread = Some(match unread {
                 None => now,
                 Some(before) => before.into_iter().filter(|name| now.contains(name)).collect(),

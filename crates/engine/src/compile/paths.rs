@@ -9,7 +9,7 @@ use crate::driver::Registry;
 use crate::ledger::StepCounters;
 use crate::program::{Branch, Node};
 use conf_schema::Settings;
-use conf_syntax::{Config, LogItem, LogPath, ObjectKind};
+use conf_syntax::{LogItem, LogPath, ObjectKind};
 use diag::{Diagnostic, Diagnostics, SourceMap, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -81,7 +81,7 @@ impl<'a, 'c> Paths<'a, 'c> {
         }
     }
 
-    pub fn compile(&mut self, _config: &'c Config, diags: &mut Diagnostics) {
+    pub fn compile(&mut self, diags: &mut Diagnostics) {
         let mut names = BTreeSet::new();
         for log in self.objects.logs.clone() {
             if let Some(name) = &log.name
