@@ -147,7 +147,9 @@ pub fn finish(s: &Settings, cx: &BuildContext<'_>, local: bool, diags: &mut Diag
         ..Finish::default()
     };
     let group = format!(".source.{}", cx.group);
-    for tag in std::iter::once(group.as_str()).chain(s.list("tags").iter().map(|t| t.text.as_str())) {
+    // Tags are listed in the order in which they were named; as in syslog-ng the source's own comes after those of its options
+    // (golden case parse/overrides).
+    for tag in s.list("tags").iter().map(|t| t.text.as_str()).chain(std::iter::once(group.as_str())) {
         match record::tag_id(tag) {
             Some(id) => finish.add_tag(id),
             None => {
