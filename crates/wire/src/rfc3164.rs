@@ -145,8 +145,9 @@ pub(crate) fn parse(text: &[u8], record: &mut Record, clock: &mut Clock, rules: 
         return rest;
     }
     let kernel = rules.kernel && record.pri < 8;
+    header::cisco_sequence(&mut cursor, &mut rest);
     cursor.skip_blanks();
-    header::cisco_marks(&mut cursor, &mut rest);
+    header::cisco_mark(&mut cursor, &mut rest);
     match timestamp::parse(cursor.rest()) {
         Some(reading) => {
             record.stamp = clock.stamp(&reading);

@@ -12,15 +12,20 @@ const SEQUENCE_MAX: usize = 20;
 const AIX_FORWARD: &[u8] = b"Message forwarded from ";
 const REPEATED: &[u8] = b"last message repeated";
 
-/// Cisco writes `123: ` and `*` (clock never set) or `.` (clock not synchronized any more) in front of the stamp.
-pub(super) fn cisco_marks(cursor: &mut Cursor<'_>, rest: &mut Rest) {
+/// Cisco writes `123: ` right behind the PRI. The number may be missing, as in syslog-ng (golden case parse/colons).
+pub(super) fn cisco_sequence(cursor: &mut Cursor<'_>, rest: &mut Rest) {
     let text = cursor.rest();
     let digits = text.iter().take(SEQUENCE_MAX).take_while(|byte| byte.is_ascii_digit()).count();
-    if digits > 0 && text.get(digits..digits + 2) == Some(b": ") {
-        rest.sequence = Some(cursor.span(cursor.at, cursor.at + digits));
+    if text.get(digits..digits + 2) == Some(b": ") {
+        if digits > 0 {
+            rest.sequence = Some(cursor.span(cursor.at, cursor.at + digits));
+        }
         cursor.at += digits + 2;
-        cursor.skip_blanks();
     }
+}
+
+/// `*` (clock never set) or `.` (clock not synchronized any more) in front of the stamp.
+pub(super) fn cisco_mark(cursor: &mut Cursor<'_>, rest: &mut Rest) {
     rest.synced = match cursor.peek() {
         Some(b'*') => Some(false),
         Some(b'.') => Some(true),
