@@ -21,7 +21,7 @@ mod reader;
 mod token;
 
 pub use ast::*;
-pub use options::{Limits, ParseOptions};
+pub use options::{Library, Limits, ParseOptions};
 
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! What the caller decides about reading a configuration: include path, predefined names, limits.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::ast::Version;
@@ -11,6 +11,8 @@ use crate::ast::Version;
 pub struct ParseOptions {
     /// Folders that relative include names are searched in, in order.
     pub include_path: Vec<PathBuf>,
+    /// Files that need not be on the disk; `None`: there are none.
+    pub library: Option<Library>,
     /// Predefined backtick names (`syslog-ng-root`, `scl-root`, `module-path` ...), any `-`/`_` spelling.
     pub globals: BTreeMap<String, String>,
     /// Backticks may read environment variables through this; None: no variable exists.
@@ -26,6 +28,24 @@ pub struct ParseOptions {
     /// Configurations written for a version before this one get a warning that meanings changed.
     pub compat_version: Version,
     pub limits: Limits,
+}
+
+/// Files built into the program. They are used where neither the folder they pretend to be in nor any other folder of the include path
+/// has what an include asks for; what one of them includes is looked up among them alone.
+#[derive(Clone, Debug)]
+pub struct Library {
+    /// Stands in the place of a file's name on the disk.
+    pub folder: PathBuf,
+    /// Name relative to the folder, text.
+    pub files: &'static [(&'static str, &'static str)],
+}
+
+impl Library {
+    /// The text of a file of the library.
+    pub fn text(&self, path: &Path) -> Option<&'static str> {
+        let name = path.strip_prefix(&self.folder).ok()?.to_str()?;
+        self.files.iter().find(|(have, _)| *have == name).map(|(_, text)| *text)
+    }
 }
 
 /// Bounds against runaway and hostile input; a bound that is met is an error in the configuration.
@@ -65,6 +85,7 @@ impl Default for ParseOptions {
     fn default() -> ParseOptions {
         ParseOptions {
             include_path: Vec::new(),
+            library: None,
             globals: BTreeMap::new(),
             env: Some(|name| std::env::var(name).ok()),
             read_files: true,

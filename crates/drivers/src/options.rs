@@ -1,5 +1,6 @@
 //! The option tables of every driver and of the global options: what the configuration may say, and the manual.
 
+mod app_parser;
 pub mod destinations;
 mod globals;
 mod output_groups;
@@ -12,6 +13,7 @@ mod words;
 
 use conf_schema::{Catalogue, Component};
 
+pub use app_parser::APP_PARSER;
 pub use globals::OPTIONS;
 pub use parallelize::PARALLELIZE;
 
@@ -51,6 +53,7 @@ pub const ALL: &[&Component] = &[
     &parsers::sdata::SDATA_PARSER,
     &parsers::syslog::SYSLOG_PARSER,
     &parsers::tags::TAGS_PARSER,
+    &APP_PARSER,
     &OPTIONS,
     &PARALLELIZE,
 ];

@@ -85,4 +85,15 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "worker-partition-key() tells messages apart; a text without a macro is the same for all of them. Put a macro in it, or leave it \
          out.",
     ),
+    (
+        "E0120",
+        "app-parser() without a topic",
+        "It tries the `application` blocks of one topic: say which, as in `app-parser(topic(syslog))`.",
+    ),
+    (
+        "E0121",
+        "a topic without applications",
+        "No `application NAME[TOPIC]` has this topic, so no message matches. Those of the configuration library come with \
+         `@include \"scl.conf\"`; their topics are `syslog` and `syslog-raw`.",
+    ),
 ];

@@ -1,5 +1,6 @@
 //! Turns the syntax tree into programs: resolves names, builds drivers, lays out log paths. All errors are reported, nothing is opened.
 
+mod applications;
 mod assemble;
 mod destinations;
 mod flags;

@@ -12,6 +12,10 @@ use super::Reader;
 /// Some editors begin a file with it.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// How patterns match names of files.
+const MATCHING: glob::MatchOptions =
+    glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
+
 impl Reader<'_> {
     /// Starts with the main file; false when it cannot be read.
     pub fn open_main(&mut self, path: &Path) -> bool {
@@ -66,6 +70,9 @@ impl Reader<'_> {
 
     /// The text, and where its first byte stands that is not UTF-8 (replaced then).
     fn load(&mut self, path: &Path) -> Result<(Arc<str>, Option<usize>), String> {
+        if let Some(text) = self.in_library(path) {
+            return Ok((text.into(), None));
+        }
         let limits = &self.options.limits;
         if self.files_read >= limits.files {
             return Err(format!("more than {} files", limits.files));
@@ -108,11 +115,14 @@ impl Reader<'_> {
             if path.is_dir() {
                 return self.include_folder(path, at);
             }
-            if path.exists() {
+            if path.exists() || self.in_library(path).is_some() {
                 return self.read_queue(VecDeque::from([path.clone()]), at);
             }
         }
-        let matches = self.matches(&candidates, name, at);
+        let mut matches = self.matches(&candidates, name, at);
+        if matches.is_empty() {
+            matches = self.matches_in_library(name);
+        }
         if matches.is_empty() && !name.contains(['*', '?', '[']) {
             let message = format!("there is no file `{name}` to include; nothing is read");
             self.diags.push(
@@ -128,23 +138,45 @@ impl Reader<'_> {
         if Path::new(name).is_absolute() {
             return vec![PathBuf::from(name)];
         }
-        self.include_path.iter().map(|dir| dir.join(name)).collect()
+        let library = self.options.library.as_ref();
+        if let Some(library) = library.filter(|_| self.from_library()) {
+            return vec![library.folder.join(name)];
+        }
+        let folders = self.include_path.iter().chain(library.map(|l| &l.folder));
+        folders.map(|dir| dir.join(name)).collect()
+    }
+
+    /// The text of a file that is built in. One on the disk goes before it.
+    fn in_library(&self, path: &Path) -> Option<&'static str> {
+        let text = self.options.library.as_ref()?.text(path)?;
+        (!path.exists()).then_some(text)
+    }
+
+    /// The text being read is built in.
+    fn from_library(&self) -> bool {
+        self.levels.last().and_then(|l| l.path.as_deref()).is_some_and(|path| self.in_library(path).is_some())
+    }
+
+    /// What is built in and matches a pattern.
+    fn matches_in_library(&self, name: &str) -> VecDeque<PathBuf> {
+        let (Some(library), Ok(pattern)) = (&self.options.library, glob::Pattern::new(name)) else {
+            return VecDeque::new();
+        };
+        let matches = library.files.iter().filter(|(file, _)| pattern.matches_with(file, MATCHING));
+        let mut found: Vec<PathBuf> = matches.map(|(file, _)| library.folder.join(file)).collect();
+        found.sort();
+        found.into()
     }
 
     /// Matches in every folder of the include path, each folder's sorted.
     fn matches(&mut self, candidates: &[PathBuf], name: &str, at: Span) -> VecDeque<PathBuf> {
-        let options = glob::MatchOptions {
-            case_sensitive: true,
-            require_literal_separator: true,
-            require_literal_leading_dot: true,
-        };
         let mut found = VecDeque::new();
         for candidate in candidates {
             // Only the name is a pattern, the folder is not.
             let folder = candidate.to_string_lossy();
             let folder = folder.strip_suffix(name).unwrap_or("");
             let pattern = format!("{}{name}", glob::Pattern::escape(folder));
-            match glob::glob_with(&pattern, options) {
+            match glob::glob_with(&pattern, MATCHING) {
                 Ok(paths) => {
                     let mut paths: Vec<PathBuf> = paths.flatten().filter(|p| !p.is_dir()).collect();
                     paths.sort();
@@ -191,7 +223,7 @@ impl Reader<'_> {
             }
             match self.load(&path) {
                 Ok((text, bad)) => {
-                    if !self.config.files.contains(&path) {
+                    if self.in_library(&path).is_none() && !self.config.files.contains(&path) {
                         self.config.files.push(path.clone());
                     }
                     let origin = Origin::Included { at };

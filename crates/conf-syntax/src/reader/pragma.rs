@@ -1,5 +1,7 @@
 //! Pragmas: lines that begin with `@`.
 
+use std::path::{Path, PathBuf};
+
 use diag::{Diagnostic, Span, nearest};
 
 use super::{Generator, Reader};
@@ -121,9 +123,28 @@ impl Reader<'_> {
         match (name.kind.into_text(), value.kind.into_text()) {
             (Some(name), Some(value)) => {
                 self.globals.insert(norm(&name), value.clone());
+                self.defined_folder(&norm(&name), &value);
                 self.config.defines.push(Define { name: Name { text: name, span: name_span }, value });
             }
             _ => self.bad_pragma("`@define` needs a name and one value", span, "define name \"value\""),
+        }
+    }
+
+    /// Two names say where includes are looked for: `include-path` replaces the folders, `scl-root` adds the one a library is in.
+    fn defined_folder(&mut self, name: &str, value: &str) {
+        match name {
+            "include-path" => {
+                self.include_path = value.split(':').filter(|f| !f.is_empty()).map(PathBuf::from).collect();
+            }
+            "scl-root" => {
+                if let Some(parent) = Path::new(value).parent().map(Path::to_path_buf)
+                    && !self.include_path.contains(&parent)
+                {
+                    // After the folder of the configuration itself.
+                    self.include_path.insert(self.include_path.len().min(1), parent);
+                }
+            }
+            _ => {}
         }
     }
 

@@ -155,7 +155,6 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     parser("snmptrapd-parser", PARSE),
     parser("opentelemetry", PARSE),
     parser("python", SCRIPT),
-    parser("app-parser", PARSE),
     parser("app-transform", PARSE),
     parser("apache-accesslog-parser", LIBRARY),
     parser("cisco-parser", LIBRARY),

@@ -228,6 +228,7 @@ impl<'c> Paths<'_, 'c> {
                         nodes.push(Node::Rewrite(rewrite));
                     }
                 }
+                LogItem::Call(call) if call.is("app-parser") => nodes.extend(self.app_parser(call, diags)),
                 LogItem::Call(call) => nodes.extend(self.parser(call, diags)),
                 other => self.item(other, &mut nodes, diags),
             }

@@ -1,5 +1,6 @@
 //! Every named object of a configuration, by kind and name.
 
+use super::applications::Applications;
 use conf_syntax::{
     Config, FilterObject, LogPath, Name, Object, ObjectKind, Statement, TemplateDef, TemplateFunction,
 };
@@ -16,6 +17,7 @@ pub(super) struct Objects<'c> {
     pub filters: BTreeMap<&'c str, &'c FilterObject>,
     pub templates: BTreeMap<&'c str, &'c TemplateDef>,
     pub functions: BTreeMap<&'c str, &'c TemplateFunction>,
+    pub applications: Applications<'c>,
     pub logs: Vec<&'c LogPath>,
     /// The options statements.
     pub options: Vec<Span>,
@@ -36,10 +38,7 @@ impl<'c> Objects<'c> {
                 Statement::TemplateFunction(o) => drop(objects.functions.insert(&o.name.text, o)),
                 Statement::Log(l) => objects.logs.push(l),
                 Statement::Options(o) => objects.options.push(o.span),
-                Statement::Application(a) => {
-                    // Defining one is harmless: it is app-parser() that would use it, and that is refused by name.
-                    let _ = a;
-                }
+                Statement::Application(a) => objects.applications.define(a),
                 Statement::Python(raw) | Statement::Raw(raw) => {
                     let text = format!("`{}` blocks are not available in this version", raw.keyword.text);
                     diags.push(

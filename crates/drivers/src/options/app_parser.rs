@@ -1,0 +1,52 @@
+//! `app-parser()`: the applications of a topic, tried one after the other. The engine compiles it: it is made of log paths.
+
+use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset};
+
+pub static APP_PARSER: Component = Component {
+    context: Context::Parser,
+    name: "app-parser",
+    aliases: &[],
+    positional: &[],
+    groups: &[],
+    own: &[
+        Opt::new(
+            "topic",
+            Kind::Text,
+            Preset::None,
+            "Which `application` blocks to try: those written `application NAME[TOPIC]`. It must be given.",
+        ),
+        Opt::new(
+            "auto-parse",
+            Kind::Bool,
+            Preset::Bool(true),
+            "`no` switches it off: then no message matches.",
+        ),
+        Opt::new(
+            "auto-parse-include",
+            Kind::TextList,
+            Preset::None,
+            "Only applications whose name stands in this text are tried.",
+        ),
+        Opt::new(
+            "auto-parse-exclude",
+            Kind::TextList,
+            Preset::None,
+            "Applications whose name stands in this text are not tried.",
+        ),
+        Opt::new(
+            "allow-overlaps",
+            Kind::Bool,
+            Preset::Bool(false),
+            "Every application that matches parses the message, not only the first. Then every message matches, and \
+             neither `.app.name` nor the tag is set.",
+        ),
+        Opt::not_yet("permissive", "write `if { parser { app-parser(topic(x)); }; };`: what no application takes goes on"),
+        Opt::not_yet("filterx-app-variable", "FilterX is not available: leave the option out"),
+    ],
+    presets: &[],
+    not_yet: &[],
+    summary: "Tries the `application` blocks of a topic in the order in which they are defined. The first whose filter and parsers \
+              all match takes the message: `.app.name` is its name, and the tag `.app.NAME` is set. A message that none takes does not \
+              match. The filters at the head of the applications are decided together, so hundreds of them cost little more than one.",
+    example: "app-parser(topic(syslog) auto-parse-exclude(\"sudo iptables\"))",
+};

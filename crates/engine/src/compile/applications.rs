@@ -1,0 +1,159 @@
+//! `application NAME[topic] { filter { }; parser { }; }` and the `app-parser()` that tries those of a topic, as branches of one set:
+//! their leading filters are decided together.
+
+use super::paths::Paths;
+use crate::program::{Branch, Branches, Node};
+use conf_schema::{Context, ReadContext, Settings};
+use conf_syntax::{Application, Arg, ArgKind, Call, FilterExpr, LogItem, Name, ObjectKind, Quote};
+use diag::{Diagnostic, Diagnostics, Span, nearest};
+use std::sync::Arc;
+
+/// The topic of definitions that lend their parts to those of the same name in any topic.
+const BASE: &str = "*";
+
+/// The applications of a configuration, in the order in which they are tried.
+#[derive(Default)]
+pub(super) struct Applications<'c> {
+    list: Vec<&'c Application>,
+}
+
+impl<'c> Applications<'c> {
+    /// A definition replaces an earlier one of the same name and topic, and takes its place at the end.
+    pub fn define(&mut self, app: &'c Application) {
+        self.list.retain(|a| a.name.text != app.name.text || a.topic.text != app.topic.text);
+        self.list.push(app);
+    }
+
+    fn of<'s>(&'s self, topic: &'s str) -> impl Iterator<Item = &'c Application> + 's {
+        self.list.iter().copied().filter(move |a| a.topic.text == topic)
+    }
+
+    fn base(&self, app: &Application) -> Option<&'c Application> {
+        self.of(BASE).find(|base| base.name.text == app.name.text)
+    }
+
+    /// What an application does; a part it does not have comes from its base.
+    fn parts(&self, app: &'c Application) -> Parts<'c> {
+        let base = self.base(app);
+        Parts {
+            filter: app.filter.as_ref().or_else(|| base?.filter.as_ref()),
+            parser: app.parser.as_deref().or_else(|| base?.parser.as_deref()),
+            filterx: [Some(app), base].into_iter().flatten().find_map(|a| Some(a.filterx.as_ref()?.span)),
+        }
+    }
+}
+
+struct Parts<'c> {
+    filter: Option<&'c FilterExpr>,
+    parser: Option<&'c [LogItem]>,
+    filterx: Option<Span>,
+}
+
+impl<'c> Paths<'_, 'c> {
+    /// The branches of the applications, then nothing: what none of them takes does not match.
+    pub fn app_parser(&mut self, call: &Call, diags: &mut Diagnostics) -> Vec<Node> {
+        let Some(component) = self.registry.catalogue.resolve(Context::Parser, call, diags) else {
+            return Vec::new();
+        };
+        let read = ReadContext { sources: self.texts, globals: Some(Arc::clone(self.globals)) };
+        let before = diags.counts().0;
+        let settings = conf_schema::read(call, component, &read, diags);
+        if diags.counts().0 > before {
+            return Vec::new();
+        }
+        let Some(topic) = settings.text("topic") else {
+            let finding = Diagnostic::error("E0120", "app-parser() needs a topic", call.name.span);
+            diags.push(finding.help("add `topic(...)`, such as `topic(syslog)`"));
+            return Vec::new();
+        };
+        let overlaps = settings.bool("allow-overlaps").unwrap_or(false);
+        // Not the name of any statement.
+        let key = (ObjectKind::Parser, format!("\0app-parser {topic}"));
+        if !self.open.insert(key.clone()) {
+            let text = format!("the applications of topic `{topic}` refer to themselves");
+            diags.push(Diagnostic::error("E0110", text, call.name.span).help("break the circle"));
+            return Vec::new();
+        }
+        let apps = self.wanted(topic, &settings, call.span, diags);
+        let branches: Vec<Branch> = apps.into_iter().map(|app| self.application(app, overlaps, diags)).collect();
+        self.open.remove(&key);
+        if !overlaps {
+            return vec![Node::Join(Branches::new(branches))];
+        }
+        // Each on its own: what one does not take passes it.
+        let pass = self.exclusive(Vec::new(), &[], diags);
+        branches.into_iter().map(|b| Node::Join(Branches::new(vec![b, pass.clone()]))).collect()
+    }
+
+    /// The applications an app-parser() tries.
+    fn wanted(
+        &self,
+        topic: &str,
+        settings: &Settings,
+        span: Span,
+        diags: &mut Diagnostics,
+    ) -> Vec<&'c Application> {
+        let applications = &self.objects.applications;
+        if applications.of(topic).next().is_none() {
+            let text = format!("there is no application of topic `{topic}`: no message matches");
+            let near = nearest(topic, applications.list.iter().map(|a| a.topic.text.as_str()));
+            let finding = Diagnostic::warning("E0121", text, span);
+            diags.push(match near {
+                Some(_) => finding.suggest(near),
+                None => finding.help("define one, or add `@include \"scl.conf\"`"),
+            });
+        }
+        if !settings.bool("auto-parse").unwrap_or(true) {
+            return Vec::new();
+        }
+        // As in syslog-ng, a name stands in a list when it stands anywhere in its text.
+        let named = |option: &str, app: &Application| {
+            settings.is_set(option)
+                && settings.list(option).iter().any(|word| word.text.contains(app.name.text.as_str()))
+        };
+        let include = settings.is_set("auto-parse-include");
+        applications
+            .of(topic)
+            .filter(|app| !include || named("auto-parse-include", app))
+            .filter(|app| !named("auto-parse-exclude", app))
+            .collect()
+    }
+
+    fn application(&mut self, app: &'c Application, overlaps: bool, diags: &mut Diagnostics) -> Branch {
+        let parts = self.objects.applications.parts(app);
+        if let Some(span) = parts.filterx {
+            let text = format!("application `{}`: FilterX blocks are not available in this version", app.name.text);
+            diags.push(Diagnostic::error("E0108", text, span).help("write the same with filter and parser"));
+        }
+        let mut nodes: Vec<Node> = parts.filter.and_then(|f| self.filter_node(f, diags)).into_iter().collect();
+        nodes.extend(self.body(ObjectKind::Parser, parts.parser.unwrap_or_default(), diags));
+        if !overlaps {
+            let name = &app.name.text;
+            for call in [
+                call("set-tag", vec![text(&format!(".app.{name}"), app.name.span)], app.name.span),
+                call(
+                    "set",
+                    vec![
+                        text(name, app.name.span),
+                        Arg {
+                            kind: ArgKind::Call(call("value", vec![text(".app.name", app.name.span)], app.name.span)),
+                            span: app.name.span,
+                        },
+                    ],
+                    app.name.span,
+                ),
+            ] {
+                nodes.extend(self.names.compile_rewrite(&call, diags).map(Node::Rewrite));
+            }
+        }
+        self.exclusive(nodes, &[], diags)
+    }
+}
+
+fn call(name: &str, args: Vec<Arg>, span: Span) -> Call {
+    Call { name: Name { text: name.to_owned(), span }, args, span }
+}
+
+fn text(text: &str, span: Span) -> Arg {
+    Arg { kind: ArgKind::Str { text: text.to_owned(), quote: Quote::Single }, span }
+}
