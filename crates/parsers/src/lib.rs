@@ -25,6 +25,7 @@ pub mod tags;
 mod testing;
 
 pub use build::{Build, BuildParser};
+pub use options::ON_ERROR;
 pub use parse::{Parse, Writes};
 
 use conf_schema::Component;

@@ -2,7 +2,6 @@
 
 use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Preset};
 
-use super::output_groups::TEXT_TAKES_ALL;
 use super::words::{DNS_WORDS, LOG_LEVELS, MARK_MODES, TS_FORMATS};
 use super::{INT_MAX, SECONDS_MAX};
 
@@ -168,7 +167,12 @@ static OUTPUT: Group = Group {
             Preset::Described("the default layout"),
             "The template of network and unix socket destinations that say none.",
         ),
-        Opt::no_effect("on-error", TEXT_TAKES_ALL),
+        Opt::new(
+            "on-error",
+            Kind::Choice(parsers::ON_ERROR),
+            Preset::Text("drop-message"),
+            "What becomes of a value that a parser cannot turn into the type it should have.",
+        ),
         Opt::new(
             "suppress",
             SECONDS,

@@ -10,7 +10,7 @@ const LINE_BYTES_MAX: u64 = 1 << 30;
 const FRACTION_DIGITS_MAX: i64 = 6;
 
 /// Why on-error() decides nothing here.
-pub const TEXT_TAKES_ALL: &str = "a line of text takes values of every type";
+const TEXT_TAKES_ALL: &str = "a line of text takes values of every type";
 
 pub static TEMPLATE: Group = Group {
     name: "formatting",

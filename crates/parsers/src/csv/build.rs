@@ -3,7 +3,7 @@
 use super::scan::{Escape, Scanner};
 use super::{Column, Csv, OnTypeError, Rules};
 use crate::build::Build;
-use crate::options::{PARSER, PREFIX};
+use crate::options::{ON_TYPE_ERROR, PARSER, PREFIX};
 use crate::parse::Parse;
 use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings, Word};
 use conf_syntax::{Arg, ArgKind};
@@ -28,12 +28,6 @@ const FLAGS: &[Word] = &[
         .undoes(&["escape-none", "escape-double-char"]),
     Word::new("escape-double-char", "As `dialect(escape-double-char)`.")
         .undoes(&["escape-none", "escape-backslash"]),
-];
-
-const ON_TYPE_ERROR: &[Word] = &[
-    Word::new("drop-message", "The message does not match.").alias(&["silently-drop-message"]),
-    Word::new("drop-property", "The column is not set.").alias(&["silently-drop-property"]),
-    Word::new("fallback-to-string", "The column is set as a string.").alias(&["silently-fallback-to-string"]),
 ];
 
 pub static CSV_PARSER: Component = Component {
@@ -77,12 +71,7 @@ pub static CSV_PARSER: Component = Component {
             Preset::Bool(false),
             "A message with more or fewer columns does not match.",
         ),
-        Opt::new(
-            "on-type-error",
-            Kind::Choice(ON_TYPE_ERROR),
-            Preset::Described("the global on-error(), drop-message"),
-            "What becomes of a value that is not of its column's type.",
-        ),
+        ON_TYPE_ERROR,
     ],
     presets: &[],
     not_yet: &[],
