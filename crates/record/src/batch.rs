@@ -248,6 +248,20 @@ impl Batch {
         })
     }
 
+    /// Everything that was set or unset on the way, newest first: of entries with one name only the first counts. Allocates nothing.
+    #[inline]
+    pub fn entries<'a>(
+        &'a self,
+        record: &Record,
+    ) -> impl Iterator<Item = (NameId, Option<Value<'a>>)> + use<'a> {
+        let mut at = record.values;
+        std::iter::from_fn(move || {
+            let entry = self.entries.get(at.0 as usize)?;
+            at = entry.next;
+            Some((entry.name, entry.kind.map(|kind| Value { bytes: self.bytes(entry.span), kind })))
+        })
+    }
+
     pub fn set_tag(&mut self, index: usize, tag: TagId) {
         self.assign_tag(index, tag, true);
     }
