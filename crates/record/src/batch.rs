@@ -1,5 +1,9 @@
 //! The batch: one buffer of text, one compact record per message, and the value entries the records link to.
 
+mod adopt;
+
+pub use adopt::Mark;
+
 use crate::context::Context;
 use crate::names::NameId;
 use crate::span::Span;
@@ -111,11 +115,12 @@ pub struct Batch {
     /// When the bytes were read.
     pub received: Stamp,
     entries: Vec<Entry>,
+    joined: Vec<adopt::Joined>,
 }
 
 impl Batch {
     pub fn new(text: Vec<u8>, context: Arc<Context>, received: Stamp) -> Batch {
-        Batch { text, records: Vec::new(), contexts: vec![context], received, entries: Vec::new() }
+        Batch { text, records: Vec::new(), contexts: vec![context], received, ..Batch::default() }
     }
 
     /// Makes an old batch ready for new bytes, keeping its allocations.
@@ -123,6 +128,7 @@ impl Batch {
         self.text.clear();
         self.records.clear();
         self.entries.clear();
+        self.joined.clear();
         self.contexts.clear();
     }
 

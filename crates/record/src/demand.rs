@@ -18,6 +18,8 @@ pub struct Demand {
     pub raw: bool,
     /// All name-value pairs (`--scope nv-pairs`, a disk buffer).
     pub everything: bool,
+    /// Other messages of a correlation context (`${X}@1`, `$(context-length)`).
+    pub context: bool,
 }
 
 impl Demand {
@@ -33,6 +35,7 @@ impl Demand {
         self.tags |= other.tags;
         self.raw |= other.raw;
         self.everything |= other.everything;
+        self.context |= other.context;
     }
 
     /// Whether anything is asked that only parsing the syslog header can answer.

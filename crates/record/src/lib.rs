@@ -16,7 +16,7 @@ mod tags;
 mod value;
 mod zone;
 
-pub use batch::{Batch, Flags, Record};
+pub use batch::{Batch, Flags, Mark, Record};
 pub use civil::Civil;
 pub use context::{Context, Peer, Transport};
 pub use demand::Demand;

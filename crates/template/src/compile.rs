@@ -4,6 +4,7 @@ use crate::assemble::{Piece, assemble};
 use crate::call::Call;
 use crate::date::{Clock, Date, DateKind};
 use crate::function::{Build, PlainCall};
+use crate::functions::At;
 use crate::macros::{self, Kind};
 use crate::op::Op;
 use crate::syntax::{self, Node, Text};
@@ -39,19 +40,27 @@ impl<'a> Compiler<'a> {
         let nodes = syntax::parse(text, self.opts.version < (3, 5))?;
         let mut pieces = Vec::with_capacity(nodes.len());
         for node in nodes {
-            pieces.push(match node {
-                Node::Text(text) => Piece::Text(text, ValueType::String),
-                Node::Macro { name, offset, default } => {
-                    let op = self.macro_op(&name, offset)?;
-                    match default {
-                        None => Piece::Op(op),
-                        Some(default) => Piece::WithDefault(op, default),
-                    }
-                }
-                Node::Call { name, offset, args } => self.call(&name, offset, args)?,
-            });
+            pieces.push(self.piece(node)?);
         }
         Ok(assemble(text.lossy(), pieces, self.opts))
+    }
+
+    fn piece(&self, node: Node) -> Result<Piece, TemplateError> {
+        Ok(match node {
+            Node::Text(text) => Piece::Text(text, ValueType::String),
+            Node::Macro { name, offset, default } => {
+                let op = self.macro_op(&name, offset)?;
+                match default {
+                    None => Piece::Op(op),
+                    Some(default) => Piece::WithDefault(op, default),
+                }
+            }
+            Node::Call { name, offset, args } => self.call(&name, offset, args)?,
+            Node::At { back, node } => {
+                let inner = assemble(String::new(), vec![self.piece(*node)?], self.opts);
+                Piece::Op(Op::Call(Box::new(At { back: back as usize, inner })))
+            }
+        })
     }
 
     fn macro_op(&self, name: &str, offset: usize) -> Result<Op, TemplateError> {

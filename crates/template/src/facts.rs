@@ -71,9 +71,7 @@ pub(crate) fn print(fact: Fact, msg: Msg<'_>, cx: &mut RenderContext, sink: &mut
             None => sink.bytes(wire::msgformat(record).as_bytes()),
         },
         Fact::ContextId => {
-            if let Some(item) = &cx.item {
-                sink.bytes(item);
-            }
+            sink.bytes(cx.item.as_ref().unwrap_or(&cx.context_id));
         }
         Fact::Matches => matches(msg, sink.out()),
         _ => address(fact, msg, sink),

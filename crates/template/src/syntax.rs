@@ -26,6 +26,13 @@ impl Text {
         String::from_utf8_lossy(&self.bytes).into_owned()
     }
 
+    /// A part of it, at its place in what the user wrote.
+    pub fn slice(&self, from: usize, to: usize) -> Text {
+        let part = |all: &[u8]| all.get(from..to).unwrap_or_default().to_vec();
+        let at = self.at.get(from..to).unwrap_or_default().to_vec();
+        Text { bytes: part(&self.bytes), at, end: self.offset(to) as u32 }
+    }
+
     fn push(&mut self, byte: u8, at: usize) {
         self.bytes.push(byte);
         self.at.push(at as u32);
@@ -42,6 +49,8 @@ pub(crate) enum Node {
     Text(Vec<u8>),
     Macro { name: String, offset: usize, default: Option<Vec<u8>> },
     Call { name: String, offset: usize, args: Vec<Text> },
+    /// `${X}@1`: of the message before the last in a correlation context.
+    At { back: u32, node: Box<Node> },
 }
 
 /// Splits a template. `backslash`: before @version 3.5 a backslash took the next character literally.
@@ -164,12 +173,11 @@ impl Reader<'_> {
             Some(b) if b.is_ascii_digit() => {
                 let digits = self.text.bytes[self.at + 1..].iter().take_while(|b| b.is_ascii_digit()).count();
                 let number = self.text.part(self.at + 1, self.at + 1 + digits);
-                if number != "1" {
-                    return Err(self
-                        .error(self.at, "earlier messages of a correlation context are not available yet")
-                        .help(
-                            "only @1, the message itself, can be written; a literal @ after a macro is @@",
-                        ));
+                let Ok(back) = number.parse::<u32>() else {
+                    return Err(self.error(self.at, "this number of a message is too large"));
+                };
+                if let Some(node) = self.nodes.pop() {
+                    self.nodes.push(Node::At { back, node: Box::new(node) });
                 }
                 self.at += 1 + digits;
             }
