@@ -12,10 +12,11 @@ use sha2::{Digest, Sha256};
 use template::Identity;
 
 use crate::components::registry;
+use crate::library;
 
-/// Where this program's own library of blocks is installed.
+/// Where this program's own library of blocks is, built in or installed.
 const OWN_SCL: &str = "/usr/share/penstock/scl";
-/// Where the distribution's syslog-ng has its library: configurations written for it find what they include.
+/// Where the distribution's syslog-ng has its library: it is used when it is there.
 const DISTRIBUTION_SCL: &str = "/usr/share/syslog-ng/include/scl";
 /// Findings that only say that a statement is missing: after an error in the language it may just not have been understood.
 const ABOUT_REFERENCES: [&str; 3] = ["E0102", "E0103", "E0105"];
@@ -142,9 +143,9 @@ pub fn default_folder(called_as: CalledAs) -> PathBuf {
     }
 }
 
-/// Folders that relative includes are looked up in: beside the configuration, then the libraries.
+/// Folders that relative includes are looked up in: beside the configuration, then the libraries, the built-in one last.
 pub fn include_path(folder: &Path) -> Vec<PathBuf> {
-    let libraries = [OWN_SCL, DISTRIBUTION_SCL].map(|scl| Path::new(scl).parent().map(Path::to_path_buf));
+    let libraries = [DISTRIBUTION_SCL, OWN_SCL].map(|scl| Path::new(scl).parent().map(Path::to_path_buf));
     std::iter::once(folder.to_path_buf()).chain(libraries.into_iter().flatten()).collect()
 }
 
@@ -154,19 +155,16 @@ fn options(path: &Path) -> ParseOptions {
     ParseOptions {
         include_path: include_path(folder),
         globals: globals(folder),
+        library: Some(library::library()),
         run_commands: true,
-        modules: None,
+        modules: Some(library::MODULES.iter().map(|name| (*name).to_owned()).collect()),
         ..ParseOptions::default()
     }
 }
 
 /// Names that backticks know without a `@define`, as syslog-ng sets them.
 fn globals(folder: &Path) -> BTreeMap<String, String> {
-    let scl = if !Path::new(OWN_SCL).is_dir() && Path::new(DISTRIBUTION_SCL).is_dir() {
-        DISTRIBUTION_SCL
-    } else {
-        OWN_SCL
-    };
+    let scl = if Path::new(DISTRIBUTION_SCL).is_dir() { DISTRIBUTION_SCL } else { OWN_SCL };
     let include = Path::new(scl).parent().map_or_else(String::new, |p| p.display().to_string());
     let path: Vec<String> = include_path(folder).iter().map(|p| p.display().to_string()).collect();
     let data = if scl == OWN_SCL { "/usr/share/penstock" } else { "/usr/share/syslog-ng" };
@@ -179,6 +177,8 @@ fn globals(folder: &Path) -> BTreeMap<String, String> {
         // Everything is built in; these only have to exist.
         ("module-path", "/usr/lib/syslog-ng".to_owned()),
         ("module-install-dir", "/usr/lib/syslog-ng".to_owned()),
+        ("java-module-dir", "/usr/lib/syslog-ng/java-modules".to_owned()),
+        ("python-module-dir", "/usr/lib/syslog-ng/python".to_owned()),
         ("autoload-compiled-modules", "1".to_owned()),
         ("include-path", path.join(":")),
     ];

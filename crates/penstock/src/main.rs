@@ -3,6 +3,7 @@
 mod check;
 mod components;
 mod configuration;
+mod library;
 mod program;
 mod run;
 mod subject;

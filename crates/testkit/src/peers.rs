@@ -15,6 +15,12 @@ pub fn syslog_ng() -> Option<PathBuf> {
     [unpacked, PathBuf::from("/usr/sbin/syslog-ng")].into_iter().find(|path| runs(path, "--version"))
 }
 
+/// Where the distribution's configuration library is.
+pub fn scl() -> Option<PathBuf> {
+    let unpacked = root().join("target/peers/syslog-ng/usr/share/syslog-ng/include/scl");
+    [unpacked, PathBuf::from("/usr/share/syslog-ng/include/scl")].into_iter().find(|path| path.is_dir())
+}
+
 /// Where rsyslog is.
 pub fn rsyslog() -> Option<PathBuf> {
     Some(PathBuf::from("/usr/sbin/rsyslogd")).filter(|path| runs(path, "-v"))

@@ -97,6 +97,14 @@ impl Case {
         }
     }
 
+    /// The same with a configuration library of the user's own.
+    pub fn with_library(mut self, scl: &Path) -> Case {
+        let define = format!("@define scl-root \"{}\"\n", scl.display());
+        let after = self.config.find("@version").and_then(|at| Some(at + self.config.get(at..)?.find('\n')? + 1));
+        self.config.insert_str(after.unwrap_or(0), &define);
+        self
+    }
+
     pub fn expected(&self) -> Result<String, String> {
         let path = self.path.with_extension("expected");
         std::fs::read_to_string(&path)

@@ -1,0 +1,90 @@
+//! The configuration library: blocks and applications that `@include "scl.conf"` makes known, in `scl/` of this repository and built into
+//! the program, so that nothing has to be installed. A user's own copy on the disk is used in its place.
+
+use std::path::Path;
+
+use conf_syntax::Library;
+
+/// Stands in for the folder; files really installed there go before the built-in ones.
+pub const FOLDER: &str = "/usr/share/penstock";
+
+macro_rules! files {
+    ($($name:literal)*) => {
+        &[
+            ("scl.conf", include_str!("../../../scl/scl.conf")),
+            $((
+                concat!("scl/", $name, "/", $name, ".conf"),
+                include_str!(concat!("../../../scl/", $name, ".conf")),
+            ),)*
+        ]
+    };
+}
+
+/// Each under the name that includes find it by.
+pub const FILES: &[(&str, &str)] = files! {
+    "apache-accesslog" "cee" "checkpoint" "cim" "cisco" "collectd" "credit-card" "default-network-drivers" "ewmm"
+    "extract-solaris-msgid" "fortigate" "graphite" "graylog2" "iptables" "junos" "loggly" "logmatic" "mariadb-audit" "netskope"
+    "network-load-balancer" "nodejs" "osquery" "panos" "postgresql-csvlog" "sudo" "websense"
+};
+
+/// What the language layer is given.
+pub fn library() -> Library {
+    Library { folder: Path::new(FOLDER).to_path_buf(), files: FILES }
+}
+
+/// Modules of syslog-ng whose work is done here: `@module` finds them and `@requires` goes on. Of what is missing, those stand here too
+/// that are refused by name where they are used, with what to do instead.
+pub const MODULES: &[&str] = &[
+    "add-contextual-data",
+    "affile",
+    "afprog",
+    "afsmtp",
+    "afsocket",
+    "afsql",
+    "afstomp",
+    "afuser",
+    "afamqp",
+    "afmongodb",
+    "appmodel",
+    "azure-auth-header",
+    "basicfuncs",
+    "cef",
+    "confgen",
+    "correlation",
+    "cryptofuncs",
+    "csvparser",
+    "date",
+    "dbparser",
+    "disk-buffer",
+    "examples",
+    "geoip2-plugin",
+    "graphite",
+    "hook-commands",
+    "http",
+    "json-plugin",
+    "kafka",
+    "kvformat",
+    "linux-kmsg-format",
+    "map-value-pairs",
+    "metrics-probe",
+    "mqtt",
+    "pacctformat",
+    "pseudofile",
+    "rate-limit-filter",
+    "redis",
+    "regexp-parser",
+    "riemann",
+    "sdjournal",
+    "secure-logging",
+    "stardate",
+    "syslogformat",
+    "system-source",
+    "tags-parser",
+    "tfgetent",
+    "timestamp",
+    "tls",
+    "xml",
+];
+
+#[cfg(test)]
+mod tests;

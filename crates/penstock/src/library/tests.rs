@@ -1,0 +1,113 @@
+//! The library is whole, reads without a finding, and gives way to a user's own.
+
+use super::{FILES, FOLDER};
+use crate::configuration::Configuration;
+use conf_syntax::Statement;
+use engine::compile::Existing;
+use std::path::Path;
+use template::Identity;
+
+const HEAD: &str = "@version: 4.11\n@include \"scl.conf\"\n";
+
+/// Reads a configuration that stands in a folder of its own, with other files beside it.
+fn read(files: &[(&str, &str)], text: &str) -> Configuration {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text.replace("%folder%", &folder.path().display().to_string())).unwrap();
+    }
+    let path = folder.path().join("x.conf");
+    std::fs::write(&path, text.replace("%folder%", &folder.path().display().to_string())).unwrap();
+    Configuration::read(&path)
+}
+
+#[test]
+fn every_file_of_the_folder_is_built_in() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scl");
+    let mut on_disk: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .filter(|n| n.ends_with(".conf"))
+        .collect();
+    on_disk.sort();
+    let mut built_in: Vec<String> =
+        FILES.iter().map(|(name, _)| name.rsplit('/').next().unwrap().to_owned()).collect();
+    built_in.sort();
+    assert_eq!(on_disk, built_in);
+}
+
+#[test]
+fn every_file_says_what_it_is_for() {
+    for (name, text) in FILES {
+        assert!(text.starts_with("# "), "{name}");
+        assert!(text.lines().all(|line| line.len() < 320), "{name}: a line nobody reads to its end");
+    }
+}
+
+#[test]
+fn the_whole_library_is_read_without_a_finding() {
+    let read = read(&[], HEAD);
+    assert!(read.findings().iter().next().is_none(), "{}", read.report());
+    assert!(read.config().blocks.len() > 30);
+    let applications = read.config().items.iter().filter(|s| matches!(s, Statement::Application(_)));
+    assert_eq!(applications.count(), 11);
+    let files: Vec<String> = read.config().files.iter().map(|p| p.display().to_string()).collect();
+    assert!(files.iter().all(|f| !f.starts_with(FOLDER)), "built-in files are none to watch: {files:?}");
+}
+
+#[test]
+fn every_parser_of_the_library_compiles() {
+    let parsers: Vec<String> = read(&[], HEAD)
+        .config()
+        .blocks
+        .iter()
+        .filter(|b| b.context.text == "parser" && b.params.iter().all(|(_, default)| default.is_some()))
+        .map(|b| format!("parser {{ {}(); }};", b.name.text))
+        .collect();
+    assert!(parsers.len() > 12, "{parsers:?}");
+    let text = format!(
+        "{HEAD}source s {{ network(ip(\"127.0.0.1\") port(5514)); }};\nlog {{ source(s); {} }};\n\
+         log {{ source(s); parser {{ app-parser(topic(syslog)); }}; }};\nlog {{ source(s); parser {{ app-parser(topic(syslog-raw)); }}; }};\n",
+        parsers.join("\n")
+    );
+    let mut read = read(&[], &text);
+    assert!(read.compile(&Identity::new("h"), &Existing::new()).is_some(), "{}", read.report());
+}
+
+#[test]
+fn a_copy_beside_the_configuration_is_used_whole() {
+    let own = "block parser mine() { kv-parser(); };\n";
+    let read = read(&[("scl.conf", "@include 'scl/*/*.conf'\n"), ("scl/own/plugin.conf", own)], HEAD);
+    assert!(!read.has_errors(), "{}", read.report());
+    let blocks: Vec<&str> = read.config().blocks.iter().map(|b| b.name.text.as_str()).collect();
+    assert_eq!(blocks, ["mine"]);
+}
+
+#[test]
+fn what_a_distribution_left_in_etc_finds_the_built_in_files() {
+    let read = read(&[("scl.conf", "@module appmodel\n@include 'scl/*/*.conf'\n")], HEAD);
+    assert!(!read.has_errors(), "{}", read.report());
+    assert!(read.config().blocks.iter().any(|b| b.name.text == "cisco-parser"));
+}
+
+#[test]
+fn scl_root_and_include_path_say_where_the_library_is() {
+    let own = [("lib/scl.conf", "block parser mine() { kv-parser(); };\n"), ("lib/scl/empty.conf", "")];
+    for define in ["@define scl-root \"%folder%/lib/scl\"", "@define include-path \"%folder%:%folder%/lib\""] {
+        let read = read(&own, &format!("@version: 4.11\n{define}\n@include \"scl.conf\"\n"));
+        assert!(!read.has_errors(), "{}", read.report());
+        assert_eq!(read.config().blocks.len(), 1, "{define}");
+    }
+}
+
+#[test]
+fn a_file_that_needs_a_module_we_do_not_have_is_left_out() {
+    let needs = "@requires mod-java\nblock destination gone() { java(); };\n";
+    let read = read(&[("scl.conf", "@include 'scl/*/*.conf'\n"), ("scl/j/plugin.conf", needs)], HEAD);
+    assert!(!read.has_errors(), "{}", read.report());
+    assert!(read.config().blocks.is_empty());
+    let asked = self::read(&[], "@version: 4.11\n@requires mod-java \"install it\"\n");
+    assert!(asked.report().contains("mod-java"), "{}", asked.report());
+    assert!(asked.has_errors());
+}
