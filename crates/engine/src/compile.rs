@@ -9,6 +9,7 @@ mod objects;
 mod paths;
 mod scope;
 mod sources;
+mod states;
 
 use crate::driver::{Destination, Registry, SourceDriver};
 use crate::ledger::{PathCounters, StepCounters};
@@ -57,7 +58,11 @@ pub struct Plan {
     pub filters: BTreeMap<String, Arc<StepCounters>>,
     /// Counters of named parsers, by name.
     pub parsers: BTreeMap<String, Arc<StepCounters>>,
+    pub states: States,
 }
+
+/// Contexts of parsers, by the parser's key and the number of its reference.
+pub type States = BTreeMap<String, Arc<dyn parsers::correlation::State>>;
 
 /// What the running configuration lends to the next one: destinations that stay when nothing about them changed, and the counters of
 /// log paths and filters, which go on under the same name.
@@ -68,6 +73,7 @@ pub struct Existing {
     pub filters: BTreeMap<String, Arc<StepCounters>>,
     /// Counters of named parsers, by name.
     pub parsers: BTreeMap<String, Arc<StepCounters>>,
+    pub states: States,
 }
 
 impl Existing {

@@ -40,6 +40,10 @@ struct Run<'a> {
     out: &'a mut Outbox,
     /// Writes are logged because somebody still needs the old state.
     isolated: bool,
+    /// Parsers with contexts are run even when no message reaches them.
+    tick: bool,
+    /// Messages made inside embedded log paths, which end there.
+    ended: usize,
 }
 
 /// Answers of filters that were asked together.
@@ -61,6 +65,22 @@ impl Machine {
         scratch: &mut Scratch,
         out: &mut Outbox,
     ) -> Outcome {
+        self.go(program, batch, scratch, out, false)
+    }
+
+    /// Runs the program on an empty batch for what its contexts have to say.
+    pub fn tick(&mut self, program: &Program, batch: &mut Batch, scratch: &mut Scratch, out: &mut Outbox) {
+        self.go(program, batch, scratch, out, true);
+    }
+
+    fn go(
+        &mut self,
+        program: &Program,
+        batch: &mut Batch,
+        scratch: &mut Scratch,
+        out: &mut Outbox,
+        tick: bool,
+    ) -> Outcome {
         let total = batch.records.len();
         self.undo.clear();
         self.ordered.resize_with(program.ordered.len(), Vec::new);
@@ -68,12 +88,13 @@ impl Machine {
         all.clear();
         all.extend(0..total as u32);
         out.flow_control = false;
-        let mut run = Run { machine: self, batch, scratch, out, isolated: false };
+        let mut run = Run { machine: self, batch, scratch, out, isolated: false, tick, ended: 0 };
         if !program.source_nodes.is_empty() {
             run.nodes(&program.source_nodes, &mut all);
         }
         let mut matched = run.branches(&program.branches, &all, After::Nothing);
         run.deliver_ordered(program);
+        matched.retain(|i| run.batch.records.get(*i as usize).is_some_and(|r| (r.origin as usize) < total));
         let routed = distinct(run.batch, &matched);
         matched.clear();
         self.spare.push(matched);
@@ -87,7 +108,11 @@ impl Run<'_> {
     fn nodes(&mut self, nodes: &[Node], selection: &mut Vec<u32>) {
         for node in nodes {
             if selection.is_empty() {
-                return;
+                match self.tick {
+                    false => return,
+                    true if !node.is_stateful() => continue,
+                    true => {}
+                }
             }
             match node {
                 Node::Filter(step) => {
@@ -105,16 +130,21 @@ impl Run<'_> {
                 }
                 Node::Parse(step) => {
                     self.save(selection);
-                    let before = selection.len();
+                    let (before, joined) = (selection.len(), self.batch.joined());
                     step.parser.parse(self.batch, selection, &mut self.scratch.filter);
-                    step.counters.not_matched.add(before - selection.len());
+                    // What contexts have made was not parsed.
+                    let made = self.batch.joined() - joined;
+                    let matched = selection.len().saturating_sub(made);
+                    step.counters.not_matched.add(before.saturating_sub(matched));
                     if step.last {
-                        step.counters.matched.add(selection.len());
+                        step.counters.matched.add(matched);
                     }
                 }
                 Node::Fork(branches) => {
                     // What follows an embedded log{} still sees the message as it was here.
+                    let joined = self.batch.joined();
                     let matched = self.branches(branches, selection, After::Original);
+                    self.ended += self.batch.joined() - joined;
                     self.recycle(std::mem::replace(selection, matched));
                 }
                 Node::Join(branches) => {
@@ -176,7 +206,11 @@ impl Run<'_> {
             }
             for (at, branch) in branches.iter().enumerate().filter(|(_, b)| b.fallback == pass_fallback) {
                 if remaining.is_empty() {
-                    break;
+                    match self.tick {
+                        false => break,
+                        true if !branch.is_stateful() => continue,
+                        true => {}
+                    }
                 }
                 let mark = self.machine.undo.len();
                 let nobody_after = at == last && !fallbacks && after == After::Nothing;
@@ -212,8 +246,8 @@ impl Run<'_> {
             self.recycle(selection);
         }
         if after == After::Joined {
-            let records = &self.batch.records;
-            result.sort_by_key(|i| records.get(*i as usize).map_or(0, |r| r.origin));
+            let batch = &*self.batch;
+            result.sort_by_key(|i| batch.records.get(*i as usize).map_or(0, |r| batch.rank(r)));
         } else {
             result.extend(input.iter().filter(|i| self.is_taken(&taken, **i)));
         }
@@ -277,8 +311,11 @@ impl Run<'_> {
         {
             counters.ingress.add(selection.len());
         }
+        let (joined, ended) = (self.batch.joined(), self.ended);
         self.nodes(branch.nodes.get(skip..).unwrap_or_default(), selection);
         if let Some(counters) = &branch.counters {
+            // Messages made on this path come in here.
+            counters.ingress.add((self.batch.joined() - joined).saturating_sub(self.ended - ended));
             counters.matched.add(distinct(self.batch, selection));
         }
     }
@@ -345,8 +382,8 @@ impl Run<'_> {
         for (index, ordered) in program.ordered.iter().enumerate() {
             let mut parked = std::mem::take(&mut self.machine.ordered[index]);
             if !parked.is_empty() {
-                let records = &self.batch.records;
-                parked.sort_by_key(|i| records.get(*i as usize).map_or(0, |r| r.origin));
+                let batch = &*self.batch;
+                parked.sort_by_key(|i| batch.records.get(*i as usize).map_or(0, |r| batch.rank(r)));
                 self.out.flow_control = ordered.flow_control;
                 ordered.destination.format(self.batch, &parked, self.scratch, self.out);
             }

@@ -65,6 +65,15 @@ pub enum Node {
 }
 
 impl Node {
+    /// Has something to do when no message comes: contexts whose time is over.
+    pub fn is_stateful(&self) -> bool {
+        match self {
+            Node::Parse(step) => step.parser.state().is_some(),
+            Node::Fork(branches) | Node::Join(branches) => branches.is_stateful(),
+            _ => false,
+        }
+    }
+
     /// Adds what the node looks at. Destinations of [`Node::DeliverOrdered`] are the program's to ask.
     pub fn reads(&self, demand: &mut Demand) {
         match self {
@@ -89,6 +98,11 @@ impl Program {
         narrow(&mut self.source_nodes, &demand);
         narrow_branches(&mut self.branches, &demand);
         self.demand = demand;
+        self.stateful = self.source_nodes.iter().any(Node::is_stateful) || self.branches.is_stateful();
+        if self.stateful {
+            // Contexts see the messages of a connection in their order.
+            self.share_max = Some(0);
+        }
     }
 }
 
@@ -150,6 +164,12 @@ pub struct Branch {
     pub counters: Option<Arc<PathCounters>>,
 }
 
+impl Branch {
+    pub fn is_stateful(&self) -> bool {
+        self.nodes.iter().any(Node::is_stateful)
+    }
+}
+
 /// Sibling branches, with what is known of them together.
 #[derive(Clone, Default)]
 pub struct Branches {
@@ -199,6 +219,10 @@ impl Branches {
         self.list.iter().any(|b| b.writes)
     }
 
+    pub fn is_stateful(&self) -> bool {
+        self.list.iter().any(Branch::is_stateful)
+    }
+
     /// Adds what all the branches read.
     pub fn reads(&self, demand: &mut Demand) {
         for branch in &self.list {
@@ -217,8 +241,10 @@ pub struct Program {
     pub ordered: Vec<Ordered>,
     /// At least one path is flow-controlled.
     pub flow_control: bool,
-    /// Batches of one connection that may be in work at the same time, where parallelize() bounds it.
+    /// Batches of one connection that may be in work at other workers at the same time, where parallelize() or contexts bound it.
     pub share_max: Option<usize>,
+    /// Some parser keeps messages: it is run once a second even when none come.
+    pub stateful: bool,
     /// What is read of a message anywhere on its way.
     pub demand: Demand,
     /// Which stored matches of regular expressions anything reads: the others are not stored.

@@ -1,10 +1,11 @@
 //! The engine as a whole: starts a plan, replaces it by another one without losing a message, and stops.
 
-use crate::compile::{DestinationKey, Existing, Plan, PlannedSource};
+use crate::compile::{DestinationKey, Existing, Plan, PlannedSource, States};
 use crate::driver::Destination;
+use crate::program::Program;
 use crate::source::Source;
 use crate::window::Budget;
-use crate::worker::{Shared, Worker, WorkerHandle};
+use crate::worker::{self, Shared, Worker, WorkerHandle};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
@@ -38,6 +39,8 @@ pub struct View {
     pub paths: Vec<(String, Arc<crate::ledger::PathCounters>)>,
     pub filters: BTreeMap<String, Arc<crate::ledger::StepCounters>>,
     pub parsers: BTreeMap<String, Arc<crate::ledger::StepCounters>>,
+    /// Contexts of parsers.
+    pub states: States,
 }
 
 pub struct Engine {
@@ -98,7 +101,8 @@ impl Engine {
             }
             fresh.push(Arc::clone(&planned.destination));
         }
-        let Plan { sources, destinations, paths, filters, parsers, .. } = plan;
+        let Plan { sources, destinations, paths, filters, parsers, states, .. } = plan;
+        let programs = self.stateful_programs();
         let planned: Vec<Arc<PlannedSource>> = sources.into_iter().map(Arc::new).collect();
         if let Err(errors) = self.switch_sources(&planned) {
             close_all(&fresh);
@@ -106,6 +110,11 @@ impl Engine {
         }
         // Nothing formats for the old destinations any more once every worker has been round.
         self.barrier();
+        let stays = |state| states.values().any(|s| Arc::ptr_eq(s, state));
+        for gone in self.existing.states.values().filter(|state| !stays(state)) {
+            gone.close();
+        }
+        self.empty_contexts(programs);
         let mut now = Existing::new();
         let mut shown = Vec::new();
         for planned in destinations {
@@ -116,6 +125,7 @@ impl Engine {
         now.paths = paths.iter().map(|p| (p.key.clone(), Arc::clone(&p.counters))).collect();
         now.filters = filters.clone();
         now.parsers = parsers.clone();
+        now.states = states.clone();
         let old = std::mem::replace(&mut self.existing, now).destinations;
         for (key, destination) in &old {
             match self.existing.destinations.contains_key(key) {
@@ -129,6 +139,7 @@ impl Engine {
             paths: paths.into_iter().map(|p| (p.name, p.counters)).collect(),
             filters,
             parsers,
+            states,
         };
         Ok(())
     }
@@ -170,6 +181,7 @@ impl Engine {
                 }
             }
             self.running = kept.into_iter().chain(started).collect();
+            self.note_stateful();
             return Ok(());
         }
         self.stop_sources(&started);
@@ -181,7 +193,26 @@ impl Engine {
             }
         }
         self.running = again;
+        self.note_stateful();
         Err(errors)
+    }
+
+    fn note_stateful(&self) {
+        let sources = self.running.iter().map(|r| Arc::clone(&r.source));
+        self.shared.set_stateful(sources.filter(|s| s.settings().program.stateful).collect());
+    }
+
+    /// The programs that run now and have contexts.
+    fn stateful_programs(&self) -> Vec<Arc<Program>> {
+        let programs = self.running.iter().map(|r| Arc::clone(&r.source.settings().program));
+        programs.filter(|program| program.stateful).collect()
+    }
+
+    /// Gives programs a tick, in which contexts that were closed say their last.
+    fn empty_contexts(&self, programs: Vec<Arc<Program>>) {
+        let Some(worker) = self.workers().first().filter(|_| !programs.is_empty()) else { return };
+        worker.run(move |cx| programs.iter().for_each(|program| worker::tick(cx, program)));
+        self.barrier();
     }
 
     fn stop_sources(&self, stopping: &[Running]) {
@@ -226,8 +257,12 @@ impl Engine {
 
     /// Stops reading, waits for what was read to be delivered, at most `patience`, and ends the workers.
     pub fn stop(mut self, patience: Duration) {
+        let programs = self.stateful_programs();
         let running = std::mem::take(&mut self.running);
         self.stop_sources(&running);
+        // What was begun is not lost: contexts are closed as if their time was over.
+        self.existing.states.values().for_each(|state| state.close());
+        self.empty_contexts(programs);
         let until = Instant::now() + patience;
         let outlets: Vec<_> = self.view.destinations.iter().flat_map(|(_, d)| d.outlets()).collect();
         while Instant::now() < until && outlets.iter().any(|o| o.waiting() > 0 && o.is_moving()) {

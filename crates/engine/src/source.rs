@@ -120,3 +120,16 @@ impl Source {
         drop(in_work);
     }
 }
+
+/// Runs a program on an empty batch for what its contexts have to say.
+pub fn tick(
+    program: &Arc<Program>,
+    batch: &mut Batch,
+    machine: &mut Machine,
+    scratch: &mut Scratch,
+    out: &mut Outbox,
+) {
+    scratch.begin_batch(batch.received);
+    scratch.prepare(program);
+    machine.tick(program, batch, scratch, out);
+}

@@ -3,11 +3,13 @@
 mod handle;
 mod port;
 mod shared;
+mod ticks;
 mod timer;
 
 pub use handle::WorkerHandle;
 pub use port::{After, Port, PortContext};
 pub use shared::{Job, Shared};
+pub(crate) use ticks::tick;
 
 use crate::chunk::Chunk;
 use handle::{Command, WAKER};
@@ -206,6 +208,7 @@ impl Worker {
             for outlet in self.handle.outlets() {
                 outlet.tick(now, spare);
             }
+            ticks::run(&mut self.cx);
             let closing: Vec<usize> =
                 self.ports.iter_mut().filter_map(|(at, port)| (!port.tick(now)).then_some(at)).collect();
             for at in closing {
@@ -246,6 +249,7 @@ impl Worker {
                         self.close(at);
                     }
                 }
+                Command::Run(f) => f(&mut self.cx),
                 Command::Barrier(done) => {
                     self.jobs_up_to(usize::MAX);
                     self.cx.outbox.flush();

@@ -5,6 +5,8 @@
 //! the parser for a program whose demand is known. Values are spans of the text they were found in wherever they can be.
 
 mod build;
+pub mod contextual_data;
+pub mod correlation;
 pub mod csv;
 pub mod date;
 mod found;
@@ -20,6 +22,8 @@ pub mod regexp;
 pub mod sdata;
 pub mod syslog;
 pub mod tags;
+mod tree;
+pub mod xml;
 
 #[cfg(test)]
 mod testing;
@@ -32,6 +36,7 @@ use conf_schema::Component;
 
 /// Every parser: a new one is its file and a line here.
 pub const ALL: &[(&Component, BuildParser)] = &[
+    (&contextual_data::ADD_CONTEXTUAL_DATA, contextual_data::build),
     (&csv::CSV_PARSER, csv::build),
     (&date::DATE_PARSER, date::build),
     (&json::JSON_PARSER, json::build),
@@ -41,6 +46,8 @@ pub const ALL: &[(&Component, BuildParser)] = &[
     (&sdata::SDATA_PARSER, sdata::build),
     (&syslog::SYSLOG_PARSER, syslog::build),
     (&tags::TAGS_PARSER, tags::build),
+    (&xml::WINDOWS_EVENTLOG_XML_PARSER, xml::build_windows),
+    (&xml::XML, xml::build),
 ];
 
 /// Stable codes of this crate: (code, title, what it means and what to do).

@@ -1,5 +1,6 @@
 //! What every parser offers the engine.
 
+use crate::correlation::State;
 use filter::FilterContext;
 use record::{Batch, Demand, NameId};
 use std::sync::Arc;
@@ -18,6 +19,17 @@ pub trait Parse: Send + Sync {
 
     /// The same parser for a program that reads only what `demand` says; `None` when it would be no other.
     fn narrowed(&self, _demand: &Demand) -> Option<Arc<dyn Parse>> {
+        None
+    }
+
+    /// The contexts of a parser that keeps messages. Such a parser is run with an empty selection once a second, may add records to the
+    /// batch and put them into the selection, and sees the batches of a connection in their order.
+    fn state(&self) -> Option<Arc<dyn State>> {
+        None
+    }
+
+    /// The same parser with other contexts: those given, left by a reload, where they fit, else new ones. For [`Parse::state`] only.
+    fn with_state(&self, _state: Option<Arc<dyn State>>) -> Option<Arc<dyn Parse>> {
         None
     }
 }

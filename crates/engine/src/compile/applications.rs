@@ -75,7 +75,8 @@ impl<'c> Paths<'_, 'c> {
             return Vec::new();
         }
         let apps = self.wanted(topic, &settings, call.span, diags);
-        let branches: Vec<Branch> = apps.into_iter().map(|app| self.application(app, overlaps, diags)).collect();
+        let branches: Vec<Branch> =
+            apps.into_iter().map(|app| self.application(app, overlaps, diags)).collect();
         self.open.remove(&key);
         if !overlaps {
             return vec![Node::Join(Branches::new(branches))];
@@ -122,10 +123,12 @@ impl<'c> Paths<'_, 'c> {
     fn application(&mut self, app: &'c Application, overlaps: bool, diags: &mut Diagnostics) -> Branch {
         let parts = self.objects.applications.parts(app);
         if let Some(span) = parts.filterx {
-            let text = format!("application `{}`: FilterX blocks are not available in this version", app.name.text);
+            let text =
+                format!("application `{}`: FilterX blocks are not available in this version", app.name.text);
             diags.push(Diagnostic::error("E0108", text, span).help("write the same with filter and parser"));
         }
-        let mut nodes: Vec<Node> = parts.filter.and_then(|f| self.filter_node(f, diags)).into_iter().collect();
+        let mut nodes: Vec<Node> =
+            parts.filter.and_then(|f| self.filter_node(f, diags)).into_iter().collect();
         nodes.extend(self.body(ObjectKind::Parser, parts.parser.unwrap_or_default(), diags));
         if !overlaps {
             let name = &app.name.text;
@@ -136,7 +139,11 @@ impl<'c> Paths<'_, 'c> {
                     vec![
                         text(name, app.name.span),
                         Arg {
-                            kind: ArgKind::Call(call("value", vec![text(".app.name", app.name.span)], app.name.span)),
+                            kind: ArgKind::Call(call(
+                                "value",
+                                vec![text(".app.name", app.name.span)],
+                                app.name.span,
+                            )),
                             span: app.name.span,
                         },
                     ],

@@ -45,6 +45,7 @@ impl<'c> Paths<'_, 'c> {
             paths: self.paths,
             filters: self.filters,
             parsers: self.parsers,
+            states: self.states,
         }
     }
 

@@ -4,7 +4,7 @@
 use super::objects::Objects;
 use super::scope::Names;
 use super::sources::Entry;
-use super::{Existing, PlannedDestination, PlannedPath};
+use super::{Existing, PlannedDestination, PlannedPath, States};
 use crate::driver::Registry;
 use crate::ledger::StepCounters;
 use crate::program::{Branch, Node};
@@ -32,6 +32,7 @@ pub(super) struct Paths<'a, 'c> {
     pub filters: BTreeMap<String, Arc<StepCounters>>,
     /// Counters of named parsers.
     pub parsers: BTreeMap<String, Arc<StepCounters>>,
+    pub states: States,
     pub destinations: Vec<PlannedDestination>,
     pub paths: Vec<PlannedPath>,
     /// Log paths by the source statement they read, in order.
@@ -70,6 +71,7 @@ impl<'a, 'c> Paths<'a, 'c> {
             open: BTreeSet::new(),
             filters: BTreeMap::new(),
             parsers: BTreeMap::new(),
+            states: States::new(),
             destinations: Vec::new(),
             paths: Vec::new(),
             by_source: BTreeMap::new(),
@@ -141,7 +143,8 @@ impl<'a, 'c> Paths<'a, 'c> {
         let key = log.name.as_ref().map_or_else(|| self.texts.text(log.span).to_owned(), |n| n.text.clone());
         let counters = self.existing.paths.get(&key).cloned().unwrap_or_default();
         self.paths.push(PlannedPath { name, key, counters: Arc::clone(&counters) });
-        let nodes = self.items(&rest, diags);
+        let mut nodes = self.items(&rest, diags);
+        self.give_states(&mut nodes);
         let branch = self.branch(nodes, &flags, Some(counters));
         if sources.is_empty() {
             let text = "a log path without a source gets no messages";

@@ -73,7 +73,8 @@ impl<'c> Paths<'_, 'c> {
                 other => steps.push(other),
             }
         }
-        let nodes = self.items(&steps, diags);
+        let mut nodes = self.items(&steps, diags);
+        self.give_states(&mut nodes);
         for entry in &mut entries {
             entry.nodes.extend(nodes.iter().cloned());
         }

@@ -18,12 +18,15 @@ pub(super) type MakePort = Box<dyn FnOnce(Token, &PortContext) -> std::io::Resul
 
 type Visit = Box<dyn FnMut(&mut dyn Port) -> bool + Send>;
 
+pub(super) type Errand = Box<dyn FnOnce(&mut PortContext) + Send>;
+
 pub(super) enum Command {
     Add(MakePort),
     Ready(Token),
     PumpAt(Instant, Weak<Outlet>),
     /// Visits every port; those for which it says `true` are closed.
     Each(Visit),
+    Run(Errand),
     /// Everything read so far has been handed over when the sender is dropped.
     Barrier(SyncSender<()>),
     Stop,
@@ -80,6 +83,11 @@ impl WorkerHandle {
     /// Visits every port in its own thread; those for which `visit` says `true` are closed.
     pub fn each(&self, visit: impl FnMut(&mut dyn Port) -> bool + Send + 'static) {
         self.send(Command::Each(Box::new(visit)));
+    }
+
+    /// Does something in its thread, between two batches.
+    pub(crate) fn run(&self, errand: impl FnOnce(&mut PortContext) + Send + 'static) {
+        self.send(Command::Run(Box::new(errand)));
     }
 
     pub fn barrier(&self, done: SyncSender<()>) {

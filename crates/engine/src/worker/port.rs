@@ -5,6 +5,7 @@ use super::shared::Shared;
 use crate::exec::Machine;
 use crate::outbox::Outbox;
 use crate::program::Scratch;
+use crate::window::Window;
 use mio::Token;
 use record::{Batch, Stamp, Zone, ZoneCursor};
 use std::sync::Arc;
@@ -62,6 +63,8 @@ pub struct PortContext {
     pub lane_outbox: Outbox,
     pub machine: Machine,
     pub scratch: Scratch,
+    /// What contexts have made, which no peer waits for.
+    pub(super) made: Arc<Window>,
     zone: ZoneCursor,
     batches: Vec<Batch>,
 }
@@ -76,6 +79,7 @@ impl PortContext {
         identity: template::Identity,
     ) -> PortContext {
         PortContext {
+            made: Window::new(usize::MAX, None, Arc::clone(&shared.budget)),
             handle,
             shared,
             token: Token(0),

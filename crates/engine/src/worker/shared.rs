@@ -5,7 +5,7 @@ use super::port::PortContext;
 use crate::lane::Lane;
 use crate::source::Source;
 use crate::window::{Budget, Ticket};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use record::Batch;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -55,6 +55,8 @@ pub struct Shared {
     jobs_waiting: AtomicUsize,
     spare: Mutex<Vec<Batch>>,
     next_worker: AtomicUsize,
+    /// Sources whose log paths keep messages.
+    stateful: RwLock<Vec<Arc<Source>>>,
 }
 
 impl Shared {
@@ -69,6 +71,7 @@ impl Shared {
             jobs_waiting: AtomicUsize::new(0),
             spare: Mutex::default(),
             next_worker: AtomicUsize::new(0),
+            stateful: RwLock::default(),
         })
     }
 
@@ -85,6 +88,17 @@ impl Shared {
     pub fn any_worker(&self) -> Option<&WorkerHandle> {
         let workers = self.workers();
         workers.get(self.next_worker.fetch_add(1, Ordering::Relaxed) % workers.len().max(1))
+    }
+
+    /// The sources that are given a tick once a second.
+    pub fn set_stateful(&self, sources: Vec<Arc<Source>>) {
+        *self.stateful.write() = sources;
+    }
+
+    /// Those of them that one worker looks after.
+    pub(super) fn stateful(&self, index: usize) -> Vec<Arc<Source>> {
+        let sources = self.stateful.read();
+        sources.iter().skip(index).step_by(self.asleep.len().max(1)).cloned().collect()
     }
 
     /// Whether a batch given away now would be taken up at once.

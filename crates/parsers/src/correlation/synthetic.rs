@@ -1,0 +1,158 @@
+//! A message made of the messages of a context: what it takes over, and the values and tags it gets.
+
+use crate::found::assign;
+use filter::{FilterContext, span_in};
+use record::{Batch, Demand, Flags, NameId, Record, Span, TagId, ValueType};
+use std::sync::Arc;
+use template::{Msg, Template};
+
+/// What a made message takes over: `inherit-mode()`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Inherit {
+    /// Host and stamp of the last message.
+    None,
+    /// All of the last message.
+    LastMessage,
+    /// All of the last message, and values it has not from the ones before.
+    #[default]
+    Context,
+}
+
+impl Inherit {
+    pub const NAMES: [(&'static str, Inherit); 3] =
+        [("none", Inherit::None), ("last-message", Inherit::LastMessage), ("context", Inherit::Context)];
+
+    pub fn named(name: &str) -> Option<Inherit> {
+        Inherit::NAMES.iter().find(|(n, _)| *n == name).map(|(_, inherit)| *inherit)
+    }
+}
+
+#[derive(Clone, Default)]
+pub struct Synthetic {
+    pub inherit: Inherit,
+    /// Set one after the other: later ones see earlier ones.
+    pub values: Vec<(NameId, Arc<Template>)>,
+    pub tags: Vec<TagId>,
+}
+
+impl Synthetic {
+    /// Makes a message of a context that holds at least one and adds it to the records of `into`; its index there. While its values are
+    /// printed it is the last message of the context, `@0`; afterwards the context is what it was.
+    pub fn make(
+        &self,
+        messages: &mut Arc<Batch>,
+        id: &[u8],
+        into: &mut Batch,
+        cx: &mut FilterContext,
+    ) -> Option<u32> {
+        let batch = Arc::get_mut(messages)?;
+        let mark = batch.mark();
+        let record = self.inherited(batch)?;
+        batch.records.push(record);
+        let index = batch.records.len() - 1;
+        if self.inherit == Inherit::Context {
+            merge(batch, index);
+        }
+        self.apply(messages, index, id, cx);
+        let made = messages.records.get(index).and_then(|record| into.adopt(messages, record, |_| true));
+        Arc::get_mut(messages)?.back_to(mark);
+        made.and_then(|made| u32::try_from(made).ok())
+    }
+
+    /// Sets values and tags of one of the context's messages.
+    pub fn apply(&self, messages: &mut Arc<Batch>, index: usize, id: &[u8], cx: &mut FilterContext) {
+        let mut text = cx.work.text();
+        for (name, template) in &self.values {
+            text.clear();
+            let kind = self.print(template, messages, index, id, cx, &mut text);
+            if let Some(batch) = Arc::get_mut(messages) {
+                let span = batch.append(&text);
+                assign(batch, index, *name, span, kind);
+            }
+        }
+        cx.work.keep_text(text);
+        if let Some(batch) = Arc::get_mut(messages) {
+            self.tags.iter().for_each(|tag| batch.set_tag(index, *tag));
+        }
+    }
+
+    fn print(
+        &self,
+        template: &Template,
+        messages: &Arc<Batch>,
+        index: usize,
+        id: &[u8],
+        cx: &mut FilterContext,
+        text: &mut Vec<u8>,
+    ) -> ValueType {
+        let Some(record) = messages.records.get(index) else { return ValueType::String };
+        let msg = Msg { batch: messages, record };
+        cx.render.with_context(messages, id, |render| template.render_typed(msg, render, text))
+    }
+
+    fn inherited(&self, batch: &Batch) -> Option<Record> {
+        let last = *batch.records.last()?;
+        if self.inherit != Inherit::None {
+            return Some(last);
+        }
+        let mut record = Record::new(Span::EMPTY);
+        (record.host, record.stamp) = (last.host, last.stamp);
+        record.flags.set(Flags::LOCAL);
+        // Of no peer.
+        record.context = u16::MAX;
+        Some(record)
+    }
+
+    pub fn reads(&self, demand: &mut Demand) {
+        for (_, template) in &self.values {
+            template.reads(demand);
+        }
+        if self.inherit == Inherit::None {
+            demand.name(NameId::HOST);
+        }
+        demand.stamp = true;
+    }
+
+    pub fn names(&self) -> Vec<NameId> {
+        self.values.iter().map(|(name, _)| *name).collect()
+    }
+}
+
+/// Fills in what the last message has not, from the newest of the others that has it. Tags are not taken over.
+fn merge(batch: &mut Batch, index: usize) {
+    let Some(made) = batch.records.get(index).copied() else { return };
+    let mut found: Vec<(NameId, Span, ValueType)> = Vec::new();
+    let mut fields = [made.host, made.message, made.program, made.pid, made.msgid];
+    let (mut sdata, mut sdata_changed) = (made.sdata, Flags::default());
+    // The message it was copied from stands right before it.
+    for record in batch.records.iter().take(index.saturating_sub(1)).rev() {
+        let others = [record.host, record.message, record.program, record.pid, record.msgid];
+        for (field, other) in fields.iter_mut().zip(others).filter(|(field, _)| field.is_empty()) {
+            *field = other;
+        }
+        if sdata.is_empty() && !record.sdata.is_empty() {
+            (sdata, sdata_changed) = (record.sdata, Flags(record.flags.0 & Flags::SDATA_CHANGED.0));
+        }
+        for (name, value) in batch.entries(record) {
+            let known = found.iter().any(|(n, _, _)| *n == name) || batch.overridden(&made, name) == Some(true);
+            if let (false, Some(value)) = (known, value)
+                && batch.overridden(record, name) == Some(true)
+            {
+                let span = span_in(batch, value.bytes).unwrap_or(Span::EMPTY);
+                found.push((name, span, value.kind));
+            }
+        }
+    }
+    let names = [NameId::HOST, NameId::MESSAGE, NameId::PROGRAM, NameId::PID, NameId::MSGID];
+    let before = [made.host, made.message, made.program, made.pid, made.msgid];
+    for ((name, field), _) in names.into_iter().zip(fields).zip(before).filter(|((_, f), b)| f != b) {
+        assign(batch, index, name, field, ValueType::String);
+    }
+    if let Some(record) = batch.records.get_mut(index) {
+        record.sdata = sdata;
+        record.flags.set(sdata_changed);
+    }
+    for (name, span, kind) in found.into_iter().rev() {
+        batch.set_span(index, name, span, kind);
+    }
+}
