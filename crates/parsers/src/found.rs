@@ -1,5 +1,9 @@
 //! What a parser has found in one text, until it is sure that the text is good: then it becomes values of the record.
 
+mod join;
+
+pub use join::Joiner;
+
 use record::{Batch, Flags, NameId, Span, ValueType};
 
 #[derive(Default)]
@@ -52,6 +56,17 @@ impl Found {
     pub fn made_part(&mut self, name: NameId, start: usize, end: usize, kind: ValueType) {
         let Span { start, len } = Span::between(start, end);
         self.pieces.push(Piece { name, start, len, made: true, kind });
+    }
+
+    /// What has been found so far, for [`Found::cut`].
+    pub fn mark(&self) -> (usize, usize) {
+        (self.pieces.len(), self.made.len())
+    }
+
+    /// Takes back what was found since the mark.
+    pub fn cut(&mut self, (pieces, made): (usize, usize)) {
+        self.pieces.truncate(pieces);
+        self.made.truncate(made);
     }
 
     pub fn text(&mut self, name: NameId, text: &[u8], kind: ValueType) {

@@ -3,7 +3,6 @@
 mod number;
 mod reader;
 mod text;
-mod tree;
 
 use crate::build::Build;
 use crate::found::Found;
@@ -11,12 +10,12 @@ use crate::input::Input;
 use crate::learned::Learned;
 use crate::options::{PARSER, PREFIX};
 use crate::parse::{Parse, Writes};
+use crate::tree::Tree;
 use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings};
 use filter::{FilterContext, clear_matches, new_asker, note_matches, stored_max};
 use reader::{Outcome, Reader};
 use record::{Batch, Demand, NameId};
 use std::sync::Arc;
-use tree::Tree;
 
 pub static JSON_PARSER: Component = Component {
     context: Context::Parser,

@@ -16,7 +16,7 @@ pub struct Learned {
 
 impl Default for Learned {
     fn default() -> Learned {
-        Learned { keys: HashMap::with_hasher(Seed(RandomState::new().hash_one(0u8))) }
+        Learned { keys: HashMap::with_hasher(Seed::new()) }
     }
 }
 
@@ -49,9 +49,15 @@ impl Learned {
 
 /// Multiply and fold, eight bytes at a time, from a seed peers cannot know.
 #[derive(Clone, Copy)]
-struct Seed(u64);
+pub struct Seed(u64);
 
-struct Fold(u64);
+impl Seed {
+    pub fn new() -> Seed {
+        Seed(RandomState::new().hash_one(0u8))
+    }
+}
+
+pub struct Fold(u64);
 
 impl BuildHasher for Seed {
     type Hasher = Fold;

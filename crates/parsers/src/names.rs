@@ -99,6 +99,10 @@ impl<V: Copy> Table<V> {
         table
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
     #[inline(always)]
     pub fn get(&self, key: &[u8]) -> Option<V> {
         match self.sieve >> sieve(key) & 1 {

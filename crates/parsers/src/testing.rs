@@ -28,7 +28,14 @@ impl FilterEnv for World {
     fn named_filters(&self) -> &NamedFilters {
         &self.named
     }
+    fn read_file(&self, path: &str) -> std::io::Result<Vec<u8>> {
+        let file = FILES.iter().find(|(name, _)| *name == path).map(|(_, text)| text.as_bytes().to_vec());
+        file.ok_or_else(|| std::io::ErrorKind::NotFound.into())
+    }
 }
+
+/// The files there are.
+const FILES: &[(&str, &str)] = crate::contextual_data::FILES;
 
 pub fn parsed(text: &str) -> Parsed {
     conf_syntax::parse_text("t", &format!("parser p {{ {text}; }};"), &ParseOptions::default())
@@ -213,6 +220,7 @@ fn sample(component: &str, option: &str) -> Option<String> {
         "format" => "\"%s\"".to_owned(),
         "flags" if component == "regexp-parser" => "\"ignore-case\"".to_owned(),
         "type" => "pcre".to_owned(),
+        "database" => "\"hosts.csv\"".to_owned(),
         "quote-pairs" => "\"[]\"".to_owned(),
         _ => return None,
     })

@@ -5,11 +5,11 @@ mod array;
 
 use super::number::{self, Number};
 use super::text::{self, Str};
-use super::tree::{Inside, Member};
 use super::{Json, Step};
 use crate::found::Found;
 use crate::learned::Learned;
 use crate::marks::{Any, Marks};
+use crate::tree::{Inside, Member};
 use record::{NameId, ValueType};
 
 /// Objects and arrays in each other: json-c gives up at the 32nd.

@@ -1,8 +1,8 @@
 //! Arrays: as a value, as JSON again, or at the top, where the items become matches.
 
 use super::super::text;
-use super::super::tree::{Inside, Member};
 use super::{Reader, Step, Take, put_scalar};
+use crate::tree::{Inside, Member};
 use record::{NameId, ValueType};
 
 impl Reader<'_> {

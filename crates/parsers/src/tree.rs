@@ -56,6 +56,14 @@ impl Tree {
         }
     }
 
+    /// Whether no name is read.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Tree::All => false,
+            Tree::Some(wanted) => wanted.nodes.first().is_none_or(Table::is_empty),
+        }
+    }
+
     /// Whether an item of an array at the top is read.
     pub fn item(&self, name: NameId) -> bool {
         match self {
