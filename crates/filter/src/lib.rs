@@ -33,7 +33,7 @@ pub use env::{FilterEnv, NamedFilters};
 pub use filter::Filter;
 pub use matches::group_names;
 pub use matches::{clear_matches, note_matches, store_matches, stored_max};
-pub use options::{MatcherOptions, template_of, unknown_option, value_of};
+pub use options::{MatcherOptions, template_of, unknown_option, value_of, wrong_pattern};
 pub use pri::PriTable;
 pub use set::FilterSet;
 pub use subject::{Subject, span_in};

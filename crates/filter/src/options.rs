@@ -3,7 +3,7 @@
 use crate::env::FilterEnv;
 use conf_syntax::{Arg, ArgKind, Call};
 use diag::{Diagnostic, Diagnostics, Span, nearest};
-use pattern::PatternOptions;
+use pattern::{PatternError, PatternOptions};
 use template::Template;
 
 /// Codes under which findings are reported: those of filters, or those of another crate that uses the same options.
@@ -138,4 +138,15 @@ pub fn unknown_option(
         }
     };
     diags.push(finding);
+}
+
+/// A finding about a pattern's `text`, which the configuration gives at `at`. Marks the byte, unless escapes make the place uncertain.
+pub fn wrong_pattern(code: &'static str, error: &PatternError, text: &str, at: Span) -> Diagnostic {
+    let written = (at.end - at.start) as usize;
+    let quotes = written.checked_sub(text.len()).filter(|n| matches!(n, 0 | 2)).map(|n| n / 2);
+    let place = error.offset.zip(quotes).map_or(at, |(offset, quote)| {
+        let start = at.start as usize + quote + offset;
+        Span::new(at.file, start, start + 1)
+    });
+    Diagnostic::error(code, format!("wrong pattern: {error}"), place).note(format!("see {}", error.code))
 }

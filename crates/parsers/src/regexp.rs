@@ -6,7 +6,7 @@ use crate::options::{PARSER, PREFIX};
 use crate::parse::{Parse, Writes};
 use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings};
 use diag::{Diagnostic, nearest};
-use filter::{FilterContext, note_matches, store_matches};
+use filter::{FilterContext, note_matches, store_matches, wrong_pattern};
 use pattern::{Pattern, PatternOptions};
 use record::{Batch, Demand, NameId};
 use std::sync::Arc;
@@ -80,8 +80,7 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
         let pattern = match Pattern::compile(&text.text, &options) {
             Ok(pattern) => pattern,
             Err(e) => {
-                let finding = Diagnostic::error("A0104", e.to_string(), text.span);
-                b.diags.push(finding.note(format!("see {}", e.code)));
+                b.diags.push(wrong_pattern("A0104", &e, &text.text, text.span));
                 continue;
             }
         };

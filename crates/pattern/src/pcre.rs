@@ -124,16 +124,11 @@ fn build(
     })
 }
 
-/// PCRE2's own words, without the crate's decoration.
+/// PCRE2's own words, without the crate's decoration: its offset counts what was put before the pattern.
 fn message_of(error: &pcre2::Error) -> String {
     let text = error.to_string();
-    match text.split_once(": ") {
-        Some((head, rest)) if head.starts_with("PCRE2") => match rest.split_once(": ") {
-            Some((place, words)) if place.starts_with("offset") => words.to_owned(),
-            _ => rest.to_owned(),
-        },
-        _ => text,
-    }
+    let decoration = text.strip_prefix("PCRE2: ").and_then(|rest| rest.split_once(": "));
+    decoration.map_or_else(|| text.clone(), |(_, words)| words.to_owned())
 }
 
 /// The length of `(*VERB)`s at the very beginning, where PCRE2 wants to have its settings.

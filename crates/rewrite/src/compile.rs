@@ -12,7 +12,7 @@ use crate::time::{Change, ZoneChange};
 use arguments::{Arguments, CODES};
 use conf_syntax::Call;
 use diag::{Diagnostic, Diagnostics, nearest};
-use filter::{FilterEnv, Subject, note_matches, template_of};
+use filter::{FilterEnv, Subject, note_matches, template_of, wrong_pattern};
 use pattern::{Kind, Pattern, PatternOptions};
 use record::{NameId, intern, tag_id};
 
@@ -194,7 +194,7 @@ fn subst(a: &mut Arguments<'_>) -> Option<Op> {
     let pattern = match Pattern::compile(text, &options) {
         Ok(pattern) => pattern,
         Err(e) => {
-            a.diags.push(Diagnostic::error("R0105", e.to_string(), at).note(format!("see {}", e.code)));
+            a.diags.push(wrong_pattern("R0105", &e, text, at));
             return None;
         }
     };

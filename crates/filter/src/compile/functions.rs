@@ -8,7 +8,7 @@ use crate::matcher::Matcher;
 use crate::matches::group_names;
 use crate::netmask::Net;
 use crate::node::Node;
-use crate::options::{MatcherOptions, template_of, unknown_option, value_of};
+use crate::options::{MatcherOptions, template_of, unknown_option, value_of, wrong_pattern};
 use crate::pri::PriTable;
 use crate::rate::RateLimit;
 use crate::subject::Subject;
@@ -233,9 +233,7 @@ fn matcher(arguments: Arguments<'_>, subject: Subject, diags: &mut Diagnostics) 
     }
     match Pattern::compile(arguments.pattern, &options) {
         Err(e) => {
-            diags.push(
-                Diagnostic::error("F0110", e.to_string(), arguments.at).note(format!("see {}", e.code)),
-            );
+            diags.push(wrong_pattern("F0110", &e, arguments.pattern, arguments.at));
             None
         }
         Ok(pattern) => {
