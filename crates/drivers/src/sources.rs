@@ -7,6 +7,7 @@ pub mod input;
 pub mod internal;
 pub mod listener;
 pub mod network;
+mod optional;
 pub mod pipe;
 mod reading;
 mod senders;

@@ -2,6 +2,7 @@
 
 use super::input::FdInput;
 use super::listener::register;
+use super::optional::Optional;
 use super::reading::{Defaults, Reading, location};
 use super::unix::NO_HOSTNAME_SINCE;
 use crate::destinations::writing::ownership;
@@ -38,31 +39,30 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
     let ownership = ownership(s, diags);
     let shown = path.display().to_string();
     let key = reading.persist_name.clone().unwrap_or_else(|| format!("affile_sd.({shown})"));
+    let optional = Optional::new(s.bool("optional").unwrap_or(false), &key, &location(s, cx));
     let (parsing, finish) = (reading.syslog.clone(), reading.finish.clone());
     Some(SourceDriver {
         key,
-        opened_with: format!("{shown} {ownership:?} {}", reading.fixed()),
+        opened_with: format!("{shown} {ownership:?} {} {}", reading.fixed(), optional.attempt()),
         driver: "pipe",
         instance: shown,
         settings: Box::new(move |program| SourceSettings::new(parsing.clone(), finish.clone(), program)),
         start: Box::new(PipeStart {
             path,
-            optional: s.bool("optional").unwrap_or(false),
+            optional,
             create_dirs: s.bool("create-dirs").unwrap_or(false),
             ownership,
             reading,
-            location: location(s, cx),
         }),
     })
 }
 
 struct PipeStart {
     path: PathBuf,
-    optional: bool,
+    optional: Optional,
     create_dirs: bool,
     ownership: Ownership,
     reading: Reading,
-    location: String,
 }
 
 impl PipeStart {
@@ -94,14 +94,10 @@ impl Start for PipeStart {
     fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
         let file = match self.open() {
             Ok(file) => file,
-            Err(error) if self.optional => {
-                oplog::warning(
-                    "Optional source cannot be opened, going on without it",
-                    &[("location", &self.location), ("error", &error)],
-                );
-                return Ok(());
+            Err(error) => {
+                let text = format!("cannot open the pipe {}: {error}", self.path.display());
+                return self.optional.settle(Err(text));
             }
-            Err(error) => return Err(format!("cannot open the pipe {}: {error}", self.path.display())),
         };
         let worker = shared.any_worker().ok_or("there are no workers")?;
         let reading = &self.reading;

@@ -3,6 +3,7 @@
 use super::datagram::{DatagramOptions, DatagramPort, Origin, Processes};
 use super::listener::{Accepted, Listener, Socket, backlog};
 use super::network::generation;
+use super::optional::Optional;
 use super::reading::{Defaults, Reading, location};
 use super::senders::PeerFacts;
 use crate::destinations::writing::ownership;
@@ -35,7 +36,7 @@ pub const NO_HOSTNAME_SINCE: (u16, u16) = (3, 2);
 struct UnixStart {
     stream: bool,
     path: PathBuf,
-    optional: bool,
+    optional: Optional,
     create_dirs: bool,
     ownership: Ownership,
     socket: SocketOptions,
@@ -81,17 +82,18 @@ fn build(stream: bool, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnost
     let shown = path.display().to_string();
     let key =
         reading.persist_name.clone().unwrap_or_else(|| format!("afsocket_sd.({kind},AF_UNIX({shown}))"));
+    let optional = Optional::new(s.bool("optional").unwrap_or(false), &key, &location(s, cx));
     let (parsing, finish) = (reading.syslog.clone(), reading.finish.clone());
     Some(SourceDriver {
         key,
-        opened_with: format!("{shown} {opened_with}"),
+        opened_with: format!("{shown} {opened_with} {}", optional.attempt()),
         driver,
         instance: format!("{driver},{shown}"),
         settings: Box::new(move |program| SourceSettings::new(parsing.clone(), finish.clone(), program)),
         start: Box::new(UnixStart {
             stream,
             path,
-            optional: s.bool("optional").unwrap_or(false),
+            optional,
             create_dirs,
             ownership,
             socket,
@@ -133,16 +135,7 @@ fn identity(path: &Path) -> Option<(u64, u64)> {
 
 impl Start for UnixStart {
     fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
-        match self.open(shared, source) {
-            Err(error) if self.optional => {
-                oplog::warning(
-                    "Optional source cannot be opened, going on without it",
-                    &[("location", &self.location), ("error", &error)],
-                );
-                Ok(())
-            }
-            outcome => outcome,
-        }
+        self.optional.settle(self.open(shared, source))
     }
 }
 

@@ -60,7 +60,11 @@ fn folders_permissions_and_what_is_in_the_way() {
     let error = running.reload(&config("pipe(\"%dir%/file\");")).expect_err("no pipe");
     assert!(error.contains("no named pipe"), "{error}");
     assert_eq!(running.text("file"), "text");
-    running.reload(&config("pipe(\"%dir%/file\" optional(yes));")).expect("optional");
+    let optional = config("pipe(\"%dir%/file\" optional(yes));");
+    running.reload(&optional).expect("optional");
+    std::fs::remove_file(running.path("file")).expect("remove");
+    running.reload(&optional).expect("tried again");
+    assert!(std::fs::metadata(running.path("file")).expect("it was made").file_type().is_fifo());
 }
 
 #[test]

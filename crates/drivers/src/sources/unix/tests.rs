@@ -90,7 +90,18 @@ fn optional_goes_on_without_it() {
     let mut running = Running::idle();
     let error = running.reload(&config("unix-dgram(\"%dir%/none/in\");")).expect_err("there is no folder");
     assert!(error.contains("create-dirs(yes)"), "{error}");
-    running.reload(&config("unix-dgram(\"%dir%/none/in\" optional(yes));")).expect("optional");
+    let optional = config("unix-dgram(\"%dir%/none/in\" optional(yes));");
+    running.reload(&optional).expect("optional");
+    running.reload(&optional).expect("still not there");
+    std::fs::create_dir(running.path("none")).expect("mkdir");
+    running.reload(&optional).expect("tried again");
+    let identity = |running: &Running| {
+        use std::os::unix::fs::MetadataExt;
+        std::fs::metadata(running.path("none/in")).expect("it was made").ino()
+    };
+    let first = identity(&running);
+    running.reload(&optional).expect("kept");
+    assert_eq!(identity(&running), first, "what is open is not opened anew");
 }
 
 #[test]
