@@ -2,6 +2,7 @@
 
 mod datagram;
 pub mod file;
+mod finish;
 pub mod network;
 mod paced;
 pub mod pipe;

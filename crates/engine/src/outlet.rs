@@ -2,6 +2,8 @@
 //!
 //! Any worker may bring a chunk; whoever finds the outlet unattended writes it out on the spot. No thread of its own, no hand-off.
 
+mod retire;
+
 use crate::chunk::Chunk;
 use crate::ledger::{DestinationCounters, Reason};
 use crate::worker::WorkerHandle;
@@ -69,6 +71,10 @@ pub trait Sink: Send {
     fn own(&mut self, _now: Instant) -> Option<Chunk> {
         None
     }
+
+    /// The queue is taken away from the sink in the middle of a message: writes the rest of it, waiting for the peer at most until
+    /// then. A connection on which that fails is of no use any more and has to be closed.
+    fn finish(&mut self, _chunk: &mut Chunk, _progress: &mut Progress<'_>, _until: Instant) {}
 
     /// The last call: everything that could be written was.
     fn close(&mut self) {}
@@ -222,6 +228,10 @@ impl Outlet {
             while let Some(chunk) = work.pop_back() {
                 queue.chunks.push_front(chunk);
             }
+            if queue.closed {
+                self.abandon(queue);
+                return;
+            }
             match status {
                 Status::Retry(after) => {
                     let at = Instant::now() + after;
@@ -304,44 +314,9 @@ impl Outlet {
         }
     }
 
-    /// Takes over what waits at the outlet of a predecessor.
-    pub fn inherit(self: &Arc<Outlet>, from: &Outlet, spare: &mut Vec<Chunk>) {
-        let mut old = from.queue.lock();
-        let chunks = std::mem::take(&mut old.chunks);
-        let messages: usize = chunks.iter().map(Chunk::messages).sum();
-        old.messages -= messages;
-        drop(old);
-        from.counters.waiting.sub(messages);
-        self.counters.waiting.add(messages);
-        self.counters.accepted.add(messages);
-        let mut queue = self.queue.lock();
-        queue.messages += messages;
-        for mut chunk in chunks.into_iter().rev() {
-            chunk.rewind();
-            queue.chunks.push_front(chunk);
-        }
-        drop(queue);
-        self.pump(spare);
-    }
-
     /// Whether waiting for it has a point: it is not unreachable or stuck.
     pub fn is_moving(&self) -> bool {
         !self.queue.lock().stalled
-    }
-
-    /// Writes what can be written and lets go of the rest, counted.
-    pub fn close(self: &Arc<Outlet>, spare: &mut Vec<Chunk>) {
-        self.queue.lock().not_before = None;
-        self.pump(spare);
-        let mut queue = self.queue.lock();
-        queue.closed = true;
-        let left: usize = queue.chunks.drain(..).map(|c| c.messages()).sum();
-        queue.messages -= left;
-        drop(queue);
-        self.counters.waiting.sub(left);
-        self.counters.dropped.add(Reason::Abandoned, left);
-        self.sink.lock().close();
-        self.home.release(self.id);
     }
 }
 

@@ -108,6 +108,10 @@ impl Sink for Paced {
         chunk
     }
 
+    fn finish(&mut self, chunk: &mut Chunk, progress: &mut Progress<'_>, until: Instant) {
+        self.sink.finish(chunk, progress, until);
+    }
+
     fn close(&mut self) {
         self.writer.forget(self.id);
         self.sink.close();

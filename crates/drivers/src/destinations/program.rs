@@ -2,6 +2,7 @@
 
 mod child;
 
+use super::finish::{Peer, finish};
 use super::single::{Place, SingleDestination};
 use super::stream::Unreachable;
 use super::writing::{self, Layout};
@@ -190,6 +191,20 @@ impl Sink for ProgramSink {
     fn tick(&mut self, now: Instant) {
         self.look();
         self.advance(now);
+    }
+
+    fn finish(&mut self, chunk: &mut Chunk, progress: &mut Progress<'_>, until: Instant) {
+        // A program that does not take the rest ends with half a message: it is given its end either way.
+        if !self.rewind
+            && let State::Running(child) = &mut self.state
+            && let Err(error) = finish(child, chunk, progress, until)
+        {
+            let command = &self.options.command;
+            oplog::notice(
+                "The destination program does not take the end of a message",
+                &[("cmdline", command), ("error", &error)],
+            );
+        }
     }
 
     fn close(&mut self) {

@@ -3,6 +3,7 @@
 mod connection;
 mod failback;
 
+use super::finish::finish;
 use super::single::Place;
 use super::target::{Address, Connect, Next, Route, local_name};
 use connection::{Connection, Input};
@@ -298,6 +299,19 @@ impl Sink for StreamSink {
             self.leave();
         }
         self.advance(now);
+    }
+
+    fn finish(&mut self, chunk: &mut Chunk, progress: &mut Progress<'_>, until: Instant) {
+        if !self.inside || self.rewind {
+            return;
+        }
+        let State::Open(connection) = &mut self.state else { return };
+        if let Err(error) = finish(connection, chunk, progress, until) {
+            let fields: [oplog::Field<'_>; 2] = [("fd", &connection.fd()), ("error", &error)];
+            oplog::notice("The server does not take the end of a message, it will get it whole", &fields);
+            self.leave();
+        }
+        self.inside = false;
     }
 
     fn close(&mut self) {

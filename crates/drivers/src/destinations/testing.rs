@@ -19,7 +19,7 @@ pub fn template(text: &str) -> Arc<Template> {
 }
 
 pub struct Rig {
-    _engine: Engine,
+    pub engine: Engine,
     pub destination: SingleDestination,
     pub outlet: Arc<Outlet>,
 }
@@ -36,17 +36,11 @@ impl Rig {
         let destination = SingleDestination::new(("test", "test".into()), writer, limits, false, make);
         destination.start(engine.shared()).expect("start");
         let outlet = destination.outlets().remove(0);
-        Rig { _engine: engine, destination, outlet }
+        Rig { engine: engine, destination, outlet }
     }
 
     pub fn send<T: AsRef<[u8]>>(&self, messages: &[T]) {
-        let mut chunk = Chunk::default();
-        chunk.flow_control = true;
-        for message in messages {
-            chunk.bytes.extend_from_slice(message.as_ref());
-            chunk.ends.push(chunk.bytes.len() as u32);
-        }
-        self.outlet.push(chunk);
+        self.outlet.push(chunk(messages));
         self.outlet.pump(&mut Vec::new());
     }
 
@@ -65,6 +59,16 @@ impl Drop for Rig {
     fn drop(&mut self) {
         self.outlet.close(&mut Vec::new());
     }
+}
+
+pub fn chunk<T: AsRef<[u8]>>(messages: &[T]) -> Chunk {
+    let mut chunk = Chunk::default();
+    chunk.flow_control = true;
+    for message in messages {
+        chunk.bytes.extend_from_slice(message.as_ref());
+        chunk.ends.push(chunk.bytes.len() as u32);
+    }
+    chunk
 }
 
 /// Waits for a state that other threads bring about.

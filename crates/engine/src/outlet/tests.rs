@@ -3,12 +3,14 @@ use crate::window::{Budget, Wake, Window};
 use crate::worker::{Shared, Worker};
 use std::sync::atomic::AtomicBool;
 
-/// A sink that takes what the test lets it.
+/// A sink that takes what the test lets it: so many messages, and half of the next one.
 struct Fake {
     got: Arc<Mutex<Vec<u8>>>,
     /// Messages it still takes before it says `then`.
     room: Arc<Mutex<usize>>,
     then: fn() -> Status,
+    /// The peer takes the rest of a message at the end.
+    finishes: Arc<AtomicBool>,
 }
 
 impl Sink for Fake {
@@ -16,14 +18,15 @@ impl Sink for Fake {
         while let Some(chunk) = chunks.front_mut() {
             let mut room = self.room.lock();
             if *room == 0 {
+                let half = chunk.rest().is_empty().then(|| chunk.front().map_or(0, |m| m.len() / 2));
+                self.take(chunk, half.unwrap_or(0), progress);
                 return (self.then)();
             }
             if let Some(message) = chunk.front() {
                 assert_ne!(message, b"panic", "as the test asks");
-                self.got.lock().extend_from_slice(message);
-                progress.delivered(1, message.len());
+                let size = if chunk.rest().is_empty() { message.len() } else { chunk.rest().len() };
+                self.take(chunk, size, progress);
                 *room -= 1;
-                chunk.skip(1);
             }
             if chunk.is_empty()
                 && let Some(chunk) = chunks.pop_front()
@@ -33,22 +36,37 @@ impl Sink for Fake {
         }
         Status::Done
     }
+
+    fn finish(&mut self, chunk: &mut Chunk, progress: &mut Progress<'_>, _until: Instant) {
+        if self.finishes.load(Ordering::SeqCst) {
+            self.take(chunk, chunk.rest().len(), progress);
+        }
+    }
+}
+
+impl Fake {
+    fn take(&self, chunk: &mut Chunk, size: usize, progress: &mut Progress<'_>) {
+        self.got.lock().extend_from_slice(&chunk.pending()[..size]);
+        progress.delivered(chunk.advance(size), size);
+    }
 }
 
 struct Bench {
     outlet: Arc<Outlet>,
     got: Arc<Mutex<Vec<u8>>>,
     room: Arc<Mutex<usize>>,
+    finishes: Arc<AtomicBool>,
 }
 
 fn bench(messages_max: usize, room: usize, then: fn() -> Status) -> Bench {
     let shared = Shared::new(1, Budget::new(1 << 20), false);
     let worker = Worker::new(0, shared, template::Identity::new("here")).expect("worker");
     let (got, room) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(room)));
-    let sink = Fake { got: Arc::clone(&got), room: Arc::clone(&room), then };
+    let finishes = Arc::new(AtomicBool::new(true));
+    let sink = Fake { got: Arc::clone(&got), room: Arc::clone(&room), then, finishes: Arc::clone(&finishes) };
     let limits = QueueLimits { messages_max };
     let outlet = Outlet::new("fake".into(), Arc::default(), limits, worker.handle(), |_| Box::new(sink));
-    Bench { outlet, got, room }
+    Bench { outlet, got, room, finishes }
 }
 
 fn chunk(messages: &[&str]) -> Chunk {
@@ -156,5 +174,57 @@ fn closing_counts_what_is_left() {
     b.outlet.close(&mut Vec::new());
     b.check("a", 0, 1);
     b.outlet.push(chunk(&["late"]));
+    b.check("a", 0, 2);
+}
+
+#[test]
+fn a_successor_takes_over_at_the_end_of_a_message() {
+    let (old, new) = (bench(10, 1, || Status::Blocked), bench(10, 10, || Status::Blocked));
+    old.push(chunk(&["aa", "bb", "cc"]));
+    old.check("aab", 2, 0);
+    new.outlet.inherit(&old.outlet, &mut Vec::new());
+    old.outlet.close(&mut Vec::new());
+    assert_eq!(*old.got.lock(), b"aabb");
+    assert_eq!((old.outlet.waiting(), old.outlet.counters.waiting.value()), (0, 0));
+    new.check("cc", 0, 0);
+}
+
+#[test]
+fn a_message_the_old_peer_does_not_take_is_begun_anew() {
+    let (old, new) = (bench(10, 1, || Status::Blocked), bench(10, 10, || Status::Blocked));
+    old.finishes.store(false, Ordering::SeqCst);
+    old.push(chunk(&["aa", "bb", "cc"]));
+    new.outlet.inherit(&old.outlet, &mut Vec::new());
+    new.check("bbcc", 0, 0);
+}
+
+#[test]
+fn what_is_inherited_never_comes_between_the_halves_of_a_message() {
+    let (old, new) = (bench(10, 0, || Status::Blocked), bench(10, 0, || Status::Blocked));
+    old.push(chunk(&["a", "b"]));
+    new.push(chunk(&["11", "22"]));
+    new.check("1", 2, 0);
+    new.outlet.inherit(&old.outlet, &mut Vec::new());
+    *new.room.lock() = 10;
+    new.outlet.event(&mut Vec::new());
+    new.check("11ab22", 0, 0);
+}
+
+#[test]
+fn closing_finishes_a_message_that_was_begun() {
+    let b = bench(10, 0, || Status::Blocked);
+    b.push(chunk(&["aa", "bb"]));
+    b.check("a", 2, 0);
+    b.outlet.close(&mut Vec::new());
+    b.check("aa", 0, 1);
+}
+
+#[test]
+fn closing_waits_for_nobody_when_nothing_moved() {
+    let b = bench(10, 0, || Status::Blocked);
+    b.push(chunk(&["aa", "bb"]));
+    b.outlet.tick(Instant::now(), &mut Vec::new());
+    b.outlet.tick(Instant::now(), &mut Vec::new());
+    b.outlet.close(&mut Vec::new());
     b.check("a", 0, 2);
 }

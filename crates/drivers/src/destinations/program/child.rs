@@ -1,6 +1,7 @@
 //! The process behind a `program()` destination: its own process group, its standard input, and its end.
 
 use super::ProgramOptions;
+use crate::destinations::finish::Peer;
 use crate::destinations::single::Place;
 use engine::WorkerHandle;
 use mio::Interest;
@@ -8,7 +9,7 @@ use mio::unix::SourceFd;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use std::io::{self, Write};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{ChildStdin, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -51,13 +52,6 @@ impl Child {
 
     pub fn pid(&self) -> u32 {
         self.process.id()
-    }
-
-    pub fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self.input.as_mut().map(|input| input.write(bytes)) {
-            Some(Ok(0)) | None => Err(io::ErrorKind::WriteZero.into()),
-            Some(result) => result,
-        }
     }
 
     /// How it ended; `None` while it runs.
@@ -109,6 +103,19 @@ impl Child {
             std::thread::park_timeout(LOOK);
         }
         true
+    }
+}
+
+impl Peer for Child {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.input.as_mut().map(|input| input.write(bytes)) {
+            Some(Ok(0)) | None => Err(io::ErrorKind::WriteZero.into()),
+            Some(result) => result,
+        }
+    }
+
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        self.input.as_ref().map(AsFd::as_fd)
     }
 }
 

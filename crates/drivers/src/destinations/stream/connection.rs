@@ -1,5 +1,6 @@
 //! One connection attempt or connection: a non-blocking socket in the readiness loop of its outlet's worker.
 
+use crate::destinations::finish::Peer;
 use crate::destinations::single::Place;
 use engine::WorkerHandle;
 use mio::Interest;
@@ -8,7 +9,7 @@ use rustix::net::{RecvFlags, SendFlags};
 use socket2::Socket;
 use std::io::{self, ErrorKind};
 use std::net::Shutdown;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 /// Reads of one look at what a peer sends: it is thrown away, so there is no hurry.
 const READS_MAX: usize = 64;
@@ -78,6 +79,16 @@ impl Connection {
     pub fn close(mut self) {
         let _ = self.input();
         let _ = self.socket.shutdown(Shutdown::Write);
+    }
+}
+
+impl Peer for Connection {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.send(bytes)
+    }
+
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.socket.as_fd())
     }
 }
 

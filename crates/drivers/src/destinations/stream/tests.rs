@@ -3,7 +3,7 @@
 use super::*;
 use crate::destinations::single::MakeSink;
 use crate::destinations::target::Lookup;
-use crate::destinations::testing::{Rig, expect, numbered, wait_until};
+use crate::destinations::testing::{Rig, chunk, expect, numbered, wait_until};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixListener;
@@ -199,4 +199,54 @@ fn unix_streams() {
     let listener = UnixListener::bind(&path).expect("bind");
     expect(&mut listener.accept().expect("accept").0, &numbered(0, 5));
     wait_until("delivery", || rig.counters().delivered.value() == 5);
+}
+
+#[test]
+fn the_message_under_way_is_finished_before_the_queue_goes_elsewhere() {
+    let (listener, port) = listen();
+    let rig = Rig::new(make(&["127.0.0.1"], port, options()));
+    let place = Place {
+        id: rig.outlet.id,
+        home: rig.engine.shared().any_worker().expect("a worker").clone(),
+        counters: Arc::default(),
+        nudge: Arc::default(),
+        restart: Arc::default(),
+    };
+    let mut peer = accept(&listener);
+    let mut sink = make(&["127.0.0.1"], port, options())(place);
+    let counters = DestinationCounters::default();
+    let (mut spare, messages) = (Vec::new(), huge(3));
+    let mut progress = Progress { counters: &counters, spare: &mut spare };
+    let mut chunks = VecDeque::from([chunk(&messages)]);
+    drop(std::mem::replace(&mut peer, {
+        sink.event();
+        accept(&listener)
+    }));
+    wait_until("the beginning of a message", || {
+        sink.event();
+        sink.write(&mut chunks, &mut progress);
+        !chunks.front().expect("not all").rest().is_empty()
+    });
+    let mut got = Vec::new();
+    let reading = std::thread::spawn(move || {
+        peer.read_to_end(&mut got).expect("read");
+        got
+    });
+    let chunk = chunks.front_mut().expect("not all");
+    sink.finish(chunk, &mut progress, Instant::now() + Duration::from_secs(60));
+    assert_eq!((chunk.messages(), chunk.rest().len(), counters.delivered.value()), (2, 0, 1));
+    sink.close();
+    assert!(reading.join().expect("the peer") == messages[0].as_bytes(), "one message, whole");
+}
+
+#[test]
+fn a_peer_that_takes_nothing_more_does_not_hold_the_queue() {
+    let (listener, port) = listen();
+    let rig = Rig::new(make(&["127.0.0.1"], port, options()));
+    rig.send(&huge(1));
+    let peer = accept(&listener);
+    wait_until("the beginning of a message", || rig.counters().delivered_bytes.value() > 0);
+    rig.outlet.close(&mut Vec::new());
+    assert_eq!((rig.counters().delivered.value(), rig.counters().dropped.total()), (0, 1));
+    drop(peer);
 }
