@@ -1,6 +1,7 @@
-//! Times as text: every date macro, formatted once per second and zone and copied from there.
+//! Times as text: every date macro, formatted once per hour and zone and copied from there; another second of the hour only changes
+//! its digits.
 
-use crate::sink::Sink;
+use crate::sink::{Sink, push_padded};
 use crate::{TsFormat, calendar};
 use record::{Civil, Stamp, Zone, ZoneCursor};
 use std::sync::{Arc, Mutex};
@@ -123,17 +124,21 @@ impl Date {
         }
     }
 
-    fn format(&self, stamp: &Stamp, offset: i32, out: &mut Vec<u8>) {
+    /// Formats a time and says where in the text its minutes and seconds stand; `None` when that is not known.
+    fn format(&self, stamp: &Stamp, offset: i32, out: &mut Vec<u8>) -> Option<Places> {
         let civil = Civil::from_seconds(stamp.secs.saturating_add(i64::from(offset)));
+        let mut places = Some(Places::default());
         for part in &*self.parts {
             match part {
                 Part::Text(text) => out.extend_from_slice(text),
-                // Writing to a vector cannot fail.
                 Part::Kind(kind) => {
+                    places = places.and_then(|places| places.with(*kind, out.len()));
+                    // Writing to a vector cannot fail.
                     let _ = calendar::write(*kind, &civil, stamp.secs, offset, out);
                 }
             }
         }
+        places
     }
 
     /// Bytes behind the place of the fraction: the offset of an ISO stamp.
@@ -142,27 +147,101 @@ impl Date {
     }
 }
 
-/// Seconds kept per macro: messages of several senders whose clocks differ a little do not push each other out.
-const SECONDS: usize = 4;
+/// Where the two digits of the minute and of the second stand in a text; [`NOWHERE`] when they do not.
+#[derive(Clone, Copy, Debug)]
+struct Places {
+    min: u8,
+    sec: u8,
+}
+
+const NOWHERE: u8 = u8::MAX;
+
+impl Default for Places {
+    fn default() -> Places {
+        Places { min: NOWHERE, sec: NOWHERE }
+    }
+}
+
+impl Places {
+    /// These and those of a macro printed at `at`; `None` when a minute or second would stand twice, or is not two digits.
+    fn with(self, kind: DateKind, at: usize) -> Option<Places> {
+        let (min, sec) = match kind {
+            DateKind::Bsd => (Some(10), Some(13)),
+            DateKind::Full => (Some(15), Some(18)),
+            DateKind::Iso => (Some(14), Some(17)),
+            DateKind::Min => (Some(0), None),
+            DateKind::Sec => (None, Some(0)),
+            DateKind::Unix => return None,
+            _ => (None, None),
+        };
+        let place = |old: u8, new: Option<usize>| match new {
+            None => Some(old),
+            Some(new) if old == NOWHERE && at + new + 2 <= TEXT_BYTES => Some((at + new) as u8),
+            Some(_) => None,
+        };
+        Some(Places { min: place(self.min, min)?, sec: place(self.sec, sec)? })
+    }
+}
+
+/// Texts kept per macro: messages of several senders whose clocks differ a little do not push each other out.
+const TEXTS: usize = 4;
 /// Longer texts are formatted each time.
 pub(crate) const TEXT_BYTES: usize = 48;
 
+/// The text of one second, which can be made that of any other of the `size` seconds from `start` on.
 #[derive(Clone, Copy, Debug)]
-struct Second {
+struct Known {
     secs: i64,
+    start: i64,
+    size: u32,
     offset: i32,
     /// 0: not filled.
     len: u8,
+    places: Places,
     text: [u8; TEXT_BYTES],
 }
 
-const UNFILLED: Second = Second { secs: 0, offset: 0, len: 0, text: [0; TEXT_BYTES] };
+const UNFILLED: Known = Known {
+    secs: 0,
+    start: 0,
+    size: 0,
+    offset: 0,
+    len: 0,
+    places: Places { min: NOWHERE, sec: NOWHERE },
+    text: [0; TEXT_BYTES],
+};
+
+impl Known {
+    #[inline(always)]
+    fn is(&self, stamp: &Stamp, offset: i32) -> bool {
+        self.secs == stamp.secs && self.offset == offset && self.len != 0
+    }
+
+    /// Makes the text that of another second, formatting it if need be. False when it cannot be kept; it is in `scratch` then.
+    #[inline(never)]
+    fn change(&mut self, date: &Date, stamp: &Stamp, offset: i32, scratch: &mut Vec<u8>) -> bool {
+        let in_hour = stamp.secs.wrapping_sub(self.start) as u64;
+        if in_hour >= u64::from(self.size) || self.offset != offset {
+            return fill(self, date, stamp, offset, scratch);
+        }
+        self.secs = stamp.secs;
+        self.put(self.places.min, in_hour as u32 / 60);
+        self.put(self.places.sec, in_hour as u32 % 60);
+        true
+    }
+
+    fn put(&mut self, place: u8, value: u32) {
+        if let Some(digits) = self.text.get_mut(place as usize..).and_then(|t| t.first_chunk_mut::<2>()) {
+            *digits = [b'0' + (value / 10) as u8, b'0' + (value % 10) as u8];
+        }
+    }
+}
 
 /// What a worker remembers for one date macro.
 #[derive(Clone, Debug)]
 pub(crate) struct DateCache {
     cursor: Option<ZoneCursor>,
-    seconds: [Second; SECONDS],
+    known: [Known; TEXTS],
     /// A text while it is made.
     scratch: Vec<u8>,
 }
@@ -170,7 +249,7 @@ pub(crate) struct DateCache {
 impl DateCache {
     pub fn new(date: &Date) -> DateCache {
         let cursor = date.zone.clone().map(ZoneCursor::new);
-        DateCache { cursor, seconds: [UNFILLED; SECONDS], scratch: Vec::new() }
+        DateCache { cursor, known: [UNFILLED; TEXTS], scratch: Vec::new() }
     }
 
     /// The offset from UTC in which a time is printed.
@@ -182,58 +261,69 @@ impl DateCache {
         }
     }
 
-    /// A time's text, with how much of the buffer it is; `None` when the second does not decide it.
+    /// Appends a time's text; false, with nothing appended, when more than the second decides it or it is too long.
     #[inline(always)]
-    pub fn text(&mut self, date: &Date, stamp: &Stamp) -> Option<(&[u8; TEXT_BYTES], usize)> {
+    pub fn append(&mut self, date: &Date, stamp: &Stamp, out: &mut Vec<u8>) -> bool {
         if date.frac_digits != 0 {
-            return None;
+            return false;
         }
         let offset = self.offset(stamp);
-        let second = &mut self.seconds[(stamp.secs & (SECONDS as i64 - 1)) as usize];
-        let known = second.len != 0 && second.secs == stamp.secs && second.offset == offset;
-        if !known && !fill(second, date, stamp, offset, &mut self.scratch) {
-            return None;
+        let known = &mut self.known[slot(stamp)];
+        if !known.is(stamp, offset) && !known.change(date, stamp, offset, &mut self.scratch) {
+            return false;
         }
-        Some((&second.text, second.len as usize))
+        push_padded(out, &known.text, known.len as usize);
+        true
     }
 
     #[inline]
     pub fn write(&mut self, date: &Date, stamp: &Stamp, sink: &mut Sink<'_>) {
+        let out = sink.out();
         let offset = self.offset(stamp);
-        let second = &mut self.seconds[(stamp.secs & (SECONDS as i64 - 1)) as usize];
-        if (second.len == 0 || second.secs != stamp.secs || second.offset != offset)
-            && !fill(second, date, stamp, offset, &mut self.scratch)
-        {
-            sink.out().extend_from_slice(&self.scratch);
-        } else if date.frac_digits == 0 {
-            sink.padded(&second.text, second.len as usize);
-        } else {
-            let text = second.text.get(..second.len as usize).unwrap_or_default();
-            let (before, after) =
-                text.split_at_checked(text.len().saturating_sub(date.tail())).unwrap_or_default();
-            let out = sink.out();
-            out.extend_from_slice(before);
-            append_fraction(out, stamp.usec, date.frac_digits);
-            out.extend_from_slice(after);
+        let known = &mut self.known[slot(stamp)];
+        if !known.is(stamp, offset) && !known.change(date, stamp, offset, &mut self.scratch) {
+            out.extend_from_slice(&self.scratch);
+            return;
         }
+        if date.frac_digits == 0 {
+            push_padded(out, &known.text, known.len as usize);
+            return;
+        }
+        let text = known.text.get(..known.len as usize).unwrap_or_default();
+        let (before, after) =
+            text.split_at_checked(text.len().saturating_sub(date.tail())).unwrap_or_default();
+        out.extend_from_slice(before);
+        append_fraction(out, stamp.usec, date.frac_digits);
+        out.extend_from_slice(after);
     }
 }
 
-/// Formats a second. False when the text in `scratch` cannot be kept: it is too long, or more than the second decides it.
+#[inline(always)]
+fn slot(stamp: &Stamp) -> usize {
+    (stamp.secs & (TEXTS as i64 - 1)) as usize
+}
+
+/// Formats a time. False when the text in `scratch` cannot be kept: it is too long, or more than the second decides it.
 #[cold]
-fn fill(second: &mut Second, date: &Date, stamp: &Stamp, offset: i32, scratch: &mut Vec<u8>) -> bool {
+fn fill(known: &mut Known, date: &Date, stamp: &Stamp, offset: i32, scratch: &mut Vec<u8>) -> bool {
     scratch.clear();
     if let Some(digits) = date.direct() {
         digits_of(stamp.usec, digits, scratch);
         return false;
     }
-    date.format(stamp, offset, scratch);
+    let places = date.format(stamp, offset, scratch);
     // An empty text cannot be told from none, and there is none.
-    let Some(room) = second.text.get_mut(..scratch.len()) else {
+    let Some(room) = known.text.get_mut(..scratch.len()) else {
         return false;
     };
     room.copy_from_slice(scratch);
-    (second.len, second.secs, second.offset) = (scratch.len() as u8, stamp.secs, offset);
+    let in_hour = stamp.secs.saturating_add(i64::from(offset)).rem_euclid(3600);
+    (known.start, known.size) = match places {
+        Some(_) => (stamp.secs.saturating_sub(in_hour), 3600),
+        None => (stamp.secs, 1),
+    };
+    (known.len, known.secs, known.offset) = (scratch.len() as u8, stamp.secs, offset);
+    known.places = places.unwrap_or_default();
     true
 }
 
@@ -243,3 +333,6 @@ pub(crate) fn digits_of(usec: u32, digits: u8, out: &mut Vec<u8>) {
     append_fraction(out, usec.min(999_999), digits);
     out.drain(point..(point + 1).min(out.len()));
 }
+
+#[cfg(test)]
+mod tests;

@@ -104,6 +104,9 @@ impl Line {
             header(msg, out)?;
         }
         self.stamp(msg, cx, out)?;
+        if words(record, text, out) {
+            return append_line(text, record.message.start as usize, record.message.end(), out);
+        }
         field(record.host, text, out)?;
         out.push(b' ');
         let start = if record.msghdr.is_empty() {
@@ -182,9 +185,8 @@ impl Line {
             && cache.offset(&record.stamp) == record.stamp.offset
         {
             field(Span { start: record.stamp_text, len: BSD_STAMP_BYTES }, &msg.batch.text, out)?;
-        } else {
-            let (text, len) = cache.text(&self.stamp, &record.stamp)?;
-            push_padded(out, text, len);
+        } else if !cache.append(&self.stamp, &record.stamp, out) {
+            return None;
         }
         out.push(b' ');
         Some(())
@@ -216,6 +218,39 @@ fn as_received(text: &[u8], record: &Record) -> Option<usize> {
         at += 1;
     }
     (record.message.start as usize == at).then_some(record.message.end())
+}
+
+/// Bytes `HOST PROGRAM PID` may have to be copied as one.
+const WORDS_BYTES: usize = 64;
+
+/// Appends `HOST PROGRAM[PID]: ` for a message that has the three as words of one text, as RFC 5424 puts them; false, with nothing
+/// appended, for others.
+#[inline(always)]
+fn words(record: &Record, text: &[u8], out: &mut Vec<u8>) -> bool {
+    let Record { host, program, pid, .. } = *record;
+    let len = pid.end().wrapping_sub(host.start as usize);
+    let together = record.msghdr.is_empty()
+        && !host.is_empty()
+        && !program.is_empty()
+        && !pid.is_empty()
+        && program.start as usize == host.end() + 1
+        && pid.start as usize == program.end() + 1
+        && len <= WORDS_BYTES;
+    let Some(chunk) = text.get(host.start as usize..).and_then(|rest| rest.first_chunk::<WORDS_BYTES>())
+    else {
+        return false;
+    };
+    let behind_program = program.end().wrapping_sub(host.start as usize);
+    if !together || chunk.get(host.len as usize) != Some(&b' ') || chunk.get(behind_program) != Some(&b' ') {
+        return false;
+    }
+    let before = out.len();
+    push_padded(out, chunk, len);
+    if let Some(blank) = out.get_mut(before + behind_program) {
+        *blank = b'[';
+    }
+    push_padded(out, b"]: \0", 3);
+    true
 }
 
 /// A field.

@@ -6,7 +6,7 @@ use crate::rfc3164::{Cursor, Pri, pri, skip_count};
 use crate::sdata;
 use crate::syslog::{Kinds, Rest, Rules};
 use crate::timestamp::Clock;
-use crate::word::find;
+use crate::word::{Lanes, find};
 use record::{Flags, Record, Span};
 
 pub(crate) enum Outcome {
@@ -22,14 +22,14 @@ const FIELDS_MAX: [usize; 4] = [255, 48, 128, 32];
 
 /// Reads `<PRI>1 STAMP HOST APP PROCID MSGID SDATA MSG`. With `fast`, the usual form is tried first.
 #[inline(always)]
-pub(crate) fn parse(
+pub(crate) fn parse<L: Lanes>(
     text: &[u8],
     record: &mut Record,
     clock: &mut Clock,
     rules: &Rules,
     fast: bool,
 ) -> Outcome {
-    if fast && fast::parse(text, record, clock, rules).is_some() {
+    if fast && fast::parse::<L>(text, record, clock, rules).is_some() {
         return Outcome::Done;
     }
     general(text, record, clock, rules)

@@ -3,10 +3,11 @@
 //! A record keeps its STRUCTURED-DATA as one valid span; nothing is split until somebody asks for a parameter.
 
 pub mod build;
+mod quick;
 
 pub use build::Builder;
 
-use crate::word;
+use crate::word::{self, Lanes, Plain};
 
 /// Bytes a value's name may have, the prefix (`.SDATA.`) and the dot between id and parameter included.
 pub const NAME_MAX: usize = 255;
@@ -27,6 +28,36 @@ pub struct Checked {
 /// Checks the elements that begin at `text[at]` with `[`. An error is the place where it goes wrong. `prefix` is the length of what
 /// is put in front of names.
 pub fn check(text: &[u8], at: usize, prefix: usize) -> Result<Checked, usize> {
+    check_with::<Plain>(text, at, prefix)
+}
+
+/// The same in work run with lanes.
+#[inline(always)]
+pub(crate) fn check_with<L: Lanes>(text: &[u8], at: usize, prefix: usize) -> Result<Checked, usize> {
+    let at = elements::<L>(text, at, prefix);
+    if text.get(at) == Some(&b'[') {
+        return fields(text, at, prefix);
+    }
+    Ok(Checked { end: at, exact: true })
+}
+
+/// Passes over short plain elements.
+#[inline(always)]
+fn elements<L: Lanes>(text: &[u8], at: usize, prefix: usize) -> usize {
+    let mut at = at;
+    while prefix <= NAME_MAX - quick::WINDOW
+        && text.get(at) == Some(&b'[')
+        && let Some(window) = text.get(at..).and_then(|rest| rest.first_chunk())
+        && let Some(size) = quick::element::<L>(window)
+    {
+        at += size;
+    }
+    at
+}
+
+/// One field after the other.
+#[inline(never)]
+fn fields(text: &[u8], at: usize, prefix: usize) -> Result<Checked, usize> {
     let mut at = at;
     let mut exact = true;
     let mut marks = Marks::NONE;

@@ -8,6 +8,7 @@ pub use flags::ParseFlags;
 
 use crate::framing::trimmed;
 use crate::timestamp::Clock;
+use crate::word::{Lanes, Windowed, with_lanes};
 use crate::{rfc3164, rfc5424};
 use finish::Finish;
 use record::{Batch, Flags, NameId, Record, Span, Zone, intern, pri};
@@ -167,13 +168,7 @@ impl SyslogParser {
     pub fn parse_batch(&mut self, batch: &mut Batch, from: usize) {
         self.clock.receive(batch.received);
         self.finish.start();
-        match self.mode {
-            Mode::Legacy => self.parse_with(batch, from, Self::legacy),
-            Mode::Protocol => self.parse_with(batch, from, Self::protocol),
-            Mode::ProtocolOnly => self.parse_with(batch, from, Self::protocol_only),
-            Mode::PriOnly => self.parse_with(batch, from, Self::pri_only),
-            Mode::Raw => self.parse_with(batch, from, Self::raw),
-        }
+        with_lanes(ParseBatch { parser: self, batch, from });
     }
 
     #[inline(always)]
@@ -196,24 +191,25 @@ impl SyslogParser {
     }
 
     #[inline(always)]
-    fn legacy(&mut self, text: &[u8], record: &mut Record) -> Option<Rest> {
-        if self.fast && rfc3164::fast::parse(text, record, &mut self.clock, &self.rules).is_some() {
+    fn legacy<L: Lanes>(&mut self, text: &[u8], record: &mut Record) -> Option<Rest> {
+        if self.fast && rfc3164::fast::parse::<L>(text, record, &mut self.clock, &self.rules).is_some() {
             return None;
         }
         Some(rfc3164::parse(text, record, &mut self.clock, &self.rules))
     }
 
     #[inline(always)]
-    fn protocol(&mut self, text: &[u8], record: &mut Record) -> Option<Rest> {
-        match rfc5424::parse(text, record, &mut self.clock, &self.rules, self.fast) {
+    fn protocol<L: Lanes>(&mut self, text: &[u8], record: &mut Record) -> Option<Rest> {
+        match rfc5424::parse::<L>(text, record, &mut self.clock, &self.rules, self.fast) {
             rfc5424::Outcome::Done => None,
             rfc5424::Outcome::Rest(rest) => Some(rest),
-            rfc5424::Outcome::OtherVersion => self.legacy(text, record),
+            rfc5424::Outcome::OtherVersion => self.legacy::<L>(text, record),
         }
     }
 
-    fn protocol_only(&mut self, text: &[u8], record: &mut Record) -> Option<Rest> {
-        match rfc5424::parse(text, record, &mut self.clock, &self.rules, self.fast) {
+    #[inline(always)]
+    fn protocol_only<L: Lanes>(&mut self, text: &[u8], record: &mut Record) -> Option<Rest> {
+        match rfc5424::parse::<L>(text, record, &mut self.clock, &self.rules, self.fast) {
             rfc5424::Outcome::Done => None,
             rfc5424::Outcome::Rest(rest) => Some(rest),
             rfc5424::Outcome::OtherVersion => {
@@ -251,6 +247,27 @@ impl SyslogParser {
             record.stamp_text = Record::NO_TEXT;
         }
         self.tags.apply(batch, index, kinds);
+    }
+}
+
+/// The parsing of a batch, compiled for wide registers too.
+struct ParseBatch<'a> {
+    parser: &'a mut SyslogParser,
+    batch: &'a mut Batch,
+    from: usize,
+}
+
+impl Windowed for ParseBatch<'_> {
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let ParseBatch { parser, batch, from } = self;
+        match parser.mode {
+            Mode::Legacy => parser.parse_with(batch, from, SyslogParser::legacy::<L>),
+            Mode::Protocol => parser.parse_with(batch, from, SyslogParser::protocol::<L>),
+            Mode::ProtocolOnly => parser.parse_with(batch, from, SyslogParser::protocol_only::<L>),
+            Mode::PriOnly => parser.parse_with(batch, from, SyslogParser::pri_only),
+            Mode::Raw => parser.parse_with(batch, from, SyslogParser::raw),
+        }
     }
 }
 

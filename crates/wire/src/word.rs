@@ -2,7 +2,7 @@
 
 pub(crate) mod wide;
 
-pub(crate) use wide::{mask64, sdata_marks};
+pub(crate) use wide::{Lanes, Plain, Windowed, sdata_marks, with_lanes};
 
 const LOW: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
@@ -93,11 +93,11 @@ mod tests {
         for from in 0..136 {
             let window = text[from..].first_chunk::<64>().expect("enough bytes");
             let plain = (0..64).filter(|i| b" :[]".contains(&window[*i])).fold(0u64, |m, i| m | 1 << i);
-            assert_eq!(mask64(window, *b" :[]"), plain);
+            assert_eq!(wide::mask64(window, *b" :[]"), plain);
             let (names, values) = sdata_marks(window);
             let ends = |i: &usize| !matches!(window[*i], 33..=126) || b"=]\"".contains(&window[*i]);
             assert_eq!(names, (0..64).filter(ends).fold(0u64, |m, i| m | 1 << i));
-            assert_eq!(values, mask64(window, *b"\"\\]"));
+            assert_eq!(values, wide::mask64(window, *b"\"\\]"));
         }
         for from in 0..=200 {
             let bad = |i: &usize| !matches!(text[*i], 33..=126) || b"=]\"".contains(&text[*i]);

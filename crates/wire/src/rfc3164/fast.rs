@@ -4,12 +4,17 @@
 use crate::framing::trimmed;
 use crate::syslog::Rules;
 use crate::timestamp::Clock;
-use crate::word::{equal, load8, mask64};
+use crate::word::{Lanes, equal, load8};
 use record::{Record, Span};
 
 /// Fills the record, or returns `None` and leaves it as it was. May look at bytes behind the frame, but never takes any.
 #[inline(always)]
-pub(crate) fn parse(text: &[u8], record: &mut Record, clock: &mut Clock, rules: &Rules) -> Option<()> {
+pub(crate) fn parse<L: Lanes>(
+    text: &[u8],
+    record: &mut Record,
+    clock: &mut Clock,
+    rules: &Rules,
+) -> Option<()> {
     let base = record.frame.start as usize;
     let end = trimmed(text, base, record.frame.end());
     let (pri, size) = pri(load8(text, base)?)?;
@@ -19,7 +24,7 @@ pub(crate) fn parse(text: &[u8], record: &mut Record, clock: &mut Clock, rules: 
     let start = stamp_at + 16;
     let window = text.get(start..)?.first_chunk::<64>()?;
     // Whatever is odd about a word, a mark out of place or a second blank, shows as a mark that is not the expected one.
-    let mut marks = mask64(window, *b" :[]");
+    let mut marks = L::mask(window, *b" :[]");
     let first = load8(window, 0)?;
     let host_end = marks.trailing_zeros() as usize;
     let year = host_end == 4 && (first & 0xff).wrapping_sub(u64::from(b'0')) <= 9;

@@ -8,12 +8,17 @@ use crate::rfc3164::fast::pri;
 use crate::sdata;
 use crate::syslog::Rules;
 use crate::timestamp::Clock;
-use crate::word::{load8, mask64};
+use crate::word::{Lanes, load8};
 use record::{Flags, Record, Span};
 
 /// Fills the record, or returns `None` and leaves it as it was. May look at bytes behind the frame, but never takes any.
 #[inline(always)]
-pub(super) fn parse(text: &[u8], record: &mut Record, clock: &mut Clock, rules: &Rules) -> Option<()> {
+pub(super) fn parse<L: Lanes>(
+    text: &[u8],
+    record: &mut Record,
+    clock: &mut Clock,
+    rules: &Rules,
+) -> Option<()> {
     let base = record.frame.start as usize;
     let end = trimmed(text, base, record.frame.end());
     let (pri, size) = pri(load8(text, base)?)?;
@@ -26,7 +31,7 @@ pub(super) fn parse(text: &[u8], record: &mut Record, clock: &mut Clock, rules: 
     // The stamp has a blank behind it.
     let window = rest.get(size + 1..)?.first_chunk::<64>()?;
     let start = text.len() - rest.len() + size + 1;
-    let blanks = mask64(window, *b" ");
+    let blanks = L::mask(window, *b" ");
     let (host, at, blanks) = word(window, start, 0, blanks, 0)?;
     let (program, at, blanks) = word(window, start, at, blanks, 1)?;
     let (pid, at, blanks) = word(window, start, at, blanks, 2)?;
@@ -37,8 +42,8 @@ pub(super) fn parse(text: &[u8], record: &mut Record, clock: &mut Clock, rules: 
     match text.get(at)? {
         b'-' => at += 1,
         b'[' => {
-            let checked =
-                sdata::check(text.get(..end)?, at, rules.prefix).ok().filter(|checked| checked.exact)?;
+            let checked = sdata::check_with::<L>(text.get(..end)?, at, rules.prefix).ok()?;
+            checked.exact.then_some(())?;
             structured = Span::between(at, checked.end);
             at = checked.end;
         }

@@ -1,6 +1,8 @@
 //! Reading, looking up and writing STRUCTURED-DATA.
 
 use super::*;
+use crate::word::{Windowed, with_lanes};
+use proptest::prelude::*;
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -75,4 +77,36 @@ fn checks_where_it_ends() {
     let value = "v".repeat(VALUE_MAX);
     assert!(end(&format!("- [a x=\"{value}\"]")).is_ok());
     assert!(end(&format!("- [a x=\"{value}v\"]")).is_err());
+}
+
+/// A text of the bytes that matter, checked quickly and one field after the other.
+struct BothWays<'a>(&'a [u8]);
+
+impl Windowed for BothWays<'_> {
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let (quick, slow) = (check_with::<L>(self.0, 0, 7), fields(self.0, 0, 7));
+        assert_eq!(quick, slow, "{}", self.0.escape_ascii());
+        if let Some(size) =
+            self.0.first_chunk().filter(|window| window[0] == b'[').and_then(quick::element::<L>)
+        {
+            assert_eq!(fields(&self.0[..size], 0, 7), Ok(Checked { end: size, exact: true }));
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn both_ways_agree(
+        pieces in prop::collection::vec(
+            prop::sample::select(&["[a", " b=\"", "v\"", "]", "[", "=", " ", "\"", "x", "\\", "\u{e9}", "\n", "[id k=\"v\"]"][..]),
+            0..12,
+        ),
+    ) {
+        let text = format!("[{} {}", pieces.concat(), "the message ".repeat(8));
+        with_lanes(BothWays(text.as_bytes()));
+        with_lanes(BothWays(&text.as_bytes()[1..]));
+    }
 }

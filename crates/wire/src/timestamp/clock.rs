@@ -1,4 +1,4 @@
-//! Turns readings into points in time: guesses the year, knows the source's zone, and remembers the last minute, because
+//! Turns readings into points in time: guesses the year, knows the source's zone, and remembers the last hour, because
 //! neighbouring messages nearly always share it.
 
 use super::Reading;
@@ -18,38 +18,45 @@ pub struct Clock {
     received: Stamp,
     /// Year and month of the receive time in the source's zone, for the year guess.
     now: (i32, u8),
-    bsd: BsdMinute,
+    bsd: BsdHour,
     day: BsdDay,
-    iso: IsoMinute,
+    iso: IsoHour,
 }
 
-/// The last canonical BSD minute: the bytes `Mmm dd h`, `h:mm:` with the blank after the seconds, and what they mean.
+/// The last hour in canonical BSD form: the bytes `Mmm dd h`, `h:__:__ `, and its begin.
 #[derive(Clone, Copy, Debug)]
-struct BsdMinute {
+struct BsdHour {
     head: u64,
     tail: u64,
     secs: i64,
     offset: i32,
 }
 
-/// The day of that minute: the bytes `Mmm dd ` and its midnight on the wall clock.
+/// The day of that hour: the bytes `Mmm dd ` and its midnight on the wall clock.
 #[derive(Clone, Copy, Debug)]
 struct BsdDay {
     head: u64,
     wall: i64,
 }
 
-/// The last ISO minute, the bytes `yyyy-mm-ddThh:mm` and the seconds they mean in UTC, and the last zone, `±hh:mm` with a blank.
+/// The last hour in ISO form, the bytes `yyyy-mm-ddThh:` and the seconds they mean in UTC, and the last zone, `±hh:mm` with a blank.
 #[derive(Clone, Copy, Debug)]
-struct IsoMinute {
+struct IsoHour {
     head: [u64; 2],
     secs: i64,
     zone: u64,
     offset: i32,
 }
 
-/// All bytes of the second word of `Mmm dd hh:mm:ss ` but the two digits of the seconds.
-const BUT_SECONDS: u64 = !(0xffff << 40);
+/// All bytes of the second word of `Mmm dd hh:mm:ss ` but the digits of minutes and seconds.
+const BUT_BSD_TIME: u64 = !(0xffff << 40 | 0xffff << 16);
+
+/// All bytes of the second word of `yyyy-mm-ddThh:mm` but the digits of the minutes.
+const BUT_ISO_TIME: u64 = !(0xffff << 48);
+
+/// An hour is remembered when the zone's offset does not change this long before and after: no wall clock reading in it is ambiguous,
+/// not even in a zone that crosses the date line.
+const STEADY: i64 = 86_400;
 
 /// The seven bytes `Mmm dd ` of the first word.
 const DAY: u64 = !(0xff << 56);
@@ -57,9 +64,9 @@ const DAY: u64 = !(0xff << 56);
 /// The seven bytes of a zone and the blank after it.
 const ZONE: u64 = !(0xff << 56);
 
-impl BsdMinute {
+impl BsdHour {
     /// Matches nothing: its tail has bits set that are always masked out.
-    const NONE: BsdMinute = BsdMinute { head: 0, tail: u64::MAX, secs: 0, offset: 0 };
+    const NONE: BsdHour = BsdHour { head: 0, tail: u64::MAX, secs: 0, offset: 0 };
 }
 
 impl BsdDay {
@@ -67,9 +74,9 @@ impl BsdDay {
     const NONE: BsdDay = BsdDay { head: u64::MAX, wall: 0 };
 }
 
-impl IsoMinute {
+impl IsoHour {
     /// Matches nothing: a stamp does not begin with NULs, and the zone has a bit set that is always masked out.
-    const NONE: IsoMinute = IsoMinute { head: [0; 2], secs: 0, zone: u64::MAX, offset: 0 };
+    const NONE: IsoHour = IsoHour { head: [0; 2], secs: 0, zone: u64::MAX, offset: 0 };
 }
 
 impl Clock {
@@ -80,9 +87,9 @@ impl Clock {
             guess_zone,
             received: Stamp::default(),
             now: (1970, 1),
-            bsd: BsdMinute::NONE,
+            bsd: BsdHour::NONE,
             day: BsdDay::NONE,
-            iso: IsoMinute::NONE,
+            iso: IsoHour::NONE,
         }
     }
 
@@ -92,7 +99,7 @@ impl Clock {
         let civil = Civil::from_seconds(received.secs.saturating_add(i64::from(offset)));
         if self.now != (civil.year, civil.month) {
             self.now = (civil.year, civil.month);
-            (self.bsd, self.day) = (BsdMinute::NONE, BsdDay::NONE);
+            (self.bsd, self.day) = (BsdHour::NONE, BsdDay::NONE);
         }
         self.received = received;
     }
@@ -137,63 +144,60 @@ impl Clock {
     #[inline(always)]
     pub(crate) fn canonical(&mut self, text: &[u8; 16]) -> Option<Stamp> {
         let (head, tail) = (load8(text, 0)?, load8(text, 8)?);
-        if head != self.bsd.head || tail & BUT_SECONDS != self.bsd.tail {
+        if head != self.bsd.head || tail & BUT_BSD_TIME != self.bsd.tail {
             self.learn(text, head, tail)?;
         }
-        let tens = (tail >> 40 & 0xff).wrapping_sub(u64::from(b'0'));
-        let ones = (tail >> 48 & 0xff).wrapping_sub(u64::from(b'0'));
-        if tens > 5 || ones > 9 {
-            return None;
-        }
-        Some(Stamp { secs: self.bsd.secs + (tens * 10 + ones) as i64, usec: 0, offset: self.bsd.offset })
+        let secs = self.bsd.secs + sixty(tail >> 16)? * 60 + sixty(tail >> 40)?;
+        Some(Stamp { secs, usec: 0, offset: self.bsd.offset })
     }
 
-    /// Fills the memory with the minute these bytes name.
+    /// Fills the memory with the hour these bytes name.
     #[inline(never)]
     fn learn(&mut self, text: &[u8; 16], head: u64, tail: u64) -> Option<()> {
         if head & DAY == self.day.head && self.same_day(text).is_some() {
-            (self.bsd.head, self.bsd.tail) = (head, tail & BUT_SECONDS);
+            (self.bsd.head, self.bsd.tail) = (head, tail & BUT_BSD_TIME);
             return Some(());
         }
         let reading = super::parse_bsd(text)?;
         if reading.len != 15 || text[15] != b' ' || self.guess_zone {
             return None;
         }
-        let reading = Reading { wall: Civil { sec: 0, ..reading.wall }, ..reading };
+        let reading = Reading { wall: Civil { min: 0, sec: 0, ..reading.wall }, ..reading };
         let stamp = self.stamp(&reading);
-        if !self.says(&reading, &stamp) {
+        if !self.says(&reading, &stamp) || !self.is_steady(&stamp) {
             return None;
         }
-        self.bsd = BsdMinute { head, tail: tail & BUT_SECONDS, secs: stamp.secs, offset: stamp.offset };
-        let in_day = i64::from(reading.wall.hour) * 3600 + i64::from(reading.wall.min) * 60;
+        self.bsd = BsdHour { head, tail: tail & BUT_BSD_TIME, secs: stamp.secs, offset: stamp.offset };
+        let in_day = i64::from(reading.wall.hour) * 3600;
         self.day = BsdDay { head: head & DAY, wall: stamp.secs + i64::from(stamp.offset) - in_day };
         Some(())
     }
 
-    /// Another minute of the day that is known, as long as the zone's offset does not change around it.
+    /// Another hour of the day that is known, as long as the zone's offset does not change around it.
     fn same_day(&mut self, text: &[u8; 16]) -> Option<()> {
-        let (hour, min) = (super::two_digits(text, 7)?, super::two_digits(text, 10)?);
-        if hour > 23 || min > 59 || text[9] != b':' || text[12] != b':' || text[15] != b' ' {
+        let hour = super::two_digits(text, 7)?;
+        if hour > 23 || text[9] != b':' || text[12] != b':' || text[15] != b' ' {
             return None;
         }
-        let wall = self.day.wall + i64::from(hour) * 3600 + i64::from(min) * 60;
-        let offset = self.zone.offset_at(wall - i64::from(self.bsd.offset));
-        if offset != self.bsd.offset {
-            return None;
-        }
-        self.bsd.secs = wall - i64::from(offset);
-        Some(())
+        let offset = self.bsd.offset;
+        let secs = self.day.wall + i64::from(hour) * 3600 - i64::from(offset);
+        self.is_steady(&Stamp { secs, usec: 0, offset }).then(|| self.bsd.secs = secs)
+    }
+
+    fn is_steady(&mut self, hour: &Stamp) -> bool {
+        [hour.secs - STEADY, hour.secs + STEADY].iter().all(|secs| self.zone.offset_at(*secs) == hour.offset)
     }
 
     /// An ISO stamp with a zone and a blank after it: RFC 5424 section 6.2.3. The bytes it takes, without the blank.
     #[inline(always)]
     pub(crate) fn iso(&mut self, text: &[u8]) -> Option<(Stamp, usize)> {
         let head = text.first_chunk::<20>()?;
-        if [load8(head, 0)?, load8(head, 8)?] != self.iso.head || head[16] != b':' {
-            self.learn_iso(text, head)?;
+        let (day, hour) = (load8(head, 0)?, load8(head, 8)?);
+        if [day, hour & BUT_ISO_TIME] != self.iso.head {
+            self.learn_iso(text, [day, hour & BUT_ISO_TIME])?;
         }
-        let (tens, ones) = (head[17].wrapping_sub(b'0'), head[18].wrapping_sub(b'0'));
-        if tens > 5 || ones > 9 {
+        let wall = self.iso.secs + sixty(hour >> 48)? * 60 + sixty(load8(head, 12)? >> 40)?;
+        if head[16] != b':' {
             return None;
         }
         let mut at = 19;
@@ -217,18 +221,13 @@ impl Clock {
             at += 6;
             self.iso.offset
         };
-        let secs = self.iso.secs + i64::from(tens) * 10 + i64::from(ones) - i64::from(offset);
-        Some((Stamp { secs, usec, offset }, at))
+        Some((Stamp { secs: wall - i64::from(offset), usec, offset }, at))
     }
 
     #[inline(never)]
-    fn learn_iso(&mut self, text: &[u8], head: &[u8; 20]) -> Option<()> {
-        if head[16] != b':' {
-            return None;
-        }
-        let wall = Civil { sec: 0, ..super::parse_iso(text)?.wall };
-        self.iso.head = [load8(head, 0)?, load8(head, 8)?];
-        self.iso.secs = wall.seconds();
+    fn learn_iso(&mut self, text: &[u8], head: [u64; 2]) -> Option<()> {
+        let wall = Civil { min: 0, sec: 0, ..super::parse_iso(text)?.wall };
+        (self.iso.head, self.iso.secs) = (head, wall.seconds());
         Some(())
     }
 
@@ -242,6 +241,14 @@ impl Clock {
         (self.iso.zone, self.iso.offset) = (zone & ZONE, offset);
         Some(())
     }
+}
+
+/// The value of two digits, the first one lowest; `None` for others and from 60 on.
+#[inline(always)]
+fn sixty(digits: u64) -> Option<i64> {
+    let tens = (digits & 0xff).wrapping_sub(u64::from(b'0'));
+    let ones = (digits >> 8 & 0xff).wrapping_sub(u64::from(b'0'));
+    (tens <= 5 && ones <= 9).then_some((tens * 10 + ones) as i64)
 }
 
 /// The year of a stamp without one: this year, but around New Year the one that makes the stamp close to `now` (year, month).

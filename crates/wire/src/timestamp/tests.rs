@@ -91,4 +91,31 @@ proptest! {
             prop_assert_eq!(clock.canonical(bytes), Some(stamp));
         }
     }
+
+    /// One clock that sees stamp after stamp, near a change of the zone's offset among others, says of each what a new one says.
+    #[test]
+    fn remembering_changes_nothing(
+        zone in prop::sample::select(&["UTC", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Kolkata", "America/St_Johns"][..]),
+        start in prop::sample::select(&[1_774_746_000i64, 1_792_890_000, 1_775_314_800, 1_781_000_000][..]),
+        steps in prop::collection::vec(-9000i64..9000, 1..40),
+    ) {
+        let zone = Zone::named(zone).expect("a zone");
+        let received = Stamp { secs: start, usec: 0, offset: 0 };
+        let mut clock = Clock::new(zone.clone(), false);
+        clock.receive(received);
+        for step in steps {
+            let secs = start + step;
+            let stamp = Stamp { secs, usec: 0, offset: zone.offset_at(secs) };
+            let text = format!("{} and more text", written(TimeFormat::Bsd, 0, stamp, stamp.offset));
+            let reading = parse_bsd(text.as_bytes()).expect("a BSD stamp");
+            let mut other = Clock::new(zone.clone(), false);
+            other.receive(received);
+            let bytes = text.as_bytes().first_chunk::<16>().expect("sixteen bytes");
+            if let Some(known) = clock.canonical(bytes) {
+                prop_assert_eq!(known, other.stamp(&reading), "{}", text);
+            }
+            let iso = format!("{} and more text", written(TimeFormat::Iso, 0, stamp, stamp.offset));
+            prop_assert_eq!(clock.iso(iso.as_bytes()), Some((stamp, 25)), "{}", iso);
+        }
+    }
 }

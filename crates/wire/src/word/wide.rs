@@ -1,5 +1,5 @@
 //! Classifies 64 bytes at once: one bit for each byte that is one of a few. A header's fields are then found with bit operations, which do
-//! not wait for each other's memory accesses. The one place of this crate with `unsafe`.
+//! not wait for each other's memory accesses. The one place of this crate with `unsafe`: vector registers, the widest there are.
 
 /// One bit for each byte of the window that is one of `needles`, the first byte lowest.
 #[cfg(target_arch = "x86_64")]
@@ -107,4 +107,150 @@ pub(crate) fn sdata_marks(window: &[u8; 64]) -> (u64, u64) {
         marks.0 |= u64::from(ends) << index;
     }
     marks
+}
+
+/// Where the signs of STRUCTURED-DATA stand in a window, one bit for each byte.
+pub(crate) struct SdataSigns {
+    pub quotes: u64,
+    pub brackets: u64,
+    pub equals: u64,
+    pub blanks: u64,
+    /// Backslashes, and everything but printable ASCII and blanks.
+    pub others: u64,
+}
+
+/// Work whose inner loops look at windows. [`with_lanes`] runs it compiled for the widest registers the processor has.
+pub(crate) trait Windowed {
+    /// Must be `#[inline(always)]`, like all that is called with `L`.
+    fn run<L: Lanes>(self);
+}
+
+/// One look at a window.
+pub(crate) trait Lanes: Copy {
+    /// As [`mask64`].
+    fn mask<const N: usize>(window: &[u8; 64], needles: [u8; N]) -> u64;
+    /// `None` where looking for all of them costs more than looking for what comes next.
+    fn sdata_signs(window: &[u8; 64]) -> Option<SdataSigns>;
+}
+
+/// What every processor of the target has.
+#[derive(Clone, Copy)]
+pub(crate) struct Plain;
+
+impl Lanes for Plain {
+    #[inline(always)]
+    fn mask<const N: usize>(window: &[u8; 64], needles: [u8; N]) -> u64 {
+        mask64(window, needles)
+    }
+
+    #[inline(always)]
+    fn sdata_signs(_: &[u8; 64]) -> Option<SdataSigns> {
+        None
+    }
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+pub(crate) fn with_lanes(work: impl Windowed) {
+    work.run::<Plain>();
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use x86_64::with_lanes;
+
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+mod x86_64 {
+    use super::{Lanes, Plain, SdataSigns, Windowed};
+    use std::arch::x86_64::{
+        __m256i, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256, _mm256_movemask_epi8,
+        _mm256_or_si256, _mm256_set1_epi8, _mm256_setzero_si256,
+    };
+
+    #[inline(always)]
+    pub(crate) fn with_lanes(work: impl Windowed) {
+        if std::arch::is_x86_feature_detected!("avx2")
+            && std::arch::is_x86_feature_detected!("bmi1")
+            && std::arch::is_x86_feature_detected!("bmi2")
+        {
+            // SAFETY: the processor has what `wide` is compiled for.
+            unsafe { wide(work) }
+        } else {
+            work.run::<Plain>();
+        }
+    }
+
+    #[target_feature(enable = "avx2,bmi1,bmi2")]
+    fn wide(work: impl Windowed) {
+        work.run::<Avx2>();
+    }
+
+    /// Only for use under [`wide`].
+    #[derive(Clone, Copy)]
+    struct Avx2;
+
+    impl Lanes for Avx2 {
+        #[inline(always)]
+        fn mask<const N: usize>(window: &[u8; 64], needles: [u8; N]) -> u64 {
+            // SAFETY: `Avx2` is used under `wide` alone.
+            unsafe { any_of(load(window), needles) }
+        }
+
+        #[inline(always)]
+        fn sdata_signs(window: &[u8; 64]) -> Option<SdataSigns> {
+            // SAFETY: as above.
+            unsafe {
+                let bytes = load(window);
+                Some(SdataSigns {
+                    quotes: any_of(bytes, *b"\""),
+                    brackets: any_of(bytes, *b"]"),
+                    equals: any_of(bytes, *b"="),
+                    blanks: any_of(bytes, *b" "),
+                    others: others(bytes),
+                })
+            }
+        }
+    }
+
+    type Window = [__m256i; 2];
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn load(window: &[u8; 64]) -> Window {
+        let (halves, _) = window.as_chunks::<32>();
+        // SAFETY: the unaligned loads read the 32 bytes of each half.
+        unsafe {
+            [_mm256_loadu_si256(halves[0].as_ptr().cast()), _mm256_loadu_si256(halves[1].as_ptr().cast())]
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn bits([low, high]: Window) -> u64 {
+        u64::from(_mm256_movemask_epi8(low) as u32) | u64::from(_mm256_movemask_epi8(high) as u32) << 32
+    }
+
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn any_of<const N: usize>([low, high]: Window, needles: [u8; N]) -> u64 {
+        let half = |bytes| {
+            let hits = needles.map(|needle| _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(needle as i8)));
+            hits.into_iter().fold(_mm256_setzero_si256(), |all, hits| _mm256_or_si256(all, hits))
+        };
+        bits([half(low), half(high)])
+    }
+
+    /// As signed numbers, bytes from 128 on are below a blank too.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn others(window: Window) -> u64 {
+        let one = |byte: u8| _mm256_set1_epi8(byte as i8);
+        let half = |bytes| {
+            let marks =
+                _mm256_or_si256(_mm256_cmpeq_epi8(bytes, one(127)), _mm256_cmpeq_epi8(bytes, one(b'\\')));
+            _mm256_or_si256(marks, _mm256_cmpgt_epi8(one(32), bytes))
+        };
+        let [low, high] = window;
+        bits([half(low), half(high)])
+    }
 }
