@@ -107,6 +107,11 @@ impl<'a> Call<'a> {
         self.options.iter().rfind(|(name, _)| *name == option)?.1.as_ref().map(Text::lossy)
     }
 
+    /// The arguments as written, for functions that take options anywhere.
+    pub fn words(&self) -> &[Text] {
+        &self.args
+    }
+
     /// An argument's text as written.
     pub fn text(&self, index: usize) -> String {
         self.args.get(index).map(Text::lossy).unwrap_or_default()

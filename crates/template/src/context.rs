@@ -2,7 +2,8 @@
 
 use crate::date::{Date, DateCache};
 use crate::sdata::SdataCache;
-use record::{Stamp, TagId, tag_name};
+use crate::value_pairs::PairsCache;
+use record::{Batch, Stamp, TagId, tag_name};
 use std::sync::Arc;
 
 /// Facts about this process that macros print.
@@ -39,6 +40,11 @@ pub struct RenderContext {
     pub(crate) many_tags: bool,
     scratch: Vec<Scratch>,
     pub(crate) sdata: SdataCache,
+    pub(crate) pairs: PairsCache,
+    /// The messages of the correlation context that is printed for, the newest last.
+    pub(crate) messages: Option<Arc<Batch>>,
+    /// `$CONTEXT_ID` of it.
+    pub(crate) context_id: Vec<u8>,
     /// `$_` inside `$(map)` and `$(filter)`.
     pub(crate) item: Option<Vec<u8>>,
     random: u64,
@@ -63,6 +69,9 @@ impl RenderContext {
             many_tags: false,
             scratch: Vec::new(),
             sdata: SdataCache::default(),
+            pairs: PairsCache::default(),
+            messages: None,
+            context_id: Vec::new(),
             item: None,
             random: seed(),
         };
@@ -74,6 +83,23 @@ impl RenderContext {
     pub fn begin_batch(&mut self, now: Stamp) {
         self.now = now;
         self.many_tags = !tag_name(TagId(u64::BITS)).is_empty();
+    }
+
+    /// Lets `f` print and decide in a correlation context: `${X}@1` and the functions over contexts see its messages, `$CONTEXT_ID`
+    /// its id. The message printed for is as a rule the last of them.
+    pub fn with_context<R>(
+        &mut self,
+        messages: &Arc<Batch>,
+        id: &[u8],
+        f: impl FnOnce(&mut RenderContext) -> R,
+    ) -> R {
+        let before = self.messages.replace(Arc::clone(messages));
+        self.context_id.clear();
+        self.context_id.extend_from_slice(id);
+        let result = f(self);
+        self.context_id.clear();
+        self.messages = before;
+        result
     }
 
     pub fn now(&self) -> Stamp {

@@ -52,6 +52,11 @@ pub(crate) struct Args<'a> {
 }
 
 impl<'a> Args<'a> {
+    #[cfg(test)]
+    pub fn of(text: &'a [u8], ends: &'a [u32]) -> Args<'a> {
+        Args { text, ends }
+    }
+
     /// An argument; empty when it was not given.
     pub fn get(&self, index: usize) -> &'a [u8] {
         let end = |i: usize| self.ends.get(i).map(|e| *e as usize);
@@ -61,6 +66,11 @@ impl<'a> Args<'a> {
 
     pub fn count(&self) -> usize {
         self.ends.len()
+    }
+
+    /// All arguments as one text.
+    pub fn joined(&self) -> &'a [u8] {
+        self.text
     }
 
     pub fn iter(self) -> impl Iterator<Item = &'a [u8]> {

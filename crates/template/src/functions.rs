@@ -1,12 +1,23 @@
 //! The table of template functions. A new one is an entry in one of the groups.
 
+mod correlation;
 mod dates;
+mod digests;
 mod encode;
+mod formats;
+mod geoip2;
+mod getent;
+mod iterate;
 mod lists;
 mod logic;
 mod numbers;
+mod pairs;
 mod paths;
 mod text;
+
+pub(crate) use correlation::At;
+
+pub(crate) use encode::base64;
 
 use crate::TemplateError;
 use crate::function::FunctionInfo;
@@ -18,43 +29,19 @@ const GROUPS: &[&[FunctionInfo]] = &[
     numbers::FUNCTIONS,
     lists::FUNCTIONS,
     encode::FUNCTIONS,
+    pairs::FUNCTIONS,
+    formats::FUNCTIONS,
+    digests::FUNCTIONS,
+    getent::FUNCTIONS,
+    geoip2::FUNCTIONS,
+    iterate::FUNCTIONS,
     paths::FUNCTIONS,
     dates::FUNCTIONS,
+    correlation::FUNCTIONS,
 ];
 
 /// Functions of syslog-ng that do not work here yet: refused by name.
-const NOT_YET: &[&str] = &[
-    "average",
-    "context-length",
-    "context-lookup",
-    "context-values",
-    "dns-resolve-ip",
-    "format-cef-extension",
-    "format-cim",
-    "format-ewmm",
-    "format-flat-json",
-    "format-gelf",
-    "format-json",
-    "format-welf",
-    "geoip2",
-    "getent",
-    "graphite-output",
-    "grep",
-    "hash",
-    "iterate",
-    "max",
-    "md4",
-    "md5",
-    "min",
-    "names",
-    "python",
-    "sha1",
-    "sha256",
-    "sha512",
-    "slog",
-    "sum",
-    "values",
-];
+const NOT_YET: &[&str] = &["dns-resolve-ip", "geoip2", "getent", "iterate", "python", "slog"];
 
 /// All template functions, for the manual.
 pub fn functions() -> impl Iterator<Item = &'static FunctionInfo> {

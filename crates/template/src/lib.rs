@@ -14,6 +14,8 @@ mod escape;
 mod facts;
 mod function;
 mod functions;
+mod glob;
+mod json;
 pub mod layout;
 mod line;
 pub mod list;
@@ -27,6 +29,7 @@ mod sink;
 mod syntax;
 mod template;
 mod typed;
+pub mod value_pairs;
 
 #[cfg(test)]
 mod tests;

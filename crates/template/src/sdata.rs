@@ -58,6 +58,15 @@ impl SdataCache {
 
     /// The id of a parameter's name, if a configuration or a message ever named it.
     fn id(&mut self, param: &Param<'_>) -> Option<NameId> {
+        self.find(param, record::lookup)
+    }
+
+    /// The id of a parameter's name, made when it is new; `None` when the table of names is full.
+    pub fn learned(&mut self, param: &Param<'_>) -> Option<NameId> {
+        self.find(param, record::intern)
+    }
+
+    fn find(&mut self, param: &Param<'_>, ask: fn(&str) -> Option<NameId>) -> Option<NameId> {
         self.full.clear();
         self.full.extend_from_slice(param.id);
         if !param.name.is_empty() {
@@ -67,7 +76,7 @@ impl SdataCache {
         if let Some(id) = self.ids.get(&*self.full) {
             return Some(*id);
         }
-        let id = record::lookup(&format!("{PREFIX}{}", std::str::from_utf8(&self.full).ok()?))?;
+        let id = ask(&format!("{PREFIX}{}", std::str::from_utf8(&self.full).ok()?))?;
         if self.ids.len() > NAMES_MAX {
             self.ids.clear();
         }

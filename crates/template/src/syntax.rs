@@ -47,10 +47,21 @@ impl Text {
 #[derive(Debug, PartialEq)]
 pub(crate) enum Node {
     Text(Vec<u8>),
-    Macro { name: String, offset: usize, default: Option<Vec<u8>> },
-    Call { name: String, offset: usize, args: Vec<Text> },
+    Macro {
+        name: String,
+        offset: usize,
+        default: Option<Vec<u8>>,
+    },
+    Call {
+        name: String,
+        offset: usize,
+        args: Vec<Text>,
+    },
     /// `${X}@1`: of the message before the last in a correlation context.
-    At { back: u32, node: Box<Node> },
+    At {
+        back: u32,
+        node: Box<Node>,
+    },
 }
 
 /// Splits a template. `backslash`: before @version 3.5 a backslash took the next character literally.

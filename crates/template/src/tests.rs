@@ -22,7 +22,7 @@ fn span(text: &str, part: &str) -> Span {
 }
 
 /// The usual message over TCP, received two seconds after it was sent.
-fn batch() -> Batch {
+pub(crate) fn batch() -> Batch {
     let peer = Peer::Inet {
         remote: "10.1.2.3:4567".parse().expect("address"),
         local: "[2001:db8::1]:514".parse().expect("address"),
@@ -58,14 +58,14 @@ fn with(name: &str, value: &str) -> Batch {
     batch
 }
 
-fn sdata(text: &str) -> Batch {
+pub(crate) fn sdata(text: &str) -> Batch {
     let mut batch = batch();
     batch.records[0].sdata = batch.append(text.as_bytes());
     batch.records[0].flags = Flags::IETF;
     batch
 }
 
-fn context() -> RenderContext {
+pub(crate) fn context() -> RenderContext {
     let mut identity = Identity::new("loghost");
     (identity.host_id, identity.run_id) = (0xabc, 7);
     identity.started = STAMP;
@@ -125,7 +125,7 @@ fn scope() -> TestScope {
     }
 }
 
-fn render_with(text: &str, opts: &TemplateOptions, batch: &Batch) -> String {
+pub(crate) fn render_with(text: &str, opts: &TemplateOptions, batch: &Batch) -> String {
     let template = match Template::compile(text, opts, &scope()) {
         Ok(template) => template,
         Err(error) => return format!("error: {error}"),
@@ -144,12 +144,12 @@ fn render(template: &Template, batch: &Batch) -> String {
 }
 
 #[track_caller]
-fn check_in(batch: &Batch, text: &str, expected: &str) {
+pub(crate) fn check_in(batch: &Batch, text: &str, expected: &str) {
     assert_eq!(render_with(text, &TemplateOptions::default(), batch), expected, "{text}");
 }
 
 #[track_caller]
-fn check(text: &str, expected: &str) {
+pub(crate) fn check(text: &str, expected: &str) {
     check_in(&batch(), text, expected);
 }
 
@@ -160,7 +160,7 @@ fn check_opts(opts: &TemplateOptions, text: &str, expected: &str) {
 
 /// The text does not compile; the error is at `offset` and its message or help contains `part`.
 #[track_caller]
-fn check_error(text: &str, offset: usize, part: &str) {
+pub(crate) fn check_error(text: &str, offset: usize, part: &str) {
     let error = Template::compile(text, &TemplateOptions::default(), &scope()).expect_err(text);
     let all = format!("{error} {}", error.help.clone().unwrap_or_default());
     assert!(all.contains(part), "{text}: {all}");

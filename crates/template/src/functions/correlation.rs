@@ -18,7 +18,15 @@ const fn numbers(name: &'static str, help: &'static str, build: BuildFn) -> Func
         [b'm', ..] => ("$(max 3)", "3"),
         _ => ("$(average 3)", "3"),
     };
-    FunctionInfo { name, usage: "NUMBER", help, arity: (1, 1), options: &[], build: Build::Special(build), example }
+    FunctionInfo {
+        name,
+        usage: "NUMBER",
+        help,
+        arity: (1, 1),
+        options: &[],
+        build: Build::Special(build),
+        example,
+    }
 }
 
 pub(super) const FUNCTIONS: &[FunctionInfo] = &[
@@ -58,14 +66,18 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
         build: Build::Special(grep),
         example: ("$(grep 'yes' $PROGRAM $PROGRAM)", "app,app"),
     },
-    numbers("sum", "the sum of a number over the messages of the context; what is no number is left out", |call| {
-        fold(call, Fold::Sum)
-    }),
+    numbers(
+        "sum",
+        "the sum of a number over the messages of the context; what is no number is left out",
+        |call| fold(call, Fold::Sum),
+    ),
     numbers("min", "the least of a number over the messages of the context", |call| fold(call, Fold::Min)),
     numbers("max", "the largest of a number over the messages of the context", |call| fold(call, Fold::Max)),
-    numbers("average", "the mean of a number over the messages of the context; of whole numbers, whole", |call| {
-        fold(call, Fold::Average)
-    }),
+    numbers(
+        "average",
+        "the mean of a number over the messages of the context; of whole numbers, whole",
+        |call| fold(call, Fold::Average),
+    ),
 ];
 
 /// `${X}@1`: something of the message this many before the last.
@@ -237,8 +249,20 @@ impl Fold {
             (Fold::Sum | Fold::Average, a, b) => Number::Double(a.double() + b.double()),
             (Fold::Min, Number::Int(a), Number::Int(b)) => Number::Int(a.min(b)),
             (Fold::Max, Number::Int(a), Number::Int(b)) => Number::Int(a.max(b)),
-            (Fold::Min, a, b) => if b.double() < a.double() { b } else { a },
-            (Fold::Max, a, b) => if b.double() > a.double() { b } else { a },
+            (Fold::Min, a, b) => {
+                if b.double() < a.double() {
+                    b
+                } else {
+                    a
+                }
+            }
+            (Fold::Max, a, b) => {
+                if b.double() > a.double() {
+                    b
+                } else {
+                    a
+                }
+            }
         }
     }
 }
@@ -259,8 +283,12 @@ impl Function for Numbers {
         });
         cx.put_back(scratch);
         let result = match result {
-            Some(Number::Int(sum)) if self.fold == Fold::Average => Some(Number::Int(sum.wrapping_div(count))),
-            Some(Number::Double(sum)) if self.fold == Fold::Average => Some(Number::Double(sum / count as f64)),
+            Some(Number::Int(sum)) if self.fold == Fold::Average => {
+                Some(Number::Int(sum.wrapping_div(count)))
+            }
+            Some(Number::Double(sum)) if self.fold == Fold::Average => {
+                Some(Number::Double(sum / count as f64))
+            }
             other => other,
         };
         match result {

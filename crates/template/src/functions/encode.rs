@@ -25,7 +25,12 @@ const fn texts(
 }
 
 pub(super) const FUNCTIONS: &[FunctionInfo] = &[
-    texts("base64-encode", "the arguments, joined, in base64", base64, ("$(base64-encode abcd)", "YWJjZA==")),
+    texts(
+        "base64-encode",
+        "the arguments, joined, in base64",
+        base64_encode,
+        ("$(base64-encode abcd)", "YWJjZA=="),
+    ),
     texts(
         "url-encode",
         "the arguments, joined, with %XX for what a URL does not allow",
@@ -55,7 +60,12 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
     },
 ];
 
-fn base64(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
+fn base64_encode(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
+    base64(args.iter().flatten(), out);
+    ValueType::String
+}
+
+pub(crate) fn base64<'a>(bytes: impl IntoIterator<Item = &'a u8>, out: &mut Vec<u8>) {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     // Bytes not yet written, and how many.
     let (mut held, mut count) = (0u32, 0u32);
@@ -64,7 +74,7 @@ fn base64(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
             out.push(DIGITS[(held >> (18 - 6 * n) & 63) as usize]);
         }
     };
-    for byte in args.iter().flatten() {
+    for byte in bytes {
         held |= u32::from(*byte) << (16 - 8 * count);
         count += 1;
         if count == 3 {
@@ -76,7 +86,6 @@ fn base64(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
         write(held, count + 1);
         out.extend_from_slice(if count == 1 { b"==" } else { b"=" });
     }
-    ValueType::String
 }
 
 fn url_encode(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {

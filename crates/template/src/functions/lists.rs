@@ -248,7 +248,7 @@ fn search(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
         None | Some("literal") => |item, pattern| item == pattern,
         Some("prefix") => |item, pattern| item.starts_with(pattern),
         Some("substring") => |item, pattern| find(item, pattern).is_some(),
-        Some("glob") => glob,
+        Some("glob") => crate::glob::matches,
         Some("pcre") => return Err(call.error(0, "`--mode pcre` of $(list-search) is not available yet")),
         Some(other) => return Err(call.error(0, format!("$(list-search) has no mode `{other}`"))),
     };
@@ -278,29 +278,6 @@ impl Function for Search {
     fn reads(&self, demand: &mut Demand) {
         self.args.iter().for_each(|arg| arg.reads(demand));
     }
-}
-
-/// `*` is any text, `?` any byte. Linear: only the last star is ever tried again.
-fn glob(text: &[u8], pattern: &[u8]) -> bool {
-    let (mut t, mut p) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while t < text.len() {
-        match pattern.get(p) {
-            Some(b'*') => {
-                star = Some((p, t));
-                p += 1;
-            }
-            Some(b) if *b == b'?' || *b == text[t] => (t, p) = (t + 1, p + 1),
-            _ => match star {
-                Some((at, from)) => {
-                    star = Some((at, from + 1));
-                    (t, p) = (from + 1, at + 1);
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern.iter().skip(p).all(|b| *b == b'*')
 }
 
 struct Map {

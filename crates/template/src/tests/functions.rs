@@ -116,6 +116,36 @@ fn encoding() {
 }
 
 #[test]
+fn iteration() {
+    let template = Template::compile("$(iterate '$(+ 1 $_)' 5)$_ ", &TemplateOptions::default(), &NoScope)
+        .expect("compiles");
+    let (batch, mut out) = (batch(), Vec::new());
+    for _ in 0..3 {
+        template.render(Msg { batch: &batch, record: &batch.records[0] }, &mut context(), &mut out);
+    }
+    assert_eq!(out, b"5 6 7 ");
+}
+
+#[test]
+fn digests() {
+    check(
+        "$(sha1 --length 6 a)|$(sha1 -l 0 '')|$(md5 a b)|$(md5 --length 99 a)",
+        "86f7e4|da39a3ee5e6b4b0d3255bfef95601890afd80709|187ef4436122d1cc2f40dc2b92f0eba0|0cc175b9c0f1b6a831c399e269772661",
+    );
+    check_error("$(md5 --length x a)", 17, "number of digits");
+    check_error("$(md5)", 0, "at least 1");
+}
+
+#[test]
+fn lookups() {
+    check("$(getent passwd nobody-of-this-name)|$(getent passwd root gid)", "|0");
+    check_error("$(getent hosts x)", 9, "no database `hosts`");
+    check_error("$(getent passwd root passwd)", 21, "no field");
+    check_error("$(geoip2 127.0.0.1)", 9, "--database");
+    check_error("$(geoip2 --database /no/such/file 127.0.0.1)", 34, "cannot be read");
+}
+
+#[test]
 fn paths() {
     let names = [
         ("/usr/lib", "lib", "/usr"),

@@ -1,0 +1,79 @@
+//! What a worker keeps for each value-pairs(): plans for the sets of names that messages have, and buffers.
+
+use super::gather::Found;
+use super::plan::Plan;
+use record::{NameId, ValueType};
+use std::collections::HashMap;
+
+/// Sets of names remembered for each value-pairs(). Messages of one program have few.
+pub(super) const PLANS: usize = 64;
+/// Value-pairs of configurations that are gone are forgotten beyond this many.
+const CACHES_MAX: usize = 256;
+/// Names remembered; a table that is full starts anew.
+const NAMES_MAX: usize = 1 << 14;
+
+/// The caches of a worker, by the id of their value-pairs().
+#[derive(Default)]
+pub struct PairsCache {
+    all: Vec<(u64, Option<Box<Cache>>)>,
+}
+
+impl std::fmt::Debug for PairsCache {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("PairsCache").field("caches", &self.all.len()).finish()
+    }
+}
+
+impl PairsCache {
+    /// Taken while it is in use, so that a template in a pair may have value-pairs of its own.
+    pub(super) fn take(&mut self, id: u64) -> Box<Cache> {
+        self.all.iter_mut().find(|(i, _)| *i == id).and_then(|(_, cache)| cache.take()).unwrap_or_default()
+    }
+
+    pub(super) fn put_back(&mut self, id: u64, cache: Box<Cache>) {
+        match self.all.iter_mut().find(|(i, _)| *i == id) {
+            Some((_, place)) => *place = Some(cache),
+            None => {
+                if self.all.len() >= CACHES_MAX {
+                    self.all.clear();
+                }
+                self.all.push((id, Some(cache)));
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+pub(super) struct Cache {
+    pub plans: Vec<Plan>,
+    pub names: Names,
+    pub buffers: Buffers,
+}
+
+/// Reused from message to message.
+#[derive(Default)]
+pub(super) struct Buffers {
+    /// Printed pairs and unescaped parameters, with the end and type of each.
+    pub text: Vec<u8>,
+    pub ends: Vec<(u32, ValueType)>,
+    /// What was found, a word for each: see [`super::gather`].
+    pub key: Vec<u32>,
+    pub found: Vec<Found<'static>>,
+    pub plain: Vec<u8>,
+}
+
+/// Names that are meant, as they are given out; `None` for others. Changed names are made once.
+#[derive(Default)]
+pub(super) struct Names {
+    known: HashMap<NameId, Option<Box<str>>>,
+}
+
+impl Names {
+    pub fn of(&mut self, id: NameId, make: impl FnOnce(&'static str) -> Option<String>) -> Option<&str> {
+        if self.known.len() >= NAMES_MAX && !self.known.contains_key(&id) {
+            self.known.clear();
+        }
+        let entry = self.known.entry(id);
+        entry.or_insert_with(|| make(record::name_of(id)).map(String::into_boxed_str)).as_deref()
+    }
+}

@@ -1,0 +1,153 @@
+//! From a [`Spec`] to what is done per message: macros and named values are found once, here.
+
+use super::names::{Layout, decide, renamed};
+use super::{Cast, Scopes, Spec, ValuePairs};
+use crate::macros::{self, Kind, MACROS};
+use crate::{DATE_PREFIXES, NoScope, Template, TemplateError, TemplateOptions, glob};
+use record::{Demand, NameId, ValueType};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A pair whose name is known.
+pub(super) struct Static {
+    /// As it is given out.
+    pub name: Box<str>,
+    pub source: Source,
+    /// The type a hint declares.
+    pub hint: Option<ValueType>,
+    pub when: When,
+}
+
+/// When a pair is there, omit-empty-values() aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum When {
+    Always,
+    /// A value that key() names: when it is set.
+    Set,
+    /// A macro: when it prints anything.
+    Filled,
+}
+
+pub(super) enum Source {
+    /// Looked up in place.
+    Value(NameId),
+    /// Printed.
+    Template(Arc<Template>),
+}
+
+impl Static {
+    fn of(name: &str, template: Arc<Template>, when: When) -> Static {
+        let hint = template.hint;
+        let source = match template.single_name().filter(|n| !n.is_sdata()) {
+            Some(id) => Source::Value(id),
+            None => Source::Template(template),
+        };
+        Static { name: name.into(), source, hint, when }
+    }
+
+    pub fn reads(&self, demand: &mut Demand) {
+        match &self.source {
+            Source::Value(id) => demand.name(*id),
+            Source::Template(template) => template.reads(demand),
+        }
+    }
+}
+
+const RFC3164: &[&str] = &["FACILITY", "PRIORITY", "HOST", "PROGRAM", "PID", "MESSAGE", "DATE"];
+const SELECTED: &[&str] = &["TAGS", "SOURCEIP", "SEQNUM"];
+
+/// Second spellings and what means nothing outside of a template.
+const NO_MACROS: &[&str] = &["FULLHOST", "FULLHOST_FROM", "MSGONLY", "CONTEXT_ID", "_", "*"];
+
+impl ValuePairs {
+    pub(crate) fn with_layout(
+        spec: Spec,
+        layout: Layout,
+        opts: &TemplateOptions,
+    ) -> Result<ValuePairs, TemplateError> {
+        static IDS: AtomicU64 = AtomicU64::new(0);
+        let has = |scopes| spec.scopes.has(scopes);
+        let globs = spec.patterns.iter().any(|(glob, on)| *on && needs_walk(glob));
+        let walks_sdata = has(Scopes::SDATA)
+            || has(Scopes::DOT_NV)
+            || spec.patterns.iter().any(|(glob, on)| *on && needs_walk(glob) && may_be_sdata(glob));
+        let walks = globs || walks_sdata || has(Scopes::NV);
+        let mut statics = Vec::new();
+        // Of two pairs with one name the later counts.
+        for (name, template) in spec.pairs.iter().rev() {
+            let name = renamed(name, &spec.rekeys, layout);
+            statics.push(Static::of(&name, Arc::clone(template), When::Always));
+        }
+        let cast = spec.cast.unwrap_or(if opts.version < (4, 0) { Cast::Yes } else { Cast::No });
+        for (name, id) in macro_names(&spec, walks)? {
+            let text = format!("${{{name}}}");
+            let mut made = match id {
+                Some(id) => {
+                    Static { name: "".into(), source: Source::Value(id), hint: None, when: When::Set }
+                }
+                None => Static::of("", Arc::new(Template::compile(&text, opts, &NoScope)?), When::Filled),
+            };
+            made.name = renamed(&name, &spec.rekeys, layout).into();
+            statics.push(made);
+        }
+        Ok(ValuePairs {
+            id: IDS.fetch_add(1, Ordering::Relaxed),
+            scopes: spec.scopes,
+            patterns: spec.patterns,
+            rekeys: spec.rekeys,
+            cast,
+            omit_empty: spec.omit_empty_values,
+            include_bytes: spec.include_bytes,
+            statics: statics.into(),
+            walks,
+            walks_sdata,
+            layout,
+        })
+    }
+}
+
+/// Whether a key() matches names that only a message knows. Names of STRUCTURED-DATA are compared while it is read.
+fn needs_walk(glob: &str) -> bool {
+    glob::is_glob(glob) || glob.starts_with(".SDATA.")
+}
+
+fn may_be_sdata(glob: &str) -> bool {
+    let literal = glob.split(['*', '?']).next().unwrap_or_default();
+    literal.starts_with(".SDATA.") || ".SDATA.".starts_with(literal)
+}
+
+/// Macros and, where values are not walked through anyway, the names that key() gives, with the id of those that are no macros.
+fn macro_names(spec: &Spec, walks: bool) -> Result<Vec<(String, Option<NameId>)>, TemplateError> {
+    let scoped = |name: &str| {
+        spec.scopes.has(Scopes::MACROS)
+            || spec.scopes.has(Scopes::RFC3164) && RFC3164.contains(&name)
+            || spec.scopes.has(Scopes::SELECTED) && SELECTED.contains(&name)
+            || spec.scopes.has(Scopes::RFC5424) && name == "MSGID"
+    };
+    let all = all_macros().into_iter();
+    let meant = |name: &String| decide(&spec.patterns, name).unwrap_or_else(|| scoped(name));
+    let mut names: Vec<(String, Option<NameId>)> = all.filter(meant).map(|name| (name, None)).collect();
+    for (name, _) in spec.patterns.iter().filter(|(name, on)| *on && !needs_walk(name)) {
+        if names.iter().any(|(n, _)| n == name) || decide(&spec.patterns, name) != Some(true) {
+            continue;
+        }
+        if macros::find(name).is_some() {
+            names.push((name.clone(), None));
+        } else if !walks {
+            let id = record::intern(name).ok_or_else(|| {
+                TemplateError::new(0, format!("no room for the name `{name}`: too many names are in use"))
+            })?;
+            names.push((name.clone(), Some(id)));
+        }
+    }
+    Ok(names)
+}
+
+fn all_macros() -> Vec<String> {
+    let known = MACROS.iter().filter(|m| !NO_MACROS.contains(&m.name));
+    let mut names: Vec<String> = known.clone().map(|m| m.name.to_owned()).collect();
+    for dated in known.filter(|m| matches!(m.kind, Kind::Date(_) | Kind::Stamp)) {
+        names.extend(DATE_PREFIXES.iter().map(|(prefix, _)| format!("{prefix}{}", dated.name)));
+    }
+    names
+}

@@ -1,0 +1,249 @@
+//! Finds the values of a message and the plan for its set of names. Messages mostly have names that others had before, so names
+//! are neither compared nor sorted: the numbers of all names found are, as they were found, the key of a plan.
+
+use super::cache::{Buffers, Cache, Names, PLANS};
+use super::compile::{Source, When};
+use super::plan::Plan;
+use super::{Cast, ValuePairs};
+use crate::sdata::SdataCache;
+use crate::{Msg, RenderContext};
+use record::{NameId, Value, ValueType};
+use std::collections::HashSet;
+use wire::sdata::{params, unescape};
+
+/// A value as it was found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Found<'a> {
+    pub bytes: &'a [u8],
+    pub kind: ValueType,
+}
+
+/// Fields a record has without any value being set. MESSAGE is there even when it is empty.
+const FIELDS: [NameId; 6] =
+    [NameId::HOST, NameId::MESSAGE, NameId::PROGRAM, NameId::PID, NameId::MSGID, NameId::LEGACY_MSGHDR];
+
+/// What was found and the key of its plan, word by word: of statics whether they are there, of others the name too.
+struct Finding<'a, 'k> {
+    pairs: &'k ValuePairs,
+    key: &'k mut Vec<u32>,
+    found: Vec<Found<'a>>,
+}
+
+impl<'a> Finding<'a, '_> {
+    #[inline]
+    fn value(&mut self, name: NameId, value: Option<Value<'a>>) {
+        let value = value.filter(|v| self.pairs.takes(*v));
+        self.key.push(name.0 << 1 | u32::from(value.is_some()));
+        self.found.push(self.pairs.cast(value));
+    }
+
+    fn fixed(&mut self, value: Option<Found<'a>>) {
+        self.key.push(u32::from(value.is_some()));
+        self.found.push(value.unwrap_or_default());
+    }
+}
+
+impl ValuePairs {
+    /// Gives `used` the plan and what was found.
+    pub(crate) fn gather<R>(
+        &self,
+        msg: Msg<'_>,
+        cx: &mut RenderContext,
+        used: impl FnOnce(&Plan, &[Found<'_>]) -> R,
+    ) -> R {
+        let mut cache = cx.pairs.take(self.id);
+        let result = self.gather_in(&mut cache, msg, cx, used);
+        cx.pairs.put_back(self.id, cache);
+        result
+    }
+
+    fn gather_in<R>(
+        &self,
+        cache: &mut Cache,
+        msg: Msg<'_>,
+        cx: &mut RenderContext,
+        used: impl FnOnce(&Plan, &[Found<'_>]) -> R,
+    ) -> R {
+        let Cache { plans, names, buffers } = cache;
+        self.print(msg, cx, buffers);
+        let Buffers { text, ends, key, found, .. } = buffers;
+        key.clear();
+        let mut finding = Finding { pairs: self, key, found: recycled(std::mem::take(found)) };
+        let mut printed = printed(text, ends);
+        self.fixed(msg, &mut printed, &mut finding);
+        if self.walks {
+            self.walk(msg, &mut printed, &mut cx.sdata, &mut finding);
+        }
+        let values = finding.found;
+        let plan = self.plan(plans, names, key);
+        let result = used(plan, &values);
+        *found = recycled(values);
+        result
+    }
+
+    #[inline]
+    fn takes(&self, value: Value<'_>) -> bool {
+        let bytes = matches!(value.kind, ValueType::Bytes | ValueType::Protobuf);
+        (!self.omit_empty || !value.bytes.is_empty()) && (self.include_bytes || !bytes)
+    }
+
+    #[inline]
+    fn cast<'a>(&self, value: Option<Value<'a>>) -> Found<'a> {
+        let Some(Value { bytes, kind }) = value else { return Found::default() };
+        let kind = match self.cast {
+            Cast::No => kind,
+            Cast::Yes => ValueType::String,
+            Cast::Auto if kind == ValueType::String => looks_like(bytes),
+            Cast::Auto => kind,
+        };
+        Found { bytes, kind }
+    }
+
+    /// Prints pairs that are templates, and takes the escapes out of parameters that have any.
+    fn print(&self, msg: Msg<'_>, cx: &mut RenderContext, buffers: &mut Buffers) {
+        buffers.text.clear();
+        buffers.ends.clear();
+        for pair in &self.statics {
+            if let Source::Template(template) = &pair.source {
+                let kind = template.render_typed(msg, cx, &mut buffers.text);
+                buffers.ends.push((buffers.text.len() as u32, kind));
+            }
+        }
+        if !self.walks_sdata {
+            return;
+        }
+        for param in params(msg.batch.bytes(msg.record.sdata)).filter(|p| p.value.contains(&b'\\')) {
+            buffers.text.extend_from_slice(unescape(param.value, &mut buffers.plain));
+            buffers.ends.push((buffers.text.len() as u32, ValueType::String));
+        }
+    }
+
+    /// Pairs whose names are known.
+    fn fixed<'a>(
+        &self,
+        msg: Msg<'a>,
+        printed: &mut impl Iterator<Item = Found<'a>>,
+        finding: &mut Finding<'a, '_>,
+    ) {
+        for pair in &self.statics {
+            let value = match &pair.source {
+                Source::Template(_) => printed.next(),
+                Source::Value(id) => {
+                    let value = msg.batch.value(msg.record, *id);
+                    let there = value.map(|v| Found { bytes: v.bytes, kind: v.kind });
+                    there.or((pair.when == When::Always).then(Found::default))
+                }
+            };
+            let value = value.map(|v| Value { bytes: v.bytes, kind: pair.hint.unwrap_or(v.kind) });
+            let there = |v: &Value<'_>| pair.when != When::Filled || !v.bytes.is_empty();
+            let value = value.filter(|v| self.takes(*v) && there(v));
+            finding.fixed(match pair.hint {
+                Some(kind) => value.map(|v| Found { bytes: v.bytes, kind }),
+                None => value.map(|v| self.cast(Some(v))),
+            });
+        }
+    }
+
+    /// Everything the message has. What was set on the way comes before what it hides.
+    fn walk<'a>(
+        &self,
+        msg: Msg<'a>,
+        printed: &mut impl Iterator<Item = Found<'a>>,
+        sdata: &mut SdataCache,
+        finding: &mut Finding<'a, '_>,
+    ) {
+        let Msg { batch, record } = msg;
+        for id in FIELDS {
+            let value = batch.value(record, id);
+            finding.value(id, value.or((id == NameId::MESSAGE).then_some(Value::string(b""))));
+        }
+        for (id, value) in batch.entries(record) {
+            finding.value(id, value);
+        }
+        if let Some(context) = batch.context(record) {
+            let set = |text: &'a str| (!text.is_empty()).then(|| Value::string(text.as_bytes()));
+            finding.value(NameId::HOST_FROM, set(&context.host_from));
+            finding.value(NameId::SOURCE, set(&context.source));
+            finding.value(NameId::TRANSPORT, set(context.transport.0));
+            for (id, bytes) in &context.values {
+                finding.value(*id, Some(Value::string(bytes)));
+            }
+        }
+        if self.walks_sdata {
+            for param in params(batch.bytes(record.sdata)) {
+                let value = match param.value.contains(&b'\\') {
+                    true => printed.next().map(|found| found.bytes).unwrap_or_default(),
+                    false => param.value,
+                };
+                if let Some(id) = sdata.learned(&param) {
+                    finding.value(id, Some(Value::string(value)));
+                }
+            }
+        }
+    }
+
+    fn plan<'c>(&self, plans: &'c mut Vec<Plan>, names: &mut Names, key: &[u32]) -> &'c Plan {
+        if plans.is_empty() {
+            plans.resize_with(PLANS, Plan::default);
+        }
+        let hash = key.iter().fold(key.len() as u64, |hash, word| {
+            (hash.rotate_left(5) ^ u64::from(*word)).wrapping_mul(0x517c_c1b7_2722_0a95)
+        });
+        let place = (hash >> 32) as usize % PLANS;
+        let plan = &mut plans[place];
+        // A plan that was made has text at least for padding.
+        if plan.key != *key || plan.text.is_empty() {
+            self.make(plan, names, key);
+        }
+        plan
+    }
+
+    #[cold]
+    fn make(&self, plan: &mut Plan, names: &mut Names, key: &[u32]) {
+        let mut named = Vec::new();
+        let mut decided = HashSet::new();
+        for (at, word) in key.iter().enumerate() {
+            let there = word & 1 == 1;
+            let name = match self.statics.get(at) {
+                Some(pair) => there.then(|| pair.name.to_string()),
+                None => {
+                    let id = NameId(word >> 1);
+                    let first = decided.insert(id);
+                    let name = names.of(id, |name| self.includes(id, name).then(|| self.final_name(name)));
+                    name.filter(|_| first && there).map(str::to_owned)
+                }
+            };
+            named.extend(name.map(|name| (name, at as u32)));
+        }
+        plan.make(key, &mut named, self.layout);
+    }
+}
+
+/// The parts of what was printed, one after the other.
+fn printed<'a>(text: &'a [u8], ends: &'a [(u32, ValueType)]) -> impl Iterator<Item = Found<'a>> {
+    let mut start = 0;
+    ends.iter().map(move |(end, kind)| {
+        let bytes = text.get(start..*end as usize).unwrap_or_default();
+        start = *end as usize;
+        Found { bytes, kind: *kind }
+    })
+}
+
+/// The vector, emptied, for values of another life: its memory is kept, since the elements have one layout.
+fn recycled<'b>(mut found: Vec<Found<'_>>) -> Vec<Found<'b>> {
+    found.clear();
+    found.into_iter().map(|_| Found::default()).collect()
+}
+
+/// cast(auto): the type of a text by its looks.
+fn looks_like(bytes: &[u8]) -> ValueType {
+    if matches!(bytes, b"true" | b"false") {
+        ValueType::Boolean
+    } else if crate::json::is_int(bytes) {
+        ValueType::Int
+    } else if crate::json::is_number(bytes) {
+        ValueType::Double
+    } else {
+        ValueType::String
+    }
+}

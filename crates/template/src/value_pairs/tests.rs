@@ -1,0 +1,292 @@
+//! Value-pairs of messages, as the functions print them.
+
+use super::*;
+use crate::NoScope;
+use crate::tests::{batch, check, check_error, check_in, context, render_with, sdata};
+use proptest::prelude::*;
+use record::{Batch, intern};
+
+fn set(batch: &mut Batch, name: &str, value: &str, kind: ValueType) {
+    batch.set(0, intern(name).expect("room"), value.as_bytes(), kind);
+}
+
+fn typed() -> Batch {
+    let mut batch = batch();
+    for (name, value, kind) in [
+        (".a.int", "5", ValueType::Int),
+        (".a.double", "1.50", ValueType::Double),
+        (".a.bool", "true", ValueType::Boolean),
+        (".a.null", "", ValueType::Null),
+        (".a.list", "x,\"y z\"", ValueType::List),
+        (".a.json", "{\"k\":[1]}", ValueType::Json),
+        (".a.time", "1795251600.5", ValueType::DateTime),
+        (".a.bytes", "\u{1}\u{2}", ValueType::Bytes),
+        (".a.text", "", ValueType::String),
+    ] {
+        set(&mut batch, name, value, kind);
+    }
+    batch
+}
+
+#[test]
+fn scopes() {
+    let mut batch = batch();
+    set(&mut batch, "user", "root", ValueType::String);
+    set(&mut batch, ".app.id", "7", ValueType::String);
+    check_in(
+        &batch,
+        "$(format-json --scope nv-pairs)",
+        "{\"user\":\"root\",\"TRANSPORT\":\"rfc3164+tcp\",\"SOURCE\":\"s_net\",\"PROGRAM\":\"app\",\"PID\":\"123\",\
+         \"MESSAGE\":\"hello world\",\"LEGACY_MSGHDR\":\"app[123]: \",\"HOST_FROM\":\"sender\",\"HOST\":\"host\",\
+         \"FILE_NAME\":\"/var/log/x\"}",
+    );
+    check_in(&batch, "$(format-json --scope dot-nv-pairs)", "{\"_app\":{\"id\":\"7\"}}");
+    check_in(&batch, "$(format-json --leave-initial-dot --scope dot_nv_pairs)", "{\".app\":{\"id\":\"7\"}}");
+    check(
+        "$(names --scope rfc3164)|$(names --scope syslog-proto)|$(names --scope none)",
+        "DATE,FACILITY,HOST,MESSAGE,PID,PRIORITY,PROGRAM|DATE,FACILITY,HOST,MESSAGE,PID,PRIORITY,PROGRAM|",
+    );
+    check(
+        "$(names --scope selected-macros --exclude P*,H*)",
+        "DATE,FACILITY,HOST,MESSAGE,PID,PRIORITY,PROGRAM,SOURCEIP",
+    );
+    check("$(names --key R_M*)", "R_MIN,R_MONTH,R_MONTH_ABBREV,R_MONTH_NAME,R_MONTH_WEEK,R_MSEC");
+    let all = render_with("$(names --scope everything)", &TemplateOptions::default(), &batch);
+    for name in [".app.id", "C_ISODATE", "HOST", "LEVEL", "PEERIP", "S_STAMP", "user"] {
+        assert!(all.split(',').any(|n| n == name), "{name} in {all}");
+    }
+    check_error("$(names --scope nv-pair)", 16, "nv-pairs");
+}
+
+#[test]
+fn structured_data() {
+    let batch = sdata("[x@1.2 k=\"v\\]\\\"\" j.q=\"2\"][y e=\"\"]");
+    check_in(
+        &batch,
+        "$(format-json --scope sdata)",
+        "{\"_SDATA\":{\"y\":{\"e\":\"\"},\"x@1.2\":{\"k\":\"v]\\\"\",\"j\":{\"q\":\"2\"}}}}",
+    );
+    check_in(&batch, "$(names --key .SDATA.x* --omit-empty-values)", ".SDATA.x@1.2.j.q,.SDATA.x@1.2.k");
+    check_in(
+        &batch,
+        "$(names --key .SDATA.y.e)|$(names --scope nv-pairs,sdata --key *.q --exclude *)",
+        ".SDATA.y.e|",
+    );
+    check_in(
+        &batch,
+        "$(format-json --subkeys .SDATA.)",
+        "{\"y\":{\"e\":\"\"},\"x@1.2\":{\"k\":\"v]\\\"\",\"j\":{\"q\":\"2\"}}}",
+    );
+    let mut changed = batch;
+    set(&mut changed, ".SDATA.y.e", "new", ValueType::String);
+    let unset = intern(".SDATA.x@1.2.k").expect("room");
+    changed.unset(0, unset);
+    check_in(&changed, "$(values --scope sdata) $(names --scope sdata)", "2,new .SDATA.x@1.2.j.q,.SDATA.y.e");
+}
+
+#[test]
+fn what_was_set_last_counts() {
+    let mut batch = batch();
+    set(&mut batch, "a", "1", ValueType::String);
+    set(&mut batch, "b", "1", ValueType::String);
+    set(&mut batch, "a", "2", ValueType::String);
+    batch.unset(0, intern("b").expect("room"));
+    batch.unset(0, record::NameId::SOURCE);
+    check_in(&batch, "$(format-json --key ? --key SO*E)", "{\"a\":\"2\"}");
+    check_in(&batch, "$(format-json --key a b)", "{\"a\":\"2\"}");
+    check_in(&batch, "$(format-json --scope nv-pairs --exclude * a=3 --key a a=4)", "{\"a\":\"4\"}");
+}
+
+#[test]
+fn names_are_changed() {
+    check("$(names --rekey a.* --shift 2 a.b=1 a=2)", "a,b");
+    check("$(names --rekey * --shift 9 --shift-levels 2 a.b=1 a.b.c=2)", "a.b,c");
+    check("$(names --rekey a --add-prefix b. --rekey b.* --add-prefix c. a=1)", "c.b.a");
+    check("$(names --rekey a* --replace-prefix a.=zz --replace-prefix z=y a.b=1)", "yzb");
+    check("$(names --rekey a --upper --rekey B --lower a=1 B=2)", "A,b");
+    check(
+        "$(names --key PID --add-prefix x. --scope rfc3164 --exclude ?[A-OQ-Z]* --exclude HOST)",
+        "DATE,FACILITY,MESSAGE,PRIORITY,PROGRAM,x.PID",
+    );
+    check_error("$(names --shift 1)", 8, "without --key");
+    check_error("$(names --rekey a --shift x)", 26, "no count");
+    check_error("$(names --pair a)", 15, "NAME=TEMPLATE");
+    check_error("$(names --bad)", 8, "no option");
+    check_error("$(names a=bool(1))", 10, "unknown type");
+    check_error("$(names a=int(${x)", 0, "");
+}
+
+#[test]
+fn types() {
+    let batch = typed();
+    check_in(
+        &batch,
+        "$(format-json --subkeys .a.)",
+        "{\"time\":\"1795251600.5\",\"text\":\"\",\"null\":null,\"list\":[\"x\",\"y z\"],\"json\":{\"k\":[1]},\"int\":5,\
+         \"double\":1.50,\"bool\":true}",
+    );
+    check_in(
+        &batch,
+        "$(format-json --include-bytes --key .a.bytes --key .a.int --cast)",
+        "{\"_a\":{\"int\":\"5\",\"bytes\":\"\u{1}\u{2}\"}}"
+            .replace('\u{1}', "\\u0001")
+            .replace('\u{2}', "\\u0002")
+            .as_str(),
+    );
+    check_in(
+        &batch,
+        "$(format-json --include-bytes --key .a.b*)",
+        "{\"_a\":{\"bytes\":\"AQI=\",\"bool\":true}}",
+    );
+    check(
+        "$(format-json a=int(007) b=double(.5) c=boolean(Fx) d=json() e=list())",
+        "{\"e\":[],\"d\":null,\"c\":false,\"b\":0.5,\"a\":7}",
+    );
+    check("$(format-json a=int(x) b=1)|$(format-json a=double(nan))|$(format-json a=boolean(x))", "||");
+    check(
+        "$(format-json --auto-cast a=1 b=1e3 c=true d=01 e=x)",
+        "{\"e\":\"x\",\"d\":\"01\",\"c\":true,\"b\":1e3,\"a\":1}",
+    );
+    let old = TemplateOptions { version: (3, 38), ..TemplateOptions::default() };
+    assert_eq!(
+        render_with("$(format-json --key .a.int x=int(1) LEVEL_NUM)", &old, &batch),
+        "{\"x\":1,\"_a\":{\"int\":\"5\"},\"LEVEL_NUM\":\"6\"}"
+    );
+    check("$(format-json LEVEL_NUM)", "{\"LEVEL_NUM\":6}");
+}
+
+#[test]
+fn objects() {
+    check("$(format-json)$(format-flat-json)$(format-welf)$(names)$(values)", "{}{}");
+    check(
+        "$(format-json a.b.d=1 a.b-x=2 a.b=3 a.bc=4 a=5)",
+        "{\"a\":{\"bc\":\"4\",\"b-x\":\"2\",\"b\":{\"d\":\"1\",\"b\":\"3\"},\"a\":\"5\"}}",
+    );
+    check("$(format-json --key-delimiter ~ a~b=1 a.b=2)", "{\"a.b\":\"2\",\"a\":{\"b\":\"1\"}}");
+    check_error("$(format-json --key-delimiter ab a=1)", 30, "one character");
+    check("$(format-json 'k \"x=1')", "{\"k \\\"x\":\"1\"}");
+}
+
+#[test]
+fn escapes() {
+    let mut batch = batch();
+    batch.set(
+        0,
+        intern("e").expect("room"),
+        b"q\" b\\ \x01\x08\x7f\t\n\xc3\xa9 \xff\xc3( end of it",
+        ValueType::String,
+    );
+    check_in(
+        &batch,
+        "$(format-json e)",
+        "{\"e\":\"q\\\" b\\\\ \\u0001\\b\u{7f}\\t\\n\u{e9} \\\\xff\\\\xc3( end of it\"}",
+    );
+    check_in(
+        &batch,
+        "$(format-welf e)",
+        "e=\"q\\\" b\\\\ \\x01\\b\u{7f}\\t\\n\u{e9} \\xff\\xc3( end of it\"",
+    );
+    check_in(
+        &batch,
+        "$(format-cef-extension e)",
+        "e=q\" b\\\\ \\u0001\\u0008\u{7f}\\u0009\\n\u{e9} \\xff\\xc3( end of it",
+    );
+    check("$(format-cef-extension a.b=1)|$(format-welf a=x=y b= c=it\\'s)", "|a=x=y b= c=it's");
+}
+
+#[test]
+fn demand_is_exact() {
+    let reads = |text: &str| {
+        let template = Template::compile(text, &TemplateOptions::default(), &NoScope).expect(text);
+        let mut demand = Demand::default();
+        template.reads(&mut demand);
+        demand
+    };
+    let exact = reads("$(format-json --key .x.y HOST u=${v} --rekey .x* --shift 1)");
+    assert_eq!(exact.described(), [".x.y", "HOST", "v"]);
+    assert!(reads("$(format-json --key .x.*)").everything);
+    assert!(reads("$(format-json --scope nv-pairs)").everything);
+    let sdata = reads("$(format-json --scope sdata)");
+    assert!(sdata.sdata && !sdata.everything);
+    let header = reads("$(format-json --scope rfc3164)");
+    assert!(header.pri && header.stamp && !header.everything && !header.sdata);
+}
+
+#[test]
+fn plans_are_found_again() {
+    let template = Template::compile("$(format-json --key k*)", &TemplateOptions::default(), &NoScope)
+        .expect("compiles");
+    let mut cx = context();
+    // More sets of names than there are places for plans.
+    for round in 0..3 {
+        for n in 0..300u32 {
+            let mut batch = batch();
+            set(&mut batch, &format!("k{n}"), &round.to_string(), ValueType::Int);
+            let mut out = Vec::new();
+            template.render(Msg { batch: &batch, record: &batch.records[0] }, &mut cx, &mut out);
+            assert_eq!(String::from_utf8_lossy(&out), format!("{{\"k{n}\":{round}}}"));
+        }
+    }
+}
+
+/// Names in the objects of a JSON text, joined with dots.
+fn flattened(prefix: &str, value: &serde_json::Value, all: &mut Vec<(String, String)>) {
+    match value {
+        serde_json::Value::Object(members) => {
+            for (key, value) in members {
+                flattened(
+                    &if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") },
+                    value,
+                    all,
+                );
+            }
+        }
+        serde_json::Value::String(text) => all.push((prefix.to_owned(), text.clone())),
+        other => all.push((prefix.to_owned(), other.to_string())),
+    }
+}
+
+proptest! {
+    #[test]
+    fn json_holds_the_pairs(
+        pairs in proptest::collection::btree_map("p[a-c]{1,2}(\\.[a-c\"-]{1,2}){0,3}", ".{0,30}", 0..12),
+        number in any::<i64>(),
+    ) {
+        // A name that is also the front of another is put into the object of that name: told apart by the next test.
+        let front = |name: &str| pairs.keys().any(|other| other.starts_with(&format!("{name}.")));
+        let pairs: Vec<(&String, &String)> = pairs.iter().filter(|(name, _)| !front(name)).collect();
+        let mut batch = batch();
+        for (name, value) in &pairs {
+            set(&mut batch, name, value, ValueType::String);
+        }
+        set(&mut batch, "q", &number.to_string(), ValueType::Int);
+        let mut expected: Vec<(String, String)> =
+            pairs.iter().map(|(name, value)| ((*name).clone(), (*value).clone())).collect();
+        expected.push(("q".to_owned(), number.to_string()));
+        for function in ["format-json", "format-flat-json"] {
+            let text = render_with(&format!("$({function} --key p* q)"), &TemplateOptions::default(), &batch);
+            let parsed: serde_json::Value = serde_json::from_str(&text).expect(&text);
+            let mut all = Vec::new();
+            flattened("", &parsed, &mut all);
+            all.sort();
+            prop_assert_eq!(&all, &expected, "{}", text);
+        }
+    }
+
+    #[test]
+    fn json_of_any_bytes_is_json(bytes in proptest::collection::vec(any::<u8>(), 0..60), name in "[.@a-b0-2]{1,12}") {
+        let mut batch = batch();
+        batch.set(0, intern("any").expect("room"), &bytes, ValueType::String);
+        set(&mut batch, &format!("n{name}"), "x", ValueType::String);
+        for text in ["$(format-json --scope nv-pairs)", "$(format-flat-json --scope everything)", "$(format-gelf)"] {
+            let out = render_with(text, &TemplateOptions::default(), &batch);
+            let parsed = serde_json::from_str::<serde_json::Value>(out.trim_end_matches('\0'));
+            prop_assert!(parsed.is_ok(), "{}", out);
+        }
+        if let Ok(text) = std::str::from_utf8(&bytes) {
+            let out = render_with("$(format-json any)", &TemplateOptions::default(), &batch);
+            let parsed: serde_json::Value = serde_json::from_str(&out).expect(&out);
+            prop_assert_eq!(parsed["any"].as_str(), Some(text));
+        }
+    }
+}
