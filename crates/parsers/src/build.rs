@@ -28,6 +28,18 @@ impl Build<'_> {
         }
     }
 
+    /// The template of an option without which the parser is nothing.
+    pub fn required_template(&mut self, settings: &Settings, option: &str) -> Option<Arc<Template>> {
+        match settings.template(option).cloned() {
+            Some(text) => self.template(&text),
+            None => {
+                let text = format!("{}() needs {option}()", settings.component());
+                self.wrong(text, None, &format!("as {option}(\"$HOST\")"));
+                None
+            }
+        }
+    }
+
     /// A template's text or the name of a template statement.
     pub fn template(&mut self, text: &TemplateText) -> Option<Arc<Template>> {
         let scope = self.env.scope();

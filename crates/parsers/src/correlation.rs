@@ -10,6 +10,7 @@
 mod clock;
 mod contexts;
 mod emitted;
+pub mod options;
 mod pass;
 mod scope;
 mod seed;
@@ -20,8 +21,11 @@ mod synthetic;
 pub use contexts::{Contexts, Handler};
 pub use emitted::{Emitted, InjectMode, set_internal_sink};
 pub use pass::{Entry, Moment, Pass};
-pub use seed::Seed;
 pub use scope::Scope;
+pub use seed::Seed;
 pub use shard::{Context, ContextId, Shard};
 pub use state::{State, StateCounters};
 pub use synthetic::{Inherit, Synthetic};
+
+#[cfg(test)]
+pub mod testing;

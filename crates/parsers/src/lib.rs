@@ -9,11 +9,14 @@ pub mod contextual_data;
 pub mod correlation;
 pub mod csv;
 pub mod date;
+pub mod db;
 mod found;
+pub mod grouping_by;
 mod input;
 pub mod json;
 pub mod kv;
 mod learned;
+pub mod map_value_pairs;
 mod marks;
 mod names;
 mod options;
@@ -22,6 +25,7 @@ pub mod regexp;
 pub mod sdata;
 pub mod syslog;
 pub mod tags;
+pub mod value_pairs;
 mod tree;
 pub mod xml;
 
@@ -39,9 +43,12 @@ pub const ALL: &[(&Component, BuildParser)] = &[
     (&contextual_data::ADD_CONTEXTUAL_DATA, contextual_data::build),
     (&csv::CSV_PARSER, csv::build),
     (&date::DATE_PARSER, date::build),
+    (&db::DB_PARSER, db::build),
+    (&grouping_by::GROUPING_BY, grouping_by::build),
     (&json::JSON_PARSER, json::build),
     (&kv::KV_PARSER, kv::build),
     (&kv::LINUX_AUDIT_PARSER, kv::build_audit),
+    (&map_value_pairs::MAP_VALUE_PAIRS, map_value_pairs::build),
     (&regexp::REGEXP_PARSER, regexp::build),
     (&sdata::SDATA_PARSER, sdata::build),
     (&syslog::SYSLOG_PARSER, syslog::build),

@@ -31,3 +31,7 @@ pub const ON_TYPE_ERROR: Opt = Opt::new(
     Preset::Global("on-error"),
     "What becomes of a value that is not of its type.",
 );
+
+/// Options of parsers that look at whole messages.
+pub static PARSER_COUNTED: Group =
+    Group { name: "parser", options: &[Opt::no_effect("internal", "every named parser is counted")] };

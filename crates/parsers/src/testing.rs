@@ -29,7 +29,7 @@ impl FilterEnv for World {
         &self.named
     }
     fn read_file(&self, path: &str) -> std::io::Result<Vec<u8>> {
-        let file = FILES.iter().find(|(name, _)| *name == path).map(|(_, text)| text.as_bytes().to_vec());
+        let file = FILES.iter().chain(crate::db::FILES).find(|(name, _)| *name == path).map(|(_, text)| text.as_bytes().to_vec());
         file.ok_or_else(|| std::io::ErrorKind::NotFound.into())
     }
 }
@@ -216,10 +216,14 @@ fn sample(component: &str, option: &str) -> Option<String> {
         "columns" => "\"a\", int(\"b\")".to_owned(),
         "delimiters" => "\",\"".to_owned(),
         "value-separator" => "\":\"".to_owned(),
+        "key" => "\".a.*\" rekey(shift(1))".to_owned(),
+        "rekey" => "\"b*\" upper()".to_owned(),
+        "scope" => "\"rfc3164\"".to_owned(),
         "key-delimiter" => "\".\"".to_owned(),
         "format" => "\"%s\"".to_owned(),
         "flags" if component == "regexp-parser" => "\"ignore-case\"".to_owned(),
         "type" => "pcre".to_owned(),
+        "aggregate" => "value(\"a\" \"b\") tags(\"t\") inherit-mode(none)".to_owned(),
         "database" => "\"hosts.csv\"".to_owned(),
         "quote-pairs" => "\"[]\"".to_owned(),
         _ => return None,

@@ -177,10 +177,10 @@ fn templates_have_a_hint_and_a_place() {
 
 #[test]
 fn pairs_take_both_forms() {
-    let settings = good("values(\"a\" => \"$A\" b(int(\"1\"))) values(c => 3)");
+    let settings = good("values(\"a\" => \"$A\" b(int(\"1\"))) values(c => 3) values(\"d\" int(\"4\"))");
     let pairs: Vec<_> =
         settings.pairs("values").iter().map(|p| (p.key.text.as_str(), p.value.text.as_str())).collect();
-    assert_eq!(pairs, [("a", "$A"), ("b", "1"), ("c", "3")]);
+    assert_eq!(pairs, [("a", "$A"), ("b", "1"), ("c", "3"), ("d", "4")]);
 }
 
 #[test]

@@ -229,6 +229,14 @@ fn texts(asked: &Asked, diags: &mut Diagnostics) -> Option<Vec<Text>> {
 fn pairs(asked: &Asked, diags: &mut Diagnostics) -> Option<Vec<Pair>> {
     let mut list = Vec::new();
     let mut good = true;
+    // `value("name" "template")`
+    if let [key, value] = asked.args
+        && matches!(key.kind, ArgKind::Str { .. } | ArgKind::Ident(_))
+        && let Some((text, value)) = key.text().zip(template(value))
+    {
+        let key = Text { text: text.to_string(), span: key.span };
+        return Some(vec![Pair { key, value }]);
+    }
     for arg in asked.args {
         let pair = match &arg.kind {
             ArgKind::Pair(key, value) => key.text().zip(template(value)).map(|(k, v)| (k, key.span, v)),

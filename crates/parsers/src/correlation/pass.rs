@@ -86,13 +86,15 @@ impl Pass {
         note: u32,
         seed: Seed,
         write: impl FnOnce(&mut Vec<u8>) -> usize,
-    ) {
+    ) -> Entry {
         let start = self.keys.len();
         let id = write(&mut self.keys);
         let hash = seed.hash(self.keys.get(start..).unwrap_or_default());
         let (len, scope_len) = ((self.keys.len() - start) as u32, id.saturating_sub(start) as u32);
         let position = position as u32;
-        self.entries.push(Entry { position, index, note, hash, start: start as u32, len, scope_len });
+        let entry = Entry { position, index, note, hash, start: start as u32, len, scope_len };
+        self.entries.push(entry);
+        entry
     }
 
     /// The whole key, unique in the contexts.

@@ -134,7 +134,8 @@ fn merge(batch: &mut Batch, index: usize) {
             (sdata, sdata_changed) = (record.sdata, Flags(record.flags.0 & Flags::SDATA_CHANGED.0));
         }
         for (name, value) in batch.entries(record) {
-            let known = found.iter().any(|(n, _, _)| *n == name) || batch.overridden(&made, name) == Some(true);
+            let known =
+                found.iter().any(|(n, _, _)| *n == name) || batch.overridden(&made, name) == Some(true);
             if let (false, Some(value)) = (known, value)
                 && batch.overridden(record, name) == Some(true)
             {

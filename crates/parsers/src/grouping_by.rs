@@ -1,0 +1,240 @@
+//! `grouping-by()`: messages with one key are collected until a condition or a timeout closes the group; then a message is made of it.
+
+mod run;
+
+use crate::build::Build;
+use crate::correlation::options::{KEY, PERSIST_NAME, SCOPE, SORT_KEY, TIMEOUT, scope, state_key};
+use crate::correlation::{Contexts, Inherit, InjectMode, Scope, State, Synthetic};
+use crate::options::PARSER_COUNTED;
+use crate::parse::{Parse, Writes};
+use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Preset, Settings, Word};
+use filter::{Filter, FilterContext, new_asker};
+use record::{Batch, Demand, NameId, intern, tag_id};
+use std::sync::Arc;
+use template::Template;
+
+const INJECT_MODES: &[Word] = &[
+    Word::new("pass-through", "On in this log path, in front of the message that closed the group."),
+    Word::new("aggregate-only", "The same, and the messages that were grouped do not go on."),
+    Word::new("internal", "Out of internal()."),
+];
+
+const INHERIT_MODES: &[Word] = &[
+    Word::new("context", "Everything of the last message, and values it has not from the ones before."),
+    Word::new("last-message", "Everything of the last message."),
+    Word::new("none", "Host and stamp of the last message."),
+];
+
+static AGGREGATE: Group = Group {
+    name: "aggregate",
+    options: &[
+        Opt::new(
+            "value",
+            Kind::Pairs,
+            Preset::None,
+            "A value of the made message: its name and a template, in which `${X}@1`, `${X}@2` ... are the last message of the group, \
+             the one before it and so on.",
+        )
+        .collects(),
+        Opt::new("tags", Kind::TextList, Preset::None, "Tags of the made message.").collects(),
+        Opt::new(
+            "inherit-mode",
+            Kind::Choice(INHERIT_MODES),
+            Preset::Text("context"),
+            "What the made message takes over from the messages of its group.",
+        ),
+    ],
+};
+
+pub static GROUPING_BY: Component = Component {
+    context: Context::Parser,
+    name: "grouping-by",
+    aliases: &[],
+    positional: &[],
+    groups: &[&PARSER_COUNTED],
+    own: &[
+        KEY,
+        SORT_KEY,
+        SCOPE,
+        TIMEOUT,
+        Opt::new(
+            "where",
+            Kind::Filter,
+            Preset::Described("every message"),
+            "Only messages that this matches are grouped; the others pass.",
+        ),
+        Opt::new(
+            "trigger",
+            Kind::Filter,
+            Preset::Described("the timeout alone"),
+            "A message for which this holds closes its group. `${X}@0` is the message, `${X}@1` the one before it.",
+        ),
+        Opt::new(
+            "having",
+            Kind::Filter,
+            Preset::Described("every group"),
+            "A group that is closed makes a message only if this holds, as `\"$(context-length)\" >= \"5\"`.",
+        ),
+        Opt::new("aggregate", Kind::Block(&[&AGGREGATE]), Preset::None, "The message that a group makes."),
+        Opt::new(
+            "inject-mode",
+            Kind::Choice(INJECT_MODES),
+            Preset::Text("pass-through"),
+            "Where the made message goes.",
+        ),
+        PERSIST_NAME,
+    ],
+    presets: &[],
+    not_yet: &[("prefix", "write it into the names of value()")],
+    summary: "Collects messages that have a key in common and makes one message of each group when a condition holds or no further \
+              message comes for a time. Groups are spread over locks by their key, so that all cores work on them; a message costs a \
+              copy of what is read of it. At the end of the program, and when a reload removes the parser, open groups are closed as \
+              by their timeout. The batches of one connection are not given to other cores.",
+    example: "grouping-by(key(\"$HOST\") scope(program) timeout(30) trigger(message(\"logout\")) aggregate(value(\"count\" \
+              \"$(context-length)\") tags(\"session\")))",
+};
+
+struct GroupingBy {
+    key: Arc<Template>,
+    sort_key: Option<Arc<Template>>,
+    scope: Scope,
+    /// Seconds.
+    timeout: i64,
+    select: Option<Filter>,
+    trigger: Option<Condition>,
+    having: Option<Condition>,
+    aggregate: Synthetic,
+    mode: InjectMode,
+    /// `.classifier.context_id`, which every grouped message gets.
+    context_id: NameId,
+}
+
+struct Condition {
+    filter: Filter,
+    /// It looks at other messages than the last.
+    of_context: bool,
+}
+
+/// The options, and the contexts of one place in a log path.
+struct Placed {
+    by: Arc<GroupingBy>,
+    contexts: Arc<Contexts<()>>,
+    asker: u64,
+}
+
+pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
+    let key = b.required_template(settings, "key");
+    let sort_key = match settings.template("sort-key").cloned() {
+        Some(text) => Some(b.template(&text)?),
+        None => None,
+    };
+    let scope = scope(settings);
+    let timeout = settings.int("timeout");
+    if timeout.is_none() {
+        b.wrong("grouping-by() needs timeout()", None, "as timeout(60): seconds");
+    }
+    let aggregate = aggregate(settings, b);
+    let select = filter(settings, "where", b);
+    let trigger = filter(settings, "trigger", b);
+    let having = filter(settings, "having", b);
+    let mode = settings.choice("inject-mode").and_then(InjectMode::named).unwrap_or_default();
+    let by = GroupingBy {
+        key: key?,
+        sort_key,
+        scope,
+        timeout: timeout?,
+        select: select?,
+        trigger: trigger?.map(Condition::new),
+        having: having?.map(Condition::new),
+        aggregate: aggregate?,
+        mode,
+        context_id: intern(".classifier.context_id")?,
+    };
+    let contexts = Contexts::new(&state_key("grouping-by", settings, scope), true);
+    Some(Arc::new(Placed { by: Arc::new(by), contexts, asker: new_asker() }))
+}
+
+/// `None` when it is wrong.
+fn filter(settings: &Settings, name: &str, b: &mut Build<'_>) -> Option<Option<Filter>> {
+    match settings.filter(name) {
+        Some(expr) => Filter::compile(expr, b.env, b.diags).map(Some),
+        None => Some(None),
+    }
+}
+
+fn aggregate(settings: &Settings, b: &mut Build<'_>) -> Option<Synthetic> {
+    let Some(block) = settings.block("aggregate") else {
+        b.wrong(
+            "grouping-by() needs aggregate()",
+            None,
+            "as aggregate(value(\"MESSAGE\" \"$(context-length)\"))",
+        );
+        return None;
+    };
+    let mut made = Synthetic {
+        inherit: block.choice("inherit-mode").and_then(Inherit::named).unwrap_or_default(),
+        ..Synthetic::default()
+    };
+    let mut good = true;
+    for pair in block.pairs("value") {
+        match b.name(&pair.key.text, pair.key.span).zip(b.template(&pair.value)) {
+            Some(value) => made.values.push(value),
+            None => good = false,
+        }
+    }
+    for tag in block.list("tags") {
+        match tag_id(&tag.text) {
+            Some(tag) => made.tags.push(tag),
+            None => {
+                b.diags.error("A0103", "too many tags", tag.span);
+                good = false;
+            }
+        }
+    }
+    good.then_some(made)
+}
+
+impl Condition {
+    fn new(filter: Filter) -> Condition {
+        let mut demand = Demand::default();
+        filter.reads(&mut demand);
+        Condition { filter, of_context: demand.context }
+    }
+}
+
+impl Parse for Placed {
+    fn parse(&self, batch: &mut Batch, selection: &mut Vec<u32>, cx: &mut FilterContext) {
+        run::batch(self, batch, selection, cx);
+    }
+
+    fn reads(&self, demand: &mut Demand) {
+        let by = &self.by;
+        by.key.reads(demand);
+        by.scope.reads(demand);
+        by.sort_key.iter().for_each(|key| key.reads(demand));
+        by.select.iter().for_each(|filter| filter.reads(demand));
+        by.trigger.iter().chain(&by.having).for_each(|condition| condition.filter.reads(demand));
+        by.aggregate.reads(demand);
+        // Correlation time.
+        demand.stamp = true;
+    }
+
+    fn writes(&self) -> Writes {
+        let mut names = self.by.aggregate.names();
+        names.push(self.by.context_id);
+        Writes { tags: !self.by.aggregate.tags.is_empty(), ..Writes::names(names) }
+    }
+
+    fn state(&self) -> Option<Arc<dyn State>> {
+        Some(Arc::clone(&self.contexts) as Arc<dyn State>)
+    }
+
+    fn with_state(&self, state: Option<Arc<dyn State>>) -> Option<Arc<dyn Parse>> {
+        let earlier = state.and_then(|state| Contexts::of(state, true));
+        let contexts = earlier.unwrap_or_else(|| Contexts::new(State::key(&*self.contexts), true));
+        Some(Arc::new(Placed { by: Arc::clone(&self.by), contexts, asker: self.asker }))
+    }
+}
+
+#[cfg(test)]
+mod tests;

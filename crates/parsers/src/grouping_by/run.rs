@@ -1,0 +1,137 @@
+//! One batch of grouping-by(): keys first, then the groups, shard by shard, then what they made.
+
+use super::{Condition, GroupingBy, Placed};
+use crate::correlation::{Context, Emitted, Entry, Handler, Moment, Pass, Shard};
+use filter::FilterContext;
+use record::{Batch, ValueType};
+use std::sync::Arc;
+use template::{Msg, Template};
+
+/// A worker's buffers.
+#[derive(Default)]
+struct Work {
+    pass: Pass,
+    emitted: Emitted,
+}
+
+pub(super) fn batch(placed: &Placed, batch: &mut Batch, selection: &mut Vec<u32>, cx: &mut FilterContext) {
+    let mut work = cx.work.take_state(placed.asker, Work::default);
+    let Work { pass, emitted } = &mut *work;
+    emitted.clear();
+    let by = &*placed.by;
+    placed.contexts.begin(pass, batch, selection, cx.render.now());
+    by.keys(placed, pass, batch, selection, cx);
+    let mut run = Run { by, batch, cx, emitted, early: 0 };
+    let early = placed.contexts.run(pass, &mut run) + run.early;
+    placed.contexts.count(emitted.len(), early);
+    emitted.into(by.mode, batch, selection);
+    cx.work.keep_state(placed.asker, work);
+}
+
+impl GroupingBy {
+    fn keys(
+        &self,
+        placed: &Placed,
+        pass: &mut Pass,
+        batch: &mut Batch,
+        selection: &[u32],
+        cx: &mut FilterContext,
+    ) {
+        let seed = placed.contexts.seed();
+        let mark = cx.work.wanted.has(self.context_id);
+        for (position, index) in selection.iter().enumerate() {
+            let Some(record) = batch.records.get(*index as usize) else { continue };
+            if self.select.as_ref().is_some_and(|filter| !filter.holds_for(batch, record, cx)) {
+                continue;
+            }
+            let entry = pass.push(position, *index, 0, seed, |key| {
+                self.scope.write(batch, record, key);
+                let id = key.len();
+                self.key.render(Msg { batch, record }, &mut cx.render, key);
+                id
+            });
+            if mark {
+                batch.set(*index as usize, self.context_id, pass.id(&entry), ValueType::String);
+            }
+        }
+    }
+}
+
+struct Run<'a> {
+    by: &'a GroupingBy,
+    batch: &'a mut Batch,
+    cx: &'a mut FilterContext,
+    emitted: &'a mut Emitted,
+    early: usize,
+}
+
+impl Handler<()> for Run<'_> {
+    fn message(&mut self, shard: &mut Shard<()>, pass: &Pass, entry: &Entry) {
+        let id = shard.enter(pass, entry, || ());
+        let wanted = &self.cx.work.wanted;
+        shard.add(id, self.batch, entry.index, |name| wanted.has(name));
+        let Some(context) = shard.get(id) else { return };
+        let full = context.is_full();
+        let triggered = match &self.by.trigger {
+            Some(trigger) => trigger.holds(&context.messages, context.id(), self.cx),
+            None => false,
+        };
+        if !triggered && !full {
+            shard.set_deadline(
+                id,
+                pass.time(entry.position).saturating_add(self.by.timeout),
+                pass.moment(entry),
+            );
+            return;
+        }
+        self.early += usize::from(full && !triggered);
+        if let Some(mut context) = shard.remove(id) {
+            self.closed(shard, &mut context, pass.moment(entry));
+            shard.recycle(context);
+        }
+    }
+
+    fn closed(&mut self, _: &mut Shard<()>, context: &mut Context<()>, moment: Moment) {
+        if let Some(key) = &self.by.sort_key {
+            sort(&mut context.messages, key, self.cx);
+        }
+        // The id is the context's own: what is made borrows its messages.
+        let mut id = self.cx.work.text();
+        id.extend_from_slice(context.id());
+        if self.by.having.as_ref().is_none_or(|having| having.holds(&context.messages, &id, self.cx))
+            && let Some(made) = self.by.aggregate.make(&mut context.messages, &id, self.batch, self.cx)
+        {
+            self.emitted.push(moment, made);
+        }
+        self.cx.work.keep_text(id);
+    }
+}
+
+impl Condition {
+    /// Asked of the last message.
+    fn holds(&self, messages: &Arc<Batch>, id: &[u8], cx: &mut FilterContext) -> bool {
+        let Some(record) = messages.records.last() else { return false };
+        if !self.of_context {
+            return self.filter.holds_for(messages, record, cx);
+        }
+        let msg = Msg { batch: messages, record };
+        cx.render.with_context(messages, id, |render| template::Condition::holds(&self.filter, msg, render))
+    }
+}
+
+/// By the bytes of the printed keys; those with one key stay as they came.
+fn sort(messages: &mut Arc<Batch>, key: &Template, cx: &mut FilterContext) {
+    let mut text = cx.work.text();
+    let mut order = Vec::with_capacity(messages.records.len());
+    for record in &messages.records {
+        let start = text.len();
+        key.render(Msg { batch: messages, record }, &mut cx.render, &mut text);
+        order.push((start..text.len(), *record));
+    }
+    order.sort_by(|(a, _), (b, _)| text.get(a.clone()).cmp(&text.get(b.clone())));
+    if let Some(batch) = Arc::get_mut(messages) {
+        batch.records.clear();
+        batch.records.extend(order.into_iter().map(|(_, record)| record));
+    }
+    cx.work.keep_text(text);
+}

@@ -1,0 +1,138 @@
+//! grouping-by() with a clock by hand. What is the same in syslog-ng stands in the golden cases.
+
+use crate::correlation::testing::Fed;
+use crate::testing::check_codes;
+
+const BY: &str = "key(\"$PROGRAM\") timeout(5)";
+
+fn by(more: &str, value: &str) -> Fed {
+    Fed::new(&format!("grouping-by({BY} {more} aggregate(value(\"x\" \"{value}\")))"))
+}
+
+#[test]
+fn a_trigger_closes_a_group() {
+    let mut fed = by("trigger(message('end'))", "$(context-values $MSG)");
+    assert_eq!(
+        fed.feed(&["1 a one", "1 b other", "2 a end", "3 a more"]),
+        "one|other|end[one,end,end]|end|more"
+    );
+    assert_eq!(fed.feed(&["4 a end", "4 b end"]), "end[more,end,end]|end|end[other,end,end]|end");
+}
+
+#[test]
+fn triggers_see_the_group() {
+    let mut fed = by(
+        "trigger(\"$(context-length)\" eq \"3\") inject-mode(aggregate-only)",
+        "${MSG}@0 ${MSG}@1 ${MSG}@2 ${MSG}@4",
+    );
+    assert_eq!(fed.feed(&["1 a 1", "1 a 2", "1 b 1", "1 a 3", "1 a 4"]), "3[3 3 2 ]");
+    assert_eq!(fed.feed(&["1 a 5"]), "");
+    assert_eq!(fed.feed(&["1 a 6"]), "6[6 6 5 ]");
+    let mut fed = by("trigger(\"${MSG}@1\" eq \"2\")", "$(context-length)");
+    assert_eq!(fed.feed(&["1 a 1", "1 a 2", "1 a 3"]), "1|2|3[4]|3");
+}
+
+#[test]
+fn stamps_of_messages_close_groups() {
+    let mut fed = by("", "$(context-values $MSG)");
+    assert_eq!(fed.feed(&["100 a x", "105 b y"]), "x|y", "at the deadline it is open");
+    assert_eq!(fed.feed(&["106 c z"]), "x[x,x]|z");
+    assert_eq!(fed.feed(&["109 c more", "111 d w"]), "more|y[y,y]|w");
+    assert_eq!(fed.feed(&["200 e v"]), "more[z,more,more]|w[w,w]|v", "in the order of their deadlines");
+    assert_eq!(fed.feed(&["9999999 f u"]), "v[v,v]|u");
+    assert_eq!(
+        fed.feed(&["1000004 f u2", "1000006 g t"]),
+        "u2|t",
+        "stamps beyond the present are the present"
+    );
+}
+
+#[test]
+fn the_clock_closes_groups() {
+    let mut fed = by("", "$(context-length)");
+    fed.feed(&["100 a x"]);
+    assert_eq!(fed.tick(5), "");
+    assert_eq!(fed.tick(1), "x[2]");
+    assert_eq!(fed.tick(100), "");
+}
+
+#[test]
+fn having_decides() {
+    let mut fed = by("having(\"$(context-length)\" ge \"2\") trigger(message('end'))", "$(context-length)");
+    assert_eq!(fed.feed(&["1 a end", "1 a x", "1 a end"]), "end|x|end[3]|end");
+    fed.feed(&["1 b x", "1 c x", "2 c y"]);
+    assert_eq!(fed.feed(&["100 d z"]), "y[3]|z");
+}
+
+#[test]
+fn only_what_where_says() {
+    let mut fed = by("where(message('^v')) trigger(message('end'))", "$(context-length)");
+    assert_eq!(fed.feed(&["1 a v1", "1 a end", "1 a v2 end"]), "v1|end|v2 end[3]|v2 end");
+}
+
+#[test]
+fn sorted_by_a_key() {
+    let mut fed = by("sort-key('$MSG') trigger(message('5'))", "$(context-values $MSG)");
+    assert_eq!(fed.feed(&["1 a 9", "1 a 10", "1 a 2", "1 a 5"]), "9|10|2|9[10,2,5,9,9]|5");
+}
+
+#[test]
+fn groups_stay_over_a_reload() {
+    let mut fed = by("", "$(context-values $MSG)");
+    fed.feed(&["1 a x"]);
+    let mut again = fed.reloaded(&format!("grouping-by({BY} aggregate(value('x' 'new $(context-length)')))"));
+    again.feed(&["2 a y"]);
+    assert_eq!(again.feed(&["50 b z"]), "y[new 3]|z");
+    let mut other = fed.reloaded(&format!("grouping-by({BY} aggregate(value('x' '1')))"));
+    assert_eq!(other.feed(&["60 c w"]), "z[1]|w", "shared while both live");
+}
+
+#[test]
+fn closed_for_good() {
+    let mut fed = by("", "$(context-values $MSG)");
+    fed.feed(&["1 a x", "2 b y", "3 a z"]);
+    let state = fed.parser.state().expect("contexts");
+    state.close();
+    let all: Vec<String> = fed.tick(0).split('|').map(str::to_owned).collect();
+    assert_eq!((all.len(), all.contains(&"z[x,z,z]".to_owned())), (2, true), "{all:?}");
+    assert_eq!(fed.tick(100), "");
+    assert_eq!(state.counters().generated.load(std::sync::atomic::Ordering::Relaxed), 2);
+    assert!(!std::sync::Arc::ptr_eq(
+        &state,
+        &fed.reloaded(&format!("grouping-by({BY} aggregate())")).parser.state().expect("some")
+    ));
+}
+
+#[test]
+fn a_group_that_is_too_large_is_closed() {
+    let mut fed = by("inject-mode(aggregate-only)", "$(context-length)");
+    let messages: Vec<String> = (0..10_001).map(|n| format!("1 a {n}")).collect();
+    let messages: Vec<&str> = messages.iter().map(String::as_str).collect();
+    assert_eq!(fed.feed(&messages), "9999[10001]");
+    let state = fed.parser.state().expect("contexts");
+    assert_eq!(state.counters().closed_early.load(std::sync::atomic::Ordering::Relaxed), 1);
+}
+
+#[test]
+fn too_many_groups_close_the_oldest() {
+    let mut fed = by("inject-mode(aggregate-only)", "$(context-length)");
+    let mut closed = 0;
+    for round in 0..12 {
+        let messages: Vec<String> = (0..10_000).map(|n| format!("1 p{round}.{n} m")).collect();
+        let messages: Vec<&str> = messages.iter().map(String::as_str).collect();
+        closed += fed.feed(&messages).split('|').filter(|m| !m.is_empty()).count();
+    }
+    assert!(
+        (20_000..30_000).contains(&closed),
+        "{closed}: 100,000 are kept, less where a shard has its share"
+    );
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    check_codes("grouping-by(timeout(1) aggregate())", &["A0102"]);
+    check_codes("grouping-by(key('a') aggregate())", &["A0102"]);
+    check_codes("grouping-by(key('a') timeout(1))", &["A0102"]);
+    check_codes("grouping-by(key('$(no)') timeout(1) aggregate())", &["A0101"]);
+    check_codes("grouping-by(key('a') timeout(1) aggregate(value('DATE' 'x')))", &["A0106"]);
+}
