@@ -50,6 +50,7 @@ fn attempt(case: &Case, receiver: Receiver, plan: &Plan, run: &mut Run) -> Resul
     let place = Place::new(plan.parent, &format!("{}-{receiver}", case.name), plan.keep)?;
     let _raised = (case.input.feed == Feed::Prepared).then(sysctl::raise_rmem_max);
     let messages = amount(case, plan);
+    place.warm(messages * case.input.size as u64)?;
     // The floor has no relay: it stands for receiving and writing in each case.
     let sink =
         (case.path == Path::Relay && receiver != Receiver::Floor).then(|| start_sink(&place)).transpose()?;

@@ -1,8 +1,12 @@
 //! The folder and ports of one measurement.
 
 use std::fs;
+use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
 use std::path::{Path, PathBuf};
+
+/// Bytes of one write of [`Place::warm`].
+const WARM_CHUNK: usize = 1 << 20;
 
 pub struct Place {
     pub root: PathBuf,
@@ -31,6 +35,19 @@ impl Place {
         let path = self.root.join(name);
         fs::write(&path, text).map_err(|e| format!("cannot write {}: {e}", path.display()))?;
         Ok(path)
+    }
+
+    /// Writes `bytes` and removes them again, so that the page cache of the measurement is made of memory the machine has at hand. A
+    /// virtual machine that has to be given memory first spends more time on that than on the messages.
+    pub fn warm(&self, bytes: u64) -> Result<(), String> {
+        let path = self.root.join("warm");
+        let failed = |e| format!("cannot write {}: {e}", path.display());
+        let mut file = fs::File::create(&path).map_err(failed)?;
+        let chunk = vec![0; WARM_CHUNK];
+        for _ in 0..bytes.div_ceil(WARM_CHUNK as u64) {
+            file.write_all(&chunk).map_err(failed)?;
+        }
+        fs::remove_file(&path).map_err(failed)
     }
 
     /// The output files in the order of their names.
