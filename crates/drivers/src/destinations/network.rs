@@ -173,9 +173,13 @@ fn failover(
     if kind.udp == Some(true) {
         return Some((servers, None));
     }
-    let Some(block) = s.block("failover") else { return Some((servers, None)) };
-    let more: Vec<String> = block.list("servers").iter().map(|t| t.text.clone()).collect();
-    let failback = block.block("failback").map(|b| Failback {
+    let (block, old) = (s.block("failover"), s.list("failover-servers"));
+    if block.is_none() && old.is_empty() {
+        return Some((servers, None));
+    }
+    let named = block.map(|b| b.list("servers")).unwrap_or_default();
+    let more: Vec<String> = named.iter().chain(old).map(|t| t.text.clone()).collect();
+    let failback = block.and_then(|b| b.block("failback")).map(|b| Failback {
         interval: b.seconds("tcp-probe-interval").unwrap_or(Duration::from_secs(60)),
         successes: b.int("successful-probes-required").unwrap_or(3).clamp(1, i64::from(u32::MAX)) as u32,
     });
@@ -190,7 +194,8 @@ fn failover(
         (false, false) => None,
     };
     if let Some((text, help)) = wrong {
-        diags.push(Diagnostic::error("D0110", text, s.span("failover")?).help(help));
+        let at = s.span("failover").or(s.span("failover-servers"))?;
+        diags.push(Diagnostic::error("D0110", text, at).help(help));
         return None;
     }
     for host in &more {

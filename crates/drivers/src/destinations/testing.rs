@@ -36,7 +36,7 @@ impl Rig {
         let destination = SingleDestination::new(("test", "test".into()), writer, limits, false, make);
         destination.start(engine.shared()).expect("start");
         let outlet = destination.outlets().remove(0);
-        Rig { engine: engine, destination, outlet }
+        Rig { engine, destination, outlet }
     }
 
     pub fn send<T: AsRef<[u8]>>(&self, messages: &[T]) {

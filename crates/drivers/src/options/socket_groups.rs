@@ -168,7 +168,14 @@ pub static SERVERS: Group = Group {
             "Other servers to send to when the first cannot be reached: \
              `failover(servers(\"b\" \"c\") failback(tcp-probe-interval(60) successful-probes-required(3)))`.",
         ),
-        Opt::not_yet("failover-servers", "write `failover(servers(\"...\"))`"),
+        Opt::new(
+            "failover-servers",
+            Kind::TextList,
+            Preset::None,
+            "Other servers, as with `failover(servers(...))` and no failback. Collects.",
+        )
+        .collects()
+        .obsolete("write `failover(servers(\"...\"))`"),
     ],
 };
 

@@ -81,9 +81,15 @@ pub static SOURCE: Group = Group {
         ),
         Opt::no_effect("read-old-records", "this source has no records from before the start"),
         Opt::no_effect("internal", "counters of every source are shown alike"),
-        Opt::not_yet("log-prefix", "write `program-override(\"...\")`"),
+        Opt::new(
+            "log-prefix",
+            Kind::Text,
+            Preset::None,
+            "PROGRAM of every message of this source: the text up to its last colon.",
+        )
+        .obsolete("write `program-override(\"...\")`"),
         Opt::not_yet("hook-commands", "start and stop the commands with the service manager"),
-        Opt::not_yet("ebpf", "remove it: what one socket receives is worked on by all cores"),
+        Opt::no_effect("ebpf", "what one socket receives is worked on by all cores"),
     ],
 };
 

@@ -73,9 +73,9 @@ pub const WRITER_FLAGS: &[Word] = &[
     Word::not_yet("seqnum-all", "leave it out: messages of this machine are counted"),
     Word::new("no-seqnum-all", "Count only local messages (default)."),
     Word::no_effect("threaded", "every destination has its own writer"),
-    Word::not_yet(
+    Word::no_effect(
         "ignore-errors",
-        "remove the flag: after an error the destination is opened again and the messages are kept",
+        "after an error the destination is opened again and the messages are kept",
     ),
 ];
 

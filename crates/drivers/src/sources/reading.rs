@@ -140,7 +140,7 @@ pub fn finish(s: &Settings, cx: &BuildContext<'_>, local: bool, diags: &mut Diag
         chain_hostnames: s.bool("chain-hostnames").unwrap_or(false),
         local,
         host_override: s.text("host-override").map(|t| t.as_bytes().into()),
-        program_override: s.text("program-override").map(|t| t.as_bytes().into()),
+        program_override: program_override(s).map(|t| t.as_bytes().into()),
         own_pid: s.bool("use-syslogng-pid").unwrap_or(false),
         numbered: cx.globals.bool("use-uniqid").unwrap_or(false),
         group: cx.group.into(),
@@ -162,6 +162,12 @@ pub fn finish(s: &Settings, cx: &BuildContext<'_>, local: bool, diags: &mut Diag
         }
     }
     finish
+}
+
+/// `program-override()`, else what `log-prefix("program: ")` means by it.
+fn program_override(s: &Settings) -> Option<&str> {
+    let old = s.text("log-prefix").map(|text| text.rsplit_once(':').map_or(text, |(program, _)| program));
+    s.text("program-override").or(old)
 }
 
 /// This machine's name as `use-fqdn()` and its companions want it.

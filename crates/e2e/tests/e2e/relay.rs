@@ -164,13 +164,15 @@ fn a_target_that_hangs_up_is_connected_again() {
 
 #[test]
 fn failover_to_the_next_server() {
-    let lab = Lab::new();
-    let second = Collector::tcp(lab.port("out"));
-    let destination = "network(127.0.0.9 port(%port:out%) failover(servers(127.0.0.1)));";
-    let mut penstock = Penstock::start(&lab, &config(destination, FLOW_CONTROL));
-    send(&lab, 3);
-    assert_eq!(second.wait_lines(3), messages(3));
-    penstock.wait_settled(3).assert_nothing_lost();
+    for others in ["failover(servers(127.0.0.1))", "failover-servers(127.0.0.1)"] {
+        let lab = Lab::new();
+        let second = Collector::tcp(lab.port("out"));
+        let destination = format!("network(127.0.0.9 port(%port:out%) {others});");
+        let mut penstock = Penstock::start(&lab, &config(&destination, FLOW_CONTROL));
+        send(&lab, 3);
+        assert_eq!(second.wait_lines(3), messages(3), "{others}");
+        penstock.wait_settled(3).assert_nothing_lost();
+    }
 }
 
 #[test]

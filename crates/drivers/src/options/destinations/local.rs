@@ -131,14 +131,17 @@ pub static USERTTY: Component = Component {
         help: "the name of a user, or `*` for everyone",
     }],
     groups: &[&DESTINATION],
-    own: &[Opt::new(
-        "time-reopen",
-        Kind::Seconds { min: 0, max: SECONDS_MAX },
-        Preset::Global("time-reopen"),
-        "Seconds for which a terminal that could not be written to is left out.",
-    )],
+    own: &[
+        Opt::new(
+            "time-reopen",
+            Kind::Seconds { min: 0, max: SECONDS_MAX },
+            Preset::Global("time-reopen"),
+            "Seconds for which a terminal that could not be written to is left out.",
+        ),
+        Opt::no_effect("escaping", "control characters are always made harmless"),
+    ],
     presets: &[],
-    not_yet: &[("escaping", "remove it: control characters are always made harmless")],
+    not_yet: &[],
     summary: "Writes messages to the terminals of logged-in users.",
     example: "usertty(\"*\")",
 };
