@@ -58,7 +58,7 @@ impl Ledger {
         assert_eq!((self.waiting(), self.dropped()), (0, 0), "\n{self}");
     }
 
-    /// Messages received by all sources but the program's own.
+    /// Messages received by all sources but the program's own, and without those made by correlation.
     pub fn received(&self) -> u64 {
         self.foreign_sources().map(|row| row.received).sum()
     }
@@ -91,7 +91,7 @@ impl Ledger {
     }
 
     fn foreign_sources(&self) -> impl Iterator<Item = &Row> {
-        self.sources.iter().filter(|row| !row.detail.contains("internal"))
+        self.sources.iter().filter(|row| !row.detail.contains("internal") && row.detail != "generated")
     }
 }
 

@@ -3,6 +3,7 @@
 //! The counters move while they are read, so a row may be caught between two of its numbers. A row that does not add up is read
 //! again: what is really missing stays missing.
 
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use control::{DropReason, Flow, Ledger, Row};
@@ -33,7 +34,18 @@ pub fn of(view: &View) -> Ledger {
             flow: settled(until, || of_destination(d.counters())),
         }
     });
+    let sources = sources.chain(made(view));
     Ledger { sources: sources.collect(), paths: paths.collect(), destinations: destinations.collect() }
+}
+
+/// Messages that contexts of parsers have made came in there.
+fn made(view: &View) -> impl Iterator<Item = Row> {
+    let counted = view.states.iter().map(|(name, state)| (name, state.counters().generated.load(Relaxed)));
+    counted.filter(|(_, made)| *made > 0).map(|(name, made)| Row {
+        name: name.clone(),
+        detail: "generated".to_owned(),
+        flow: Flow { received: made, delivered: made, ..Flow::default() },
+    })
 }
 
 fn settled(until: Instant, read: impl Fn() -> Flow) -> Flow {
