@@ -12,17 +12,20 @@ pub mod date;
 pub mod db;
 mod found;
 pub mod grouping_by;
+pub mod geoip2;
 mod input;
 pub mod json;
 pub mod kv;
 mod learned;
 pub mod map_value_pairs;
 mod marks;
+pub mod metrics_probe;
 mod names;
 mod options;
 mod parse;
 pub mod regexp;
 pub mod sdata;
+pub mod snmptrapd;
 pub mod syslog;
 pub mod tags;
 pub mod value_pairs;
@@ -45,12 +48,15 @@ pub const ALL: &[(&Component, BuildParser)] = &[
     (&date::DATE_PARSER, date::build),
     (&db::DB_PARSER, db::build),
     (&grouping_by::GROUPING_BY, grouping_by::build),
+    (&geoip2::GEOIP2, geoip2::build),
     (&json::JSON_PARSER, json::build),
     (&kv::KV_PARSER, kv::build),
     (&kv::LINUX_AUDIT_PARSER, kv::build_audit),
     (&map_value_pairs::MAP_VALUE_PAIRS, map_value_pairs::build),
+    (&metrics_probe::METRICS_PROBE, metrics_probe::build),
     (&regexp::REGEXP_PARSER, regexp::build),
     (&sdata::SDATA_PARSER, sdata::build),
+    (&snmptrapd::SNMPTRAPD_PARSER, snmptrapd::build),
     (&syslog::SYSLOG_PARSER, syslog::build),
     (&tags::TAGS_PARSER, tags::build),
     (&xml::WINDOWS_EVENTLOG_XML_PARSER, xml::build_windows),
@@ -75,6 +81,11 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "A0105",
         "a database cannot be read",
         "The file of add-contextual-data() could not be read, or a line of it is not `selector,name,value`.",
+    ),
+    (
+        "A0107",
+        "a database of addresses cannot be read",
+        "The file of geoip2() could not be read, or is not in MaxMind's format.",
     ),
     (
         "A0106",

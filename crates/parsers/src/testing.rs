@@ -29,6 +29,9 @@ impl FilterEnv for World {
         &self.named
     }
     fn read_file(&self, path: &str) -> std::io::Result<Vec<u8>> {
+        if path.ends_with(".mmdb") {
+            return Ok(crate::geoip2::tests::database());
+        }
         let file = FILES.iter().chain(crate::db::FILES).find(|(name, _)| *name == path).map(|(_, text)| text.as_bytes().to_vec());
         file.ok_or_else(|| std::io::ErrorKind::NotFound.into())
     }
@@ -224,6 +227,8 @@ fn sample(component: &str, option: &str) -> Option<String> {
         "flags" if component == "regexp-parser" => "\"ignore-case\"".to_owned(),
         "type" => "pcre".to_owned(),
         "aggregate" => "value(\"a\" \"b\") tags(\"t\") inherit-mode(none)".to_owned(),
+        "database" if component == "geoip2" => "\"t.mmdb\"".to_owned(),
+        "address" | "increment" => "\"$MESSAGE\"".to_owned(),
         "database" => "\"hosts.csv\"".to_owned(),
         "quote-pairs" => "\"[]\"".to_owned(),
         _ => return None,

@@ -1,0 +1,203 @@
+//! `metrics-probe()`: messages counted by what they contain, shown with the program's statistics.
+
+mod registry;
+
+pub use registry::{Metric, snapshot};
+
+use crate::build::Build;
+use crate::learned::Seed;
+use crate::parse::{Parse, Writes};
+use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings, TemplateText};
+use filter::{FilterContext, new_asker};
+use record::{Batch, Demand};
+use registry::Cell;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use template::{Msg, Template};
+
+pub static METRICS_PROBE: Component = Component {
+    context: Context::Parser,
+    name: "metrics-probe",
+    aliases: &[],
+    positional: &[],
+    groups: &[],
+    own: &[
+        Opt::new(
+            "key",
+            Kind::Text,
+            Preset::Text("classified_events_total"),
+            "The name of the counter; `syslogng_` is put in front of it.",
+        ),
+        Opt::new(
+            "labels",
+            Kind::Pairs,
+            Preset::Described("`app`, `host`, `program` and `source` of the message, where no key() is given either"),
+            "Names and templates: each set of values is a counter of its own. Empty values are left out. Take care that there \
+             are few: a counter stays until the program ends.",
+        )
+        .collects(),
+        Opt::new(
+            "increment",
+            Kind::Template,
+            Preset::Text("1"),
+            "By how much a message counts: a template that gives a whole number. A message that has none does not count.",
+        ),
+        Opt::no_effect("level", "every counter is shown, whatever the level of stats()"),
+        Opt::no_effect("internal", "every named parser is counted"),
+    ],
+    presets: &[],
+    not_yet: &[],
+    summary: "Counts messages by the values of labels. Never changes a message, and every message passes. See the counters with \
+              `penstock ctl stats prometheus`.",
+    example: "metrics-probe(key(\"logins_total\") labels(\"user\" => \"${.kv.user}\" \"host\" => \"$HOST\") increment(\"1\"))",
+};
+
+/// The labels where neither they nor a key are given.
+const LABELS: [(&str, &str); 4] =
+    [("app", "${APP}"), ("host", "${HOST}"), ("program", "${PROGRAM}"), ("source", "${SOURCE}")];
+/// Sets of values a worker remembers; a table that is full starts anew.
+const REMEMBERED_MAX: usize = 1 << 14;
+
+struct Probe {
+    key: Arc<str>,
+    labels: Vec<(Arc<str>, Arc<Template>)>,
+    /// `None` for 1.
+    increment: Option<Arc<Template>>,
+    asker: u64,
+}
+
+/// What a worker keeps.
+struct Memory {
+    known: HashMap<Box<[u8]>, usize, Seed>,
+    cells: Vec<Pending>,
+    /// Cells with something to add at the end of the batch.
+    touched: Vec<usize>,
+    text: Vec<u8>,
+}
+
+/// A counter, if there is room for it, and what this batch adds to it.
+struct Pending {
+    cell: Option<Arc<Cell>>,
+    add: u64,
+}
+
+pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
+    let key = settings.text("key").unwrap_or_default();
+    if key.is_empty() {
+        b.wrong("key() is empty", settings.span("key"), "as key(\"logins_total\")");
+    }
+    let given: Vec<(String, TemplateText)> = match settings.is_set("labels") || settings.is_set("key") {
+        true => settings.pairs("labels").iter().map(|p| (p.key.text.clone(), p.value.clone())).collect(),
+        false => {
+            let _ = settings.pairs("labels");
+            let text = |text: &str| TemplateText { type_hint: None, text: text.to_owned(), span: b.span };
+            LABELS.iter().map(|(name, template)| ((*name).to_owned(), text(template))).collect()
+        }
+    };
+    let mut labels = Vec::new();
+    for (name, text) in &given {
+        if let Some(template) = b.template(text) {
+            labels.push((Arc::from(name.as_str()), template));
+        }
+    }
+    // As syslog-ng does, so that the same labels in another order are the same counter.
+    labels.sort_by(|a: &(Arc<str>, _), b| a.0.cmp(&b.0));
+    let increment = match settings.is_set("increment") {
+        true => Some(b.template(&settings.template("increment").cloned()?)?),
+        false => {
+            let _ = settings.text("increment");
+            None
+        }
+    };
+    if labels.len() != given.len() || key.is_empty() {
+        return None;
+    }
+    Some(Arc::new(Probe { key: key.into(), labels, increment, asker: new_asker() }))
+}
+
+impl Probe {
+    fn amount(&self, batch: &Batch, index: usize, cx: &mut FilterContext) -> u64 {
+        let (Some(template), Some(record)) = (&self.increment, batch.records.get(index)) else { return 1 };
+        let mut text = cx.work.text();
+        template.render(Msg { batch, record }, &mut cx.render, &mut text);
+        let amount = str::from_utf8(text.trim_ascii()).ok().and_then(|t| t.parse().ok()).unwrap_or(0);
+        cx.work.keep_text(text);
+        amount
+    }
+
+    fn count(&self, batch: &Batch, index: usize, memory: &mut Memory, cx: &mut FilterContext) {
+        let amount = self.amount(batch, index, cx);
+        let Some(record) = batch.records.get(index).filter(|_| amount > 0) else { return };
+        let Memory { known, cells, touched, text } = memory;
+        text.clear();
+        for (_, template) in &self.labels {
+            template.render(Msg { batch, record }, &mut cx.render, text);
+            text.push(0);
+        }
+        let at = match known.get(text.as_slice()) {
+            Some(at) => *at,
+            None => {
+                let values = text.split(|b| *b == 0).map(|v| String::from_utf8_lossy(v).into_owned());
+                let labels = self.labels.iter().map(|(name, _)| Arc::clone(name)).zip(values).collect();
+                cells.push(Pending { cell: registry::cell(&self.key, labels), add: 0 });
+                known.insert(text.as_slice().into(), cells.len() - 1);
+                cells.len() - 1
+            }
+        };
+        if let Some(pending) = cells.get_mut(at) {
+            if pending.add == 0 {
+                touched.push(at);
+            }
+            pending.add = pending.add.saturating_add(amount);
+        }
+    }
+}
+
+impl Memory {
+    fn new() -> Memory {
+        let known = HashMap::with_hasher(Seed::new());
+        Memory { known, cells: Vec::new(), touched: Vec::new(), text: Vec::new() }
+    }
+
+    /// The end of a batch.
+    fn settle(&mut self) {
+        for at in self.touched.drain(..) {
+            let Some(pending) = self.cells.get_mut(at) else { continue };
+            let add = std::mem::take(&mut pending.add);
+            match &pending.cell {
+                Some(cell) => {
+                    cell.fetch_add(add, Ordering::Relaxed);
+                }
+                None => registry::left_out(),
+            }
+        }
+        if self.known.len() >= REMEMBERED_MAX {
+            self.known.clear();
+            self.cells.clear();
+        }
+    }
+}
+
+impl Parse for Probe {
+    fn parse(&self, batch: &mut Batch, selection: &mut Vec<u32>, cx: &mut FilterContext) {
+        let mut memory = cx.work.take_state(self.asker, Memory::new);
+        for index in selection.iter() {
+            self.count(batch, *index as usize, &mut memory, cx);
+        }
+        memory.settle();
+        cx.work.keep_state(self.asker, memory);
+    }
+
+    fn reads(&self, demand: &mut Demand) {
+        let labels = self.labels.iter().map(|(_, template)| template);
+        labels.chain(&self.increment).for_each(|template| template.reads(demand));
+    }
+
+    fn writes(&self) -> Writes {
+        Writes::default()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,46 @@
+use super::{Metric, snapshot};
+use crate::testing::{batch, check, check_codes, context, parser};
+
+fn counted(key: &str) -> Vec<String> {
+    let text = |m: &Metric| {
+        let labels: Vec<String> = m.labels.iter().map(|(n, v)| format!("{n}={v}")).collect();
+        format!("{} {}", labels.join(","), m.value)
+    };
+    snapshot().iter().filter(|m| m.key == key).map(text).collect()
+}
+
+#[test]
+fn messages_are_counted_by_their_labels() {
+    let made = parser("metrics-probe(key('t1') labels('z' => '$MESSAGE' 'a' => 'x'))");
+    let mut cx = context();
+    for _ in 0..2 {
+        let mut batch = batch(&[b"one", b"two", b"one", b"not selected", b"tab\0nul"]);
+        let mut selection = vec![0, 1, 2, 4];
+        made.parse(&mut batch, &mut selection, &mut cx);
+        assert_eq!(selection, [0, 1, 2, 4]);
+    }
+    assert_eq!(counted("t1"), ["a=x,z=one 4", "a=x,z=tab 2", "a=x,z=two 2"]);
+    // Another worker, another parser: the same counters.
+    let again = parser("metrics-probe(key('t1') labels('a' => 'x' 'z' => '$MESSAGE'))");
+    again.parse(&mut batch(&[b"one"]), &mut vec![0], &mut context());
+    assert_eq!(counted("t1")[0], "a=x,z=one 5");
+}
+
+#[test]
+fn increments() {
+    let made = parser("metrics-probe(key('t2') increment('$MESSAGE'))");
+    let messages: [&[u8]; 6] = [b"5", b" 7 ", b"x", b"-3", b"", b"99999999999999999999999"];
+    made.parse(&mut batch(&messages), &mut (0..6).collect(), &mut context());
+    assert_eq!(counted("t2"), [" 12"]);
+}
+
+#[test]
+fn presets() {
+    let text = "metrics-probe()";
+    check(text, "x", "");
+    assert!(
+        counted("classified_events_total").iter().any(|m| m.contains("program=,") && m.contains("host="))
+    );
+    check_codes("metrics-probe(key(''))", &["A0102"]);
+    check_codes("metrics-probe(labels('a' => '$('))", &["A0101"]);
+}

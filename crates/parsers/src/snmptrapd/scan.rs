@@ -1,0 +1,164 @@
+//! The form of the text: a header line, then variables with a type in front of their values, separated by tabs.
+
+/// A value between quotes or up to a tab.
+#[derive(Clone, Copy)]
+pub struct Value {
+    pub start: usize,
+    pub end: usize,
+    /// It has backslashes in it.
+    pub escaped: bool,
+}
+
+impl Value {
+    fn plain(start: usize, end: usize) -> Value {
+        Value { start, end, escaped: false }
+    }
+}
+
+/// Host, transport and where the variables begin, of `2017-05-10 12:46:14 host [UDP: ...]:` and a line's end.
+pub fn header(text: &[u8]) -> Option<(Value, Value, usize)> {
+    let stamp = text.get(..19)?;
+    let form = |(byte, form): (&u8, &u8)| if *form == b'd' { byte.is_ascii_digit() } else { byte == form };
+    if !stamp.iter().zip(b"dddd-dd-dd dd:dd:dd").all(form) {
+        return None;
+    }
+    let line_end = memchr::memchr(b'\n', text)?;
+    let host = blanks(text, 19);
+    if host == 19 {
+        return None;
+    }
+    let host_end = host + text.get(host..line_end)?.iter().position(|b| *b == b' ')?;
+    let open = blanks(text, host_end);
+    let line = text.get(open..line_end)?.trim_ascii_end();
+    let transport = line.strip_prefix(b"[")?.strip_suffix(b"]:")?;
+    let rest = line_end + 1;
+    if text.get(rest..)?.trim_ascii().is_empty() {
+        return None;
+    }
+    Some((Value::plain(host, host_end), Value::plain(open + 1, open + 1 + transport.len()), rest))
+}
+
+fn blanks(text: &[u8], mut at: usize) -> usize {
+    while matches!(text.get(at), Some(b' ')) {
+        at += 1;
+    }
+    at
+}
+
+fn is_key(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b':' | b'-')
+}
+
+/// Gives every variable to `keep`. A key is the word in front of a `=`.
+pub fn pairs(text: &[u8], from: usize, mut keep: impl FnMut(&[u8], Value)) {
+    let mut at = from;
+    while let Some(equals) = find(text, at, b'=') {
+        let key = key_before(text, at, equals);
+        let (value, next) = value(text, equals + 1);
+        at = next;
+        if let Some(key) = key {
+            keep(key, value);
+        }
+    }
+}
+
+fn find(text: &[u8], at: usize, byte: u8) -> Option<usize> {
+    memchr::memchr(byte, text.get(at..)?).map(|found| at + found)
+}
+
+fn key_before(text: &[u8], from: usize, equals: usize) -> Option<&[u8]> {
+    let before = text.get(from..equals)?.trim_ascii_end();
+    let start = before.iter().rposition(|b| !is_key(*b)).map_or(0, |place| place + 1);
+    before.get(start..).filter(|key| !key.is_empty())
+}
+
+/// The value behind a `=`, and where to go on.
+fn value(text: &[u8], at: usize) -> (Value, usize) {
+    let mut start = blanks(text, at);
+    let word = text.get(start..).unwrap_or_default();
+    let type_len = word.iter().position(|b| !b.is_ascii_alphanumeric() && *b != b'-').unwrap_or(0);
+    if type_len > 0 && word.get(type_len) == Some(&b':') && word.get(type_len + 1) != Some(&b':') {
+        start = blanks(text, start + type_len + 1);
+    }
+    if text.get(start) == Some(&b'"')
+        && let Some((value, next)) = quoted(text, start)
+    {
+        return (value, next);
+    }
+    let rest = text.get(start..).unwrap_or_default();
+    let mut end = start + rest.iter().position(|b| matches!(b, b'\t' | b'\n')).unwrap_or(rest.len());
+    // A key may come without a tab before it.
+    if let Some(equals) = memchr::memchr(b'=', text.get(start..end).unwrap_or_default()) {
+        match key_before(text, start, start + equals) {
+            Some(key) => {
+                let before = text.get(start..start + equals).unwrap_or_default().trim_ascii_end();
+                end = start + before.len() - key.len();
+            }
+            None => end = start + equals,
+        }
+    }
+    let value = text.get(start..end).unwrap_or_default().trim_ascii_end();
+    (Value::plain(start, start + value.len()), end)
+}
+
+/// `None` where the quote is never closed: then it is part of the value.
+fn quoted(text: &[u8], quote: usize) -> Option<(Value, usize)> {
+    let mut at = quote + 1;
+    let mut escaped = false;
+    loop {
+        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
+        if text.get(at) == Some(&b'"') {
+            return Some((Value { start: quote + 1, end: at, escaped }, at + 1));
+        }
+        escaped = true;
+        at += 2;
+    }
+}
+
+pub fn unescape(raw: &[u8], out: &mut Vec<u8>) {
+    let mut bytes = raw.iter();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => match bytes.next() {
+                Some(b'n') => out.push(b'\n'),
+                Some(b'r') => out.push(b'\r'),
+                Some(b't') => out.push(b'\t'),
+                Some(b'b') => out.push(8),
+                Some(b'f') => out.push(12),
+                Some(other) => out.push(*other),
+                None => {}
+            },
+            byte => out.push(*byte),
+        }
+    }
+}
+
+/// `SNMPv2-MIB::x` is named `SNMPv2-MIB_x`.
+pub fn name_of_key(key: &[u8], out: &mut Vec<u8>) {
+    let mut rest = key;
+    while let Some(place) = memchr::memmem::find(rest, b"::") {
+        out.extend_from_slice(rest.get(..place).unwrap_or_default());
+        out.push(b'_');
+        rest = rest.get(place + 2..).unwrap_or_default();
+    }
+    out.extend_from_slice(rest);
+}
+
+/// Appends `key='value'`, with a comma between pairs.
+pub fn put_pair(key: &[u8], value: &[u8], out: &mut Vec<u8>) {
+    if !out.is_empty() {
+        out.extend_from_slice(b", ");
+    }
+    out.extend_from_slice(key);
+    out.extend_from_slice(b"='");
+    for byte in value {
+        match byte {
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            b'\'' | b'\\' => out.extend_from_slice(&[b'\\', *byte]),
+            byte => out.push(*byte),
+        }
+    }
+    out.push(b'\'');
+}
