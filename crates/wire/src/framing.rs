@@ -21,6 +21,8 @@ pub enum Framing {
     OctetCounting,
     /// Decided by the first bytes of the connection: digits and a blank mean octet counting, anything else lines.
     Auto,
+    /// Records of so many bytes, at least one: `pad-size()`. The message ends at the first newline or NUL of its record.
+    Records(u32),
     /// Every buffer is one message.
     Datagram,
 }
@@ -113,7 +115,8 @@ impl Framer {
 
     /// The longest tail [`Framer::scan`] can leave is shorter than this: a buffer with this much room always makes progress.
     pub fn tail_max(&self) -> usize {
-        self.options.log_msg_size + COUNT_DIGITS_MAX + 2
+        let record = if let Framing::Records(size) = self.framing { size as usize } else { 0 };
+        self.options.log_msg_size.max(record) + COUNT_DIGITS_MAX + 2
     }
 
     /// Messages cut or split because they were longer than log-msg-size(), since the last call.
@@ -142,6 +145,7 @@ impl Framer {
             Framing::LinesWithNuls => Ok(self.lines(text, start, |t| memchr(b'\n', t), &mut sink)),
             Framing::NulTerminated => Ok(self.lines(text, start, |t| memchr(0, t), &mut sink)),
             Framing::OctetCounting | Framing::Auto => self.counted(text, start, &mut sink),
+            Framing::Records(size) => Ok(self.records(text, start, size.max(1) as usize, &mut sink)),
             Framing::Datagram => {
                 self.datagram(text, start, &mut sink);
                 Ok(text.len())
@@ -162,8 +166,8 @@ impl Framer {
         match (self.framing, skip) {
             // The rest of a message that was cut: counted when it was handed out.
             (_, Skip::Line | Skip::Bytes(_)) | (Framing::Datagram, _) => Ok(()),
-            (Framing::OctetCounting, _) if waiting == 0 => Ok(()),
-            (Framing::OctetCounting, _) => Err(FrameError::Unfinished { waiting }),
+            (Framing::OctetCounting | Framing::Records(_), _) if waiting == 0 => Ok(()),
+            (Framing::OctetCounting | Framing::Records(_), _) => Err(FrameError::Unfinished { waiting }),
             // Only digits so far: a line after all.
             (Framing::Lines | Framing::LinesWithNuls | Framing::NulTerminated | Framing::Auto, _) => {
                 if waiting > 0 {
@@ -280,6 +284,20 @@ impl Framer {
             }
             at = body + size;
         }
+    }
+
+    fn records(&mut self, text: &[u8], start: usize, size: usize, sink: &mut impl FnMut(Span)) -> usize {
+        let mut at = start;
+        while let Some(record) = text.get(at..at.saturating_add(size)) {
+            let mut length = memchr2(b'\n', 0, record).unwrap_or(size);
+            if length > self.options.log_msg_size {
+                length = self.options.log_msg_size;
+                self.truncated += 1;
+            }
+            self.emit(text, at, at + length, sink);
+            at += size;
+        }
+        at
     }
 
     fn datagram(&mut self, text: &[u8], start: usize, sink: &mut impl FnMut(Span)) {

@@ -6,7 +6,7 @@ use super::words::{DNS_WORDS, FORMATS, SOURCE_FLAGS, STDIN_FLAGS};
 use super::{INT_MAX, SECONDS_MAX};
 
 /// The largest message: a named bound for what one peer can make the program hold.
-const MESSAGE_BYTES_MAX: u64 = 1 << 30;
+pub const MESSAGE_BYTES_MAX: u64 = 1 << 30;
 
 pub static SOURCE: Group = Group {
     name: "every source",

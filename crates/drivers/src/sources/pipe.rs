@@ -3,7 +3,7 @@
 use super::input::FdInput;
 use super::listener::register;
 use super::optional::Optional;
-use super::reading::{Defaults, Reading, location};
+use super::reading::{Defaults, Reading, location, padded};
 use super::unix::NO_HOSTNAME_SINCE;
 use crate::destinations::writing::ownership;
 use crate::sources::encoding::EncodedInput;
@@ -22,7 +22,6 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::sync::Arc;
 use transport::Ownership;
-use wire::Framing;
 
 /// Permissions of a pipe that is made, unless perm() says otherwise.
 const MODE: u32 = 0o600;
@@ -30,7 +29,7 @@ const MODE: u32 = 0o600;
 pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     let path = s.path("path")?.to_owned();
     let defaults = Defaults {
-        framing: Framing::Lines,
+        framing: padded(s),
         syslog_protocol: false,
         expect_hostname: cx.version < NO_HOSTNAME_SINCE,
         local: true,

@@ -98,6 +98,14 @@ impl Reading {
     }
 }
 
+/// Lines, or with `pad-size()` records of one size.
+pub fn padded(s: &Settings) -> Framing {
+    match s.size("pad-size").and_then(|size| u32::try_from(size).ok()) {
+        None | Some(0) => Framing::Lines,
+        Some(size) => Framing::Records(size),
+    }
+}
+
 /// Where a driver stands in the configuration, as messages show it.
 pub fn location(s: &Settings, cx: &BuildContext<'_>) -> String {
     s.call_span().map(|span| cx.sources.locate(span).to_string()).unwrap_or_default()

@@ -3,7 +3,7 @@
 use super::encoding::EncodedInput;
 use super::input::read_spare;
 use super::listener::register;
-use super::reading::{Defaults, Reading};
+use super::reading::{Defaults, Reading, padded};
 use conf_schema::Settings;
 use diag::Diagnostics;
 use engine::Shared;
@@ -17,14 +17,13 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Arc;
-use wire::Framing;
 
 /// FILE_NAME of what comes from standard input, as in syslog-ng.
 const FILE_NAME: &[u8] = b"-";
 
 pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     let defaults =
-        Defaults { framing: Framing::Lines, syslog_protocol: false, expect_hostname: true, local: true };
+        Defaults { framing: padded(s), syslog_protocol: false, expect_hostname: true, local: true };
     let reading = Reading::new(s, cx, &defaults, diags);
     let key = reading.persist_name.clone().unwrap_or_else(|| "stdin".to_owned());
     let (parsing, finish) = (reading.syslog.clone(), reading.finish.clone());

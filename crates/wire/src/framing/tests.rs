@@ -46,6 +46,16 @@ fn check(options: FramerOptions, bytes: &[u8], expected: &[&str]) {
 }
 
 #[test]
+fn records() {
+    let o = options(Framing::Records(6), 8);
+    check(o, b"", &[]);
+    check(o, b"one\n\0\0two\0\0\0threee\n\0\0\0\0\0a\nb\0\0\0", &["one", "two", "threee", "a"]);
+    let (frames, error, truncated) = run(options(Framing::Records(6), 4), b"abcdefab", &[]);
+    assert_eq!((frames, truncated), (vec![b"abcd".to_vec()], 1));
+    assert_eq!(error, Some(FrameError::Unfinished { waiting: 2 }));
+}
+
+#[test]
 fn lines() {
     let o = options(Framing::Lines, 8);
     check(o, b"", &[]);
@@ -144,6 +154,7 @@ fn any_options() -> impl Strategy<Value = FramerOptions> {
         Just(Framing::Lines),
         Just(Framing::LinesWithNuls),
         Just(Framing::NulTerminated),
+        Just(Framing::Records(7)),
         Just(Framing::OctetCounting),
         Just(Framing::Auto),
     ];

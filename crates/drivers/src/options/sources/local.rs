@@ -5,7 +5,7 @@ use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Positional, Prese
 use crate::options::output_groups::{CREATE_DIRS, PERMISSIONS};
 use crate::options::socket_groups::{SOCKET, STREAM};
 use crate::options::source_groups::{
-    MULTILINE, NO_CONNECTIONS, READER, READER_FLAGS, SOURCE, STDIN_READER_FLAGS,
+    MESSAGE_BYTES_MAX, MULTILINE, NO_CONNECTIONS, READER, READER_FLAGS, SOURCE, STDIN_READER_FLAGS,
 };
 use crate::options::{INT_MAX, SECONDS_MAX};
 
@@ -31,6 +31,13 @@ const UNIX: &[Opt] = &[
 ];
 
 const UNIX_MODE: (&str, Preset) = ("perm", Preset::Perm(0o666));
+
+const PAD_SIZE: Opt = Opt::new(
+    "pad-size",
+    Kind::Size { min: 0, max: MESSAGE_BYTES_MAX },
+    Preset::Int(0),
+    "Every message takes exactly so many bytes and ends at the first NUL or line end in them; 0: one message a line.",
+);
 
 pub static UNIX_STREAM: Component = Component {
     context: Context::Source,
@@ -74,7 +81,7 @@ pub static PIPE: Component = Component {
     own: &[
         Opt::new("optional", Kind::Bool, Preset::Bool(false), "Start although the pipe cannot be opened."),
         CREATE_DIRS,
-        Opt::not_yet("pad-size", "write messages of any length, one a line"),
+        PAD_SIZE,
         Opt::no_effect("follow-freq", "a pipe says itself when there is something to read"),
     ],
     presets: &[],
@@ -91,7 +98,7 @@ pub static STDIN: Component = Component {
     positional: &[],
     groups: &[&STDIN_READER_FLAGS, &READER, &SOURCE, &MULTILINE, &NO_CONNECTIONS],
     own: &[
-        Opt::not_yet("pad-size", "write messages of any length, one a line"),
+        PAD_SIZE,
         Opt::no_effect("follow-freq", "standard input says itself when there is something to read"),
     ],
     presets: &[],

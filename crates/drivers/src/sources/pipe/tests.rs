@@ -32,6 +32,14 @@ fn writers_come_and_go() {
 }
 
 #[test]
+fn records_of_one_size_are_told_apart_by_it() {
+    let running = Running::start(&config("pipe(\"%dir%/in\" pad-size(40));"));
+    write(&running, &format!("{:\0<40}{:\0<40}", "<13>Nov 11 01:02:03 app: one\nrest", "<13>app: two"));
+    let lines = running.wait_lines("out", 2);
+    assert!(lines[0].ends_with("|one") && lines[1].ends_with("|two"), "{lines:?}");
+}
+
+#[test]
 fn old_configurations_expect_a_host_name() {
     let text = config("fifo(\"%dir%/in\");").replace("@version: 4.11", "@version: 3.1");
     let running = Running::start(&text);

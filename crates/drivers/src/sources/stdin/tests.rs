@@ -3,6 +3,7 @@ use crate::testing::{HEAD, Running, wait_until};
 use std::fs::File;
 use std::io::Write;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use wire::Framing;
 
 const CONFIG: &str = "source s { pipe(\"%dir%/unused\" flags(expect-hostname)); };\n\
     destination d { file(\"%dir%/out\" template(\"${HOST} ${PROGRAM} ${FILE_NAME} ${TRANSPORT} ${MSG}\\n\")); };\n\
