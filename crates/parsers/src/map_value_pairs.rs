@@ -121,7 +121,7 @@ mod tests {
             "a=int:1|c=int:7",
         );
         check(
-            "map-value-pairs(scope(rfc3164) key(\"P*\" rekey(add-prefix(\"new.\"))) exclude(\"[DFHM]*\", \"F*\", \"D*\", \"M*\"))",
+            "map-value-pairs(scope(rfc3164) key(\"PRIO*\" rekey(add-prefix(\"new.\"))) exclude(\"F*\", \"D*\") exclude(\"M*\"))",
             "new.PRIORITY=notice",
         );
     }

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p template --example render_cost`
 
-use record::{Batch, Context, Flags, Record, Span, Stamp};
+use record::{Batch, Context, Flags, NameId, Record, Span, Stamp, ValueType};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
@@ -75,6 +75,24 @@ fn protocol_batch() -> Batch {
     batch
 }
 
+/// The same messages as a parser leaves those of a JSON log: 19 values of their own, with header and context 25 or more.
+fn fields_batch() -> Batch {
+    let mut batch = batch(true, true);
+    let names: Vec<NameId> =
+        (0..19).map(|n| record::intern(&format!(".json.section{}.field{n}", n % 4)).expect("room")).collect();
+    for index in 0..MESSAGES {
+        for (n, name) in names.iter().enumerate() {
+            let (text, kind) = match n % 3 {
+                0 => (format!("{}", index * 37 + n), ValueType::Int),
+                1 => (format!("value {n} of message {index}"), ValueType::String),
+                _ => (format!("item-{index}"), ValueType::String),
+            };
+            batch.set(index, *name, text.as_bytes(), kind);
+        }
+    }
+    batch
+}
+
 fn best(mut run: impl FnMut()) -> f64 {
     (0..REPEATS)
         .map(|_| {
@@ -141,6 +159,21 @@ fn main() {
     let custom =
         compile("$ISODATE $FACILITY.$SEVERITY ${HOST:-none} prog=$PROGRAM pid=$PID src=$SOURCEIP msg=$MSG\n");
     measure("ISO, facility, fields, address", &custom, &kept, floor);
+    let fields = fields_batch();
+    measure("format-json of 27 values", &compile("$(format-json --scope all-nv-pairs)\n"), &fields, floor);
+    measure(
+        "format-json of 27 values, names changed",
+        &compile("$(format-json --scope all-nv-pairs --rekey .json.* --shift 6)\n"),
+        &fields,
+        floor,
+    );
+    measure("format-json of the header", &compile("$(format-json --scope rfc3164)\n"), &fields, floor);
+    measure(
+        "format-json of four named values",
+        &compile("$(format-json --key .json.section0.field0 PID host=$HOST n=int($LEVEL_NUM))\n"),
+        &fields,
+        0.0,
+    );
     measure(
         "a file name: /var/log/$HOST/$YEAR-$MONTH-$DAY.log",
         &compile("/var/log/$HOST/$YEAR-$MONTH-$DAY.log"),

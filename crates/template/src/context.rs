@@ -41,6 +41,7 @@ pub struct RenderContext {
     scratch: Vec<Scratch>,
     pub(crate) sdata: SdataCache,
     pub(crate) pairs: PairsCache,
+    pub(crate) patterns: Patterns,
     /// The messages of the correlation context that is printed for, the newest last.
     pub(crate) messages: Option<Arc<Batch>>,
     /// `$CONTEXT_ID` of it.
@@ -48,6 +49,16 @@ pub struct RenderContext {
     /// `$_` inside `$(map)` and `$(filter)`.
     pub(crate) item: Option<Vec<u8>>,
     random: u64,
+}
+
+/// Scratch memory of regular expressions.
+#[derive(Default)]
+pub(crate) struct Patterns(pub pattern::Cache);
+
+impl std::fmt::Debug for Patterns {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Patterns")
+    }
 }
 
 /// Rendered arguments of a template function.
@@ -70,6 +81,7 @@ impl RenderContext {
             scratch: Vec::new(),
             sdata: SdataCache::default(),
             pairs: PairsCache::default(),
+            patterns: Patterns::default(),
             messages: None,
             context_id: Vec::new(),
             item: None,

@@ -183,6 +183,18 @@ fn typed(value: Found<'_>, out: &mut Vec<u8>) -> bool {
     true
 }
 
+/// Whether a value can be written as its type.
+pub(crate) fn fits(kind: ValueType, bytes: &[u8]) -> bool {
+    match kind {
+        ValueType::Boolean => matches!(bytes.first(), Some(b'T' | b't' | b'1' | b'F' | b'f' | b'0')),
+        ValueType::Int => is_int(bytes) || text(bytes).is_some_and(|t| t.parse::<i64>().is_ok()),
+        ValueType::Double => {
+            is_number(bytes) || text(bytes).is_some_and(|t| t.parse::<f64>().is_ok_and(f64::is_finite))
+        }
+        _ => true,
+    }
+}
+
 fn text(bytes: &[u8]) -> Option<&str> {
     std::str::from_utf8(bytes).ok().map(str::trim)
 }

@@ -39,7 +39,7 @@ pub use error::TemplateError;
 pub use function::FunctionInfo;
 pub use functions::functions;
 pub use macros::{DATE_PREFIXES, MACROS, MacroInfo};
-pub use options::{TemplateOptions, TsFormat};
+pub use options::{OnError, TemplateOptions, TsFormat};
 pub use scope::{Condition, NoScope, Scope};
 pub use template::Template;
 pub use typed::TypeHint;

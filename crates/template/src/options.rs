@@ -33,6 +33,32 @@ impl TsFormat {
     }
 }
 
+/// `on-error()`: what becomes of a value that is not of the type it should have, in output that has types.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnError {
+    /// Nothing is printed.
+    #[default]
+    DropMessage,
+    /// The value is left out.
+    DropProperty,
+    /// The value is printed as a text.
+    FallbackToString,
+}
+
+impl OnError {
+    pub const NAMES: &[(&str, OnError)] = &[
+        ("drop-message", OnError::DropMessage),
+        ("drop-property", OnError::DropProperty),
+        ("fallback-to-string", OnError::FallbackToString),
+    ];
+
+    /// By its name, with `silently-` in front or not.
+    pub fn named(name: &str) -> Option<OnError> {
+        let name = name.strip_prefix("silently-").unwrap_or(name);
+        OnError::NAMES.iter().find(|(n, _)| *n == name).map(|(_, what)| *what)
+    }
+}
+
 /// What a template is compiled for. The caller merges global and driver options first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TemplateOptions {
@@ -48,6 +74,7 @@ pub struct TemplateOptions {
     pub escape: bool,
     /// `chain-hostnames()`: HOST prints only the middle of `group@host/relay`.
     pub chain_hostnames: bool,
+    pub on_error: OnError,
     /// `@version` of the configuration.
     pub version: (u16, u16),
 }
@@ -61,6 +88,7 @@ impl Default for TemplateOptions {
             local_time_zone: None,
             escape: false,
             chain_hostnames: false,
+            on_error: OnError::DropMessage,
             version: (4, 11),
         }
     }

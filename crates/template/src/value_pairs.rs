@@ -134,6 +134,8 @@ pub struct ValuePairs {
     /// STRUCTURED-DATA too.
     walks_sdata: bool,
     layout: Layout,
+    /// on-error(drop-property): values that JSON cannot write as their type are not meant.
+    drop_wrong: bool,
 }
 
 impl ValuePairs {

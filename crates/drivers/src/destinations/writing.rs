@@ -7,7 +7,7 @@ use engine::QueueLimits;
 use engine::driver::BuildContext;
 use std::sync::Arc;
 use std::time::Duration;
-use template::{Template, TemplateError, TemplateOptions, TsFormat, TypeHint};
+use template::{OnError, Template, TemplateError, TemplateOptions, TsFormat, TypeHint};
 use transport::Ownership;
 
 /// What a destination writes when its template() is not given.
@@ -36,6 +36,7 @@ pub fn template_options(s: &Settings, cx: &BuildContext<'_>) -> TemplateOptions 
         local_time_zone: s.zone("local-time-zone").cloned(),
         escape: s.bool("template-escape").unwrap_or(false),
         chain_hostnames: cx.globals.bool("chain-hostnames").unwrap_or(false),
+        on_error: s.choice("on-error").and_then(OnError::named).unwrap_or_default(),
         version: cx.version,
     }
 }

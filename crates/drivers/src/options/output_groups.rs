@@ -9,9 +9,6 @@ const LINE_BYTES_MAX: u64 = 1 << 30;
 /// Digits after the second: microseconds.
 const FRACTION_DIGITS_MAX: i64 = 6;
 
-/// Why on-error() decides nothing here.
-const TEXT_TAKES_ALL: &str = "a line of text takes values of every type";
-
 pub static TEMPLATE: Group = Group {
     name: "formatting",
     options: &[
@@ -46,7 +43,13 @@ pub static TEMPLATE: Group = Group {
             Preset::Bool(false),
             "Put a backslash before quotes and backslashes in macro values, and write control characters in octal.",
         ),
-        Opt::no_effect("on-error", TEXT_TAKES_ALL),
+        Opt::new(
+            "on-error",
+            Kind::Choice(parsers::ON_ERROR),
+            Preset::Global("on-error"),
+            "What becomes of a value that is not of its type where types are written, as in `$(format-json)`: the output of the \
+             function is empty, the value is left out, or it is written as a text.",
+        ),
     ],
 };
 

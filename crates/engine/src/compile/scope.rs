@@ -9,7 +9,7 @@ use rewrite::Rewrite;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
-use template::{Condition, Scope, Template, TemplateError, TemplateOptions, TsFormat, TypeHint};
+use template::{Condition, OnError, Scope, Template, TemplateError, TemplateOptions, TsFormat, TypeHint};
 
 type Compiled = HashMap<String, Option<Arc<Template>>>;
 
@@ -201,6 +201,7 @@ fn global_template_options(globals: &Settings, version: (u16, u16)) -> TemplateO
         local_time_zone: globals.zone("local-time-zone").cloned(),
         escape: false,
         chain_hostnames: globals.bool("chain-hostnames").unwrap_or(false),
+        on_error: globals.choice("on-error").and_then(OnError::named).unwrap_or_default(),
         version,
     }
 }

@@ -64,7 +64,7 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
     ),
     FunctionInfo {
         name: "list-search",
-        usage: "[--mode literal|prefix|substring|glob] [--start-index N] PATTERN LIST...",
+        usage: "[--mode literal|prefix|substring|glob|pcre] [--start-index N] PATTERN LIST...",
         help: "the index of the first item that matches; empty when none does",
         arity: (1, ANY),
         options: &[("--mode", true), ("--start-index", true)],
@@ -238,33 +238,49 @@ fn find(text: &[u8], part: &[u8]) -> Option<usize> {
 }
 
 struct Search {
-    matches: fn(&[u8], &[u8]) -> bool,
+    compare: Compare,
     start: usize,
     args: Box<[Template]>,
 }
 
+/// How an item is compared with the pattern.
+enum Compare {
+    /// With its text, printed anew for each message.
+    Text(fn(&[u8], &[u8]) -> bool),
+    /// With a regular expression, compiled once.
+    Pattern(Box<pattern::Pattern>),
+}
+
 fn search(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
-    let matches: fn(&[u8], &[u8]) -> bool = match call.option("--mode").as_deref() {
-        None | Some("literal") => |item, pattern| item == pattern,
-        Some("prefix") => |item, pattern| item.starts_with(pattern),
-        Some("substring") => |item, pattern| find(item, pattern).is_some(),
-        Some("glob") => crate::glob::matches,
-        Some("pcre") => return Err(call.error(0, "`--mode pcre` of $(list-search) is not available yet")),
+    let compare = match call.option("--mode").as_deref() {
+        None | Some("literal") => Compare::Text(|item, pattern| item == pattern),
+        Some("prefix") => Compare::Text(|item, pattern| item.starts_with(pattern)),
+        Some("substring") => Compare::Text(|item, pattern| find(item, pattern).is_some()),
+        Some("glob") => Compare::Text(crate::glob::matches),
+        Some("pcre") => {
+            let text = call.literal(0, "a regular expression")?;
+            let compiled = pattern::Pattern::compile(&text, &pattern::PatternOptions::default());
+            Compare::Pattern(Box::new(compiled.map_err(|error| call.error(0, error.to_string()))?))
+        }
         Some(other) => return Err(call.error(0, format!("$(list-search) has no mode `{other}`"))),
     };
     let start = match call.option("--start-index") {
         None => 0,
         Some(text) => text.parse().map_err(|_| call.error(0, format!("`{text}` is no index to start at")))?,
     };
-    call.boxed(Search { matches, start, args: call.templates(0)? })
+    call.boxed(Search { compare, start, args: call.templates(0)? })
 }
 
 impl Function for Search {
     fn call(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType {
-        with_args(&self.args, msg, cx, |args, _| {
-            let (pattern, mut index) = (args.get(0), 0);
+        with_args(&self.args, msg, cx, |args, cx| {
+            let (text, mut index) = (args.get(0), 0);
             items(args, 1, |item| {
-                let found = index >= self.start && (self.matches)(item, pattern);
+                let found = index >= self.start
+                    && match &self.compare {
+                        Compare::Text(matches) => matches(item, text),
+                        Compare::Pattern(pattern) => pattern.is_match(item, &mut cx.patterns.0),
+                    };
                 if found {
                     put(out, format_args!("{index}"));
                 }

@@ -3,7 +3,7 @@
 use crate::call::Call;
 use crate::function::{ANY, Build, BuildFn, Function, FunctionInfo};
 use crate::value_pairs::{Layout, ValuePairs, args};
-use crate::{Msg, RenderContext, Template, TemplateError, escape, json, list};
+use crate::{Msg, OnError, RenderContext, Template, TemplateError, escape, json, list};
 use record::{Demand, ValueType};
 
 /// The arguments of value-pairs(), as the manual prints them.
@@ -119,14 +119,14 @@ fn json(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
     let leave_initial_dot = read.own.iter().any(|(name, _)| *name == "--leave-initial-dot");
     let layout = Layout::Json { delimiter, leave_initial_dot, flat: false };
     let pairs = ValuePairs::with_layout(read.spec, layout, call.options())?;
-    call.boxed(Json { pairs, lenient: false })
+    call.boxed(Json { pairs, lenient: call.options().on_error == OnError::FallbackToString })
 }
 
 fn flat_json(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
     let read = args::read(call.words(), &[("--leave-initial-dot", false)], &call.compiler)?;
     let layout = Layout::Json { delimiter: b'.', leave_initial_dot: !read.own.is_empty(), flat: true };
     let pairs = ValuePairs::with_layout(read.spec, layout, call.options())?;
-    call.boxed(Json { pairs, lenient: false })
+    call.boxed(Json { pairs, lenient: call.options().on_error == OnError::FallbackToString })
 }
 
 struct Assigned {

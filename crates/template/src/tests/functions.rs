@@ -86,7 +86,9 @@ fn lists() {
     check("$(list-append '' a)|$(list-append a '' \"x'y\")", "a|a,\"\",\"x'y\"");
     check("$(list-search b 'a,b,b')|$(list-search z 'a,b')|$(list-search --start-index 2 b 'a,b,b')", "1||2");
     check("$(list-search --mode substring b 'a,abc')|$(list-search --mode=glob 'a*d?' 'ab,axxde')", "1|1");
-    check_error("$(list-search --mode pcre b a)", 26, "not available yet");
+    check("$(list-search --mode pcre '^b+$' 'ab,bb')|$(list-search --mode pcre (?<=a)b 'b,ab')", "1|1");
+    check_error("$(list-search --mode pcre [ a)", 26, "");
+    check_error("$(list-search --mode pcre $HOST a)", 26, "fixed text");
     check_error("$(list-search --mode x b a)", 23, "no mode `x`");
     check("$(explode ':' 'a:b::c,d')|$(explode '' 'ab')|$(explode ' ' '')", "a,b,\"\",\"c,d\"|ab|");
     check("$(implode ', ' 'a,\"b,c\"')", "a, b,c");

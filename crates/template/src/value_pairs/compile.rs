@@ -3,7 +3,7 @@
 use super::names::{Layout, decide, renamed};
 use super::{Cast, Scopes, Spec, ValuePairs};
 use crate::macros::{self, Kind, MACROS};
-use crate::{DATE_PREFIXES, NoScope, Template, TemplateError, TemplateOptions, glob};
+use crate::{DATE_PREFIXES, NoScope, OnError, Template, TemplateError, TemplateOptions, glob};
 use record::{Demand, NameId, ValueType};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -102,6 +102,7 @@ impl ValuePairs {
             walks,
             walks_sdata,
             layout,
+            drop_wrong: matches!(layout, Layout::Json { .. }) && opts.on_error == OnError::DropProperty,
         })
     }
 }

@@ -84,7 +84,8 @@ impl ValuePairs {
     #[inline]
     fn takes(&self, value: Value<'_>) -> bool {
         let bytes = matches!(value.kind, ValueType::Bytes | ValueType::Protobuf);
-        (!self.omit_empty || !value.bytes.is_empty()) && (self.include_bytes || !bytes)
+        let fits = !self.drop_wrong || crate::json::fits(value.kind, value.bytes);
+        (!self.omit_empty || !value.bytes.is_empty()) && (self.include_bytes || !bytes) && fits
     }
 
     #[inline]

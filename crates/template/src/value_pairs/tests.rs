@@ -1,8 +1,8 @@
 //! Value-pairs of messages, as the functions print them.
 
 use super::*;
-use crate::NoScope;
 use crate::tests::{batch, check, check_error, check_in, context, render_with, sdata};
+use crate::{NoScope, OnError};
 use proptest::prelude::*;
 use record::{Batch, intern};
 
@@ -147,6 +147,14 @@ fn types() {
         "$(format-json --auto-cast a=1 b=1e3 c=true d=01 e=x)",
         "{\"e\":\"x\",\"d\":\"01\",\"c\":true,\"b\":1e3,\"a\":1}",
     );
+    for (name, expected) in [
+        ("drop-property", "{\"c\":true,\"a\":1}"),
+        ("silently-fallback-to-string", "{\"c\":true,\"b\":\"x\",\"a\":1}"),
+    ] {
+        let on_error = OnError::named(name).expect(name);
+        let opts = TemplateOptions { on_error, ..TemplateOptions::default() };
+        assert_eq!(render_with("$(format-json a=int(1) b=int(x) c=boolean(T))", &opts, &batch), expected);
+    }
     let old = TemplateOptions { version: (3, 38), ..TemplateOptions::default() };
     assert_eq!(
         render_with("$(format-json --key .a.int x=int(1) LEVEL_NUM)", &old, &batch),
