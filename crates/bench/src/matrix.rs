@@ -1,5 +1,6 @@
-//! The run over all cases, receivers and rounds. Receivers take turns within each case, and who begins changes from
-//! round to round, so that a slow spell of the machine does not fall on one of them.
+//! The run over all cases, receivers and rounds. Receivers take turns within each case, who begins changes from round to round, and
+//! every second round goes through the cases backwards, so that neither a slow spell of the machine nor what one run leaves behind
+//! for the next falls on one of them.
 
 use crate::cases::Case;
 use crate::measure::{Plan, measure};
@@ -10,7 +11,7 @@ pub fn run(cases: &[&'static Case], receivers: &[Receiver], rounds: u32, plan: &
     let mut results = Results::default();
     eprintln!("{}", header());
     for round in 1..=rounds {
-        for case in cases {
+        for case in order(cases, round) {
             for receiver in turn(receivers, round) {
                 if !receiver.can(case) {
                     continue;
@@ -24,6 +25,14 @@ pub fn run(cases: &[&'static Case], receivers: &[Receiver], rounds: u32, plan: &
         }
     }
     results
+}
+
+fn order<T: Copy>(cases: &[T], round: u32) -> Vec<T> {
+    let mut cases = cases.to_vec();
+    if round.is_multiple_of(2) {
+        cases.reverse();
+    }
+    cases
 }
 
 /// The receivers in the order of this round. The floor stays first: its value is needed for the others' lines.
@@ -90,6 +99,12 @@ mod tests {
         assert_eq!(turn(&all, 4), all);
         assert_eq!(turn(&[Penstock], 5), [Penstock]);
         assert_eq!(turn(&[Floor], 2), [Floor]);
+    }
+
+    #[test]
+    fn every_second_round_is_backwards() {
+        assert_eq!(order(&[1, 2, 3], 1), [1, 2, 3]);
+        assert_eq!(order(&[1, 2, 3], 2), [3, 2, 1]);
     }
 
     #[test]

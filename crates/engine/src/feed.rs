@@ -20,6 +20,8 @@ pub struct Feed {
     lane: Arc<Lane>,
     /// Cost of the log paths against that of reading, smoothed, in sixteenths.
     path_cost: u64,
+    /// The same for the last batch alone.
+    last_cost: u64,
 }
 
 impl Feed {
@@ -36,6 +38,7 @@ impl Feed {
             waker: cx.handle.waker(token),
             lane: Arc::default(),
             path_cost: 0,
+            last_cost: 0,
         }
     }
 
@@ -79,9 +82,10 @@ impl Feed {
         self.source.process(&mut batch, &mut cx.machine, &mut cx.scratch, &mut cx.outbox);
         let path = framed.elapsed().as_nanos() as u64;
         let reading = (framed - began).as_nanos() as u64;
-        // One batch that was interrupted says nothing: a single sample counts at most twice the threshold.
+        // A batch that was interrupted says nothing: the lesser of two neighbours counts, and at most twice the threshold.
         let sample = (path * 16 / reading.max(1)).min(2 * SHARE_COST_MIN);
-        self.path_cost = (self.path_cost * 7 + sample) / 8;
+        let lesser = sample.min(std::mem::replace(&mut self.last_cost, sample));
+        self.path_cost = (self.path_cost * 7 + lesser) / 8;
         cx.outbox.end_batch(&ticket);
         drop(ticket);
         cx.recycle(batch);
