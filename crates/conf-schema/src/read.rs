@@ -144,6 +144,8 @@ impl<'a> Reader<'a> {
         }
         let Some(spec) = self.find(name) else { return self.unknown(call) };
         match spec.state {
+            // A block hands its empty default on: it asks for nothing.
+            State::NotYet(_) if call.args.is_empty() => return,
             State::NotYet(remedy) => return self.refuse(call, spec.name, remedy),
             State::NoEffect(why) => {
                 let text = format!("`{}()` has no effect", spec.name);

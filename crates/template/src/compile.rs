@@ -145,6 +145,8 @@ pub(crate) fn value_name(name: &str) -> Option<NameId> {
     match macros::find(name) {
         Some((Kind::Value(id), _)) => Some(id),
         Some((Kind::Host, _)) => Some(NameId::HOST),
+        // Stored as a value where a source keeps it; what unpacks a message inside a message takes it away.
+        Some(_) if name == "RAWMSG" => record::intern(name),
         Some(_) => None,
         None => record::intern(name),
     }

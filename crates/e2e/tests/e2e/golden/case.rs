@@ -100,7 +100,8 @@ impl Case {
     /// The same with a configuration library of the user's own.
     pub fn with_library(mut self, scl: &Path) -> Case {
         let define = format!("@define scl-root \"{}\"\n", scl.display());
-        let after = self.config.find("@version").and_then(|at| Some(at + self.config.get(at..)?.find('\n')? + 1));
+        let after =
+            self.config.find("@version").and_then(|at| Some(at + self.config.get(at..)?.find('\n')? + 1));
         self.config.insert_str(after.unwrap_or(0), &define);
         self
     }
