@@ -151,3 +151,48 @@ fn what_waits_for_a_dead_target_survives_a_reload() {
     let collector = Collector::tcp(lab.port("out"));
     assert_complete(&collector.wait_lines(20), 1, 20);
 }
+
+#[test]
+fn a_target_that_changes_in_the_middle_of_a_message_costs_nothing() {
+    let lab = Lab::new();
+    let (old, new) = (Collector::tcp(lab.port("old")), Collector::tcp(lab.port("new")));
+    let relay = |port: &str| {
+        format!(
+            "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+             destination d {{ network(127.0.0.1 port(%port:{port}%) so-sndbuf(8192)); }};\n\
+             log {{ source(s); destination(d); flags(flow-control); }};\n"
+        )
+    };
+    old.pause();
+    let mut penstock = Penstock::start(&lab, &relay("old"));
+    const COUNT: usize = 60_000;
+    let port = lab.port("in");
+    let sending = std::thread::spawn(move || {
+        let mut sender = Sender::tcp(port);
+        sender.raw(block(0, COUNT).as_bytes());
+        sender.finish();
+    });
+    // All buffers on the way to the old target are full, most likely with a part of a message at the end.
+    let mut last = (0, 0);
+    wait_until("the source to stop reading", || {
+        let received = penstock.ledger().received();
+        last = if received == last.0 { (received, last.1 + 1) } else { (received, 0) };
+        received > 0 && last.1 > 50
+    });
+    penstock.reload_with(&lab, &relay("new"));
+    old.resume();
+    sending.join().unwrap();
+    penstock.wait_ledger(|ledger| (ledger.waiting() > 0).then(|| "everything delivered".to_owned()));
+    let bytes = || (old.bytes(), new.bytes());
+    let lines = |bytes: &[u8]| bytes.iter().filter(|b| **b == b'\n').count();
+    wait_until("every message", || lines(&bytes().0) + lines(&bytes().1) >= COUNT);
+    let (mut all, rest) = bytes();
+    // What the old target got last of a message it did not take whole, the new one got again.
+    let border = all.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+    assert!(rest.starts_with(&all[border..]), "half a message at the old target only");
+    all.truncate(border);
+    all.extend_from_slice(&rest);
+    let all = String::from_utf8(all).unwrap();
+    assert_complete(&all.lines().map(str::to_owned).collect::<Vec<_>>(), 1, COUNT);
+    assert!(!rest.is_empty(), "the new target got nothing");
+}
