@@ -194,6 +194,8 @@ impl Run<'_> {
         let mut remaining = self.selection();
         remaining.extend_from_slice(input);
         let mut taken = self.marks();
+        // What a final branch took: later branches do not see it.
+        let mut gone = self.marks();
         let last = branches.len().saturating_sub(1);
         let fallbacks = branches.iter().any(|b| b.fallback);
         let mut heads = Heads::default();
@@ -216,23 +218,27 @@ impl Run<'_> {
                 let nobody_after = at == last && !fallbacks && after == After::Nothing;
                 self.isolated = outer_isolated || (branch.writes && !nobody_after);
                 let mut matched = self.selection();
-                let answered = self.head(all, at, &mut heads, &remaining, &mut matched);
+                let answered = self.head(all, at, &mut heads, (&remaining, &gone), &mut matched);
                 let mut skip = usize::from(answered);
                 let mut taken_now = false;
                 if branch.claims {
                     self.nodes(branch.nodes.get(skip..1).unwrap_or_default(), &mut matched);
                     skip = 1;
                     taken_now = self.take(&matched, &mut taken);
+                    self.take(&matched, &mut gone);
                 }
                 self.branch(branch, skip, &mut matched);
                 self.out.flow_control = outer_flow;
                 taken_now |= self.take(&matched, &mut taken);
+                if branch.is_final {
+                    self.take(&matched, &mut gone);
+                }
                 self.settle(branch, mark, &mut matched, after);
                 if !outer_isolated {
                     self.machine.undo.truncate(mark);
                 }
                 if branch.is_final && taken_now {
-                    remaining.retain(|i| !self.is_taken(&taken, *i));
+                    remaining.retain(|i| !self.is_taken(&gone, *i));
                     heads.stale = true;
                 }
                 if after == After::Joined {
@@ -253,6 +259,7 @@ impl Run<'_> {
         }
         self.recycle(remaining);
         self.machine.marks.push(taken);
+        self.machine.marks.push(gone);
         result
     }
 
@@ -263,7 +270,7 @@ impl Run<'_> {
         all: &Branches,
         at: usize,
         heads: &mut Heads,
-        remaining: &[u32],
+        (remaining, gone): (&[u32], &[bool]),
         matched: &mut Vec<u32>,
     ) -> bool {
         if let Some(shared) = all.shared.get(heads.next).filter(|s| s.first == at) {
@@ -284,12 +291,8 @@ impl Run<'_> {
         };
         std::mem::swap(answer, matched);
         if heads.stale {
-            // Both are in the order of the batch: what a final branch took since is left out.
-            let mut left = remaining.iter().peekable();
-            matched.retain(|i| {
-                while left.next_if(|r| **r != *i).is_some() {}
-                left.next_if(|r| **r == *i).is_some()
-            });
+            // What a final branch took since is left out.
+            matched.retain(|i| !self.is_taken(gone, *i));
         }
         if let Some(Node::Filter(step)) = all.list.get(at).and_then(|b| b.nodes.first()) {
             step.counters.matched.add(matched.len());

@@ -296,6 +296,32 @@ fn many_siblings_are_asked_together_with_the_same_answer() {
 }
 
 #[test]
+fn a_final_sibling_takes_nothing_from_those_it_did_not_match() {
+    check_paths(
+        "log { source(s); filter(a); destination(d1); };
+         log { source(s); filter(b); destination(d2); flags(final); };
+         log { source(s); destination(d3); };",
+        "abc",
+        "d1:a d2:b d3:a,c",
+        0,
+    );
+}
+
+#[test]
+fn filters_asked_together_overlap() {
+    check_paths(
+        "log { source(s); junction {
+             channel { filter { message('[ab]'); }; rewrite(big); flags(final); };
+             channel { filter { message('[bc]'); }; rewrite(bigger); flags(final); };
+             channel { filter { message('[cd]'); }; flags(final); };
+         }; destination(d1); };",
+        "bacde",
+        "d1:Xb,Xa,Yc,d",
+        1,
+    );
+}
+
+#[test]
 fn catchall_reads_all_sources() {
     check_paths("log { filter(a); destination(d1); flags(catchall); };", "ab", "d1:a", 1);
 }
