@@ -281,15 +281,19 @@ fn what_the_kernel_dropped_is_in_the_ledger() {
     penstock.signal(Signal::STOP);
     let mut sender = Sender::udp(port);
     (0..2000).for_each(|n| sender.line(&message(0, n)));
-    let lost = testkit::sockets::udp_drops(port);
+    let mut lost = testkit::sockets::udp_drops(port);
     assert!(lost > 0, "the kernel dropped nothing");
     penstock.signal(Signal::CONT);
-    // The kernel tells how many it dropped with the next datagram.
+    // The kernel tells how many it dropped with the next datagram, which on a busy machine may be dropped too.
     let mut sent = 2000;
     penstock.wait_ledger(|ledger| {
-        sender.line(&message(0, sent));
-        sent += 1;
-        (ledger.dropped_for("kernel") != lost).then(|| format!("{lost} dropped by the kernel"))
+        lost = testkit::sockets::udp_drops(port);
+        let missing = ledger.dropped_for("kernel") != lost;
+        if missing {
+            sender.line(&message(0, sent));
+            sent += 1;
+        }
+        missing.then(|| format!("{lost} dropped by the kernel"))
     });
     penstock.wait_settled(sent as u64).assert_balanced();
     penstock.stop();
