@@ -167,6 +167,7 @@ impl Running {
                 paths: view.paths.clone(),
                 filters: view.filters.clone(),
                 parsers: view.parsers.clone(),
+                states: view.states.clone(),
             },
         }
     }
