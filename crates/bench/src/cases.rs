@@ -1,11 +1,15 @@
-//! The table of cases. A case is what is sent, what the receiver does with it, and what penstock aims at there.
-//! A new case is one entry; a new kind of work is a `Path` and its text in `conf`.
+//! The cases. A case is what is sent, what the receiver does with it, and what penstock aims at there.
+//! A new case is one entry in a table below; a new kind of work is a `Path` or a `Processing` and its text in `conf`.
 
 use crate::receiver::{RECEIVERS, Receiver};
+use loggen::message::Body;
 
 pub mod aim;
+mod processing;
+mod transport;
 
 use aim::Aim;
+pub use processing::Processing;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Feed {
@@ -28,6 +32,8 @@ pub struct Input {
     pub ietf: bool,
     /// Different host names in the messages.
     pub hosts: u32,
+    /// What the text of the messages looks like.
+    pub body: Body,
     /// Bytes of a message.
     pub size: usize,
     /// Multiplies the run's number of messages; at most 1.
@@ -52,6 +58,7 @@ pub enum Path {
     SubstHost,
     /// Two regular expressions and a `subst` on the message.
     Costly,
+    Processing(Processing),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -73,7 +80,8 @@ const ALL: &[Receiver] = &RECEIVERS;
 /// Cases about settings only penstock has.
 const OWN: &[Receiver] = &[Receiver::Floor, Receiver::Penstock];
 
-const ONE: Input = Input { feed: Feed::Tcp, connections: 1, ietf: false, hosts: 1, size: 400, share: 1.0 };
+const ONE: Input =
+    Input { feed: Feed::Tcp, connections: 1, ietf: false, hosts: 1, body: Body::Text, size: 400, share: 1.0 };
 const TEN: Input = Input { connections: 10, ..ONE };
 
 const PLAIN: Case = Case {
@@ -87,177 +95,24 @@ const PLAIN: Case = Case {
     aims: &[],
 };
 
-/// Plain TCP to one file is what everything else is compared with.
-const PLAIN_AIMS: &[Aim] = &[
-    Aim::TimesFloor(1.6),
-    Aim::CheaperThan { peer: Receiver::SyslogNg, times: 12.0 },
-    Aim::CheaperThan { peer: Receiver::Rsyslog, times: 6.0 },
-];
+const COUNT: usize = transport::CASES.len() + processing::CASES.len();
 
-const fn tcp(connections: usize) -> Input {
-    Input { connections, ..ONE }
-}
-
-const fn ietf(connections: usize) -> Input {
-    Input { connections, ietf: true, ..ONE }
-}
+static ALL_CASES: [Case; COUNT] = {
+    let mut all = [PLAIN; COUNT];
+    let mut at = 0;
+    while at < COUNT {
+        all[at] = if at < transport::CASES.len() {
+            transport::CASES[at]
+        } else {
+            processing::CASES[at - transport::CASES.len()]
+        };
+        at += 1;
+    }
+    all
+};
 
 /// In the order they are run and reported.
-pub static CASES: &[Case] = &[
-    Case { name: "tcp-1", about: "RFC 3164 lines to one file", aims: PLAIN_AIMS, ..PLAIN },
-    Case { name: "tcp-10", about: "the same, 10 connections", input: tcp(10), aims: PLAIN_AIMS, ..PLAIN },
-    Case { name: "tcp-50", about: "the same, 50 connections", input: tcp(50), ..PLAIN },
-    Case { name: "tcp-100", about: "the same, 100 connections", input: tcp(100), aims: PLAIN_AIMS, ..PLAIN },
-    Case { name: "tcp-200", about: "the same, 200 connections", input: tcp(200), ..PLAIN },
-    Case {
-        name: "ietf-1",
-        about: "RFC 5424, octet counted, to one file",
-        input: ietf(1),
-        aims: &[Aim::TimesCase { case: "tcp-1", times: 1.15 }],
-        ..PLAIN
-    },
-    Case {
-        name: "ietf-10",
-        about: "the same, 10 connections",
-        input: ietf(10),
-        aims: &[Aim::TimesCase { case: "tcp-10", times: 1.15 }],
-        ..PLAIN
-    },
-    Case { name: "ietf-50", about: "the same, 50 connections", input: ietf(50), ..PLAIN },
-    Case {
-        name: "ietf-100",
-        about: "the same, 100 connections",
-        input: ietf(100),
-        aims: &[Aim::TimesCase { case: "tcp-100", times: 1.15 }],
-        ..PLAIN
-    },
-    Case { name: "ietf-200", about: "the same, 200 connections", input: ietf(200), ..PLAIN },
-    Case {
-        name: "hosts-10",
-        about: "files by host, 10 hosts, 10 connections",
-        input: Input { hosts: 10, ..TEN },
-        path: Path::FilesByHost,
-        aims: &[Aim::TimesCase { case: "tcp-10", times: 1.25 }],
-        ..PLAIN
-    },
-    Case {
-        name: "relay-1",
-        about: "TCP in, TCP out",
-        path: Path::Relay,
-        aims: &[Aim::TimesFloor(2.2)],
-        ..PLAIN
-    },
-    Case {
-        name: "relay-10",
-        about: "the same, 10 connections in",
-        input: TEN,
-        path: Path::Relay,
-        aims: &[Aim::TimesFloor(2.2)],
-        ..PLAIN
-    },
-    Case {
-        name: "filter-facility",
-        about: "a facility filter, 10 connections",
-        input: TEN,
-        path: Path::FilterFacility,
-        aims: &[Aim::TimesCase { case: "tcp-10", times: 1.10 }],
-        ..PLAIN
-    },
-    Case {
-        name: "filter-host",
-        about: "a host filter, 10 connections",
-        input: Input { hosts: 10, ..TEN },
-        path: Path::FilterHost,
-        aims: &[Aim::TimesCase { case: "tcp-10", times: 1.10 }],
-        ..PLAIN
-    },
-    Case {
-        name: "filter-tag",
-        about: "a tag filter, 10 connections",
-        input: TEN,
-        path: Path::FilterTag,
-        aims: &[Aim::TimesCase { case: "tcp-10", times: 1.10 }],
-        ..PLAIN
-    },
-    Case {
-        name: "filters-20",
-        about: "twenty filters and files, 10 connections",
-        input: TEN,
-        path: Path::TwentyFilters,
-        aims: &[Aim::TimesCase { case: "tcp-10", times: 1.60 }],
-        ..PLAIN
-    },
-    Case {
-        name: "regexp",
-        about: "a regular expression on the message, 10 connections",
-        input: TEN,
-        path: Path::Regexp,
-        aims: &[Aim::TimesCase { case: "tcp-10", times: 1.40 }],
-        ..PLAIN
-    },
-    Case {
-        name: "subst-host",
-        about: "subst on HOST, 10 connections",
-        input: TEN,
-        path: Path::SubstHost,
-        aims: &[Aim::TimesCase { case: "tcp-10", times: 1.25 }],
-        ..PLAIN
-    },
-    Case {
-        name: "costly-1",
-        about: "two regular expressions and a subst, 1 connection",
-        path: Path::Costly,
-        ..PLAIN
-    },
-    Case {
-        name: "costly-prepared-one-worker",
-        about: "the same from a prepared socket buffer, one worker",
-        input: Input { feed: Feed::Prepared, ..ONE },
-        path: Path::Costly,
-        worker_threads: Some(1),
-        receivers: &[Receiver::Penstock, Receiver::SyslogNgTuned],
-        ..PLAIN
-    },
-    Case {
-        name: "costly-prepared",
-        about: "the same from a prepared socket buffer, all cores",
-        input: Input { feed: Feed::Prepared, ..ONE },
-        path: Path::Costly,
-        receivers: &[Receiver::Penstock, Receiver::SyslogNgTuned],
-        aims: &[Aim::FasterThanCase { case: "costly-prepared-one-worker", times: 1.6 }],
-        ..PLAIN
-    },
-    Case {
-        name: "sharing-off",
-        about: "as tcp-100, workers keep to their own connections",
-        input: tcp(100),
-        sharing: false,
-        receivers: OWN,
-        ..PLAIN
-    },
-    Case {
-        name: "sharing-on",
-        about: "as tcp-100, idle workers help",
-        input: tcp(100),
-        receivers: OWN,
-        aims: &[Aim::Within { case: "sharing-off", share: 0.02 }],
-        ..PLAIN
-    },
-    Case {
-        name: "udp",
-        about: "one UDP sender, 512 bytes, 67 000 a second, default settings",
-        input: Input { feed: Feed::Udp { per_second: 67_000 }, size: 512, ..ONE },
-        aims: &[Aim::NothingLost],
-        ..PLAIN
-    },
-    Case {
-        name: "memory-1000",
-        about: "memory with 1,000 connections",
-        input: Input { feed: Feed::Paced { per_second: 100.0 }, connections: 1000, share: 0.2, ..ONE },
-        aims: &[Aim::BytesPerConnection(64 * 1024)],
-        ..PLAIN
-    },
-];
+pub static CASES: &[Case] = &ALL_CASES;
 
 impl Case {
     /// Messages to send when the run has `messages` per case and `udp_seconds` of UDP.

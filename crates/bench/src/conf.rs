@@ -1,4 +1,5 @@
 //! The receivers' configuration files, written for a case. penstock and syslog-ng get the very same text.
 
+mod processing;
 pub mod rsyslog;
 pub mod syslog_ng;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::cases::{Case, Feed};
 use crate::receiver::OwnProgram;
+use loggen::message::Body;
 
 const LOOK: Duration = Duration::from_millis(2);
 
@@ -17,7 +18,8 @@ pub struct Sender {
 /// The arguments of `loggen` for `case`.
 pub fn arguments(case: &Case, port: u16, messages: u64) -> Vec<OsString> {
     let input = &case.input;
-    let mut words: Vec<String> = ["--inet", "--stamp", "--quiet", "--body=text"].map(String::from).to_vec();
+    let mut words: Vec<String> = ["--inet", "--stamp", "--quiet"].map(String::from).to_vec();
+    words.push(format!("--body={}", body(input.body)));
     words.push(format!("--size={}", input.size));
     words.push(format!("--hosts={}", input.hosts));
     words.push(format!("--active-connections={}", input.connections));
@@ -33,6 +35,19 @@ pub fn arguments(case: &Case, port: u16, messages: u64) -> Vec<OsString> {
     }
     words.extend(["127.0.0.1".into(), port.to_string()]);
     words.into_iter().map(OsString::from).collect()
+}
+
+/// `--body`.
+fn body(body: Body) -> &'static str {
+    match body {
+        Body::Padd => "padd",
+        Body::Text => "text",
+        Body::Kv => "kv",
+        Body::Json => "json",
+        Body::Csv => "csv",
+        Body::Xml => "xml",
+        Body::Events => "events",
+    }
 }
 
 impl Sender {

@@ -32,10 +32,16 @@ enum BodyKind {
     Padd,
     /// words of real log lines, mixed hosts, programs, facilities and severities
     Text,
-    /// the same as key=value pairs
+    /// twenty fields of a firewall's record as key=value pairs
     Kv,
-    /// the same as a JSON object
+    /// the same fields as a JSON object, with a nested one
     Json,
+    /// the same fields as a line of twenty-two columns
+    Csv,
+    /// the same fields as XML elements
+    Xml,
+    /// one in ten is `event NNNN user U from ADDRESS port N`, four begin like one
+    Events,
 }
 
 /// Generate syslog messages at a given rate, or as fast as they are taken.
@@ -245,6 +251,9 @@ fn style(args: &Args, stream: bool) -> Result<Style, String> {
         BodyKind::Text => Body::Text,
         BodyKind::Kv => Body::Kv,
         BodyKind::Json => Body::Json,
+        BodyKind::Csv => Body::Csv,
+        BodyKind::Xml => Body::Xml,
+        BodyKind::Events => Body::Events,
     };
     if body == Body::Padd && (args.hosts > 1 || args.mixed_stamps) {
         return Err("--hosts and --mixed-stamps need another --body".into());

@@ -2,6 +2,7 @@
 
 use crate::clock::Moment;
 
+mod body;
 mod words;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,10 +17,16 @@ pub enum Body {
     Padd,
     /// Words of real log lines, mixed hosts, programs, facilities and severities.
     Text,
-    /// The same as `key=value` pairs.
+    /// Twenty fields of a firewall's record as `key=value` pairs.
     Kv,
-    /// The same as one JSON object.
+    /// The same fields as one JSON object, with a nested one.
     Json,
+    /// The same fields as a line of twenty-two columns.
+    Csv,
+    /// The same fields as elements.
+    Xml,
+    /// One message in ten is `event NNNN user U from ADDRESS port N`, four or five begin like one.
+    Events,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -148,7 +155,6 @@ fn padd(style: &Style, size: usize, now: &Moment) -> Message {
 
 fn realistic(style: &Style, size: usize, index: usize, now: &Moment) -> Message {
     let mut m = Message::default();
-    let mut random = words::Random::new(index as u64);
     // 24 facilities and 8 severities, each combination as often as the next.
     let pri = style.pri.unwrap_or((index * 53 % 192) as u8);
     let host = index as u32 % style.hosts.max(1);
@@ -170,34 +176,7 @@ fn realistic(style: &Style, size: usize, index: usize, now: &Moment) -> Message 
             }
         }
     }
-    if style.body == Body::Json {
-        m.text(&format!(
-            "{{\"user\":\"u{}\",\"ip\":\"10.0.0.{}\",\"status\":{},\"ok\":true,\"nested\":{{\"a\":1,\"b\":\"x\"}},\"text\":\"",
-            index % 100,
-            index % 250,
-            200 + index % 5
-        ));
-    }
-    if style.stamp {
-        m.stamp();
-    }
-    let tail: &str = if style.body == Body::Json { "\"}\n" } else { "\n" };
-    loop {
-        let word = random.word();
-        let text = if style.body == Body::Kv {
-            format!("k{}={word} ", random.below(20))
-        } else {
-            format!("{word} ")
-        };
-        if m.bytes.len() + text.len() + tail.len() > size {
-            break;
-        }
-        m.text(&text);
-    }
-    while m.bytes.len() + tail.len() < size {
-        m.text("x");
-    }
-    m.text(tail);
+    body::append(&mut m, style, size, index);
     m
 }
 

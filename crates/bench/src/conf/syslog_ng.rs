@@ -1,5 +1,6 @@
 //! Cases in the syslog-ng language: one text for penstock and syslog-ng.
 
+use super::processing;
 use crate::cases::{Case, Feed, Path};
 use crate::place::Place;
 use crate::receiver::Receiver;
@@ -47,7 +48,7 @@ pub fn text(case: &Case, place: &Place, receiver: Receiver) -> Result<String, St
     }
     text.push_str(" };\n\n");
     text.push_str(&source(case, place, tuned));
-    text.push_str(&paths(case, place, receiver));
+    text.push_str(&paths(case, place, receiver)?);
     Ok(text)
 }
 
@@ -78,7 +79,7 @@ fn source(case: &Case, place: &Place, tuned: bool) -> String {
     format!("source s_in {{\n    {driver}(\n        {}\n    );\n}};\n\n", options.join("\n        "))
 }
 
-fn paths(case: &Case, place: &Place, receiver: Receiver) -> String {
+fn paths(case: &Case, place: &Place, receiver: Receiver) -> Result<String, String> {
     let output = place.output.display();
     let one_file = format!("destination d_out {{ file(\"{output}/all.log\"); }};\n");
     let steps = |definitions: &str, steps: &str| {
@@ -89,7 +90,7 @@ fn paths(case: &Case, place: &Place, receiver: Receiver) -> String {
             "{definitions}log {{ source(s_in);{sharing}{steps} destination(d_out); flags(flow-control); }};\n"
         )
     };
-    match case.path {
+    Ok(match case.path {
         Path::OneFile => one_file + &steps("", ""),
         Path::FilesByHost => {
             format!("destination d_out {{ file(\"{output}/${{HOST}}.log\"); }};\n") + &steps("", "")
@@ -114,7 +115,13 @@ fn paths(case: &Case, place: &Place, receiver: Receiver) -> String {
             one_file + &steps(&format!("{filters}\n{rewrite}"), " filter(f); rewrite(r);")
         }
         Path::TwentyFilters => twenty(&output.to_string()),
-    }
+        Path::Processing(work) => {
+            let made = processing::steps(work, place)?;
+            let template = made.template;
+            format!("destination d_out {{ file(\"{output}/all.log\" template(\"{template}\")); }};\n")
+                + &steps(&made.definitions, &made.steps)
+        }
+    })
 }
 
 fn twenty(output: &str) -> String {

@@ -11,8 +11,8 @@ fn all(style: &Style) -> Vec<Message> {
 #[test]
 fn sizes_are_exact() {
     for syntax in [Syntax::Rfc3164, Syntax::Rfc5424] {
-        for body in [Body::Padd, Body::Text, Body::Kv, Body::Json] {
-            for size in [300, 301, 400, 512, 9000] {
+        for body in [Body::Padd, Body::Text, Body::Kv, Body::Json, Body::Csv, Body::Xml, Body::Events] {
+            for size in [450, 451, 512, 9000] {
                 for stamp in [false, true] {
                     let mut style = Style::new(syntax, body, size);
                     style.stamp = stamp;
@@ -77,8 +77,25 @@ fn json_parses() {
         let text = std::str::from_utf8(&message.bytes).unwrap();
         let (_, json) = text.split_once("]: ").unwrap();
         let value: serde_json::Value = serde_json::from_str(json).unwrap();
-        assert!(value["text"].as_str().unwrap().starts_with("conn=0000 seq=000000000 "));
+        assert_eq!(value["stamp"], "conn=0000 seq=000000000 ");
+        assert!(value["sp"].is_number() && value["user"].is_string() && value["nest"]["b"] == "x");
     }
+}
+
+#[test]
+fn bodies_have_their_fields() {
+    let count = |body, sign| {
+        let message = all(&Style::new(Syntax::Rfc3164, body, 400)).remove(1);
+        String::from_utf8(message.bytes).unwrap().matches(sign).count()
+    };
+    assert_eq!(count(Body::Csv, ","), 21);
+    assert_eq!(count(Body::Xml, "</"), 23);
+    assert_eq!(count(Body::Kv, " act=deny "), 1);
+    let events = all(&Style::new(Syntax::Rfc3164, Body::Events, 400));
+    let begin = |text: &str| {
+        events.iter().filter(|m| m.bytes.windows(text.len()).any(|w| w == text.as_bytes())).count()
+    };
+    assert_eq!((begin("]: event 3000 user u"), begin("]: event 3000x user u")), (1, 4));
 }
 
 #[test]

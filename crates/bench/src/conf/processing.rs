@@ -1,0 +1,104 @@
+//! The steps of the processing cases in the syslog-ng language.
+
+use crate::cases::Processing;
+use crate::place::Place;
+use std::fmt::Write;
+
+/// The definitions in front of the log path, its steps, and the template of the output behind the message.
+pub struct Steps {
+    pub definitions: String,
+    pub steps: String,
+    pub template: String,
+}
+
+/// Event numbers of the messages are multiples of 1,000 below this.
+const EVENTS: usize = 10_000;
+
+pub fn steps(work: Processing, place: &Place) -> Result<Steps, String> {
+    let line = |more: &str| format!("$DATE $HOST $MSGHDR$MSG {more}\\n");
+    let parser = |parser: &str, more: &str| Steps {
+        definitions: format!("parser p {{ {parser} }};\n"),
+        steps: " parser(p);".into(),
+        template: line(more),
+    };
+    Ok(match work {
+        Processing::Kv => parser("kv-parser(prefix(\"kv.\"));", "${kv.user} ${kv.act} ${kv.code}"),
+        Processing::Json => {
+            parser("json-parser(prefix(\"j.\"));", "${j.user} ${j.act} ${j.code} ${j.nest.b}")
+        }
+        Processing::Csv => {
+            let columns: Vec<String> = (1..=22).map(|n| format!("\"c.{n}\"")).collect();
+            let parser_text = format!("csv-parser(columns({}) delimiters(\",\"));", columns.join(", "));
+            parser(&parser_text, "${c.2} ${c.8} ${c.10}")
+        }
+        Processing::Xml => parser("xml(prefix(\"x\"));", "${x.e.user} ${x.e.act} ${x.e.code}"),
+        Processing::RegexpSeldom => Steps {
+            definitions: "filter f { not message(\"(refused|rejected) by rule [0-9]+ on [a-z]+\"); };\n".into(),
+            steps: " filter(f);".into(),
+            template: line(""),
+        },
+        Processing::RegexpCaptures => Steps {
+            definitions: "filter f { match(\"conn=([0-9]+) seq=([0-9]+) ([^ ]+) \" value(\"MESSAGE\") flags(\"store-matches\")); };\n".into(),
+            steps: " filter(f);".into(),
+            template: line("$1 $2 $3"),
+        },
+        Processing::FormatJson => Steps {
+            template: "$(format-json --scope nv-pairs --exclude MESSAGE)\\n".into(),
+            ..parser("json-parser();", "")
+        },
+        Processing::PatternDb { rules } => {
+            let file = place.write("patterns.xml", &database(rules))?;
+            let text = format!("db-parser(file(\"{}\"));", file.display());
+            parser(&text, "${.classifier.class} ${db.user} ${db.port}")
+        }
+        Processing::Chain { branches } => chain(branches, line("${class}")),
+        Processing::Applications { count } => applications(count, line("${a.vendor} ${a.product}")),
+    })
+}
+
+/// Rules for so many events, spread over their numbers.
+fn database(rules: usize) -> String {
+    let mut text = String::from(
+        "<patterndb version=\"4\" pub_date=\"2026-11-21\">\n<ruleset name=\"events\" id=\"events\">\n<patterns>\n",
+    );
+    for program in 0..17 {
+        let _ = writeln!(text, "<pattern>app{program}</pattern>");
+    }
+    text.push_str("</patterns>\n<rules>\n");
+    for number in (0..EVENTS).step_by(EVENTS / rules.clamp(1, EVENTS)) {
+        let _ = writeln!(
+            text,
+            "<rule provider=\"bench\" id=\"e{number}\" class=\"event\"><patterns><pattern>event {number:04} user \
+             @ESTRING:db.user: @from @IPv4:db.from@ port @NUMBER:db.port@@ANYSTRING:db.rest@</pattern></patterns></rule>"
+        );
+    }
+    text.push_str("</rules>\n</ruleset>\n</patterndb>\n");
+    text
+}
+
+fn chain(branches: usize, template: String) -> Steps {
+    let mut steps = String::new();
+    for number in 0..branches {
+        let word = if number == 0 { " if" } else { " elif" };
+        let _ = write!(
+            steps,
+            "{word} (program(\"app{number}\" type(string))) {{ rewrite {{ set(\"c{number}\" value(\"class\")); }}; }}"
+        );
+    }
+    steps.push_str(" else { rewrite { set(\"none\" value(\"class\")); }; };");
+    Steps { definitions: String::new(), steps, template }
+}
+
+fn applications(count: usize, template: String) -> Steps {
+    let mut definitions = String::new();
+    for number in 0..count {
+        let _ = writeln!(
+            definitions,
+            "application app{number}[bench] {{\n    filter {{ program(\"app{number}\" type(string)) or message(\"%VENDOR{number}-\"); }};\n    \
+             parser {{ channel {{ rewrite {{ set(\"vendor{number}\" value(\"a.vendor\")); \
+             set(\"product{number}\" value(\"a.product\")); set(\"s{number}\" value(\"a.sourcetype\")); }}; }}; }};\n}};"
+        );
+    }
+    definitions.push_str("parser p { app-parser(topic(bench)); };\n");
+    Steps { definitions, steps: " parser(p);".into(), template }
+}
