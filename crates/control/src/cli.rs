@@ -33,6 +33,7 @@ pub enum CalledAs {
     SyslogNg,
     SyslogNgCtl,
     Loggen,
+    Pdbtool,
 }
 
 impl CalledAs {
@@ -42,6 +43,7 @@ impl CalledAs {
             Some("syslog-ng") => CalledAs::SyslogNg,
             Some("syslog-ng-ctl") => CalledAs::SyslogNgCtl,
             Some("loggen") => CalledAs::Loggen,
+            Some("pdbtool") => CalledAs::Pdbtool,
             _ => CalledAs::Penstock,
         }
     }
@@ -75,6 +77,7 @@ mod tests {
         check("syslog-ng-ctl", CalledAs::SyslogNgCtl);
         check("./penstock", CalledAs::Penstock);
         check("loggen", CalledAs::Loggen);
+        check("pdbtool", CalledAs::Pdbtool);
         check("anything", CalledAs::Penstock);
         check("", CalledAs::Penstock);
     }

@@ -46,6 +46,7 @@ pub const ALL: &[&Component] = &[
     &destinations::USERTTY,
     &parsers::csv::CSV_PARSER,
     &parsers::date::DATE_PARSER,
+    &parsers::db::DB_PARSER,
     &parsers::json::JSON_PARSER,
     &parsers::kv::KV_PARSER,
     &parsers::kv::LINUX_AUDIT_PARSER,

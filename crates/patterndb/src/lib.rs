@@ -3,12 +3,16 @@
 //! [`load`] reads the XML, [`Rules`] is what is made of it: one tree of patterns for each program, searched once a message. Values and
 //! what else a rule does are for others to apply.
 
+pub mod cluster;
 pub mod load;
 pub mod model;
 pub mod pattern_text;
+pub mod overlap;
 pub mod rules;
+mod sample;
 mod scan;
 pub mod tree;
+pub mod write;
 mod xml;
 
 pub use load::{Loaded, load, load_file};

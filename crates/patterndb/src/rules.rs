@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(
             findings,
             [
-                "t:4:94: warning: A0206 this pattern is left out: there is no parser `@NO@`",
+                "t:4:93: warning: A0206 this pattern is left out: there is no parser `@NO@`",
                 "t:5:38: warning: A0207 rule `3` has the pattern of rule `1` again",
             ]
         );

@@ -89,7 +89,7 @@ impl Scan {
             Scan::Ipv4 => byte.is_ascii_digit(),
             Scan::Ipv6 | Scan::IpAny => byte.is_ascii_hexdigit() || byte == b':',
             Scan::Hostname => byte.is_ascii_alphanumeric() || byte == b'-',
-            Scan::Email(trim) => host::in_local(byte) || trim.contains(&byte),
+            Scan::Email(trim) => host::in_local(byte) || byte == b'@' || trim.contains(&byte),
             Scan::Octets(_) => byte.is_ascii_hexdigit(),
         }
     }

@@ -4,6 +4,7 @@ mod check;
 mod components;
 mod configuration;
 mod library;
+mod pdb;
 mod program;
 mod run;
 mod subject;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
         CalledAs::SyslogNg => daemon(args),
         CalledAs::SyslogNgCtl => run_ctl(args),
         CalledAs::Loggen => loggen::cli::run(args.into_iter().skip(1)),
+        CalledAs::Pdbtool => pdb::run(args),
     }
 }
 
@@ -44,6 +46,7 @@ fn native(args: Vec<OsString>) -> ExitCode {
         Command::Ctl(args) => run_ctl(args.with_program("penstock ctl")),
         Command::Ledger(args) => run_ledger(args.with_program("penstock ledger")),
         Command::Loggen(args) => loggen::cli::run(args.args.into_iter()),
+        Command::Pdb(args) => pdb::run(args.with_program("penstock pdb")),
         Command::Bench(args) => bench::cli::run(args.args.into_iter()),
     }
 }

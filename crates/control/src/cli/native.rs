@@ -20,7 +20,7 @@ Examples:
   penstock run --config /etc/syslog-ng/syslog-ng.conf --state-dir /var/lib/penstock
   penstock ledger
 
-Called as syslog-ng, syslog-ng-ctl or loggen it takes the command lines of those programs."
+Called as syslog-ng, syslog-ng-ctl, loggen or pdbtool it takes the command lines of those programs."
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -44,6 +44,9 @@ pub enum Command {
     /// Generate log messages, and verify what arrived
     #[command(disable_help_flag = true)]
     Loggen(RawArgs),
+    /// Try, test, merge and make pattern databases
+    #[command(disable_help_flag = true)]
+    Pdb(RawArgs),
     /// Measure this and other receivers side by side
     #[command(disable_help_flag = true)]
     Bench(RawArgs),

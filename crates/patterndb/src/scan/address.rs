@@ -22,38 +22,41 @@ pub fn ipv4(text: &[u8]) -> Option<usize> {
     Some(at)
 }
 
-/// Groups of hexadecimal digits, the last two of them perhaps an IPv4 address.
+/// Groups of hexadecimal digits, the last two of them perhaps an IPv4 address. A single colon at the end is left.
 pub fn ipv6(text: &[u8]) -> Option<usize> {
-    let mut at = 0;
+    if text.starts_with(b":::") {
+        return None;
+    }
+    let mut gap = text.starts_with(b"::");
+    let mut at = if gap { 2 } else { 0 };
     let mut groups = 0;
-    let mut gap = false;
     loop {
         let len = text.get(at..)?.iter().take_while(|b| b.is_ascii_hexdigit()).count();
-        let digits = text.get(at..at + len)?;
-        groups += 1;
-        if groups > 1
+        if len == 0 {
+            let single = at > 2 && text.get(at - 2) != Some(&b':');
+            at -= usize::from(single);
+            break;
+        }
+        if (gap || groups > 0)
             && text.get(at + len) == Some(&b'.')
             && let Some(end) = ipv4(text.get(at..)?)
         {
-            return (gap || groups == 7).then_some(at + end);
+            return (gap || groups == 6).then_some(at + end);
         }
-        if len == 0 {
-            if gap && at > 1 {
-                return None;
-            }
-        } else if value(digits) > 0xffff {
+        if value(text.get(at..at + len)?) > 0xffff {
             return None;
         }
+        groups += 1;
         at += len;
-        if groups == 8 || text.get(at) != Some(&b':') {
-            break;
-        }
-        at += 1;
-        if text.get(at) == Some(&b':') {
-            gap = true;
+        match text.get(at..)? {
+            [b':', b':', b':', ..] => return None,
+            [b':', b':', ..] if gap => return None,
+            [b':', b':', ..] => (gap, at) = (true, at + 2),
+            [b':', ..] if groups < 8 => at += 1,
+            _ => break,
         }
     }
-    (gap || groups == 8).then_some(at)
+    (gap && groups < 7 || groups == 8 && !gap).then_some(at)
 }
 
 fn value(digits: &[u8]) -> u32 {

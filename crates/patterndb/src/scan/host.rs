@@ -34,7 +34,8 @@ pub fn email(text: &[u8], trim: &[u8]) -> Option<Hit> {
     let start = run(0)?;
     let local = text.get(start..)?.iter().take_while(|b| in_local(**b)).count();
     let local_text = text.get(start..start + local)?;
-    if local_text.first().is_none_or(|b| *b == b'.') || local_text.last() == Some(&b'.') {
+    // Nothing at all before the at sign is taken, as in syslog-ng.
+    if local_text.first() == Some(&b'.') || local_text.last() == Some(&b'.') {
         return None;
     }
     if text.get(start + local) != Some(&b'@') {

@@ -1,0 +1,51 @@
+//! Which of the values a database could set are stored: those something reads.
+
+use super::compiled::Compiled;
+use record::{Demand, NameId, ValueType};
+use std::sync::Arc;
+use template::Template;
+
+pub struct Plan {
+    pub compiled: Arc<Compiled>,
+    pub class: bool,
+    pub rule_id: bool,
+    pub context_id: bool,
+    pub program_names: Vec<Option<(NameId, ValueType)>>,
+    pub names: Vec<Box<[Option<(NameId, ValueType)>]>>,
+    /// By rule.
+    pub values: Vec<Box<[(NameId, Arc<Template>)]>>,
+    pub any_program_name: bool,
+}
+
+impl Plan {
+    pub fn new(compiled: Arc<Compiled>, demand: Option<&Demand>) -> Plan {
+        // Fields have a place in each record, so they are always set.
+        let field = |name: NameId| name.0 >= NameId::HOST.0 && name.0 <= NameId::FILE_NAME.0;
+        let read = |name: NameId| match demand {
+            None => true,
+            Some(demand) => {
+                demand.everything
+                    || demand.names.contains(&name)
+                    || field(name)
+                    || demand.sdata && name.is_sdata()
+            }
+        };
+        let only = |names: &[Option<(NameId, ValueType)>]| -> Vec<Option<(NameId, ValueType)>> {
+            names.iter().map(|n| n.filter(|(name, _)| read(*name))).collect()
+        };
+        let values = |work: &super::work::Work| {
+            work.values.iter().filter(|(name, _)| read(*name)).cloned().collect::<Box<[_]>>()
+        };
+        let program_names = only(&compiled.program_names);
+        Plan {
+            class: read(compiled.class),
+            rule_id: read(compiled.rule_id),
+            context_id: read(compiled.context_id),
+            any_program_name: program_names.iter().any(Option::is_some),
+            names: compiled.names.iter().map(|names| only(names).into()).collect(),
+            values: compiled.work.iter().map(values).collect(),
+            program_names,
+            compiled,
+        }
+    }
+}

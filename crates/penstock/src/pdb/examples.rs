@@ -1,0 +1,111 @@
+//! `pdb test`: databases are checked, and the examples of their rules looked up.
+
+use super::TestArgs;
+use super::session::{Session, value, values};
+use patterndb::model::Rule;
+use patterndb::overlap::{overlaps, programs};
+use std::collections::HashSet;
+use std::path::Path;
+
+/// An example did not come out as its rule says.
+const EXIT_WRONG: u8 = 2;
+/// There was nothing to test.
+const EXIT_NOTHING: u8 = 3;
+
+pub fn run(args: &TestArgs) -> Result<u8, String> {
+    let mut worst = 0;
+    for path in &args.files {
+        worst = worst.max(file(args, path)?);
+    }
+    Ok(worst)
+}
+
+fn file(args: &TestArgs, path: &Path) -> Result<u8, String> {
+    let mut session = Session::open(path)?;
+    for warning in &session.warnings {
+        eprintln!("{warning}");
+    }
+    if args.validate && !session.warnings.is_empty() {
+        return Ok(crate::EXIT_CONFIG);
+    }
+    let rules: Vec<Rule> = session.rules.list.clone();
+    let chosen = |rule: &&Rule| args.rule_id.as_ref().is_none_or(|id| *id == rule.id);
+    let (mut tested, mut wrong) = (0, false);
+    let mut hit: HashSet<String> = HashSet::new();
+    for rule in rules.iter().filter(chosen) {
+        for example in &rule.examples {
+            tested += 1;
+            let program = example.program.as_deref().unwrap_or_default();
+            println!("Testing message: program='{program}' message='{}'", example.message);
+            let mut batch = session.message(program, &example.message);
+            let selection = session.run(&mut batch);
+            let record = selection.first().and_then(|i| batch.records.get(*i as usize)).copied();
+            let Some(record) = record else { continue };
+            let got = value(&batch, &record, ".classifier.rule_id");
+            let mut bad = Vec::new();
+            if got != rule.id {
+                bad.push((".classifier.rule_id", got.clone(), rule.id.as_str()));
+            }
+            for (name, expected) in &example.values {
+                let got = value(&batch, &record, name);
+                if got != *expected {
+                    bad.push((name.as_str(), got, expected.as_str()));
+                }
+            }
+            for (name, got, expected) in &bad {
+                println!(" Wrong match name='{name}', value='{got}', expected='{expected}'");
+            }
+            if !bad.is_empty() && args.debug_pattern {
+                print!("{}", session.explain(program.as_bytes(), example.message.as_bytes(), args.color_out));
+                println!("{}", values(&batch, &record));
+            }
+            wrong |= !bad.is_empty();
+            hit.insert(got);
+            session.done(batch);
+        }
+    }
+    if args.report {
+        report(&session, &hit, path)?;
+    }
+    Ok(match (wrong, tested, &args.rule_id) {
+        (true, _, _) => EXIT_WRONG,
+        (false, 0, Some(id)) => {
+            eprintln!("no rule with the id `{id}` has an example");
+            EXIT_NOTHING
+        }
+        _ => 0,
+    })
+}
+
+/// Rules in each other's way, and rules no example reaches.
+fn report(session: &Session, hit: &HashSet<String>, path: &Path) -> Result<(), String> {
+    let (_, database) = super::database(path)?;
+    let programs = programs(&database);
+    let of = |rule: u32| programs.get(rule as usize).cloned().unwrap_or_default();
+    let id = |rule: u32| session.rules.rule(rule).map_or("", |r| r.id.as_str());
+    for double in &session.rules.doubles {
+        println!(
+            "Same pattern: rule '{}' never gets what rule '{}' matches: {}",
+            id(double.rule),
+            id(double.first),
+            double.pattern
+        );
+    }
+    for overlap in overlaps(&session.rules, &of) {
+        let known = session.rules.doubles.iter().any(|d| d.rule == overlap.rule && d.pattern == overlap.pattern);
+        if !known {
+            println!(
+                "Overlap: rule '{}' takes a message of rule '{}': program='{}' message='{}' pattern='{}'",
+                id(overlap.taken_by),
+                id(overlap.rule),
+                overlap.program,
+                overlap.message,
+                overlap.pattern
+            );
+        }
+    }
+    for rule in session.rules.list.iter().filter(|rule| !hit.contains(&rule.id)) {
+        println!("Never hit: no example reaches rule '{}'", rule.id);
+    }
+    Ok(())
+}
