@@ -2,6 +2,8 @@
 
 mod run;
 
+pub(crate) use run::sort;
+
 use crate::build::Build;
 use crate::correlation::options::{KEY, PERSIST_NAME, SCOPE, SORT_KEY, TIMEOUT, scope, state_key};
 use crate::correlation::{Contexts, Inherit, InjectMode, Scope, State, Synthetic};
@@ -22,7 +24,10 @@ const INJECT_MODES: &[Word] = &[
 const INHERIT_MODES: &[Word] = &[
     Word::new("context", "Everything of the last message, and values it has not from the ones before."),
     Word::new("last-message", "Everything of the last message."),
-    Word::new("none", "Host and stamp of the last message."),
+    Word::new(
+        "none",
+        "The stamp of the last message, and what the scope says is the same in all: HOST, PROGRAM, PID.",
+    ),
 ];
 
 static AGGREGATE: Group = Group {

@@ -11,8 +11,9 @@ pub mod csv;
 pub mod date;
 pub mod db;
 mod found;
-pub mod grouping_by;
 pub mod geoip2;
+pub mod group_lines;
+pub mod grouping_by;
 mod input;
 pub mod json;
 pub mod kv;
@@ -28,8 +29,8 @@ pub mod sdata;
 pub mod snmptrapd;
 pub mod syslog;
 pub mod tags;
-pub mod value_pairs;
 mod tree;
+pub mod value_pairs;
 pub mod xml;
 
 #[cfg(test)]
@@ -47,6 +48,7 @@ pub const ALL: &[(&Component, BuildParser)] = &[
     (&csv::CSV_PARSER, csv::build),
     (&date::DATE_PARSER, date::build),
     (&db::DB_PARSER, db::build),
+    (&group_lines::GROUP_LINES, group_lines::build),
     (&grouping_by::GROUPING_BY, grouping_by::build),
     (&geoip2::GEOIP2, geoip2::build),
     (&json::JSON_PARSER, json::build),

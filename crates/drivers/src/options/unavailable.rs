@@ -153,7 +153,6 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     parser("xml", PARSE),
     parser("windows-eventlog-xml-parser", PARSE),
     parser("db-parser", PARSE),
-    parser("group-lines", PARSE),
     parser("add-contextual-data", PARSE),
     parser("geoip2", PARSE),
     parser("map-value-pairs", PARSE),

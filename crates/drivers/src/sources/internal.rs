@@ -11,6 +11,7 @@ use engine::source::{Settings as SourceSettings, Source};
 use engine::worker::{After, Port, PortContext};
 use engine::{Feed, Shared, Wake};
 use parking_lot::Mutex;
+use parsers::correlation::set_internal_sink;
 use record::{Batch, Context, Flags, Record, Span, Stamp, pri};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -58,6 +59,7 @@ impl Start for InternalStart {
         worker.add(move |token, cx| {
             let queue = Arc::new(Queue {
                 entries: Mutex::default(),
+                posted: Mutex::default(),
                 limit,
                 waker: cx.handle.waker(token),
                 source: Arc::clone(&source),
@@ -73,6 +75,8 @@ impl Start for InternalStart {
 /// Messages between the log and the port. Every thread may add to it.
 struct Queue {
     entries: Mutex<VecDeque<oplog::Entry>>,
+    /// Messages that correlation has made: inject-mode(internal).
+    posted: Mutex<Batch>,
     limit: usize,
     waker: Arc<dyn Wake>,
     source: Arc<Source>,
@@ -94,6 +98,23 @@ impl Queue {
             self.waker.wake();
         }
     }
+
+    /// A message made by a parser.
+    fn post(&self, batch: &Batch, record: &Record) {
+        let mut posted = self.posted.lock();
+        let room = posted.records.len() < self.limit;
+        if !room || posted.adopt(batch, record, |_| true).is_none() {
+            drop(posted);
+            self.source.counters.received.add(1);
+            self.source.counters.dropped.add(Reason::QueueFull, 1);
+            return;
+        }
+        let first = posted.records.len() == 1;
+        drop(posted);
+        if first {
+            self.waker.wake();
+        }
+    }
 }
 
 /// Those that hear the log. There is one log, and as a rule one `internal()`.
@@ -110,6 +131,9 @@ fn listen(queue: &Arc<Queue>) {
         oplog::set_sink(Some(Arc::new(|entry| {
             LISTENERS.lock().iter().for_each(|queue| queue.push(entry));
         })));
+        set_internal_sink(Some(Arc::new(|batch, record| {
+            LISTENERS.lock().iter().for_each(|queue| queue.post(batch, record));
+        })));
     }
 }
 
@@ -121,6 +145,7 @@ fn leave(queue: &Arc<Queue>) {
     };
     if last {
         oplog::set_sink(None);
+        set_internal_sink(None);
     }
 }
 
@@ -146,7 +171,26 @@ impl InternalPort {
         batch.contexts.push(Arc::clone(&self.context));
         let bytes = batch.text.len();
         oplog::apart(|| self.feed.run(batch, bytes, left > 0, began, cx));
-        left > 0
+        self.posted(cx) || left > 0
+    }
+}
+
+impl InternalPort {
+    /// Takes what parsers have made; it comes from here now, as in syslog-ng.
+    fn posted(&mut self, cx: &mut PortContext) -> bool {
+        let mut batch = std::mem::replace(&mut *self.queue.posted.lock(), cx.batch());
+        if batch.records.is_empty() {
+            cx.recycle(batch);
+            return false;
+        }
+        let own = batch.place_of(&self.context);
+        for record in &mut batch.records {
+            record.context = own.unwrap_or(record.context);
+            record.flags.set(Flags::INTERNAL);
+        }
+        let bytes = batch.text.len();
+        oplog::apart(|| self.feed.run(batch, bytes, false, Instant::now(), cx));
+        true
     }
 }
 

@@ -12,6 +12,10 @@ pub struct Clock {
 }
 
 impl Clock {
+    pub fn now(&self) -> i64 {
+        self.now
+    }
+
     /// A message of this stamp has come.
     #[inline]
     pub fn message(&mut self, stamp: Stamp, present: Stamp) -> i64 {

@@ -76,6 +76,18 @@ impl<T: Send + 'static> Contexts<T> {
 
     /// Begins a batch: clears the pass and takes the correlation time at each selected message. Without one, time goes on by the clock.
     pub fn begin(&self, pass: &mut Pass, batch: &Batch, selection: &[u32], present: Stamp) {
+        self.begin_with(pass, batch, selection, present, |_| true);
+    }
+
+    /// The same where only messages at some places of the selection count for the time.
+    pub fn begin_with(
+        &self,
+        pass: &mut Pass,
+        batch: &Batch,
+        selection: &[u32],
+        present: Stamp,
+        counts: impl Fn(usize) -> bool,
+    ) {
         pass.clear();
         let mut time = lock(&self.clock);
         pass.serial = time.serial;
@@ -85,7 +97,11 @@ impl<T: Send + 'static> Contexts<T> {
             pass.times.push(now);
             return;
         }
-        for index in selection {
+        for (position, index) in selection.iter().enumerate() {
+            if !counts(position) {
+                pass.times.push(time.clock.now());
+                continue;
+            }
             let stamp = batch.records.get(*index as usize).map_or(Stamp::default(), |r| r.stamp);
             let now = time.clock.message(stamp, present);
             pass.times.push(now);

@@ -1,7 +1,7 @@
 //! Messages that contexts have made, and where they go: `inject-mode()`.
 
 use super::pass::Moment;
-use record::{Batch, Record};
+use record::{Batch, Flags, Record};
 use std::sync::{Arc, PoisonError, RwLock};
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -113,7 +113,9 @@ pub fn set_internal_sink(sink: Option<InternalSink>) {
 
 fn post(batch: &Batch, index: u32) {
     let sink = INTERNAL.read().unwrap_or_else(PoisonError::into_inner).clone();
-    if let (Some(sink), Some(record)) = (sink, batch.records.get(index as usize)) {
+    // What was made of own messages does not become another: that would never end.
+    let record = batch.records.get(index as usize).filter(|record| !record.flags.has(Flags::INTERNAL));
+    if let (Some(sink), Some(record)) = (sink, record) {
         sink(batch, record);
     }
 }

@@ -1,5 +1,6 @@
 //! A message made of the messages of a context: what it takes over, and the values and tags it gets.
 
+use super::Scope;
 use crate::found::assign;
 use filter::{FilterContext, span_in};
 use record::{Batch, Demand, Flags, NameId, Record, Span, TagId, ValueType};
@@ -9,7 +10,7 @@ use template::{Msg, Template};
 /// What a made message takes over: `inherit-mode()`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Inherit {
-    /// Host and stamp of the last message.
+    /// The stamp of the last message, and those of HOST, PROGRAM and PID that the scope of the context says are the same in all.
     None,
     /// All of the last message.
     LastMessage,
@@ -45,9 +46,21 @@ impl Synthetic {
         into: &mut Batch,
         cx: &mut FilterContext,
     ) -> Option<u32> {
+        self.make_in(Scope::Host, messages, id, into, cx)
+    }
+
+    /// The same for a context of this scope.
+    pub fn make_in(
+        &self,
+        scope: Scope,
+        messages: &mut Arc<Batch>,
+        id: &[u8],
+        into: &mut Batch,
+        cx: &mut FilterContext,
+    ) -> Option<u32> {
         let batch = Arc::get_mut(messages)?;
         let mark = batch.mark();
-        let record = self.inherited(batch)?;
+        let record = self.inherited(batch, scope)?;
         batch.records.push(record);
         let index = batch.records.len() - 1;
         if self.inherit == Inherit::Context {
@@ -90,14 +103,21 @@ impl Synthetic {
         cx.render.with_context(messages, id, |render| template.render_typed(msg, render, text))
     }
 
-    fn inherited(&self, batch: &Batch) -> Option<Record> {
+    fn inherited(&self, batch: &Batch, scope: Scope) -> Option<Record> {
         let last = *batch.records.last()?;
         if self.inherit != Inherit::None {
             return Some(last);
         }
         let mut record = Record::new(Span::EMPTY);
-        (record.host, record.stamp) = (last.host, last.stamp);
+        record.stamp = last.stamp;
+        let fields = [&mut record.host, &mut record.program, &mut record.pid];
+        for (field, of_last) in
+            fields.into_iter().zip([last.host, last.program, last.pid]).take(scope as usize)
+        {
+            *field = of_last;
+        }
         record.flags.set(Flags::LOCAL);
+        record.flags.set(Flags(last.flags.0 & Flags::INTERNAL.0));
         // Of no peer.
         record.context = u16::MAX;
         Some(record)

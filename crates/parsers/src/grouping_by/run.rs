@@ -12,15 +12,19 @@ use template::{Msg, Template};
 struct Work {
     pass: Pass,
     emitted: Emitted,
+    /// Which of the selection are grouped.
+    grouped: Vec<bool>,
 }
 
 pub(super) fn batch(placed: &Placed, batch: &mut Batch, selection: &mut Vec<u32>, cx: &mut FilterContext) {
     let mut work = cx.work.take_state(placed.asker, Work::default);
-    let Work { pass, emitted } = &mut *work;
+    let Work { pass, emitted, grouped } = &mut *work;
     emitted.clear();
     let by = &*placed.by;
-    placed.contexts.begin(pass, batch, selection, cx.render.now());
-    by.keys(placed, pass, batch, selection, cx);
+    by.choose(grouped, batch, selection, cx);
+    let now = cx.render.now();
+    placed.contexts.begin_with(pass, batch, selection, now, |at| grouped.get(at).is_some_and(|g| *g));
+    by.keys(placed, pass, batch, (selection, grouped), cx);
     let mut run = Run { by, batch, cx, emitted, early: 0 };
     let early = placed.contexts.run(pass, &mut run) + run.early;
     placed.contexts.count(emitted.len(), early);
@@ -29,21 +33,30 @@ pub(super) fn batch(placed: &Placed, batch: &mut Batch, selection: &mut Vec<u32>
 }
 
 impl GroupingBy {
+    /// where(): what it leaves out is not grouped and says nothing of the time, as in syslog-ng (golden case grouping-timeout).
+    fn choose(&self, grouped: &mut Vec<bool>, batch: &Batch, selection: &[u32], cx: &mut FilterContext) {
+        grouped.clear();
+        let Some(filter) = &self.select else {
+            grouped.resize(selection.len(), true);
+            return;
+        };
+        let records = selection.iter().map(|index| batch.records.get(*index as usize));
+        grouped.extend(records.map(|record| record.is_some_and(|r| filter.holds_for(batch, r, cx))));
+    }
+
     fn keys(
         &self,
         placed: &Placed,
         pass: &mut Pass,
         batch: &mut Batch,
-        selection: &[u32],
+        (selection, grouped): (&[u32], &[bool]),
         cx: &mut FilterContext,
     ) {
         let seed = placed.contexts.seed();
         let mark = cx.work.wanted.has(self.context_id);
-        for (position, index) in selection.iter().enumerate() {
+        let chosen = selection.iter().zip(grouped).enumerate().filter(|(_, (_, grouped))| **grouped);
+        for (position, (index, _)) in chosen {
             let Some(record) = batch.records.get(*index as usize) else { continue };
-            if self.select.as_ref().is_some_and(|filter| !filter.holds_for(batch, record, cx)) {
-                continue;
-            }
             let entry = pass.push(position, *index, 0, seed, |key| {
                 self.scope.write(batch, record, key);
                 let id = key.len();
@@ -99,7 +112,8 @@ impl Handler<()> for Run<'_> {
         let mut id = self.cx.work.text();
         id.extend_from_slice(context.id());
         if self.by.having.as_ref().is_none_or(|having| having.holds(&context.messages, &id, self.cx))
-            && let Some(made) = self.by.aggregate.make(&mut context.messages, &id, self.batch, self.cx)
+            && let Some(made) =
+                self.by.aggregate.make_in(self.by.scope, &mut context.messages, &id, self.batch, self.cx)
         {
             self.emitted.push(moment, made);
         }
@@ -120,7 +134,7 @@ impl Condition {
 }
 
 /// By the bytes of the printed keys; those with one key stay as they came.
-fn sort(messages: &mut Arc<Batch>, key: &Template, cx: &mut FilterContext) {
+pub(crate) fn sort(messages: &mut Arc<Batch>, key: &Template, cx: &mut FilterContext) {
     let mut text = cx.work.text();
     let mut order = Vec::with_capacity(messages.records.len());
     for record in &messages.records {

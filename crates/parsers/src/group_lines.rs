@@ -1,0 +1,273 @@
+//! `group-lines()`: lines that came as messages of their own become one message again.
+
+mod lines;
+
+use crate::build::Build;
+use crate::correlation::options::{KEY, PERSIST_NAME, SCOPE, SORT_KEY, TIMEOUT, scope, state_key};
+use crate::correlation::{
+    Context, Contexts, Emitted, Entry, Handler, Inherit, InjectMode, Moment, Pass, Scope, Shard, State,
+    Synthetic,
+};
+use crate::found::assign;
+use crate::grouping_by::sort;
+use crate::options::PARSER_COUNTED;
+use crate::parse::{Parse, Writes};
+use conf_schema::{Component, Context as Place, Kind, OptionSpec as Opt, Preset, Settings, Word};
+use filter::{FilterContext, new_asker};
+use lines::Lines;
+use record::{Batch, Demand, NameId, ValueType};
+use std::sync::Arc;
+use template::{Msg, Template};
+
+const MODES: &[Word] = &[
+    Word::new("none", "All lines that come before the timeout are one message."),
+    Word::new("indented", "A line that begins with a blank or tab belongs to the one before."),
+    Word::new("prefix-garbage", "A message begins where the prefix matches and ends before the garbage.")
+        .alias(&["regexp"]),
+    Word::new("prefix-suffix", "A message begins where the prefix matches and ends behind the suffix."),
+    Word::new("empty-line-separated", "An empty line ends a message."),
+    Word::not_yet(
+        "smart",
+        "use prefix-garbage with a multi-line-prefix() that matches the first line of a message",
+    ),
+];
+
+pub static GROUP_LINES: Component = Component {
+    context: Place::Parser,
+    name: "group-lines",
+    aliases: &[],
+    positional: &[],
+    groups: &[&PARSER_COUNTED],
+    own: &[
+        KEY,
+        SORT_KEY,
+        SCOPE,
+        TIMEOUT,
+        Opt::new("multi-line-mode", Kind::Choice(MODES), Preset::Text("none"), "What begins and ends a message."),
+        Opt::new(
+            "multi-line-prefix",
+            Kind::Regexp,
+            Preset::None,
+            "Begins a message, in the modes `prefix-garbage` and `prefix-suffix`.",
+        ),
+        Opt::new(
+            "multi-line-garbage",
+            Kind::Regexp,
+            Preset::None,
+            "From here on a line, and those up to the next prefix, are left out; with `prefix-suffix`, the suffix.",
+        )
+        .alias(&["multi-line-suffix"]),
+        Opt::new(
+            "line-separator",
+            Kind::Text,
+            Preset::Described("a line end"),
+            "Stands between the lines of the made message.",
+        ),
+        PERSIST_NAME,
+    ],
+    presets: &[],
+    not_yet: &[],
+    summary: "Joins messages with one key, which are lines of a longer text, to one message: that of the last line, with all lines as its \
+              MESSAGE. The lines themselves do not go on. The patterns are matched without a lock; a line costs a copy of what is read \
+              of it. At the end of the program, and when a reload removes the parser, what is there is made a message. The batches of \
+              one connection are not given to other cores.",
+    example: "group-lines(key(\"$FILE_NAME\") timeout(10) multi-line-mode(indented))",
+};
+
+/// The options.
+struct GroupLines {
+    key: Arc<Template>,
+    sort_key: Option<Arc<Template>>,
+    scope: Scope,
+    /// Seconds.
+    timeout: i64,
+    lines: Lines,
+    separator: Box<[u8]>,
+    made: Synthetic,
+}
+
+/// The options, and the contexts of one place in a log path.
+struct Placed {
+    by: Arc<GroupLines>,
+    contexts: Arc<Contexts<After>>,
+    asker: u64,
+}
+
+/// What the lines of a context are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum After {
+    /// Part of a message.
+    Text,
+    /// Left out up to the next prefix.
+    Garbage,
+}
+
+pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
+    let key = b.required_template(settings, "key");
+    let sort_key = match settings.template("sort-key").cloned() {
+        Some(text) => Some(b.template(&text)?),
+        None => None,
+    };
+    let scope = scope(settings);
+    let timeout = settings.int("timeout");
+    if timeout.is_none() {
+        b.wrong("group-lines() needs timeout()", None, "as timeout(10): seconds");
+    }
+    let by = GroupLines {
+        lines: Lines::build(settings, b)?,
+        key: key?,
+        sort_key,
+        scope,
+        timeout: timeout?,
+        separator: settings.text("line-separator").unwrap_or("\n").as_bytes().into(),
+        made: Synthetic { inherit: Inherit::Context, ..Synthetic::default() },
+    };
+    let contexts = Contexts::new(&state_key("group-lines", settings, scope), true);
+    Some(Arc::new(Placed { by: Arc::new(by), contexts, asker: new_asker() }))
+}
+
+#[derive(Default)]
+struct Work {
+    pass: Pass,
+    emitted: Emitted,
+}
+
+impl Parse for Placed {
+    fn parse(&self, batch: &mut Batch, selection: &mut Vec<u32>, cx: &mut FilterContext) {
+        let mut work = cx.work.take_state(self.asker, Work::default);
+        let Work { pass, emitted } = &mut *work;
+        emitted.clear();
+        self.contexts.begin(pass, batch, selection, cx.render.now());
+        for (position, index) in selection.iter().enumerate() {
+            let Some(record) = batch.records.get(*index as usize) else { continue };
+            let (patterns, slots) = (&mut cx.work.patterns, &mut cx.work.slots);
+            let note = self.by.lines.look(batch.bytes(record.message), patterns, slots);
+            pass.push(position, *index, note, self.contexts.seed(), |key| {
+                self.by.scope.write(batch, record, key);
+                let id = key.len();
+                self.by.key.render(Msg { batch, record }, &mut cx.render, key);
+                id
+            });
+        }
+        let mut run = Run { by: &self.by, batch, cx, emitted, early: 0 };
+        let early = self.contexts.run(pass, &mut run) + run.early;
+        self.contexts.count(emitted.len(), early);
+        emitted.into(InjectMode::AggregateOnly, batch, selection);
+        cx.work.keep_state(self.asker, work);
+    }
+
+    fn reads(&self, demand: &mut Demand) {
+        self.by.key.reads(demand);
+        self.by.scope.reads(demand);
+        self.by.sort_key.iter().for_each(|key| key.reads(demand));
+        demand.name(NameId::MESSAGE);
+        // Correlation time.
+        demand.stamp = true;
+    }
+
+    fn writes(&self) -> Writes {
+        Writes::names(vec![NameId::MESSAGE])
+    }
+
+    fn state(&self) -> Option<Arc<dyn State>> {
+        Some(Arc::clone(&self.contexts) as Arc<dyn State>)
+    }
+
+    fn with_state(&self, state: Option<Arc<dyn State>>) -> Option<Arc<dyn Parse>> {
+        let earlier = state.and_then(|state| Contexts::of(state, true));
+        let contexts = earlier.unwrap_or_else(|| Contexts::new(State::key(&*self.contexts), true));
+        Some(Arc::new(Placed { by: Arc::clone(&self.by), contexts, asker: self.asker }))
+    }
+}
+
+struct Run<'a> {
+    by: &'a GroupLines,
+    batch: &'a mut Batch,
+    cx: &'a mut FilterContext,
+    emitted: &'a mut Emitted,
+    early: usize,
+}
+
+impl Handler<After> for Run<'_> {
+    fn message(&mut self, shard: &mut Shard<After>, pass: &Pass, entry: &Entry) {
+        let moment = pass.moment(entry);
+        let line = lines::Line::of(entry.note);
+        let mut id = shard.enter(pass, entry, || After::Text);
+        if line.starts {
+            id = self.renew(shard, id, pass, entry, After::Text);
+        } else if shard.get(id).is_some_and(|context| context.payload == After::Garbage) {
+            return;
+        }
+        if line.kept > 0 || !line.ends {
+            let wanted = &self.cx.work.wanted;
+            let added = shard.add(id, self.batch, entry.index, |name| wanted.has(name));
+            cut(shard.get_mut(id), added, line.kept);
+        }
+        let full = shard.get(id).is_some_and(Context::is_full);
+        self.early += usize::from(full && !line.ends);
+        if line.ends || full {
+            let after = if line.ends && self.by.lines.has_garbage() { After::Garbage } else { After::Text };
+            id = self.renew(shard, id, pass, entry, after);
+        }
+        shard.set_deadline(id, pass.time(entry.position).saturating_add(self.by.timeout), moment);
+    }
+
+    fn closed(&mut self, _: &mut Shard<After>, context: &mut Context<After>, moment: Moment) {
+        if context.messages.records.is_empty() {
+            return;
+        }
+        if let Some(key) = &self.by.sort_key {
+            sort(&mut context.messages, key, self.cx);
+        }
+        let mut text = self.cx.work.text();
+        for (n, record) in context.messages.records.iter().enumerate() {
+            if n > 0 {
+                text.extend_from_slice(&self.by.separator);
+            }
+            text.extend_from_slice(context.messages.bytes(record.message));
+        }
+        if let Some(made) =
+            self.by.made.make_in(self.by.scope, &mut context.messages, b"", self.batch, self.cx)
+        {
+            let span = self.batch.append(&text);
+            assign(self.batch, made as usize, NameId::MESSAGE, span, ValueType::String);
+            self.emitted.push(moment, made);
+        }
+        self.cx.work.keep_text(text);
+    }
+}
+
+impl Run<'_> {
+    /// Makes a message of the lines so far, and begins anew.
+    fn renew(
+        &mut self,
+        shard: &mut Shard<After>,
+        id: crate::correlation::ContextId,
+        pass: &Pass,
+        entry: &Entry,
+        after: After,
+    ) -> crate::correlation::ContextId {
+        if shard.get(id).is_some_and(|context| context.messages.records.is_empty()) {
+            if let Some(context) = shard.get_mut(id) {
+                context.payload = after;
+            }
+            return id;
+        }
+        if let Some(mut context) = shard.remove(id) {
+            self.closed(shard, &mut context, pass.moment(entry));
+            shard.recycle(context);
+        }
+        shard.enter(pass, entry, || after)
+    }
+}
+
+/// Leaves of a line what stands before the garbage or up to the suffix.
+fn cut(context: Option<&mut Context<After>>, line: Option<usize>, kept: u32) {
+    let messages = context.and_then(|context| Arc::get_mut(&mut context.messages));
+    if let Some(record) = messages.zip(line).and_then(|(batch, line)| batch.records.get_mut(line)) {
+        record.message.len = record.message.len.min(kept);
+    }
+}
+
+#[cfg(test)]
+mod tests;
