@@ -2,6 +2,7 @@
 
 mod check;
 mod command_line;
+mod correlation;
 mod golden;
 mod hostile;
 mod interop;
