@@ -219,6 +219,11 @@ impl Run<'_> {
                 self.isolated = outer_isolated || (branch.writes && !nobody_after);
                 let mut matched = self.selection();
                 let answered = self.head(all, at, &mut heads, (&remaining, &gone), &mut matched);
+                // Of hundreds of siblings most have nothing to do.
+                if answered && matched.is_empty() && !self.tick {
+                    self.recycle(matched);
+                    continue;
+                }
                 let mut skip = usize::from(answered);
                 let mut taken_now = false;
                 if branch.claims {

@@ -70,6 +70,9 @@ impl<'c> Paths<'_, 'c> {
                         }
                     }
                 }
+                LogItem::Channel(path) | LogItem::Log(path) if holds_sources(std::slice::from_ref(item)) => {
+                    entries.extend(self.channel_entries(group, path, diags));
+                }
                 other => steps.push(other),
             }
         }
