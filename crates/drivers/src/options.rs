@@ -47,6 +47,8 @@ pub const ALL: &[&Component] = &[
     &parsers::csv::CSV_PARSER,
     &parsers::date::DATE_PARSER,
     &parsers::db::DB_PARSER,
+    &parsers::group_lines::GROUP_LINES,
+    &parsers::grouping_by::GROUPING_BY,
     &parsers::json::JSON_PARSER,
     &parsers::kv::KV_PARSER,
     &parsers::kv::LINUX_AUDIT_PARSER,
