@@ -34,6 +34,8 @@ pub struct Writer {
     pub suppress: Option<Suppress>,
     /// Whether local messages are numbered: `$SEQNUM`, `[meta sequenceId="n"]`.
     pub numbers: bool,
+    /// Whether the others are numbered too: `flags(seqnum-all)`.
+    pub numbers_all: bool,
     identity: Identity,
     /// Number of the next local message.
     number: AtomicU64,
@@ -57,6 +59,7 @@ impl Writer {
             marks: Marks::default(),
             suppress: None,
             numbers: true,
+            numbers_all: false,
             identity: identity.clone(),
             number: AtomicU64::new(1),
             last_local: own::Moment::default(),
@@ -112,6 +115,7 @@ impl Writer {
         chunk.write_max = self.flush_lines;
         let render = scratch.render();
         render.seqnum = self.take_numbers(batch, selection);
+        render.number_all = self.numbers_all;
         if self.is_plain() {
             self.template.render_selection(batch, selection, render, &mut chunk.bytes, &mut chunk.ends);
             render.seqnum = None;
@@ -126,11 +130,11 @@ impl Writer {
         truncated
     }
 
-    /// Numbers for the messages of a batch, when they are local.
+    /// Numbers for the messages of a batch, when they are local or all are numbered.
     fn take_numbers(&self, batch: &Batch, selection: &[u32]) -> Option<u64> {
         let is_local = |r: &Record| r.flags.has(Flags::LOCAL);
         let local = selection.first().and_then(|i| batch.records.get(*i as usize)).is_some_and(is_local);
-        (self.numbers && local).then(|| self.number.fetch_add(selection.len() as u64, Relaxed))
+        (self.numbers && (local || self.numbers_all)).then(|| self.number.fetch_add(selection.len() as u64, Relaxed))
     }
 
     /// Leaves repetitions out; what is left of them is a line that counts them, in the place of the last one.

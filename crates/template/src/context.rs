@@ -32,6 +32,8 @@ pub struct RenderContext {
     /// Number of the next local message at this destination (`$SEQNUM`, `[meta sequenceId="n"]`); `None` where messages are
     /// not numbered. [`crate::Template::render_selection`] counts it up after each local message.
     pub seqnum: Option<u64>,
+    /// Messages of other machines are numbered too.
+    pub number_all: bool,
     now: Stamp,
     dates: Vec<Option<DateCache>>,
     /// Names of the tags by number, read once per batch at most.
@@ -74,6 +76,7 @@ impl RenderContext {
         let mut cx = RenderContext {
             identity,
             seqnum: None,
+            number_all: false,
             now,
             dates: Vec::new(),
             tag_names: Vec::new(),

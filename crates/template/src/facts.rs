@@ -84,10 +84,10 @@ fn print_set(value: Option<Value<'_>>, sink: &mut Sink<'_>) {
     }
 }
 
-/// The number this destination gives the message: only local ones are numbered here.
+/// The number this destination gives the message: only local ones are numbered here, unless it numbers all.
 #[inline]
 pub(crate) fn local_seqnum(msg: Msg<'_>, cx: &RenderContext) -> Option<u64> {
-    cx.seqnum.filter(|_| msg.record.flags.has(Flags::LOCAL))
+    cx.seqnum.filter(|_| cx.number_all || msg.record.flags.has(Flags::LOCAL))
 }
 
 fn uptime(cx: &RenderContext, sink: &mut Sink<'_>) {

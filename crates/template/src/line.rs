@@ -134,7 +134,9 @@ impl Line {
         let Msg { batch, record } = msg;
         let text = batch.text.as_slice();
         let flags = record.flags;
-        if flags.has(Flags::SDATA_CHANGED) || flags.has(Flags::LOCAL) && cx.seqnum.is_some() {
+        if flags.has(Flags::SDATA_CHANGED)
+            || (cx.number_all || flags.has(Flags::LOCAL)) && cx.seqnum.is_some()
+        {
             return None;
         }
         header(msg, out)?;

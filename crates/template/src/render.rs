@@ -194,10 +194,10 @@ impl Template {
     }
 }
 
-/// Local messages are numbered.
+/// Local messages are numbered, or all.
 #[inline]
 fn count(record: &Record, cx: &mut RenderContext) {
-    if record.flags.has(Flags::LOCAL) {
+    if cx.number_all || record.flags.has(Flags::LOCAL) {
         cx.seqnum = cx.seqnum.map(|n| n.saturating_add(1));
     }
 }

@@ -72,9 +72,9 @@ pub fn writer(
     writer.marks = marks(s, cx);
     // Numbering is on unless it is switched off; `seqnum` only takes `no-seqnum` back.
     let (on, off) = (s.flag("flags", "seqnum"), s.flag("flags", "no-seqnum"));
-    // Numbering local messages only is what happens anyway.
-    let _ = s.flag("flags", "no-seqnum-all");
-    writer.numbers = on || !off;
+    let (all, not_all) = (s.flag("flags", "seqnum-all"), s.flag("flags", "no-seqnum-all"));
+    writer.numbers = on || all || !off;
+    writer.numbers_all = all && !not_all;
     Some(writer)
 }
 

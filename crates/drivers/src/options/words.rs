@@ -69,9 +69,10 @@ pub const WRITER_FLAGS: &[Word] = &[
     Word::new("syslog-protocol", "Write RFC 5424."),
     Word::new("no-multi-line", "Turn line breaks inside a message into blanks."),
     Word::new("seqnum", "Count local messages in `${SEQNUM}` (default).").undoes(&["no-seqnum"]),
-    Word::new("no-seqnum", "Do not count.").undoes(&["seqnum"]),
-    Word::not_yet("seqnum-all", "leave it out: messages of this machine are counted"),
-    Word::new("no-seqnum-all", "Count only local messages (default)."),
+    Word::new("no-seqnum", "Do not count.").undoes(&["seqnum", "seqnum-all"]),
+    Word::new("seqnum-all", "Count every message, not only those of this machine.")
+        .undoes(&["no-seqnum", "no-seqnum-all"]),
+    Word::new("no-seqnum-all", "Count only local messages (default).").undoes(&["seqnum-all"]),
     Word::no_effect("threaded", "every destination has its own writer"),
     Word::no_effect(
         "ignore-errors",

@@ -64,6 +64,20 @@ fn local_messages_are_numbered_over_batches() {
     assert_eq!(lines(&writer, &["h|p|c"]), [" "]);
 }
 
+#[test]
+fn messages_of_other_machines_are_numbered_when_all_are() {
+    let mut writer = writer("$SEQNUM ");
+    let remote = |writer: &Writer| {
+        let batch = batch(&["h|p|a", "h|p|b"], 1000, Flags::default());
+        let mut chunk = Chunk::default();
+        writer.append(&batch, &[0, 1], &mut Scratch::new(identity()), &mut chunk);
+        String::from_utf8(chunk.bytes).expect("text")
+    };
+    assert_eq!(remote(&writer), "  ");
+    writer.numbers_all = true;
+    assert_eq!((remote(&writer), remote(&writer)), ("1 2 ".to_owned(), "3 4 ".to_owned()));
+}
+
 #[derive(Clone, Default)]
 struct Collect(Arc<Mutex<String>>);
 
