@@ -134,7 +134,8 @@ impl Writer {
     fn take_numbers(&self, batch: &Batch, selection: &[u32]) -> Option<u64> {
         let is_local = |r: &Record| r.flags.has(Flags::LOCAL);
         let local = selection.first().and_then(|i| batch.records.get(*i as usize)).is_some_and(is_local);
-        (self.numbers && (local || self.numbers_all)).then(|| self.number.fetch_add(selection.len() as u64, Relaxed))
+        (self.numbers && (local || self.numbers_all))
+            .then(|| self.number.fetch_add(selection.len() as u64, Relaxed))
     }
 
     /// Leaves repetitions out; what is left of them is a line that counts them, in the place of the last one.
