@@ -185,6 +185,11 @@ pub fn tag(name: &str, processed: u64) -> Counter {
     at(3, Counter::new("tag", name, "", "processed", processed)).with_prom("tagged_events_total", id(name))
 }
 
+/// A counter of metrics-probe().
+pub fn probed(key: String, labels: Vec<(String, String)>, value: u64) -> Counter {
+    Counter { state: State::Dynamic, ..Counter::metric(PromName::configured(key, labels), value) }
+}
+
 /// A moment in seconds since 1970, as `last_config_reload_timestamp_seconds`.
 pub fn moment(name: &'static str, seconds: u64) -> Counter {
     metric(0, name, Vec::new(), seconds)

@@ -1,5 +1,7 @@
 //! One statistics counter as a snapshot: the names syslog-ng knows it by, and its value.
 
+use std::borrow::Cow;
+
 /// Whether the object a counter belongs to still exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum State {
@@ -34,15 +36,22 @@ pub enum Unit {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromName {
     /// Without the prefix `syslogng_`.
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     /// In the order they are printed. Labels with an empty value are left out.
-    pub labels: Vec<(&'static str, String)>,
+    pub labels: Vec<(Cow<'static, str>, String)>,
     pub unit: Unit,
 }
 
 impl PromName {
     pub fn new(name: &'static str, labels: Vec<(&'static str, String)>) -> Self {
-        PromName { name, labels, unit: Unit::Plain }
+        let labels = labels.into_iter().map(|(name, value)| (name.into(), value)).collect();
+        PromName { name: name.into(), labels, unit: Unit::Plain }
+    }
+
+    /// A name that the configuration gives.
+    pub fn configured(name: String, labels: Vec<(String, String)>) -> Self {
+        let labels = labels.into_iter().map(|(name, value)| (name.into(), value)).collect();
+        PromName { name: name.into(), labels, unit: Unit::Plain }
     }
 }
 

@@ -94,6 +94,8 @@ fn main() {
     let csv: String = (0..20).map(|n| format!("column value {n}")).collect::<Vec<_>>().join(",");
     let columns: String = (0..20).map(|n| format!("\".c.c{n:02}\" ")).collect();
     let csv_parser = format!("csv-parser(columns({columns}) delimiters(\",\"))");
+    let data: String = (0..22).map(|n| format!("<f{n:02}>val{n}</f{n:02}>")).collect();
+    let xml = format!("<event id=\"17\" host='web'><data>{data}</data></event>");
     let three: &[&str] = &[".k.key03", ".k.key11", ".k.key24"];
     let kv_parser = "kv-parser(prefix(\".k.\"))";
     let cases: Vec<(&str, &str, Option<&[&str]>, &str)> = vec![
@@ -109,6 +111,13 @@ fn main() {
             Some(&[".j.field03", ".j.field11", ".j.n", ".j.o.x.y"]),
             &json,
         ),
+        (
+            "xml, 3 of 24 elements used",
+            "xml(prefix(\".x\"))",
+            Some(&[".x.event.data.f03", ".x.event.data.f12", ".x.event.data.f21"]),
+            &xml,
+        ),
+        ("xml, all used", "xml(prefix(\".x\"))", None, &xml),
         ("json, all used", "json-parser(prefix(\".j.\"))", None, &json),
     ];
     let only = std::env::args().nth(1).unwrap_or_default();

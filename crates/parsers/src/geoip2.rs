@@ -100,6 +100,7 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
         "" => String::new(),
         prefix => format!("{prefix}."),
     };
+    let input = input?;
     let at = settings.span("database").unwrap_or(b.span);
     let path = match settings.text("database") {
         Some(path) => path,
@@ -126,7 +127,7 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
             return None;
         }
     };
-    Some(Arc::new(Geoip2 { input: input?, reader, prefix: prefix.into(), wanted: None, asker: new_asker() }))
+    Some(Arc::new(Geoip2 { input, reader, prefix: prefix.into(), wanted: None, asker: new_asker() }))
 }
 
 impl Geoip2 {

@@ -39,9 +39,9 @@ pub fn sample_line(name: &str, labels: &[(&str, &str)], number: &str) -> String 
 fn line(counter: &Counter, legacy: bool) -> Option<String> {
     match &counter.prom {
         Some(prom) => {
-            let labels: Vec<_> = prom.labels.iter().map(|(n, v)| (*n, v.as_str())).collect();
+            let labels: Vec<_> = prom.labels.iter().map(|(n, v)| (n.as_ref(), v.as_str())).collect();
             let name = if prom.name.starts_with(PREFIX) {
-                prom.name.to_owned()
+                prom.name.to_string()
             } else {
                 format!("{PREFIX}{}", prom.name)
             };

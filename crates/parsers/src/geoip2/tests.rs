@@ -6,6 +6,9 @@ enum Data {
     Text(&'static str),
     Double(f64),
     Unsigned(u64),
+    /// Of 16 and 32 bits.
+    Short(u16),
+    Long(u32),
     Signed(i32),
     Bool(bool),
     Bytes(&'static [u8]),
@@ -38,6 +41,14 @@ fn put(data: &Data, out: &mut Vec<u8>) {
         }
         Data::Unsigned(n) => {
             control(9, 8, out);
+            out.extend(n.to_be_bytes());
+        }
+        Data::Short(n) => {
+            control(5, 2, out);
+            out.extend(n.to_be_bytes());
+        }
+        Data::Long(n) => {
+            control(6, 4, out);
             out.extend(n.to_be_bytes());
         }
         Data::Signed(n) => {
@@ -101,18 +112,17 @@ fn database_of(networks: &[([u8; 4], u32, Data)]) -> Vec<u8> {
     out.extend([0; 16]);
     out.extend(data);
     out.extend(b"\xab\xcd\xefMaxMind.com");
-    let number = |n: usize| Data::Unsigned(n as u64);
     put(
         &Data::Map(vec![
-            ("binary_format_major_version", number(2)),
-            ("binary_format_minor_version", number(0)),
-            ("build_epoch", number(1_700_000_000)),
+            ("binary_format_major_version", Data::Short(2)),
+            ("binary_format_minor_version", Data::Short(0)),
+            ("build_epoch", Data::Unsigned(1_700_000_000)),
             ("database_type", Data::Text("Test")),
             ("description", Data::Map(vec![("en", Data::Text("written by a test"))])),
-            ("ip_version", number(4)),
+            ("ip_version", Data::Short(4)),
             ("languages", Data::List(vec![Data::Text("en")])),
-            ("node_count", number(nodes.len())),
-            ("record_size", number(24)),
+            ("node_count", Data::Long(nodes.len() as u32)),
+            ("record_size", Data::Short(24)),
         ]),
         &mut out,
     );
@@ -129,7 +139,7 @@ pub fn database() -> Vec<u8> {
                 ("iso_code", Text("HU")),
                 ("names", names("Hungary")),
                 ("is_in_european_union", Bool(true)),
-                ("geoname_id", Unsigned(719_819)),
+                ("geoname_id", Long(719_819)),
             ]),
         ),
         (

@@ -45,6 +45,8 @@ pub fn of_program(view: &View, gone: Gone, budget_used: usize) -> Vec<Counter> {
     let mut counters = catalog::center(gone.received + received, gone.queued + queued).to_vec();
     counters.push(catalog::global("msg_allocated_bytes", "value", budget_used as u64));
     counters.extend(catalog::internal_events(internal, oplog::logger().lost()));
+    let probed = parsers::metrics_probe::snapshot();
+    counters.extend(probed.into_iter().map(|m| catalog::probed(m.key, m.labels, m.value)));
     counters
 }
 

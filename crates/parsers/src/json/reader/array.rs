@@ -1,7 +1,8 @@
 //! Arrays: as a value, as JSON again, or at the top, where the items become matches.
 
 use super::super::text;
-use super::{Reader, Step, Take, put_scalar};
+use super::scalar::put_scalar;
+use super::{Reader, Step, Take};
 use crate::tree::{Inside, Member};
 use record::{NameId, ValueType};
 
