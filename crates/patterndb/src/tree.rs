@@ -2,7 +2,8 @@
 //! which the file has them, then the rule that ends here. A pattern matches the beginning of a text.
 //!
 //! The tree lies flat: nodes, edges and all bytes of literals in one array each, children side by side. As each parser has one
-//! answer at one place, a search comes to each node at most once.
+//! answer at one place, a search comes to each node at most once. A pattern that matches the whole text goes before one that matches only
+//! its beginning.
 
 mod build;
 mod dump;
@@ -80,6 +81,8 @@ struct Choice {
 pub struct Search {
     pub captures: Vec<Capture>,
     choices: Vec<Choice>,
+    /// Of the first pattern that matched only the beginning.
+    beginning: Vec<Capture>,
     cache: Cache,
     slots: Slots,
 }
@@ -112,6 +115,7 @@ impl Tree {
         let (mut at, mut tries) = (0usize, 0u32);
         let mut number = 0u32;
         let mut node = self.nodes.first()?;
+        let mut beginning = None;
         'down: loop {
             watch.reached(number, at);
             let rest = text.get(at..)?;
@@ -149,9 +153,20 @@ impl Tree {
                     continue 'down;
                 }
                 if node.rule != NONE {
-                    return Some(node.rule);
+                    if at == text.len() || beginning.is_none() && search.choices.is_empty() {
+                        return Some(node.rule);
+                    }
+                    if beginning.is_none() {
+                        beginning = Some(node.rule);
+                        search.beginning.clone_from(&search.captures);
+                    }
                 }
-                let choice = search.choices.pop()?;
+                let Some(choice) = search.choices.pop() else {
+                    if beginning.is_some() {
+                        std::mem::swap(&mut search.captures, &mut search.beginning);
+                    }
+                    return beginning;
+                };
                 search.captures.truncate(choice.captures as usize);
                 (number, at, edge) = (choice.node, choice.at as usize, choice.edge);
                 node = self.nodes.get(number as usize)?;

@@ -28,7 +28,7 @@ pub const ACTIONS: &str = "<patterndb version='5' pub_date='2026-01-01'><ruleset
     <actions><action rate='2/60'><message><values><value name='MESSAGE'>saw ${n}@1</value></values></message></action>
     </actions></rule>
   <rule id='make' class='x'><patterns><pattern>make @ESTRING:id: @</pattern></patterns>
-    <actions><action><create-context context-id='${id}@1' context-timeout='5' context-scope='global'><message inherit-mode='last-message'>
+    <actions><action><create-context context-id='${id}' context-timeout='5' context-scope='global'><message inherit-mode='last-message'>
       <values><value name='who'>made</value></values></message></create-context></action></actions></rule>
   <rule id='use' class='x' context-id='${id}' context-scope='global' context-timeout='5'>
     <patterns><pattern>use @ESTRING:id: @</pattern></patterns><values><value name='who'>${who}@1</value></values></rule>

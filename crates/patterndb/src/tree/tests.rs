@@ -48,6 +48,9 @@ fn parsers_come_in_the_order_of_the_file() {
     // The edge that is there already is taken before the one that came later.
     check(&["f @NUMBER:a@", "f @NUMBER:b@ x", "f @NUMBER:a@ x"], "f 1 x", "2 a=1");
     check(&["@ESTRING:e: @@STRING:s@!", "@STRING:s@ @STRING:t@?"], "a b?", "1 s=a t=b");
+    // A pattern that matches the whole message goes before one that matches only its beginning.
+    check(&["f @NUMBER:n@", "f @ESTRING:e: @x"], "f 12a x", "1 e=12a");
+    check(&["f @NUMBER:n@", "f @ESTRING:e: @x"], "f 12a y", "0 n=12");
     check(&["@ESTRING:a: @x", "@ESTRING:b: @y"], "q y", "1 b=q");
 }
 
@@ -80,10 +83,12 @@ fn model(rules: &[(u32, Vec<Piece>)], text: &[u8]) -> Option<u32> {
             .collect()
     };
     let rules: Vec<(u32, Vec<Piece>)> = rules.iter().map(|(n, p)| (*n, split(p))).collect();
-    walk(&rules.iter().map(|(n, p)| (*n, p.as_slice())).collect::<Vec<_>>(), text)
+    let rules: Vec<(u32, &[Piece])> = rules.iter().map(|(n, p)| (*n, p.as_slice())).collect();
+    walk(&rules, text, true).or_else(|| walk(&rules, text, false))
 }
 
-fn walk(rules: &[(u32, &[Piece])], text: &[u8]) -> Option<u32> {
+/// `whole`: only a pattern that matches all of the text counts.
+fn walk(rules: &[(u32, &[Piece])], text: &[u8], whole: bool) -> Option<u32> {
     let literal: Vec<(u32, &[Piece])> = rules
         .iter()
         .filter_map(|(n, p)| match p.split_first() {
@@ -92,7 +97,7 @@ fn walk(rules: &[(u32, &[Piece])], text: &[u8]) -> Option<u32> {
         })
         .collect();
     if !literal.is_empty()
-        && let Some(found) = walk(&literal, &text[1..])
+        && let Some(found) = walk(&literal, &text[1..], whole)
     {
         return Some(found);
     }
@@ -112,11 +117,11 @@ fn walk(rules: &[(u32, &[Piece])], text: &[u8]) -> Option<u32> {
                 _ => None,
             })
             .collect();
-        if let Some(found) = walk(&behind, &text[hit.len..]) {
+        if let Some(found) = walk(&behind, &text[hit.len..], whole) {
             return Some(found);
         }
     }
-    rules.iter().find(|(_, p)| p.is_empty()).map(|(n, _)| *n)
+    rules.iter().find(|(_, p)| p.is_empty() && (!whole || text.is_empty())).map(|(n, _)| *n)
 }
 
 proptest! {
