@@ -96,6 +96,7 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     destination("mongodb", STORE),
     destination("kafka", STORE),
     destination("kafka-c", STORE),
+    destination("kafka-java", STORE),
     destination("amqp", STORE),
     destination("redis", STORE),
     destination("mqtt", STORE),

@@ -112,3 +112,56 @@ fn a_file_that_needs_a_module_we_do_not_have_is_left_out() {
     assert!(asked.report().contains("mod-java"), "{}", asked.report());
     assert!(asked.has_errors());
 }
+
+/// Refused by name: a component, an option or a word of an option that this version does not have; a module that is required.
+const REFUSALS: [&str; 4] = ["O0102", "O0110", "O0112", "P0027"];
+
+/// Blocks of the distribution's library that are made of parts this version does not have.
+const REFUSED: &[&str] = &[
+    "source default-network-drivers",
+    "destination discord",
+    "destination elasticsearch-http",
+    "destination elasticsearch2",
+    "destination kafka",
+    "source kubernetes",
+    "source linux-audit",
+    "source mbox",
+    "source osquery",
+    "source pacct",
+    "destination slack",
+    "source snmptrap",
+    "destination sumologic-syslog",
+    "destination sumologic-http",
+    "destination telegram",
+];
+
+#[test]
+fn blocks_of_the_distribution_compile_or_are_refused_by_name() {
+    let scl = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../target/peers/syslog-ng/usr/share/syslog-ng/include/scl");
+    if !scl.is_dir() {
+        eprintln!("skipped: no syslog-ng package unpacked");
+        return;
+    }
+    let head = format!("@version: 3.38\n@define scl-root \"{}\"\n@include \"scl.conf\"\n", scl.display());
+    let whole = read(&[], &head);
+    assert!(!whole.has_errors(), "{}", whole.report());
+    let mut refused = Vec::new();
+    for block in &whole.config().blocks {
+        let (context, name) = (block.context.text.as_str(), block.name.text.as_str());
+        let args: String =
+            block.params.iter().filter(|(_, d)| d.is_none()).map(|(n, _)| format!("{n}(x) ")).collect();
+        let call = format!("{context} {{ {name}({args}); }};");
+        let rest = match context {
+            "source" => "",
+            _ => "source { network(port(5514)); };",
+        };
+        let mut read = read(&[], &format!("{head}log {{ {rest} {call} }};\n"));
+        if read.compile(&Identity::new("h"), &Existing::new()).is_none() {
+            let errors = read.findings().iter().filter(|d| d.severity == diag::Severity::Error);
+            assert!(errors.into_iter().all(|d| REFUSALS.contains(&d.code)), "{name}: {}", read.report());
+            refused.push(format!("{context} {name}"));
+        }
+    }
+    assert_eq!(refused, REFUSED);
+}
