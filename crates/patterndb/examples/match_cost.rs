@@ -10,7 +10,17 @@ use std::time::Instant;
 const PROGRAMS: usize = 17;
 const MESSAGES: usize = 4096;
 const WORDS: [&str; 12] = [
-    "connection", "session", "user", "device", "request", "process", "packet", "disk", "service", "mail", "rule",
+    "connection",
+    "session",
+    "user",
+    "device",
+    "request",
+    "process",
+    "packet",
+    "disk",
+    "service",
+    "mail",
+    "rule",
     "timeout",
 ];
 const VERBS: [&str; 10] =
@@ -19,7 +29,8 @@ const VERBS: [&str; 10] =
 fn database(rules: usize) -> String {
     let mut text = String::from("<patterndb version='6' pub_date='2026-01-01'>");
     for program in 0..PROGRAMS {
-        let _ = write!(text, "<ruleset name='p{program}' id='{program}'><pattern>prog{program}</pattern><rules>");
+        let _ =
+            write!(text, "<ruleset name='p{program}' id='{program}'><pattern>prog{program}</pattern><rules>");
         for rule in (0..rules).filter(|r| r % PROGRAMS == program) {
             let (word, verb) = (WORDS[rule % WORDS.len()], VERBS[rule / WORDS.len() % VERBS.len()]);
             let _ = write!(
@@ -42,11 +53,20 @@ fn message(n: usize, rules: usize) -> (String, String) {
         0 => format!("{rule}"),
         1 => format!("{rule}x"),
         k if k < 5 => "none".to_owned(),
-        _ => return (format!("prog{}", rule % PROGRAMS), format!("{verb} {n} bytes of {word} were read in {n} ms; {}", "q".repeat(300))),
+        _ => {
+            return (
+                format!("prog{}", rule % PROGRAMS),
+                format!("{verb} {n} bytes of {word} were read in {n} ms; {}", "q".repeat(300)),
+            );
+        }
     };
     let text = format!(
         "{word} {verb} by module {module}: user u{n} from 10.0.{}.{} port {} after 1.{} s {}",
-        n % 256, n / 256 % 256, n % 65536, n % 100, "padding ".repeat(37)
+        n % 256,
+        n / 256 % 256,
+        n % 65536,
+        n % 100,
+        "padding ".repeat(37)
     );
     (format!("prog{}", rule % PROGRAMS), text)
 }
@@ -67,7 +87,9 @@ fn main() {
             let begin = Instant::now();
             hits = 0;
             for (program, text) in &messages {
-                hits += usize::from(rules.find(program.as_bytes(), black_box(text.as_bytes()), &mut scratch).is_some());
+                hits += usize::from(
+                    rules.find(program.as_bytes(), black_box(text.as_bytes()), &mut scratch).is_some(),
+                );
             }
             best = best.min(begin.elapsed().as_secs_f64());
         }

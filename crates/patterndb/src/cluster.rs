@@ -71,11 +71,14 @@ fn pass<'a>(lines: &[&'a str], support: usize, options: &Options<'_>) -> (Vec<Cl
             continue;
         }
         let samples = members.iter().take(options.samples).filter_map(|n| lines.get(*n));
-        found.push((members.first().copied(), Cluster {
-            pattern: pattern(&key, options.named),
-            count: members.len(),
-            samples: samples.map(|s| (*s).to_owned()).collect(),
-        }));
+        found.push((
+            members.first().copied(),
+            Cluster {
+                pattern: pattern(&key, options.named),
+                count: members.len(),
+                samples: samples.map(|s| (*s).to_owned()).collect(),
+            },
+        ));
     }
     // The most frequent first, then as they came.
     found.sort_by_key(|(first, cluster)| (std::cmp::Reverse(cluster.count), *first));
@@ -139,7 +142,11 @@ mod tests {
     #[test]
     fn words_that_change_become_parsers() {
         let lines = ["user a from x: 1", "user b from y: 2", "user c@d from z: 3", "stop"];
-        check(&lines, false, &[("user @ESTRING:.dict.string0: @from @ESTRING:.dict.string1::@ @ANYSTRING:.dict.string2@", 3)]);
+        check(
+            &lines,
+            false,
+            &[("user @ESTRING:.dict.string0: @from @ESTRING:.dict.string1::@ @ANYSTRING:.dict.string2@", 3)],
+        );
         check(
             &lines,
             true,

@@ -6,8 +6,8 @@
 pub mod cluster;
 pub mod load;
 pub mod model;
-pub mod pattern_text;
 pub mod overlap;
+pub mod pattern_text;
 pub mod rules;
 mod sample;
 mod scan;

@@ -36,7 +36,13 @@ pub fn overlaps(rules: &Rules, programs: &dyn Fn(u32) -> Vec<String>) -> Vec<Ove
                 None
             };
             if let Some((program, message, taken_by)) = one() {
-                found.push(Overlap { rule: number, pattern: pattern.text.clone(), program, message, taken_by });
+                found.push(Overlap {
+                    rule: number,
+                    pattern: pattern.text.clone(),
+                    program,
+                    message,
+                    taken_by,
+                });
             }
         }
     }
@@ -79,7 +85,8 @@ mod tests {
         let programs = programs(&database);
         let rules = Rules::compile(database, "", &mut loaded.diags);
         let found = overlaps(&rules, &|rule| programs[rule as usize].clone());
-        let shown: Vec<(u32, &str, u32)> = found.iter().map(|o| (o.rule, o.message.as_str(), o.taken_by)).collect();
+        let shown: Vec<(u32, &str, u32)> =
+            found.iter().map(|o| (o.rule, o.message.as_str(), o.taken_by)).collect();
         assert_eq!(shown, [(1, "user 42 in", 0)]);
     }
 }

@@ -111,18 +111,15 @@ fn parser_of(text: &str) -> Result<Parser, String> {
         let near = near.map_or_else(String::new, |near| format!(", did you mean `{near}`?"));
         return Err(format!("there is no parser `@{kind}@`{near}"));
     };
-    let need = |what: &str| {
-        param.ok_or_else(|| format!("`@{text}@` needs {what}, as `@{type_name}:{name}:...@`"))
-    };
+    let need =
+        |what: &str| param.ok_or_else(|| format!("`@{text}@` needs {what}, as `@{type_name}:{name}:...@`"));
     let scan = match type_name {
         "ANYSTRING" => Scan::Any,
         "NUMBER" => Scan::Number,
         "FLOAT" | "DOUBLE" => Scan::Float,
         "STRING" => Scan::Set(Box::new(Set::alphanumeric(param.unwrap_or_default().as_bytes()))),
         "SET" => Scan::Set(Box::new(Set::of(need("the characters of the set")?.as_bytes()))),
-        "OPTIONALSET" => {
-            Scan::OptionalSet(Box::new(Set::of(need("the characters of the set")?.as_bytes())))
-        }
+        "OPTIONALSET" => Scan::OptionalSet(Box::new(Set::of(need("the characters of the set")?.as_bytes()))),
         "ESTRING" => Scan::Until(need("the text that ends it")?.as_bytes().into()),
         "NLSTRING" => Scan::Line,
         "QSTRING" => match need("the quotes")?.as_bytes() {

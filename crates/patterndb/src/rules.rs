@@ -45,7 +45,8 @@ impl Rules {
     pub fn compile(database: Database, prefix: &str, diags: &mut Diagnostics) -> Rules {
         let mut programs = Builder::new();
         let mut messages = vec![Builder::new()];
-        let mut rules = Rules { programs: Tree::default(), messages: Vec::new(), list: Vec::new(), doubles: Vec::new() };
+        let mut rules =
+            Rules { programs: Tree::default(), messages: Vec::new(), list: Vec::new(), doubles: Vec::new() };
         for ruleset in database.rulesets {
             let mut trees = Vec::new();
             for program in &ruleset.programs {
@@ -71,7 +72,14 @@ impl Rules {
         rules
     }
 
-    fn add(&mut self, rule: Rule, trees: &[u32], messages: &mut [Builder], prefix: &str, diags: &mut Diagnostics) {
+    fn add(
+        &mut self,
+        rule: Rule,
+        trees: &[u32],
+        messages: &mut [Builder],
+        prefix: &str,
+        diags: &mut Diagnostics,
+    ) {
         let number = self.list.len() as u32;
         for pattern in &rule.patterns {
             let Some(pieces) = pieces(pattern, prefix, diags) else { continue };

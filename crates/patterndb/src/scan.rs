@@ -112,9 +112,11 @@ impl Scan {
             Scan::Hostname => host::hostname(text).map(Hit::all),
             Scan::Email(trim) => host::email(text, trim),
             Scan::Octets(max) => address::octets(text, *max).map(Hit::all),
-            Scan::Pcre(pattern) => {
-                pattern.captures(text, 0, cache, slots).then(|| slots.get(0)).flatten().map(|(_, end)| Hit::all(end))
-            }
+            Scan::Pcre(pattern) => pattern
+                .captures(text, 0, cache, slots)
+                .then(|| slots.get(0))
+                .flatten()
+                .map(|(_, end)| Hit::all(end)),
         }
     }
 }

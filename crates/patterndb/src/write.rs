@@ -12,7 +12,8 @@ pub fn escape(text: &str) -> String {
 /// errors before.
 pub fn merge(texts: &[(u8, String)], date: &str) -> String {
     let version = texts.iter().map(|(version, _)| *version).max().unwrap_or(6);
-    let mut out = format!("<?xml version='1.0' encoding='UTF-8'?>\n<patterndb version='{version}' pub_date='{date}'>");
+    let mut out =
+        format!("<?xml version='1.0' encoding='UTF-8'?>\n<patterndb version='{version}' pub_date='{date}'>");
     for (_, text) in texts {
         out.push_str(inside(text).trim_end());
     }
@@ -97,7 +98,12 @@ mod tests {
     #[test]
     fn what_is_merged_can_be_read() {
         let one = |id: &str, version: u8| {
-            (version, format!("<?xml version='1.0'?>\n<!-- x --><patterndb version='{version}' pub_date='a>b'>\n <ruleset><rules><rule id='{id}'><pattern>{id}</pattern></rule></rules></ruleset>\n</patterndb>\n"))
+            (
+                version,
+                format!(
+                    "<?xml version='1.0'?>\n<!-- x --><patterndb version='{version}' pub_date='a>b'>\n <ruleset><rules><rule id='{id}'><pattern>{id}</pattern></rule></rules></ruleset>\n</patterndb>\n"
+                ),
+            )
         };
         let merged = merge(&[one("a", 4), one("b", 5)], "2026-01-01");
         let loaded = load("t", merged.as_bytes());
@@ -110,12 +116,16 @@ mod tests {
 
     #[test]
     fn clusters_make_a_database() {
-        let cluster = Cluster { pattern: "a <@ESTRING:: @b".to_owned(), count: 3, samples: vec!["a <x b".to_owned()] };
+        let cluster =
+            Cluster { pattern: "a <@ESTRING:: @b".to_owned(), count: 3, samples: vec!["a <x b".to_owned()] };
         let text = of_clusters(&[cluster], "2026-01-01");
         let loaded = load("t", text.as_bytes());
         assert_eq!(loaded.lines(), Vec::<String>::new(), "{text}");
         let rule = &loaded.database.expect("a database").rulesets[0].rules[0];
-        assert_eq!((rule.patterns[0].text.as_str(), rule.examples[0].message.as_str()), ("a <@ESTRING:: @b", "a <x b"));
+        assert_eq!(
+            (rule.patterns[0].text.as_str(), rule.examples[0].message.as_str()),
+            ("a <@ESTRING:: @b", "a <x b")
+        );
         assert_eq!(rule.id.len(), 36);
     }
 }

@@ -202,3 +202,6 @@ fn today() -> String {
     let now = record::Civil::from_seconds(record::Stamp::now(0).secs);
     format!("{:04}-{:02}-{:02}", now.year, now.month, now.day)
 }
+
+#[cfg(test)]
+mod tests;

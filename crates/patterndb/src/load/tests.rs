@@ -44,7 +44,9 @@ fn everything_has_its_place() {
 #[test]
 fn all_that_is_wrong_is_said_at_once() {
     check(
-        &rules("<rule class='c'><pattern>x</pattern></rule>\n<rule id='b'><patern>x</patern></rule>\n<rule id='c' context-scope='hots'><value>q</value>text</rule>"),
+        &rules(
+            "<rule class='c'><pattern>x</pattern></rule>\n<rule id='b'><patern>x</patern></rule>\n<rule id='c' context-scope='hots'><value>q</value>text</rule>",
+        ),
         &[
             "t.xml:3:1: A0205 `<rule>` needs the attribute `id`",
             "t.xml:4:14: A0203 `<patern>` cannot stand inside of `<rule>` (did you mean `pattern`?)",
@@ -57,9 +59,17 @@ fn all_that_is_wrong_is_said_at_once() {
 
 #[test]
 fn what_is_no_database() {
-    check("", &["t.xml:1:1: A0201 there is no element in this file (a database begins with <patterndb version='6' pub_date='2026-01-01'>)"]);
+    check(
+        "",
+        &[
+            "t.xml:1:1: A0201 there is no element in this file (a database begins with <patterndb version='6' pub_date='2026-01-01'>)",
+        ],
+    );
     check("<foo/>", &["t.xml:1:1: A0203 `<foo>` where `<patterndb>` has to stand"]);
-    check("<patterndb version='7'/>", &["t.xml:1:1: A0204 version `7` of the format is not known (versions 2 to 6 are)"]);
+    check(
+        "<patterndb version='7'/>",
+        &["t.xml:1:1: A0204 version `7` of the format is not known (versions 2 to 6 are)"],
+    );
     check("<patterndb version='4'><ruleset>", &["t.xml:1:24: A0201 `<ruleset>` is never closed"]);
     check("<patterndb/>q", &["t.xml:1:13: A0201 text outside of the outermost element"]);
     check("<patterndb/><patterndb/>", &["t.xml:1:13: A0201 a second outermost element"]);
@@ -69,4 +79,46 @@ fn what_is_no_database() {
     assert!(load("t", deep.as_bytes()).diags.has_errors());
     let latin = load("t.xml", b"<patterndb version='4'>\n \xe4</patterndb>");
     assert_eq!(latin.lines(), ["t.xml:2:2: A0201 bytes that are no UTF-8"]);
+}
+
+mod hostile {
+    use super::*;
+    use crate::rules::{Rules, Scratch};
+    use proptest::prelude::*;
+
+    /// Reads the text; what is good is searched.
+    fn read(text: &[u8]) {
+        let mut loaded = load("t", text);
+        let Some(database) = loaded.database.take() else {
+            assert!(loaded.diags.has_errors());
+            return;
+        };
+        let rules = Rules::compile(database, "p.", &mut loaded.diags);
+        let mut scratch = Scratch::default();
+        for message in [text, b"x 12 <y", b""] {
+            rules.find(b"p", message, &mut scratch);
+        }
+        let programs = |_| vec!["p".to_owned()];
+        crate::overlap::overlaps(&rules, &programs);
+    }
+
+    proptest! {
+        #[test]
+        fn broken_files_are_refused(place in any::<prop::sample::Index>(), with in ".{0,6}", cut in any::<bool>()) {
+            let good = rules("<rule id='a'><patterns><pattern>x @NUMBER:n@</pattern></patterns><values><value name='v'>$n</value></values>\
+                 <actions><action rate='1/2'><message/></action></actions></rule>");
+            read(good.as_bytes());
+            let at = place.index(good.len());
+            let mut text = good.as_bytes()[..at].to_vec();
+            text.extend_from_slice(with.as_bytes());
+            text.extend_from_slice(&good.as_bytes()[if cut { good.len() } else { at }..]);
+            read(&text);
+        }
+
+        #[test]
+        fn any_pattern_is_read_or_refused(pattern in "[@:A-Za-z0-9 ]{0,24}|(@(NUMBER|PCRE|SET|QSTRING|ESTRING|EMAIL|LLADDR):?[a-z(]{0,2}:?[^@<&]{0,4}@?){1,4}") {
+            let pattern = crate::write::escape(&pattern);
+            read(rules(&format!("<rule id='a'><pattern>{pattern}</pattern></rule>")).as_bytes());
+        }
+    }
 }

@@ -92,7 +92,8 @@ fn report(session: &Session, hit: &HashSet<String>, path: &Path) -> Result<(), S
         );
     }
     for overlap in overlaps(&session.rules, &of) {
-        let known = session.rules.doubles.iter().any(|d| d.rule == overlap.rule && d.pattern == overlap.pattern);
+        let known =
+            session.rules.doubles.iter().any(|d| d.rule == overlap.rule && d.pattern == overlap.pattern);
         if !known {
             println!(
                 "Overlap: rule '{}' takes a message of rule '{}': program='{}' message='{}' pattern='{}'",

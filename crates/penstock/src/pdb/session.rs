@@ -100,7 +100,8 @@ impl Session {
 
     /// A line for each literal and parser: number, length, what the node has, place and length of the value, type and name.
     pub fn explain_csv(&mut self, program: &[u8], message: &[u8]) -> String {
-        let mut out = "PDBTOOL_HEADER=i:len:key;keylen:match_off;match_len:parser_type:parser_name\n".to_owned();
+        let mut out =
+            "PDBTOOL_HEADER=i:len:key;keylen:match_off;match_len:parser_type:parser_name\n".to_owned();
         let Some(found) = self.rules.find(program, message, &mut self.scratch) else { return out };
         let (mut at, mut lines) = (0, vec!["0:0:0:0::".to_owned()]);
         for (captured, capture) in self.rules.captured(found, &self.scratch).filter(|(c, _)| !c.program) {

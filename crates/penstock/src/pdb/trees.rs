@@ -33,7 +33,9 @@ pub fn dictionary(args: &DumpArgs) -> Result<u8, String> {
         }
         for rule in &ruleset.rules {
             match args.tree {
-                true => names.extend(rule.tags.iter().cloned().chain([format!(".classifier.{}", rule.class)])),
+                true => {
+                    names.extend(rule.tags.iter().cloned().chain([format!(".classifier.{}", rule.class)]))
+                }
                 false => values(rule, &mut names),
             }
         }
