@@ -18,18 +18,7 @@ fn encode(item: &[u8], out: &mut Vec<u8>) {
     }
     let quote = if item.contains(&b'"') && !item.contains(&b'\'') { b'\'' } else { b'"' };
     out.push(quote);
-    for byte in item {
-        match byte {
-            0x08 => out.extend_from_slice(b"\\b"),
-            0x0c => out.extend_from_slice(b"\\f"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            b if *b == quote || *b == b'\\' => out.extend_from_slice(&[b'\\', *b]),
-            b if *b < 0x20 => crate::facts::put(out, format_args!("\\x{b:02x}")),
-            b => out.push(*b),
-        }
-    }
+    crate::escape::binary(item, Some(quote), out);
     out.push(quote);
 }
 

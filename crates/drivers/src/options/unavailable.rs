@@ -156,7 +156,6 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     parser("db-parser", PARSE),
     parser("add-contextual-data", PARSE),
     parser("geoip2", PARSE),
-    parser("map-value-pairs", PARSE),
     parser("metrics-probe", "remove it: it only counts; `syslog-ng-ctl stats` has counters of every filter"),
     parser("snmptrapd-parser", PARSE),
     parser("opentelemetry", PARSE),
