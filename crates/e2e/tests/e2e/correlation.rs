@@ -20,7 +20,7 @@ fn message(program: usize, number: usize) -> String {
 /// The messages that the made messages of a program say they hold, in the order of the file.
 fn grouped(lines: &[String], program: usize) -> Vec<usize> {
     let of = lines.iter().filter_map(|line| line.strip_prefix(&format!("p{program} made ")));
-    of.flat_map(|list| list.split(',').map(|n| n.parse().unwrap_or_else(|_| panic!("{list}")))).collect()
+    of.flat_map(|list| list.split(',').map(move |n| n.parse().unwrap_or_else(|_| panic!("{list}")))).collect()
 }
 
 /// Groups by program, ten messages or what there is when the time is over.

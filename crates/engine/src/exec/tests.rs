@@ -37,8 +37,10 @@ const fn component(context: Context, name: &'static str) -> Component {
 static IN: Component = component(Context::Source, "in");
 static OUT: Component = component(Context::Destination, "out");
 static OPTIONS: Component = component(Context::Options, "options");
-static CATALOGUE: Catalogue =
-    Catalogue { components: &[&IN, &OUT, &OPTIONS, &parsers::csv::CSV_PARSER], unavailable: &[] };
+static CATALOGUE: Catalogue = Catalogue {
+    components: &[&IN, &OUT, &OPTIONS, &parsers::csv::CSV_PARSER, &parsers::grouping_by::GROUPING_BY],
+    unavailable: &[],
+};
 static REGISTRY: Registry = Registry {
     sources: &[(&IN, source)],
     destinations: &[(&OUT, destination)],
@@ -367,3 +369,5 @@ fn what_a_parser_sets_is_seen_in_its_branch_only() {
         0,
     );
 }
+
+mod correlation;
