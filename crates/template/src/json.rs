@@ -78,8 +78,8 @@ const TOP: u64 = LOW << 7;
 /// The top bits of the bytes that are not copied as they are; above the lowest there may be some too many.
 #[inline(always)]
 fn marks(word: u64) -> u64 {
-    let quote = (word ^ LOW * 0x22).wrapping_sub(LOW);
-    let backslash = (word ^ LOW * 0x5c).wrapping_sub(LOW);
+    let quote = (word ^ (LOW * 0x22)).wrapping_sub(LOW);
+    let backslash = (word ^ (LOW * 0x5c)).wrapping_sub(LOW);
     (word.wrapping_sub(LOW * 0x20) | quote | backslash | word) & TOP
 }
 

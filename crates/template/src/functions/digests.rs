@@ -60,11 +60,14 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
     ),
 ];
 
+/// Gives the digest of a text to a closure, since digests differ in size.
+type Hash = fn(&[u8], &mut dyn FnMut(&[u8]));
+
 struct Hashed {
     /// Hexadecimal digits printed.
     digits: usize,
     args: Box<[Template]>,
-    hash: fn(&[u8], &mut dyn FnMut(&[u8])),
+    hash: Hash,
 }
 
 fn build<D: Digest>(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
