@@ -13,8 +13,11 @@ use super::Reader;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// How patterns match names of files.
-const MATCHING: glob::MatchOptions =
-    glob::MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
+const MATCHING: glob::MatchOptions = glob::MatchOptions {
+    case_sensitive: true,
+    require_literal_separator: true,
+    require_literal_leading_dot: true,
+};
 
 impl Reader<'_> {
     /// Starts with the main file; false when it cannot be read.
@@ -139,7 +142,7 @@ impl Reader<'_> {
             return vec![PathBuf::from(name)];
         }
         let library = self.options.library.as_ref();
-        if let Some(library) = library.filter(|_| self.from_library()) {
+        if let Some(library) = library.filter(|_| self.reads_library()) {
             return vec![library.folder.join(name)];
         }
         let folders = self.include_path.iter().chain(library.map(|l| &l.folder));
@@ -153,7 +156,7 @@ impl Reader<'_> {
     }
 
     /// The text being read is built in.
-    fn from_library(&self) -> bool {
+    fn reads_library(&self) -> bool {
         self.levels.last().and_then(|l| l.path.as_deref()).is_some_and(|path| self.in_library(path).is_some())
     }
 

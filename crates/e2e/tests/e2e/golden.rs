@@ -52,7 +52,8 @@ fn golden_cases_of_syslog_ng() {
 #[test]
 fn golden_cases_with_the_distribution_s_library() {
     let Some(scl) = peers::scl() else { return skip(peers::MISSING) };
-    let cases = Case::all().into_iter().filter(|case| case.name.starts_with("scl/") && case.only_penstock.is_none());
+    let cases =
+        Case::all().into_iter().filter(|case| case.name.starts_with("scl/") && case.only_penstock.is_none());
     let cases: Vec<Case> = cases.map(|case| case.with_library(&scl)).collect();
     every(cases, |case| compare(&case.expected()?, &run::run(&Receiver::Penstock, case)?));
 }
