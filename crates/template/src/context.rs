@@ -97,6 +97,9 @@ impl RenderContext {
     /// Takes the current time, with the offset of the local zone, for all messages until the next call.
     pub fn begin_batch(&mut self, now: Stamp) {
         self.now = now;
+        // Only after a panic that was contained is there anything left.
+        self.messages = None;
+        self.context_id.clear();
         self.many_tags = !tag_name(TagId(u64::BITS)).is_empty();
     }
 
