@@ -6,6 +6,7 @@ mod codes;
 pub mod compile;
 pub mod driver;
 mod exec;
+pub mod explain;
 mod feed;
 mod lane;
 pub mod ledger;

@@ -17,8 +17,9 @@ pub use preflight::CODES;
 /// `penstock check`.
 pub fn check(args: &CheckArgs) -> ExitCode {
     let mut configuration = Configuration::read(&args.config);
+    let mut plan = None;
     if !args.syntax_only {
-        configuration.compile(&nobody(), &Existing::new());
+        plan = configuration.compile(&nobody(), &Existing::new());
         preflight::look(&mut configuration);
     }
     if args.json {
@@ -28,6 +29,9 @@ pub fn check(args: &CheckArgs) -> ExitCode {
         eprint!("{}", configuration.report());
         if args.explain {
             eprint!("{}", explained(&configuration));
+            if let Some(plan) = &plan {
+                version::print(&engine::explain::explain(plan));
+            }
         }
     }
     verdict(&configuration)

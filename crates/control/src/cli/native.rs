@@ -146,6 +146,7 @@ impl RunArgs {
 Examples:
   penstock check syslog-ng.conf
   penstock check --json syslog-ng.conf
+  penstock check --explain syslog-ng.conf
 
 Exit code: 0 the configuration can run, 1 it cannot.")]
 pub struct CheckArgs {
@@ -158,7 +159,7 @@ pub struct CheckArgs {
     /// Look at the language only: no references, no types, no files
     #[arg(long)]
     pub syntax_only: bool,
-    /// Print what each finding means and what to do, at length
+    /// Print what each finding means and what to do, at length, and for each log path which fields are computed and for whom
     #[arg(long)]
     pub explain: bool,
 }

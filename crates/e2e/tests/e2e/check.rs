@@ -1,4 +1,5 @@
-//! Golden cases of `penstock check`: `tests/golden/check/NAME.conf` and what is said about it in `NAME.expected`.
+//! Golden cases of `penstock check`: `tests/golden/check/NAME.conf` and what is said about it in `NAME.expected`. Those whose name begins
+//! with `explain` are checked with `--explain`.
 //!
 //! `UPDATE_GOLDEN=1` writes what is said; review it as text.
 
@@ -9,7 +10,8 @@ use testkit::penstock::{binary, root};
 /// What the command says, the folder's name replaced, with its exit code at the end.
 fn check(folder: &Path, name: &str) -> String {
     let mut command = Command::new(binary());
-    command.args(["check", name]).current_dir(folder).env("GOLDEN_DIR", folder).stdin(Stdio::null());
+    command.arg("check").args(name.starts_with("explain").then_some("--explain"));
+    command.arg(name).current_dir(folder).env("GOLDEN_DIR", folder).stdin(Stdio::null());
     let output = command.output().expect("the binary runs");
     let text = [output.stdout, output.stderr].concat();
     let text = String::from_utf8_lossy(&text).replace(&folder.display().to_string(), "%golden%");
