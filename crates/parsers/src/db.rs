@@ -15,7 +15,7 @@ use crate::input::Input;
 use crate::options::{PARSER, PREFIX};
 use crate::parse::{Parse, Writes};
 use actions::Kept;
-use compiled::Compiled;
+use compiled::{Compiled, Findings};
 use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings, TemplateText, Word};
 use diag::Diagnostic;
 use file::DatabaseFile;
@@ -27,6 +27,9 @@ use record::{Batch, Demand};
 use std::sync::Arc;
 use template::{NoScope, Template, TemplateOptions};
 
+/// Findings about a file that are named; the tool names all.
+const NOTES_MAX: usize = 30;
+
 const INJECT_MODES: &[Word] = &[
     Word::new("internal", "Out of internal()."),
     Word::new("pass-through", "On in this log path, in front of the message that caused them."),
@@ -36,7 +39,7 @@ const INJECT_MODES: &[Word] = &[
 pub static DB_PARSER: Component = Component {
     context: Context::Parser,
     name: "db-parser",
-    aliases: &["dbparser"],
+    aliases: &[],
     positional: &[],
     groups: &[&PARSER],
     own: &[
@@ -143,7 +146,7 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
 }
 
 /// A parser with the options' defaults for a file, for tools; with it warnings, a line each. `Err` says what is wrong.
-pub fn open(path: &str, bytes: &[u8]) -> Result<(Arc<dyn Parse>, Vec<String>), Vec<String>> {
+pub fn open(path: &str, bytes: &[u8]) -> Result<(Arc<dyn Parse>, Findings), Findings> {
     let options = TemplateOptions::default();
     let (compiled, warnings) = Compiled::new(path, bytes, "", &options)?;
     let program = Template::compile("${PROGRAM}", &options, &NoScope).map_err(|e| vec![e.to_string()])?;
@@ -170,18 +173,15 @@ fn read(path: &str, prefix: &str, settings: &Settings, b: &mut Build<'_>) -> Opt
     let compiled = match b.env.read_file(path) {
         Ok(bytes) => match Compiled::new(path, &bytes, prefix, &options) {
             Ok((compiled, warnings)) => {
-                for warning in warnings {
-                    b.diags.warning("A0206", warning, at);
+                if !warnings.is_empty() {
+                    let finding = Diagnostic::warning("A0206", format!("not all of `{path}` is used"), at);
+                    b.diags.push(noted(finding, warnings));
                 }
                 compiled
             }
             Err(errors) => {
-                let mut finding =
-                    Diagnostic::error("A0203", format!("`{path}` is no good pattern database"), at);
-                for error in errors {
-                    finding = finding.note(error);
-                }
-                b.diags.push(finding.help(format!("`penstock pdb test {path}` checks it")));
+                let finding = Diagnostic::error("A0203", format!("`{path}` is no good pattern database"), at);
+                b.diags.push(noted(finding, errors).help(format!("`penstock pdb test {path}` checks it")));
                 return None;
             }
         },
@@ -192,6 +192,13 @@ fn read(path: &str, prefix: &str, settings: &Settings, b: &mut Build<'_>) -> Opt
         }
     };
     Some(DatabaseFile::new(path, prefix, options, compiled))
+}
+
+/// Findings about the file as notes of the one about the option.
+fn noted(finding: Diagnostic, findings: Findings) -> Diagnostic {
+    let more = findings.len().saturating_sub(NOTES_MAX);
+    let finding = findings.into_iter().take(NOTES_MAX).fold(finding, Diagnostic::note);
+    if more == 0 { finding } else { finding.note(format!("and {more} more")) }
 }
 
 impl DbParser {

@@ -45,7 +45,7 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "A0206",
         "wrong pattern in a pattern database",
-        "The pattern is left out; other patterns of the rule still match. `@` begins a parser, `@@` is an at sign.",
+        "Patterns that are left out or stand for another rule already, and values that cannot be set, are named in the notes; other patterns of the rule still match. `@` begins a parser, `@@` is an at sign.",
     ),
     (
         "A0207",

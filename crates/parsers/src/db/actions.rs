@@ -79,77 +79,67 @@ impl Actions<'_> {
         }
     }
 
-    /// Takes the actions of a rule that are for `now`, on the messages of a context.
-    fn act(
-        &mut self,
-        keeping: &Arc<Keeping>,
-        trigger: Trigger,
-        messages: &mut Arc<Batch>,
-        id: &[u8],
-        when: When,
-        shard: &mut Shard<Kept>,
-    ) {
+    /// Takes the actions of a rule that are for this trigger.
+    fn act(&mut self, keeping: &Arc<Keeping>, trigger: Trigger, on: &mut On<'_>, shard: &mut Shard<Kept>) {
         for action in keeping.actions.iter().filter(|a| a.trigger == trigger) {
-            if !self.holds(action, messages, id) || !self.admits(keeping, action, messages, when.time) {
+            if !self.holds(action, on) || !self.admits(keeping, action, on) {
                 continue;
             }
             match &action.what {
                 What::Message => {
-                    if let Some(made) = action.message.make(messages, id, self.batch, self.cx) {
-                        self.emitted.push(when.moment, made);
+                    if let Some(made) = action.message.make(on.messages, on.id, self.batch, self.cx) {
+                        self.emitted.push(on.when.moment, made);
                     }
                 }
-                What::Create(context) => self.create(keeping, action, context, messages, id, when, shard),
+                What::Create(context) => self.create(keeping, action, context, on, shard),
             }
         }
     }
 
-    fn holds(&mut self, action: &ActionWork, messages: &Arc<Batch>, id: &[u8]) -> bool {
-        let (Some(condition), Some(record)) = (&action.condition, messages.records.last()) else {
+    fn holds(&mut self, action: &ActionWork, on: &On<'_>) -> bool {
+        let (Some(condition), Some(record)) = (&action.condition, on.messages.records.last()) else {
             return action.condition.is_none();
         };
-        let msg = Msg { batch: messages, record };
-        self.cx.render.with_context(messages, id, |render| Condition::holds(&**condition, msg, render))
+        let msg = Msg { batch: on.messages, record };
+        self.cx.render.with_context(on.messages, on.id, |render| Condition::holds(&**condition, msg, render))
     }
 
     /// The rate counts for each rule, action and set of messages that can share the rule's context.
-    fn admits(&mut self, keeping: &Keeping, action: &ActionWork, messages: &Arc<Batch>, time: i64) -> bool {
-        let (Some(rate), Some(record)) = (action.rate, messages.records.last()) else { return true };
+    fn admits(&mut self, keeping: &Keeping, action: &ActionWork, on: &On<'_>) -> bool {
+        let (Some(rate), Some(record)) = (action.rate, on.messages.records.last()) else { return true };
         let mut key = self.cx.work.text();
         if let Some(context) = &keeping.context {
-            context.scope.write(messages, record, &mut key);
+            context.scope.write(on.messages, record, &mut key);
         }
         key.extend_from_slice(&action.number.to_le_bytes());
         key.extend_from_slice(keeping.rule.as_bytes());
-        let admitted = self.rates.admit(&key, rate, time);
+        let admitted = self.rates.admit(&key, rate, on.when.time);
         self.cx.work.keep_text(key);
         admitted
     }
 
-    #[allow(clippy::too_many_arguments)]
+    /// A context that begins with the message the action makes.
     fn create(
         &mut self,
         keeping: &Arc<Keeping>,
         action: &ActionWork,
         context: &ContextWork,
-        messages: &mut Arc<Batch>,
-        id: &[u8],
-        when: When,
+        on: &mut On<'_>,
         shard: &mut Shard<Kept>,
     ) {
         let mut first = Batch::default();
-        let Some(made) = action.message.make(messages, id, &mut first, self.cx) else { return };
+        let Some(made) = action.message.make(on.messages, on.id, &mut first, self.cx) else { return };
         let Some(record) = first.records.get(made as usize).copied() else { return };
         let mut key = self.cx.work.text();
         context.scope.write(&first, &record, &mut key);
         let scope_len = key.len() as u32;
         let msg = Msg { batch: &first, record: &record };
         let render = &mut self.cx.render;
-        render.with_context(messages, id, |render| context.id.render(msg, render, &mut key));
+        render.with_context(on.messages, on.id, |render| context.id.render(msg, render, &mut key));
         let new = shard.insert(&key, scope_len, Kept { keeping: Arc::clone(keeping) });
         shard.add(new, &first, made, |_| true);
         if context.timeout_s > 0 {
-            shard.set_deadline(new, when.time.saturating_add(context.timeout_s), when.moment);
+            shard.set_deadline(new, on.when.time.saturating_add(context.timeout_s), on.when.moment);
         }
         self.cx.work.keep_text(key);
     }
@@ -165,8 +155,16 @@ impl Actions<'_> {
         }
         let mut messages = Arc::new(own);
         self.set_values(entry.note, &mut messages, b"", entry.index as usize);
-        self.act(keeping, Trigger::Match, &mut messages, b"", When::of(pass, entry), shard);
+        let mut on = On { messages: &mut messages, id: b"", when: When::of(pass, entry) };
+        self.act(keeping, Trigger::Match, &mut on, shard);
     }
+}
+
+/// What actions are taken on: the messages of a context, its id.
+struct On<'a> {
+    messages: &'a mut Arc<Batch>,
+    id: &'a [u8],
+    when: When,
 }
 
 /// When actions are taken: their place in the order of messages, in front of the one that caused them, and correlation time.
@@ -199,7 +197,8 @@ impl Handler<Kept> for Actions<'_> {
         // Out of the shard for as long as actions may change it.
         let mut messages = std::mem::take(&mut open.messages);
         self.set_values(entry.note, &mut messages, pass.id(entry), entry.index as usize);
-        self.act(&keeping, Trigger::Match, &mut messages, pass.id(entry), when, shard);
+        let mut on = On { messages: &mut messages, id: pass.id(entry), when };
+        self.act(&keeping, Trigger::Match, &mut on, shard);
         if let Some(id) = shard.find(pass.key(entry)) {
             // An action may have put a new context in its place.
             if let Some(open) = shard.get_mut(id).filter(|open| open.messages.records.is_empty()) {
@@ -221,7 +220,8 @@ impl Handler<Kept> for Actions<'_> {
         let time = context.deadline();
         let mut messages = std::mem::take(&mut context.messages);
         let when = When { moment, time: if time == i64::MAX { 0 } else { time } };
-        self.act(&keeping, Trigger::Timeout, &mut messages, &id, when, shard);
+        let mut on = On { messages: &mut messages, id: &id, when };
+        self.act(&keeping, Trigger::Timeout, &mut on, shard);
         context.messages = messages;
         self.cx.work.keep_text(id);
     }

@@ -11,13 +11,19 @@ use record::{Demand, NameId, TagId, ValueType, intern, tag_id};
 use std::sync::Arc;
 use template::{Template, TemplateOptions, TypeHint};
 
+/// Where what a parser in a pattern captures goes, and its type; `None`: nowhere.
+pub type Target = Option<(NameId, ValueType)>;
+
+/// What is wrong with a database, a line each.
+pub type Findings = Vec<String>;
+
 pub struct Compiled {
     pub rules: Rules,
     /// By rule.
     pub work: Vec<Work>,
     /// Names and types of the parsers in the program's patterns, and in each tree of messages.
-    pub program_names: Vec<Option<(NameId, ValueType)>>,
-    pub names: Vec<Box<[Option<(NameId, ValueType)>]>>,
+    pub program_names: Vec<Target>,
+    pub names: Vec<Box<[Target]>>,
     pub class: NameId,
     pub rule_id: NameId,
     pub context_id: NameId,
@@ -46,7 +52,7 @@ impl Compiled {
         bytes: &[u8],
         prefix: &str,
         options: &TemplateOptions,
-    ) -> Result<(Compiled, Vec<String>), Vec<String>> {
+    ) -> Result<(Compiled, Findings), Findings> {
         let mut loaded = patterndb::load(path, bytes);
         let Some(database) = loaded.database.take() else { return Err(loaded.lines()) };
         let mut compiled = Compiled::of(Rules::compile(database, prefix, &mut loaded.diags));

@@ -1,19 +1,22 @@
 //! Which of the values a database could set are stored: those something reads.
 
-use super::compiled::Compiled;
-use record::{Demand, NameId, ValueType};
+use super::compiled::{Compiled, Target};
+use record::{Demand, NameId};
 use std::sync::Arc;
 use template::Template;
+
+/// Set one after the other.
+pub type Values = Box<[(NameId, Arc<Template>)]>;
 
 pub struct Plan {
     pub compiled: Arc<Compiled>,
     pub class: bool,
     pub rule_id: bool,
     pub context_id: bool,
-    pub program_names: Vec<Option<(NameId, ValueType)>>,
-    pub names: Vec<Box<[Option<(NameId, ValueType)>]>>,
+    pub program_names: Vec<Target>,
+    pub names: Vec<Box<[Target]>>,
     /// By rule.
-    pub values: Vec<Box<[(NameId, Arc<Template>)]>>,
+    pub values: Vec<Values>,
     pub any_program_name: bool,
 }
 
@@ -30,7 +33,7 @@ impl Plan {
                     || demand.sdata && name.is_sdata()
             }
         };
-        let only = |names: &[Option<(NameId, ValueType)>]| -> Vec<Option<(NameId, ValueType)>> {
+        let only = |names: &[Target]| -> Vec<Target> {
             names.iter().map(|n| n.filter(|(name, _)| read(*name))).collect()
         };
         let values = |work: &super::work::Work| {

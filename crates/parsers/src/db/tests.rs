@@ -98,8 +98,7 @@ fn what_is_wrong_is_said() {
 /// Messages of one batch as they go on.
 fn run(made: &dyn Parse, messages: &[&[u8]], secs: i64, cx: &mut FilterContext) -> Vec<String> {
     let mut batch = batch(messages);
-    let mut now = record::Stamp::default();
-    now.secs = secs;
+    let now = record::Stamp { secs, ..record::Stamp::default() };
     batch.records.iter_mut().for_each(|r| r.stamp.secs = secs);
     cx.begin_batch(now);
     let mut selection: Vec<u32> = (0..messages.len() as u32).collect();
