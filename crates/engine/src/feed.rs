@@ -2,7 +2,7 @@
 
 use crate::lane::Lane;
 use crate::source::Source;
-use crate::window::{Wake, Window};
+use crate::window::{Mark, Wake, Window};
 use crate::worker::{Job, PortContext};
 use record::{Batch, Stamp};
 use std::sync::Arc;
@@ -12,6 +12,17 @@ use std::time::Instant;
 const WINDOW_BYTES: usize = 2 * 1024 * 1024;
 /// A batch goes to another core when its path costs at least this many sixteenths of its reading: below, moving it costs more than it gains.
 const SHARE_COST_MIN: u64 = 40;
+
+/// How a batch was read.
+pub struct Read {
+    /// Received bytes in it.
+    pub bytes: usize,
+    /// The reader sees more coming.
+    pub busy: bool,
+    /// When reading it began.
+    pub began: Instant,
+    pub mark: Option<Mark>,
+}
 
 pub struct Feed {
     pub source: Arc<Source>,
@@ -53,16 +64,25 @@ impl Feed {
     }
 
     /// Takes a framed batch of `bytes` received bytes. `busy` says that the reader sees more coming; `began` is when reading it began.
-    pub fn run(&mut self, mut batch: Batch, bytes: usize, busy: bool, began: Instant, cx: &mut PortContext) {
+    pub fn run(&mut self, batch: Batch, bytes: usize, busy: bool, began: Instant, cx: &mut PortContext) {
+        self.run_marked(batch, Read { bytes, busy, began, mark: None }, cx);
+    }
+
+    /// The same for a source that wants to know when the batch is dealt with; of an empty batch that is at once.
+    pub fn run_marked(&mut self, mut batch: Batch, read: Read, cx: &mut PortContext) {
+        let Read { bytes, busy, began, mark } = read;
         if batch.records.is_empty() {
             cx.recycle(batch);
             return;
         }
         batch.received = Stamp::now(cx.local_offset());
         self.source.received(&batch, bytes);
-        let ticket = self.window.ticket(bytes, batch.records.len());
+        let ticket = self.window.marked(bytes, batch.records.len(), mark);
         let in_order = self.lane.outstanding() == 0;
-        let share = in_order && busy && self.is_costly() && cx.shared.has_idle_worker();
+        let share_max = self.source.settings().program.share_max;
+        // Contexts want a connection's messages in order: such a program is not shared at all.
+        let shareable = share_max != Some(0);
+        let share = in_order && busy && shareable && self.is_costly() && cx.shared.has_idle_worker();
         if share || !in_order {
             if in_order {
                 // What this connection left in the worker's buffers comes before what the lane will hand over.
@@ -70,7 +90,6 @@ impl Feed {
             }
             let (source, lane) = (Arc::clone(&self.source), Arc::clone(&self.lane));
             let job = Job { batch, source, number: self.lane.number(), lane, ticket };
-            let share_max = self.source.settings().program.share_max;
             let bounded = share_max.is_some_and(|max| self.lane.outstanding() as usize > max);
             match cx.shared.accepts_jobs() && !bounded {
                 true => cx.shared.give(job),

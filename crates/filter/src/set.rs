@@ -10,6 +10,7 @@ use crate::pri::{PriTable, VALUES};
 use crate::subject::Subject;
 use pattern::{MultiPattern, PATTERNS_MAX, Pattern};
 use record::{Batch, Record};
+use std::collections::HashMap;
 use std::sync::Arc;
 use template::RenderContext;
 
@@ -20,6 +21,8 @@ const FILTERS_MAX: usize = 64;
 pub struct FilterSet {
     filters: Vec<Arc<Filter>>,
     rows: Box<[Row]>,
+    /// By PRI, the least PRI that facility and severity filters answer alike: facts are remembered by it.
+    alike: Box<[u16]>,
     open: Vec<Open>,
     fields: [Field; 3],
     asker: u64,
@@ -79,15 +82,22 @@ impl FilterSet {
             return None;
         }
         let mut shared = [Vec::new(), Vec::new(), Vec::new()];
-        let open = filters.iter().map(|f| share(f.node(), f, &mut Vec::new(), &mut shared)).collect();
+        let open: Vec<Open> =
+            filters.iter().map(|f| share(f.node(), f, &mut Vec::new(), &mut shared)).collect();
         let [host, program, message] = shared.map(|list: Vec<Arc<Pattern>>| MultiPattern::compile(&list));
         let fields = [
             Field { subject: Subject::Host, patterns: host },
             Field { subject: Subject::Program, patterns: program },
             Field { subject: Subject::Message, patterns: message },
         ];
-        let mut set =
-            FilterSet { filters: filters.to_vec(), rows: Box::default(), open, fields, asker: new_asker() };
+        let mut set = FilterSet {
+            filters: filters.to_vec(),
+            rows: Box::default(),
+            alike: alike(&open),
+            open,
+            fields,
+            asker: new_asker(),
+        };
         set.rows = (0..VALUES).map(|pri| set.row(&Facts { pri, ..Facts::default() }, u64::MAX)).collect();
         Some(set)
     }
@@ -155,6 +165,7 @@ impl FilterSet {
                     facts.fields[field] = Some(patterns.matches_often(text, &mut cx.work.patterns));
                 }
             }
+            facts.pri = self.alike.get(usize::from(record.pri)).copied().unwrap_or(record.pri);
             refined = known.row(&facts, || self.row(&facts, row.open | row.yes));
             if refined.open == 0 {
                 return refined.yes;
@@ -209,6 +220,23 @@ impl FilterSet {
         }
         row
     }
+}
+
+/// For each PRI the least one about which all tables say the same.
+fn alike(open: &[Open]) -> Box<[u16]> {
+    fn gather<'o>(open: &'o Open, tables: &mut Vec<&'o PriTable>) {
+        match open {
+            Open::Pri(table) => tables.push(table),
+            Open::Not(inner) => gather(inner, tables),
+            Open::And(list) | Open::Or(list) => list.iter().for_each(|inner| gather(inner, tables)),
+            Open::Shared { .. } | Open::Alone(..) => {}
+        }
+    }
+    let mut tables = Vec::new();
+    open.iter().for_each(|filter| gather(filter, &mut tables));
+    let mut least: HashMap<Vec<bool>, u16> = HashMap::new();
+    let answers = |pri: u16| tables.iter().map(|table| table.has(pri)).collect();
+    (0..VALUES).map(|pri| *least.entry(answers(pri)).or_insert(pri)).collect()
 }
 
 /// Rows for facts seen before: a table of fixed size.
