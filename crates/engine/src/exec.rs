@@ -2,8 +2,12 @@
 //!
 //! A copy of a record is a snapshot of its message, so isolation is a log of old records: nothing is copied until it is written.
 
+mod heads;
+mod ordered;
+
 use crate::outbox::Outbox;
-use crate::program::{Branch, Branches, Node, Program, Scratch, SharedFilters};
+use crate::program::{Branch, Branches, Node, Program, Scratch};
+use heads::Heads;
 use record::{Batch, Record};
 
 /// Reused between batches by one worker.
@@ -44,16 +48,6 @@ struct Run<'a> {
     tick: bool,
     /// Messages made inside embedded log paths, which end there.
     ended: usize,
-}
-
-/// Answers of filters that were asked together.
-#[derive(Default)]
-struct Heads {
-    /// Index of the next set to evaluate.
-    next: usize,
-    answers: Vec<Vec<u32>>,
-    /// A final branch took messages since they were asked.
-    stale: bool,
 }
 
 impl Machine {
@@ -268,47 +262,6 @@ impl Run<'_> {
         result
     }
 
-    /// Fills `matched` with what a branch begins with: all that remains, or, when its filter was asked together with those of its
-    /// siblings, what that filter matches; then the answer is yes.
-    fn head(
-        &mut self,
-        all: &Branches,
-        at: usize,
-        heads: &mut Heads,
-        (remaining, gone): (&[u32], &[bool]),
-        matched: &mut Vec<u32>,
-    ) -> bool {
-        if let Some(shared) = all.shared.get(heads.next).filter(|s| s.first == at) {
-            heads.next += 1;
-            heads.stale = false;
-            for mut old in heads.answers.drain(..) {
-                old.clear();
-                self.machine.spare.push(old);
-            }
-            heads.answers.extend((0..shared.set.len()).map(|_| self.machine.spare.pop().unwrap_or_default()));
-            shared.set.select_all(self.batch, remaining, &mut self.scratch.filter, &mut heads.answers);
-        }
-        let current = heads.next.checked_sub(1).and_then(|n| all.shared.get(n));
-        let place = current.and_then(|s: &std::sync::Arc<SharedFilters>| s.owners.binary_search(&at).ok());
-        let Some(answer) = place.and_then(|p| heads.answers.get_mut(p)) else {
-            matched.extend_from_slice(remaining);
-            return false;
-        };
-        std::mem::swap(answer, matched);
-        if heads.stale {
-            // What a final branch took since is left out.
-            matched.retain(|i| !self.is_taken(gone, *i));
-        }
-        if let Some(Node::Filter(step)) = all.list.get(at).and_then(|b| b.nodes.first()) {
-            step.counters.matched.add(matched.len());
-            step.counters.not_matched.add(remaining.len() - matched.len());
-        }
-        if let Some(counters) = all.list.get(at).and_then(|b| b.counters.as_ref()) {
-            counters.ingress.add(remaining.len());
-        }
-        true
-    }
-
     /// Runs a branch, from its `skip`-th node on.
     fn branch(&mut self, branch: &Branch, skip: usize, selection: &mut Vec<u32>) {
         if let Some(flow_control) = branch.flow_control {
@@ -374,30 +327,6 @@ impl Run<'_> {
 
     fn is_taken(&self, taken: &[bool], index: u32) -> bool {
         taken.get(self.origin(index)).copied().unwrap_or(false)
-    }
-
-    fn park(&mut self, index: usize, selection: &[u32]) {
-        let Some(parked) = self.machine.ordered.get_mut(index) else { return };
-        for i in selection {
-            if let Some(record) = self.batch.records.get(*i as usize).copied() {
-                parked.push(self.batch.records.len() as u32);
-                self.batch.records.push(record);
-            }
-        }
-    }
-
-    fn deliver_ordered(&mut self, program: &Program) {
-        for (index, ordered) in program.ordered.iter().enumerate() {
-            let mut parked = std::mem::take(&mut self.machine.ordered[index]);
-            if !parked.is_empty() {
-                let batch = &*self.batch;
-                parked.sort_by_key(|i| batch.records.get(*i as usize).map_or(0, |r| batch.rank(r)));
-                self.out.flow_control = ordered.flow_control;
-                ordered.destination.format(self.batch, &parked, self.scratch, self.out);
-            }
-            parked.clear();
-            self.machine.ordered[index] = parked;
-        }
     }
 
     fn selection(&mut self) -> Vec<u32> {

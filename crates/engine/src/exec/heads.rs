@@ -1,0 +1,57 @@
+//! The filters at the head of sibling branches, asked together when the first of them is reached.
+
+use super::Run;
+use crate::program::{Branches, Node, SharedFilters};
+
+/// Answers of filters that were asked together.
+#[derive(Default)]
+pub(super) struct Heads {
+    /// Index of the next set to evaluate.
+    next: usize,
+    pub answers: Vec<Vec<u32>>,
+    /// A final branch took messages since they were asked.
+    pub stale: bool,
+}
+
+impl Run<'_> {
+    /// Fills `matched` with what a branch begins with: all that remains, or, when its filter was asked together with those of its
+    /// siblings, what that filter matches; then the answer is yes.
+    pub(super) fn head(
+        &mut self,
+        all: &Branches,
+        at: usize,
+        heads: &mut Heads,
+        (remaining, gone): (&[u32], &[bool]),
+        matched: &mut Vec<u32>,
+    ) -> bool {
+        if let Some(shared) = all.shared.get(heads.next).filter(|s| s.first == at) {
+            heads.next += 1;
+            heads.stale = false;
+            for mut old in heads.answers.drain(..) {
+                old.clear();
+                self.machine.spare.push(old);
+            }
+            heads.answers.extend((0..shared.set.len()).map(|_| self.machine.spare.pop().unwrap_or_default()));
+            shared.set.select_all(self.batch, remaining, &mut self.scratch.filter, &mut heads.answers);
+        }
+        let current = heads.next.checked_sub(1).and_then(|n| all.shared.get(n));
+        let place = current.and_then(|s: &std::sync::Arc<SharedFilters>| s.owners.binary_search(&at).ok());
+        let Some(answer) = place.and_then(|p| heads.answers.get_mut(p)) else {
+            matched.extend_from_slice(remaining);
+            return false;
+        };
+        std::mem::swap(answer, matched);
+        if heads.stale {
+            // What a final branch took since is left out.
+            matched.retain(|i| !self.is_taken(gone, *i));
+        }
+        if let Some(Node::Filter(step)) = all.list.get(at).and_then(|b| b.nodes.first()) {
+            step.counters.matched.add(matched.len());
+            step.counters.not_matched.add(remaining.len() - matched.len());
+        }
+        if let Some(counters) = all.list.get(at).and_then(|b| b.counters.as_ref()) {
+            counters.ingress.add(remaining.len());
+        }
+        true
+    }
+}

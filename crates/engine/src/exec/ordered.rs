@@ -1,0 +1,30 @@
+//! Destinations that several paths reach: what is for them is parked and delivered at the end, in the order of the messages.
+
+use super::Run;
+use crate::program::Program;
+
+impl Run<'_> {
+    pub(super) fn park(&mut self, index: usize, selection: &[u32]) {
+        let Some(parked) = self.machine.ordered.get_mut(index) else { return };
+        for i in selection {
+            if let Some(record) = self.batch.records.get(*i as usize).copied() {
+                parked.push(self.batch.records.len() as u32);
+                self.batch.records.push(record);
+            }
+        }
+    }
+
+    pub(super) fn deliver_ordered(&mut self, program: &Program) {
+        for (index, ordered) in program.ordered.iter().enumerate() {
+            let mut parked = std::mem::take(&mut self.machine.ordered[index]);
+            if !parked.is_empty() {
+                let batch = &*self.batch;
+                parked.sort_by_key(|i| batch.records.get(*i as usize).map_or(0, |r| batch.rank(r)));
+                self.out.flow_control = ordered.flow_control;
+                ordered.destination.format(self.batch, &parked, self.scratch, self.out);
+            }
+            parked.clear();
+            self.machine.ordered[index] = parked;
+        }
+    }
+}
