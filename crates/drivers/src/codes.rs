@@ -27,4 +27,24 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "wrong failover()",
         "failover() needs a transport with connections, and servers() with at least one host.",
     ),
+    (
+        "D0111",
+        "wrong pattern of file names",
+        "Patterns of file names have `*` and `?`, and match names without their folders.",
+    ),
+    (
+        "D0112",
+        "wrong multi-line expression",
+        "multi-line-prefix(), multi-line-garbage() and multi-line-suffix() are regular expressions; the message says where this one is wrong.",
+    ),
+    (
+        "D0113",
+        "wrong multi-line-mode()",
+        "The mode needs an expression that says where a message begins or ends.",
+    ),
+    (
+        "D0114",
+        "wildcard-file() without files",
+        "Say in base-dir() which folder and in filename-pattern() which files.",
+    ),
 ];

@@ -20,6 +20,7 @@ pub use parallelize::PARALLELIZE;
 /// Every component that has a table: a new one is a line here, and of a parser one in `parsers::ALL`.
 pub const ALL: &[&Component] = &[
     &sources::EXAMPLE_MSG_GENERATOR,
+    &sources::FILE,
     &sources::INTERNAL,
     &sources::NETWORK,
     &sources::PIPE,
@@ -31,6 +32,7 @@ pub const ALL: &[&Component] = &[
     &sources::UDP6,
     &sources::UNIX_DGRAM,
     &sources::UNIX_STREAM,
+    &sources::WILDCARD_FILE,
     &destinations::FILE,
     &destinations::NETWORK,
     &destinations::PIPE,

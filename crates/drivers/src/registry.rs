@@ -14,6 +14,8 @@ pub static REGISTRY: Registry = Registry {
         (&st::UDP6, s::network::udp6),
         (&st::UNIX_STREAM, s::unix::unix_stream),
         (&st::UNIX_DGRAM, s::unix::unix_dgram),
+        (&st::FILE, s::file::build),
+        (&st::WILDCARD_FILE, s::wildcard_file::build),
         (&st::PIPE, s::pipe::build),
         (&st::STDIN, s::stdin::build),
         (&st::INTERNAL, s::internal::build),

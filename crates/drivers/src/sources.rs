@@ -2,6 +2,7 @@
 
 pub mod datagram;
 mod encoding;
+pub mod file;
 pub mod generator;
 pub mod input;
 pub mod internal;
@@ -13,6 +14,7 @@ mod reading;
 mod senders;
 pub mod stdin;
 pub mod unix;
+pub mod wildcard_file;
 
 use record::{NameId, intern};
 

@@ -123,6 +123,8 @@ pub struct SourceCounters {
     pub dropped: Drops,
     /// Messages cut at log-msg-size().
     pub truncated: Count,
+    /// Bytes that were in a file and gone before they were read.
+    pub lost_bytes: Count,
     pub connections: Gauge,
     pub rejected_connections: Count,
     /// `max-connections()`, for statistics.

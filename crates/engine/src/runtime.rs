@@ -268,6 +268,8 @@ impl Engine {
         while Instant::now() < until && outlets.iter().any(|o| o.waiting() > 0 && o.is_moving()) {
             std::thread::park_timeout(Duration::from_millis(5));
         }
+        // What is left is given up here; sources that can will read it again.
+        self.shared.budget.end();
         for outlet in outlets {
             outlet.close(&mut Vec::new());
         }

@@ -4,20 +4,52 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+/// Told when everything made from a batch has been dealt with, in any order of batches.
+pub trait Acknowledge: Send + Sync {
+    fn done(&self, number: u64);
+}
+
+/// A batch of a source that remembers how far it has come. Says so when dropped, unless the process ends with the batch undelivered.
+pub struct Mark {
+    to: Option<Arc<dyn Acknowledge>>,
+    number: u64,
+}
+
+impl Mark {
+    pub fn new(to: Arc<dyn Acknowledge>, number: u64) -> Mark {
+        Mark { to: Some(to), number }
+    }
+}
+
+impl Drop for Mark {
+    fn drop(&mut self) {
+        if let Some(to) = &self.to {
+            to.done(self.number);
+        }
+    }
+}
+
 /// Memory for messages under way in the whole process.
 #[derive(Debug)]
 pub struct Budget {
     used: AtomicUsize,
     pub bytes_max: usize,
+    /// The process ends: what is given back from now on was given up.
+    ending: AtomicBool,
 }
 
 impl Budget {
     pub fn new(bytes_max: usize) -> Arc<Budget> {
-        Arc::new(Budget { used: AtomicUsize::new(0), bytes_max })
+        Arc::new(Budget { used: AtomicUsize::new(0), bytes_max, ending: AtomicBool::new(false) })
     }
 
     pub fn used(&self) -> usize {
         self.used.load(Ordering::Relaxed)
+    }
+
+    /// From now on nothing counts as delivered: sources read it again after the next start.
+    pub(crate) fn end(&self) {
+        self.ending.store(true, Ordering::SeqCst);
     }
 }
 
@@ -71,10 +103,15 @@ impl Window {
 
     /// Takes credit for a batch; given back when the ticket and all its clones are gone.
     pub fn ticket(self: &Arc<Window>, bytes: usize, messages: usize) -> Arc<Ticket> {
+        self.marked(bytes, messages, None)
+    }
+
+    /// The same for a batch whose source wants to know when it is dealt with.
+    pub fn marked(self: &Arc<Window>, bytes: usize, messages: usize, mark: Option<Mark>) -> Arc<Ticket> {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.messages.fetch_add(messages, Ordering::Relaxed);
         self.budget.used.fetch_add(bytes, Ordering::Relaxed);
-        Arc::new(Ticket { window: Arc::clone(self), bytes, messages })
+        Arc::new(Ticket { window: Arc::clone(self), bytes, messages, mark })
     }
 
     fn give_back(&self, bytes: usize, messages: usize) {
@@ -96,10 +133,16 @@ pub struct Ticket {
     window: Arc<Window>,
     bytes: usize,
     messages: usize,
+    mark: Option<Mark>,
 }
 
 impl Drop for Ticket {
     fn drop(&mut self) {
+        if let Some(mut mark) = self.mark.take()
+            && self.window.budget.ending.load(Ordering::Relaxed)
+        {
+            mark.to = None;
+        }
         self.window.give_back(self.bytes, self.messages);
     }
 }
@@ -128,6 +171,29 @@ mod tests {
         drop(clone);
         assert_eq!(flag.0.load(Ordering::SeqCst), 1);
         assert!(window.may_read(&waker));
+    }
+
+    #[test]
+    fn a_mark_is_told_with_the_last_clone_and_not_when_the_process_ends() {
+        impl Acknowledge for Flag {
+            fn done(&self, number: u64) {
+                self.0.fetch_add(number as usize, Ordering::SeqCst);
+            }
+        }
+        let flag = Arc::new(Flag(AtomicUsize::new(0)));
+        let mark = |number| Some(Mark::new(Arc::clone(&flag) as Arc<dyn Acknowledge>, number));
+        let budget = Budget::new(1000);
+        let window = Window::new(100, None, Arc::clone(&budget));
+        let ticket = window.marked(1, 1, mark(5));
+        let clone = Arc::clone(&ticket);
+        drop(ticket);
+        assert_eq!(flag.0.load(Ordering::SeqCst), 0);
+        drop(clone);
+        assert_eq!(flag.0.load(Ordering::SeqCst), 5);
+        let undelivered = window.marked(1, 1, mark(7));
+        budget.end();
+        drop(undelivered);
+        assert_eq!(flag.0.load(Ordering::SeqCst), 5);
     }
 
     #[test]

@@ -118,6 +118,9 @@ struct Started {
     signals: Signals,
 }
 
+/// How far files were read, in the state folder.
+const STATE_FILE: &str = "penstock.state";
+
 fn start(options: &RunOptions) -> Result<Started, Failed> {
     let verbosity = if options.startup_debug { Verbosity::Debug } else { options.verbosity };
     oplog::set_verbosity(verbosity);
@@ -144,6 +147,10 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
     };
     let mut engine = Engine::new(&engine_options)
         .map_err(|error| failed(EXIT_INIT, &format!("cannot start the workers: {error}")))?;
+    let state = options.state_dir.join(STATE_FILE);
+    let store = state::Store::open(&state)
+        .map_err(|error| failed(EXIT_INIT, &format!("cannot use {}: {error}", state.display())))?;
+    engine.shared().set_state(store);
     let plan = configuration.compile(&identity, engine.existing());
     let report = configuration.report();
     let Some(plan) = plan else {

@@ -1,6 +1,6 @@
 //! Option groups of sources: every source, and sources that read and parse messages.
 
-use conf_schema::{Group, Kind, OptionSpec as Opt, Preset};
+use conf_schema::{Group, Kind, OptionSpec as Opt, Preset, Word};
 
 use super::words::{DNS_WORDS, FORMATS, SOURCE_FLAGS, STDIN_FLAGS};
 use super::{INT_MAX, SECONDS_MAX};
@@ -8,90 +8,122 @@ use super::{INT_MAX, SECONDS_MAX};
 /// The largest message: a named bound for what one peer can make the program hold.
 pub const MESSAGE_BYTES_MAX: u64 = 1 << 30;
 
-pub static SOURCE: Group = Group {
-    name: "every source",
-    options: &[
-        Opt::new(
-            "log-iw-size",
-            Kind::Int { min: 1, max: INT_MAX },
-            Preset::Described("as many as the memory budget allows"),
-            "The most messages of this source that may be on their way through the program at once. A source with \
+pub static SOURCE: Group = Group { name: "every source", options: SOURCE_OPTIONS };
+
+/// The same for sources that have a past.
+pub static FILE_SOURCE: Group = Group { name: "every source", options: &file_source() };
+
+/// Takes the place of what has no effect elsewhere.
+const READ_OLD_RECORDS: Opt = Opt::new(
+    "read-old-records",
+    Kind::Bool,
+    Preset::Bool(true),
+    "Read what stood in a file before it was followed for the first time. With `no`, files that are there at the first start are \
+     read from their ends; files that come later are read whole.",
+);
+
+const fn file_source() -> [Opt; SOURCE_OPTIONS.len()] {
+    let mut all = [READ_OLD_RECORDS; SOURCE_OPTIONS.len()];
+    let mut i = 0;
+    while i < all.len() {
+        if !is_same(SOURCE_OPTIONS[i].name, READ_OLD_RECORDS.name) {
+            all[i] = SOURCE_OPTIONS[i];
+        }
+        i += 1;
+    }
+    all
+}
+
+const fn is_same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut i = 0;
+    while i < a.len() && i < b.len() && a[i] == b[i] {
+        i += 1;
+    }
+    a.len() == b.len() && i == a.len()
+}
+
+const SOURCE_OPTIONS: &[Opt] = &[
+    Opt::new(
+        "log-iw-size",
+        Kind::Int { min: 1, max: INT_MAX },
+        Preset::Described("as many as the memory budget allows"),
+        "The most messages of this source that may be on their way through the program at once. A source with \
              connections shares it between them.",
-        ),
-        Opt::new(
-            "keep-hostname",
-            Kind::Bool,
-            Preset::Global("keep-hostname"),
-            "Trust the host name in the message. With `no`, HOST is the sender as the network sees it.",
-        ),
-        Opt::new(
-            "chain-hostnames",
-            Kind::Bool,
-            Preset::Global("chain-hostnames"),
-            "Put the sender's name beside the host name of the message (`message/sender`), at every hop.",
-        )
-        .old(&["long-hostnames"]),
-        Opt::new(
-            "keep-timestamp",
-            Kind::Bool,
-            Preset::Global("keep-timestamp"),
-            "Trust the timestamp of the message. With `no`, the time of reception takes its place.",
-        ),
-        Opt::new(
-            "use-dns",
-            Kind::BoolOr(DNS_WORDS),
-            Preset::Global("use-dns"),
-            "Look up the sender's name. No core ever waits for an answer: datagrams have the address for a name until \
+    ),
+    Opt::new(
+        "keep-hostname",
+        Kind::Bool,
+        Preset::Global("keep-hostname"),
+        "Trust the host name in the message. With `no`, HOST is the sender as the network sees it.",
+    ),
+    Opt::new(
+        "chain-hostnames",
+        Kind::Bool,
+        Preset::Global("chain-hostnames"),
+        "Put the sender's name beside the host name of the message (`message/sender`), at every hop.",
+    )
+    .old(&["long-hostnames"]),
+    Opt::new(
+        "keep-timestamp",
+        Kind::Bool,
+        Preset::Global("keep-timestamp"),
+        "Trust the timestamp of the message. With `no`, the time of reception takes its place.",
+    ),
+    Opt::new(
+        "use-dns",
+        Kind::BoolOr(DNS_WORDS),
+        Preset::Global("use-dns"),
+        "Look up the sender's name. No core ever waits for an answer: datagrams have the address for a name until \
              it is there, a connection is read once it is there, or after two seconds under its address.",
-        ),
-        Opt::new(
-            "dns-cache",
-            Kind::Bool,
-            Preset::Global("dns-cache"),
-            "Keep answers of the name service for a while.",
-        ),
-        Opt::new(
-            "use-fqdn",
-            Kind::Bool,
-            Preset::Global("use-fqdn"),
-            "Use full host names with the domain, not the part before the first dot.",
-        ),
-        Opt::new(
-            "normalize-hostnames",
-            Kind::Bool,
-            Preset::Global("normalize-hostnames"),
-            "Write looked-up host names in lower case.",
-        ),
-        Opt::new("host-override", Kind::Text, Preset::None, "HOST of every message of this source."),
-        Opt::new("program-override", Kind::Text, Preset::None, "PROGRAM of every message of this source."),
-        Opt::new(
-            "use-syslogng-pid",
-            Kind::Bool,
-            Preset::Bool(false),
-            "PID of every message is that of this program.",
-        ),
-        Opt::new("tags", Kind::TextList, Preset::None, "Tags every message of this source gets. Collects.")
-            .collects(),
-        Opt::new(
-            "persist-name",
-            Kind::Text,
-            Preset::Described("made from the driver and its address"),
-            "The name under which connections and positions are found again after a reload. Needed when two \
+    ),
+    Opt::new(
+        "dns-cache",
+        Kind::Bool,
+        Preset::Global("dns-cache"),
+        "Keep answers of the name service for a while.",
+    ),
+    Opt::new(
+        "use-fqdn",
+        Kind::Bool,
+        Preset::Global("use-fqdn"),
+        "Use full host names with the domain, not the part before the first dot.",
+    ),
+    Opt::new(
+        "normalize-hostnames",
+        Kind::Bool,
+        Preset::Global("normalize-hostnames"),
+        "Write looked-up host names in lower case.",
+    ),
+    Opt::new("host-override", Kind::Text, Preset::None, "HOST of every message of this source."),
+    Opt::new("program-override", Kind::Text, Preset::None, "PROGRAM of every message of this source."),
+    Opt::new(
+        "use-syslogng-pid",
+        Kind::Bool,
+        Preset::Bool(false),
+        "PID of every message is that of this program.",
+    ),
+    Opt::new("tags", Kind::TextList, Preset::None, "Tags every message of this source gets. Collects.")
+        .collects(),
+    Opt::new(
+        "persist-name",
+        Kind::Text,
+        Preset::Described("made from the driver and its address"),
+        "The name under which connections and positions are found again after a reload. Needed when two \
              drivers are otherwise alike.",
-        ),
-        Opt::no_effect("read-old-records", "this source has no records from before the start"),
-        Opt::no_effect("internal", "counters of every source are shown alike"),
-        Opt::new(
-            "log-prefix",
-            Kind::Text,
-            Preset::None,
-            "PROGRAM of every message of this source: the text up to its last colon.",
-        )
-        .obsolete("write `program-override(\"...\")`"),
-        Opt::not_yet("hook-commands", "start and stop the commands with the service manager"),
-        Opt::no_effect("ebpf", "what one socket receives is worked on by all cores"),
-    ],
-};
+    ),
+    Opt::no_effect("read-old-records", "this source has no records from before the start"),
+    Opt::no_effect("internal", "counters of every source are shown alike"),
+    Opt::new(
+        "log-prefix",
+        Kind::Text,
+        Preset::None,
+        "PROGRAM of every message of this source: the text up to its last colon.",
+    )
+    .obsolete("write `program-override(\"...\")`"),
+    Opt::not_yet("hook-commands", "start and stop the commands with the service manager"),
+    Opt::no_effect("ebpf", "what one socket receives is worked on by all cores"),
+];
 
 const HELP_FLAGS: &str = "How records are read. Collects.";
 
@@ -188,6 +220,65 @@ pub static MULTILINE: Group = Group {
         Opt::not_yet("multi-line-timeout", JOIN),
     ],
 };
+
+/// For sources of files.
+pub static MULTILINE_FILE: Group = Group {
+    name: "several lines a message",
+    options: &[
+        Opt::new(
+            "multi-line-mode",
+            Kind::Choice(MULTI_LINE_MODES),
+            Preset::Text("none"),
+            "How lines that belong together are told. A message is complete when the next one begins, or after \
+             multi-line-timeout(). A line costs about as much as one more filter expression.",
+        ),
+        Opt::new("multi-line-prefix", Kind::Regexp, Preset::None, "How the first line of a message looks."),
+        Opt::new(
+            "multi-line-garbage",
+            Kind::Regexp,
+            Preset::None,
+            "What ends a message. In the mode `prefix-garbage` it is dropped, with all that follows it up to the next prefix; \
+             in the mode `prefix-suffix` it is the end of the message.",
+        )
+        .alias(&["multi-line-suffix"]),
+        Opt::new(
+            "multi-line-timeout",
+            Kind::Seconds { min: 0, max: SECONDS_MAX },
+            Preset::Int(0),
+            "Take what is there as a message when nothing was added for so many seconds, looked at once a second; 0 waits for the \
+             next message.",
+        ),
+    ],
+};
+
+const MULTI_LINE_MODES: &[Word] = &[
+    Word::new("none", "Each line is a message."),
+    Word::new("indented", "A line that begins with a blank or a tab belongs to the one before it."),
+    Word::new(
+        "prefix-garbage",
+        "A message begins where multi-line-prefix() matches; what comes after multi-line-garbage() is dropped.",
+    )
+    .alias(&["regexp"]),
+    Word::new("prefix-suffix", "A message begins where multi-line-prefix() matches and ends where multi-line-suffix() does."),
+    Word::new("empty-line-separated", "An empty line ends a message."),
+    Word::not_yet("smart", "write `prefix-garbage` with a multi-line-prefix() for the first lines of your messages"),
+];
+
+/// Options of things that a source makes; a file is only read.
+pub static NOT_MADE: Group = Group {
+    name: "owner and permissions",
+    options: &[
+        Opt::no_effect("owner", NOT_MADE_HELP),
+        Opt::no_effect("group", NOT_MADE_HELP),
+        Opt::no_effect("perm", NOT_MADE_HELP),
+        Opt::no_effect("dir-owner", NOT_MADE_HELP),
+        Opt::no_effect("dir-group", NOT_MADE_HELP),
+        Opt::no_effect("dir-perm", NOT_MADE_HELP),
+        Opt::no_effect("create-dirs", NOT_MADE_HELP),
+    ],
+};
+
+const NOT_MADE_HELP: &str = "the file is read, not made";
 
 const JOIN: &str =
     "remove it: each line is a message; senders that use octet counting may have several lines in one";

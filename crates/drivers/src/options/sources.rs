@@ -1,7 +1,9 @@
 //! The sources.
 
+mod file;
 mod local;
 mod network;
 
+pub use file::{FILE, WILDCARD_FILE};
 pub use local::{EXAMPLE_MSG_GENERATOR, INTERNAL, PIPE, STDIN, UNIX_DGRAM, UNIX_STREAM};
 pub use network::{NETWORK, SYSLOG, TCP, TCP6, UDP, UDP6};

@@ -37,8 +37,6 @@ const RUN: &str = "let a program do it: `program(\"command\" template(\"...\"))`
 const PARSE: &str = "this parser comes in a later version; until then take values out with `regexp-parser()`, `subst()` or filter with `match()`";
 
 pub const UNAVAILABLE: &[Unavailable] = &[
-    source("file", FILE),
-    source("wildcard-file", FILE),
     source("program", "start the program yourself and let it write to a `pipe()`"),
     source("pacct", "read process accounting with `lastcomm`"),
     source("system", SYSTEM),

@@ -4,6 +4,7 @@ use engine::reader::Input;
 use mio::Registry;
 use mio::unix::SourceFd;
 use std::io;
+use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd};
 
 /// Reads any descriptor that the readiness loop can watch.
@@ -21,14 +22,27 @@ impl<F: AsFd + AsRawFd + Send> Input for FdInput<F> {
 }
 
 /// Reads up to `max` bytes to the end of a vector, without clearing the room first.
-#[allow(unsafe_code)]
 pub fn read_spare(fd: &impl AsFd, into: &mut Vec<u8>, max: usize) -> io::Result<usize> {
+    fill(into, max, |room| Ok(rustix::io::read(fd, room)?.0.len()))
+}
+
+/// The same from a place in a file.
+pub fn read_spare_at(fd: &impl AsFd, into: &mut Vec<u8>, max: usize, offset: u64) -> io::Result<usize> {
+    fill(into, max, |room| Ok(rustix::io::pread(fd, room, offset)?.0.len()))
+}
+
+#[allow(unsafe_code)]
+fn fill(
+    into: &mut Vec<u8>,
+    max: usize,
+    read: impl FnOnce(&mut [MaybeUninit<u8>]) -> io::Result<usize>,
+) -> io::Result<usize> {
     into.reserve(max);
     let length = into.len();
     let room = into.spare_capacity_mut();
     let max = max.min(room.len());
-    let read = rustix::io::read(fd, &mut room[..max])?.0.len();
-    // SAFETY: read() initialised the first `read` bytes of the spare capacity, which begins at `length`; `read <= max <= room`.
+    let read = read(&mut room[..max])?;
+    // SAFETY: both callers pass what the kernel said: it initialised the first `read` bytes of the spare capacity, which begins at `length`; `read <= max <= room`.
     unsafe { into.set_len(length + read) };
     Ok(read)
 }

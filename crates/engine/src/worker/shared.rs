@@ -57,6 +57,7 @@ pub struct Shared {
     next_worker: AtomicUsize,
     /// Sources whose log paths keep messages.
     stateful: RwLock<Vec<Arc<Source>>>,
+    state: OnceLock<Arc<state::Store>>,
 }
 
 impl Shared {
@@ -72,7 +73,18 @@ impl Shared {
             spare: Mutex::default(),
             next_worker: AtomicUsize::new(0),
             stateful: RwLock::default(),
+            state: OnceLock::new(),
         })
+    }
+
+    /// Called once, before sources are started, when there is something to remember over restarts.
+    pub fn set_state(&self, store: state::Store) {
+        let _ = self.state.set(Arc::new(store));
+    }
+
+    /// Where sources remember how far they have come; without [`Shared::set_state`] only while the process lives.
+    pub fn state(&self) -> &Arc<state::Store> {
+        self.state.get_or_init(|| Arc::new(state::Store::in_memory()))
     }
 
     /// Called once, when all workers are made.

@@ -55,7 +55,13 @@ fn a_full_queue_drops_and_counts() {
         String::new(),
         SourceSettings::ready_made(Default::default(), Arc::default()),
     );
-    let queue = Queue { entries: Mutex::default(), posted: Mutex::default(), limit: 3, waker, source: Arc::clone(&source) };
+    let queue = Queue {
+        entries: Mutex::default(),
+        posted: Mutex::default(),
+        limit: 3,
+        waker,
+        source: Arc::clone(&source),
+    };
     let entry = oplog::Entry { time: Default::default(), level: oplog::Level::Notice, message: "m".into() };
     (0..5).for_each(|_| queue.push(&entry));
     assert_eq!(queue.entries.lock().len(), 3);

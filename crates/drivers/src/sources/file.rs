@@ -1,0 +1,103 @@
+//! `file()`: follows a file as it is written, over rotation and restarts, from where the last reader was.
+
+mod acks;
+mod cut;
+mod encoded;
+mod follow;
+mod followed;
+mod identity;
+mod multi_line;
+mod port;
+mod roster;
+mod settings;
+mod tail;
+mod wanted;
+mod watch;
+
+pub use follow::Following;
+pub use settings::{Place, matching, source};
+pub use wanted::Wanted;
+
+use super::stdin::{PolledInput, serve};
+use conf_schema::Settings;
+use diag::Diagnostics;
+use engine::Shared;
+use engine::driver::{BuildContext, SourceDriver, Start};
+use engine::source::Source;
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Files of a path with a wildcard in its name, as in syslog-ng.
+const WILDCARD_FILES: usize = 100;
+/// The kernel's messages as lines.
+const KERNEL: &str = "/proc/kmsg";
+
+pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+    let path = s.path("path")?.to_owned();
+    let recursive = s.bool("recursive").unwrap_or(false);
+    let method = s.choice("follow-method");
+    let pattern = path.file_name().and_then(|name| name.to_str()).filter(|name| name.contains(['*', '?']));
+    let wanted = match pattern {
+        None => Wanted::One(path.clone()),
+        // The old form of wildcard-file().
+        Some(pattern) => {
+            let base = path.parent().filter(|base| !base.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            matching(s, "path", base.to_owned(), pattern, None, recursive, diags)?
+        }
+    };
+    let files_max = if pattern.is_some() { WILDCARD_FILES } else { 1 };
+    let is_kernel = path == Path::new(KERNEL);
+    let place =
+        Place { driver: "file", wanted, files_max, method, list_freq: None, shown: path.clone(), is_kernel };
+    source(s, cx, place, diags)
+}
+
+/// Opens a source of files, or the device that stands where a file was expected.
+pub struct FileStart {
+    pub following: Arc<Following>,
+    pub reading: super::reading::Reading,
+}
+
+impl Start for FileStart {
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+        if let Wanted::One(path) = &self.following.wanted
+            && let Ok(meta) = std::fs::metadata(path)
+        {
+            let kind = meta.file_type();
+            let refused = |why: &str| Err(format!("cannot follow {}: {why}", path.display()));
+            if kind.is_fifo() {
+                return refused("it is a named pipe; write `pipe()`");
+            }
+            if kind.is_dir() {
+                return refused("it is a folder; write `wildcard-file(base-dir(...) filename-pattern(...))`");
+            }
+            if kind.is_socket() {
+                return refused("it is a socket; write `unix-dgram()` or `unix-stream()`");
+            }
+            if path == Path::new("/dev/kmsg") {
+                return refused("its records are not known; write `file(\"/proc/kmsg\")`");
+            }
+            if kind.is_char_device() || path == Path::new(KERNEL) {
+                return self.device(path, shared, source);
+            }
+        }
+        self.following.start(shared, source)
+    }
+}
+
+impl FileStart {
+    fn device(&self, path: &PathBuf, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+        let flags = nix::libc::O_NONBLOCK | nix::libc::O_NOCTTY;
+        let file = File::options().read(true).custom_flags(flags).open(path);
+        let file = file.map_err(|e| format!("cannot open {}: {e}", path.display()))?;
+        let transport = if path == Path::new(KERNEL) { "local+prockmsg" } else { "local+device" };
+        let input = PolledInput { fd: file, at_end: || {} };
+        serve(input, &self.reading, transport, path.as_os_str().as_bytes(), shared, source)
+    }
+}
+
+#[cfg(test)]
+mod tests;

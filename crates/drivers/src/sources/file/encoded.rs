@@ -1,0 +1,146 @@
+//! `encoding()` of files: decoded line by line, so that every place in the text has its place in the file.
+
+use encoding_rs::{Encoding, UTF_16BE, UTF_16LE};
+use memchr::memchr;
+use std::collections::VecDeque;
+
+pub struct Encoded {
+    encoding: &'static Encoding,
+    /// `pad-size()`: bytes of a record; otherwise lines.
+    record: Option<usize>,
+    /// A line that is longer is decoded in pieces.
+    line_max: usize,
+    /// Bytes of the line that is not complete yet.
+    raw: Vec<u8>,
+    /// Length as text and in the file of each line whose text was not consumed.
+    lines: VecDeque<(usize, usize)>,
+    /// Bytes of those lines in the file.
+    waiting: usize,
+}
+
+impl Encoded {
+    pub fn new(encoding: &'static Encoding, record: Option<usize>, line_max: usize) -> Encoded {
+        Encoded {
+            encoding,
+            record,
+            line_max: line_max.max(16),
+            raw: Vec::new(),
+            lines: VecDeque::new(),
+            waiting: 0,
+        }
+    }
+
+    /// Where the next bytes of the file go.
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.raw
+    }
+
+    /// Decodes the complete lines to the end of `text`. `is_start` says that the first of them begins the file.
+    pub fn decode(&mut self, text: &mut Vec<u8>, mut is_start: bool) {
+        let mut at = 0;
+        while let Some(length) = self.next_line(self.raw.get(at..).unwrap_or_default()) {
+            let line = self.raw.get(at..at + length).unwrap_or_default();
+            let before = text.len();
+            let (decoded, _) = match std::mem::take(&mut is_start) {
+                true => self.encoding.decode_with_bom_removal(line),
+                false => self.encoding.decode_without_bom_handling(line),
+            };
+            match self.record {
+                None => text.extend_from_slice(decoded.as_bytes()),
+                Some(_) => {
+                    let end = decoded.find(['\n', '\0']).unwrap_or(decoded.len());
+                    text.extend_from_slice(decoded.as_bytes().get(..end).unwrap_or_default());
+                    text.push(b'\n');
+                }
+            }
+            self.lines.push_back((text.len() - before, length));
+            self.waiting += length;
+            at += length;
+        }
+        self.raw.drain(..at);
+    }
+
+    /// The rest without an end of line.
+    pub fn decode_rest(&mut self, text: &mut Vec<u8>) {
+        let raw = std::mem::take(&mut self.raw);
+        let (decoded, _) = self.encoding.decode_without_bom_handling(&raw);
+        text.extend_from_slice(decoded.as_bytes());
+        self.lines.push_back((decoded.len(), raw.len()));
+        self.waiting += raw.len();
+    }
+
+    /// So many bytes of the text are done with.
+    pub fn consumed(&mut self, mut bytes: usize) {
+        while let Some((text, raw)) = self.lines.front_mut() {
+            if bytes < *text {
+                *text -= bytes;
+                return;
+            }
+            bytes -= *text;
+            self.waiting -= *raw;
+            self.lines.pop_front();
+        }
+    }
+
+    /// Bytes read from the file that were not consumed.
+    pub fn behind(&self) -> usize {
+        self.waiting + self.raw.len()
+    }
+
+    /// Whether half a line is here.
+    pub fn has_rest(&self) -> bool {
+        !self.raw.is_empty()
+    }
+
+    /// Whether no line was decoded that is still here.
+    pub fn is_unread(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    fn next_line(&self, raw: &[u8]) -> Option<usize> {
+        if let Some(size) = self.record {
+            return (raw.len() >= size).then_some(size);
+        }
+        let found = match self.encoding {
+            e if e == UTF_16LE => raw.chunks_exact(2).position(|c| c == b"\n\0").map(|n| n * 2 + 2),
+            e if e == UTF_16BE => raw.chunks_exact(2).position(|c| c == b"\0\n").map(|n| n * 2 + 2),
+            // In every other encoding the byte is a newline wherever it stands.
+            _ => memchr(b'\n', raw).map(|at| at + 1),
+        };
+        // Even: UTF-16 is not torn apart.
+        found.or_else(|| (raw.len() > self.line_max).then_some(self.line_max & !1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_in_the_text_are_places_in_the_file() {
+        let utf16: Vec<u8> = "\u{feff}é\n€uro\nrest".encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let mut encoded = Encoded::new(UTF_16LE, None, 1000);
+        let mut text = Vec::new();
+        for (at, byte) in utf16.iter().enumerate() {
+            encoded.buffer().push(*byte);
+            encoded.decode(&mut text, at < 8);
+        }
+        assert_eq!(text, "é\n€uro\n".as_bytes());
+        assert_eq!(encoded.behind(), utf16.len());
+        encoded.consumed("é\n".len() + 1);
+        assert_eq!(encoded.behind(), utf16.len() - 6, "half a line counts as unread");
+        encoded.consumed("€uro\n".len() - 1);
+        assert_eq!(encoded.behind(), 8);
+        encoded.decode_rest(&mut text);
+        assert!(text.ends_with(b"rest"));
+    }
+
+    #[test]
+    fn records_of_one_size() {
+        let mut encoded = Encoded::new(encoding_rs::WINDOWS_1252, Some(4), 1000);
+        encoded.buffer().extend_from_slice(b"\xe9\0\0\0ab\ncd");
+        let mut text = Vec::new();
+        encoded.decode(&mut text, true);
+        assert_eq!((String::from_utf8(text).expect("utf-8"), encoded.behind()), ("é\nab\n".to_owned(), 9));
+    }
+}

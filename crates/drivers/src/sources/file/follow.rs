@@ -1,0 +1,262 @@
+//! The watcher of one source: hears what happens to its files, keeps the roster, and gives each file a reader on one of the workers.
+
+use super::followed::{Ended, Followed};
+use super::identity::FileId;
+use super::port::{FilePort, Parts, PortOptions};
+use super::roster::{Opener, Roster, RosterOptions};
+use super::tail::{Begin, Tail, TailOptions};
+use super::wanted::Wanted;
+use super::watch::{Event, Method, Watch};
+use crate::sources::listener::register;
+use engine::source::Source;
+use engine::worker::{After, Port, PortContext};
+use engine::{Shared, Wake, WorkerHandle};
+use mio::unix::SourceFd;
+use parking_lot::Mutex;
+use record::{Context, NameId};
+use std::collections::hash_map::DefaultHasher;
+use std::fs::File;
+use std::hash::{Hash, Hasher};
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Everything the files of a source have in common.
+pub struct Following {
+    pub wanted: Wanted,
+    pub files_max: usize,
+    pub read_old: bool,
+    pub key: String,
+    pub method: Method,
+    /// `follow-freq()`
+    pub period: Duration,
+    /// `monitor-freq()`: how often folders are listed where there are no notifications.
+    pub list_period: Duration,
+    pub tail: TailOptions,
+    pub port: Arc<PortOptions>,
+    /// Of messages, without FILE_NAME.
+    pub group: Arc<str>,
+    pub local_name: Arc<str>,
+}
+
+impl Following {
+    /// Adds the watcher to a worker; files are opened from there.
+    pub fn start(self: &Arc<Following>, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+        let base = self.wanted.base();
+        let watch = Watch::new(self.method, base, self.period)
+            .map_err(|e| format!("cannot watch {}: {e}", base.display()))?;
+        let worker = shared.any_worker().ok_or("there are no workers")?;
+        let options = RosterOptions {
+            wanted: self.wanted.clone(),
+            files_max: self.files_max,
+            read_old: self.read_old,
+            key: self.key.clone(),
+        };
+        let roster = Roster::new(options, shared.state());
+        let readers = Readers {
+            following: Arc::clone(self),
+            workers: shared.workers().to_vec(),
+            source: Arc::clone(source),
+            ended: Arc::default(),
+        };
+        worker.add(move |token, cx| {
+            for fd in watch.descriptors() {
+                register(&fd.as_raw_fd(), cx.handle.registry(), token)?;
+            }
+            *readers.ended.watcher.lock() = Some(cx.handle.waker(token));
+            let port = FollowPort {
+                roster,
+                watch,
+                readers,
+                started: false,
+                incomplete: false,
+                listed: Instant::now(),
+                queued: false,
+            };
+            Ok(Box::new(port))
+        });
+        Ok(())
+    }
+}
+
+/// Makes readers.
+struct Readers {
+    following: Arc<Following>,
+    workers: Vec<WorkerHandle>,
+    source: Arc<Source>,
+    ended: Arc<EndedReaders>,
+}
+
+/// Readers that have ended since the watcher looked.
+#[derive(Default)]
+struct EndedReaders {
+    ids: Mutex<Vec<FileId>>,
+    watcher: Mutex<Option<Arc<dyn Wake>>>,
+}
+
+impl Ended for EndedReaders {
+    fn ended(&self, id: FileId) {
+        self.ids.lock().push(id);
+        let watcher = self.watcher.lock().clone();
+        if let Some(watcher) = watcher {
+            watcher.wake();
+        }
+    }
+}
+
+impl Opener for Readers {
+    fn open(&mut self, file: File, path: &Path, begin: Begin, followed: &Arc<Followed>) {
+        let following = &self.following;
+        let mut hasher = DefaultHasher::new();
+        followed.id.hash(&mut hasher);
+        let at = hasher.finish() as usize % self.workers.len().max(1);
+        let (Some(worker), Ok(tail)) = (self.workers.get(at), Tail::new(file, begin, &following.tail)) else {
+            return self.ended.ended(followed.id);
+        };
+        let mut context = Context::local(&following.group, &following.local_name, "local+file");
+        context.values.push((NameId::FILE_NAME, path.as_os_str().as_bytes().into()));
+        if begin == Begin::End {
+            // So that a restart goes on from here too.
+            drop(followed.tracker.mark(tail.position()));
+        }
+        let parts = Parts {
+            tail,
+            path: path.to_owned(),
+            followed: Arc::clone(followed),
+            context: Arc::new(context),
+            source: Arc::clone(&self.source),
+            options: Arc::clone(&following.port),
+            ended: Arc::clone(&self.ended) as Arc<dyn Ended>,
+        };
+        oplog::verbose("Following a file", &[("filename", &path.display())]);
+        worker.add(move |token, cx| Ok(Box::new(FilePort::new(parts, cx, token))));
+    }
+}
+
+struct FollowPort {
+    roster: Roster,
+    watch: Watch,
+    readers: Readers,
+    started: bool,
+    /// A folder is missing or cannot be watched: look again with every tick.
+    incomplete: bool,
+    /// When folders were listed last.
+    listed: Instant,
+    queued: bool,
+}
+
+impl FollowPort {
+    /// What is there below a folder, all folders watched.
+    fn list(&mut self, below: &Path) -> Vec<PathBuf> {
+        let mut paths = Vec::new();
+        let (watch, incomplete) = (&mut self.watch, &mut self.incomplete);
+        let mut folder = |path: &Path| *incomplete |= !watch.folder(path);
+        self.roster.wanted().list(below, &mut |path| paths.push(path), &mut folder);
+        if !self.watch.polls() {
+            paths.iter().for_each(|path| self.watch.link(path));
+        }
+        paths
+    }
+
+    fn look(&mut self) {
+        self.incomplete = false;
+        self.listed = Instant::now();
+        let base = self.roster.wanted().base().to_owned();
+        let mut paths = self.list(&base);
+        if self.started {
+            paths.extend(self.roster.paths());
+        } else if let Wanted::One(path) = self.roster.wanted()
+            && std::fs::symlink_metadata(path).is_err()
+        {
+            oplog::info(
+                "Follow-mode file source not found, deferring open",
+                &[("filename", &path.display())],
+            );
+        }
+        match std::mem::replace(&mut self.started, true) {
+            false => self.roster.start(paths, &mut self.readers),
+            true => paths.iter().for_each(|path| self.roster.examine(path, &mut self.readers)),
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::Modified(path) => {
+                if !self.roster.wake(&path) && self.roster.wanted().has(&path) {
+                    self.roster.examine(&path, &mut self.readers);
+                }
+            }
+            Event::Changed(path) => {
+                if self.roster.wanted().has(&path) {
+                    self.watch.link(&path);
+                    self.roster.examine(&path, &mut self.readers);
+                }
+            }
+            Event::Renamed { from, to } => {
+                if self.roster.wanted().has(&from) && !self.roster.wanted().has(&to) {
+                    self.roster.moved_away(&from, &to, &mut self.readers);
+                }
+            }
+            Event::Folder(path) => {
+                if self.roster.wanted().is_recursive() {
+                    let paths = self.list(&path);
+                    paths.iter().for_each(|path| self.roster.examine(path, &mut self.readers));
+                }
+            }
+            Event::Unwatched(_) => self.incomplete = true,
+            Event::Lost => {
+                self.look();
+                self.roster.wake_all();
+            }
+            // Known files each time, folders more rarely when told so.
+            Event::Look if self.listed.elapsed() >= self.readers.following.list_period => self.look(),
+            Event::Look => {
+                for path in self.roster.paths() {
+                    self.roster.examine(&path, &mut self.readers);
+                }
+            }
+        }
+    }
+}
+
+impl Port for FollowPort {
+    fn turn(&mut self, _cx: &mut PortContext) -> After {
+        let ended = std::mem::take(&mut *self.readers.ended.ids.lock());
+        for id in ended {
+            self.roster.ended(id, &mut self.readers);
+        }
+        if !self.started {
+            self.look();
+        }
+        let (events, more) = self.watch.events();
+        for event in events {
+            self.event(event);
+        }
+        if self.incomplete {
+            self.look();
+        }
+        if more { After::Again } else { After::Idle }
+    }
+
+    fn queued(&mut self) -> &mut bool {
+        &mut self.queued
+    }
+
+    fn retry(&self) -> bool {
+        self.incomplete
+    }
+
+    fn closed(&mut self, cx: &mut PortContext) {
+        *self.readers.ended.watcher.lock() = None;
+        for fd in self.watch.descriptors() {
+            // Fails only for a descriptor that was never registered.
+            let _ = cx.handle.registry().deregister(&mut SourceFd(&fd.as_raw_fd()));
+        }
+    }
+
+    fn source(&self) -> Option<&Arc<Source>> {
+        Some(&self.readers.source)
+    }
+}

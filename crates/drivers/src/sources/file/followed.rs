@@ -1,0 +1,121 @@
+//! What the watcher of a source and the reader of one of its files say to each other.
+
+use super::acks::Tracker;
+use super::identity::FileId;
+use engine::Wake;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// One file that is being read.
+pub struct Followed {
+    pub id: FileId,
+    pub tracker: Arc<Tracker>,
+    /// No path leads to the file any more: it is read to its end, and for a while longer.
+    let_go: AtomicBool,
+    /// Its reader was at the end after another file had taken its place.
+    drained: AtomicBool,
+    /// There are too many of those that were let go: no waiting for late writers.
+    hurried: AtomicBool,
+    /// The file that had this one's place before: it is read to its end first.
+    after: Option<Arc<Followed>>,
+    links: Mutex<Links>,
+}
+
+#[derive(Default)]
+struct Links {
+    reader: Option<Arc<dyn Wake>>,
+    /// Those that wait for this one's end.
+    heirs: Vec<Arc<Followed>>,
+    replaced: bool,
+}
+
+/// How a set of files hears of readers that have ended.
+pub trait Ended: Send + Sync {
+    fn ended(&self, id: FileId);
+}
+
+impl Followed {
+    pub fn new(id: FileId, tracker: Arc<Tracker>, after: Option<Arc<Followed>>) -> Arc<Followed> {
+        let followed = Arc::new(Followed {
+            id,
+            tracker,
+            let_go: AtomicBool::new(false),
+            drained: AtomicBool::new(false),
+            hurried: AtomicBool::new(false),
+            after: after.filter(|before| !before.is_drained()),
+            links: Mutex::default(),
+        });
+        if let Some(before) = &followed.after {
+            before.links.lock().heirs.push(Arc::clone(&followed));
+            before.replace();
+        }
+        followed
+    }
+
+    /// The reader is there.
+    pub fn attach(&self, reader: Arc<dyn Wake>) {
+        self.links.lock().reader = Some(reader);
+    }
+
+    /// Gives the reader a turn.
+    pub fn wake(&self) {
+        let reader = self.links.lock().reader.clone();
+        if let Some(reader) = reader {
+            reader.wake();
+        }
+    }
+
+    /// Another file takes its place when this one is read to its end.
+    fn replace(&self) {
+        self.links.lock().replaced = true;
+        self.wake();
+    }
+
+    pub fn let_go(&self) {
+        self.let_go.store(true, Ordering::SeqCst);
+        self.replace();
+    }
+
+    /// Another path leads to it.
+    pub fn keep(&self) {
+        self.let_go.store(false, Ordering::SeqCst);
+    }
+
+    pub fn is_let_go(&self) -> bool {
+        self.let_go.load(Ordering::SeqCst)
+    }
+
+    pub fn hurry(&self) {
+        self.hurried.store(true, Ordering::SeqCst);
+        self.wake();
+    }
+
+    pub fn is_hurried(&self) -> bool {
+        self.hurried.load(Ordering::SeqCst)
+    }
+
+    fn is_drained(&self) -> bool {
+        self.drained.load(Ordering::SeqCst)
+    }
+
+    /// Whether what had this file's place is read to its end.
+    pub fn may_begin(&self) -> bool {
+        self.after.as_ref().is_none_or(|before| before.is_drained())
+    }
+
+    /// The reader is at the end, or gone.
+    pub fn at_end(&self, gone: bool) {
+        let mut links = self.links.lock();
+        if gone {
+            links.reader = None;
+        }
+        if !(links.replaced || gone) {
+            return;
+        }
+        let heirs = std::mem::take(&mut links.heirs);
+        self.drained.store(true, Ordering::SeqCst);
+        drop(links);
+        heirs.iter().for_each(|heir| heir.wake());
+    }
+}

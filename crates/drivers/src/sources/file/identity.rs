@@ -1,0 +1,163 @@
+//! Which file is which: device and inode, and because inodes are given out again, a fingerprint of the file's beginning.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::unix::fs::{FileExt, MetadataExt};
+
+/// Bytes of the beginning that are compared.
+pub const HEAD_MAX: usize = 1024;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId {
+    pub dev: u64,
+    pub ino: u64,
+}
+
+impl FileId {
+    pub fn of(meta: &Metadata) -> FileId {
+        FileId { dev: meta.dev(), ino: meta.ino() }
+    }
+
+    /// The name of its record in the state file.
+    pub fn name(self, source: &str) -> Vec<u8> {
+        format!("{source}/{:x}:{:x}", self.dev, self.ino).into_bytes()
+    }
+
+    /// The other way round.
+    pub fn from_name(name: &[u8]) -> Option<FileId> {
+        let text = std::str::from_utf8(name).ok()?.rsplit_once('/')?.1;
+        let (dev, ino) = text.split_once(':')?;
+        Some(FileId { dev: u64::from_str_radix(dev, 16).ok()?, ino: u64::from_str_radix(ino, 16).ok()? })
+    }
+}
+
+/// The bytes a file begins with, as many as there were, at most [`HEAD_MAX`].
+#[derive(Default)]
+pub struct Head {
+    bytes: Vec<u8>,
+    hash: u64,
+}
+
+impl Head {
+    /// Whether the file still begins so. Takes in what it has grown by.
+    pub fn check(&mut self, file: &File) -> io::Result<bool> {
+        let mut now = [0; HEAD_MAX];
+        let length = read_front(file, &mut now)?;
+        let now = now.get(..length).unwrap_or_default();
+        if !now.starts_with(&self.bytes) {
+            return Ok(false);
+        }
+        if now.len() > self.bytes.len() {
+            self.bytes = now.to_vec();
+            self.hash = fnv1a(now);
+        }
+        Ok(true)
+    }
+
+    pub fn clear(&mut self) {
+        *self = Head::default();
+    }
+}
+
+fn read_front(file: &File, into: &mut [u8]) -> io::Result<usize> {
+    let mut length = 0;
+    while let Some(rest) = into.get_mut(length..).filter(|rest| !rest.is_empty()) {
+        match file.read_at(rest, length as u64) {
+            Ok(0) => break,
+            Ok(n) => length += n,
+            Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+            Err(e) => return Err(e),
+        }
+    }
+    Ok(length)
+}
+
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, b| (hash ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3))
+}
+
+/// A place in a file whose beginning is known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Position {
+    pub offset: u64,
+    head_bytes: u16,
+    head_hash: u64,
+}
+
+/// The version of a stored position.
+const VERSION: u8 = 1;
+
+impl Position {
+    pub fn new(offset: u64, head: &Head) -> Position {
+        Position { offset, head_bytes: head.bytes.len() as u16, head_hash: head.hash }
+    }
+
+    /// Whether the file is the one this place was in.
+    pub fn is_in(&self, file: &File) -> io::Result<bool> {
+        if file.metadata()?.len() < self.offset {
+            return Ok(false);
+        }
+        let mut now = [0; HEAD_MAX];
+        let length = read_front(file, &mut now)?;
+        let head = now.get(..length).and_then(|now| now.get(..usize::from(self.head_bytes)));
+        Ok(head.is_some_and(|head| head.is_empty() || fnv1a(head) == self.head_hash))
+    }
+
+    /// As docs/state-format.md says, the path last.
+    pub fn encode(&self, path: &[u8], out: &mut Vec<u8>) {
+        out.clear();
+        out.push(VERSION);
+        out.extend_from_slice(&self.offset.to_le_bytes());
+        out.extend_from_slice(&self.head_bytes.to_le_bytes());
+        out.extend_from_slice(&self.head_hash.to_le_bytes());
+        out.extend_from_slice(path);
+    }
+
+    /// The position and the path.
+    pub fn decode(value: &[u8]) -> Option<(Position, &[u8])> {
+        let (version, rest) = value.split_first()?;
+        let (offset, rest) = rest.split_first_chunk::<8>()?;
+        let (bytes, rest) = rest.split_first_chunk::<2>()?;
+        let (hash, path) = rest.split_first_chunk::<8>()?;
+        let position = Position {
+            offset: u64::from_le_bytes(*offset),
+            head_bytes: u16::from_le_bytes(*bytes),
+            head_hash: u64::from_le_bytes(*hash),
+        };
+        (*version == VERSION).then_some((position, path))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_records_come_back() {
+        let id = FileId { dev: 0xfd01, ino: 77 };
+        assert_eq!(FileId::from_name(&id.name("affile_sd_curpos(/a/b)")), Some(id));
+        assert_eq!(FileId::from_name(b"x"), None);
+        let position = Position { offset: 5, head_bytes: 3, head_hash: 9 };
+        let mut value = Vec::new();
+        position.encode(b"/a/b", &mut value);
+        assert_eq!(Position::decode(&value), Some((position, &b"/a/b"[..])));
+        assert_eq!(Position::decode(&value[..10]), None);
+    }
+
+    #[test]
+    fn a_file_is_known_by_its_beginning() {
+        let dir = tempfile::tempdir().expect("folder");
+        let path = dir.path().join("f");
+        let mut head = Head::default();
+        std::fs::write(&path, "abc").expect("write");
+        let file = File::open(&path).expect("open");
+        assert!(head.check(&file).expect("read"));
+        let position = Position::new(3, &head);
+        std::fs::write(&path, "abcdef").expect("write");
+        assert!(head.check(&file).expect("read") && position.is_in(&file).expect("read"));
+        std::fs::write(&path, "xbcdef").expect("write");
+        assert!(!head.check(&file).expect("read") && !position.is_in(&file).expect("read"));
+        std::fs::write(&path, "ab").expect("write");
+        assert!(!position.is_in(&file).expect("read"));
+    }
+}

@@ -1,0 +1,213 @@
+//! `multi-line-mode()`: lines that belong together become one message. Works on the same sliding text as [`wire::Framer`].
+
+use memchr::memchr;
+use pattern::{Cache, Pattern, Slots};
+use record::Span;
+use std::sync::Arc;
+use wire::FramerOptions;
+
+#[derive(Clone)]
+pub enum Mode {
+    /// A line that begins with a blank belongs to the one before it.
+    Indented,
+    /// An empty line ends a message.
+    EmptyLineSeparated,
+    /// A message begins with `prefix`; from `garbage` on everything is dropped up to the next `prefix`.
+    PrefixGarbage { prefix: Option<Arc<Pattern>>, garbage: Option<Arc<Pattern>> },
+    /// A message begins with `prefix` and ends with `suffix`; what stands between two is dropped.
+    PrefixSuffix { prefix: Option<Arc<Pattern>>, suffix: Arc<Pattern> },
+}
+
+/// What a line is to the message in work.
+enum Line {
+    Begins,
+    Belongs,
+    /// The message ends so many bytes into this line; the rest of the line is dropped.
+    Ends(usize),
+    /// Begins a message that ends so many bytes into the line.
+    Alone(usize),
+    /// Part of no message.
+    Dropped,
+}
+
+pub struct MultiLine {
+    mode: Mode,
+    options: FramerOptions,
+    cache: Cache,
+    slots: Slots,
+    /// Bytes of the tail that are whole lines, looked at already. `scanned <= tail length`.
+    scanned: usize,
+    /// Between a message and the next prefix.
+    skipping: bool,
+    /// The next bytes go on in a line whose beginning was handed out.
+    mid_line: bool,
+    /// The rest of the message in work is dropped: trim-large-messages(yes).
+    cut: bool,
+    truncated: u64,
+}
+
+impl MultiLine {
+    pub fn new(mode: Mode, options: FramerOptions) -> MultiLine {
+        MultiLine {
+            mode,
+            options: FramerOptions { log_msg_size: options.log_msg_size.max(1), ..options },
+            cache: Cache::new(),
+            slots: Slots::new(),
+            scanned: 0,
+            skipping: false,
+            mid_line: false,
+            cut: false,
+            truncated: 0,
+        }
+    }
+
+    pub fn take_truncated(&mut self) -> u64 {
+        std::mem::take(&mut self.truncated)
+    }
+
+    /// Hands out the messages that are known to be complete; returns where the tail begins.
+    pub fn scan(&mut self, text: &[u8], sink: &mut impl FnMut(Span)) -> usize {
+        let mut start = 0;
+        let mut at = std::mem::take(&mut self.scanned).min(text.len());
+        while let Some(length) = text.get(at..).and_then(|rest| memchr(b'\n', rest)) {
+            let (line, next) = (at..at + length, at + length + 1);
+            let kind = match std::mem::take(&mut self.mid_line) {
+                true if self.skipping => Line::Dropped,
+                true => Line::Belongs,
+                false => self.classify(text.get(line).unwrap_or_default(), at > start || self.cut),
+            };
+            match kind {
+                Line::Belongs => {}
+                Line::Begins => {
+                    self.emit(text, start, at, sink);
+                    start = at;
+                }
+                Line::Ends(length) => {
+                    self.emit(text, start, at + length, sink);
+                    start = next;
+                }
+                Line::Alone(length) => {
+                    self.emit(text, start, at, sink);
+                    self.emit(text, at, at + length, sink);
+                    start = next;
+                }
+                Line::Dropped => start = next,
+            }
+            at = next;
+        }
+        if self.skipping && text.len() - at > self.options.log_msg_size {
+            // Of a dropped line only its end matters.
+            self.mid_line = true;
+            return text.len();
+        }
+        if text.len() - start > self.options.log_msg_size {
+            start = self.split(text, start, sink);
+            self.mid_line |= start > at;
+            at = at.max(start);
+        }
+        self.scanned = at - start;
+        start
+    }
+
+    /// Nothing came for a while, or nothing will: the tail is a message.
+    pub fn finish(&mut self, text: &[u8], sink: &mut impl FnMut(Span)) {
+        self.scanned = 0;
+        if !self.skipping {
+            self.emit(text, 0, text.len(), sink);
+        }
+        if let Some(last) = text.last() {
+            self.mid_line = *last != b'\n';
+            self.cut = false;
+        }
+    }
+
+    fn classify(&mut self, line: &[u8], is_open: bool) -> Line {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        match self.mode.clone() {
+            Mode::Indented => match line.first() {
+                Some(b' ' | b'\t') => Line::Belongs,
+                _ => Line::Begins,
+            },
+            Mode::EmptyLineSeparated => match line.is_empty() {
+                true if is_open => Line::Ends(0),
+                true => Line::Dropped,
+                false => Line::Belongs,
+            },
+            Mode::PrefixGarbage { prefix, garbage } => {
+                let begins = prefix.as_ref().is_some_and(|p| p.is_match(line, &mut self.cache));
+                let end = match &garbage {
+                    Some(garbage) if begins || !self.skipping => self.find(garbage, line).map(|(at, _)| at),
+                    _ => None,
+                };
+                self.kind(begins, end, prefix.is_some())
+            }
+            Mode::PrefixSuffix { prefix, suffix } => {
+                let begins = prefix.as_ref().is_some_and(|p| p.is_match(line, &mut self.cache));
+                let end = match begins || !self.skipping {
+                    true => self.find(&suffix, line).map(|(_, end)| end),
+                    false => None,
+                };
+                self.kind(begins, end, prefix.is_some())
+            }
+        }
+    }
+
+    fn kind(&mut self, begins: bool, end: Option<usize>, has_prefix: bool) -> Line {
+        if self.skipping && !begins {
+            return Line::Dropped;
+        }
+        self.skipping = end.is_some() && has_prefix;
+        match end {
+            Some(end) if begins => Line::Alone(end),
+            Some(end) => Line::Ends(end),
+            None if begins => Line::Begins,
+            None => Line::Belongs,
+        }
+    }
+
+    fn find(&mut self, pattern: &Pattern, line: &[u8]) -> Option<(usize, usize)> {
+        let found = pattern.captures(line, 0, &mut self.cache, &mut self.slots);
+        self.slots.get(0).filter(|_| found)
+    }
+
+    fn emit(&mut self, text: &[u8], start: usize, end: usize, sink: &mut impl FnMut(Span)) {
+        if std::mem::take(&mut self.cut) || end <= start {
+            return;
+        }
+        let mut start = start;
+        if end.saturating_sub(start) > self.options.log_msg_size {
+            start = self.split(text.get(..end).unwrap_or(text), start, sink);
+            if std::mem::take(&mut self.cut) {
+                return;
+            }
+        }
+        let mut end = end;
+        while end > start && matches!(text.get(end - 1), Some(b'\r' | b'\n' | 0)) {
+            end -= 1;
+        }
+        if end > start || self.options.empty_lines {
+            sink(Span::between(start, end));
+        }
+    }
+
+    /// Hands out full pieces until the rest fits, or one only when the rest is to be dropped. Returns where the rest begins.
+    fn split(&mut self, text: &[u8], mut start: usize, sink: &mut impl FnMut(Span)) -> usize {
+        let limit = self.options.log_msg_size;
+        while text.len() - start > limit {
+            if self.cut {
+                return text.len();
+            }
+            self.truncated += 1;
+            sink(Span::new(start, limit));
+            start += limit;
+            if self.options.trim_large_messages {
+                self.cut = true;
+                return text.len();
+            }
+        }
+        start
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,219 @@
+//! The reader of one file: a port without a descriptor in the readiness loop, woken when there is something to read.
+
+use super::followed::{Ended, Followed};
+use super::tail::Tail;
+use engine::reader::SLAB_BYTES;
+use engine::source::Source;
+use engine::worker::{After, Port, PortContext};
+use engine::{Feed, Read};
+use record::{Batch, Context, Record};
+use std::io::ErrorKind;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Room after the read bytes for text made on the way.
+const ARENA_BYTES: usize = 16 * 1024;
+/// Reads in one turn; then the worker's other files and connections have theirs.
+const TURN_READS: usize = 4;
+/// A read that brings this much shows that there is more to come.
+const BUSY_BYTES: usize = 64 * 1024;
+/// Writers may still write into a file that was renamed or removed: it is read for so long after its last growth.
+const LINGER: Duration = Duration::from_secs(10);
+
+pub struct PortOptions {
+    pub fetch_limit: Option<usize>,
+    pub window_messages: Option<usize>,
+    pub multi_line_timeout: Option<Duration>,
+}
+
+pub struct FilePort {
+    tail: Tail,
+    path: PathBuf,
+    followed: Arc<Followed>,
+    context: Arc<Context>,
+    feed: Feed,
+    options: Arc<PortOptions>,
+    ended: Arc<dyn Ended>,
+    /// Of the last read that brought something.
+    grown: Instant,
+    queued: bool,
+    /// It is read to its end and will not be opened again.
+    finished: bool,
+    panicked: bool,
+}
+
+/// What a reader is made of.
+pub struct Parts {
+    pub tail: Tail,
+    pub path: PathBuf,
+    pub followed: Arc<Followed>,
+    pub context: Arc<Context>,
+    pub source: Arc<Source>,
+    pub options: Arc<PortOptions>,
+    pub ended: Arc<dyn Ended>,
+}
+
+impl FilePort {
+    pub fn new(parts: Parts, cx: &PortContext, token: mio::Token) -> FilePort {
+        let Parts { tail, path, followed, context, source, options, ended } = parts;
+        followed.attach(cx.handle.waker(token));
+        FilePort {
+            tail,
+            path,
+            followed,
+            context,
+            feed: Feed::new(source, options.window_messages, cx, token),
+            options,
+            ended,
+            grown: Instant::now(),
+            queued: false,
+            finished: false,
+            panicked: false,
+        }
+    }
+
+    /// Reads once. `Err` says what the turn comes to.
+    fn step(&mut self, cx: &mut PortContext) -> Result<usize, After> {
+        if !self.feed.may_read() {
+            return Err(After::Idle);
+        }
+        let began = Instant::now();
+        let wanted = if self.feed.is_costly() { SLAB_BYTES / 2 } else { SLAB_BYTES };
+        let mut batch = cx.batch();
+        batch.text.reserve(wanted + ARENA_BYTES);
+        let Batch { text, records, .. } = &mut batch;
+        let read = match self.tail.read(text, wanted, |span| records.push(Record::new(span))) {
+            Ok(0) => {
+                cx.recycle(batch);
+                return Err(self.at_end(cx));
+            }
+            Ok(read) => read,
+            Err(error) => {
+                cx.recycle(batch);
+                return Err(self.failed(&error));
+            }
+        };
+        self.grown = began;
+        let messages = batch.records.len();
+        self.run(batch, read, began, cx);
+        // A short read of a regular file means its end; should it have grown meanwhile, that is another notification.
+        if read < wanted { Err(self.at_end(cx)) } else { Ok(messages) }
+    }
+
+    fn run(&mut self, mut batch: Batch, bytes: usize, began: Instant, cx: &mut PortContext) {
+        self.feed.source.counters.truncated.add(self.tail.take_truncated() as usize);
+        batch.contexts.push(Arc::clone(&self.context));
+        let mark = Some(self.followed.tracker.mark(self.tail.position()));
+        self.feed.run_marked(batch, Read { bytes, busy: bytes >= BUSY_BYTES, began, mark }, cx);
+    }
+
+    /// Nothing more is there now.
+    fn at_end(&mut self, cx: &mut PortContext) -> After {
+        let still = self.grown.elapsed();
+        if self.options.multi_line_timeout.is_some_and(|limit| still >= limit) {
+            self.finish(cx);
+        }
+        self.followed.at_end(false);
+        if self.followed.is_let_go() && (still >= LINGER || self.followed.is_hurried()) {
+            self.finish(cx);
+            self.finished = true;
+            return After::Close;
+        }
+        After::Idle
+    }
+
+    /// What was read of a message without its end is one.
+    fn finish(&mut self, cx: &mut PortContext) {
+        if !self.tail.has_rest() {
+            return;
+        }
+        let mut batch = cx.batch();
+        let Batch { text, records, .. } = &mut batch;
+        self.tail.finish(text, |span| records.push(Record::new(span)));
+        self.run(batch, 0, Instant::now(), cx);
+    }
+
+    fn failed(&mut self, error: &std::io::Error) -> After {
+        match error.kind() {
+            ErrorKind::Interrupted => After::Again,
+            ErrorKind::WouldBlock => After::Idle,
+            _ => {
+                oplog::error(
+                    "Error reading a file, it is closed until it changes",
+                    &[("filename", &self.path.display()), ("error", error)],
+                );
+                After::Close
+            }
+        }
+    }
+
+    /// Looks whether the file was truncated or written anew.
+    fn check(&mut self, cx: &mut PortContext) -> std::io::Result<()> {
+        if let Some(lost) = self.tail.truncated()? {
+            // What was begun will not be ended.
+            self.finish(cx);
+            self.tail.restart()?;
+            match lost {
+                0 => oplog::verbose(
+                    "File was truncated, reading it from its beginning",
+                    &[("filename", &self.path.display())],
+                ),
+                _ => oplog::warning(
+                    "File was truncated before it was read to its end, reading it from its beginning",
+                    &[("filename", &self.path.display()), ("lost_bytes", &lost)],
+                ),
+            }
+            self.feed.source.counters.lost_bytes.add(lost as usize);
+        }
+        Ok(())
+    }
+}
+
+impl Port for FilePort {
+    fn turn(&mut self, cx: &mut PortContext) -> After {
+        if !self.followed.may_begin() {
+            return After::Idle;
+        }
+        if let Err(error) = self.check(cx) {
+            return self.failed(&error);
+        }
+        let mut fetched = 0;
+        for _ in 0..TURN_READS {
+            match self.step(cx) {
+                Ok(messages) => {
+                    fetched += messages;
+                    if self.options.fetch_limit.is_some_and(|limit| fetched >= limit) {
+                        break;
+                    }
+                }
+                Err(after) => return after,
+            }
+        }
+        After::Again
+    }
+
+    fn queued(&mut self) -> &mut bool {
+        &mut self.queued
+    }
+
+    fn retry(&self) -> bool {
+        self.followed.is_let_go() || (self.options.multi_line_timeout.is_some() && self.tail.has_rest())
+    }
+
+    fn panicked(&mut self) {
+        self.panicked = true;
+    }
+
+    fn closed(&mut self, _cx: &mut PortContext) {
+        if self.finished && !self.panicked {
+            self.followed.tracker.forget();
+        }
+        self.followed.at_end(true);
+        self.ended.ended(self.followed.id);
+    }
+
+    fn source(&self) -> Option<&Arc<Source>> {
+        Some(&self.feed.source)
+    }
+}

@@ -1,0 +1,316 @@
+//! The files of one source: which path leads to which file, what had its place before, and how many are open. Looks at the file system when
+//! told to, and opens through [`Opener`]; knows no workers and no notifications.
+
+use super::acks::Tracker;
+use super::followed::Followed;
+use super::identity::{FileId, Position};
+use super::tail::Begin;
+use super::wanted::{Wanted, regular};
+use state::Store;
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::ffi::OsStr;
+use std::fs::{File, Metadata};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirEntryExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Files that no path leads to any more and whose writers may still be there.
+const LET_GO_MAX: usize = 64;
+
+/// Makes a reader of a file.
+pub trait Opener {
+    fn open(&mut self, file: File, path: &Path, begin: Begin, followed: &Arc<Followed>);
+}
+
+pub struct RosterOptions {
+    pub wanted: Wanted,
+    /// `max-files()`
+    pub files_max: usize,
+    /// `read-old-records()`
+    pub read_old: bool,
+    /// persist-name(), or what stands for it.
+    pub key: String,
+}
+
+struct Entry {
+    followed: Arc<Followed>,
+    path: Option<PathBuf>,
+    /// Size and time of the last change when it was last looked at.
+    seen: (u64, i64, i64),
+}
+
+pub struct Roster {
+    options: RosterOptions,
+    store: Arc<Store>,
+    by_path: HashMap<PathBuf, FileId>,
+    files: HashMap<FileId, Entry>,
+    /// In the order in which they were let go.
+    let_go: VecDeque<FileId>,
+    /// What max-files() has no room for.
+    waiting: BTreeSet<PathBuf>,
+    /// What could not be opened: said once.
+    refused: HashSet<PathBuf>,
+    started: bool,
+}
+
+impl Roster {
+    pub fn new(options: RosterOptions, store: &Arc<Store>) -> Roster {
+        Roster {
+            options,
+            store: Arc::clone(store),
+            by_path: HashMap::new(),
+            files: HashMap::new(),
+            let_go: VecDeque::new(),
+            waiting: BTreeSet::new(),
+            refused: HashSet::new(),
+            started: false,
+        }
+    }
+
+    pub fn wanted(&self) -> &Wanted {
+        &self.options.wanted
+    }
+
+    /// The first look: `paths` are those that are there. Files that were renamed while nobody looked are read to their ends.
+    pub fn start(&mut self, paths: Vec<PathBuf>, opener: &mut dyn Opener) {
+        let there: HashSet<FileId> =
+            paths.iter().filter_map(|path| regular(path)).map(|meta| FileId::of(&meta)).collect();
+        let mut lost = Vec::new();
+        let prefix = format!("{}/", self.options.key);
+        for (name, value) in self.store.with_prefix(prefix.as_bytes()) {
+            let (Some(id), Some((position, path))) = (FileId::from_name(&name), Position::decode(&value))
+            else {
+                continue;
+            };
+            if there.contains(&id) {
+                continue;
+            }
+            let path = PathBuf::from(OsStr::from_bytes(path));
+            match renamed(id, &position, &path) {
+                Some((changed, file)) => lost.push((changed, id, position, path, file)),
+                // The folder is there and the file is not: nobody will ask for its position again.
+                None if folder_has_files(&path) => self.store.remove(&name),
+                None => {}
+            }
+        }
+        // Of several generations the oldest is read first.
+        lost.sort_by_key(|(changed, id, ..)| (*changed, *id));
+        let mut before: HashMap<PathBuf, Arc<Followed>> = HashMap::new();
+        for (_, id, position, path, file) in lost {
+            let after = before.get(&path).cloned();
+            let followed = self.add(id, file, &path, Begin::At(position), after, opener);
+            self.leave(id);
+            before.insert(path, followed);
+        }
+        for path in paths {
+            let after = before.get(&path).cloned();
+            self.examine_after(&path, after, opener);
+        }
+        self.started = true;
+    }
+
+    /// Looks at what a path leads to.
+    pub fn examine(&mut self, path: &Path, opener: &mut dyn Opener) {
+        self.examine_after(path, None, opener);
+    }
+
+    fn examine_after(&mut self, path: &Path, after: Option<Arc<Followed>>, opener: &mut dyn Opener) {
+        let Some(meta) = regular(path) else {
+            self.waiting.remove(path);
+            self.refused.remove(path);
+            self.path_gone(path);
+            return;
+        };
+        let id = FileId::of(&meta);
+        let seen = seen(&meta);
+        let known = self.by_path.get(path).copied();
+        if known == Some(id)
+            && let Some(entry) = self.files.get_mut(&id)
+            && entry.path.is_some()
+        {
+            if entry.seen != seen {
+                entry.seen = seen;
+                entry.followed.wake();
+            }
+            return;
+        }
+        let before = known.and_then(|old| self.files.get(&old)).map(|entry| Arc::clone(&entry.followed));
+        self.path_gone(path);
+        if let Some(entry) = self.files.get_mut(&id) {
+            // Renamed, or a second name of the same file.
+            let replaced = entry.path.replace(path.to_owned());
+            entry.seen = seen;
+            entry.followed.keep();
+            entry.followed.tracker.moved(path);
+            entry.followed.wake();
+            self.let_go.retain(|other| *other != id);
+            if let Some(other) = replaced.filter(|other| regular(other).is_some_and(|m| FileId::of(&m) == id))
+            {
+                // The first name stays the one it is known by.
+                entry.path = Some(other);
+            }
+            self.by_path.insert(path.to_owned(), id);
+            return;
+        }
+        if self.files.len() - self.let_go.len() >= self.options.files_max {
+            if self.waiting.is_empty() {
+                oplog::warning(
+                    "There are more files than max-files() allows, further ones wait until another one is gone",
+                    &[
+                        ("source", &self.options.key),
+                        ("max_files", &self.options.files_max),
+                        ("file", &path.display()),
+                    ],
+                );
+            }
+            self.waiting.insert(path.to_owned());
+            return;
+        }
+        match open(path) {
+            Ok((file, meta)) => {
+                let id = FileId::of(&meta);
+                if self.files.contains_key(&id) {
+                    return;
+                }
+                self.waiting.remove(path);
+                self.refused.remove(path);
+                let begin = if self.started || self.options.read_old { Begin::Start } else { Begin::End };
+                self.add(id, file, path, begin, before.or(after), opener);
+                self.by_path.insert(path.to_owned(), id);
+            }
+            Err(error) => {
+                if self.refused.len() < self.options.files_max && self.refused.insert(path.to_owned()) {
+                    oplog::error(
+                        "Cannot open a file for reading",
+                        &[("filename", &path.display()), ("error", &error)],
+                    );
+                }
+            }
+        }
+    }
+
+    /// A file that had a wanted path was renamed to a path that is not: should it not be known, it is read to its end nevertheless.
+    pub fn moved_away(&mut self, from: &Path, to: &Path, opener: &mut dyn Opener) {
+        let Some(meta) = regular(to) else { return };
+        if self.files.contains_key(&FileId::of(&meta)) {
+            return;
+        }
+        let Ok((file, meta)) = open(to) else { return };
+        let id = FileId::of(&meta);
+        let before =
+            self.by_path.get(from).and_then(|old| self.files.get(old)).map(|e| Arc::clone(&e.followed));
+        self.path_gone(from);
+        self.add(id, file, from, Begin::Start, before, opener);
+        // The next file at the path comes after this one.
+        self.by_path.insert(from.to_owned(), id);
+    }
+
+    fn add(
+        &mut self,
+        id: FileId,
+        file: File,
+        path: &Path,
+        begin: Begin,
+        after: Option<Arc<Followed>>,
+        opener: &mut dyn Opener,
+    ) -> Arc<Followed> {
+        let (tracker, known) = Tracker::open(&self.store, id.name(&self.options.key), path);
+        let followed = Followed::new(id, tracker, after);
+        let begin = known.map_or(begin, Begin::At);
+        let seen = file.metadata().map(|meta| seen(&meta)).unwrap_or_default();
+        opener.open(file, path, begin, &followed);
+        let entry = Entry { followed: Arc::clone(&followed), path: Some(path.to_owned()), seen };
+        self.files.insert(id, entry);
+        followed
+    }
+
+    /// No file is at this path any more, or another one.
+    fn path_gone(&mut self, path: &Path) {
+        let Some(id) = self.by_path.remove(path) else { return };
+        if self.files.get(&id).is_some_and(|entry| entry.path.as_deref() == Some(path)) {
+            self.leave(id);
+        }
+    }
+
+    fn leave(&mut self, id: FileId) {
+        let Some(entry) = self.files.get_mut(&id) else { return };
+        entry.path = None;
+        entry.followed.let_go();
+        self.let_go.push_back(id);
+        if self.let_go.len() > LET_GO_MAX
+            && let Some(oldest) = self.let_go.pop_front()
+            && let Some(entry) = self.files.get(&oldest)
+        {
+            entry.followed.hurry();
+            self.let_go.push_back(oldest);
+        }
+    }
+
+    /// The reader of a file has ended: there is room for one that waits.
+    pub fn ended(&mut self, id: FileId, opener: &mut dyn Opener) {
+        let Some(entry) = self.files.remove(&id) else { return };
+        self.let_go.retain(|other| *other != id);
+        if let Some(path) = entry.path {
+            self.by_path.remove(&path);
+        }
+        if let Some(path) = self.waiting.pop_first() {
+            self.examine(&path, opener);
+        }
+    }
+
+    /// Everything that is known or waits, for a look at each.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        match &self.options.wanted {
+            Wanted::One(path) => vec![path.clone()],
+            Wanted::Matching(_) => self.by_path.keys().cloned().collect(),
+        }
+    }
+
+    /// The reader of a path, if it has one.
+    pub fn wake(&self, path: &Path) -> bool {
+        let entry = self.by_path.get(path).and_then(|id| self.files.get(id));
+        if let Some(entry) = entry {
+            entry.followed.wake();
+        }
+        entry.is_some()
+    }
+
+    /// Notifications were lost: everybody looks.
+    pub fn wake_all(&self) {
+        self.files.values().for_each(|entry| entry.followed.wake());
+    }
+}
+
+fn seen(meta: &Metadata) -> (u64, i64, i64) {
+    (meta.len(), meta.mtime(), meta.mtime_nsec())
+}
+
+fn open(path: &Path) -> std::io::Result<(File, Metadata)> {
+    // Without waiting for a writer, should it have become a pipe meanwhile.
+    let flags = nix::libc::O_NONBLOCK | nix::libc::O_NOCTTY;
+    let file = std::fs::OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let meta = file.metadata()?;
+    match meta.is_file() {
+        true => Ok((file, meta)),
+        false => Err(std::io::Error::other("it is no regular file")),
+    }
+}
+
+/// The file of a stored position under another name in the same folder, with the time of its last change.
+fn renamed(id: FileId, position: &Position, path: &Path) -> Option<(i64, File)> {
+    let entries = std::fs::read_dir(path.parent()?).ok()?;
+    let found = entries.flatten().find(|entry| {
+        entry.ino() == id.ino && entry.metadata().is_ok_and(|meta| meta.is_file() && FileId::of(&meta) == id)
+    })?;
+    let (file, meta) = open(&found.path()).ok()?;
+    let same = FileId::of(&meta) == id && position.is_in(&file).ok()?;
+    same.then_some((meta.mtime(), file))
+}
+
+fn folder_has_files(path: &Path) -> bool {
+    path.parent().and_then(|folder| std::fs::read_dir(folder).ok()).is_some_and(|mut it| it.next().is_some())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,153 @@
+//! One open file: read from where the last reader was, cut into messages, watched for truncation. Knows no workers and no paths.
+
+use super::cut::{Cutter, decoded};
+use super::encoded::Encoded;
+use super::identity::{Head, Position};
+use super::multi_line::Mode;
+use crate::sources::input::read_spare_at;
+use encoding_rs::Encoding;
+use record::Span;
+use std::fs::File;
+use std::io;
+use wire::{FramerOptions, Framing};
+
+/// How a file's bytes become messages.
+#[derive(Clone)]
+pub struct TailOptions {
+    pub framing: FramerOptions,
+    pub multi_line: Option<Mode>,
+    pub encoding: Option<&'static Encoding>,
+}
+
+/// Where to begin in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin {
+    Start,
+    /// `read-old-records(no)`
+    End,
+    /// Where an earlier reader was, if it is still the same file; otherwise at the start.
+    At(Position),
+}
+
+pub struct Tail {
+    file: File,
+    options: TailOptions,
+    head: Head,
+    /// Where the next read begins.
+    offset: u64,
+    /// The largest size it was seen to have since its beginning was read.
+    size_seen: u64,
+    cutter: Cutter,
+    encoded: Option<Encoded>,
+    /// The text of the message that is not complete.
+    kept: Vec<u8>,
+}
+
+impl Tail {
+    pub fn new(file: File, begin: Begin, options: &TailOptions) -> io::Result<Tail> {
+        let offset = match begin {
+            Begin::Start => 0,
+            Begin::End => file.metadata()?.len(),
+            Begin::At(position) if position.is_in(&file)? => position.offset,
+            Begin::At(_) => 0,
+        };
+        let (cutter, encoded) = cutter(options);
+        let mut head = Head::default();
+        head.check(&file)?;
+        let options = options.clone();
+        Ok(Tail { file, options, head, offset, size_seen: offset, cutter, encoded, kept: Vec::new() })
+    }
+
+    /// Looks whether the file is still the one that was read. When it was truncated or written anew, reading begins at its start:
+    /// the bytes that were there and are lost, as far as they were seen. The caller then calls [`Tail::finish`] first.
+    pub fn truncated(&mut self) -> io::Result<Option<u64>> {
+        let size = self.file.metadata()?.len();
+        if size >= self.offset && self.head.check(&self.file)? {
+            self.size_seen = self.size_seen.max(size);
+            return Ok(None);
+        }
+        Ok(Some(self.size_seen.saturating_sub(self.offset)))
+    }
+
+    /// Begins at the start, after [`Tail::truncated`] and [`Tail::finish`].
+    pub fn restart(&mut self) -> io::Result<()> {
+        (self.cutter, self.encoded) = cutter(&self.options);
+        self.kept.clear();
+        self.offset = 0;
+        self.head.clear();
+        self.head.check(&self.file)?;
+        self.size_seen = self.file.metadata()?.len();
+        Ok(())
+    }
+
+    /// Reads once, up to `max` bytes, into an empty `text`, and hands out the complete messages in it. 0 is the end, for now.
+    pub fn read(&mut self, text: &mut Vec<u8>, max: usize, sink: impl FnMut(Span)) -> io::Result<usize> {
+        let read = match &mut self.encoded {
+            None => {
+                text.extend_from_slice(&self.kept);
+                read_spare_at(&self.file, text, max, self.offset)?
+            }
+            Some(encoded) => {
+                let is_start = self.offset == encoded.behind() as u64 && encoded.is_unread();
+                let read = read_spare_at(&self.file, encoded.buffer(), max, self.offset)?;
+                text.extend_from_slice(&self.kept);
+                encoded.decode(text, is_start);
+                read
+            }
+        };
+        if read == 0 {
+            return Ok(0);
+        }
+        self.offset += read as u64;
+        self.size_seen = self.size_seen.max(self.offset);
+        let consumed = self.cutter.scan(text, sink);
+        self.kept.clear();
+        self.kept.extend_from_slice(text.get(consumed..).unwrap_or_default());
+        if let Some(encoded) = &mut self.encoded {
+            encoded.consumed(consumed);
+        }
+        Ok(read)
+    }
+
+    /// The bytes of the unfinished message in `text`, which is empty, are a message.
+    pub fn finish(&mut self, text: &mut Vec<u8>, sink: impl FnMut(Span)) {
+        text.extend_from_slice(&self.kept);
+        self.kept.clear();
+        if let Some(encoded) = &mut self.encoded {
+            encoded.decode_rest(text);
+            encoded.consumed(text.len());
+        }
+        self.cutter.finish(text, sink);
+    }
+
+    /// Whether [`Tail::finish`] would bring anything.
+    pub fn has_rest(&self) -> bool {
+        !self.kept.is_empty() || self.encoded.as_ref().is_some_and(Encoded::has_rest)
+    }
+
+    /// Where the first message that was not handed out begins.
+    pub fn position(&self) -> Position {
+        let behind = self.encoded.as_ref().map_or(self.kept.len(), Encoded::behind);
+        Position::new(self.offset.saturating_sub(behind as u64), &self.head)
+    }
+
+    pub fn take_truncated(&mut self) -> u64 {
+        self.cutter.take_truncated()
+    }
+}
+
+fn cutter(options: &TailOptions) -> (Cutter, Option<Encoded>) {
+    let TailOptions { framing, multi_line, encoding } = options;
+    let encoded = encoding.map(|encoding| {
+        let record = match framing.framing {
+            Framing::Records(size) => Some(size as usize),
+            _ => None,
+        };
+        Encoded::new(encoding, record, framing.log_msg_size)
+    });
+    let framing = if encoded.is_some() { decoded(*framing) } else { *framing };
+    (Cutter::new(framing, multi_line.as_ref()), encoded)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,226 @@
+//! What tells a source that its files have changed: inotify on the folders they are in, or a timer.
+
+use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
+use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// `monitor-method()`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// inotify, but a timer where a file system is shared with other machines: the kernel hears nothing of what they do.
+    Auto,
+    Inotify,
+    Poll,
+}
+
+/// File systems whose files others change: NFS, CIFS, SMB2, FUSE, 9p, Ceph, AFS, OCFS2, GFS2.
+const SHARED: [i64; 9] = [
+    0x6969,
+    0xff53_4d42,
+    0xfe53_4d42,
+    0x6573_5546,
+    0x0102_1997,
+    0x00c3_6400,
+    0x5346_414f,
+    0x7461_636f,
+    0x0116_1970,
+];
+/// The shortest time between two looks.
+const PERIOD_MIN: Duration = Duration::from_millis(10);
+const EVENTS_BYTES: usize = 64 * 1024;
+
+/// What happened to a path.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Event {
+    /// Bytes were added, or it was truncated.
+    Modified(PathBuf),
+    /// A name came, went or leads elsewhere.
+    Changed(PathBuf),
+    /// A file in a watched folder has a new name in a watched folder.
+    Renamed { from: PathBuf, to: PathBuf },
+    /// A folder has come.
+    Folder(PathBuf),
+    /// A watched folder is gone.
+    Unwatched(PathBuf),
+    /// Some events were lost.
+    Lost,
+    /// Time to look at everything.
+    Look,
+}
+
+pub struct Watch {
+    inotify: Option<OwnedFd>,
+    timer: Option<OwnedFd>,
+    /// Path of each watched folder, and of each file that is watched itself because its name is a link.
+    watched: HashMap<i32, PathBuf>,
+    by_path: HashMap<PathBuf, i32>,
+    failed: bool,
+}
+
+impl Watch {
+    /// `base` says on which file system.
+    pub fn new(method: Method, base: &Path, period: Duration) -> io::Result<Watch> {
+        let poll = match method {
+            Method::Poll => true,
+            Method::Inotify => false,
+            Method::Auto => rustix::fs::statfs(base).is_ok_and(|fs| SHARED.contains(&(fs.f_type as i64))),
+        };
+        let inotify = match poll {
+            true => None,
+            false => match inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC) {
+                Ok(fd) => Some(fd),
+                Err(error) if method == Method::Auto => {
+                    oplog::warning("No inotify, files are looked at in turn", &[("error", &error)]);
+                    None
+                }
+                Err(error) => return Err(error.into()),
+            },
+        };
+        let timer = match inotify {
+            Some(_) => None,
+            None => Some(timer(period.max(PERIOD_MIN))?),
+        };
+        Ok(Watch { inotify, timer, watched: HashMap::new(), by_path: HashMap::new(), failed: false })
+    }
+
+    /// The descriptors that are readable when [`Watch::events`] has something.
+    pub fn descriptors(&self) -> impl Iterator<Item = &OwnedFd> {
+        self.inotify.iter().chain(&self.timer)
+    }
+
+    pub fn polls(&self) -> bool {
+        self.inotify.is_none()
+    }
+
+    /// Watches a folder. `false` when it is not there, or cannot be watched: then it has to be looked at.
+    pub fn folder(&mut self, path: &Path) -> bool {
+        let flags = WatchFlags::MODIFY
+            | WatchFlags::CREATE
+            | WatchFlags::DELETE
+            | WatchFlags::MOVED_FROM
+            | WatchFlags::MOVED_TO
+            | WatchFlags::ATTRIB
+            | WatchFlags::DELETE_SELF
+            | WatchFlags::MOVE_SELF
+            | WatchFlags::ONLYDIR;
+        self.add(path, flags)
+    }
+
+    /// Watches the file that a link leads to: its folder is another one.
+    pub fn link(&mut self, path: &Path) {
+        if std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
+            self.add(path, WatchFlags::MODIFY | WatchFlags::MOVE_SELF | WatchFlags::DELETE_SELF);
+        }
+    }
+
+    fn add(&mut self, path: &Path, flags: WatchFlags) -> bool {
+        let Some(fd) = &self.inotify else { return true };
+        match inotify::add_watch(fd, path, flags) {
+            Ok(number) => {
+                self.watched.insert(number, path.to_owned());
+                self.by_path.insert(path.to_owned(), number);
+                true
+            }
+            Err(rustix::io::Errno::NOENT | rustix::io::Errno::NOTDIR) => false,
+            Err(error) => {
+                if !std::mem::replace(&mut self.failed, true) {
+                    oplog::error(
+                        "Cannot watch a folder, it is looked at once a second (fs.inotify.max_user_watches says how many can be watched)",
+                        &[("folder", &path.display()), ("error", &error)],
+                    );
+                }
+                false
+            }
+        }
+    }
+
+    /// What has happened since the last call, and whether there may be more.
+    pub fn events(&mut self) -> (Vec<Event>, bool) {
+        let mut events = Vec::new();
+        if let Some(timer) = &self.timer {
+            let mut count = [0u8; 8];
+            if rustix::io::read(timer, &mut count[..]).is_ok() {
+                events.push(Event::Look);
+            }
+        }
+        let more = self.notified(&mut events);
+        (events, more)
+    }
+
+    fn notified(&mut self, events: &mut Vec<Event>) -> bool {
+        let Some(fd) = self.inotify.take() else { return false };
+        let mut buffer = vec![MaybeUninit::uninit(); EVENTS_BYTES];
+        let mut reader = inotify::Reader::new(&fd, &mut buffer);
+        let mut moved: Option<(u32, PathBuf)> = None;
+        let mut more = true;
+        // One buffer a turn.
+        let mut count = 0;
+        while count < EVENTS_BYTES / 32 {
+            let Ok(event) = reader.next() else {
+                more = false;
+                break;
+            };
+            count += 1;
+            let kind = event.events();
+            if kind.contains(ReadFlags::QUEUE_OVERFLOW) {
+                events.push(Event::Lost);
+                continue;
+            }
+            let number = event.wd();
+            let Some(base) = self.watched.get(&number) else { continue };
+            let path = match event.file_name() {
+                Some(name) => base.join(OsStr::from_bytes(name.to_bytes())),
+                None => base.clone(),
+            };
+            if kind.intersects(ReadFlags::IGNORED | ReadFlags::UNMOUNT) {
+                if let Some(path) = self.watched.remove(&number) {
+                    self.by_path.remove(&path);
+                    events.push(Event::Unwatched(path));
+                }
+            } else if kind.intersects(ReadFlags::DELETE_SELF | ReadFlags::MOVE_SELF) {
+                events.push(Event::Changed(path));
+            } else if kind.contains(ReadFlags::ISDIR) {
+                if kind.intersects(ReadFlags::CREATE | ReadFlags::MOVED_TO) {
+                    events.push(Event::Folder(path));
+                }
+            } else if kind.contains(ReadFlags::MODIFY) {
+                if events.last() != Some(&Event::Modified(path.clone())) {
+                    events.push(Event::Modified(path));
+                }
+            } else if kind.contains(ReadFlags::MOVED_FROM) {
+                moved = Some((event.cookie(), path.clone()));
+                events.push(Event::Changed(path));
+            } else {
+                if kind.contains(ReadFlags::MOVED_TO)
+                    && let Some((_, from)) = moved.take_if(|(cookie, _)| *cookie == event.cookie())
+                {
+                    // Before the look at the old name: what comes there comes after this file.
+                    let at = events
+                        .iter()
+                        .rposition(|e| *e == Event::Changed(from.clone()))
+                        .unwrap_or(events.len());
+                    events.insert(at, Event::Renamed { from, to: path.clone() });
+                }
+                events.push(Event::Changed(path));
+            }
+        }
+        self.inotify = Some(fd);
+        more
+    }
+}
+
+fn timer(period: Duration) -> io::Result<OwnedFd> {
+    let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+    let timer = rustix::time::timerfd_create(TimerfdClockId::Monotonic, flags)?;
+    let every = Timespec { tv_sec: period.as_secs() as i64, tv_nsec: period.subsec_nanos().into() };
+    let spec = Itimerspec { it_interval: every, it_value: every };
+    rustix::time::timerfd_settime(&timer, TimerfdTimerFlags::empty(), &spec)?;
+    Ok(timer)
+}

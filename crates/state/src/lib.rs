@@ -1,0 +1,8 @@
+//! What has to be known after a restart: a small map of names to records in one file, safe against crashes. Its format stands in
+//! docs/state-format.md.
+
+mod checksum;
+mod log;
+mod store;
+
+pub use store::Store;

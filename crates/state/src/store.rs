@@ -1,0 +1,216 @@
+//! The map and its file: each change is appended with one write, so that a killed process loses none; when the file has grown far
+//! beyond what it holds, it is written anew beside itself and renamed.
+
+use crate::log::{self, Change, HEADER, NAME_MAX, VALUE_MAX};
+use parking_lot::Mutex;
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+/// Names in the map; a further one is refused and said.
+const ENTRIES_MAX: usize = 1 << 20;
+/// A file smaller than this is never written anew.
+const REWRITE_MIN: u64 = 1 << 20;
+/// A file is written anew when it is so many times as large as what it holds.
+const REWRITE_FACTOR: u64 = 4;
+/// A larger file is not one of ours.
+const FILE_BYTES_MAX: u64 = 4 << 30;
+
+/// Shared by all that have something to remember. Calls are short: they never wait for the disk, only for the page cache, except when the
+/// file is written anew.
+pub struct Store {
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    map: BTreeMap<Box<[u8]>, Box<[u8]>>,
+    /// Bytes of the map as records.
+    live: u64,
+    disk: Option<Disk>,
+    buffer: Vec<u8>,
+}
+
+struct Disk {
+    path: PathBuf,
+    file: File,
+    /// Bytes of whole records, the header included.
+    length: u64,
+    /// What stands behind `length` is not known: the file has to be written anew.
+    torn: bool,
+}
+
+impl Store {
+    /// A store that is forgotten with the process.
+    pub fn in_memory() -> Store {
+        Store { inner: Mutex::default() }
+    }
+
+    /// Opens or makes the file. What a crash left half written at its end is cut off; a file of another format is an error.
+    pub fn open(path: &Path) -> io::Result<Store> {
+        let mut inner = Inner::default();
+        let bytes = match std::fs::metadata(path) {
+            Ok(meta) if meta.len() > FILE_BYTES_MAX => return Err(foreign("is too large")),
+            Ok(_) => std::fs::read(path)?,
+            Err(e) if e.kind() == ErrorKind::NotFound => Vec::new(),
+            Err(e) => return Err(e),
+        };
+        let length = match bytes.strip_prefix(&HEADER) {
+            // Nothing, or a header that was never finished.
+            None if bytes.len() < HEADER.len() && HEADER.starts_with(&bytes) => 0,
+            None => return Err(foreign("is no state file of this version")),
+            Some(mut rest) => {
+                while let Some((change, after)) = log::next(rest) {
+                    inner.note(&change);
+                    rest = after;
+                }
+                if !rest.is_empty() {
+                    let dropped = rest.len();
+                    oplog::warning(
+                        "The state file ends in a damaged record, which is left out",
+                        &[("file", &path.display()), ("bytes", &dropped)],
+                    );
+                }
+                bytes.len() - rest.len()
+            }
+        };
+        let file = append_to(path)?;
+        file.set_len(length as u64)?;
+        let mut disk = Disk { path: path.to_owned(), file, length: length as u64, torn: false };
+        if length == 0 {
+            disk.append(&HEADER)?;
+        }
+        inner.disk = Some(disk);
+        Ok(Store { inner: Mutex::new(inner) })
+    }
+
+    pub fn get(&self, name: &[u8]) -> Option<Vec<u8>> {
+        self.inner.lock().map.get(name).map(|value| value.to_vec())
+    }
+
+    /// All names that begin with `prefix`, in order, with their values.
+    pub fn with_prefix(&self, prefix: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let inner = self.inner.lock();
+        let from =
+            inner.map.range::<[u8], _>((std::ops::Bound::Included(prefix), std::ops::Bound::Unbounded));
+        from.take_while(|(name, _)| name.starts_with(prefix))
+            .map(|(name, value)| (name.to_vec(), value.to_vec()))
+            .collect()
+    }
+
+    /// Remembers a value. What cannot be remembered (too long, too many, disk full) is said; the map in memory goes on.
+    pub fn put(&self, name: &[u8], value: &[u8]) {
+        let mut inner = self.inner.lock();
+        let is_new = !inner.map.contains_key(name);
+        if name.len() > NAME_MAX || value.len() > VALUE_MAX || (is_new && inner.map.len() >= ENTRIES_MAX) {
+            drop(inner);
+            oplog::limited("state-full", oplog::Level::Error, "The state file takes no more names", &[]);
+            return;
+        }
+        inner.change(&Change { name, value: Some(value) });
+    }
+
+    pub fn remove(&self, name: &[u8]) {
+        let mut inner = self.inner.lock();
+        if inner.map.contains_key(name) {
+            inner.change(&Change { name, value: None });
+        }
+    }
+
+    /// Waits until the disk has it all.
+    pub fn sync(&self) -> io::Result<()> {
+        let file = self.inner.lock().disk.as_ref().map(|disk| disk.file.try_clone()).transpose()?;
+        file.map_or(Ok(()), |file| file.sync_data())
+    }
+}
+
+impl Inner {
+    fn note(&mut self, change: &Change<'_>) {
+        let old = match change.value {
+            Some(value) => {
+                self.live += log::size(change.name, value) as u64;
+                match self.map.get_mut(change.name) {
+                    Some(place) => Some(std::mem::replace(place, value.into())),
+                    None => self.map.insert(change.name.into(), value.into()),
+                }
+            }
+            None => self.map.remove(change.name),
+        };
+        if let Some(old) = old {
+            self.live -= log::size(change.name, &old) as u64;
+        }
+    }
+
+    fn change(&mut self, change: &Change<'_>) {
+        self.note(change);
+        if self.disk.is_none() {
+            return;
+        }
+        self.buffer.clear();
+        log::append(&mut self.buffer, change);
+        let Inner { map, live, disk, buffer } = self;
+        let Some(disk) = disk else { return };
+        let grown = disk.length > REWRITE_MIN && disk.length / REWRITE_FACTOR > *live;
+        let outcome = match disk.torn || grown {
+            true => disk.rewrite(map, *live),
+            false => disk.append(buffer),
+        };
+        if let Err(error) = outcome {
+            oplog::limited(
+                "state-write",
+                oplog::Level::Error,
+                "Cannot write the state file, positions may be old after a restart",
+                &[("file", &disk.path.display()), ("error", &error)],
+            );
+        }
+    }
+}
+
+impl Disk {
+    fn append(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if let Err(error) = self.file.write_all(bytes) {
+            // Half a record would hide all that come after it.
+            self.torn = self.file.set_len(self.length).is_err();
+            return Err(error);
+        }
+        self.length += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Writes everything to a new file, which then takes the place of the old one.
+    fn rewrite(&mut self, map: &BTreeMap<Box<[u8]>, Box<[u8]>>, live: u64) -> io::Result<()> {
+        let mut bytes = Vec::with_capacity(HEADER.len() + live as usize);
+        bytes.extend_from_slice(&HEADER);
+        for (name, value) in map {
+            log::append(&mut bytes, &Change { name, value: Some(value) });
+        }
+        let mut fresh = self.path.clone().into_os_string();
+        fresh.push(".new");
+        let fresh = PathBuf::from(fresh);
+        let mut file = append_to(&fresh)?;
+        file.set_len(0)?;
+        file.write_all(&bytes)?;
+        file.sync_data()?;
+        std::fs::rename(&fresh, &self.path)?;
+        self.file = file;
+        self.length = bytes.len() as u64;
+        self.torn = false;
+        if let Some(folder) = self.path.parent().filter(|p| !p.as_os_str().is_empty()) {
+            File::open(folder)?.sync_all()?;
+        }
+        Ok(())
+    }
+}
+
+fn append_to(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+}
+
+fn foreign(what: &str) -> io::Error {
+    io::Error::new(ErrorKind::InvalidData, format!("it {what}; move it away, and a new one will be made"))
+}
+
+#[cfg(test)]
+mod tests;
