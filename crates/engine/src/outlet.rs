@@ -32,6 +32,10 @@ pub struct Progress<'a> {
 
 /// Emptied buffers that are kept for the next batch, per worker.
 const SPARE_MAX: usize = 16;
+/// Of these a worker keeps so many when others left their full buffers at the outlet: they get empty ones back.
+const SPARE_KEPT: usize = 2;
+/// Emptied buffers that lie ready at an outlet for workers that leave full ones.
+const RETURNED_MAX: usize = 4;
 
 impl Progress<'_> {
     /// A chunk is finished: its tickets go back and its buffer is kept.
@@ -102,6 +106,9 @@ struct Queue {
     /// Something was finished since the last tick.
     progressed: bool,
     closed: bool,
+    /// Buffers of workers that left theirs here while another one was writing. Without them, one worker would make new buffers all the
+    /// time, and the other throw them away.
+    returned: Vec<Chunk>,
 }
 
 impl Queue {
@@ -203,6 +210,9 @@ impl Outlet {
                 let mut queue = self.queue.lock();
                 if queue.busy {
                     queue.again = true;
+                    if spare.is_empty() {
+                        spare.extend(queue.returned.pop());
+                    }
                     return;
                 }
                 if queue.chunks.is_empty() || queue.not_before.is_some_and(|at| at > Instant::now()) {
@@ -217,6 +227,9 @@ impl Outlet {
             let left: usize = work.iter().map(Chunk::messages).sum();
             let mut queue = self.queue.lock();
             queue.busy = false;
+            while queue.again && spare.len() > SPARE_KEPT && queue.returned.len() < RETURNED_MAX {
+                queue.returned.extend(spare.pop());
+            }
             let new: usize = queue.chunks.iter().map(Chunk::messages).sum();
             let done = queue.messages - left - new;
             queue.messages -= done;
@@ -301,6 +314,9 @@ impl Outlet {
             true => queue.stall(self.limits.lock().messages_max),
             false => 0,
         };
+        if !queue.progressed {
+            queue.returned.clear();
+        }
         queue.progressed = false;
         drop(queue);
         self.shed(cut);

@@ -119,6 +119,20 @@ pub(crate) struct SdataSigns {
     pub others: u64,
 }
 
+/// Where the signs of JSON stand in a window, in and outside strings alike.
+pub(crate) struct JsonSigns {
+    pub quotes: u64,
+    pub backslashes: u64,
+    /// `{` and `[`.
+    pub opens: u64,
+    /// `}` and `]`.
+    pub closes: u64,
+    /// `:` and `,`.
+    pub separators: u64,
+    pub blanks: u64,
+    pub digits: u64,
+}
+
 /// Work whose inner loops look at windows. [`with_lanes`] runs it compiled for the widest registers the processor has.
 pub(crate) trait Windowed {
     /// Must be `#[inline(always)]`, like all that is called with `L`.
@@ -131,6 +145,7 @@ pub(crate) trait Lanes: Copy {
     fn mask<const N: usize>(window: &[u8; 64], needles: [u8; N]) -> u64;
     /// `None` where looking for all of them costs more than looking for what comes next.
     fn sdata_signs(window: &[u8; 64]) -> Option<SdataSigns>;
+    fn json_signs(window: &[u8; 64]) -> JsonSigns;
 }
 
 /// What every processor of the target has.
@@ -147,6 +162,19 @@ impl Lanes for Plain {
     fn sdata_signs(_: &[u8; 64]) -> Option<SdataSigns> {
         None
     }
+
+    #[inline(always)]
+    fn json_signs(window: &[u8; 64]) -> JsonSigns {
+        JsonSigns {
+            quotes: mask64(window, *b"\""),
+            backslashes: mask64(window, *b"\\"),
+            opens: mask64(window, *b"{["),
+            closes: mask64(window, *b"}]"),
+            separators: mask64(window, *b":,"),
+            blanks: mask64(window, *b" "),
+            digits: mask64(window, *b"0123456789"),
+        }
+    }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -159,12 +187,12 @@ pub(crate) fn with_lanes(work: impl Windowed) {
 pub(crate) use x86_64::with_lanes;
 
 #[cfg(target_arch = "x86_64")]
-#[allow(unsafe_code)]
+#[allow(unsafe_code, unsafe_op_in_unsafe_fn)]
 mod x86_64 {
-    use super::{Lanes, Plain, SdataSigns, Windowed};
+    use super::{JsonSigns, Lanes, Plain, SdataSigns, Windowed};
     use std::arch::x86_64::{
-        __m256i, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256, _mm256_movemask_epi8,
-        _mm256_or_si256, _mm256_set1_epi8, _mm256_setzero_si256,
+        __m256i, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256,
+        _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm256_setzero_si256,
     };
 
     #[inline(always)]
@@ -210,13 +238,34 @@ mod x86_64 {
                 })
             }
         }
+
+        #[inline(always)]
+        fn json_signs(window: &[u8; 64]) -> JsonSigns {
+            // SAFETY: as above.
+            unsafe {
+                let bytes = load(window);
+                let blank = _mm256_set1_epi8(0x20);
+                // `[` and `{` differ in this bit only, as do `]` and `}`.
+                let folded = [_mm256_or_si256(bytes[0], blank), _mm256_or_si256(bytes[1], blank)];
+                JsonSigns {
+                    quotes: any_of(bytes, *b"\""),
+                    backslashes: any_of(bytes, *b"\\"),
+                    opens: any_of(folded, *b"{"),
+                    closes: any_of(folded, *b"}"),
+                    separators: any_of(bytes, *b":,"),
+                    blanks: any_of(bytes, *b" "),
+                    digits: digits(bytes),
+                }
+            }
+        }
     }
 
     type Window = [__m256i; 2];
 
-    #[target_feature(enable = "avx2")]
-    #[inline]
-    fn load(window: &[u8; 64]) -> Window {
+    // The functions below become part of `wide`, and their callers vouch for AVX2. No closures in them: those would be compiled without.
+
+    #[inline(always)]
+    unsafe fn load(window: &[u8; 64]) -> Window {
         let (halves, _) = window.as_chunks::<32>();
         // SAFETY: the unaligned loads read the 32 bytes of each half.
         unsafe {
@@ -224,33 +273,36 @@ mod x86_64 {
         }
     }
 
-    #[target_feature(enable = "avx2")]
-    #[inline]
-    fn bits([low, high]: Window) -> u64 {
+    #[inline(always)]
+    unsafe fn bits([low, high]: Window) -> u64 {
         u64::from(_mm256_movemask_epi8(low) as u32) | u64::from(_mm256_movemask_epi8(high) as u32) << 32
     }
 
-    #[target_feature(enable = "avx2")]
-    #[inline]
-    fn any_of<const N: usize>([low, high]: Window, needles: [u8; N]) -> u64 {
-        let half = |bytes| {
-            let hits = needles.map(|needle| _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(needle as i8)));
-            hits.into_iter().fold(_mm256_setzero_si256(), |all, hits| _mm256_or_si256(all, hits))
-        };
-        bits([half(low), half(high)])
+    #[inline(always)]
+    unsafe fn any_of<const N: usize>([low, high]: Window, needles: [u8; N]) -> u64 {
+        let mut hits = [_mm256_setzero_si256(); 2];
+        for needle in needles {
+            let needle = _mm256_set1_epi8(needle as i8);
+            hits[0] = _mm256_or_si256(hits[0], _mm256_cmpeq_epi8(low, needle));
+            hits[1] = _mm256_or_si256(hits[1], _mm256_cmpeq_epi8(high, needle));
+        }
+        bits(hits)
+    }
+
+    #[inline(always)]
+    unsafe fn digits([low, high]: Window) -> u64 {
+        let (first, last) = (_mm256_set1_epi8(b'0' as i8 - 1), _mm256_set1_epi8(b'9' as i8 + 1));
+        bits([
+            _mm256_and_si256(_mm256_cmpgt_epi8(low, first), _mm256_cmpgt_epi8(last, low)),
+            _mm256_and_si256(_mm256_cmpgt_epi8(high, first), _mm256_cmpgt_epi8(last, high)),
+        ])
     }
 
     /// As signed numbers, bytes from 128 on are below a blank too.
-    #[target_feature(enable = "avx2")]
-    #[inline]
-    fn others(window: Window) -> u64 {
-        let one = |byte: u8| _mm256_set1_epi8(byte as i8);
-        let half = |bytes| {
-            let marks =
-                _mm256_or_si256(_mm256_cmpeq_epi8(bytes, one(127)), _mm256_cmpeq_epi8(bytes, one(b'\\')));
-            _mm256_or_si256(marks, _mm256_cmpgt_epi8(one(32), bytes))
-        };
-        let [low, high] = window;
-        bits([half(low), half(high)])
+    #[inline(always)]
+    unsafe fn others([low, high]: Window) -> u64 {
+        let blank = _mm256_set1_epi8(32);
+        let odd = bits([_mm256_cmpgt_epi8(blank, low), _mm256_cmpgt_epi8(blank, high)]);
+        odd | any_of([low, high], [127, b'\\'])
     }
 }
