@@ -84,6 +84,9 @@ fn measure(what: &str, text: &str, used: Option<&[&str]>, message: &str) {
     println!("{what:<44} {best:8.1} ns/message, {} bytes", message.len());
 }
 
+/// As `penstock loggen --body json` makes them.
+const LOGGEN: &str = r#"{"stamp":"2026-11-22T00:00:00.000000+00:00","user":"u17","src":"10.0.3.17","dst":"10.9.8.6","sp":1041,"dp":443,"prot":"udp","act":"deny","len":57,"code":202,"meth":"PUT","zone":"dmz","if":"eth1","rule":17,"lvl":"mid","dept":"ops","os":"win","cc":"us","dur":17,"pkts":18,"id":10017,"ok":true,"nest":{"a":1,"b":"x"},"text":"connection closed by the peer after some time and no data of any kind was received xxx"}"#;
+
 fn main() {
     let kv: String = (0..25).map(|n| format!("key{n:02}=value{:04} ", n * 37)).collect();
     let kv_quoted: String = (0..25).map(|n| format!("key{n:02}=\"a value{n}\" ")).collect();
@@ -110,6 +113,12 @@ fn main() {
             "json-parser(prefix(\".j.\"))",
             Some(&[".j.field03", ".j.field11", ".j.n", ".j.o.x.y"]),
             &json,
+        ),
+        (
+            "json, 4 of 24 used, one nested",
+            "json-parser(prefix(\".j.\"))",
+            Some(&[".j.user", ".j.src", ".j.code", ".j.nest.b"]),
+            LOGGEN,
         ),
         (
             "xml, 3 of 24 elements used",

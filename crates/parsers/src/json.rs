@@ -16,6 +16,7 @@ use filter::{FilterContext, clear_matches, new_asker, note_matches, stored_max};
 use reader::{Outcome, Reader};
 use record::{Batch, Demand, NameId};
 use std::sync::Arc;
+use wire::json::Outline;
 
 pub static JSON_PARSER: Component = Component {
     context: Context::Parser,
@@ -75,6 +76,7 @@ struct Memory {
     found: Found,
     learned: Learned,
     scratch: reader::Scratch,
+    outline: Outline,
 }
 
 pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
@@ -138,10 +140,17 @@ impl Json {
     #[inline]
     fn read(&self, text: &[u8], memory: &mut Memory) -> Outcome {
         let Some(rest) = text.strip_prefix(&*self.marker) else { return Outcome::Failed };
-        let Memory { found, learned, scratch } = memory;
+        let Memory { found, learned, scratch, outline } = memory;
+        let start = text.len() - rest.len();
+        if self.extract.is_empty() {
+            scratch.begin(&self.prefix);
+            if Reader::new(text, start, self, found, learned, scratch).by_outline(outline).is_some() {
+                return Outcome::Object;
+            }
+            found.clear();
+        }
         scratch.begin(&self.prefix);
-        let mut reader = Reader::new(text, text.len() - rest.len(), self, found, learned, scratch);
-        reader.run()
+        Reader::new(text, start, self, found, learned, scratch).run()
     }
 }
 

@@ -67,7 +67,7 @@ pub fn wanted(prefix: &str, demand: &Demand) -> Option<Vec<(Box<[u8]>, NameId)>>
     Some(keys.filter(|(key, _): &(Box<[u8]>, NameId)| !key.is_empty()).collect())
 }
 
-/// A few keys, found by length and outer bytes before they are compared.
+/// A few keys, found by length and last byte, and by their first bytes, before they are compared.
 #[derive(Clone, Debug)]
 pub struct Table<V = NameId> {
     /// A bit for each key, by its length and last byte: most others end here.
@@ -80,6 +80,7 @@ pub struct Table<V = NameId> {
 #[derive(Clone, Debug)]
 struct Entry<V> {
     key: Box<[u8]>,
+    word: u64,
     value: V,
     next: u16,
 }
@@ -89,8 +90,9 @@ impl<V: Copy> Table<V> {
         let mut table =
             Table { sieve: 0, heads: Box::new([0; 256]), entries: Vec::with_capacity(keys.len()) };
         for (key, value) in keys.into_iter().take(usize::from(u16::MAX) - 1) {
-            let head = &mut table.heads[usize::from(bucket(&key))];
-            table.entries.push(Entry { key, value, next: *head });
+            let word = word(&key);
+            let head = &mut table.heads[usize::from(bucket(word, key.len()))];
+            table.entries.push(Entry { key, word, value, next: *head });
             *head = table.entries.len() as u16;
             if let Some(entry) = table.entries.last() {
                 table.sieve |= 1 << sieve(&entry.key);
@@ -112,9 +114,10 @@ impl<V: Copy> Table<V> {
     }
 
     fn find(&self, key: &[u8]) -> Option<V> {
-        let mut at = self.heads[usize::from(bucket(key))];
+        let word = word(key);
+        let mut at = self.heads[usize::from(bucket(word, key.len()))];
         while let Some(entry) = at.checked_sub(1).and_then(|at| self.entries.get(usize::from(at))) {
-            if *entry.key == *key {
+            if entry.word == word && entry.key.len() == key.len() && (key.len() <= 8 || *entry.key == *key) {
                 return Some(entry.value);
             }
             at = entry.next;
@@ -129,19 +132,48 @@ fn sieve(key: &[u8]) -> u32 {
     (u32::from(last) ^ (key.len() as u32) << 3) & 63
 }
 
-#[inline]
-fn bucket(key: &[u8]) -> u8 {
-    let first = key.first().copied().unwrap_or(0);
-    let middle = key.get(key.len() / 2).copied().unwrap_or(0);
-    let last = key.last().copied().unwrap_or(0);
-    let mixed = u32::from(first) * 31 + u32::from(middle) * 7 + u32::from(last) * 3 + key.len() as u32 * 101;
-    (mixed ^ (mixed >> 8)) as u8
+/// The first eight bytes of a key; of a shorter one all, which with its length are no other's.
+#[inline(always)]
+fn word(key: &[u8]) -> u64 {
+    let four = |bytes: Option<&[u8; 4]>| bytes.map_or(0, |b| u64::from(u32::from_le_bytes(*b)));
+    match (key.first_chunk::<8>(), key) {
+        (Some(bytes), _) => u64::from_le_bytes(*bytes),
+        (None, [_, _, _, _, ..]) => four(key.first_chunk()) | four(key.last_chunk()) << 32,
+        (None, [first, .., last]) => {
+            let middle = key.get(key.len() / 2).copied().unwrap_or(0);
+            u64::from(*first) | u64::from(middle) << 8 | u64::from(*last) << 16
+        }
+        (None, [one]) => u64::from(*one),
+        (None, []) => 0,
+    }
+}
+
+#[inline(always)]
+fn bucket(word: u64, len: usize) -> u8 {
+    ((word ^ len as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use record::intern;
+
+    #[test]
+    fn keys_of_all_lengths_are_told_apart() {
+        let key = |len: usize, change: usize| -> Box<[u8]> {
+            (0..len).map(|at| b'a' + at as u8 % 7 + u8::from(at == change)).collect()
+        };
+        for len in 0..20 {
+            for wanted in 0..=len {
+                let table = Table::new(vec![(key(len, wanted), 7)]);
+                for (other, change) in (0..20).flat_map(|l| (0..=l).map(move |c| (l, c))) {
+                    let asked = key(other, change);
+                    let same = asked == key(len, wanted);
+                    assert_eq!(table.get(&asked), same.then_some(7), "{len} {wanted} {other} {change}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn only_what_is_read_has_a_name() {

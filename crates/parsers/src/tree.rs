@@ -74,9 +74,15 @@ impl Tree {
 
     #[inline]
     pub fn member(&self, node: u32, key: &[u8]) -> Option<Member> {
+        self.members(node)?.get(key)
+    }
+
+    /// What is read of an object.
+    #[inline]
+    pub fn members(&self, node: u32) -> Option<&Table<Member>> {
         match self {
             Tree::All => None,
-            Tree::Some(wanted) => wanted.nodes.get(node as usize)?.get(key),
+            Tree::Some(wanted) => wanted.nodes.get(node as usize),
         }
     }
 }

@@ -4,6 +4,7 @@
 //! [`syslog::SyslogParser`] fills the records' fields with spans of the same buffer.
 
 pub mod framing;
+pub mod json;
 pub mod octet;
 pub mod proxy;
 mod rfc3164;

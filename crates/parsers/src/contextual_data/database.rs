@@ -91,8 +91,8 @@ impl Database {
 
     /// Only the rows that pass; groups keep their numbers.
     pub fn filtered(&self, keep: impl Fn(&Entry) -> bool) -> Database {
-        let group = |g: &Box<[Entry]>| g.iter().filter(|e| keep(e)).cloned().collect();
-        let groups = self.groups.iter().map(group).collect();
+        let group = |g: &[Entry]| g.iter().filter(|e| keep(e)).cloned().collect();
+        let groups = self.groups.iter().map(|g| group(g)).collect();
         Database { index: self.index.clone(), selectors: self.selectors.clone(), groups }
     }
 }

@@ -135,3 +135,27 @@ fn what_is_wrong_is_said() {
     }
     check_codes("csv-parser(columns(\"DATE\"))", &["A0106"]);
 }
+
+#[test]
+fn hostile_texts_of_a_megabyte() {
+    for options in [
+        "delimiters(\",\")",
+        "delimiters(chars(\",;\") strings(\"::\", \":::\"))",
+        "delimiters(\",\") flags(escape-backslash)",
+        "delimiters(\",\") flags(escape-double-char)",
+        "delimiters(\",\") flags(greedy) quote-pairs(\"[]()\")",
+    ] {
+        let made = crate::testing::parser(&format!("csv-parser(columns(\"a\", \"b\", \"c\") {options})"));
+        for piece in [",", "\"", "\\", ":", "\",", "[", "[(", "\"\"", " ", "x\u{e9}", "\"\\\"", ",,,x", "::\""] {
+            for tail in ["", "\"", "\\", "x,"] {
+                let text = format!("{}{tail}", piece.repeat((1 << 20) / piece.len()));
+                let mut batch = crate::testing::batch(&[text.as_bytes()]);
+                let mut selection = vec![0];
+                made.parse(&mut batch, &mut selection, &mut crate::testing::context());
+                assert_eq!(selection, [0], "{options} {piece} {tail}");
+                assert!(batch.text.len() < 8 << 20, "{options} {piece} {tail}");
+            }
+        }
+    }
+    check(BLANKS, "", "");
+}

@@ -120,3 +120,36 @@ fn what_is_wrong_is_said() {
     check_codes("date-parser(format(\"%\"))", &["A0102"]);
     check_codes("date-parser(value(\"DATE\"))", &["A0106"]);
 }
+
+#[test]
+fn hostile_texts() {
+    let texts = [
+        "9".repeat(1 << 20),
+        " ".repeat(1 << 20),
+        format!("{}2024-01-02T03:04:05+0200", " ".repeat(1 << 20)),
+        format!("1700000000{}", "9".repeat(300)),
+        "-9223372036854775808".to_owned(),
+        "9223372036854775807".to_owned(),
+        "2024-13-32T25:61:62+9999".to_owned(),
+        "0000-00-00T00:00:00-9999".to_owned(),
+        "9999-12-31T23:59:60+2400".to_owned(),
+        format!("1700000000.{}", "0".repeat(1 << 20)),
+        "Jan".to_owned(),
+        "\u{0}\u{0}".to_owned(),
+    ];
+    let formats =
+        ["", "format(\"%s\")", "format(\"%s.%f\")", "format(\"%Y-%m-%d\")", "format(\"%n%t %b %d %Z\")"];
+    for format in formats.iter().map(|f| format!("date-parser({f})")) {
+        let made = parser(&format);
+        for text in texts.iter().map(String::as_bytes).chain([b"\xff\xfe".as_slice(), b"1700000000\xff"]) {
+            let (mut batch, mut selection) = (batch(&[text]), vec![0]);
+            made.parse(&mut batch, &mut selection, &mut context());
+            assert!(selection.len() <= 1 && batch.text.len() < 3 << 20);
+        }
+    }
+    for len in 0.."2024-01-02T03:04:05+0200".len() - 2 {
+        let (mut batch, mut selection) = (batch(&[&b"2024-01-02T03:04:05+0200"[..len]]), vec![0]);
+        parser("date-parser()").parse(&mut batch, &mut selection, &mut context());
+        assert!(selection.is_empty(), "{len}");
+    }
+}

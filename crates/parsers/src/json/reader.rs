@@ -2,6 +2,7 @@
 //! before a closing bracket, single quotes, words in any case, NaN and Infinity; what stands after the value is left alone.
 
 mod array;
+mod outlined;
 mod scalar;
 
 use super::text::{self, Str};
@@ -10,7 +11,6 @@ use crate::found::Found;
 use crate::learned::Learned;
 use crate::marks::{Any, Marks};
 use crate::tree::{Inside, Member};
-use record::NameId;
 use scalar::copy_scalar;
 
 /// Objects and arrays in each other: json-c gives up at the 32nd.

@@ -184,6 +184,69 @@ fn depth() {
     }
 }
 
+#[test]
+fn hostile_texts_of_a_megabyte() {
+    const SIZE: usize = 1 << 20;
+    let fill = |before: &str, piece: &str, after: &str| {
+        format!("{before}{}{after}", piece.repeat(SIZE / piece.len())).into_bytes()
+    };
+    let mut demand = Demand::default();
+    demand.name(intern("p.a").expect("room"));
+    let all = parser(PLAIN);
+    let narrow = all.narrowed(&demand).expect("narrower");
+    for (text, good) in [
+        (fill("{\"a\":", "9", "}"), true),
+        (fill("{\"a\":-0.", "9", "e-999999999999}"), true),
+        (fill("{\"a\":1e", "9", "}"), true),
+        (fill("{", "\"a\":1,", "\"a\":2}"), true),
+        (fill("{", "\"a\":{\"a\":[]},", "\"a\":2}"), true),
+        (fill("{\"a\":\"", "\\u0041", "\"}"), true),
+        (fill("{\"a\":\"", "\\", "\"}"), true),
+        (fill("{\"a\":[", "\"\\\"\",", "1]}"), true),
+        (fill("{\"a\":[", "[],", "{}]}"), true),
+        (fill("{\"", "k", "\":1}"), true),
+        (fill("{\"a\"", " ", ":1}"), true),
+        (fill("{\"a\"", "/**/", ":1}"), true),
+        (fill("{\"a\":1}", " ", ""), true),
+        (fill("{\"a\":1", ",", "}"), false),
+        (fill("{\"a\":\"", "\\\"", ""), false),
+        (fill("{\"a\":[", "\"", "]}"), false),
+        (fill("{", "'", "}"), false),
+        (fill("/*", "/*", ""), false),
+        (fill("", "{\"a\":", ""), false),
+        (fill("", "}", ""), false),
+        (fill("{\"a\":\"", "\\u00", "\"}"), false),
+        (fill("", " ", "{"), false),
+        ([b"{\"a\":\"", b"\xff\xfe\xc3".repeat(SIZE / 3).as_slice(), b"\"}"].concat(), true),
+        ([b"{", b"\xff\xfe\xc3".repeat(SIZE / 3).as_slice(), b"}"].concat(), false),
+    ] {
+        let shown = String::from_utf8_lossy(&text[..text.len().min(30)]).into_owned();
+        for made in [&all, &narrow] {
+            let (mut batch, mut selection) = (batch(&[&text]), vec![0]);
+            made.parse(&mut batch, &mut selection, &mut context());
+            assert_eq!(!selection.is_empty(), good, "{shown}");
+            assert!(batch.text.len() < 8 * SIZE, "{shown}");
+        }
+    }
+}
+
+/// Whatever a text is cut at, parsers that read all and parsers that read a part refuse the same.
+#[test]
+fn truncated_texts() {
+    let text = br#" {"a":{"b":[1,{"c":-2.5e3},"x\"\u00e9"],"d":null}, "e":"f","g":[ ],"h":{ },"i":true}"#;
+    let all = parser("json-parser()");
+    let mut demand = Demand::default();
+    ["a.d", "e", "i", "a.b"].iter().for_each(|name| demand.name(intern(name).expect("room")));
+    let narrow = all.narrowed(&demand).expect("narrower");
+    for len in 0..=text.len() {
+        for made in [&all, &narrow] {
+            let mut selection = vec![0];
+            made.parse(&mut batch(&[&text[..len]]), &mut selection, &mut context());
+            assert_eq!(selection.is_empty(), len < text.len(), "{len}");
+        }
+    }
+}
+
 fn any_json() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         "-?[0-9]{1,22}(\\.[0-9]{1,3})?(e[0-9]{1,2})?",
@@ -202,25 +265,80 @@ fn any_json() -> impl Strategy<Value = String> {
     })
 }
 
+/// Pieces of JSON in any order: most of it is wrong somewhere.
+fn nearly_json() -> impl Strategy<Value = String> {
+    let piece = proptest::sample::select(vec![
+        "{",
+        "}",
+        "[",
+        "]",
+        ":",
+        ",",
+        "\"a\"",
+        "\"b\":",
+        "\"a\":1,",
+        "\"a.b\"",
+        "1",
+        "-",
+        ".5",
+        "true",
+        "nul",
+        " ",
+        "\t",
+        "\\",
+        "\"",
+        "'a'",
+        "/*x*/",
+        "//",
+        "\"\\n\"",
+        "\"\\x\"",
+        "\"\\\\\"",
+        "{}",
+        "[]",
+        "{\"a\":{\"b\":2}}",
+        "e",
+        "\n",
+    ]);
+    proptest::collection::vec(piece, 0..14).prop_map(|v| v.concat())
+}
+
 proptest! {
-    /// What is read of a text does not depend on what else is read.
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+    /// As below, of texts that are changed somewhere.
+    #[test]
+    fn a_narrow_parser_refuses_the_same(text in prop_oneof![any_json(), nearly_json()], put in nearly_json(), place in any::<prop::sample::Index>(), cut in 0usize..3, pad in 0usize..70) {
+        let at = place.index(text.len() + 1);
+        let rest = text.get(at + cut..).unwrap_or_default();
+        let changed = format!("{}{{\"x\":{}{put}{rest}}}", " ".repeat(pad), text.get(..at).unwrap_or_default());
+        same_for_a_part(&changed)?;
+        same_for_a_part(&format!("{}{put}{rest}", text.get(..at).unwrap_or_default()))?;
+    }
+}
+
+/// What is read of a text does not depend on what else is read.
+fn same_for_a_part(text: &str) -> Result<(), TestCaseError> {
+    let all = parser("json-parser()");
+    let run = |made: &dyn crate::Parse| {
+        let mut batch = batch(&[text.as_bytes()]);
+        let mut selection = vec![0];
+        made.parse(&mut batch, &mut selection, &mut context());
+        (selection.is_empty(), batch)
+    };
+    let (failed, everything) = run(&*all);
+    for name in ["a", "b", "x", "x.a", "a.b", "x.a.b", "a..b", "1", "c.a.b.a"] {
+        let id = intern(name).expect("room");
+        let mut demand = Demand::default();
+        demand.name(id);
+        let (narrow_failed, narrow) = run(&*all.narrowed(&demand).expect("narrower"));
+        prop_assert_eq!(failed, narrow_failed);
+        prop_assert_eq!(everything.value(&everything.records[0], id), narrow.value(&narrow.records[0], id));
+    }
+    Ok(())
+}
+
+proptest! {
     #[test]
     fn a_narrow_parser_sees_the_same(text in any_json()) {
-        let all = parser("json-parser()");
-        let run = |made: &dyn crate::Parse| {
-            let mut batch = batch(&[text.as_bytes()]);
-            let mut selection = vec![0];
-            made.parse(&mut batch, &mut selection, &mut context());
-            (selection.is_empty(), batch)
-        };
-        let (failed, everything) = run(&*all);
-        for name in ["a", "b", "a.b", "a.b.c", "a..b", "1", "c.a.b.a"] {
-            let id = intern(name).expect("room");
-            let mut demand = Demand::default();
-            demand.name(id);
-            let (narrow_failed, narrow) = run(&*all.narrowed(&demand).expect("narrower"));
-            prop_assert_eq!(failed, narrow_failed);
-            prop_assert_eq!(everything.value(&everything.records[0], id), narrow.value(&narrow.records[0], id));
-        }
+        same_for_a_part(&text)?;
     }
 }

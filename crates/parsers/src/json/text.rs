@@ -14,7 +14,7 @@ pub struct Str {
 impl Str {
     /// Small enough for registers: a batch's text is bounded to 4 GiB.
     #[inline(always)]
-    fn new(start: usize, end: usize, escaped: bool) -> Str {
+    pub fn new(start: usize, end: usize, escaped: bool) -> Str {
         Str { start: start as u32, end: end as u32, escaped }
     }
 
@@ -79,6 +79,17 @@ fn escape_len(text: &[u8], at: usize) -> Option<usize> {
         b'u' => hex(text.get(at + 2..at + 6)?).map(|_| 6),
         _ => None,
     }
+}
+
+/// Whether every backslash begins a good escape.
+#[cold]
+pub fn check_escapes(text: &[u8]) -> Option<()> {
+    let mut at = 0;
+    while let Some(hit) = memchr::memchr(b'\\', text.get(at..)?) {
+        at += hit;
+        at += escape_len(text, at)?;
+    }
+    Some(())
 }
 
 fn hex(digits: &[u8]) -> Option<u32> {

@@ -10,9 +10,10 @@ pub type Cell = AtomicU64;
 const METRICS_MAX: usize = 100_000;
 
 type Labels = Vec<(Arc<str>, String)>;
+type Cells = BTreeMap<(Arc<str>, Labels), Arc<Cell>>;
 
 /// Locked when a worker meets values for the first time, and to show the counters.
-static CELLS: LazyLock<Mutex<BTreeMap<(Arc<str>, Labels), Arc<Cell>>>> = LazyLock::new(Mutex::default);
+static CELLS: LazyLock<Mutex<Cells>> = LazyLock::new(Mutex::default);
 static LEFT_OUT: Cell = Cell::new(0);
 
 /// A counter at one moment.
