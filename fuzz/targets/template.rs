@@ -10,7 +10,8 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
     let Ok(template) = Template::compile(&text, &TemplateOptions::default(), &NoScope) else { return };
     let context = Arc::new(Context::local("s_fuzz", "here", "local+file"));
     let mut batch = Batch::new(Vec::new(), context, Stamp::default());
-    let frame = batch.append(b"<38>1 2026-11-21T10:00:00Z host app 7 ID [meta sequenceId=\"1\"] k=v a message");
+    let frame =
+        batch.append(b"<38>1 2026-11-21T10:00:00Z host app 7 ID [meta sequenceId=\"1\"] k=v a message");
     batch.records.push(Record::new(frame));
     let mut options = wire::SyslogOptions { recv_zone: Zone::UTC, ..wire::SyslogOptions::default() };
     options.flags.syslog_protocol = true;
