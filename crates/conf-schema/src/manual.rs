@@ -1,5 +1,7 @@
 //! The reference manual and the editor schema, written from the tables.
 
+pub mod cost;
+
 use std::fmt::Write;
 
 use serde_json::{Value, json};
@@ -63,6 +65,9 @@ pub fn page(component: &'static Component) -> String {
     }
     refused(&mut out, &table);
     without_effect(&mut out, &table);
+    if matches!(component.context, Context::Parser | Context::Rewrite) {
+        out.push_str(&cost::section(component.name));
+    }
     out.push_str("\n`-` and `_` are the same in names. This page is made from the program's own tables.\n");
     out
 }

@@ -22,6 +22,10 @@ pub enum Processing {
     RegexpCaptures,
     /// `json-parser()`, and all of it out again through `format-json`.
     FormatJson,
+    /// `date-parser()` on a stamp in the message.
+    Date,
+    /// `add-contextual-data()` by HOST from a table of a thousand.
+    ContextualData,
     /// `db-parser()` with so many rules; one message in ten matches.
     PatternDb { rules: usize },
     /// `if`, `elif` ... `else` on the program.
@@ -36,7 +40,7 @@ const fn with(body: Body) -> Input {
     Input { body, ..TEN }
 }
 
-pub(super) const CASES: [Case; 14] = [
+pub(super) const CASES: [Case; 16] = [
     Case {
         name: "kv",
         about: "kv-parser, three fields used, 10 connections",
@@ -91,6 +95,20 @@ pub(super) const CASES: [Case; 14] = [
         input: with(Body::Json),
         path: Path::Processing(Processing::FormatJson),
         aims: &[Aim::CheaperThan { peer: Receiver::SyslogNg, times: 4.0 }],
+        ..PARSED
+    },
+    Case {
+        name: "date",
+        about: "date-parser on the message's number as seconds, 10 connections",
+        input: TEN,
+        path: Path::Processing(Processing::Date),
+        ..PARSED
+    },
+    Case {
+        name: "contextual-data",
+        about: "add-contextual-data by HOST, two of three values used, 10 connections",
+        input: Input { hosts: 100, ..TEN },
+        path: Path::Processing(Processing::ContextualData),
         ..PARSED
     },
     Case {

@@ -46,6 +46,18 @@ pub fn steps(work: Processing, place: &Place) -> Result<Steps, String> {
             template: "$(format-json --scope nv-pairs --exclude MESSAGE)\\n".into(),
             ..parser("json-parser();", "")
         },
+        Processing::Date => {
+            let text = "date-parser(format(\"%Y-%m-%d %H:%M:%S\") template(\"2026-11-21 10:20:${SEC}\") time-zone(\"UTC\"));";
+            parser(text, "$UNIXTIME")
+        }
+        Processing::ContextualData => {
+            let rows = (0..1000).map(|n| {
+                format!("host{n:03},c.site,site{}\nhost{n:03},c.owner,team{}\nhost{n:03},c.note,unread\n", n % 20, n % 7)
+            });
+            let file = place.write("context.csv", &rows.collect::<String>())?;
+            let text = format!("add-contextual-data(selector(\"$HOST\") database(\"{}\"));", file.display());
+            parser(&text, "${c.site} ${c.owner}")
+        }
         Processing::PatternDb { rules } => {
             let file = place.write("patterns.xml", &database(rules))?;
             let text = format!("db-parser(file(\"{}\"));", file.display());

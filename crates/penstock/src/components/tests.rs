@@ -195,3 +195,12 @@ fn the_page_of_findings_is_up_to_date() {
     let written = std::fs::read_to_string(&path).unwrap_or_default();
     assert!(written == page(), "docs/errors.md is out of date: UPDATE_DOCS=1 cargo test -p penstock");
 }
+
+#[test]
+fn what_a_manual_page_says_of_cost_is_measured() {
+    for cost in conf_schema::manual::cost::COSTS {
+        let measured = bench::cases::CASES.iter().any(|case| case.name == cost.case);
+        assert!(measured, "{}: there is no case {}", cost.component, cost.case);
+        assert!(names().iter().any(|(_, name)| *name == cost.component), "{}", cost.component);
+    }
+}
