@@ -236,7 +236,6 @@ fn wrong_addresses_are_errors_with_a_remedy() {
         ("network(tls(key-file(\"x\")))", "TLS terminator"),
         ("system()", "ForwardToSyslog"),
         ("systemd-journal()", "ForwardToSyslog"),
-        ("file(\"/var/log/x\")", "pipe"),
     ] {
         let found = errors(&config(&format!("{source};")));
         assert!(found.contains(expected), "{source}: {found}");
