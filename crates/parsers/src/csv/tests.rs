@@ -146,7 +146,9 @@ fn hostile_texts_of_a_megabyte() {
         "delimiters(\",\") flags(greedy) quote-pairs(\"[]()\")",
     ] {
         let made = crate::testing::parser(&format!("csv-parser(columns(\"a\", \"b\", \"c\") {options})"));
-        for piece in [",", "\"", "\\", ":", "\",", "[", "[(", "\"\"", " ", "x\u{e9}", "\"\\\"", ",,,x", "::\""] {
+        for piece in
+            [",", "\"", "\\", ":", "\",", "[", "[(", "\"\"", " ", "x\u{e9}", "\"\\\"", ",,,x", "::\""]
+        {
             for tail in ["", "\"", "\\", "x,"] {
                 let text = format!("{}{tail}", piece.repeat((1 << 20) / piece.len()));
                 let mut batch = crate::testing::batch(&[text.as_bytes()]);
