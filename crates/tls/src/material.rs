@@ -1,0 +1,93 @@
+//! Keys, certificates and revocation lists from the files the configuration names.
+
+use rustls_pki_types::pem::{Error as PemError, PemObject};
+use rustls_pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
+use std::path::{Path, PathBuf};
+
+/// Files read from `ca-dir()` or `crl-dir()`.
+const FILES_MAX: usize = 10_000;
+/// A key, chain or list beyond this is no such file.
+const FILE_BYTES_MAX: u64 = 64 << 20;
+
+pub fn chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&read(path)?).collect();
+    match found {
+        Ok(found) if found.is_empty() => {
+            Err(format!("no certificate in {} (PEM is expected)", path.display()))
+        }
+        Ok(found) => Ok(found),
+        Err(error) => Err(wrong(path, "certificate", &error)),
+    }
+}
+
+pub fn key(path: &Path) -> Result<PrivateKeyDer<'static>, String> {
+    let bytes = read(path)?;
+    let encrypted = [&b"ENCRYPTED PRIVATE KEY"[..], b"Proc-Type: 4,ENCRYPTED"];
+    if encrypted.iter().any(|mark| bytes.windows(mark.len()).any(|part| part == *mark)) {
+        return Err(format!(
+            "the key in {} is encrypted, and passphrases are not supported: decrypt it with `openssl pkey`",
+            path.display()
+        ));
+    }
+    PrivateKeyDer::from_pem_slice(&bytes).map_err(|error| match error {
+        PemError::NoItemsFound => format!("no private key in {} (PEM is expected)", path.display()),
+        error => wrong(path, "private key", &error),
+    })
+}
+
+/// Certificates of `ca-file()` and of every file of `ca-dir()`.
+pub fn authorities(file: Option<&Path>, dir: Option<&Path>) -> Result<Vec<CertificateDer<'static>>, String> {
+    let mut found = match file {
+        Some(path) => chain(path)?,
+        None => Vec::new(),
+    };
+    for path in files(dir)? {
+        // A folder may hold other things: what is no certificate is passed over, as OpenSSL does.
+        found.extend(chain(&path).unwrap_or_default());
+    }
+    found.sort_by(|a, b| a.as_ref().cmp(b.as_ref()));
+    found.dedup();
+    Ok(found)
+}
+
+pub fn revocation_lists(dir: Option<&Path>) -> Result<Vec<CertificateRevocationListDer<'static>>, String> {
+    let mut found = Vec::new();
+    for path in files(dir)? {
+        let lists: Result<Vec<_>, _> = CertificateRevocationListDer::pem_slice_iter(&read(&path)?).collect();
+        found.extend(lists.map_err(|error| wrong(&path, "revocation list", &error))?);
+    }
+    // Hash links name the same lists again.
+    found.sort_by(|a, b| a.as_ref().cmp(b.as_ref()));
+    found.dedup();
+    match dir {
+        Some(dir) if found.is_empty() => Err(format!("no revocation list in {}", dir.display())),
+        _ => Ok(found),
+    }
+}
+
+fn files(dir: Option<&Path>) -> Result<Vec<PathBuf>, String> {
+    let Some(dir) = dir else { return Ok(Vec::new()) };
+    let failed = |error: std::io::Error| format!("cannot read the folder {}: {error}", dir.display());
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(dir).map_err(failed)?.take(FILES_MAX) {
+        let path = entry.map_err(failed)?.path();
+        if path.is_file() {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, String> {
+    let size =
+        std::fs::metadata(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?.len();
+    if size > FILE_BYTES_MAX {
+        return Err(format!("{} is too large for a certificate or key", path.display()));
+    }
+    std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+}
+
+fn wrong(path: &Path, what: &str, error: &PemError) -> String {
+    format!("the {what} in {} cannot be read: {error}", path.display())
+}

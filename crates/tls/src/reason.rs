@@ -1,0 +1,102 @@
+//! Why a session failed, in words an operator can act on.
+
+use crate::verifier::Unwanted;
+use rustls::server::VerifierBuilderError;
+use rustls::{AlertDescription, CertificateError, Error, InvalidMessage, PeerIncompatible};
+
+pub fn session(error: &Error) -> String {
+    match error {
+        Error::NoCertificatesPresented => {
+            "the peer has shown no certificate, and peer-verify() requires one".to_owned()
+        }
+        Error::InvalidCertificate(error) => {
+            format!("the peer's certificate is refused: {}", certificate(error))
+        }
+        Error::AlertReceived(alert) => format!("the peer says: {}", alert_text(*alert)),
+        Error::PeerIncompatible(
+            PeerIncompatible::ServerDoesNotSupportTls12Or13
+            | PeerIncompatible::ServerTlsVersionIsDisabledByOurConfig
+            | PeerIncompatible::SupportedVersionsExtensionRequired
+            // The hello of a client from before TLS 1.2.
+            | PeerIncompatible::SignatureAlgorithmsExtensionRequired
+            | PeerIncompatible::Tls12NotOffered
+            | PeerIncompatible::Tls12NotOfferedOrEnabled,
+        ) => "the peer speaks no version of TLS that is allowed here; SSL 3, TLS 1.0 and 1.1 never are"
+            .to_owned(),
+        Error::PeerIncompatible(PeerIncompatible::NoCipherSuitesInCommon) => {
+            "the peer offers no cipher suite that is allowed here".to_owned()
+        }
+        Error::InvalidMessage(
+            InvalidMessage::InvalidContentType
+            | InvalidMessage::UnknownProtocolVersion
+            | InvalidMessage::MessageTooLarge,
+        ) => "what the peer sends is not TLS; perhaps it sends in the clear".to_owned(),
+        Error::DecryptError => "a record cannot be decrypted: it was changed on its way".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn certificate(error: &CertificateError) -> String {
+    let known = match error {
+        CertificateError::Expired | CertificateError::ExpiredContext { .. } => "it has expired",
+        CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => "it is not valid yet",
+        CertificateError::UnknownIssuer => "no authority of ca-file() or ca-dir() has signed it",
+        CertificateError::BadSignature => "its signature is wrong",
+        CertificateError::Revoked => "it has been revoked",
+        CertificateError::UnknownRevocationStatus => "crl-dir() has no revocation list of its authority",
+        CertificateError::ExpiredRevocationList | CertificateError::ExpiredRevocationListContext { .. } => {
+            "the revocation list of its authority is out of date"
+        }
+        CertificateError::BadEncoding => "it cannot be read",
+        CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
+            "it is not made for this use (extended key usage)"
+        }
+        CertificateError::UnsupportedSignatureAlgorithmContext { .. }
+        | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
+            "its key or signature is of a kind that is too weak or not supported"
+        }
+        CertificateError::NotValidForName => "it belongs to another host",
+        CertificateError::NotValidForNameContext { expected, presented } => {
+            let names = if presented.is_empty() { "none".to_owned() } else { presented.join(", ") };
+            return format!(
+                "it belongs to another host: `{}` is wanted, its names: {names}",
+                expected.to_str()
+            );
+        }
+        CertificateError::Other(other) => {
+            return match other.0.downcast_ref::<Unwanted>() {
+                Some(Unwanted(text)) => text.clone(),
+                None => other.to_string(),
+            };
+        }
+        other => return other.to_string(),
+    };
+    known.to_owned()
+}
+
+fn alert_text(alert: AlertDescription) -> String {
+    match alert {
+        AlertDescription::UnknownCA => "our certificate is signed by an authority it does not know",
+        AlertDescription::BadCertificate => "our certificate is bad",
+        AlertDescription::CertificateExpired => "our certificate has expired",
+        AlertDescription::CertificateRevoked => "our certificate has been revoked",
+        AlertDescription::CertificateUnknown => "our certificate is not accepted",
+        AlertDescription::UnsupportedCertificate => "our certificate is of a kind it does not take",
+        AlertDescription::CertificateRequired => "it wants a certificate: give key-file() and cert-file()",
+        AlertDescription::AccessDenied => "our certificate is good, but we may not connect",
+        AlertDescription::ProtocolVersion => "no version of TLS in common",
+        AlertDescription::HandshakeFailure => "no cipher suite in common, or it wants a certificate",
+        other => return format!("{other:?}"),
+    }
+    .to_owned()
+}
+
+pub fn builder(error: &VerifierBuilderError) -> String {
+    match error {
+        VerifierBuilderError::NoRootAnchors => "ca-file() and ca-dir() name no authority".to_owned(),
+        VerifierBuilderError::InvalidCrl(error) => {
+            format!("a revocation list of crl-dir() cannot be used: {error:?}")
+        }
+        other => other.to_string(),
+    }
+}
