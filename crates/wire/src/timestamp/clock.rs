@@ -75,8 +75,8 @@ impl BsdDay {
 }
 
 impl IsoHour {
-    /// Matches nothing: a stamp does not begin with NULs, and the zone has a bit set that is always masked out.
-    const NONE: IsoHour = IsoHour { head: [0; 2], secs: 0, zone: u64::MAX, offset: 0 };
+    /// Matches nothing: its second word and its zone have bits set that are always masked out.
+    const NONE: IsoHour = IsoHour { head: [u64::MAX; 2], secs: 0, zone: u64::MAX, offset: 0 };
 }
 
 impl Clock {
@@ -248,7 +248,7 @@ impl Clock {
 fn sixty(digits: u64) -> Option<i64> {
     let tens = (digits & 0xff).wrapping_sub(u64::from(b'0'));
     let ones = (digits >> 8 & 0xff).wrapping_sub(u64::from(b'0'));
-    (tens <= 5 && ones <= 9).then_some((tens * 10 + ones) as i64)
+    (tens <= 5 && ones <= 9).then(|| (tens * 10 + ones) as i64)
 }
 
 /// The year of a stamp without one: this year, but around New Year the one that makes the stamp close to `now` (year, month).

@@ -119,3 +119,24 @@ proptest! {
         }
     }
 }
+
+/// What is remembered of no stamp at all is no stamp either.
+#[test]
+fn nothing_is_not_mistaken_for_a_stamp() {
+    for byte in [0u8, 0xff, b' '] {
+        for digits in ["2059", "\0\u{1}\0\0"] {
+            let mut clock = Clock::new(Zone::UTC, false);
+            let mut text = [byte; 32];
+            text[14..16].copy_from_slice(&digits.as_bytes()[..2]);
+            text[17..19].copy_from_slice(&digits.as_bytes()[2..]);
+            text[16] = b':';
+            text[19..21].copy_from_slice(b"Z ");
+            assert_eq!(clock.iso(&text), None, "{byte} {digits:?}");
+            assert_eq!(
+                clock.canonical(text.first_chunk().expect("sixteen bytes")),
+                None,
+                "{byte} {digits:?}"
+            );
+        }
+    }
+}
