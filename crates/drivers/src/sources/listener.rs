@@ -2,6 +2,7 @@
 
 use super::encoding::EncodedInput;
 use super::input::FdInput;
+use super::secure::SecurePort;
 use super::senders::{Naming, PeerFacts};
 use super::unix::SocketFile;
 use engine::reader::{Described, Input, StreamOptions, StreamPort};
@@ -44,6 +45,8 @@ pub struct Accepted {
     /// Where the driver stands in the configuration, for messages.
     pub location: String,
     pub open: AtomicUsize,
+    /// Connections are encrypted.
+    pub secure: Option<Arc<tls::Acceptor>>,
 }
 
 pub enum Socket {
@@ -249,33 +252,49 @@ impl Drop for Seat {
 }
 
 /// Who will serve a connection, and as what.
-struct Place {
+pub struct Place {
     worker: WorkerHandle,
-    source: Arc<Source>,
-    accepted: Arc<Accepted>,
+    pub source: Arc<Source>,
+    pub accepted: Arc<Accepted>,
     seat: Seat,
-    described: Described,
+    pub described: Described,
 }
 
 impl Place {
     fn serve(self, fd: OwnedFd, context: Arc<Context>) {
-        let Place { worker, source, accepted, seat, described } = self;
+        let worker = self.worker.clone();
         worker.add(move |token, cx| {
-            register(&fd.as_raw_fd(), cx.handle.registry(), token)?;
-            let mut input: Box<dyn Input> = Box::new(FdInput(fd));
-            if let Some(encoding) = accepted.encoding {
-                input = Box::new(EncodedInput::new(input, encoding));
+            if let Some(acceptor) = &self.accepted.secure {
+                let session = acceptor.session().map_err(std::io::Error::other)?;
+                let port = SecurePort::new(fd, session, self, context, cx.handle.registry(), token)?;
+                return Ok(Box::new(port));
             }
-            let options = StreamOptions {
-                framing: accepted.framing,
-                idle_timeout: accepted.idle_timeout,
-                window_messages: accepted.window_messages,
-                fetch_limit: accepted.fetch_limit,
-                described: Some(described),
-                on_close: Some(Box::new(move || drop(seat))),
-            };
-            Ok(Box::new(StreamPort::new(input, source, context, options, cx, token)))
+            register(&fd.as_raw_fd(), cx.handle.registry(), token)?;
+            Ok(Box::new(self.reader(Box::new(FdInput(fd)), context, cx, token)))
         });
+    }
+
+    /// The reader of its messages, over bytes that are in the clear.
+    pub fn reader(
+        self,
+        mut input: Box<dyn Input>,
+        context: Arc<Context>,
+        cx: &PortContext,
+        token: Token,
+    ) -> StreamPort {
+        let Place { source, accepted, seat, described, .. } = self;
+        if let Some(encoding) = accepted.encoding {
+            input = Box::new(EncodedInput::new(input, encoding));
+        }
+        let options = StreamOptions {
+            framing: accepted.framing,
+            idle_timeout: accepted.idle_timeout,
+            window_messages: accepted.window_messages,
+            fetch_limit: accepted.fetch_limit,
+            described: Some(described),
+            on_close: Some(Box::new(move || drop(seat))),
+        };
+        StreamPort::new(input, source, context, options, cx, token)
     }
 }
 

@@ -4,6 +4,7 @@ use super::datagram::{DatagramOptions, DatagramPort, Origin};
 use super::listener::{Accepted, Listener, Socket, backlog, inet_name};
 use super::reading::{Defaults, Reading, location};
 use super::senders::{PeerFacts, Senders};
+use crate::secure;
 use conf_schema::{Port, Settings};
 use diag::{Diagnostic, Diagnostics};
 use engine::Shared;
@@ -60,13 +61,19 @@ struct NetworkStart {
     reading: Reading,
     facts: PeerFacts,
     location: String,
+    /// Read already, so that a reload finds the certificates of running sources; what cannot be read is said when it starts.
+    secure: Option<Result<Arc<tls::Acceptor>, String>>,
 }
 
 fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     let word = if kind.udp.is_some() { "" } else { s.choice("transport").unwrap_or("tcp") };
     let udp = kind.udp.unwrap_or(word == "udp");
     let ipv6 = kind.ipv6.unwrap_or_else(|| s.choice("ip-protocol") == Some("6"));
-    let address = address(kind, s, udp, ipv6, diags)?;
+    let secure = match kind.udp {
+        Some(true) => None,
+        _ => secure::read(s, word, secure::Side::Source, diags)?,
+    };
+    let address = address(kind, s, Way { udp, ipv6, secure: secure.is_some() }, diags)?;
     let defaults = Defaults {
         framing: framing(kind.protocol, udp, word),
         syslog_protocol: kind.protocol,
@@ -82,7 +89,7 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
     if !udp {
         reading.share_window(connections_max, cx.globals);
     }
-    let transport = transport_name(kind.protocol, udp);
+    let transport = transport_name(kind.protocol, udp, secure.is_some());
     let facts = PeerFacts {
         group: Arc::clone(&reading.group),
         transport: Transport(transport),
@@ -97,7 +104,7 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
     let keep_alive = udp || s.bool("keep-alive").unwrap_or(true);
     let backlog = if udp { 0 } else { backlog(s) };
     let opened_with = match keep_alive {
-        true => format!("{address} {socket:?} {connections_max} {backlog} {}", reading.fixed()),
+        true => format!("{address} {socket:?} {connections_max} {backlog} {} {secure:?}", reading.fixed()),
         // Never equal to another: everything is opened anew with each reload.
         false => format!("{address} {}", generation()),
     };
@@ -117,6 +124,7 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
             reading,
             facts,
             location: location(s, cx),
+            secure: secure.map(|options| tls::Acceptor::load(&options)),
         }),
     })
 }
@@ -140,8 +148,10 @@ fn framing(protocol: bool, udp: bool, word: &str) -> Framing {
     }
 }
 
-fn transport_name(protocol: bool, udp: bool) -> &'static str {
+fn transport_name(protocol: bool, udp: bool, secure: bool) -> &'static str {
     match (protocol, udp) {
+        (true, false) if secure => "rfc5425",
+        (false, false) if secure => "rfc3164+tls",
         (true, true) => "rfc5426",
         (true, false) => "rfc6587",
         (false, true) => "rfc3164+udp",
@@ -149,7 +159,21 @@ fn transport_name(protocol: bool, udp: bool) -> &'static str {
     }
 }
 
-fn address(kind: &Kind, s: &Settings, udp: bool, ipv6: bool, diags: &mut Diagnostics) -> Option<SocketAddr> {
+/// How peers come.
+struct Way {
+    udp: bool,
+    ipv6: bool,
+    secure: bool,
+}
+
+fn address(kind: &Kind, s: &Settings, way: Way, diags: &mut Diagnostics) -> Option<SocketAddr> {
+    let Way { udp, ipv6, secure } = way;
+    if secure && !kind.protocol && !s.is_set("port") {
+        let text = format!("{}() has no port of its own for TLS", kind.name);
+        let at = s.span("tls").or(s.call_span())?;
+        diags.push(Diagnostic::error("D0120", text, at).help("add port(6514)"));
+        return None;
+    }
     let any = if ipv6 { IpAddr::V6(Ipv6Addr::UNSPECIFIED) } else { IpAddr::V4(Ipv4Addr::UNSPECIFIED) };
     let ip = match s.text("ip") {
         None => any,
@@ -180,7 +204,13 @@ fn address(kind: &Kind, s: &Settings, udp: bool, ipv6: bool, diags: &mut Diagnos
     };
     // syslog() has a port of its own on TCP.
     let port = match s.port("port") {
-        Some(Port::Number(_)) | None if !s.is_set("port") && kind.protocol && !udp => 601,
+        Some(Port::Number(_)) | None if !s.is_set("port") && kind.protocol && !udp => {
+            if secure {
+                6514
+            } else {
+                601
+            }
+        }
         Some(Port::Number(port)) => port,
         None => 514,
         Some(Port::Service(name)) => match transport::service_port(name, udp) {
@@ -242,6 +272,11 @@ impl Start for NetworkStart {
 
 impl NetworkStart {
     fn start_tcp(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> std::io::Result<Result<(), String>> {
+        let secure = match &self.secure {
+            Some(Ok(acceptor)) => Some(Arc::clone(acceptor)),
+            Some(Err(error)) => return Ok(Err(format!("cannot serve TLS: {error}"))),
+            None => None,
+        };
         let listener = transport::listen_tcp(self.address, &self.socket, self.backlog)?;
         let reading = &self.reading;
         let accepted = Accepted {
@@ -258,6 +293,7 @@ impl NetworkStart {
             credentials: reading.credentials,
             location: self.location.clone(),
             open: AtomicUsize::new(0),
+            secure,
         };
         Ok(Listener::start(Socket::Tcp(listener), source, Arc::new(accepted), shared))
     }

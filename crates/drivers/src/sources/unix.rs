@@ -194,6 +194,7 @@ impl UnixStart {
             credentials: reading.credentials,
             location: self.location.clone(),
             open: AtomicUsize::new(0),
+            secure: None,
         }
     }
 

@@ -3,6 +3,7 @@
 mod check;
 mod command_line;
 mod correlation;
+mod files;
 mod golden;
 mod hostile;
 mod interop;

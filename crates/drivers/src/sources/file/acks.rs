@@ -5,6 +5,7 @@ use engine::{Acknowledge, Mark};
 use parking_lot::Mutex;
 use state::Store;
 use std::collections::{HashMap, VecDeque};
+use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock, Weak};
@@ -32,6 +33,14 @@ struct Inner {
     value: Vec<u8>,
 }
 
+impl Inner {
+    /// Batches under way are not waited for any more.
+    fn renew(&mut self) {
+        self.first += self.waiting.len() as u64;
+        self.waiting.clear();
+    }
+}
+
 type Live = Mutex<HashMap<(usize, Vec<u8>), Weak<Tracker>>>;
 
 fn live() -> &'static Live {
@@ -40,8 +49,15 @@ fn live() -> &'static Live {
 }
 
 impl Tracker {
-    /// The account under this name, and where its reader has to go on; `None` when it knows nothing of the file.
-    pub fn open(store: &Arc<Store>, name: Vec<u8>, path: &Path) -> (Arc<Tracker>, Option<Position>) {
+    /// The account under this name, and where a reader of the file has to go on; `None` when the account is of an earlier file with
+    /// the same inode, or new.
+    pub fn open(
+        store: &Arc<Store>,
+        name: Vec<u8>,
+        path: &Path,
+        file: &File,
+    ) -> (Arc<Tracker>, Option<Position>) {
+        let is_known = |position: &Position| position.is_in(file).unwrap_or(false);
         let path = path.as_os_str().as_bytes();
         let key = (Arc::as_ptr(store) as usize, name.clone());
         let mut live = live().lock();
@@ -49,9 +65,12 @@ impl Tracker {
             let mut inner = tracker.inner.lock();
             inner.gone = false;
             inner.path = path.to_vec();
-            let read = inner.read;
+            let read = Some(inner.read).filter(is_known);
+            if read.is_none() {
+                inner.renew();
+            }
             drop(inner);
-            return (tracker, Some(read));
+            return (tracker, read);
         }
         let stored =
             store.get(&name).and_then(|value| Position::decode(&value).map(|(position, _)| position));
@@ -59,7 +78,7 @@ impl Tracker {
             Inner { stored, read: stored.unwrap_or_default(), path: path.to_vec(), ..Inner::default() };
         let tracker = Arc::new(Tracker { store: Arc::clone(store), name, inner: Mutex::new(inner) });
         live.insert(key, Arc::downgrade(&tracker));
-        (tracker, stored)
+        (tracker, stored.filter(is_known))
     }
 
     /// A batch was read that ends here.
@@ -70,6 +89,11 @@ impl Tracker {
         inner.read = end;
         drop(inner);
         Mark::new(Arc::clone(self) as Arc<dyn Acknowledge>, number)
+    }
+
+    /// What the file held is gone from the disk: there is no use in going back to it.
+    pub fn renew(&self) {
+        self.inner.lock().renew();
     }
 
     /// The file has another name now.
@@ -139,7 +163,12 @@ mod tests {
     #[test]
     fn the_position_moves_in_order_only() {
         let store = Arc::new(Store::in_memory());
-        let (tracker, known) = Tracker::open(&store, b"n".to_vec(), Path::new("/f"));
+        let dir = tempfile::tempdir().expect("folder");
+        let path = dir.path().join("f");
+        std::fs::write(&path, [b'x'; 30]).expect("write");
+        let file = File::open(&path).expect("open");
+        let open = || Tracker::open(&store, b"n".to_vec(), &path, &file);
+        let (tracker, known) = open();
         assert_eq!(known, None);
         let (one, two, three) = (tracker.mark(at(10)), tracker.mark(at(20)), tracker.mark(at(30)));
         drop(two);
@@ -147,13 +176,21 @@ mod tests {
         drop(one);
         assert_eq!(stored(&store), Some(20));
         drop(tracker);
-        let (tracker, known) = Tracker::open(&store, b"n".to_vec(), Path::new("/f"));
+        let (tracker, known) = open();
         assert_eq!(known, Some(at(30)), "a batch is under way: the next reader goes on behind it");
         tracker.forget();
         assert_eq!(stored(&store), Some(20));
         drop(three);
         assert_eq!(stored(&store), None);
         drop(tracker);
-        assert_eq!(Tracker::open(&store, b"n".to_vec(), Path::new("/f")).1, None);
+        let (tracker, known) = open();
+        assert_eq!(known, None);
+        let old = tracker.mark(at(30));
+        std::fs::write(&path, "shorter").expect("write");
+        assert_eq!(open().1, None, "it is another file");
+        drop(tracker.mark(at(5)));
+        assert_eq!(stored(&store), Some(5), "what was in the other one is not waited for");
+        drop(old);
+        assert_eq!(stored(&store), Some(5));
     }
 }

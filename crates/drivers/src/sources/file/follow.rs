@@ -117,10 +117,8 @@ impl Opener for Readers {
         };
         let mut context = Context::local(&following.group, &following.local_name, "local+file");
         context.values.push((NameId::FILE_NAME, path.as_os_str().as_bytes().into()));
-        if begin == Begin::End {
-            // So that a restart goes on from here too.
-            drop(followed.tracker.mark(tail.position()));
-        }
+        // From now on a restart finds the file, under whatever name.
+        drop(followed.tracker.mark(tail.position()));
         let parts = Parts {
             tail,
             path: path.to_owned(),

@@ -3,6 +3,7 @@
 use memchr::memchr;
 use pattern::{Cache, Pattern, Slots};
 use record::Span;
+use std::ops::Range;
 use std::sync::Arc;
 use wire::FramerOptions;
 
@@ -67,57 +68,69 @@ impl MultiLine {
 
     /// Hands out the messages that are known to be complete; returns where the tail begins.
     pub fn scan(&mut self, text: &[u8], sink: &mut impl FnMut(Span)) -> usize {
+        let limit = self.options.log_msg_size;
         let mut start = 0;
         let mut at = std::mem::take(&mut self.scanned).min(text.len());
         while let Some(length) = text.get(at..).and_then(|rest| memchr(b'\n', rest)) {
-            let (line, next) = (at..at + length, at + length + 1);
-            let kind = match std::mem::take(&mut self.mid_line) {
-                true if self.skipping => Line::Dropped,
-                true => Line::Belongs,
-                false => self.classify(text.get(line).unwrap_or_default(), at > start || self.cut),
-            };
-            match kind {
-                Line::Belongs => {}
-                Line::Begins => {
-                    self.emit(text, start, at, sink);
-                    start = at;
-                }
-                Line::Ends(length) => {
-                    self.emit(text, start, at + length, sink);
-                    start = next;
-                }
-                Line::Alone(length) => {
-                    self.emit(text, start, at, sink);
-                    self.emit(text, at, at + length, sink);
-                    start = next;
-                }
-                Line::Dropped => start = next,
-            }
-            at = next;
+            start = self.line(text, start, at..at + length, sink);
+            self.mid_line = false;
+            at += length + 1;
         }
-        if self.skipping && text.len() - at > self.options.log_msg_size {
-            // Of a dropped line only its end matters.
+        if self.cut {
+            start = at;
+        }
+        if at - start > limit {
+            start = self.split(text.get(..at).unwrap_or(text), start, sink);
+        }
+        if text.len() - at > limit {
+            // Too long to wait for its end.
+            start = self.line(text, start, at..text.len(), sink);
             self.mid_line = true;
-            return text.len();
+            if text.len() - start > limit {
+                start = self.split(text, start, sink);
+            }
+            at = text.len();
         }
-        if text.len() - start > self.options.log_msg_size {
-            start = self.split(text, start, sink);
-            self.mid_line |= start > at;
-            at = at.max(start);
-        }
-        self.scanned = at - start;
+        self.scanned = at.max(start) - start;
         start
     }
 
     /// Nothing came for a while, or nothing will: the tail is a message.
     pub fn finish(&mut self, text: &[u8], sink: &mut impl FnMut(Span)) {
-        self.scanned = 0;
-        if !self.skipping {
-            self.emit(text, 0, text.len(), sink);
+        let at = std::mem::take(&mut self.scanned).min(text.len());
+        if text.is_empty() {
+            return;
         }
-        if let Some(last) = text.last() {
-            self.mid_line = *last != b'\n';
-            self.cut = false;
+        let start = if at < text.len() { self.line(text, 0, at..text.len(), sink) } else { 0 };
+        self.emit(text, start, text.len(), sink);
+        self.mid_line = text.last() != Some(&b'\n');
+    }
+
+    /// Takes in a line of the text; returns where the message in work begins now.
+    fn line(&mut self, text: &[u8], start: usize, line: Range<usize>, sink: &mut impl FnMut(Span)) -> usize {
+        let at = line.start;
+        let next = text.len().min(line.end + 1);
+        let kind = match (self.mid_line, self.skipping) {
+            (true, true) => Line::Dropped,
+            (true, false) => Line::Belongs,
+            _ => self.classify(text.get(line).unwrap_or_default(), at > start || self.cut),
+        };
+        match kind {
+            Line::Belongs => start,
+            Line::Begins => {
+                self.emit(text, start, at, sink);
+                at
+            }
+            Line::Ends(length) => {
+                self.emit(text, start, at + length, sink);
+                next
+            }
+            Line::Alone(length) => {
+                self.emit(text, start, at, sink);
+                self.emit(text, at, at + length, sink);
+                next
+            }
+            Line::Dropped => next,
         }
     }
 

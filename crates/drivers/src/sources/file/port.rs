@@ -154,6 +154,9 @@ impl FilePort {
             // What was begun will not be ended.
             self.finish(cx);
             self.tail.restart()?;
+            // Of what begins now a restart has to know, under whatever name.
+            self.followed.tracker.renew();
+            drop(self.followed.tracker.mark(self.tail.position()));
             match lost {
                 0 => oplog::verbose(
                     "File was truncated, reading it from its beginning",

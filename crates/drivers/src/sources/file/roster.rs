@@ -36,6 +36,8 @@ pub struct RosterOptions {
 struct Entry {
     followed: Arc<Followed>,
     path: Option<PathBuf>,
+    /// The path it had when it was let go.
+    last_path: Option<PathBuf>,
     /// Size and time of the last change when it was last looked at.
     seen: (u64, i64, i64),
 }
@@ -135,8 +137,8 @@ impl Roster {
             }
             return;
         }
-        let before = known.and_then(|old| self.files.get(&old)).map(|entry| Arc::clone(&entry.followed));
         self.path_gone(path);
+        let before = self.formerly(path);
         if let Some(entry) = self.files.get_mut(&id) {
             // Renamed, or a second name of the same file.
             let replaced = entry.path.replace(path.to_owned());
@@ -198,9 +200,8 @@ impl Roster {
         }
         let Ok((file, meta)) = open(to) else { return };
         let id = FileId::of(&meta);
-        let before =
-            self.by_path.get(from).and_then(|old| self.files.get(old)).map(|e| Arc::clone(&e.followed));
         self.path_gone(from);
+        let before = self.formerly(from);
         self.add(id, file, from, Begin::Start, before, opener);
         // The next file at the path comes after this one.
         self.by_path.insert(from.to_owned(), id);
@@ -215,12 +216,13 @@ impl Roster {
         after: Option<Arc<Followed>>,
         opener: &mut dyn Opener,
     ) -> Arc<Followed> {
-        let (tracker, known) = Tracker::open(&self.store, id.name(&self.options.key), path);
+        let (tracker, known) = Tracker::open(&self.store, id.name(&self.options.key), path, &file);
         let followed = Followed::new(id, tracker, after);
         let begin = known.map_or(begin, Begin::At);
         let seen = file.metadata().map(|meta| seen(&meta)).unwrap_or_default();
         opener.open(file, path, begin, &followed);
-        let entry = Entry { followed: Arc::clone(&followed), path: Some(path.to_owned()), seen };
+        let entry =
+            Entry { followed: Arc::clone(&followed), path: Some(path.to_owned()), last_path: None, seen };
         self.files.insert(id, entry);
         followed
     }
@@ -233,9 +235,17 @@ impl Roster {
         }
     }
 
+    /// The file that was at this path last, if it is still being read.
+    fn formerly(&self, path: &Path) -> Option<Arc<Followed>> {
+        let mut entries = self.let_go.iter().rev().filter_map(|id| self.files.get(id));
+        entries
+            .find(|entry| entry.last_path.as_deref() == Some(path))
+            .map(|entry| Arc::clone(&entry.followed))
+    }
+
     fn leave(&mut self, id: FileId) {
         let Some(entry) = self.files.get_mut(&id) else { return };
-        entry.path = None;
+        entry.last_path = entry.path.take();
         entry.followed.let_go();
         self.let_go.push_back(id);
         if self.let_go.len() > LET_GO_MAX

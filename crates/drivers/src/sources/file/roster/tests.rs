@@ -1,1 +1,335 @@
-//! x
+//! A model of what happens to files: written, renamed, truncated, made anew, while the source runs and while it does not. Every line that was
+//! written comes out once, but for those that were gone before anybody could read them.
+
+use super::*;
+use crate::sources::file::tail::{Tail, TailOptions};
+use crate::sources::file::wanted::Matching;
+use engine::Mark;
+use pattern::{Cache, Kind, Pattern, PatternOptions};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::io::Write;
+use wire::FramerOptions;
+
+/// Lines of one file, by the file's number.
+type Contents = BTreeMap<usize, Vec<usize>>;
+
+struct Reader {
+    tail: Tail,
+    followed: Arc<Followed>,
+}
+
+#[derive(Default)]
+struct Readers(Vec<Reader>);
+
+impl Opener for Readers {
+    fn open(&mut self, file: File, _path: &Path, begin: Begin, followed: &Arc<Followed>) {
+        let framing = FramerOptions::default();
+        let options = TailOptions { framing, multi_line: None, encoding: None };
+        let tail = Tail::new(file, begin, &options).expect("a tail");
+        drop(followed.tracker.mark(tail.position()));
+        self.0.push(Reader { tail, followed: Arc::clone(followed) });
+    }
+}
+
+/// A running source.
+struct Source {
+    roster: Roster,
+    readers: Readers,
+    store: Arc<Store>,
+    /// Read and not acknowledged, in order.
+    pending: Vec<(Mark, Vec<usize>)>,
+}
+
+struct Model {
+    dir: tempfile::TempDir,
+    matching: bool,
+    source: Option<Source>,
+    store: Store,
+    next_line: usize,
+    next_name: usize,
+    /// What is in each file; the last one is at the path.
+    contents: Contents,
+    /// Lines nobody can read any more, and nobody had.
+    lost: HashSet<usize>,
+    output: Vec<usize>,
+    /// Something happened since the source was killed that makes a further change of names untraceable.
+    touched: bool,
+    /// Truncated since the last reading.
+    truncated: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Write(usize),
+    Rename,
+    Truncate,
+    Recreate,
+    Look,
+    Read,
+    Acknowledge,
+    Kill,
+    Start,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        5 => (1usize..60).prop_map(Step::Write),
+        2 => Just(Step::Rename),
+        1 => Just(Step::Truncate),
+        1 => Just(Step::Recreate),
+        3 => Just(Step::Look),
+        4 => Just(Step::Read),
+        3 => Just(Step::Acknowledge),
+        1 => Just(Step::Kill),
+        2 => Just(Step::Start),
+    ];
+    prop::collection::vec(step, 1..40)
+}
+
+impl Model {
+    fn new(matching: bool) -> Model {
+        let mut model = Model {
+            dir: tempfile::tempdir().expect("folder"),
+            matching,
+            source: None,
+            store: Store::in_memory(),
+            next_line: 0,
+            next_name: 1,
+            contents: BTreeMap::from([(0, Vec::new())]),
+            lost: HashSet::new(),
+            output: Vec::new(),
+            touched: false,
+            truncated: false,
+        };
+        std::fs::write(model.path(), "").expect("write");
+        model.start();
+        model
+    }
+
+    fn path(&self) -> PathBuf {
+        self.dir.path().join("log")
+    }
+
+    fn wanted(&self) -> Wanted {
+        if !self.matching {
+            return Wanted::One(self.path());
+        }
+        let options = PatternOptions { kind: Kind::Glob, ..PatternOptions::default() };
+        Wanted::Matching(Arc::new(Matching {
+            base: self.dir.path().to_owned(),
+            recursive: false,
+            name: Pattern::compile("log*", &options).expect("a glob"),
+            exclude: None,
+            cache: parking_lot::Mutex::new(Cache::new()),
+        }))
+    }
+
+    fn start(&mut self) {
+        if self.source.is_some() {
+            return;
+        }
+        let store = Arc::new(copy(&self.store));
+        let options = RosterOptions {
+            wanted: self.wanted(),
+            files_max: 100,
+            read_old: true,
+            key: format!("test({})", self.dir.path().display()),
+        };
+        let mut source = Source {
+            roster: Roster::new(options, &store),
+            readers: Readers::default(),
+            store,
+            pending: Vec::new(),
+        };
+        let mut paths = Vec::new();
+        source.roster.wanted().list(self.dir.path(), &mut |path| paths.push(path), &mut |_| {});
+        source.roster.start(paths, &mut source.readers);
+        self.source = Some(source);
+        self.touched = false;
+    }
+
+    /// What was read and not acknowledged is read again, unless it is gone.
+    fn kill(&mut self) {
+        // Of a file that came unseen nobody can know.
+        self.look();
+        let Some(source) = self.source.take() else { return };
+        self.touched = self.truncated;
+        self.store = copy(&source.store);
+        for (mark, lines) in source.pending {
+            std::mem::forget(mark);
+            let gone = lines.iter().filter(|line| !self.contents.values().flatten().any(|l| l == *line));
+            self.lost.extend(gone);
+        }
+    }
+
+    /// Without reading.
+    fn look(&mut self) {
+        let Some(source) = &mut self.source else { return };
+        let mut paths = source.roster.paths();
+        source.roster.wanted().list(self.dir.path(), &mut |path| paths.push(path), &mut |_| {});
+        paths.iter().for_each(|path| source.roster.examine(path, &mut source.readers));
+    }
+
+    fn read(&mut self) {
+        self.look();
+        let Some(source) = &mut self.source else { return };
+        self.truncated = false;
+        // Twice: what waited for another one's end comes in the second round.
+        for _ in 0..2 + source.readers.0.len() {
+            let mut ended = Vec::new();
+            for reader in source.readers.0.iter_mut().filter(|r| r.followed.may_begin()) {
+                if reader.tail.truncated().expect("a look").is_some() {
+                    assert!(!reader.tail.has_rest(), "only whole lines are written");
+                    reader.tail.restart().expect("restart");
+                    reader.followed.tracker.renew();
+                    drop(reader.followed.tracker.mark(reader.tail.position()));
+                }
+                loop {
+                    let (mut text, mut spans) = (Vec::new(), Vec::new());
+                    if reader.tail.read(&mut text, 100, |span| spans.push(span)).expect("read") == 0 {
+                        break;
+                    }
+                    let lines = spans.iter().map(|span| number(span.of(&text))).collect();
+                    source.pending.push((reader.followed.tracker.mark(reader.tail.position()), lines));
+                }
+                reader.followed.at_end(false);
+                if reader.followed.is_let_go() {
+                    reader.followed.tracker.forget();
+                    ended.push(reader.followed.id);
+                }
+            }
+            source.readers.0.retain(|reader| !ended.contains(&reader.followed.id));
+            ended.into_iter().for_each(|id| source.roster.ended(id, &mut source.readers));
+        }
+    }
+
+    fn acknowledge(&mut self) {
+        let Some(source) = &mut self.source else { return };
+        for (mark, lines) in source.pending.drain(..) {
+            drop(mark);
+            self.output.extend(lines);
+        }
+    }
+
+    fn was_read(&self, line: usize) -> bool {
+        let pending = self.source.iter().flat_map(|s| &s.pending).flat_map(|(_, lines)| lines);
+        self.output.contains(&line) || pending.copied().any(|l| l == line)
+    }
+
+    /// The lines of a file are gone from the disk.
+    fn gone(&mut self, lines: &[usize]) {
+        let lost: Vec<usize> = lines.iter().copied().filter(|line| !self.was_read(*line)).collect();
+        self.lost.extend(lost);
+    }
+
+    fn step(&mut self, step: &Step) {
+        let last = *self.contents.keys().last().expect("a file");
+        match step {
+            Step::Write(count) => {
+                let mut file = File::options().append(true).open(self.path()).expect("open");
+                for _ in 0..*count {
+                    writeln!(file, "{} a line", self.next_line).expect("write");
+                    self.contents.entry(last).or_default().push(self.next_line);
+                    self.next_line += 1;
+                }
+            }
+            Step::Rename | Step::Recreate => {
+                // Of a file that came and went unseen nobody can know.
+                self.look();
+                if self.source.is_none() && std::mem::replace(&mut self.touched, true) {
+                    return;
+                }
+                if let Step::Rename = step {
+                    let name = format!("log.{}", self.next_name);
+                    self.next_name += 1;
+                    std::fs::rename(self.path(), self.dir.path().join(name)).expect("rename");
+                } else {
+                    std::fs::remove_file(self.path()).expect("remove");
+                    let lines = self.contents.insert(last, Vec::new()).unwrap_or_default();
+                    if self.source.is_none() {
+                        self.gone(&lines);
+                    } else {
+                        // Open: read to its end as long as the source lives.
+                        self.contents.insert(last, lines.clone());
+                        self.read();
+                        self.contents.insert(last, Vec::new());
+                    }
+                }
+                std::fs::write(self.path(), "").expect("write");
+                self.contents.insert(last + 1, Vec::new());
+            }
+            Step::Truncate => {
+                // Truncated and then renamed while nobody looked: it cannot be told from another file with its inode.
+                self.touched |= self.source.is_none();
+                self.truncated = true;
+                File::options().write(true).open(self.path()).expect("open").set_len(0).expect("truncate");
+                let lines = self.contents.insert(last, Vec::new()).unwrap_or_default();
+                self.gone(&lines);
+            }
+            Step::Look => self.look(),
+            Step::Read => self.read(),
+            Step::Acknowledge => self.acknowledge(),
+            Step::Kill => self.kill(),
+            Step::Start => self.start(),
+        }
+    }
+
+    fn check(mut self, steps: &[Step]) {
+        steps.iter().for_each(|step| self.step(step));
+        self.start();
+        self.read();
+        self.read();
+        self.acknowledge();
+        let expected: Vec<usize> = (0..self.next_line).filter(|line| !self.lost.contains(line)).collect();
+        if self.matching {
+            // Each file in order; between them there is none.
+            self.output.sort_unstable();
+        }
+        assert_eq!(self.output, expected, "lost: {:?}", self.lost);
+    }
+}
+
+fn number(line: &[u8]) -> usize {
+    let text = std::str::from_utf8(line).expect("text");
+    text.split(' ').next().and_then(|n| n.parse().ok()).unwrap_or_else(|| panic!("{text:?}"))
+}
+
+fn copy(from: &Store) -> Store {
+    let to = Store::in_memory();
+    from.with_prefix(b"").iter().for_each(|(name, value)| to.put(name, value));
+    to
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_line_of_a_file_comes_once_and_in_order(steps in steps()) {
+        Model::new(false).check(&steps);
+    }
+
+    #[test]
+    fn every_line_of_matching_files_comes_once(steps in steps()) {
+        Model::new(true).check(&steps);
+    }
+}
+
+#[test]
+fn no_more_files_than_allowed_and_the_next_one_when_one_is_gone() {
+    let dir = tempfile::tempdir().expect("folder");
+    let paths: Vec<PathBuf> = (0..3).map(|n| dir.path().join(format!("log{n}"))).collect();
+    paths.iter().for_each(|path| std::fs::write(path, "1 x\n").expect("write"));
+    let store = Arc::new(Store::in_memory());
+    let wanted = Model::new(true).wanted();
+    let key = dir.path().display().to_string();
+    let mut roster = Roster::new(RosterOptions { wanted, files_max: 2, read_old: true, key }, &store);
+    let mut readers = Readers::default();
+    roster.start(paths.clone(), &mut readers);
+    assert_eq!((readers.0.len(), roster.waiting.len()), (2, 1));
+    std::fs::remove_file(&paths[0]).expect("remove");
+    roster.examine(&paths[0], &mut readers);
+    assert!(readers.0[0].followed.is_let_go());
+    roster.ended(readers.0[0].followed.id, &mut readers);
+    assert_eq!((readers.0.len(), roster.waiting.len()), (3, 0));
+}

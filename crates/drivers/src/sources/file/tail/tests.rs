@@ -1,1 +1,73 @@
-//! x
+use super::*;
+use std::io::Write;
+
+fn options() -> TailOptions {
+    TailOptions { framing: FramerOptions::default(), multi_line: None, encoding: None }
+}
+
+fn lines(tail: &mut Tail) -> Vec<String> {
+    let mut lines = Vec::new();
+    loop {
+        let (mut text, mut spans) = (Vec::new(), Vec::new());
+        if tail.read(&mut text, 7, |span| spans.push(span)).expect("read") == 0 {
+            return lines;
+        }
+        lines.extend(spans.iter().map(|span| String::from_utf8_lossy(span.of(&text)).into_owned()));
+    }
+}
+
+#[test]
+fn half_a_line_is_read_again_by_the_next_reader() {
+    let dir = tempfile::tempdir().expect("folder");
+    let path = dir.path().join("f");
+    std::fs::write(&path, "one\ntwo\nthr").expect("write");
+    let open = || File::open(&path).expect("open");
+    let mut tail = Tail::new(open(), Begin::Start, &options()).expect("tail");
+    assert_eq!(lines(&mut tail), ["one", "two"]);
+    assert_eq!((tail.position().offset, tail.has_rest()), (8, true));
+    let position = tail.position();
+    File::options().append(true).open(&path).expect("open").write_all(b"ee\n").expect("write");
+    assert_eq!(lines(&mut tail), ["three"]);
+    assert_eq!(lines(&mut Tail::new(open(), Begin::At(position), &options()).expect("tail")), ["three"]);
+    assert!(lines(&mut Tail::new(open(), Begin::End, &options()).expect("tail")).is_empty());
+    // Another file with the same inode.
+    std::fs::write(&path, "another, longer one\n").expect("write");
+    assert_eq!(
+        lines(&mut Tail::new(open(), Begin::At(position), &options()).expect("tail")),
+        ["another, longer one"]
+    );
+}
+
+#[test]
+fn bytes_that_were_seen_and_truncated_are_counted() {
+    let dir = tempfile::tempdir().expect("folder");
+    let path = dir.path().join("f");
+    std::fs::write(&path, "one\n").expect("write");
+    let mut tail = Tail::new(File::open(&path).expect("open"), Begin::Start, &options()).expect("tail");
+    assert_eq!(lines(&mut tail), ["one"]);
+    std::fs::write(&path, "one\ntwo\n").expect("write");
+    assert_eq!(tail.truncated().expect("look"), None);
+    std::fs::write(&path, "").expect("write");
+    assert_eq!(tail.truncated().expect("look"), Some(4));
+    tail.restart().expect("restart");
+    std::fs::write(&path, "new\n").expect("write");
+    assert_eq!((tail.truncated().expect("look"), lines(&mut tail)), (None, vec!["new".to_owned()]));
+    // As long as before, but not the same.
+    std::fs::write(&path, "old\nmore\n").expect("write");
+    assert_eq!(tail.truncated().expect("look"), Some(0));
+}
+
+#[test]
+fn a_position_in_another_encoding() {
+    let dir = tempfile::tempdir().expect("folder");
+    let path = dir.path().join("f");
+    std::fs::write(&path, b"caf\xe9\nth\xe9").expect("write");
+    let options = TailOptions { encoding: Some(encoding_rs::WINDOWS_1252), ..options() };
+    let mut tail = Tail::new(File::open(&path).expect("open"), Begin::Start, &options).expect("tail");
+    assert_eq!(lines(&mut tail), ["café"]);
+    assert_eq!(tail.position().offset, 5);
+    let mut text = Vec::new();
+    let mut span = Span::default();
+    tail.finish(&mut text, |found| span = found);
+    assert_eq!((span.of(&text), tail.position().offset), ("thé".as_bytes(), 8));
+}

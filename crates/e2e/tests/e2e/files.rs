@@ -1,0 +1,187 @@
+//! Files: followed, rotated in all ways, over restarts and kills, by the thousand.
+
+use crate::messages::{HEAD, assert_complete, block, line, message};
+use std::collections::HashMap;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+use testkit::{Lab, Penstock, Signal, wait_until};
+
+fn config(source: &str) -> String {
+    format!(
+        "{HEAD}source s {{ {source} }};\n\
+         destination d {{ file(\"%dir%/out\"); }};\n\
+         log {{ source(s); destination(d); flags(flow-control); }};\n"
+    )
+}
+
+fn append(path: &Path, text: &str) {
+    std::fs::create_dir_all(path.parent().expect("a folder")).expect("folders");
+    let mut file = OpenOptions::new().append(true).create(true).open(path).expect("open");
+    file.write_all(text.as_bytes()).expect("write");
+}
+
+/// So many messages, beginning with this one.
+fn from(connection: usize, first: usize, count: usize) -> String {
+    (first..first + count).map(|n| message(connection, n) + "\n").collect()
+}
+
+/// The numbers of the messages in the output. A killed program may leave half a line, to which the next one adds a whole one.
+fn numbers(lab: &Lab) -> Vec<usize> {
+    let number = |line: &String| {
+        let (_, text) = line.rsplit_once("message number ")?;
+        text.strip_suffix(" of connection 0")?.parse().ok()
+    };
+    lab.lines("out").iter().filter_map(number).collect()
+}
+
+#[test]
+fn followed_and_rotated_in_all_ways() {
+    let lab = Lab::new();
+    let path = lab.path("in");
+    append(&path, &from(0, 0, 10));
+    let mut penstock = Penstock::start(&lab, &config("file(\"%dir%/in\");"));
+    penstock.wait_settled(10);
+    append(&path, &from(0, 10, 10));
+    std::fs::rename(&path, lab.path("in.1")).expect("rename");
+    append(&path, &from(0, 20, 10));
+    penstock.wait_settled(30);
+    std::fs::copy(&path, lab.path("in.2")).expect("copy");
+    OpenOptions::new().write(true).truncate(true).open(&path).expect("truncate");
+    append(&path, &from(0, 30, 10));
+    penstock.wait_settled(40);
+    append(&path, &from(0, 40, 10));
+    std::fs::remove_file(&path).expect("remove");
+    append(&path, &from(0, 50, 10));
+    penstock.wait_settled(60).assert_nothing_lost();
+    penstock.stop();
+    assert_complete(&lab.lines("out"), 1, 60);
+}
+
+#[test]
+fn rotated_between_two_runs() {
+    let lab = Lab::new();
+    let path = lab.path("in");
+    let text = config("file(\"%dir%/in\");");
+    append(&path, &from(0, 0, 10));
+    let mut penstock = Penstock::start(&lab, &text);
+    penstock.wait_settled(10);
+    penstock.stop();
+    append(&path, &from(0, 10, 10));
+    std::fs::rename(&path, lab.path("in.1")).expect("rename");
+    append(&path, &from(0, 20, 10));
+    let mut penstock = Penstock::start(&lab, &text);
+    penstock.wait_settled(20);
+    penstock.stop();
+    // The same inode or another: it is another file.
+    std::fs::remove_file(&path).expect("remove");
+    append(&path, &from(0, 30, 10));
+    let mut penstock = Penstock::start(&lab, &text);
+    penstock.wait_settled(10).assert_nothing_lost();
+    penstock.stop();
+    assert_complete(&lab.lines("out"), 1, 40);
+}
+
+#[test]
+fn a_thousand_files_in_order_each() {
+    let lab = Lab::new();
+    let path = |n: usize| lab.path(&format!("logs/{}/{n}.log", n % 10));
+    (0..1000).for_each(|n| append(&path(n), &from(n, 0, 5)));
+    let source =
+        "wildcard-file(base-dir(\"%dir%/logs\") filename-pattern(\"*.log\") recursive(yes) max-files(2000));";
+    let mut penstock = Penstock::configure(&lab, &config(source)).ulimit("-n 4096").ready();
+    penstock.wait_settled(5_000);
+    (0..1000).for_each(|n| append(&path(n), &from(n, 5, 5)));
+    penstock.wait_settled(10_000).assert_nothing_lost();
+    penstock.stop();
+    assert_complete(&lab.lines("out"), 1000, 10);
+}
+
+#[test]
+fn more_files_than_may_be_open_wait_for_room() {
+    let lab = Lab::new();
+    let path = |n: usize| lab.path(&format!("logs/{n}.log"));
+    let source = "wildcard-file(base-dir(\"%dir%/logs\") filename-pattern(\"*.log\") max-files(2));";
+    (0..3).for_each(|n| append(&path(n), &from(n, 0, 5)));
+    let mut penstock = Penstock::start(&lab, &config(source));
+    penstock.wait_settled(10);
+    penstock.wait_log("There are more files than max-files() allows");
+    let waiting = (0..3).find(|n| !lab.text("out").contains(&line(*n, 0))).expect("one waits");
+    std::fs::remove_file(path((waiting + 1) % 3)).expect("remove");
+    penstock.wait_settled(15).assert_nothing_lost();
+    penstock.stop();
+    assert_complete(&lab.lines("out"), 3, 5);
+}
+
+#[test]
+fn several_lines_a_message_over_a_restart() {
+    let lab = Lab::new();
+    let text = config("file(\"%dir%/in\" flags(no-parse) multi-line-mode(indented));")
+        .replace("file(\"%dir%/out\")", "file(\"%dir%/out\" template(\"$(format-json --key MESSAGE)\\n\"))");
+    append(&lab.path("in"), "one\n 1\ntwo\n");
+    let mut penstock = Penstock::start(&lab, &text);
+    penstock.wait_settled(1);
+    penstock.stop();
+    append(&lab.path("in"), " 2\nthree\n");
+    let mut penstock = Penstock::start(&lab, &text);
+    penstock.wait_settled(1);
+    penstock.stop();
+    assert_eq!(lab.lines("out"), ["{\"MESSAGE\":\"one\\n 1\"}", "{\"MESSAGE\":\"two\\n 2\"}"]);
+}
+
+#[test]
+fn bytes_lost_by_a_truncation_are_said() {
+    let lab = Lab::new();
+    // The destination takes nothing: the source soon has no credit to read on.
+    rustix_fifo(&lab.path("pipe"));
+    let text =
+        config("file(\"%dir%/in\" log-iw-size(100));").replace("file(\"%dir%/out\")", "pipe(\"%dir%/pipe\")");
+    append(&lab.path("in"), &block(0, 100_000));
+    let mut penstock = Penstock::start(&lab, &text);
+    penstock.wait_ledger(|ledger| (ledger.received() == 0).then(|| "something read".to_owned()));
+    OpenOptions::new().write(true).truncate(true).open(lab.path("in")).expect("truncate");
+    penstock.wait_log("lost_bytes=");
+}
+
+fn rustix_fifo(path: &Path) {
+    let made = std::process::Command::new("mkfifo").arg(path).status();
+    assert!(made.is_ok_and(|status| status.success()), "a named pipe");
+}
+
+#[test]
+fn killed_again_and_again_nothing_is_lost_and_a_batch_at_most_repeated() {
+    const COUNT: usize = 300_000;
+    /// Messages in one read.
+    const BATCH: usize = 256 * 1024 / 60;
+    let lab = Lab::new();
+    let text = config("file(\"%dir%/in\");");
+    append(&lab.path("in"), &block(0, COUNT));
+    let mut kills = 0;
+    for part in 1..=4 {
+        let mut penstock = Penstock::configure(&lab, &text).arg("--worker-threads").arg("1").spawned();
+        let enough = COUNT * part / 5;
+        wait_until("some of the output", || numbers_at_least(&lab, enough));
+        penstock.signal(Signal::KILL);
+        penstock.wait_end();
+        kills += 1;
+    }
+    let mut penstock = Penstock::start(&lab, &text);
+    wait_until("all of it", || numbers_at_least(&lab, COUNT));
+    penstock.wait_settled_input();
+    penstock.stop();
+    let mut seen: HashMap<usize, usize> = HashMap::new();
+    numbers(&lab).into_iter().for_each(|n| *seen.entry(n).or_default() += 1);
+    assert!((0..COUNT).all(|n| seen.contains_key(&n)), "a message is missing");
+    let repeated: usize = seen.values().map(|times| times - 1).sum();
+    assert!(repeated <= kills * BATCH, "{repeated} repeated after {kills} kills");
+}
+
+/// Whether the message with this number, or the last one, is in the output: by the file's end, which is cheap to look at.
+fn numbers_at_least(lab: &Lab, number: usize) -> bool {
+    let bytes = std::fs::read(lab.path("out")).unwrap_or_default();
+    let end = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(500)..]).into_owned();
+    let found = end.lines().filter_map(|line| {
+        line.rsplit_once("message number ")?.1.strip_suffix(" of connection 0")?.parse::<usize>().ok()
+    });
+    found.max().is_some_and(|n| n + 1 >= number)
+}
