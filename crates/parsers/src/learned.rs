@@ -1,9 +1,9 @@
 //! Names learned from messages, where any may be read: a worker's own table, so that the process's, which is behind a lock, is asked
 //! once for each key.
 
+use crate::seed::Seed;
 use record::{NameId, intern};
 use std::collections::HashMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
 
 /// Keys remembered; a table that is full starts anew.
 const KEYS_MAX: usize = 1 << 14;
@@ -16,7 +16,7 @@ pub struct Learned {
 
 impl Default for Learned {
     fn default() -> Learned {
-        Learned { keys: HashMap::with_hasher(Seed::new()) }
+        Learned { keys: HashMap::with_hasher(Seed::random()) }
     }
 }
 
@@ -44,51 +44,5 @@ impl Learned {
             self.keys.insert(key.into(), name);
         }
         name
-    }
-}
-
-/// Multiply and fold, eight bytes at a time, from a seed peers cannot know.
-#[derive(Clone, Copy)]
-pub struct Seed(u64);
-
-impl Seed {
-    pub fn new() -> Seed {
-        Seed(RandomState::new().hash_one(0u8))
-    }
-}
-
-pub struct Fold(u64);
-
-impl BuildHasher for Seed {
-    type Hasher = Fold;
-
-    fn build_hasher(&self) -> Fold {
-        Fold(self.0)
-    }
-}
-
-impl Fold {
-    #[inline]
-    fn mix(&mut self, word: u64) {
-        let product = u128::from(self.0 ^ word) * 0xf39c_c060_5ced_c835;
-        self.0 = (product as u64) ^ (product >> 64) as u64 ^ self.0.rotate_left(23);
-    }
-}
-
-impl Hasher for Fold {
-    #[inline]
-    fn write(&mut self, bytes: &[u8]) {
-        let mut chunks = bytes.chunks_exact(8);
-        for chunk in &mut chunks {
-            self.mix(chunk.first_chunk().map_or(0, |c| u64::from_le_bytes(*c)));
-        }
-        let mut last = [0; 8];
-        let rest = chunks.remainder();
-        last[..rest.len()].copy_from_slice(rest);
-        self.mix(u64::from_le_bytes(last) ^ (bytes.len() as u64) << 56);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
     }
 }

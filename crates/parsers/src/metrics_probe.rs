@@ -5,8 +5,8 @@ mod registry;
 pub use registry::{Metric, snapshot};
 
 use crate::build::Build;
-use crate::learned::Seed;
 use crate::parse::{Parse, Writes};
+use crate::seed::Seed;
 use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings, TemplateText};
 use filter::{FilterContext, new_asker};
 use record::{Batch, Demand};
@@ -156,7 +156,7 @@ impl Probe {
 
 impl Memory {
     fn new() -> Memory {
-        let known = HashMap::with_hasher(Seed::new());
+        let known = HashMap::with_hasher(Seed::random());
         Memory { known, cells: Vec::new(), touched: Vec::new(), text: Vec::new() }
     }
 

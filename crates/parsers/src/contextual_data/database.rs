@@ -3,7 +3,7 @@
 use super::{Entry, Value};
 use crate::build::Build;
 use crate::csv::{Escape, Scanner, Take};
-use crate::learned::Seed;
+use crate::seed::Seed;
 use diag::{Diagnostic, Span};
 use record::ValueType;
 use std::collections::HashMap;
@@ -48,7 +48,7 @@ impl Database {
             return fault(b, reading.at, format!("`{path}` is not UTF-8"));
         };
         let scanner = Scanner::new(b",", Vec::new(), &[(b'"', b'"'), (b'\'', b'\'')], Escape::DoubleChar);
-        let mut rows = Rows { reading, groups: Vec::new(), index: HashMap::with_hasher(Seed::new()) };
+        let mut rows = Rows { reading, groups: Vec::new(), index: HashMap::with_hasher(Seed::random()) };
         let mut faults = 0;
         for (number, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
             if line.trim().is_empty() {

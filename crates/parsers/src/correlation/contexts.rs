@@ -2,9 +2,9 @@
 
 use super::clock::Clock;
 use super::pass::{Moment, Pass};
-use super::seed::Seed;
 use super::shard::{CONTEXTS_BYTES_MAX, CONTEXTS_MAX, Context, Shard};
 use super::state::{State, StateCounters};
+use crate::seed::Seed;
 use record::{Batch, Stamp};
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};

@@ -1,6 +1,6 @@
 //! The messages of one batch that go to contexts: their keys, and the correlation time at each.
 
-use super::seed::Seed;
+use crate::seed::Seed;
 
 /// One message on its way to its context.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! A part of the contexts, behind one lock: found by key, closed by deadline.
 
 use super::pass::{Entry, Moment, Pass};
-use super::seed::Seed;
+use crate::seed::Seed;
 use record::{Batch, NameId};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};

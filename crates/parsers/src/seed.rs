@@ -1,4 +1,4 @@
-//! The hash of keys: from a seed peers cannot know, so that none can fill one shard.
+//! The hash of keys that come from messages: from a seed peers cannot know, so that none can fill one bucket or one shard.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
