@@ -47,4 +47,16 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "wildcard-file() without files",
         "Say in base-dir() which folder and in filename-pattern() which files.",
     ),
+    (
+        "D0120",
+        "wrong tls()",
+        "transport(tls) needs a tls() block that fits: a source shows a certificate, key-file() and cert-file() belong together, \
+         fingerprints and cipher suites have to be readable, and network() and tcp() need a port().",
+    ),
+    (
+        "D0121",
+        "tls() that leaves something out",
+        "The configuration works, but not as it looks: without ca-file() and ca-dir() no certificate is trusted, and cipher suites \
+         that are not available are left out.",
+    ),
 ];

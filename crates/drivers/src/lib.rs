@@ -4,6 +4,7 @@ mod codes;
 pub mod destinations;
 pub mod options;
 mod registry;
+mod secure;
 pub mod sources;
 #[cfg(test)]
 mod testing;

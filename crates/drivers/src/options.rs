@@ -8,6 +8,7 @@ mod parallelize;
 mod socket_groups;
 mod source_groups;
 pub mod sources;
+mod tls_groups;
 mod unavailable;
 mod words;
 

@@ -11,6 +11,7 @@ pub mod network;
 mod optional;
 pub mod pipe;
 mod reading;
+mod secure;
 mod senders;
 pub mod stdin;
 pub mod unix;

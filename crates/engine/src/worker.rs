@@ -140,6 +140,7 @@ impl Worker {
 
     /// One turn for every port that has something.
     fn round(&mut self) {
+        self.cx.round += 1;
         for _ in 0..self.ready.len() {
             let Some(at) = self.ready.pop_front() else { return };
             let Some(port) = self.ports.get_mut(at) else { continue };

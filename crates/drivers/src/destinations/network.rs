@@ -2,9 +2,10 @@
 
 use super::datagram::{DatagramOptions, DatagramSink};
 use super::single::{MakeSink, SingleDestination};
-use super::stream::{Failback, StreamOptions, StreamSink};
+use super::stream::{Failback, Secured, StreamOptions, StreamSink};
 use super::target::{Connect, Lookup, Route};
 use super::writing::{self, Layout};
+use crate::secure;
 use crate::sources::network::socket_options;
 use crate::writer::Envelope;
 use conf_schema::{Port, Settings};
@@ -65,9 +66,13 @@ fn build(
     let word = if kind.udp.is_some() { "" } else { s.choice("transport").unwrap_or("tcp") };
     let udp = kind.udp.unwrap_or(word == "udp");
     let ipv6 = kind.ipv6.unwrap_or_else(|| s.choice("ip-protocol") == Some("6"));
+    let secure = match kind.udp {
+        Some(true) => None,
+        _ => secure::read(s, word, secure::Side::Destination, diags)?,
+    };
     let host = s.text("host")?.to_owned();
     check_family(&host, ipv6, "host", s, diags)?;
-    let remote = Remote { host, port: port(kind, s, udp, diags)?, udp, ipv6 };
+    let remote = Remote { host, port: port(kind, s, udp, secure.is_some(), diags)?, udp, ipv6 };
     let connect = Connect { from: local_address(s, &remote, diags)?, socket: socket_options(s, udp) };
     let layout = if kind.protocol { Layout::Protocol } else { Layout::Network };
     let mut writer = writing::writer(s, cx, layout, diags)?;
@@ -92,7 +97,13 @@ fn build(
             ))
         })
     } else {
-        let options = Arc::new(StreamOptions { connect, close_on_input, time_reopen, failback });
+        let options = Arc::new(StreamOptions {
+            connect,
+            close_on_input,
+            time_reopen,
+            failback,
+            secure: secure.map(secured),
+        });
         Box::new(move |place| {
             let lookups = servers.iter().map(|host| Lookup::host(host, remote.port, ipv6)).collect();
             Box::new(StreamSink::new(place, Route::new(lookups), Arc::clone(&options)))
@@ -102,6 +113,12 @@ fn build(
     let described = (kind.name, format!("{short},{address}"));
     let destination = SingleDestination::new(described, writer, writing::limits(s), keep_alive, make);
     Some(DestinationDriver { key, destination: Arc::new(destination) })
+}
+
+/// Reads the certificates now, so that a reload finds those of the connections that stay.
+fn secured(options: tls::Options) -> Secured {
+    let connector = tls::Connector::load(&options).ok();
+    Secured { options, connector }
 }
 
 /// An address has to be of the family that is used; a name is looked up in it.
@@ -117,10 +134,16 @@ fn check_family(host: &str, ipv6: bool, option: &str, s: &Settings, diags: &mut 
     }
 }
 
-fn port(kind: &Kind, s: &Settings, udp: bool, diags: &mut Diagnostics) -> Option<u16> {
+fn port(kind: &Kind, s: &Settings, udp: bool, secure: bool, diags: &mut Diagnostics) -> Option<u16> {
+    if secure && !kind.protocol && !s.is_set("port") {
+        let text = format!("{}() has no port of its own for TLS", kind.name);
+        let at = s.span("tls").or(s.call_span())?;
+        diags.push(Diagnostic::error("D0120", text, at).help("add port(6514)"));
+        return None;
+    }
     match s.port("port") {
         // syslog() has a port of its own on TCP.
-        _ if !s.is_set("port") && kind.protocol && !udp => Some(601),
+        _ if !s.is_set("port") && kind.protocol && !udp => Some(if secure { 6514 } else { 601 }),
         Some(Port::Number(port)) => Some(port),
         None => Some(514),
         Some(Port::Service(name)) => service(name, "port", s, udp, diags),

@@ -2,6 +2,7 @@
 
 mod connection;
 mod failback;
+mod secure;
 
 use super::finish::finish;
 use super::single::Place;
@@ -15,6 +16,7 @@ use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tls::{Connector, Session};
 
 /// An attempt to connect that takes longer has failed.
 const CONNECT_MAX: Duration = Duration::from_secs(30);
@@ -25,6 +27,15 @@ pub struct StreamOptions {
     /// From a failure to the next attempt, once every server was tried.
     pub time_reopen: Duration,
     pub failback: Option<Failback>,
+    /// Connections are encrypted.
+    pub secure: Option<Secured>,
+}
+
+/// How connections are encrypted.
+pub struct Secured {
+    pub options: tls::Options,
+    /// `None` when the certificates cannot be read: each attempt to connect tries again, and says why.
+    pub connector: Option<Arc<Connector>>,
 }
 
 enum State {
@@ -38,6 +49,7 @@ enum State {
 pub struct StreamSink {
     place: Place,
     options: Arc<StreamOptions>,
+    connector: Option<Arc<Connector>>,
     route: Route,
     state: State,
     since: Instant,
@@ -84,6 +96,7 @@ impl StreamSink {
             probing: options.failback.clone().map(Probing::new),
             unreachable: Unreachable::new(&place.counters),
             place,
+            connector: options.secure.as_ref().and_then(|secured| secured.connector.clone()),
             options,
             route,
             state: State::Idle,
@@ -102,7 +115,7 @@ impl StreamSink {
                 State::Open(_) => return,
                 State::Waiting(until) if now < *until => return,
                 State::Waiting(_) => self.state = State::Idle,
-                State::Connecting(connection, address) => match connection.is_established() {
+                State::Connecting(connection, address) => match connection.is_established(now) {
                     Ok(true) => self.established(now),
                     Ok(false) if now.duration_since(self.since) < CONNECT_MAX => return,
                     outcome => {
@@ -126,11 +139,24 @@ impl StreamSink {
 
     fn connect(&mut self, address: Address, now: Instant) {
         self.since = now;
-        let opened = self.options.connect.stream(&address).and_then(|s| Connection::new(s, &self.place));
+        let opened = self.session().and_then(|session| {
+            let socket = self.options.connect.stream(&address)?;
+            Connection::new(socket, &self.place, session)
+        });
         match opened {
             Ok(connection) => self.state = State::Connecting(connection, address),
             Err(error) => self.failed(&address, &error),
         }
+    }
+
+    /// The session a new connection begins with, when it is encrypted.
+    fn session(&mut self) -> io::Result<Option<Session>> {
+        let Some(secured) = &self.options.secure else { return Ok(None) };
+        let connector = match &self.connector {
+            Some(connector) => connector,
+            None => self.connector.insert(Connector::load(&secured.options).map_err(io::Error::other)?),
+        };
+        connector.session(self.route.server_name()).map(Some).map_err(io::Error::other)
     }
 
     fn failed(&mut self, address: &Address, error: &io::Error) {
@@ -150,6 +176,9 @@ impl StreamSink {
             "Syslog connection established",
             &[("fd", &connection.fd()), ("server", &address), ("local", &local_name(&connection.socket))],
         );
+        if let Some(session) = connection.session() {
+            oplog::notice("TLS session established", &[("fd", &connection.fd()), ("session", &session)]);
+        }
         self.unreachable.set(false);
         if std::mem::replace(&mut self.connected_before, true) {
             self.place.counters.reconnects.add(1);
@@ -215,8 +244,11 @@ impl StreamSink {
     }
 
     fn status(&self, now: Instant) -> Status {
-        match self.state {
+        match &self.state {
             State::Waiting(until) => Status::Retry(until.saturating_duration_since(now)),
+            State::Connecting(connection, _) => {
+                connection.settles_in(now).map_or(Status::Blocked, Status::Retry)
+            }
             // An event or a nudge follows.
             _ => Status::Blocked,
         }
@@ -228,10 +260,11 @@ impl StreamSink {
         // Messages without a byte are done by being looked at.
         progress.delivered(chunk.advance(0), 0);
         loop {
-            let bytes = if self.leaving { chunk.rest() } else { chunk.pending() };
+            let to_border = self.leaving && !connection.holds();
+            let bytes = if to_border { chunk.rest() } else { chunk.pending() };
             if bytes.is_empty() {
                 self.inside = false;
-                return Ok(if self.leaving { Sent::Border } else { Sent::All });
+                return Ok(if to_border { Sent::Border } else { Sent::All });
             }
             match connection.send(bytes) {
                 Ok(n) => {
@@ -240,7 +273,7 @@ impl StreamSink {
                 }
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) => {
-                    self.inside = !chunk.rest().is_empty();
+                    self.inside = connection.holds() || !chunk.rest().is_empty();
                     return Err(e);
                 }
             }

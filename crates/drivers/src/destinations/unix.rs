@@ -45,7 +45,8 @@ fn build(
         let options = Arc::new(DatagramOptions { connect, time_reopen });
         Box::new(move |place| Box::new(DatagramSink::new(place, Lookup::path(&path), Arc::clone(&options))))
     } else {
-        let options = Arc::new(StreamOptions { connect, close_on_input, time_reopen, failback: None });
+        let options =
+            Arc::new(StreamOptions { connect, close_on_input, time_reopen, failback: None, secure: None });
         Box::new(move |place| {
             let route = Route::new(vec![Lookup::path(&path)]);
             Box::new(StreamSink::new(place, route, Arc::clone(&options)))

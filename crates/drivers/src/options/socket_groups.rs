@@ -153,7 +153,6 @@ pub static REMOTE: Group = Group {
             "remove it and let the receiver trust the host name: `keep-hostname(yes)` there",
         ),
         Opt::not_yet("spoof-source-max-msglen", "remove it together with spoof-source()"),
-        Opt::not_yet("tls", "send in the clear to a TLS client (stunnel) on this machine"),
     ],
 };
 

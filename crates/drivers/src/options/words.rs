@@ -80,7 +80,6 @@ pub const WRITER_FLAGS: &[Word] = &[
     ),
 ];
 
-const TLS: &str = "receive in the clear and put a TLS terminator (stunnel, haproxy) in front";
 const PROXY: &str =
     "let the load balancer pass connections through without the PROXY header, and write `tcp`";
 
@@ -96,7 +95,10 @@ pub const SOURCE_TRANSPORTS: &[Word] = &[
     Word::new("framed", "TCP, octet counting (RFC 6587)."),
     Word::new("text-with-nuls", "TCP, lines that keep their NUL bytes."),
     Word::new("nul-terminated", "TCP, records that end with a NUL byte."),
-    Word::not_yet("tls", TLS),
+    Word::new(
+        "tls",
+        "TLS 1.2 or 1.3 over TCP (RFC 5425), with tls(). Lines in `network()`, octet counting in `syslog()`.",
+    ),
     Word::not_yet("proxied-tcp", PROXY),
     Word::not_yet("proxied-tls", PROXY),
     Word::not_yet("proxied-tls-passthrough", PROXY),
@@ -120,7 +122,10 @@ pub const DESTINATION_TRANSPORTS: &[Word] = &[
     Word::new("udp", "UDP, one message a datagram."),
     Word::new("text", "TCP, lines."),
     Word::new("framed", "TCP, octet counting (RFC 6587)."),
-    Word::not_yet("tls", "send in the clear to a TLS client (stunnel) on this machine"),
+    Word::new(
+        "tls",
+        "TLS 1.2 or 1.3 over TCP (RFC 5425), with tls(). Lines in `network()`, octet counting in `syslog()`.",
+    ),
     Word::not_yet("dgram", "write `udp`"),
     Word::not_yet("altp", "write `tcp`"),
     Word::not_yet("rltp", "write `tcp`"),

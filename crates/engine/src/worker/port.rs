@@ -58,6 +58,8 @@ pub struct PortContext {
     pub handle: WorkerHandle,
     pub shared: Arc<Shared>,
     pub token: Token,
+    /// Counts the rounds of turns: for ports that share something within a round.
+    pub round: u64,
     pub outbox: Outbox,
     /// For batches of lanes: holds one batch's output at a time.
     pub lane_outbox: Outbox,
@@ -83,6 +85,7 @@ impl PortContext {
             handle,
             shared,
             token: Token(0),
+            round: 0,
             outbox: Outbox::default(),
             lane_outbox: Outbox::default(),
             machine: Machine::default(),

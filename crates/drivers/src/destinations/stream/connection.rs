@@ -1,5 +1,6 @@
 //! One connection attempt or connection: a non-blocking socket in the readiness loop of its outlet's worker.
 
+use super::secure::Secure;
 use crate::destinations::finish::Peer;
 use crate::destinations::single::Place;
 use engine::WorkerHandle;
@@ -10,6 +11,8 @@ use socket2::Socket;
 use std::io::{self, ErrorKind};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::time::{Duration, Instant};
+use tls::Session;
 
 /// Reads of one look at what a peer sends: it is thrown away, so there is no hurry.
 const READS_MAX: usize = 64;
@@ -17,6 +20,7 @@ const READS_MAX: usize = 64;
 pub struct Connection {
     pub socket: Socket,
     home: WorkerHandle,
+    secure: Option<Box<Secure>>,
 }
 
 pub enum Input {
@@ -26,14 +30,16 @@ pub enum Input {
 }
 
 impl Connection {
-    pub fn new(socket: Socket, place: &Place) -> io::Result<Connection> {
+    /// `session`: of an encrypted connection.
+    pub fn new(socket: Socket, place: &Place, session: Option<Session>) -> io::Result<Connection> {
         let token = WorkerHandle::outlet_token(place.id);
         place.home.registry().register(
             &mut SourceFd(&socket.as_raw_fd()),
             token,
             Interest::READABLE | Interest::WRITABLE,
         )?;
-        Ok(Connection { socket, home: place.home.clone() })
+        let secure = session.map(|session| Box::new(Secure::new(session)));
+        Ok(Connection { socket, home: place.home.clone(), secure })
     }
 
     pub fn fd(&self) -> RawFd {
@@ -41,18 +47,39 @@ impl Connection {
     }
 
     /// Whether the attempt came to an end; an error when it failed.
-    pub fn is_established(&self) -> io::Result<bool> {
+    pub fn is_established(&mut self, now: Instant) -> io::Result<bool> {
         if let Some(error) = self.socket.take_error()? {
             return Err(error);
         }
         match self.socket.peer_addr() {
-            Ok(_) => Ok(true),
+            Ok(_) => match &mut self.secure {
+                Some(secure) => secure.is_established(&self.socket, now),
+                None => Ok(true),
+            },
             Err(e) if e.kind() == ErrorKind::NotConnected => Ok(false),
             Err(e) => Err(e),
         }
     }
 
+    /// How long until [`Connection::is_established`] has something new to say without an event.
+    pub fn settles_in(&self, now: Instant) -> Option<Duration> {
+        self.secure.as_ref().and_then(|secure| secure.settles_in(now))
+    }
+
+    /// What an encrypted connection is encrypted with.
+    pub fn session(&self) -> Option<String> {
+        self.secure.as_ref().map(|secure| secure.described())
+    }
+
+    /// Bytes offered to [`Connection::send`] are under way and have to be offered again.
+    pub fn holds(&self) -> bool {
+        self.secure.as_ref().is_some_and(|secure| secure.holds())
+    }
+
     pub fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if let Some(secure) = &mut self.secure {
+            return secure.send(&self.socket, bytes);
+        }
         match rustix::net::send(&self.socket, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)? {
             0 => Err(ErrorKind::WriteZero.into()),
             n => Ok(n),
@@ -61,6 +88,13 @@ impl Connection {
 
     /// Reads what the peer sent and forgets it.
     pub fn input(&mut self) -> io::Result<Input> {
+        if let Some(secure) = &mut self.secure {
+            return Ok(match secure.input(&self.socket)? {
+                (_, true) => Input::End,
+                (true, _) => Input::Data,
+                _ => Input::Nothing,
+            });
+        }
         let mut buffer = [0u8; 4096];
         let mut input = Input::Nothing;
         for _ in 0..READS_MAX {
@@ -77,6 +111,9 @@ impl Connection {
 
     /// Ends the connection in order: unread input would make the kernel cut off what is still on its way to the peer.
     pub fn close(mut self) {
+        if let Some(secure) = &mut self.secure {
+            secure.close(&self.socket);
+        }
         let _ = self.input();
         let _ = self.socket.shutdown(Shutdown::Write);
     }

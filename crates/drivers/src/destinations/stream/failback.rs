@@ -38,8 +38,8 @@ impl Probing {
 
     /// Looks at the probe under way and sends one to `address`, when it is time for it. Returns whether enough in a row succeeded.
     pub fn turn(&mut self, address: Option<Address>, connect: &Connect, place: &Place, now: Instant) -> bool {
-        if let Some(attempt) = self.attempt.take() {
-            match attempt.is_established() {
+        if let Some(mut attempt) = self.attempt.take() {
+            match attempt.is_established(now) {
                 Ok(true) => self.good += 1,
                 // Still under way, unless its time is over.
                 Ok(false) if !self.is_due(now) => self.attempt = Some(attempt),
@@ -51,7 +51,8 @@ impl Probing {
         }
         if self.is_due(now) {
             self.next = now + self.options.interval;
-            let probe = address.and_then(|a| connect.stream(&a).and_then(|s| Connection::new(s, place)).ok());
+            let probe =
+                address.and_then(|a| connect.stream(&a).and_then(|s| Connection::new(s, place, None)).ok());
             match probe {
                 Some(probe) => self.attempt = Some(probe),
                 None => self.good = 0,

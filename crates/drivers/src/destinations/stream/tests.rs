@@ -14,6 +14,7 @@ fn options() -> StreamOptions {
         close_on_input: true,
         time_reopen: Duration::from_millis(10),
         failback: None,
+        secure: None,
     }
 }
 

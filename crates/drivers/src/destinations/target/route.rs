@@ -82,6 +82,11 @@ impl Route {
         self.server == 0
     }
 
+    /// The server whose address [`Route::next`] gave, as configured.
+    pub fn server_name(&self) -> &str {
+        self.servers.get(self.server).map_or("", Lookup::name)
+    }
+
     pub fn primary_name(&self) -> &str {
         self.servers.first().map_or("", Lookup::name)
     }

@@ -4,6 +4,7 @@ use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Positional, Prese
 
 use crate::options::output_groups::{DESTINATION, TEMPLATE, WRITER};
 use crate::options::socket_groups::{CONNECT, INET, REMOTE, SERVERS, SOCKET};
+use crate::options::tls_groups::SECURE_DESTINATION;
 use crate::options::words::{DESTINATION_TRANSPORTS, IP_PROTOCOLS};
 
 const HOST: &[Positional] = &[Positional {
@@ -38,7 +39,17 @@ pub static NETWORK: Component = Component {
     name: "network",
     aliases: &[],
     positional: HOST,
-    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SERVERS, &SOCKET, &INET],
+    groups: &[
+        &WRITER,
+        &TEMPLATE,
+        &DESTINATION,
+        &CONNECT,
+        &REMOTE,
+        &SECURE_DESTINATION,
+        &SERVERS,
+        &SOCKET,
+        &INET,
+    ],
     own: WITH_TRANSPORT,
     presets: &[],
     not_yet: &[],
@@ -52,9 +63,19 @@ pub static SYSLOG: Component = Component {
     name: "syslog",
     aliases: &[],
     positional: HOST,
-    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SERVERS, &SOCKET, &INET],
+    groups: &[
+        &WRITER,
+        &TEMPLATE,
+        &DESTINATION,
+        &CONNECT,
+        &REMOTE,
+        &SECURE_DESTINATION,
+        &SERVERS,
+        &SOCKET,
+        &INET,
+    ],
     own: WITH_TRANSPORT,
-    presets: &[("port", Preset::Described("601 for TCP, 514 for UDP"))],
+    presets: &[("port", Preset::Described("601 for TCP, 6514 for TLS, 514 for UDP"))],
     not_yet: &[],
     summary: "Sends messages in the IETF syslog format (RFC 5424), over TCP with octet counting (RFC 6587) or over \
               UDP. A template() replaces only the message part.",
@@ -66,7 +87,17 @@ pub static TCP: Component = Component {
     name: "tcp",
     aliases: &[],
     positional: HOST,
-    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SERVERS, &SOCKET, &INET],
+    groups: &[
+        &WRITER,
+        &TEMPLATE,
+        &DESTINATION,
+        &CONNECT,
+        &REMOTE,
+        &SECURE_DESTINATION,
+        &SERVERS,
+        &SOCKET,
+        &INET,
+    ],
     own: &[PORT],
     presets: &[],
     not_yet: &[],
@@ -79,7 +110,17 @@ pub static TCP6: Component = Component {
     name: "tcp6",
     aliases: &[],
     positional: HOST,
-    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SERVERS, &SOCKET, &INET],
+    groups: &[
+        &WRITER,
+        &TEMPLATE,
+        &DESTINATION,
+        &CONNECT,
+        &REMOTE,
+        &SECURE_DESTINATION,
+        &SERVERS,
+        &SOCKET,
+        &INET,
+    ],
     own: &[PORT],
     presets: &[],
     not_yet: &[],
@@ -89,6 +130,7 @@ pub static TCP6: Component = Component {
 
 /// Nothing says whether a datagram arrived.
 const NO_SERVERS: &[(&str, &str)] = &[
+    ("tls", "it needs connections: use `network()` with transport(\"tls\")"),
     ("failover", "it needs connections: use `tcp()`, or several destinations"),
     ("failover-servers", "it needs connections: use `tcp()`, or several destinations"),
 ];

@@ -4,6 +4,7 @@ use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset};
 
 use crate::options::socket_groups::{INET, SOCKET, STREAM};
 use crate::options::source_groups::{MULTILINE, NO_CONNECTIONS, READER, READER_FLAGS, SOURCE};
+use crate::options::tls_groups::SECURE_SOURCE;
 use crate::options::words::{IP_PROTOCOLS, SOURCE_TRANSPORTS};
 
 const ANY_ADDRESS: Preset = Preset::Described("all addresses");
@@ -34,9 +35,6 @@ const IP_PROTOCOL: Opt = Opt::new(
     "With 6 and no ip(), IPv4 peers are received too.",
 );
 
-const NOT_YET: &[(&str, &str)] =
-    &[("tls", "receive in the clear and put a TLS terminator (stunnel, haproxy) in front")];
-
 const WITH_TRANSPORT: &[Opt] = &[TRANSPORT, IP, PORT, IP_PROTOCOL];
 const FIXED: &[Opt] = &[IP, PORT];
 
@@ -45,12 +43,13 @@ pub static NETWORK: Component = Component {
     name: "network",
     aliases: &[],
     positional: &[],
-    groups: &[&READER_FLAGS, &READER, &SOURCE, &STREAM, &SOCKET, &INET, &MULTILINE],
+    groups: &[&READER_FLAGS, &READER, &SOURCE, &STREAM, &SECURE_SOURCE, &SOCKET, &INET, &MULTILINE],
     own: WITH_TRANSPORT,
     presets: &[],
-    not_yet: NOT_YET,
+    not_yet: &[],
     summary: "Receives messages in the old syslog format (RFC 3164) over TCP or UDP. On TCP each line is a message. \
-              With flags(syslog-protocol) it reads RFC 5424 and falls back to RFC 3164.",
+              With flags(syslog-protocol) it reads RFC 5424 and falls back to RFC 3164. Encrypted with transport(\"tls\"), tls() and \
+              port(): reading costs about a third more than in the clear, a new connection about a millisecond.",
     example: "network(transport(\"tcp\") port(5514) max-connections(200) keep-hostname(yes))",
 };
 
@@ -59,10 +58,10 @@ pub static SYSLOG: Component = Component {
     name: "syslog",
     aliases: &[],
     positional: &[],
-    groups: &[&READER_FLAGS, &READER, &SOURCE, &STREAM, &SOCKET, &INET, &MULTILINE],
+    groups: &[&READER_FLAGS, &READER, &SOURCE, &STREAM, &SECURE_SOURCE, &SOCKET, &INET, &MULTILINE],
     own: WITH_TRANSPORT,
-    presets: &[("port", Preset::Described("601 for TCP, 514 for UDP"))],
-    not_yet: NOT_YET,
+    presets: &[("port", Preset::Described("601 for TCP, 6514 for TLS, 514 for UDP"))],
+    not_yet: &[],
     summary: "Receives messages in the IETF syslog format (RFC 5424), over TCP with octet counting (RFC 6587) or over \
               UDP. Messages that are not RFC 5424 are read as RFC 3164.",
     example: "syslog(transport(\"tcp\") port(6601) log-msg-size(128KiB) tags(\"ietf\"))",
@@ -73,10 +72,10 @@ pub static TCP: Component = Component {
     name: "tcp",
     aliases: &[],
     positional: &[],
-    groups: &[&READER_FLAGS, &READER, &SOURCE, &STREAM, &SOCKET, &INET, &MULTILINE],
+    groups: &[&READER_FLAGS, &READER, &SOURCE, &STREAM, &SECURE_SOURCE, &SOCKET, &INET, &MULTILINE],
     own: FIXED,
     presets: &[],
-    not_yet: NOT_YET,
+    not_yet: &[],
     summary: "Receives lines over TCP and IPv4: the old name of `network(transport(\"tcp\"))`.",
     example: "tcp(ip(127.0.0.1) port(5514))",
 };
@@ -86,10 +85,10 @@ pub static TCP6: Component = Component {
     name: "tcp6",
     aliases: &[],
     positional: &[],
-    groups: &[&READER_FLAGS, &READER, &SOURCE, &STREAM, &SOCKET, &INET, &MULTILINE],
+    groups: &[&READER_FLAGS, &READER, &SOURCE, &STREAM, &SECURE_SOURCE, &SOCKET, &INET, &MULTILINE],
     own: FIXED,
     presets: &[],
-    not_yet: NOT_YET,
+    not_yet: &[],
     summary: "Receives lines over TCP and IPv6: the old name of `network(transport(\"tcp\") ip-protocol(6))`.",
     example: "tcp6(ip(\"::1\") port(5514))",
 };

@@ -1,0 +1,169 @@
+//! The `tls()` block of sources and destinations.
+
+use conf_schema::{Group, Kind, OptionSpec as Opt, Preset, Word};
+
+pub static SECURE_SOURCE: Group = Group {
+    name: "encryption",
+    options: &[Opt::new(
+        "tls",
+        Kind::Block(&[&TLS]),
+        Preset::None,
+        "How connections are encrypted and whose are taken, with `transport(\"tls\")`: \
+         `tls(key-file(\"k.pem\") cert-file(\"c.pem\") ca-file(\"ca.pem\") peer-verify(required-trusted))`. Certificates are read \
+         again with each reload and serve the connections that come after it.",
+    )],
+};
+
+pub static SECURE_DESTINATION: Group = Group {
+    name: "encryption",
+    options: &[Opt::new(
+        "tls",
+        Kind::Block(&[&TLS, &TLS_CLIENT]),
+        Preset::None,
+        "How connections are encrypted and which servers are trusted, with `transport(\"tls\")`: \
+         `tls(ca-file(\"ca.pem\") sni(yes))`. The server's certificate must be that of the host, by its alternative names, or by \
+         its common name when it has none.",
+    )],
+};
+
+const PEER_VERIFY: &[Word] = &[
+    Word::new(
+        "required-trusted",
+        "The peer must show a certificate that an authority has signed; `yes` means this.",
+    ),
+    Word::new("required-untrusted", "It must show one; nobody looks whose."),
+    Word::new("optional-trusted", "It may show none; one that it shows must be signed by an authority."),
+    Word::new("optional-untrusted", "It may show one; nobody looks whose. `no` means this."),
+    Word::new("none", "It is not asked for one."),
+];
+
+const SSL_OPTIONS: &[Word] = &[
+    Word::new("no-sslv2", "No SSL 2; it is never spoken here."),
+    Word::new("no-sslv3", "No SSL 3; it is never spoken here."),
+    Word::new("no-tlsv1", "No TLS 1.0; it is never spoken here."),
+    Word::new("no-tlsv11", "No TLS 1.1; it is never spoken here."),
+    Word::new("no-tlsv12", "No TLS 1.2."),
+    Word::new("no-tlsv13", "No TLS 1.3."),
+    Word::new(
+        "ignore-hostname-mismatch",
+        "Of a destination: take a trusted certificate whatever host it belongs to.",
+    ),
+    Word::new(
+        "ignore-unexpected-eof",
+        "A peer may leave without ending the session. It may anyway: that is only noted when the connection closes.",
+    ),
+    Word::new("none", "Nothing; TLS 1.2 and 1.3 are spoken."),
+    Word::not_yet("ignore-validity-period", "renew the certificate"),
+];
+
+const OLD_VERSION: &str = "leave it out: TLS 1.2 and 1.3 are spoken, and nothing older";
+
+const VERSIONS: &[Word] = &[
+    Word::new("tlsv1-2", "TLS 1.2 and 1.3."),
+    Word::new("tlsv1-3", "TLS 1.3 only."),
+    Word::not_yet("sslv3", OLD_VERSION),
+    Word::not_yet("tlsv1-0", OLD_VERSION),
+    Word::not_yet("tlsv1-1", OLD_VERSION),
+];
+
+const NO_CHOICE: &str = "leave it out: the strongest that both sides know is used";
+
+pub static TLS: Group = Group {
+    name: "TLS",
+    options: &[
+        Opt::new("key-file", Kind::Path, Preset::None, "The private key of cert-file(), PEM, not encrypted."),
+        Opt::new(
+            "cert-file",
+            Kind::Path,
+            Preset::None,
+            "The certificate shown to the peer, PEM, followed by those of intermediate authorities. A source needs one. \
+             A warning comes when it ends within 30 days.",
+        ),
+        Opt::new(
+            "ca-file",
+            Kind::Path,
+            Preset::None,
+            "Certificates of the authorities that are trusted, PEM.",
+        ),
+        Opt::new(
+            "ca-dir",
+            Kind::Path,
+            Preset::None,
+            "A folder of such files. All of them are read, with or without the hash links OpenSSL needs.",
+        ),
+        Opt::new(
+            "crl-dir",
+            Kind::Path,
+            Preset::None,
+            "A folder of revocation lists, PEM. Every certificate of a chain must be in the scope of a current one.",
+        ),
+        Opt::new(
+            "peer-verify",
+            Kind::BoolOr(PEER_VERIFY),
+            Preset::Text("required-trusted"),
+            "What is asked of the peer's certificate.",
+        ),
+        Opt::new(
+            "trusted-keys",
+            Kind::TextList,
+            Preset::None,
+            "Fingerprints of the certificates that are wanted, `SHA1:00:11:...` or `SHA256:...`, beside the signature of an authority.",
+        ),
+        Opt::new(
+            "trusted-dn",
+            Kind::TextList,
+            Preset::None,
+            "Subjects that are wanted, as globs over `CN=host, OU=unit, O=organization, C=XX`, beside the signature of an authority.",
+        ),
+        Opt::new(
+            "ssl-options",
+            Kind::Flags(SSL_OPTIONS),
+            Preset::None,
+            "Versions that are not spoken, and checks that are left out.",
+        ),
+        Opt::new("ssl-version", Kind::Choice(VERSIONS), Preset::None, "The oldest version that is spoken."),
+        Opt::new(
+            "cipher-suite",
+            Kind::Any,
+            Preset::None,
+            "Cipher suites by OpenSSL's names, separated by colons, or `tls12-and-older(\"...\") tls13(\"...\")`. Those that are not \
+             available are left out with a warning. A list of one version leaves the other as it is.",
+        ),
+        Opt::new(
+            "keylog-file",
+            Kind::Path,
+            Preset::None,
+            "Write the secrets of all sessions to this file, so that Wireshark can decrypt what was captured. Only for finding errors.",
+        ),
+        Opt::no_effect("dhparam-file", "keys are agreed on with elliptic curves only"),
+        Opt::no_effect(
+            "extended-key-usage-verify",
+            "a certificate made for certain uses is always held to them",
+        ),
+        Opt::not_yet(
+            "pkcs12-file",
+            "write key-file() and cert-file(); `openssl pkcs12` takes the file apart",
+        ),
+        Opt::not_yet("trusted-fingerprints", "write trusted-keys(), with ca-file()"),
+        Opt::not_yet("sigalgs", NO_CHOICE),
+        Opt::not_yet("client-sigalgs", NO_CHOICE),
+        Opt::not_yet("ecdh-curve-list", NO_CHOICE),
+        Opt::not_yet("curve-list", NO_CHOICE),
+        Opt::not_yet(
+            "allow-compress",
+            "leave it out: compression under TLS gives away secrets, and TLS 1.3 has none",
+        ),
+        Opt::not_yet("ocsp-stapling-verify", "write crl-dir()"),
+        Opt::not_yet("openssl-conf-cmds", "leave it out: there is no OpenSSL here"),
+    ],
+};
+
+pub static TLS_CLIENT: Group = Group {
+    name: "TLS to a server",
+    options: &[Opt::new(
+        "sni",
+        Kind::Bool,
+        Preset::Bool(false),
+        "Tell the server which host is meant, for servers of several names.",
+    )],
+};
