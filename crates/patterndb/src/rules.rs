@@ -4,11 +4,14 @@ use crate::model::{Database, Placed, Rule};
 use crate::pattern_text::{self, Piece};
 use crate::tree::{Builder, Capture, Search, Tree};
 use diag::{Diagnostic, Diagnostics};
+use std::collections::BTreeMap;
 
 /// Rules of all programs.
 pub struct Rules {
+    /// Finds the number of a program; 0 is for those no pattern knows.
     programs: Tree,
-    /// By what `programs` finds; the first is for programs no pattern knows.
+    /// The tree in `messages` by the number of a program. Programs that have the same rulesets share one.
+    tree_of: Vec<u32>,
     messages: Vec<Tree>,
     /// In the order of the file.
     pub list: Vec<Rule>,
@@ -44,30 +47,47 @@ impl Rules {
     /// Patterns that are wrong are left out with a warning, as in syslog-ng.
     pub fn compile(database: Database, prefix: &str, diags: &mut Diagnostics) -> Rules {
         let mut programs = Builder::new();
-        let mut messages = vec![Builder::new()];
-        let mut rules =
-            Rules { programs: Tree::default(), messages: Vec::new(), list: Vec::new(), doubles: Vec::new() };
-        for ruleset in database.rulesets {
-            let mut trees = Vec::new();
+        // Indices of rulesets, by the number of a program.
+        let mut sets: Vec<Vec<usize>> = vec![Vec::new()];
+        for (index, ruleset) in database.rulesets.iter().enumerate() {
             for program in &ruleset.programs {
                 let Some(pieces) = pieces(program, prefix, diags) else { continue };
-                let next = messages.len() as u32;
-                match programs.insert(&pieces, next) {
-                    Ok(()) => {
-                        messages.push(Builder::new());
-                        trees.push(next);
-                    }
-                    Err(known) => trees.push(known),
+                match programs.insert(&pieces, sets.len() as u32) {
+                    Ok(()) => sets.push(vec![index]),
+                    Err(known) => sets.get_mut(known as usize).into_iter().for_each(|set| set.push(index)),
                 }
             }
             if ruleset.programs.is_empty() {
-                trees.push(0);
-            }
-            for rule in ruleset.rules {
-                rules.add(rule, &trees, &mut messages, prefix, diags);
+                sets[0].push(index);
             }
         }
-        rules.programs = programs.finish();
+        let mut kinds: BTreeMap<&[usize], u32> = BTreeMap::new();
+        let mut trees_of_ruleset = vec![Vec::new(); database.rulesets.len()];
+        let mut tree_of = Vec::with_capacity(sets.len());
+        for set in &mut sets {
+            set.dedup();
+        }
+        for set in &sets {
+            let next = kinds.len() as u32;
+            let tree = *kinds.entry(set).or_insert(next);
+            tree_of.push(tree);
+            if tree == next {
+                set.iter().for_each(|ruleset| trees_of_ruleset[*ruleset].push(tree));
+            }
+        }
+        let mut messages: Vec<Builder> = (0..kinds.len()).map(|_| Builder::new()).collect();
+        let mut rules = Rules {
+            programs: programs.finish(),
+            tree_of,
+            messages: Vec::new(),
+            list: Vec::new(),
+            doubles: Vec::new(),
+        };
+        for (ruleset, trees) in database.rulesets.into_iter().zip(&trees_of_ruleset) {
+            for rule in ruleset.rules {
+                rules.add(rule, trees, &mut messages, prefix, diags);
+            }
+        }
         rules.messages = messages.into_iter().map(Builder::finish).collect();
         rules
     }
@@ -98,7 +118,7 @@ impl Rules {
     /// The rule for a message; captures are in `scratch`.
     #[inline]
     pub fn find(&self, program: &[u8], message: &[u8], scratch: &mut Scratch) -> Option<Found> {
-        let tree = self.programs.find(program, &mut scratch.program).unwrap_or(0);
+        let tree = self.tree_number(program, &mut scratch.program);
         let rule = self.messages.get(tree as usize)?.find(message, &mut scratch.message)?;
         Some(Found { rule, tree })
     }
@@ -118,8 +138,13 @@ impl Rules {
 
     /// The tree for a program.
     pub fn tree_for(&self, program: &[u8], search: &mut Search) -> Option<&Tree> {
-        let tree = self.programs.find(program, search).unwrap_or(0);
-        self.messages.get(tree as usize)
+        self.messages.get(self.tree_number(program, search) as usize)
+    }
+
+    #[inline]
+    fn tree_number(&self, program: &[u8], search: &mut Search) -> u32 {
+        let number = self.programs.find(program, search).unwrap_or(0);
+        self.tree_of.get(number as usize).copied().unwrap_or(0)
     }
 
     /// Name and place of everything that was captured: of the program, then of the message.
@@ -224,5 +249,33 @@ mod tests {
                 "t:5:38: warning: A0207 rule `3` has the pattern of rule `1` again",
             ]
         );
+    }
+
+    #[test]
+    fn programs_with_the_same_rulesets_share_a_tree() {
+        let ruleset = |programs: &str, id: &str| {
+            format!(
+                "<ruleset name='{id}' id='{id}'><patterns>{programs}</patterns><rules><rule id='{id}' class='c' provider='p'>\
+                 <patterns><pattern>text {id}</pattern></patterns></rule></rules></ruleset>"
+            )
+        };
+        let both = ruleset("<pattern>a</pattern><pattern>b</pattern><pattern>a</pattern>", "r1");
+        let (rules, said) = rules(&(both + &ruleset("<pattern>b</pattern><pattern>c</pattern>", "r2")));
+        assert!(said.is_empty(), "{said:?}");
+        assert_eq!(rules.trees().len(), 4, "none, a, b, c");
+        for (program, message, expected) in [
+            ("a", "text r1", "r1"),
+            ("b", "text r1", "r1"),
+            ("b", "text r2", "r2"),
+            ("c", "text r2", "r2"),
+            ("a", "text r2", "-"),
+            ("x", "text r1", "-"),
+        ] {
+            check(&rules, program, message, expected);
+        }
+        let many: String = (0..50).map(|n| format!("<pattern>p{n}</pattern>")).collect();
+        let (rules, _) = super::tests::rules(&ruleset(&many, "r"));
+        assert_eq!(rules.trees().len(), 2);
+        check(&rules, "p49", "text r", "r");
     }
 }
