@@ -10,7 +10,7 @@ pub fn session(error: &Error) -> String {
             "the peer has shown no certificate, and peer-verify() requires one".to_owned()
         }
         Error::InvalidCertificate(error) => {
-            format!("the peer's certificate is refused: {}", certificate(error))
+            format!("the certificate of the peer is refused: {}", certificate(error))
         }
         Error::AlertReceived(alert) => format!("the peer says: {}", alert_text(*alert)),
         Error::PeerIncompatible(

@@ -13,4 +13,5 @@ mod receive;
 mod relay;
 mod reload;
 mod signals;
+mod tls;
 mod trouble;
