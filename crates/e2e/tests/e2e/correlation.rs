@@ -62,7 +62,10 @@ fn open_groups_come_out_at_the_end() {
     assert_eq!(lab.lines("out"), ["p0 made 0,1,2,3,4,5,6,7,8,9"]);
     penstock.stop();
     let lines = lab.lines("out");
-    assert_eq!((lines.len(), grouped(&lines, 0), grouped(&lines, 1)), (3, (0..12).collect(), (0..3).collect()));
+    assert_eq!(
+        (lines.len(), grouped(&lines, 0), grouped(&lines, 1)),
+        (3, (0..12).collect(), (0..3).collect())
+    );
 }
 
 #[test]
@@ -99,7 +102,11 @@ fn nothing_is_lost_over_reloads() {
     let lines = lab.lines("out");
     assert_eq!(lines.len(), PROGRAMS * COUNT / 10);
     for program in 0..PROGRAMS {
-        assert_eq!(grouped(&lines, program), (0..COUNT).collect::<Vec<_>>(), "in order, nothing twice: p{program}");
+        assert_eq!(
+            grouped(&lines, program),
+            (0..COUNT).collect::<Vec<_>>(),
+            "in order, nothing twice: p{program}"
+        );
     }
 }
 
@@ -136,7 +143,8 @@ fn made_messages_come_out_of_internal() {
 #[test]
 fn lines_become_one_message() {
     let lab = Lab::new();
-    let parser = "group-lines(key(\"$PROGRAM\") timeout(1000) multi-line-mode(indented) line-separator(\"|\"))";
+    let parser =
+        "group-lines(key(\"$PROGRAM\") timeout(1000) multi-line-mode(indented) line-separator(\"|\"))";
     let mut penstock = Penstock::start(&lab, &config(parser, ""));
     let mut sender = Sender::tcp(lab.port("in"));
     for line in ["Exception", "  at a", "  at b", "next"] {
