@@ -44,4 +44,4 @@ fn process_values(pid: i32, uid: u32, gid: u32) -> Vec<(NameId, Box<[u8]>)> {
 }
 
 #[cfg(test)]
-mod tests;
+pub mod tests;

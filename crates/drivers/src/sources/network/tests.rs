@@ -232,8 +232,8 @@ fn wrong_addresses_are_errors_with_a_remedy() {
         ("network(ip(\"::1\"))", "add ip-protocol(6)"),
         ("tcp6(ip(127.0.0.1))", "write an IPv6 address"),
         ("udp(port(no-such-service))", "write the port as a number"),
-        ("network(transport(tls))", "TLS terminator"),
-        ("network(tls(key-file(\"x\")))", "TLS terminator"),
+        ("network(transport(tls))", "add `tls(key-file"),
+        ("network(tls(key-file(\"x\")))", "write transport(\"tls\")"),
         ("system()", "ForwardToSyslog"),
         ("systemd-journal()", "ForwardToSyslog"),
     ] {
