@@ -73,7 +73,7 @@ mod tests {
         let print = Fingerprint::parse(text).expect("a fingerprint");
         assert!(print.matches(b"") && !print.matches(b"x"));
         assert_eq!(print.to_string(), text);
-        assert_eq!(Fingerprint::parse(&text.to_lowercase().replacen("sha1", "sha1", 1)), Ok(print));
+        assert_eq!(Fingerprint::parse(&text.to_lowercase()), Ok(print));
         assert!(
             Fingerprint::parse("SHA256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
                 .is_ok_and(|p| p.matches(b""))
