@@ -114,7 +114,7 @@ fn a_file_that_needs_a_module_we_do_not_have_is_left_out() {
 }
 
 /// Refused by name: a component, an option or a word of an option that this version does not have; a module that is required.
-const REFUSALS: [&str; 4] = ["O0102", "O0110", "O0112", "P0027"];
+const REFUSALS: [&str; 5] = ["O0102", "O0110", "O0112", "P0027", "D0120"];
 
 /// Blocks of the distribution's library that are made of parts this version does not have.
 const REFUSED: &[&str] = &[
