@@ -173,13 +173,14 @@ mod tests {
         assert!(window.may_read(&waker));
     }
 
+    impl Acknowledge for Flag {
+        fn done(&self, number: u64) {
+            self.0.fetch_add(number as usize, Ordering::SeqCst);
+        }
+    }
+
     #[test]
     fn a_mark_is_told_with_the_last_clone_and_not_when_the_process_ends() {
-        impl Acknowledge for Flag {
-            fn done(&self, number: u64) {
-                self.0.fetch_add(number as usize, Ordering::SeqCst);
-            }
-        }
         let flag = Arc::new(Flag(AtomicUsize::new(0)));
         let mark = |number| Some(Mark::new(Arc::clone(&flag) as Arc<dyn Acknowledge>, number));
         let budget = Budget::new(1000);

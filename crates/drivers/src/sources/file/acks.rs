@@ -106,6 +106,8 @@ impl Tracker {
         let mut inner = self.inner.lock();
         inner.gone = true;
         if inner.waiting.is_empty() {
+            // A file that gets the inode next begins with a record of its own.
+            inner.stored = None;
             self.store.remove(&self.name);
         }
     }
@@ -125,7 +127,10 @@ impl Acknowledge for Tracker {
             *first += 1;
         }
         match end {
-            Some(_) if *gone && waiting.is_empty() => self.store.remove(&self.name),
+            Some(_) if *gone && waiting.is_empty() => {
+                *stored = None;
+                self.store.remove(&self.name);
+            }
             Some(end) if *stored != Some(end) => {
                 *stored = Some(end);
                 end.encode(path, value);

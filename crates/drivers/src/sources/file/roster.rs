@@ -308,14 +308,14 @@ fn open(path: &Path) -> std::io::Result<(File, Metadata)> {
 }
 
 /// The file of a stored position under another name in the same folder, with the time of its last change.
-fn renamed(id: FileId, position: &Position, path: &Path) -> Option<(i64, File)> {
+fn renamed(id: FileId, position: &Position, path: &Path) -> Option<((i64, i64), File)> {
     let entries = std::fs::read_dir(path.parent()?).ok()?;
     let found = entries.flatten().find(|entry| {
         entry.ino() == id.ino && entry.metadata().is_ok_and(|meta| meta.is_file() && FileId::of(&meta) == id)
     })?;
     let (file, meta) = open(&found.path()).ok()?;
     let same = FileId::of(&meta) == id && position.is_in(&file).ok()?;
-    same.then_some((meta.mtime(), file))
+    same.then_some(((meta.mtime(), meta.mtime_nsec()), file))
 }
 
 fn folder_has_files(path: &Path) -> bool {

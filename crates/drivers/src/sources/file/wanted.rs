@@ -74,12 +74,8 @@ impl Wanted {
         for entry in entries.flatten() {
             let path = entry.path();
             match entry.file_type() {
-                Ok(kind) if kind.is_dir() => {
-                    if self.is_recursive() && depth < DEPTH_MAX {
-                        inner.push(path);
-                    }
-                }
-                Ok(_) if self.has(&path) => file(path),
+                Ok(kind) if kind.is_dir() && self.is_recursive() && depth < DEPTH_MAX => inner.push(path),
+                Ok(kind) if !kind.is_dir() && self.has(&path) => file(path),
                 _ => {}
             }
         }

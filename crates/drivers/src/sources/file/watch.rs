@@ -70,7 +70,7 @@ impl Watch {
         let poll = match method {
             Method::Poll => true,
             Method::Inotify => false,
-            Method::Auto => rustix::fs::statfs(base).is_ok_and(|fs| SHARED.contains(&(fs.f_type as i64))),
+            Method::Auto => rustix::fs::statfs(base).is_ok_and(|fs| SHARED.contains(&fs.f_type)),
         };
         let inotify = match poll {
             true => None,
