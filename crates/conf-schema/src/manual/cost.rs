@@ -45,16 +45,6 @@ pub const COSTS: &[Cost] = &[
         "Time linear in the text wherever the pattern allows; groups that nothing reads are not found.",
         "regexp-captures",
     ),
-    cost(
-        "set",
-        "A text without macros costs a pointer; a template what it prints. Nothing of the message is copied.",
-        "applications-17",
-    ),
-    cost(
-        "subst",
-        "A pattern that does not match costs its search; replacing writes the new value only.",
-        "subst-host",
-    ),
     cost("xml", "One pass over the text; elements that nothing reads are checked and passed over.", "xml"),
 ];
 

@@ -143,8 +143,8 @@ fn matching_text(wanted: &Wanted) -> String {
 /// The `{multiline}` group: the mode with its text, for comparing. The outer `None` is an error that was said.
 #[allow(clippy::option_option)]
 fn multi_line(s: &Settings, diags: &mut Diagnostics) -> Option<Option<(Mode, String)>> {
-    let prefix = expression(s, &["multi-line-prefix"], diags)?;
-    let garbage = expression(s, &["multi-line-garbage", "multi-line-suffix"], diags)?;
+    let prefix = expression(s, "multi-line-prefix", diags)?;
+    let garbage = expression(s, "multi-line-garbage", diags)?;
     let word = s.choice("multi-line-mode").unwrap_or("none");
     let text = |p: &Option<Arc<Pattern>>| p.as_ref().map(|p| p.text().to_owned());
     let described = format!("{word} {:?} {:?}", text(&prefix), text(&garbage));
@@ -159,37 +159,28 @@ fn multi_line(s: &Settings, diags: &mut Diagnostics) -> Option<Option<(Mode, Str
         ("indented", _) => Mode::Indented,
         ("empty-line-separated", _) => Mode::EmptyLineSeparated,
         ("prefix-suffix", Some(suffix)) => Mode::PrefixSuffix { prefix, suffix },
-        ("prefix-suffix", None) => {
-            return wrong(
-                "prefix-suffix needs multi-line-suffix()",
-                "say how a message ends, or write `prefix-garbage`",
-            );
-        }
         (_, None) if prefix.is_none() => {
             return wrong(
-                "prefix-garbage needs multi-line-prefix() or multi-line-garbage()",
-                "say how a message begins",
+                "this mode needs multi-line-prefix() or multi-line-garbage()",
+                "say how a message begins, or how it ends",
             );
         }
+        // Without a suffix, a message ends where the next one begins.
         (_, garbage) => Mode::PrefixGarbage { prefix, garbage },
     };
     Some(Some((mode, described)))
 }
 
 #[allow(clippy::option_option)]
-fn expression(s: &Settings, names: &[&str], diags: &mut Diagnostics) -> Option<Option<Arc<Pattern>>> {
-    let mut found = None;
-    for name in names {
-        let Some(text) = s.text(name) else { continue };
-        let options = PatternOptions { captures: true, ..PatternOptions::default() };
-        match Pattern::compile(text, &options) {
-            Ok(pattern) => found = Some(Arc::new(pattern)),
-            Err(error) => {
-                let span = s.span(name)?;
-                diags.push(Diagnostic::error("D0112", format!("wrong {name}() expression: {error}"), span));
-                return None;
-            }
+fn expression(s: &Settings, name: &str, diags: &mut Diagnostics) -> Option<Option<Arc<Pattern>>> {
+    let Some(text) = s.text(name) else { return Some(None) };
+    let options = PatternOptions { captures: true, ..PatternOptions::default() };
+    match Pattern::compile(text, &options) {
+        Ok(pattern) => Some(Some(Arc::new(pattern))),
+        Err(error) => {
+            let span = s.span(name)?;
+            diags.push(Diagnostic::error("D0112", format!("wrong {name}() expression: {error}"), span));
+            None
         }
     }
-    Some(found)
 }
