@@ -1,10 +1,12 @@
 //! The cases. A case is what is sent, what the receiver does with it, and what penstock aims at there.
 //! A new case is one entry in a table below; a new kind of work is a `Path` or a `Processing` and its text in `conf`.
 
+use crate::files::Layout;
 use crate::receiver::{RECEIVERS, Receiver};
 use loggen::message::Body;
 
 pub mod aim;
+mod files;
 mod processing;
 mod transport;
 
@@ -22,6 +24,8 @@ pub enum Feed {
     Prepared,
     /// One UDP sender at a fixed rate, for the run's UDP time.
     Udp { per_second: u32 },
+    /// Files that are there all at once; `connections` is their number.
+    Files(Layout),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,7 +99,7 @@ const PLAIN: Case = Case {
     aims: &[],
 };
 
-const COUNT: usize = transport::CASES.len() + processing::CASES.len();
+const COUNT: usize = transport::CASES.len() + processing::CASES.len() + files::COUNT;
 
 static ALL_CASES: [Case; COUNT] = {
     let mut all = [PLAIN; COUNT];
@@ -103,8 +107,10 @@ static ALL_CASES: [Case; COUNT] = {
     while at < COUNT {
         all[at] = if at < transport::CASES.len() {
             transport::CASES[at]
-        } else {
+        } else if at < COUNT - files::COUNT {
             processing::CASES[at - transport::CASES.len()]
+        } else {
+            files::CASES[at - (COUNT - files::COUNT)]
         };
         at += 1;
     }
@@ -120,6 +126,14 @@ impl Case {
         match self.input.feed {
             Feed::Udp { per_second } => u64::from(per_second) * udp_seconds,
             _ => ((messages as f64 * self.input.share) as u64).max(self.input.connections as u64),
+        }
+    }
+
+    /// Of an input in files.
+    pub fn layout(&self) -> Option<Layout> {
+        match self.input.feed {
+            Feed::Files(layout) => Some(layout),
+            _ => None,
         }
     }
 
@@ -169,11 +183,14 @@ mod tests {
         for case in CASES {
             for other in case.aims.iter().filter_map(Aim::other_case) {
                 let other = CASES.iter().find(|c| c.name == other).unwrap();
-                assert_eq!(
-                    case.input.connections, other.input.connections,
+                // How files are spread out is what those cases are about.
+                assert!(
+                    case.layout().is_some() || case.input.connections == other.input.connections,
                     "{} and {}",
-                    case.name, other.name
+                    case.name,
+                    other.name
                 );
+                assert_eq!(case.layout().is_some(), other.layout().is_some());
                 assert_eq!(case.input.size, other.input.size, "{} and {}", case.name, other.name);
             }
         }

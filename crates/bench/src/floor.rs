@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use rustix::event::epoll;
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{Mode, OFlags, inotify};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, sockopt};
 
@@ -17,16 +17,21 @@ const BUFFER_BYTES: usize = 256 * 1024;
 const EVENTS: usize = 64;
 const BACKLOG: i32 = 4096;
 
-/// `floor-receiver PORT FILE [--udp]`: runs until it is killed.
+/// `floor-receiver PORT FILE [--udp | --files FOLDER]`: runs until it is killed.
 pub fn run(args: &[OsString]) -> ExitCode {
     let udp = args.get(2).is_some_and(|arg| arg == "--udp");
     let port = args.first().and_then(|port| port.to_str()?.parse::<u16>().ok());
     let (Some(port), Some(file)) = (port, args.get(1)) else {
-        eprintln!("usage: floor-receiver PORT FILE [--udp]");
+        eprintln!("usage: floor-receiver PORT FILE [--udp | --files FOLDER]");
         return ExitCode::from(2);
     };
     loggen::send::allow_descriptors(loggen::send::CONNECTIONS_MAX as u64);
-    let Err(error) = if udp { datagrams(port, file.as_ref()) } else { streams(port, file.as_ref()) };
+    let folder = args.get(2).filter(|arg| *arg == "--files").and(args.get(3));
+    let Err(error) = match folder {
+        Some(folder) => files(port, file.as_ref(), folder.as_ref()),
+        None if udp => datagrams(port, file.as_ref()),
+        None => streams(port, file.as_ref()),
+    };
     eprintln!("floor-receiver: {error}");
     ExitCode::FAILURE
 }
@@ -93,6 +98,34 @@ fn datagrams(port: u16, file: &Path) -> Result<std::convert::Infallible, Errno> 
             Ok(count) => write(&out, &buffer[..count])?,
             Err(Errno::INTR) => {}
             Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Copies the files of each folder that is moved into `folder`; the port says that it is ready.
+fn files(port: u16, file: &Path, folder: &Path) -> Result<std::convert::Infallible, Errno> {
+    let out = open(file)?;
+    let notify = inotify::init(inotify::CreateFlags::CLOEXEC)?;
+    inotify::add_watch(&notify, folder, inotify::WatchFlags::MOVED_TO)?;
+    let listener = bind(SocketType::STREAM, port)?;
+    rustix::net::listen(&listener, BACKLOG)?;
+    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut events = vec![std::mem::MaybeUninit::uninit(); 4096];
+    let mut events = inotify::Reader::new(&notify, &mut events);
+    loop {
+        let Some(name) = events.next()?.file_name().map(|name| name.to_string_lossy().into_owned()) else {
+            continue;
+        };
+        for path in crate::files::below(&folder.join(name)) {
+            let input = rustix::fs::open(&path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+            loop {
+                match rustix::io::read(&input, &mut buffer[..]) {
+                    Ok(0) => break,
+                    Ok(count) => write(&out, &buffer[..count])?,
+                    Err(Errno::INTR) => {}
+                    Err(error) => return Err(error),
+                }
+            }
         }
     }
 }

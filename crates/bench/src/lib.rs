@@ -5,6 +5,7 @@ pub mod cases;
 pub mod cli;
 
 mod conf;
+mod files;
 mod floor;
 mod matrix;
 mod measure;

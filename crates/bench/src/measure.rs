@@ -8,6 +8,7 @@ use loggen::verify::{Expected, verify_files};
 use rustix::process::Signal;
 
 use crate::cases::{Case, Feed, Path};
+use crate::files;
 use crate::place::Place;
 use crate::process::{Process, Usage};
 use crate::receiver::{OwnProgram, Programs, Receiver};
@@ -51,6 +52,10 @@ fn attempt(case: &Case, receiver: Receiver, plan: &Plan, run: &mut Run) -> Resul
     let _raised = (case.input.feed == Feed::Prepared).then(sysctl::raise_rmem_max);
     let messages = amount(case, plan);
     place.warm(messages * case.input.size as u64)?;
+    if let Some(layout) = case.layout() {
+        files::prepare(case, layout, &place, messages)?;
+        loggen::send::allow_descriptors(layout.count() as u64);
+    }
     // The floor has no relay: it stands for receiving and writing in each case.
     let sink =
         (case.path == Path::Relay && receiver != Receiver::Floor).then(|| start_sink(&place)).transpose()?;
@@ -58,7 +63,10 @@ fn attempt(case: &Case, receiver: Receiver, plan: &Plan, run: &mut Run) -> Resul
     let mut process = Process::start(&command, place.root.join("receiver.log"))?;
     process.wait_listening(place.port, case.is_udp())?;
     let before = process.usage();
-    let seconds = feed(case, &place, &mut process, messages, run)?;
+    let seconds = match case.layout() {
+        Some(layout) => read_files(layout, &place, &mut process, messages, run)?,
+        None => feed(case, &place, &mut process, messages, run)?,
+    };
     let after = process.usage();
     fill_in(run, seconds, before, after);
     if !process.alive() {
@@ -89,6 +97,22 @@ fn start_sink(place: &Place) -> Result<Process, String> {
     Ok(sink)
 }
 
+/// Shows the files and waits for the output. Seconds as for [`feed`].
+fn read_files(
+    layout: files::Layout,
+    place: &Place,
+    process: &mut Process,
+    messages: u64,
+    run: &mut Run,
+) -> Result<f64, String> {
+    let start = Instant::now();
+    files::show(layout, place)?;
+    let last_growth = wait_for_output(place, process, || false, messages, start)?;
+    run.sent = messages;
+    run.lines = lines(place)?;
+    Ok((last_growth - start).as_secs_f64())
+}
+
 /// Sends everything and waits for the output. Seconds from the start to the last byte.
 fn feed(
     case: &Case,
@@ -111,7 +135,7 @@ fn feed(
             return Err("the input did not fit into the socket buffer".into());
         }
     }
-    let last_growth = wait_for_output(place, process, &mut sender, messages, start)?;
+    let last_growth = wait_for_output(place, process, || sender.running(), messages, start)?;
     if !sender.wait(QUIET_MAX) {
         return Err("the receiver stopped taking messages".into());
     }
@@ -124,7 +148,7 @@ fn feed(
 fn wait_for_output(
     place: &Place,
     process: &mut Process,
-    sender: &mut Sender,
+    mut sending: impl FnMut() -> bool,
     messages: u64,
     start: Instant,
 ) -> Result<Instant, String> {
@@ -136,7 +160,7 @@ fn wait_for_output(
             (size, grown_at, counted) = (new, now, false);
         }
         let quiet = now - grown_at;
-        let sending = sender.running();
+        let sending = sending();
         let patience = if size == 0 || sending { SILENT_MAX } else { QUIET_MAX };
         if !sending && quiet >= QUIET && size > 0 && !counted {
             counted = true;

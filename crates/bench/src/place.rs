@@ -12,6 +12,9 @@ pub struct Place {
     pub root: PathBuf,
     /// Where the receiver's output files go.
     pub output: PathBuf,
+    /// Where input files are written, and where they are moved to be read.
+    pub prepared: PathBuf,
+    pub input: PathBuf,
     /// The receiver's port.
     pub port: u16,
     /// The sink's port, in cases with one.
@@ -26,9 +29,12 @@ impl Place {
         let output = root.join("output");
         // What an earlier run of the same process number left behind would be counted.
         let _ = fs::remove_dir_all(&root);
-        fs::create_dir_all(&output).map_err(|e| format!("cannot make {}: {e}", output.display()))?;
+        let (prepared, input) = (root.join("prepared"), root.join("input"));
+        for folder in [&output, &prepared, &input] {
+            fs::create_dir_all(folder).map_err(|e| format!("cannot make {}: {e}", folder.display()))?;
+        }
         let (port, sink_port) = free_ports()?;
-        Ok(Place { root, output, port, sink_port, keep })
+        Ok(Place { root, output, prepared, input, port, sink_port, keep })
     }
 
     pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, String> {

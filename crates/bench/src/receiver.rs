@@ -79,6 +79,9 @@ impl Receiver {
                 if case.is_udp() {
                     words.push("--udp".into());
                 }
+                if case.layout().is_some() {
+                    words.extend(args(&["--files".as_ref(), place.input.as_ref()]));
+                }
                 Ok(own.command(words))
             }
             Receiver::Penstock => {

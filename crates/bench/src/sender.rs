@@ -28,6 +28,8 @@ pub fn arguments(case: &Case, port: u16, messages: u64) -> Vec<OsString> {
         Feed::Tcp | Feed::Prepared => words.push("--perf".into()),
         Feed::Paced { per_second } => words.push(format!("--rate={per_second}")),
         Feed::Udp { per_second } => words.push(format!("--rate={per_second}")),
+        // Nobody sends.
+        Feed::Files(_) => {}
     }
     words.push(if case.is_udp() { "--dgram" } else { "--stream" }.into());
     if input.ietf {

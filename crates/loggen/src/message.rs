@@ -1,6 +1,6 @@
 //! What a generated message looks like, built once and exactly as long as asked for.
 
-use crate::clock::Moment;
+pub use crate::clock::Moment;
 
 mod body;
 mod words;

@@ -1,7 +1,7 @@
 //! What penstock is to reach in a case, and whether a run shows it.
 
 use crate::receiver::Receiver;
-use crate::results::Results;
+use crate::results::{Results, Run};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Aim {
@@ -9,6 +9,8 @@ pub enum Aim {
     TimesFloor(f64),
     /// CPU per message at most so many times that of another case.
     TimesCase { case: &'static str, times: f64 },
+    /// At most so many microseconds of CPU per message.
+    CpuUs(f64),
     /// At least so many times less CPU per message than a peer.
     CheaperThan { peer: Receiver, times: f64 },
     /// At least so many times the rate of another case.
@@ -47,6 +49,7 @@ impl Aim {
             Aim::TimesCase { case, times } => {
                 format!("within {:.0} % of {case} (CPU)", (times - 1.0) * 100.0)
             }
+            Aim::CpuUs(us) => format!("at most {us} us of CPU per message"),
             Aim::CheaperThan { peer, times } => format!("at least {times} times less CPU than {peer}"),
             Aim::FasterThanCase { case, times } => format!("at least {times} times the rate of {case}"),
             Aim::Within { case, share } => {
@@ -66,6 +69,7 @@ impl Aim {
             Aim::TimesCase { case: other, times } => results
                 .ratio((case, own), (other, own), |run| run.cpu_us())
                 .map(|x| (format!("{:+.0} %", (x - 1.0) * 100.0), x <= times)),
+            Aim::CpuUs(us) => results.median(case, own, Run::cpu_us).map(|x| (format!("{x:.3} us"), x <= us)),
             Aim::CheaperThan { peer, times } => results
                 .ratio((case, peer), (case, own), |run| run.cpu_us())
                 .map(|x| (format!("{x:.1} times less"), x >= times)),

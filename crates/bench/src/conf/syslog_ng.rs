@@ -57,7 +57,24 @@ fn window(case: &Case) -> usize {
     (case.input.connections * WINDOW_MIN).max(WINDOW)
 }
 
+/// Files, and a port that says that the receiver is ready.
+fn files(case: &Case, place: &Place, tuned: bool, count: usize) -> String {
+    let mut options = vec![format!("base-dir(\"{}\") filename-pattern(\"*.log\")", place.input.display())];
+    options.push(format!("recursive(yes) max-files({})", count + 100));
+    if tuned {
+        options.push(format!("log-iw-size({}) log-fetch-limit(1000)", window(case)));
+    }
+    let port = place.port;
+    format!(
+        "source s_in {{\n    wildcard-file(\n        {}\n    );\n    network(ip(\"127.0.0.1\") port({port}));\n}};\n\n",
+        options.join("\n        ")
+    )
+}
+
 fn source(case: &Case, place: &Place, tuned: bool) -> String {
+    if let Some(layout) = case.layout() {
+        return files(case, place, tuned, layout.count());
+    }
     let driver = if case.input.ietf { "syslog" } else { "network" };
     let mut options = vec![format!("ip(\"127.0.0.1\") port({})", place.port)];
     match case.input.feed {
