@@ -10,6 +10,7 @@
 mod clock;
 mod contexts;
 mod emitted;
+mod grouped;
 pub mod options;
 mod pass;
 mod scope;
@@ -20,6 +21,7 @@ mod synthetic;
 pub use crate::seed::Seed;
 pub use contexts::{Contexts, Handler};
 pub use emitted::{Emitted, InjectMode, set_internal_sink};
+pub use grouped::{Grouped, succeed};
 pub use pass::{Entry, Moment, Pass};
 pub use scope::Scope;
 pub use shard::{Context, ContextId, Shard};

@@ -3,13 +3,12 @@
 mod lines;
 
 use crate::build::Build;
-use crate::correlation::options::{KEY, PERSIST_NAME, SCOPE, SORT_KEY, TIMEOUT, scope, state_key};
+use crate::correlation::options::{KEY, PERSIST_NAME, SCOPE, SORT_KEY, TIMEOUT};
 use crate::correlation::{
-    Context, Contexts, Emitted, Entry, Handler, Inherit, InjectMode, Moment, Pass, Scope, Shard, State,
-    Synthetic,
+    Context, Contexts, Emitted, Entry, Grouped, Handler, Inherit, InjectMode, Moment, Pass, Shard, State,
+    Synthetic, succeed,
 };
 use crate::found::assign;
-use crate::grouping_by::sort;
 use crate::options::PARSER_COUNTED;
 use crate::parse::{Parse, Writes};
 use conf_schema::{Component, Context as Place, Kind, OptionSpec as Opt, Preset, Settings, Word};
@@ -17,7 +16,6 @@ use filter::{FilterContext, new_asker};
 use lines::Lines;
 use record::{Batch, Demand, NameId, ValueType};
 use std::sync::Arc;
-use template::{Msg, Template};
 
 const MODES: &[Word] = &[
     Word::new("none", "All lines that come before the timeout are one message."),
@@ -76,11 +74,7 @@ pub static GROUP_LINES: Component = Component {
 
 /// The options.
 struct GroupLines {
-    key: Arc<Template>,
-    sort_key: Option<Arc<Template>>,
-    scope: Scope,
-    /// Seconds.
-    timeout: i64,
+    grouped: Grouped,
     lines: Lines,
     separator: Box<[u8]>,
     made: Synthetic,
@@ -103,26 +97,14 @@ enum After {
 }
 
 pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
-    let key = b.required_template(settings, "key");
-    let sort_key = match settings.template("sort-key").cloned() {
-        Some(text) => Some(b.template(&text)?),
-        None => None,
-    };
-    let scope = scope(settings);
-    let timeout = settings.int("timeout");
-    if timeout.is_none() {
-        b.wrong("group-lines() needs timeout()", None, "as timeout(10): seconds");
-    }
+    let grouped = Grouped::build(settings, b, 10);
     let by = GroupLines {
         lines: Lines::build(settings, b)?,
-        key: key?,
-        sort_key,
-        scope,
-        timeout: timeout?,
+        grouped: grouped?,
         separator: settings.text("line-separator").unwrap_or("\n").as_bytes().into(),
         made: Synthetic { inherit: Inherit::Context, ..Synthetic::default() },
     };
-    let contexts = Contexts::new(&state_key("group-lines", settings, scope), true);
+    let contexts = by.grouped.contexts(settings);
     Some(Arc::new(Placed { by: Arc::new(by), contexts, asker: new_asker() }))
 }
 
@@ -143,10 +125,7 @@ impl Parse for Placed {
             let (patterns, slots) = (&mut cx.work.patterns, &mut cx.work.slots);
             let note = self.by.lines.look(batch.bytes(record.message), patterns, slots);
             pass.push(position, *index, note, self.contexts.seed(), |key| {
-                self.by.scope.write(batch, record, key);
-                let id = key.len();
-                self.by.key.render(Msg { batch, record }, &mut cx.render, key);
-                id
+                self.by.grouped.write(batch, record, &mut cx.render, key)
             });
         }
         let mut run = Run { by: &self.by, batch, cx, emitted, early: 0 };
@@ -157,12 +136,8 @@ impl Parse for Placed {
     }
 
     fn reads(&self, demand: &mut Demand) {
-        self.by.key.reads(demand);
-        self.by.scope.reads(demand);
-        self.by.sort_key.iter().for_each(|key| key.reads(demand));
+        self.by.grouped.reads(demand);
         demand.name(NameId::MESSAGE);
-        // Correlation time.
-        demand.stamp = true;
     }
 
     fn writes(&self) -> Writes {
@@ -174,8 +149,7 @@ impl Parse for Placed {
     }
 
     fn with_state(&self, state: Option<Arc<dyn State>>) -> Option<Arc<dyn Parse>> {
-        let earlier = state.and_then(|state| Contexts::of(state, true));
-        let contexts = earlier.unwrap_or_else(|| Contexts::new(State::key(&*self.contexts), true));
+        let contexts = succeed(&self.contexts, state);
         Some(Arc::new(Placed { by: Arc::clone(&self.by), contexts, asker: self.asker }))
     }
 }
@@ -209,16 +183,14 @@ impl Handler<After> for Run<'_> {
             let after = if line.ends && self.by.lines.has_garbage() { After::Garbage } else { After::Text };
             id = self.renew(shard, id, pass, entry, after);
         }
-        shard.set_deadline(id, pass.time(entry.position).saturating_add(self.by.timeout), moment);
+        shard.set_deadline(id, self.by.grouped.deadline(pass, entry), moment);
     }
 
     fn closed(&mut self, _: &mut Shard<After>, context: &mut Context<After>, moment: Moment) {
         if context.messages.records.is_empty() {
             return;
         }
-        if let Some(key) = &self.by.sort_key {
-            sort(&mut context.messages, key, self.cx);
-        }
+        self.by.grouped.sort(&mut context.messages, self.cx);
         let mut text = self.cx.work.text();
         for (n, record) in context.messages.records.iter().enumerate() {
             if n > 0 {
@@ -227,7 +199,7 @@ impl Handler<After> for Run<'_> {
             text.extend_from_slice(context.messages.bytes(record.message));
         }
         if let Some(made) =
-            self.by.made.make_in(self.by.scope, &mut context.messages, b"", self.batch, self.cx)
+            self.by.made.make_in(self.by.grouped.scope, &mut context.messages, b"", self.batch, self.cx)
         {
             let span = self.batch.append(&text);
             assign(self.batch, made as usize, NameId::MESSAGE, span, ValueType::String);

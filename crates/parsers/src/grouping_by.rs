@@ -2,18 +2,15 @@
 
 mod run;
 
-pub(crate) use run::sort;
-
 use crate::build::Build;
-use crate::correlation::options::{KEY, PERSIST_NAME, SCOPE, SORT_KEY, TIMEOUT, scope, state_key};
-use crate::correlation::{Contexts, Inherit, InjectMode, Scope, State, Synthetic};
+use crate::correlation::options::{KEY, PERSIST_NAME, SCOPE, SORT_KEY, TIMEOUT};
+use crate::correlation::{Contexts, Grouped, Inherit, InjectMode, State, Synthetic, succeed};
 use crate::options::PARSER_COUNTED;
 use crate::parse::{Parse, Writes};
 use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Preset, Settings, Word};
 use filter::{Filter, FilterContext, new_asker};
 use record::{Batch, Demand, NameId, intern, tag_id};
 use std::sync::Arc;
-use template::Template;
 
 const INJECT_MODES: &[Word] = &[
     Word::new("pass-through", "On in this log path, in front of the message that closed the group."),
@@ -100,11 +97,7 @@ pub static GROUPING_BY: Component = Component {
 };
 
 struct GroupingBy {
-    key: Arc<Template>,
-    sort_key: Option<Arc<Template>>,
-    scope: Scope,
-    /// Seconds.
-    timeout: i64,
+    grouped: Grouped,
     select: Option<Filter>,
     trigger: Option<Condition>,
     having: Option<Condition>,
@@ -128,26 +121,14 @@ struct Placed {
 }
 
 pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
-    let key = b.required_template(settings, "key");
-    let sort_key = match settings.template("sort-key").cloned() {
-        Some(text) => Some(b.template(&text)?),
-        None => None,
-    };
-    let scope = scope(settings);
-    let timeout = settings.int("timeout");
-    if timeout.is_none() {
-        b.wrong("grouping-by() needs timeout()", None, "as timeout(60): seconds");
-    }
+    let grouped = Grouped::build(settings, b, 60);
     let aggregate = aggregate(settings, b);
     let select = filter(settings, "where", b);
     let trigger = filter(settings, "trigger", b);
     let having = filter(settings, "having", b);
     let mode = settings.choice("inject-mode").and_then(InjectMode::named).unwrap_or_default();
     let by = GroupingBy {
-        key: key?,
-        sort_key,
-        scope,
-        timeout: timeout?,
+        grouped: grouped?,
         select: select?,
         trigger: trigger?.map(Condition::new),
         having: having?.map(Condition::new),
@@ -155,7 +136,7 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
         mode,
         context_id: intern(".classifier.context_id")?,
     };
-    let contexts = Contexts::new(&state_key("grouping-by", settings, scope), true);
+    let contexts = by.grouped.contexts(settings);
     Some(Arc::new(Placed { by: Arc::new(by), contexts, asker: new_asker() }))
 }
 
@@ -214,14 +195,10 @@ impl Parse for Placed {
 
     fn reads(&self, demand: &mut Demand) {
         let by = &self.by;
-        by.key.reads(demand);
-        by.scope.reads(demand);
-        by.sort_key.iter().for_each(|key| key.reads(demand));
+        by.grouped.reads(demand);
         by.select.iter().for_each(|filter| filter.reads(demand));
         by.trigger.iter().chain(&by.having).for_each(|condition| condition.filter.reads(demand));
         by.aggregate.reads(demand);
-        // Correlation time.
-        demand.stamp = true;
     }
 
     fn writes(&self) -> Writes {
@@ -235,8 +212,7 @@ impl Parse for Placed {
     }
 
     fn with_state(&self, state: Option<Arc<dyn State>>) -> Option<Arc<dyn Parse>> {
-        let earlier = state.and_then(|state| Contexts::of(state, true));
-        let contexts = earlier.unwrap_or_else(|| Contexts::new(State::key(&*self.contexts), true));
+        let contexts = succeed(&self.contexts, state);
         Some(Arc::new(Placed { by: Arc::clone(&self.by), contexts, asker: self.asker }))
     }
 }

@@ -14,6 +14,26 @@ pub struct Civil {
     pub sec: u8,
 }
 
+/// English names of the months, January first.
+pub const MONTH_NAMES: [&str; 12] = [
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
+    "December",
+];
+
+/// English names of the days, Sunday first as [`Civil::weekday`] counts them.
+pub const DAY_NAMES: [&str; 7] =
+    ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+
 /// Days since 1970-01-01 of a date (Howard Hinnant's algorithm).
 pub fn days_of(year: i32, month: u8, day: u8) -> i64 {
     let y = i64::from(year) - i64::from(month <= 2);

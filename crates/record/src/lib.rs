@@ -17,7 +17,7 @@ mod value;
 mod zone;
 
 pub use batch::{Batch, Flags, Mark, Record};
-pub use civil::Civil;
+pub use civil::{Civil, DAY_NAMES, MONTH_NAMES};
 pub use context::{Context, Peer, Transport};
 pub use demand::Demand;
 pub use names::{NameId, intern, lookup, name_of};

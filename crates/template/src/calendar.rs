@@ -1,32 +1,15 @@
 //! Parts of a time as text: names of months and days, weeks, offsets.
 
 use crate::date::DateKind;
-use record::Civil;
+use record::{Civil, DAY_NAMES, MONTH_NAMES};
 use std::io::Write;
 
-pub(crate) const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-pub(crate) const DAYS: [&str; 7] =
-    ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-
 pub(crate) fn month_name(civil: &Civil) -> &'static str {
-    MONTHS.get(usize::from(civil.month).wrapping_sub(1)).copied().unwrap_or("???")
+    MONTH_NAMES.get(usize::from(civil.month).wrapping_sub(1)).copied().unwrap_or("???")
 }
 
 pub(crate) fn day_name(civil: &Civil) -> &'static str {
-    DAYS.get(usize::from(civil.weekday())).copied().unwrap_or("???")
+    DAY_NAMES.get(usize::from(civil.weekday())).copied().unwrap_or("???")
 }
 
 /// Writes one part of a time. What depends on more than the second writes nothing: the caller prints it.

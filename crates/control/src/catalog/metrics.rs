@@ -41,6 +41,9 @@ pub const METRICS: &[Metric] = &[
     Metric { name: "socket_connections", help: "connections open at a stream source" },
     Metric { name: "socket_max_connections", help: "connections a stream source takes at most" },
     Metric { name: "socket_receive_dropped_packets_total", help: "datagrams the kernel had no room for" },
-    Metric { name: "socket_rejected_connections_total", help: "connections refused at the limit" },
+    Metric {
+        name: "socket_rejected_connections_total",
+        help: "connections refused: at the limit, or by the TLS handshake",
+    },
     Metric { name: "tagged_events_total", help: "messages with a tag" },
 ];

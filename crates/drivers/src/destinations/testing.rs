@@ -48,10 +48,14 @@ impl Rig {
         &self.destination.counters
     }
 
-    /// `accepted = delivered + waiting + dropped`
-    pub fn assert_balanced(&self) {
+    /// `accepted = delivered + waiting + dropped`. It comes to hold once the thread that delivers has counted the whole chunk:
+    /// a message is delivered before it is no longer waiting.
+    #[track_caller]
+    pub fn wait_balanced(&self) {
         let c = self.counters();
-        assert_eq!(c.accepted.value(), c.delivered.value() + c.waiting.value() + c.dropped.total());
+        wait_until("the balance", || {
+            c.accepted.value() == c.delivered.value() + c.waiting.value() + c.dropped.total()
+        });
     }
 }
 

@@ -19,7 +19,7 @@ fn config(destination: &str, source: &str) -> String {
 
 /// Sends through penstock to the peer and back again into a file; every line once and in order.
 #[track_caller]
-fn there_and_back(lab: &Lab, penstock: &mut Penstock) {
+pub fn there_and_back(lab: &Lab, penstock: &mut Penstock) {
     let mut sender = Sender::tcp(lab.port("in"));
     sender.raw(block(0, COUNT).as_bytes());
     sender.finish();

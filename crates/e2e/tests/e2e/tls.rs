@@ -1,6 +1,7 @@
 //! Encrypted connections through the real binary: both ways, with bad peers, and with the distribution's syslog-ng.
 
-use crate::messages::{HEAD, assert_complete, block, line, message};
+use crate::interop::there_and_back;
+use crate::messages::{HEAD, assert_complete, block, message};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose, date_time_ymd,
 };
@@ -67,13 +68,7 @@ fn relayed(destination: &str, source: &str, transport: &str) {
          log {{ source(peer); destination(d); flags(flow-control); }};\n"
     ));
     let mut penstock = Penstock::start(&lab, &config);
-    let mut sender = Sender::tcp(lab.port("in"));
-    sender.raw(block(0, COUNT).as_bytes());
-    sender.finish();
-    wait_until("everything to come through", || lab.lines("out").len() >= COUNT);
-    penstock.wait_settled_input().assert_nothing_lost();
-    assert_complete(&lab.lines("out"), 1, COUNT);
-    assert_eq!(lab.lines("out")[0], line(0, 0));
+    there_and_back(&lab, &mut penstock);
     assert_eq!(lab.lines("who")[0], format!("{transport} client"));
     penstock.wait_log("TLS session established");
     penstock.stop();
@@ -213,13 +208,7 @@ fn syslog_ng_and_back(driver: &str) {
         destination("back"),
     );
     let _peer = peers::start_syslog_ng(&lab, &program, &theirs, &[]);
-    let mut sender = Sender::tcp(lab.port("in"));
-    sender.raw(block(0, COUNT).as_bytes());
-    sender.finish();
-    wait_until("everything to come back", || lab.lines("out").len() >= COUNT);
-    penstock.wait_settled_input().assert_nothing_lost();
-    assert_complete(&lab.lines("out"), 1, COUNT);
-    assert_eq!(lab.lines("out")[0], line(0, 0));
+    there_and_back(&lab, &mut penstock);
     penstock.stop();
 }
 

@@ -1,7 +1,7 @@
 //! Reads a text by a format, and completes what the text does not say.
 
 use super::format::{Format, Item, Number};
-use record::Civil;
+use record::{Civil, DAY_NAMES, MONTH_NAMES};
 
 /// What a text says.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,21 +22,6 @@ pub struct Fields {
     pub offset: Option<i32>,
 }
 
-const WEEKDAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
 /// Abbreviations that the time zone database does not have as zones, in hours.
 const ZONES: [(&[u8], i32); 6] =
     [(b"EDT", -4), (b"CDT", -5), (b"CST", -6), (b"MDT", -6), (b"PDT", -7), (b"PST", -8)];
@@ -72,9 +57,9 @@ impl Fields {
             Item::Literal(byte) => text.strip_prefix(&[byte]),
             Item::Blank => Some(text.trim_ascii_start()),
             Item::Number(number) => self.number(number, text),
-            Item::Weekday => word(text, &WEEKDAYS).map(|(_, rest)| rest),
+            Item::Weekday => word(text, &DAY_NAMES).map(|(_, rest)| rest),
             Item::Month => {
-                let (month, rest) = word(text, &MONTHS)?;
+                let (month, rest) = word(text, &MONTH_NAMES)?;
                 self.month = Some(month as u8 + 1);
                 Some(rest)
             }
@@ -83,14 +68,13 @@ impl Fields {
                 self.pm = Some(half.eq_ignore_ascii_case(b"PM"));
                 (self.pm == Some(true) || half.eq_ignore_ascii_case(b"AM")).then_some(rest)
             }
-            Item::Offset => self.read_offset(text),
-            Item::ZoneName => {
+            Item::Zone => self.read_offset(text).or_else(|| {
                 let end = text.iter().position(|b| !(b.is_ascii_alphanumeric() || matches!(b, b'/' | b'_')));
                 let (name, rest) = text.split_at_checked(end.unwrap_or(text.len()))?;
                 let known = ZONES.iter().find(|(n, _)| *n == name).map(|(_, hours)| hours * 3600);
-                self.offset = Some(known.or_else(|| named(name, now))?);
+                self.offset = Some(known.or_else(|| military(name)).or_else(|| named(name, now))?);
                 Some(rest)
-            }
+            }),
             Item::Fraction => {
                 let (digits, rest) = digits(text, usize::MAX)?;
                 // Microseconds; what is finer is left out.
@@ -195,6 +179,17 @@ impl Fields {
         }
         wall
     }
+}
+
+/// A zone of one letter. East is where west should be, as in RFC 822 and in syslog-ng.
+fn military(name: &[u8]) -> Option<i32> {
+    let hours = match name {
+        [letter @ b'A'..=b'I'] => -i32::from(letter - b'A' + 1),
+        [letter @ b'K'..=b'M'] => -i32::from(letter - b'A'),
+        [letter @ b'N'..=b'Y'] => i32::from(letter - b'N' + 1),
+        _ => return None,
+    };
+    Some(hours * 3600)
 }
 
 /// One to `most` digits.

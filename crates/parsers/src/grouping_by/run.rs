@@ -5,7 +5,7 @@ use crate::correlation::{Context, Emitted, Entry, Handler, Moment, Pass, Shard};
 use filter::FilterContext;
 use record::{Batch, ValueType};
 use std::sync::Arc;
-use template::{Msg, Template};
+use template::Msg;
 
 /// A worker's buffers.
 #[derive(Default)]
@@ -58,10 +58,7 @@ impl GroupingBy {
         for (position, (index, _)) in chosen {
             let Some(record) = batch.records.get(*index as usize) else { continue };
             let entry = pass.push(position, *index, 0, seed, |key| {
-                self.scope.write(batch, record, key);
-                let id = key.len();
-                self.key.render(Msg { batch, record }, &mut cx.render, key);
-                id
+                self.grouped.write(batch, record, &mut cx.render, key)
             });
             if mark {
                 batch.set(*index as usize, self.context_id, pass.id(&entry), ValueType::String);
@@ -90,11 +87,7 @@ impl Handler<()> for Run<'_> {
             None => false,
         };
         if !triggered && !full {
-            shard.set_deadline(
-                id,
-                pass.time(entry.position).saturating_add(self.by.timeout),
-                pass.moment(entry),
-            );
+            shard.set_deadline(id, self.by.grouped.deadline(pass, entry), pass.moment(entry));
             return;
         }
         self.early += usize::from(full && !triggered);
@@ -105,15 +98,18 @@ impl Handler<()> for Run<'_> {
     }
 
     fn closed(&mut self, _: &mut Shard<()>, context: &mut Context<()>, moment: Moment) {
-        if let Some(key) = &self.by.sort_key {
-            sort(&mut context.messages, key, self.cx);
-        }
+        self.by.grouped.sort(&mut context.messages, self.cx);
         // The id is the context's own: what is made borrows its messages.
         let mut id = self.cx.work.text();
         id.extend_from_slice(context.id());
         if self.by.having.as_ref().is_none_or(|having| having.holds(&context.messages, &id, self.cx))
-            && let Some(made) =
-                self.by.aggregate.make_in(self.by.scope, &mut context.messages, &id, self.batch, self.cx)
+            && let Some(made) = self.by.aggregate.make_in(
+                self.by.grouped.scope,
+                &mut context.messages,
+                &id,
+                self.batch,
+                self.cx,
+            )
         {
             self.emitted.push(moment, made);
         }
@@ -131,21 +127,4 @@ impl Condition {
         let msg = Msg { batch: messages, record };
         cx.render.with_context(messages, id, |render| template::Condition::holds(&self.filter, msg, render))
     }
-}
-
-/// By the bytes of the printed keys; those with one key stay as they came.
-pub(crate) fn sort(messages: &mut Arc<Batch>, key: &Template, cx: &mut FilterContext) {
-    let mut text = cx.work.text();
-    let mut order = Vec::with_capacity(messages.records.len());
-    for record in &messages.records {
-        let start = text.len();
-        key.render(Msg { batch: messages, record }, &mut cx.render, &mut text);
-        order.push((start..text.len(), *record));
-    }
-    order.sort_by(|(a, _), (b, _)| text.get(a.clone()).cmp(&text.get(b.clone())));
-    if let Some(batch) = Arc::get_mut(messages) {
-        batch.records.clear();
-        batch.records.extend(order.into_iter().map(|(_, record)| record));
-    }
-    cx.work.keep_text(text);
 }

@@ -27,7 +27,7 @@ fn a_program_gets_everything_before_it_is_ended() {
     let messages = numbered(0, 50_000);
     rig.send(&messages);
     wait_until("delivery", || rig.counters().delivered.value() == 50_000);
-    rig.assert_balanced();
+    rig.wait_balanced();
     drop(rig);
     assert_eq!(text(&out), messages.concat());
 }

@@ -1,6 +1,6 @@
 //! Destinations that send over the network.
 
-use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Positional, Preset};
+use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Positional, Preset};
 
 use crate::options::output_groups::{DESTINATION, TEMPLATE, WRITER};
 use crate::options::socket_groups::{CONNECT, INET, REMOTE, SERVERS, SOCKET};
@@ -32,6 +32,10 @@ const IP_PROTOCOL: Opt = Opt::new(
     "Which addresses of the server's name are used.",
 );
 
+/// What destinations have that may hold a connection.
+const CONNECTED: &[&Group] =
+    &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SECURE_DESTINATION, &SERVERS, &SOCKET, &INET];
+
 const WITH_TRANSPORT: &[Opt] = &[TRANSPORT, PORT, IP_PROTOCOL];
 
 pub static NETWORK: Component = Component {
@@ -39,17 +43,7 @@ pub static NETWORK: Component = Component {
     name: "network",
     aliases: &[],
     positional: HOST,
-    groups: &[
-        &WRITER,
-        &TEMPLATE,
-        &DESTINATION,
-        &CONNECT,
-        &REMOTE,
-        &SECURE_DESTINATION,
-        &SERVERS,
-        &SOCKET,
-        &INET,
-    ],
+    groups: CONNECTED,
     own: WITH_TRANSPORT,
     presets: &[],
     not_yet: &[],
@@ -63,17 +57,7 @@ pub static SYSLOG: Component = Component {
     name: "syslog",
     aliases: &[],
     positional: HOST,
-    groups: &[
-        &WRITER,
-        &TEMPLATE,
-        &DESTINATION,
-        &CONNECT,
-        &REMOTE,
-        &SECURE_DESTINATION,
-        &SERVERS,
-        &SOCKET,
-        &INET,
-    ],
+    groups: CONNECTED,
     own: WITH_TRANSPORT,
     presets: &[("port", Preset::Described("601 for TCP, 6514 for TLS, 514 for UDP"))],
     not_yet: &[],
@@ -87,17 +71,7 @@ pub static TCP: Component = Component {
     name: "tcp",
     aliases: &[],
     positional: HOST,
-    groups: &[
-        &WRITER,
-        &TEMPLATE,
-        &DESTINATION,
-        &CONNECT,
-        &REMOTE,
-        &SECURE_DESTINATION,
-        &SERVERS,
-        &SOCKET,
-        &INET,
-    ],
+    groups: CONNECTED,
     own: &[PORT],
     presets: &[],
     not_yet: &[],
@@ -110,17 +84,7 @@ pub static TCP6: Component = Component {
     name: "tcp6",
     aliases: &[],
     positional: HOST,
-    groups: &[
-        &WRITER,
-        &TEMPLATE,
-        &DESTINATION,
-        &CONNECT,
-        &REMOTE,
-        &SECURE_DESTINATION,
-        &SERVERS,
-        &SOCKET,
-        &INET,
-    ],
+    groups: CONNECTED,
     own: &[PORT],
     presets: &[],
     not_yet: &[],
