@@ -11,6 +11,7 @@ mod single;
 pub mod stdout;
 mod stream;
 mod target;
+mod unacked;
 pub mod unix;
 pub mod usertty;
 pub mod writing;

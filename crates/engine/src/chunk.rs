@@ -16,6 +16,8 @@ pub struct Chunk {
     pub write_max: usize,
     written: usize,
     done: usize,
+    /// Of the messages not yet delivered, those at the front that were sent to a peer that has to acknowledge them.
+    sent: usize,
 }
 
 impl Chunk {
@@ -68,9 +70,34 @@ impl Chunk {
         self.done - before
     }
 
-    /// Forgets a message that was begun and not finished, so that a new connection gets it whole.
+    /// Forgets a message that was begun and not finished, and what was sent and not acknowledged, so that a new connection gets it whole.
     pub fn rewind(&mut self) {
         self.written = self.end_of(self.done);
+        self.sent = 0;
+    }
+
+    /// Messages that were sent and are not acknowledged.
+    pub fn sent(&self) -> usize {
+        self.sent
+    }
+
+    /// The messages that were not sent, in order.
+    pub fn unsent(&self) -> impl Iterator<Item = &[u8]> {
+        self.iter().skip(self.sent)
+    }
+
+    /// Notes that `n` more messages were sent; they are delivered when they are acknowledged.
+    pub fn send(&mut self, n: usize) {
+        self.sent = (self.sent + n).min(self.messages());
+    }
+
+    /// Up to `n` of the messages that were sent are delivered. Returns how many, and their bytes.
+    pub fn acknowledge(&mut self, n: usize) -> (usize, usize) {
+        let n = n.min(self.sent);
+        let before = self.end_of(self.done);
+        self.skip(n);
+        self.sent -= n;
+        (n, self.end_of(self.done) - before)
     }
 
     /// The next message not yet delivered.
@@ -95,8 +122,9 @@ impl Chunk {
         self.written = if self.done == 0 { 0 } else { self.ends[self.done - 1] as usize };
     }
 
-    /// Keeps the first `keep` undelivered messages; returns how many were cut off.
+    /// Keeps the first `keep` undelivered messages, and those that were sent; returns how many were cut off.
     pub fn truncate(&mut self, keep: usize) -> usize {
+        let keep = keep.max(self.sent);
         let cut = self.messages().saturating_sub(keep);
         if cut > 0 {
             self.ends.truncate(self.done + keep);
@@ -117,8 +145,10 @@ impl Chunk {
             write_max: self.write_max,
             written: 0,
             done: 0,
+            sent: self.sent.saturating_sub(keep),
         };
         self.written = self.written.min(border);
+        self.sent = self.sent.min(keep);
         rest
     }
 
@@ -131,6 +161,7 @@ impl Chunk {
         self.write_max = 0;
         self.written = 0;
         self.done = 0;
+        self.sent = 0;
     }
 }
 
@@ -178,6 +209,22 @@ mod tests {
         assert_eq!(c.iter().collect::<Vec<_>>(), [b"bb"]);
         assert_eq!(rest.iter().collect::<Vec<_>>(), [&b"ccc"[..], b"d"]);
         assert_eq!((c.pending(), rest.pending()), (&b"bb"[..], &b"cccd"[..]));
+    }
+
+    #[test]
+    fn what_was_sent_is_delivered_when_it_is_acknowledged() {
+        let mut c = chunk(&["a", "bb", "ccc", "d", "e"]);
+        c.send(3);
+        assert_eq!(c.unsent().collect::<Vec<_>>(), [b"d", b"e"]);
+        assert_eq!((c.acknowledge(2), c.sent(), c.messages()), ((2, 3), 1, 3));
+        assert_eq!(c.truncate(0), 2, "what was sent stays");
+        assert_eq!((c.acknowledge(9), c.is_empty()), ((1, 3), true));
+        let mut c = chunk(&["a", "bb", "ccc"]);
+        c.send(2);
+        let rest = c.split(1);
+        assert_eq!((c.sent(), rest.sent()), (1, 1));
+        c.rewind();
+        assert_eq!(c.unsent().count(), 1);
     }
 
     #[test]

@@ -120,7 +120,8 @@ impl Queue {
         for chunk in self.chunks.iter_mut().filter(|c| !c.flow_control) {
             chunk.tickets.clear();
             cut += chunk.truncate(room);
-            room -= chunk.messages();
+            // What was sent and not acknowledged is kept in any case.
+            room = room.saturating_sub(chunk.messages());
         }
         self.chunks.retain(|c| !c.is_empty());
         self.messages -= cut;
@@ -169,14 +170,26 @@ impl Outlet {
         *self.limits.lock() = limits;
     }
 
-    /// Puts a chunk at the end of the queue. What has no room is dropped and counted, unless it is flow-controlled.
-    pub fn push(&self, mut chunk: Chunk) {
-        let messages = chunk.messages();
+    /// Counts messages as accepted: from now on they wait, in the buffer of a worker for now. Each must then be pushed once.
+    pub fn announce(&self, messages: usize, bytes: usize) {
+        self.counters.waiting.add(messages);
         self.counters.accepted.add(messages);
-        self.counters.accepted_bytes.add(chunk.bytes.len());
+        self.counters.accepted_bytes.add(bytes);
+    }
+
+    /// Puts a chunk nobody announced at the end of the queue.
+    pub fn push_new(&self, chunk: Chunk) {
+        self.announce(chunk.messages(), chunk.bytes.len());
+        self.push(chunk);
+    }
+
+    /// Puts announced messages at the end of the queue. What has no room is dropped and counted, unless it is flow-controlled.
+    pub fn push(&self, mut chunk: Chunk) {
         let limit = self.limits.lock().messages_max;
         let mut queue = self.queue.lock();
         if queue.closed {
+            let messages = chunk.messages();
+            self.counters.waiting.sub(messages);
             self.counters.dropped.add(Reason::Abandoned, messages);
             return;
         }
@@ -184,17 +197,13 @@ impl Outlet {
         if queue.stalled && !chunk.flow_control {
             chunk.tickets.clear();
             let cut = chunk.truncate(limit.saturating_sub(queue.messages));
-            if cut > 0 {
-                self.overflow(cut);
-            }
+            self.shed(cut);
             if chunk.is_empty() {
                 return;
             }
         }
-        let kept = chunk.messages();
-        queue.messages += kept;
+        queue.messages += chunk.messages();
         queue.chunks.push_back(chunk);
-        self.counters.waiting.add(kept);
     }
 
     /// Messages that wait or are being written.
@@ -325,7 +334,7 @@ impl Outlet {
             sink.own(now)
         });
         if let Some(chunk) = own {
-            self.push(chunk);
+            self.push_new(chunk);
             self.pump(spare);
         }
     }
