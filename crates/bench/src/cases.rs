@@ -8,6 +8,7 @@ use loggen::message::Body;
 pub mod aim;
 mod files;
 mod processing;
+mod secure;
 mod transport;
 
 use aim::Aim;
@@ -34,6 +35,8 @@ pub struct Input {
     pub connections: usize,
     /// RFC 5424 with octet counting instead of RFC 3164 lines.
     pub ietf: bool,
+    /// Through TLS.
+    pub secure: bool,
     /// Different host names in the messages.
     pub hosts: u32,
     /// What the text of the messages looks like.
@@ -84,8 +87,16 @@ const ALL: &[Receiver] = &RECEIVERS;
 /// Cases about settings only penstock has.
 const OWN: &[Receiver] = &[Receiver::Floor, Receiver::Penstock];
 
-const ONE: Input =
-    Input { feed: Feed::Tcp, connections: 1, ietf: false, hosts: 1, body: Body::Text, size: 400, share: 1.0 };
+const ONE: Input = Input {
+    feed: Feed::Tcp,
+    connections: 1,
+    ietf: false,
+    secure: false,
+    hosts: 1,
+    body: Body::Text,
+    size: 400,
+    share: 1.0,
+};
 const TEN: Input = Input { connections: 10, ..ONE };
 
 const PLAIN: Case = Case {
@@ -99,7 +110,7 @@ const PLAIN: Case = Case {
     aims: &[],
 };
 
-const COUNT: usize = transport::CASES.len() + processing::CASES.len() + files::COUNT;
+const COUNT: usize = transport::CASES.len() + processing::CASES.len() + files::COUNT + secure::COUNT;
 
 static ALL_CASES: [Case; COUNT] = {
     let mut all = [PLAIN; COUNT];
@@ -107,10 +118,12 @@ static ALL_CASES: [Case; COUNT] = {
     while at < COUNT {
         all[at] = if at < transport::CASES.len() {
             transport::CASES[at]
-        } else if at < COUNT - files::COUNT {
+        } else if at < COUNT - files::COUNT - secure::COUNT {
             processing::CASES[at - transport::CASES.len()]
+        } else if at < COUNT - secure::COUNT {
+            files::CASES[at - (COUNT - files::COUNT - secure::COUNT)]
         } else {
-            files::CASES[at - (COUNT - files::COUNT)]
+            secure::CASES[at - (COUNT - secure::COUNT)]
         };
         at += 1;
     }

@@ -37,6 +37,11 @@ impl Place {
         Ok(Place { root, output, prepared, input, port, sink_port, keep })
     }
 
+    /// Where the certificates of a TLS server are.
+    pub fn certificates(&self) -> PathBuf {
+        self.root.join("certificates")
+    }
+
     pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, String> {
         let path = self.root.join(name);
         fs::write(&path, text).map_err(|e| format!("cannot write {}: {e}", path.display()))?;

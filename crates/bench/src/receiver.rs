@@ -67,6 +67,9 @@ impl Receiver {
     /// Writes the configuration for `case` and says how to start.
     pub fn command(self, case: &Case, place: &Place, programs: &Programs) -> Result<Command, String> {
         let missing = || format!("{self} is not here");
+        if case.input.secure {
+            certificates(place, programs)?;
+        }
         let folder = |name: &str| place.root.join(name);
         let args =
             |words: &[&std::ffi::OsStr]| words.iter().map(|&word| word.to_owned()).collect::<Vec<OsString>>();
@@ -115,6 +118,21 @@ impl Receiver {
                 Ok(Command { program: programs.rsyslogd.clone().ok_or_else(missing)?, args: words })
             }
         }
+    }
+}
+
+/// The receivers' certificate, made by the one receiver that can.
+fn certificates(place: &Place, programs: &Programs) -> Result<(), String> {
+    let program = programs
+        .penstock
+        .as_ref()
+        .ok_or("TLS needs certificates, and penstock, which makes them, is not here")?;
+    let mut command = std::process::Command::new(program);
+    let output = command.arg("test-ca").arg(place.certificates()).output();
+    let output = output.map_err(|e| format!("cannot start {}: {e}", program.display()))?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(format!("no certificates: {}", String::from_utf8_lossy(&output.stderr).trim())),
     }
 }
 
@@ -217,9 +235,10 @@ mod tests {
     }
 
     #[test]
-    fn every_case_has_a_floor_or_is_prepared() {
+    fn every_case_has_a_floor_or_is_prepared_or_encrypted() {
         for case in CASES {
-            assert_eq!(Receiver::Floor.can(case), case.input.feed != Feed::Prepared, "{}", case.name);
+            let without = case.input.feed == Feed::Prepared || case.input.secure;
+            assert_eq!(Receiver::Floor.can(case), !without, "{}", case.name);
         }
     }
 }

@@ -35,6 +35,9 @@ pub fn arguments(case: &Case, port: u16, messages: u64) -> Vec<OsString> {
     if input.ietf {
         words.push("--syslog-proto".into());
     }
+    if input.secure {
+        words.push("--use-ssl".into());
+    }
     words.extend(["127.0.0.1".into(), port.to_string()]);
     words.into_iter().map(OsString::from).collect()
 }
@@ -127,5 +130,6 @@ mod tests {
         assert!(words("ietf-1").contains("--syslog-proto 127.0.0.1 514"));
         assert!(words("udp").contains("--size=512") && words("udp").contains("--rate=67000 --dgram"));
         assert!(words("hosts-10").contains("--hosts=10"));
+        assert!(words("tls-10").contains("--use-ssl") && !words("tcp-10").contains("--use-ssl"));
     }
 }

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 pub use ctl::run_ctl;
 pub use daemon::{DaemonAction, DaemonArgs, ParseOptions};
 pub use ledger::run_ledger;
-pub use native::{CheckArgs, Cli, Command, RawArgs, RunArgs};
+pub use native::{CheckArgs, Cli, Command, RawArgs, RunArgs, TestCaArgs};
 pub use options::{ProcessMode, RunOptions, WORKER_THREADS_COUNT_MAX};
 pub use version::{VersionInfo, version_text};
 

@@ -17,6 +17,7 @@ use crate::proxy::{Proxy, Version};
 use crate::ring::Ring;
 use crate::send::{Load, Replay};
 use crate::target::{self, Family, Target};
+use crate::wire::Tls;
 
 mod verify;
 
@@ -64,9 +65,15 @@ struct Args {
     /// Use a datagram socket (UDP, unix-dgram)
     #[arg(short = 'D', long, conflicts_with = "stream")]
     dgram: bool,
-    /// Use TLS
+    /// Use TLS; whatever certificate the server shows is taken
     #[arg(short = 'U', long)]
     use_ssl: bool,
+    /// Certificate to show a server that asks for one (PEM)
+    #[arg(long, requires = "use_ssl", requires = "key_file")]
+    cert_file: Option<PathBuf>,
+    /// The certificate's private key (PEM)
+    #[arg(long, requires = "cert_file")]
+    key_file: Option<PathBuf>,
     /// Use IPv6 addresses only
     #[arg(short = '6', long)]
     ipv6: bool,
@@ -170,8 +177,8 @@ struct Args {
     proxy_src_port: Option<u16>,
     #[arg(long)]
     proxy_dst_port: Option<u16>,
-    /// PROXY header before TLS
-    #[arg(long)]
+    /// PROXY header before the TLS handshake, not inside the session
+    #[arg(long, requires = "proxied")]
     proxied_tls_passthrough: bool,
 
     /// HOST PORT, or the path of a unix socket
@@ -211,9 +218,6 @@ fn spell_proxied(arg: OsString) -> OsString {
 }
 
 fn prepare(args: &Args) -> Result<Load, String> {
-    if args.use_ssl || args.proxied_tls_passthrough {
-        return Err("--use-ssl is not available in this version: it comes with TLS support".into());
-    }
     let mut load = Load::new(destination(args)?);
     load.style = style(args, load.target.is_stream())?;
     load.connections = args.active_connections;
@@ -234,6 +238,9 @@ fn prepare(args: &Args) -> Result<Load, String> {
     load.client_port = args.client_port;
     load.debug = args.debug;
     load.proxy = proxy(args)?;
+    load.proxy_in_clear = args.proxied_tls_passthrough;
+    let identity = args.cert_file.as_deref().zip(args.key_file.as_deref());
+    load.tls = args.use_ssl.then(|| Tls::new(identity)).transpose()?;
     load.replay = args.read_file.as_ref().map(|path| Replay {
         path: path.clone(),
         again: args.loop_reading,

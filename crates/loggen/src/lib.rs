@@ -11,6 +11,7 @@ pub mod ring;
 pub mod send;
 pub mod target;
 pub mod verify;
+pub mod wire;
 
 mod clock;
 mod digits;

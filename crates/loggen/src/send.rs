@@ -3,7 +3,6 @@
 //! One thread drives many nonblocking connections out of a ring of prebuilt messages; `threads` shares them out.
 
 use std::io::Write;
-use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,6 +14,7 @@ use crate::progress::Progress;
 use crate::proxy::Proxy;
 use crate::ring::Ring;
 use crate::target::Target;
+use crate::wire::{Tls, Wire};
 
 mod dgram;
 mod replay;
@@ -42,6 +42,9 @@ pub struct Load {
     pub rate: Option<f64>,
     pub threads: usize,
     pub proxy: Option<Proxy>,
+    pub tls: Option<Tls>,
+    /// The PROXY header goes ahead of the handshake, not into the session.
+    pub proxy_in_clear: bool,
     pub reconnect: bool,
     /// Own port of the first connection; the next ones count up.
     pub client_port: Option<u16>,
@@ -50,7 +53,7 @@ pub struct Load {
 }
 
 /// Connected sockets with their connection's index.
-type Sockets = Vec<(usize, OwnedFd)>;
+type Sockets = Vec<(usize, Wire)>;
 
 /// What a run has done. Messages count once they are wholly in the kernel's hands.
 #[derive(Clone, Debug)]
@@ -77,6 +80,8 @@ impl Load {
             rate: None,
             threads: 1,
             proxy: None,
+            tls: None,
+            proxy_in_clear: false,
             reconnect: false,
             client_port: None,
             debug: false,
@@ -201,26 +206,41 @@ impl Load {
         if self.rate.is_some_and(|rate| !(rate > 0.0 && rate.is_finite())) {
             return Err("the rate must be greater than zero".into());
         }
+        if self.tls.is_some() && !matches!(self.target, Target::Tcp(_)) {
+            return Err("TLS is for TCP connections".into());
+        }
         if let Some(replay) = &self.replay {
             replay.check(self.connections)?;
         }
         Ok(())
     }
 
-    fn connect(&self, index: usize) -> Result<OwnedFd, String> {
+    fn connect(&self, index: usize) -> Result<Wire, String> {
         let port = self.client_port.map(|port| port.wrapping_add(index as u16));
         let socket = self
             .target
             .connect(port)
             .map_err(|e| format!("error connecting socket: {}: {e}", self.target))?;
-        if let Some(proxy) = &self.proxy {
-            write_all(&socket, &proxy.header(index as u32)?)
-                .map_err(|e| format!("error sending PROXY header: {e}"))?;
+        let mut wire = Wire::new(socket);
+        if self.proxy_in_clear || self.tls.is_none() {
+            self.introduce(&mut wire, index)?;
+        }
+        if let (Some(tls), Target::Tcp(address)) = (&self.tls, &self.target) {
+            wire.encrypt(tls, &address.ip().to_string()).map_err(|e| format!("TLS handshake failed: {e}"))?;
+            if !self.proxy_in_clear {
+                self.introduce(&mut wire, index)?;
+            }
         }
         if self.debug {
             eprintln!("connection {index}: connected to {}", self.target);
         }
-        Ok(socket)
+        Ok(wire)
+    }
+
+    /// Sends the PROXY header, if there is to be one.
+    fn introduce(&self, wire: &mut Wire, index: usize) -> Result<(), String> {
+        let Some(proxy) = &self.proxy else { return Ok(()) };
+        wire.write_all(&proxy.header(index as u32)?).map_err(|e| format!("error sending PROXY header: {e}"))
     }
 
     /// All connections stand before the first message goes out.
@@ -238,7 +258,7 @@ impl Load {
         Ok((sockets, errors))
     }
 
-    fn connect_idle(&self, errors: &mut Vec<String>) -> Vec<OwnedFd> {
+    fn connect_idle(&self, errors: &mut Vec<String>) -> Vec<Wire> {
         let connected = (0..self.idle).map(|index| self.connect(self.connections + index));
         connected.filter_map(|socket| socket.map_err(|error| errors.push(error)).ok()).collect()
     }
@@ -296,18 +316,6 @@ pub fn allow_descriptors(sockets: u64) {
         // When it fails, connecting says so.
         let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
     }
-}
-
-/// Writes everything to a blocking socket.
-fn write_all(socket: &OwnedFd, mut bytes: &[u8]) -> Result<(), rustix::io::Errno> {
-    while !bytes.is_empty() {
-        match rustix::io::write(socket, bytes) {
-            Ok(count) => bytes = &bytes[count..],
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }
 
 /// Lines to read from a file; `-` is standard input.

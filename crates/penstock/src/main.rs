@@ -8,6 +8,7 @@ mod pdb;
 mod program;
 mod run;
 mod subject;
+mod test_ca;
 mod version;
 
 use std::ffi::OsString;
@@ -47,6 +48,7 @@ fn native(args: Vec<OsString>) -> ExitCode {
         Command::Ledger(args) => run_ledger(args.with_program("penstock ledger")),
         Command::Loggen(args) => loggen::cli::run(args.args.into_iter()),
         Command::Pdb(args) => pdb::run(args.with_program("penstock pdb")),
+        Command::TestCa(args) => test_ca::run(&args),
         Command::Bench(args) => bench::cli::run(args.args.into_iter()),
     }
 }

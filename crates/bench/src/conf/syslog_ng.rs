@@ -81,7 +81,15 @@ fn source(case: &Case, place: &Place, tuned: bool) -> String {
         // Default settings are what the UDP case is about.
         Feed::Udp { .. } => options.push("transport(\"udp\")".into()),
         feed => {
-            options.push(format!("transport(\"tcp\") max-connections({})", case.input.connections));
+            let way = if case.input.secure { "tls" } else { "tcp" };
+            options.push(format!("transport(\"{way}\") max-connections({})", case.input.connections));
+            if case.input.secure {
+                let folder = place.certificates();
+                let folder = folder.display();
+                options.push(format!(
+                    "tls(key-file(\"{folder}/localhost.key\") cert-file(\"{folder}/localhost.pem\") peer-verify(optional-untrusted))"
+                ));
+            }
             if tuned {
                 options.push(format!("log-iw-size({}) log-fetch-limit(1000)", window(case)));
             }

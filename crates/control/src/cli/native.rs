@@ -47,6 +47,8 @@ pub enum Command {
     /// Try, test, merge and make pattern databases
     #[command(disable_help_flag = true)]
     Pdb(RawArgs),
+    /// Make an authority and certificates for trying TLS
+    TestCa(TestCaArgs),
     /// Measure this and other receivers side by side
     #[command(disable_help_flag = true)]
     Bench(RawArgs),
@@ -162,6 +164,29 @@ pub struct CheckArgs {
     /// Print what each finding means and what to do, at length, and for each log path which fields are computed and for whom
     #[arg(long)]
     pub explain: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  penstock test-ca ./certificates
+  penstock test-ca ./certificates --server log.example.com --server 192.0.2.1 --client web1
+
+Writes ca.pem and ca.key, unless they are there, and NAME.pem and NAME.key for each name. The authority's key lies
+beside the certificates, readable by its owner: good for trying, not for a network one depends on.")]
+pub struct TestCaArgs {
+    /// Folder to write to; made when it is not there
+    #[arg(value_name = "FOLDER")]
+    pub folder: PathBuf,
+    /// Host names or addresses to make a server's certificate for [default: localhost, when no client is named either]
+    #[arg(long, value_name = "NAME")]
+    pub server: Vec<String>,
+    /// Names to make a client's certificate for [default: client, when no server is named either]
+    #[arg(long, value_name = "NAME")]
+    pub client: Vec<String>,
+    /// Days the certificates are valid
+    #[arg(long, default_value_t = 365, value_parser = clap::value_parser!(u32).range(1..=36_500))]
+    pub days: u32,
 }
 
 #[cfg(test)]

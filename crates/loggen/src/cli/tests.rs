@@ -76,6 +76,12 @@ fn proxy_header_versions() {
 }
 
 #[test]
-fn tls_says_so() {
-    assert!(load("-U 127.0.0.1 6514").unwrap_err().contains("comes with TLS support"));
+fn tls_over_tcp_only() {
+    let secure = load("-U -H --proxied-tls-passthrough 127.0.0.1 6514").unwrap();
+    assert!(secure.tls.is_some() && secure.proxy_in_clear);
+    assert!(load("127.0.0.1 6514").unwrap().tls.is_none());
+    assert!(load("-U -D 127.0.0.1 6514").unwrap().run().unwrap_err().contains("TLS is for TCP"));
+    assert!(
+        load("-U --cert-file /nowhere --key-file /nowhere 127.0.0.1 6514").unwrap_err().contains("/nowhere")
+    );
 }

@@ -1,17 +1,22 @@
-//! Datagram sockets: bursts of messages with one `sendmmsg` each.
+//! Datagram sockets: bursts of messages with one call each. Over UDP the kernel cuts a burst into its datagrams (UDP_SEGMENT), which
+//! costs the sender a fraction of a `sendmmsg`; where that is not to be had, and on unix sockets, it is `sendmmsg`.
 
 use std::io::IoSlice;
-use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::UdpGsoSegment;
 use rustix::io::Errno;
 use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags};
 
 use super::{Run, Second};
 use crate::pace::Pace;
 use crate::ring::Ring;
+use crate::wire::Wire;
 
 const BURST: usize = 64;
+/// The kernel cuts up to this much, one datagram's largest payload.
+const CUT_BYTES_MAX: usize = 65_507;
 /// A receiver that has gone (ECONNREFUSED) or a full queue is tried again after this.
 const RETRY_PAUSE: Duration = Duration::from_micros(200);
 /// After this long without one datagram taken the connection is given up.
@@ -19,19 +24,23 @@ const STUCK_MAX: Duration = Duration::from_secs(10);
 
 struct Conn {
     index: usize,
-    socket: OwnedFd,
+    socket: Wire,
     seq: u64,
     goal: u64,
     pace: Option<Pace>,
     moved_at: Instant,
+    /// The kernel cuts bursts into datagrams.
+    cut: bool,
 }
 
-pub(super) fn send(run: &Run, sockets: Vec<(usize, OwnedFd)>) -> Vec<String> {
+pub(super) fn send(run: &Run, sockets: Vec<(usize, Wire)>) -> Vec<String> {
     let load = run.load;
     let mut ring = Ring::new(&load.style);
     let mut errors = Vec::new();
-    let conn = |(index, socket)| Conn {
+    let frame_len = ring.frame_len();
+    let conn = |(index, socket): (usize, Wire)| Conn {
         index,
+        cut: is_cut(&socket, frame_len),
         socket,
         seq: 0,
         goal: load.share(index).unwrap_or(u64::MAX),
@@ -86,7 +95,11 @@ fn turn(run: &Run, ring: &mut Ring, conn: &mut Conn, now: Instant, elapsed: Dura
     let frame_len = ring.frame_len();
     let frames =
         ring.prepare(conn.index as u32, conn.seq, usize::try_from(allowed).unwrap_or(BURST).min(BURST));
-    match burst(&conn.socket, frames, frame_len) {
+    let sent = match conn.cut {
+        true => cut_burst(conn, frames, frame_len),
+        false => burst(&conn.socket, frames, frame_len),
+    };
+    match sent {
         Ok(count) => {
             conn.seq += count as u64;
             conn.moved_at = now;
@@ -103,8 +116,32 @@ fn turn(run: &Run, ring: &mut Ring, conn: &mut Conn, now: Instant, elapsed: Dura
     }
 }
 
+/// Asks the kernel to cut what is sent into datagrams of this size. Unix sockets and old kernels refuse.
+fn is_cut(socket: &Wire, frame_len: usize) -> bool {
+    let Ok(size) = i32::try_from(frame_len) else { return false };
+    setsockopt(socket, UdpGsoSegment, &size).is_ok()
+}
+
+/// Sends frames as one write that the kernel cuts; how many were taken. A device that cannot (the datagrams would be fragments)
+/// is not asked again.
+fn cut_burst(conn: &mut Conn, frames: &[u8], frame_len: usize) -> Result<usize, Errno> {
+    let count = (CUT_BYTES_MAX / frame_len).min(frames.len() / frame_len);
+    if count < 2 {
+        return burst(&conn.socket, frames, frame_len);
+    }
+    match rustix::net::send(&conn.socket, &frames[..count * frame_len], SendFlags::NOSIGNAL) {
+        Ok(_) => Ok(count),
+        Err(Errno::INVAL | Errno::IO | Errno::MSGSIZE) => {
+            conn.cut = false;
+            let _ = setsockopt(&conn.socket, UdpGsoSegment, &0);
+            burst(&conn.socket, frames, frame_len)
+        }
+        Err(error) => Err(error),
+    }
+}
+
 /// Sends each `frame_len` bytes of `frames` as a datagram; how many were taken.
-fn burst(socket: &OwnedFd, frames: &[u8], frame_len: usize) -> Result<usize, Errno> {
+fn burst(socket: &Wire, frames: &[u8], frame_len: usize) -> Result<usize, Errno> {
     let slices: Vec<[IoSlice; 1]> = frames.chunks(frame_len).map(|frame| [IoSlice::new(frame)]).collect();
     let mut controls: Vec<SendAncillaryBuffer> =
         slices.iter().map(|_| SendAncillaryBuffer::default()).collect();

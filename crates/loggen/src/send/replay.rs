@@ -3,14 +3,14 @@
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Stdin};
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::{Run, Second, write_all};
+use super::{Run, Second};
 use crate::clock::Moment;
 use crate::message::{Framing, Syntax};
 use crate::pace::Pace;
+use crate::wire::Wire;
 
 /// Longer lines are cut.
 const LINE_MAX: u64 = 1 << 20;
@@ -70,17 +70,18 @@ enum Source {
     Stdin(BufReader<Stdin>),
 }
 
-pub(super) fn send(run: &Run, replay: &Replay, sockets: Vec<(usize, OwnedFd)>) -> Vec<String> {
+pub(super) fn send(run: &Run, replay: &Replay, sockets: Vec<(usize, Wire)>) -> Vec<String> {
     let mut errors = Vec::new();
-    for (index, socket) in sockets {
-        if let Err(error) = one(run, replay, index, &socket) {
+    for (index, mut wire) in sockets {
+        if let Err(error) = one(run, replay, index, &mut wire) {
             errors.push(format!("connection {index}: {error}"));
         }
+        wire.finish();
     }
     errors
 }
 
-fn one(run: &Run, replay: &Replay, index: usize, socket: &OwnedFd) -> Result<(), String> {
+fn one(run: &Run, replay: &Replay, index: usize, wire: &mut Wire) -> Result<(), String> {
     let load = run.load;
     let mut source = open(replay)?;
     let mut second = Second::new();
@@ -117,14 +118,14 @@ fn one(run: &Run, replay: &Replay, index: usize, socket: &OwnedFd) -> Result<(),
             break;
         }
         if single || pace.is_some() || out.len() >= WRITE_BYTES {
-            write_all(socket, &out).map_err(|e| format!("error sending: {e}"))?;
+            wire.write_all(&out).map_err(|e| format!("error sending: {e}"))?;
             run.progress.add(index, pending, out.len() as u64);
             sent += pending;
             pending = 0;
             out.clear();
         }
     }
-    write_all(socket, &out).map_err(|e| format!("error sending: {e}"))?;
+    wire.write_all(&out).map_err(|e| format!("error sending: {e}"))?;
     run.progress.add(index, pending, out.len() as u64);
     if bad > NAMED_MAX {
         eprintln!("{bad} invalid lines were skipped");

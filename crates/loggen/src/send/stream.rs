@@ -3,7 +3,6 @@
 //! call per write and no more.
 
 use std::collections::VecDeque;
-use std::io::IoSlice;
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
@@ -13,6 +12,7 @@ use rustix::io::Errno;
 use super::{Run, Second};
 use crate::pace::Pace;
 use crate::ring::Ring;
+use crate::wire::Wire;
 
 /// With many connections each gets less at a time, so that the receiver sees all of them at work.
 const FEW_CONNECTIONS: usize = 16;
@@ -21,12 +21,13 @@ const PIECE_MIN: usize = 8 * 1024;
 /// How long cut-off messages may take to be finished after the end.
 const FLUSH_MAX: Duration = Duration::from_secs(5);
 const RECONNECT_PAUSE: Duration = Duration::from_millis(200);
+const LEAVE_PAUSE: Duration = Duration::from_millis(2);
 const WAIT_MAX: Duration = Duration::from_millis(100);
 
 struct Conn {
     index: usize,
     /// `None` while waiting to reconnect or given up.
-    socket: Option<OwnedFd>,
+    socket: Option<Wire>,
     retry_at: Option<Instant>,
     /// The next message.
     seq: u64,
@@ -56,25 +57,35 @@ struct Sender<'a> {
     epoll: OwnedFd,
     piece_max: usize,
     errors: Vec<String>,
+    /// Finished, and the peer has not gone yet.
+    leaving: Vec<Wire>,
 }
 
-pub(super) fn send(run: &Run, sockets: Vec<(usize, OwnedFd)>) -> Vec<String> {
+pub(super) fn send(run: &Run, sockets: Vec<(usize, Wire)>) -> Vec<String> {
     let epoll = match epoll::create(epoll::CreateFlags::CLOEXEC) {
         Ok(epoll) => epoll,
         Err(error) => return vec![format!("cannot create an epoll instance: {error}")],
     };
     let ring = Ring::new(&run.load.style);
     let piece_max = if run.load.connections > FEW_CONNECTIONS { PIECE_MANY } else { ring.bytes_max() };
-    let mut sender = Sender { run, ring, epoll, piece_max, errors: Vec::new() };
+    let mut sender = Sender { run, ring, epoll, piece_max, errors: Vec::new(), leaving: Vec::new() };
     let mut conns: Vec<Conn> =
         sockets.into_iter().map(|(index, socket)| sender.adopt(index, socket)).collect();
     sender.drive(&mut conns);
     sender.flush(&mut conns);
+    sender.leave(&mut conns);
     sender.errors
 }
 
+impl Conn {
+    /// Part of a message is with the kernel, or with TLS, and part is not.
+    fn is_cut_off(&self) -> bool {
+        self.socket.as_ref().is_some_and(|socket| !self.carry.is_empty() || socket.holds())
+    }
+}
+
 impl Sender<'_> {
-    fn adopt(&mut self, index: usize, socket: OwnedFd) -> Conn {
+    fn adopt(&mut self, index: usize, socket: Wire) -> Conn {
         let load = self.run.load;
         let mut conn = Conn {
             index,
@@ -92,11 +103,10 @@ impl Sender<'_> {
         conn
     }
 
-    fn register(&mut self, conn: &mut Conn, socket: OwnedFd) {
+    fn register(&mut self, conn: &mut Conn, socket: Wire) {
         let data = epoll::EventData::new_u64(conn.index as u64);
         let flags = epoll::EventFlags::OUT | epoll::EventFlags::ET;
-        let ready = rustix::io::ioctl_fionbio(&socket, true)
-            .and_then(|()| epoll::add(&self.epoll, &socket, data, flags));
+        let ready = socket.nonblocking().and_then(|()| epoll::add(&self.epoll, &socket, data, flags));
         match ready {
             Ok(()) => {
                 conn.socket = Some(socket);
@@ -205,13 +215,13 @@ impl Sender<'_> {
 
     /// Writes the carried end and up to `allowed` messages; false when the socket is full.
     fn write(&mut self, conn: &mut Conn, allowed: u64) -> Result<bool, Errno> {
-        let Some(socket) = &conn.socket else { return Ok(false) };
+        let Some(socket) = &mut conn.socket else { return Ok(false) };
         let frame_len = self.ring.frame_len();
         let count = (conn.piece / frame_len).max(1).min(usize::try_from(allowed).unwrap_or(usize::MAX));
         let fresh: &[u8] =
             if count == 0 { &[] } else { self.ring.prepare(conn.index as u32, conn.seq, count) };
         let offered = conn.carry.len() + fresh.len();
-        let wrote = match rustix::io::writev(socket, &[IoSlice::new(&conn.carry), IoSlice::new(fresh)]) {
+        let wrote = match socket.offer(&conn.carry, fresh) {
             Ok(wrote) => wrote,
             Err(Errno::AGAIN) => return Ok(false),
             Err(Errno::INTR) => return Ok(true),
@@ -239,15 +249,20 @@ impl Sender<'_> {
     }
 
     fn close(&mut self, conn: &mut Conn) -> Wrote {
-        if let Some(socket) = conn.socket.take() {
-            // The peer sees the end at once; closing follows when `socket` goes.
-            let _ = rustix::net::shutdown(&socket, rustix::net::Shutdown::Write);
+        if let Some(mut socket) = conn.socket.take() {
+            socket.finish();
+            if socket.is_encrypted() {
+                self.leaving.push(socket);
+            }
         }
         Wrote::Finished
     }
 
     fn lost(&mut self, conn: &mut Conn, error: Errno, now: Instant, elapsed: Duration) -> Wrote {
-        self.errors.push(format!("connection {}: error sending: {error}, results may be skewed", conn.index));
+        let said = conn.socket.as_mut().and_then(Wire::complaint).map(|text| format!(" ({text})"));
+        let said = said.unwrap_or_default();
+        self.errors
+            .push(format!("connection {}: error sending: {error}{said}, results may be skewed", conn.index));
         conn.socket = None;
         conn.carry.clear();
         if !self.run.load.reconnect {
@@ -275,12 +290,13 @@ impl Sender<'_> {
         let until = Instant::now() + FLUSH_MAX;
         loop {
             let mut open = false;
-            for conn in conns.iter_mut().filter(|conn| !conn.carry.is_empty() && conn.socket.is_some()) {
+            for conn in conns.iter_mut().filter(|conn| conn.is_cut_off()) {
                 match self.write(conn, 0) {
-                    Ok(_) => open |= !conn.carry.is_empty(),
+                    Ok(_) => open |= conn.is_cut_off(),
                     Err(error) => {
                         self.errors.push(format!("connection {}: error sending: {error}", conn.index));
                         conn.carry.clear();
+                        conn.socket = None;
                     }
                 }
             }
@@ -288,6 +304,22 @@ impl Sender<'_> {
                 return;
             }
             self.wait(WAIT_MAX, |_| {});
+        }
+    }
+
+    /// Encrypted connections wait until the peer has read all and gone; its last words are not looked at.
+    fn leave(&mut self, conns: &mut [Conn]) {
+        for mut socket in conns.iter_mut().filter_map(|conn| conn.socket.take()) {
+            socket.finish();
+            if socket.is_encrypted() {
+                self.leaving.push(socket);
+            }
+        }
+        let until = Instant::now() + FLUSH_MAX;
+        self.leaving.retain_mut(|socket| !socket.drained());
+        while !self.leaving.is_empty() && Instant::now() < until {
+            std::thread::sleep(LEAVE_PAUSE);
+            self.leaving.retain_mut(|socket| !socket.drained());
         }
     }
 }
