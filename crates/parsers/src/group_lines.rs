@@ -5,17 +5,18 @@ mod lines;
 use crate::build::Build;
 use crate::correlation::options::{KEY, PERSIST_NAME, SCOPE, SORT_KEY, TIMEOUT};
 use crate::correlation::{
-    Context, Contexts, Emitted, Entry, Grouped, Handler, Inherit, InjectMode, Moment, Pass, Shard, State,
-    Synthetic, succeed,
+    Context, ContextId, Contexts, Emitted, Entry, Grouped, Handler, Inherit, InjectMode, Moment, Pass, Shard,
+    State, Synthetic, succeed,
 };
 use crate::found::assign;
 use crate::options::PARSER_COUNTED;
 use crate::parse::{Parse, Writes};
 use conf_schema::{Component, Context as Place, Kind, OptionSpec as Opt, Preset, Settings, Word};
 use filter::{FilterContext, new_asker};
-use lines::Lines;
+use lines::{Line, Lines};
 use record::{Batch, Demand, NameId, ValueType};
 use std::sync::Arc;
+use wire::backtrace::{Backtrace, Look};
 
 const MODES: &[Word] = &[
     Word::new("none", "All lines that come before the timeout are one message."),
@@ -24,9 +25,10 @@ const MODES: &[Word] = &[
         .alias(&["regexp"]),
     Word::new("prefix-suffix", "A message begins where the prefix matches and ends behind the suffix."),
     Word::new("empty-line-separated", "An empty line ends a message."),
-    Word::not_yet(
+    Word::new(
         "smart",
-        "use prefix-garbage with a multi-line-prefix() that matches the first line of a message",
+        "A backtrace is one message, every other line is one of its own: those of Java and its kin, .NET, JavaScript, Python, Go, Ruby, \
+         PHP, Dart and Rust.",
     ),
 ];
 
@@ -83,17 +85,25 @@ struct GroupLines {
 /// The options, and the contexts of one place in a log path.
 struct Placed {
     by: Arc<GroupLines>,
-    contexts: Arc<Contexts<After>>,
+    contexts: Arc<Contexts<Progress>>,
     asker: u64,
 }
 
-/// What the lines of a context are.
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// What the next line of a context is.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum After {
     /// Part of a message.
+    #[default]
     Text,
     /// Left out up to the next prefix.
     Garbage,
+}
+
+/// What a context knows of its lines.
+#[derive(Clone, Copy, Default)]
+struct Progress {
+    after: After,
+    trace: Backtrace,
 }
 
 pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
@@ -162,14 +172,17 @@ struct Run<'a> {
     early: usize,
 }
 
-impl Handler<After> for Run<'_> {
-    fn message(&mut self, shard: &mut Shard<After>, pass: &Pass, entry: &Entry) {
+impl Handler<Progress> for Run<'_> {
+    fn message(&mut self, shard: &mut Shard<Progress>, pass: &Pass, entry: &Entry) {
         let moment = pass.moment(entry);
-        let line = lines::Line::of(entry.note);
-        let mut id = shard.enter(pass, entry, || After::Text);
+        let mut id = shard.enter(pass, entry, Progress::default);
+        let line = match &self.by.lines {
+            Lines::Smart => smart(shard.get_mut(id), Look(entry.note)),
+            _ => Line::of(entry.note),
+        };
         if line.starts {
             id = self.renew(shard, id, pass, entry, After::Text);
-        } else if shard.get(id).is_some_and(|context| context.payload == After::Garbage) {
+        } else if shard.get(id).is_some_and(|context| context.payload.after == After::Garbage) {
             return;
         }
         if line.kept > 0 || !line.ends {
@@ -186,7 +199,7 @@ impl Handler<After> for Run<'_> {
         shard.set_deadline(id, self.by.grouped.deadline(pass, entry), moment);
     }
 
-    fn closed(&mut self, _: &mut Shard<After>, context: &mut Context<After>, moment: Moment) {
+    fn closed(&mut self, _: &mut Shard<Progress>, context: &mut Context<Progress>, moment: Moment) {
         if context.messages.records.is_empty() {
             return;
         }
@@ -213,15 +226,17 @@ impl Run<'_> {
     /// Makes a message of the lines so far, and begins anew.
     fn renew(
         &mut self,
-        shard: &mut Shard<After>,
-        id: crate::correlation::ContextId,
+        shard: &mut Shard<Progress>,
+        id: ContextId,
         pass: &Pass,
         entry: &Entry,
         after: After,
-    ) -> crate::correlation::ContextId {
+    ) -> ContextId {
+        let trace = shard.get(id).map(|context| context.payload.trace).unwrap_or_default();
+        let progress = Progress { after, trace };
         if shard.get(id).is_some_and(|context| context.messages.records.is_empty()) {
             if let Some(context) = shard.get_mut(id) {
-                context.payload = after;
+                context.payload = progress;
             }
             return id;
         }
@@ -229,12 +244,21 @@ impl Run<'_> {
             self.closed(shard, &mut context, pass.moment(entry));
             shard.recycle(context);
         }
-        shard.enter(pass, entry, || after)
+        shard.enter(pass, entry, || progress)
     }
 }
 
+/// What a line is to the backtrace its context is in.
+fn smart(context: Option<&mut Context<Progress>>, look: Look) -> Line {
+    let step = match context {
+        Some(context) => context.payload.trace.step(look),
+        None => Backtrace::default().step(look),
+    };
+    Line { starts: step.begins, ends: step.ends, kept: u32::MAX }
+}
+
 /// Leaves of a line what stands before the garbage or up to the suffix.
-fn cut(context: Option<&mut Context<After>>, line: Option<usize>, kept: u32) {
+fn cut(context: Option<&mut Context<Progress>>, line: Option<usize>, kept: u32) {
     let messages = context.and_then(|context| Arc::get_mut(&mut context.messages));
     if let Some(record) = messages.zip(line).and_then(|(batch, line)| batch.records.get_mut(line)) {
         record.message.len = record.message.len.min(kept);

@@ -3,12 +3,14 @@
 //! The life of received bytes: [`framing::Framer`] finds the frames in a buffer, the caller makes a [`record::Record`] of each,
 //! [`syslog::SyslogParser`] fills the records' fields with spans of the same buffer.
 
+pub mod backtrace;
 pub mod framing;
 pub mod json;
 pub mod octet;
 pub mod proxy;
 mod rfc3164;
 mod rfc5424;
+pub mod rltp;
 pub mod sdata;
 pub mod syslog;
 pub mod timestamp;

@@ -261,7 +261,11 @@ const MULTI_LINE_MODES: &[Word] = &[
     .alias(&["regexp"]),
     Word::new("prefix-suffix", "A message begins where multi-line-prefix() matches and ends where multi-line-suffix() does."),
     Word::new("empty-line-separated", "An empty line ends a message."),
-    Word::not_yet("smart", "write `prefix-garbage` with a multi-line-prefix() for the first lines of your messages"),
+    Word::new(
+        "smart",
+        "A backtrace is one message, every other line is one of its own: those of Java and its kin, .NET, JavaScript, Python, Go, Ruby, \
+         PHP, Dart and Rust.",
+    ),
 ];
 
 /// Options of things that a source makes; a file is only read.

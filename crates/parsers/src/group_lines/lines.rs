@@ -4,14 +4,23 @@ use crate::build::Build;
 use conf_schema::Settings;
 use diag::Diagnostic;
 use pattern::{Cache, Pattern, PatternOptions, Slots};
+use wire::backtrace::look;
 
 /// Where messages begin and end.
 pub enum Lines {
     None,
     Indented,
     EmptyLine,
-    PrefixGarbage { prefix: Option<Pattern>, garbage: Option<Pattern> },
-    PrefixSuffix { prefix: Option<Pattern>, suffix: Pattern },
+    PrefixGarbage {
+        prefix: Option<Pattern>,
+        garbage: Option<Pattern>,
+    },
+    PrefixSuffix {
+        prefix: Option<Pattern>,
+        suffix: Pattern,
+    },
+    /// Backtraces: what a line is depends on those before it, so its note is how it looks.
+    Smart,
 }
 
 /// What one line is.
@@ -54,6 +63,7 @@ impl Lines {
         match (mode, prefix, garbage) {
             ("indented", ..) => Some(Lines::Indented),
             ("empty-line-separated", ..) => Some(Lines::EmptyLine),
+            ("smart", ..) => Some(Lines::Smart),
             ("prefix-garbage", None, None) => {
                 let text =
                     "multi-line-mode(prefix-garbage) needs multi-line-prefix() or multi-line-garbage()";
@@ -81,6 +91,7 @@ impl Lines {
         let found = match self {
             Lines::None => plain,
             Lines::Indented => Line { starts: !matches!(line.first(), Some(b' ' | b'\t')), ..plain },
+            Lines::Smart => return look(line).0,
             Lines::EmptyLine => Line { ends: line.is_empty(), ..plain },
             Lines::PrefixGarbage { prefix, garbage } => {
                 let starts = begins(prefix, cache);

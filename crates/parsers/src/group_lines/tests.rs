@@ -52,6 +52,25 @@ fn empty_lines_separate() {
 }
 
 #[test]
+fn backtraces_are_recognized() {
+    let mut fed = by("multi-line-mode(smart)");
+    assert_eq!(
+        fed.feed(&["1 a one", "1 a x.Error: y", "1 b two", "1 a \tat p.q(r.java:1)", "1 b \tat home"]),
+        "one|two|\tat home"
+    );
+    assert_eq!(
+        fed.feed(&["1 a \t... 2 more", "1 a next"]),
+        "x.Error: y/\tat p.q(r.java:1)/\t... 2 more|next"
+    );
+    assert_eq!(
+        fed.feed(&["1 a PHP Notice:  x", "1 a Stack trace:", "1 a  thrown in y", "1 a #1 z"]),
+        "PHP Notice:  x/Stack trace:/ thrown in y|#1 z"
+    );
+    assert_eq!(fed.feed(&["2 b panic: x"]), "");
+    assert_eq!(fed.tick(9), "panic: x");
+}
+
+#[test]
 fn without_a_mode_time_decides() {
     let mut fed = by("sort-key('$MSG')");
     assert_eq!(fed.feed(&["1 a b", "2 a a", "4 a c"]), "");

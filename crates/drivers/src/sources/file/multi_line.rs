@@ -6,6 +6,7 @@ use record::Span;
 use std::ops::Range;
 use std::sync::Arc;
 use wire::FramerOptions;
+use wire::backtrace::{Backtrace, look};
 
 #[derive(Clone)]
 pub enum Mode {
@@ -17,6 +18,8 @@ pub enum Mode {
     PrefixGarbage { prefix: Option<Arc<Pattern>>, garbage: Option<Arc<Pattern>> },
     /// A message begins with `prefix` and ends with `suffix`; what stands between two is dropped.
     PrefixSuffix { prefix: Option<Arc<Pattern>>, suffix: Arc<Pattern> },
+    /// A backtrace is a message, and so is any other line.
+    Smart,
 }
 
 /// What a line is to the message in work.
@@ -36,6 +39,8 @@ pub struct MultiLine {
     options: FramerOptions,
     cache: Cache,
     slots: Slots,
+    /// How far in a backtrace the lines are.
+    trace: Backtrace,
     /// Bytes of the tail that are whole lines, looked at already. `scanned <= tail length`.
     scanned: usize,
     /// Between a message and the next prefix.
@@ -54,6 +59,7 @@ impl MultiLine {
             options: FramerOptions { log_msg_size: options.log_msg_size.max(1), ..options },
             cache: Cache::new(),
             slots: Slots::new(),
+            trace: Backtrace::default(),
             scanned: 0,
             skipping: false,
             mid_line: false,
@@ -103,6 +109,7 @@ impl MultiLine {
         }
         let start = if at < text.len() { self.line(text, 0, at..text.len(), sink) } else { 0 };
         self.emit(text, start, text.len(), sink);
+        self.trace = Backtrace::default();
         self.mid_line = text.last() != Some(&b'\n');
     }
 
@@ -146,6 +153,15 @@ impl MultiLine {
                 true => Line::Dropped,
                 false => Line::Belongs,
             },
+            Mode::Smart => {
+                let step = self.trace.step(look(line));
+                match (step.begins, step.ends) {
+                    (true, true) => Line::Alone(line.len()),
+                    (true, false) => Line::Begins,
+                    (false, true) => Line::Ends(line.len()),
+                    (false, false) => Line::Belongs,
+                }
+            }
             Mode::PrefixGarbage { prefix, garbage } => {
                 let begins = prefix.as_ref().is_some_and(|p| p.is_match(line, &mut self.cache));
                 let end = match &garbage {

@@ -158,6 +158,7 @@ fn multi_line(s: &Settings, diags: &mut Diagnostics) -> Option<Option<(Mode, Str
         ("none", _) => return Some(None),
         ("indented", _) => Mode::Indented,
         ("empty-line-separated", _) => Mode::EmptyLineSeparated,
+        ("smart", _) => Mode::Smart,
         ("prefix-suffix", Some(suffix)) => Mode::PrefixSuffix { prefix, suffix },
         (_, None) if prefix.is_none() => {
             return wrong(

@@ -123,8 +123,8 @@ fn what_cannot_be_followed_is_said() {
     let mut running = Running::idle();
     let error = running.reload(&config("file(\"%dir%\");")).expect_err("a folder");
     assert!(error.contains("it is a folder"), "{error}");
-    let found = errors(&config("file(\"/x\" multi-line-mode(smart));"));
-    assert!(found.contains("smart"), "{found}");
+    let found = errors(&config("file(\"/x\" multi-line-mode(clever));"));
+    assert!(found.contains("clever"), "{found}");
     let found = errors(&config("file(\"/x\" multi-line-mode(prefix-suffix));"));
     assert!(found.contains("D0113"), "{found}");
     let found = errors(&config("file(\"/x\" multi-line-mode(regexp) multi-line-prefix('(')); "));

@@ -51,6 +51,21 @@ fn empty_lines_separate() {
 }
 
 #[test]
+fn a_backtrace_is_one_message() {
+    let trace = "x.Exception: no\n\tat a.b(c.java:1)\n\t... 1 more";
+    check(
+        &Mode::Smart,
+        &format!("a\n\nb\n{trace}\n{trace}\n\tat home\r\n c\n"),
+        &["a", "b", trace, &format!("{trace}\n\tat home"), " c"],
+    );
+    check(
+        &Mode::Smart,
+        "Error: x\nError: y\nPHP Notice:  z\nStack trace:\n#0 f\n  thrown in x\n#1 g",
+        &["Error: x", "Error: y", "PHP Notice:  z\nStack trace:\n#0 f\n  thrown in x", "#1 g"],
+    );
+}
+
+#[test]
 fn from_prefix_to_prefix_or_garbage() {
     let mode = Mode::PrefixGarbage { prefix: Some(pattern("^[0-9]")), garbage: None };
     check(&mode, "x\n1 a\nb\n2 c\n3\n", &["x", "1 a\nb", "2 c", "3"]);
