@@ -10,9 +10,8 @@ pub enum Item {
     Weekday,
     Month,
     AmPm,
-    /// `+hhmm`, `+hh:mm`, `+hh`, `Z`.
-    Offset,
-    ZoneName,
+    /// `+hhmm`, `+hh:mm`, `+hh`, `Z`, or a name.
+    Zone,
     Fraction,
     Epoch,
 }
@@ -126,8 +125,8 @@ fn conversion(letter: u8, items: &mut Vec<Item>) -> Option<()> {
         b'u' | b'w' => Item::Number(Number::Ignored(1, 7)),
         b'Y' => Item::Number(Number::Year),
         b'y' => Item::Number(Number::YearOfCentury),
-        b'Z' => Item::ZoneName,
-        b'z' => Item::Offset,
+        // As in syslog-ng, each takes offsets and names.
+        b'Z' | b'z' => Item::Zone,
         _ => return None,
     });
     Some(())
