@@ -2,6 +2,7 @@
 
 mod comparison;
 mod functions;
+mod table;
 
 use crate::env::{FilterEnv, Progress};
 use crate::filter::Filter;
@@ -11,14 +12,14 @@ use diag::{Diagnostic, Diagnostics, SourceMap, Span, nearest};
 use std::sync::Arc;
 use template::Condition;
 
-pub use functions::{FUNCTIONS, FunctionInfo};
+pub use table::{Example, FUNCTIONS, FunctionInfo};
 
 pub fn expression(expr: &FilterExpr, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
     match expr {
         FilterExpr::Not(inner, _) => expression(inner, env, diags).map(negated),
         FilterExpr::And(parts, _) => all(parts, env, diags).map(conjunction),
         FilterExpr::Or(parts, _) => all(parts, env, diags).map(disjunction),
-        FilterExpr::Call(call) => functions::compile(call, env, diags),
+        FilterExpr::Call(call) => table::compile(call, env, diags),
         FilterExpr::Compare { lhs, op, rhs, span } => comparison::compile(lhs, *op, rhs, *span, env, diags),
     }
 }

@@ -16,6 +16,7 @@ mod matches;
 mod netmask;
 mod node;
 mod number;
+mod operators;
 mod options;
 mod pri;
 mod rate;
@@ -27,12 +28,13 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-pub use compile::{FUNCTIONS, FunctionInfo, compile_condition};
+pub use compile::{Example, FUNCTIONS, FunctionInfo, compile_condition};
 pub use context::{FilterContext, Wanted, Workspace, new_asker};
 pub use env::{FilterEnv, NamedFilters};
 pub use filter::Filter;
 pub use matches::group_names;
 pub use matches::{clear_matches, note_matches, store_matches, stored_max};
+pub use operators::{OPERATORS, OperatorInfo};
 pub use options::{MatcherOptions, template_of, unknown_option, value_of, wrong_pattern};
 pub use pri::PriTable;
 pub use set::FilterSet;

@@ -29,6 +29,10 @@ impl World {
         World { filters: filters.collect(), named: NamedFilters::default(), options, files: HashMap::new() }
     }
 
+    pub fn filter_statement(&self, name: &str) -> Option<&FilterExpr> {
+        self.filters.get(name)
+    }
+
     /// Compiles the filter `f`; the codes of all findings.
     pub fn compile(&self, name: &str) -> (Option<Filter>, Vec<&'static str>) {
         let mut diags = Diagnostics::new();

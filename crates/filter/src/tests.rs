@@ -1,5 +1,7 @@
 //! Every filter function and every rule of comparisons, by example.
 
+mod manual;
+
 use crate::testing::*;
 use crate::{CODES, FUNCTIONS, FilterSet, Wanted};
 use proptest::prelude::*;

@@ -2,7 +2,7 @@
 
 use crate::call::Call;
 use crate::context::Scratch;
-use crate::{Msg, RenderContext, Template, TemplateError};
+use crate::{Cost, Msg, RenderContext, Template, TemplateError};
 use record::{Demand, ValueType};
 
 /// A compiled call.
@@ -25,6 +25,7 @@ pub struct FunctionInfo {
     pub(crate) build: Build,
     /// A call with its result, for the manual and its test.
     pub example: (&'static str, &'static str),
+    pub cost: Cost,
 }
 
 pub(crate) type BuildFn = fn(&mut Call<'_>) -> Result<Box<dyn Function>, TemplateError>;

@@ -7,49 +7,12 @@ mod macros;
 mod syntax;
 mod types;
 
+use crate::sample::{LINE, STAMP};
+pub(crate) use crate::sample::{batch, context};
 use crate::*;
-use record::{Batch, Context, Flags, NameId, Peer, Record, Span, Stamp, Transport, ValueType, intern};
+use record::{Batch, Context, Flags, NameId, Record, Span, Stamp, ValueType, intern};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-const LINE: &str = "<38>Nov 21 10:00:00 host app[123]: hello world\n";
-
-/// 2026-11-21 10:00:00.123456 +01:00, a Saturday.
-const STAMP: Stamp = Stamp { secs: 1_795_251_600, usec: 123_456, offset: 3600 };
-
-fn span(text: &str, part: &str) -> Span {
-    Span::new(text.find(part).expect("part of the line"), part.len())
-}
-
-/// The usual message over TCP, received two seconds after it was sent.
-pub(crate) fn batch() -> Batch {
-    let peer = Peer::Inet {
-        remote: "10.1.2.3:4567".parse().expect("address"),
-        local: "[2001:db8::1]:514".parse().expect("address"),
-        proxy: Some("10.9.9.9:99".parse().expect("address")),
-    };
-    let context = Context {
-        source: "s_net".into(),
-        peer,
-        host_from: "sender".into(),
-        transport: Transport("rfc3164+tcp"),
-        ip_protocol: 6,
-        values: vec![(NameId::FILE_NAME, b"/var/log/x"[..].into())],
-    };
-    let received = Stamp { secs: STAMP.secs + 2, usec: 5, offset: 7200 };
-    let mut batch = Batch::new(LINE.as_bytes().to_vec(), Arc::new(context), received);
-    let mut record = Record::new(Span::new(0, LINE.len() - 1));
-    record.pri = 38;
-    record.stamp = STAMP;
-    record.stamp_text = 4;
-    record.host = span(LINE, "host");
-    record.program = span(LINE, "app");
-    record.pid = span(LINE, "123");
-    record.msghdr = span(LINE, "app[123]: ");
-    record.message = span(LINE, "hello world");
-    batch.records.push(record);
-    batch
-}
 
 /// The batch with one value set.
 fn with(name: &str, value: &str) -> Batch {
@@ -63,15 +26,6 @@ pub(crate) fn sdata(text: &str) -> Batch {
     batch.records[0].sdata = batch.append(text.as_bytes());
     batch.records[0].flags = Flags::IETF;
     batch
-}
-
-pub(crate) fn context() -> RenderContext {
-    let mut identity = Identity::new("loghost");
-    (identity.host_id, identity.run_id) = (0xabc, 7);
-    identity.started = STAMP;
-    let mut cx = RenderContext::new(identity);
-    cx.begin_batch(Stamp { secs: STAMP.secs + 61, usec: 500_000, offset: 0 });
-    cx
 }
 
 /// Knows the condition `yes`, which holds, `no`, which does not, and `b`, for which `$_` has to be b.

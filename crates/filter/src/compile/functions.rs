@@ -1,4 +1,4 @@
-//! The filter functions: one entry in the table, one function here.
+//! What compiles the calls of filter functions: one function for each entry of the table.
 
 use crate::blank::Blank;
 use crate::compile::named;
@@ -15,122 +15,21 @@ use crate::subject::Subject;
 use conf_syntax::{Arg, ArgKind, Call};
 use diag::{Diagnostic, Diagnostics, Span, nearest};
 use pattern::{Kind, Pattern, PatternOptions};
-use record::{NameId, pri, tag_id};
+use record::{pri, tag_id};
 use std::sync::Arc;
 
-/// A filter function for the reference manual.
-#[derive(Clone, Copy, Debug)]
-pub struct FunctionInfo {
-    pub name: &'static str,
-    pub aliases: &'static [&'static str],
-    pub arguments: &'static str,
-    pub help: &'static str,
-    compile: Compile,
-}
-
-type Compile = fn(&Call, &dyn FilterEnv, &mut Diagnostics) -> Option<Node>;
-
 const CODES: MatcherOptions = MatcherOptions::FILTER;
-const MATCHER: &str = "\"pattern\" type(pcre|string|glob) flags(...)";
-
-const fn function(
-    name: &'static str,
-    aliases: &'static [&'static str],
-    arguments: &'static str,
-    help: &'static str,
-    compile: Compile,
-) -> FunctionInfo {
-    FunctionInfo { name, aliases, arguments, help, compile }
-}
-
-/// Every filter function.
-pub const FUNCTIONS: &[FunctionInfo] = &[
-    function("facility", &[], "name, a..b, number", "the facility of the message", facility),
-    function("level", &["severity", "priority"], "name, a..b, number", "the severity of the message", level),
-    function("program", &[], MATCHER, "a pattern on PROGRAM", |c, e, d| on_field(c, Subject::Program, e, d)),
-    function("host", &[], MATCHER, "a pattern on HOST", |c, e, d| on_field(c, Subject::Host, e, d)),
-    function("message", &[], MATCHER, "a pattern on MESSAGE", |c, e, d| on_field(c, Subject::Message, e, d)),
-    function(
-        "match",
-        &[],
-        "\"pattern\" value(\"NAME\") template(\"T\") type(...) flags(...)",
-        "a pattern on a value or what a template prints; without both on `PROGRAM[PID]: MESSAGE`",
-        on_value,
-    ),
-    function(
-        "source",
-        &[],
-        MATCHER,
-        "the name of the source statement; a plain string unless type() says otherwise",
-        |c, e, d| on_field(c, Subject::Value(NameId::SOURCE), e, d),
-    ),
-    function("filter", &[], "name", "another filter", filter),
-    function(
-        "netmask",
-        &[],
-        "a.b.c.d/bits",
-        "the IPv4 network of the sender; messages from this machine count as 127.0.0.1",
-        |c, _, d| netmask(c, Net::v4, "a.b.c.d, a.b.c.d/bits or a.b.c.d/mask", d),
-    ),
-    function(
-        "netmask6",
-        &[],
-        "address/bits",
-        "the IPv6 network of the sender; messages from this machine count as ::1",
-        |c, _, d| netmask(c, Net::v6, "an IPv6 address or address/bits", d),
-    ),
-    function("tags", &[], "\"tag\", ...", "any of the tags is set", tags),
-    function(
-        "in-list",
-        &[],
-        "\"/file\" value(\"NAME\")",
-        "the value is a line of the file, which is read when the configuration is",
-        in_list,
-    ),
-    function(
-        "blank",
-        &[],
-        "\"NAME\"",
-        "the value is not set or says nothing: blanks, null, false, an empty list",
-        blank,
-    ),
-    function(
-        "rate-limit",
-        &["throttle"],
-        "key(\"T\") rate(n)",
-        "up to n messages a second for each key, n at once",
-        rate_limit,
-    ),
-];
-
-pub fn compile(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
-    let name = call.name.norm();
-    match FUNCTIONS.iter().find(|f| f.name == name || f.aliases.contains(&name.as_str())) {
-        Some(function) => {
-            let function_of = function.compile;
-            function_of(call, env, diags)
-        }
-        None => {
-            let known =
-                FUNCTIONS.iter().flat_map(|f| std::iter::once(f.name).chain(f.aliases.iter().copied()));
-            let text = format!("unknown filter function `{}`", call.name.text);
-            let near = nearest(&call.name.text, known);
-            diags.push(Diagnostic::error("F0101", text, call.name.span).suggest(near));
-            None
-        }
-    }
-}
 
 fn wrong(message: impl Into<String>, at: Span, diags: &mut Diagnostics) {
     diags.error("F0103", message, at);
 }
 
-fn facility(call: &Call, _: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
+pub(super) fn facility(call: &Call, _: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
     let set = numbers(call, 127, &|name| pri::facility(name), &pri::FACILITIES, diags)?;
     Some(Node::Pri(PriTable::of(|p| set[usize::from(p >> 3) & 127])))
 }
 
-fn level(call: &Call, _: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
+pub(super) fn level(call: &Call, _: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
     let set = numbers(call, 7, &|name| pri::severity(name), &pri::SEVERITIES, diags)?;
     Some(Node::Pri(PriTable::of(|p| set[usize::from(p & 7)])))
 }
@@ -249,12 +148,17 @@ fn matcher(arguments: Arguments<'_>, subject: Subject, diags: &mut Diagnostics) 
     }
 }
 
-fn on_field(call: &Call, subject: Subject, _: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
+pub(super) fn on_field(
+    call: &Call,
+    subject: Subject,
+    _: &dyn FilterEnv,
+    diags: &mut Diagnostics,
+) -> Option<Node> {
     let kind = if call.is("source") { Kind::String } else { Kind::Pcre };
     matcher(arguments(call, false, kind, diags)?, subject, diags)
 }
 
-fn on_value(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
+pub(super) fn on_value(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
     let arguments = arguments(call, true, Kind::Pcre, diags)?;
     let subject = match (arguments.value, arguments.template) {
         (Some(_), Some(template)) => {
@@ -281,12 +185,17 @@ fn subject_of_name(name: &str, at: Span, env: &dyn FilterEnv, diags: &mut Diagno
     Some(Subject::of(template_of(&format!("${{{name}}}"), at, env, &CODES, diags)?))
 }
 
-fn filter(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
+pub(super) fn filter(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
     let name = CODES.single_text(call, diags)?;
     named(name, call.span, env, diags).map(Node::Filter)
 }
 
-fn netmask(call: &Call, read: fn(&str) -> Option<Net>, what: &str, diags: &mut Diagnostics) -> Option<Node> {
+pub(super) fn netmask(
+    call: &Call,
+    read: fn(&str) -> Option<Net>,
+    what: &str,
+    diags: &mut Diagnostics,
+) -> Option<Node> {
     let text = CODES.single_text(call, diags)?;
     let net = read(text);
     if net.is_none() {
@@ -299,7 +208,7 @@ fn netmask(call: &Call, read: fn(&str) -> Option<Net>, what: &str, diags: &mut D
     net.map(Node::Net)
 }
 
-fn tags(call: &Call, _: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
+pub(super) fn tags(call: &Call, _: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
     let (mut word, mut more) = (0, Vec::new());
     for arg in &call.args {
         let Some(name) = arg.text() else {
@@ -322,7 +231,7 @@ fn tags(call: &Call, _: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node>
     Some(Node::Tags { word, more })
 }
 
-fn in_list(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
+pub(super) fn in_list(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
     let mut texts = Vec::new();
     for arg in &call.args {
         match &arg.kind {
@@ -350,13 +259,13 @@ fn in_list(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<
     }
 }
 
-fn blank(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
+pub(super) fn blank(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
     let name = value_of(CODES.single_text(call, diags)?, call.span, &CODES, diags)?;
     let template = template_of(&format!("${{{name}}}"), call.span, env, &CODES, diags)?;
     Some(Node::Blank(Box::new(Blank::new(name, template))))
 }
 
-fn rate_limit(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
+pub(super) fn rate_limit(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
     if call.is("throttle") {
         let finding = Diagnostic::warning("F0117", "throttle() is called rate-limit() now", call.name.span);
         diags.push(finding.help("write rate-limit(...) with the same options"));

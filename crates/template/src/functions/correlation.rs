@@ -4,7 +4,7 @@
 use crate::call::Call;
 use crate::facts::put;
 use crate::function::{ANY, Build, BuildFn, Function, FunctionInfo};
-use crate::{Condition, Msg, RenderContext, Template, TemplateError, list};
+use crate::{Condition, Cost, Msg, RenderContext, Template, TemplateError, list};
 use record::{Demand, ValueType};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -26,6 +26,7 @@ const fn numbers(name: &'static str, help: &'static str, build: BuildFn) -> Func
         options: &[],
         build: Build::Special(build),
         example,
+        cost: Cost::CONTEXT,
     }
 }
 
@@ -38,6 +39,7 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
         options: &[],
         build: Build::Special(|call| call.boxed(Length)),
         example: ("$(context-length)", "1"),
+        cost: Cost::of("none: the number is known"),
     },
     FunctionInfo {
         name: "context-values",
@@ -47,6 +49,7 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
         options: &[],
         build: Build::Special(values),
         example: ("$(context-values $PROGRAM x)", "app,x"),
+        cost: Cost::CONTEXT,
     },
     FunctionInfo {
         name: "context-lookup",
@@ -55,7 +58,8 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
         arity: (2, ANY),
         options: MAX_COUNT,
         build: Build::Special(lookup),
-        example: ("$(context-lookup 'yes' $PROGRAM)", "app"),
+        example: ("$(context-lookup ('$PID' > 100) $PROGRAM)", "app"),
+        cost: Cost::CONTEXT,
     },
     FunctionInfo {
         name: "grep",
@@ -64,7 +68,8 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
         arity: (2, ANY),
         options: MAX_COUNT,
         build: Build::Special(grep),
-        example: ("$(grep 'yes' $PROGRAM $PROGRAM)", "app,app"),
+        example: ("$(grep ('$PID' > 100) $PROGRAM $MSG)", "app,hello world"),
+        cost: Cost::CONTEXT,
     },
     numbers(
         "sum",

@@ -5,7 +5,7 @@ use crate::call::Call;
 use crate::date::{Clock, Date, DateKind, digits_of};
 use crate::facts::put;
 use crate::function::{Build, Function, FunctionInfo, with_args};
-use crate::{Msg, RenderContext, Template, TemplateError};
+use crate::{Cost, Msg, RenderContext, Template, TemplateError};
 use record::{Civil, Demand, Stamp, ValueType, Zone};
 use std::sync::Arc;
 
@@ -21,6 +21,7 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
             "$(format-date --time-zone UTC '%Y-%m-%dT%H:%M:%S.%f' 86400.25)",
             "1970-01-02T00:00:00.250000",
         ),
+        cost: Cost::of("formats the time anew for each message; the date macros are copied from a cache"),
     },
     FunctionInfo {
         name: "stardate",
@@ -30,6 +31,7 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
         options: &[("--digits", true)],
         build: Build::Special(stardate),
         example: ("$(stardate 15768000)", "1970.50"),
+        cost: Cost::PARSED,
     },
 ];
 

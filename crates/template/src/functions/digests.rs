@@ -2,7 +2,7 @@
 
 use crate::call::Call;
 use crate::function::{ANY, Build, BuildFn, Function, FunctionInfo, with_args};
-use crate::{Msg, RenderContext, Template, TemplateError, json};
+use crate::{Cost, Msg, RenderContext, Template, TemplateError, json};
 use md4::Md4;
 use md5::Md5;
 use record::{Demand, ValueType};
@@ -23,8 +23,12 @@ const fn digest(
         options: &[("--length", true), ("-l", true)],
         build: Build::Special(build),
         example,
+        cost: DIGEST,
     }
 }
+
+const DIGEST: Cost =
+    Cost::of("that of the digest over the printed arguments: MD5 and SHA-1 need about half of SHA-256");
 
 pub(super) const FUNCTIONS: &[FunctionInfo] = &[
     digest("hash", "the same as sha256", build::<Sha256>, ("$(hash --length 8 abc)", "ba7816bf")),

@@ -3,7 +3,7 @@
 use crate::call::Call;
 use crate::facts::{number, put};
 use crate::function::{ANY, Args, Build, Function, FunctionInfo, Plain};
-use crate::{Msg, RenderContext, TemplateError};
+use crate::{Cost, Msg, RenderContext, TemplateError};
 use record::{Demand, ValueType};
 use std::net::Ipv4Addr;
 
@@ -21,6 +21,7 @@ const fn texts(
         options: &[],
         build: Build::Plain(run),
         example,
+        cost: Cost::ARGUMENTS,
     }
 }
 
@@ -57,6 +58,7 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
         options: &[],
         build: Build::Special(uuid),
         example: ("$(substr $(uuid) 14 1)", "4"),
+        cost: Cost::of("16 random bytes of a generator of the worker"),
     },
 ];
 

@@ -4,7 +4,7 @@ use super::pairs::json_of;
 use crate::call::Call;
 use crate::function::{Build, BuildFn, Function, FunctionInfo};
 use crate::syntax::Text;
-use crate::{Msg, RenderContext, Template, TemplateError};
+use crate::{Cost, Msg, RenderContext, Template, TemplateError};
 use record::{Demand, ValueType};
 
 const fn format(
@@ -13,7 +13,16 @@ const fn format(
     build: BuildFn,
     example: (&'static str, &'static str),
 ) -> FunctionInfo {
-    FunctionInfo { name, usage: "", help, arity: (0, 0), options: &[], build: Build::Special(build), example }
+    FunctionInfo {
+        name,
+        usage: "",
+        help,
+        arity: (0, 0),
+        options: &[],
+        build: Build::Special(build),
+        example,
+        cost: Cost::of("as $(format-json) with the same values").shown_by("format-json"),
+    }
 }
 
 pub(super) const FUNCTIONS: &[FunctionInfo] = &[

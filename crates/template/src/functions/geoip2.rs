@@ -2,7 +2,7 @@
 
 use crate::call::Call;
 use crate::function::{Build, Function, FunctionInfo, with_args};
-use crate::{Msg, RenderContext, Template, TemplateError, facts};
+use crate::{Cost, Msg, RenderContext, Template, TemplateError, facts};
 use maxminddb::{PathElement, Reader};
 use record::{Demand, ValueType};
 use std::net::IpAddr;
@@ -17,6 +17,7 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[FunctionInfo {
     options: &[("--database", true), ("-d", true), ("--field", true), ("-f", true)],
     build: Build::Special(build),
     example: ("[$(geoip2 --database '' 127.0.0.1)]", "[]"),
+    cost: Cost::of("a walk through the tree of the database, which is in memory, and a copy of the field"),
 }];
 
 /// Levels of a path into an entry.

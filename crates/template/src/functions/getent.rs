@@ -2,7 +2,7 @@
 
 use crate::call::Call;
 use crate::function::{Args, Build, Function, FunctionInfo, with_args};
-use crate::{Msg, RenderContext, Template, TemplateError};
+use crate::{Cost, Msg, RenderContext, Template, TemplateError};
 use record::{Demand, ValueType};
 use std::path::Path;
 
@@ -16,6 +16,7 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[FunctionInfo {
     options: &[],
     build: Build::Special(build),
     example: ("$(getent passwd root) $(getent passwd 0) $(getent passwd root dir)", "0 root /root"),
+    cost: Cost::of("a search through the entries, which are in memory; no file is read for a message"),
 }];
 
 /// Files of more bytes are not read.

@@ -2,7 +2,7 @@
 
 use crate::call::Call;
 use crate::function::{Build, Function, FunctionInfo};
-use crate::{Msg, RenderContext, Template, TemplateError};
+use crate::{Cost, Msg, RenderContext, Template, TemplateError};
 use record::{Demand, ValueType};
 use std::sync::{Mutex, PoisonError};
 
@@ -15,6 +15,7 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[FunctionInfo {
     options: &[],
     build: Build::Special(build),
     example: ("$(iterate '$_' 5)", "5"),
+    cost: Cost::of("a lock that all workers share: the one function that does not scale with the cores"),
 }];
 
 struct Iterate {

@@ -4,7 +4,7 @@ use crate::call::Call;
 use crate::facts::{number, put};
 use crate::function::{ANY, Args, Build, Function, FunctionInfo, Plain, with_args};
 use crate::list::{Items, push};
-use crate::{Condition, Msg, RenderContext, Template, TemplateError};
+use crate::{Condition, Cost, Msg, RenderContext, Template, TemplateError};
 use record::{Demand, ValueType};
 use std::sync::Arc;
 
@@ -16,7 +16,16 @@ const fn plain(
     run: Plain,
     example: (&'static str, &'static str),
 ) -> FunctionInfo {
-    FunctionInfo { name, usage, help, arity, options: &[], build: Build::Plain(run), example }
+    FunctionInfo {
+        name,
+        usage,
+        help,
+        arity,
+        options: &[],
+        build: Build::Plain(run),
+        example,
+        cost: Cost::LIST,
+    }
 }
 
 pub(super) const FUNCTIONS: &[FunctionInfo] = &[
@@ -70,6 +79,7 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
         options: &[("--mode", true), ("--start-index", true)],
         build: Build::Special(search),
         example: ("$(list-search --mode prefix b 'abc,bcd')", "1"),
+        cost: Cost::LIST,
     },
     plain(
         "explode",
@@ -95,6 +105,7 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
         options: &[],
         build: Build::Special(map),
         example: ("$(map '<$_>' 'a,b')", "<a>,<b>"),
+        cost: Cost::of("the template is printed once for each item"),
     },
     FunctionInfo {
         name: "filter",
@@ -103,7 +114,8 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
         arity: (1, ANY),
         options: &[],
         build: Build::Special(filter),
-        example: ("$(filter 'yes' 'a,b')", "a,b"),
+        example: ("$(filter '(\"$_\" ne \"a\")' 'a,b,c')", "b,c"),
+        cost: Cost::of("the filter expression is asked once for each item"),
     },
 ];
 

@@ -2,7 +2,7 @@
 
 use crate::call::Call;
 use crate::function::{ANY, Build, Function, FunctionInfo};
-use crate::{Condition, Msg, RenderContext, Template, TemplateError};
+use crate::{Condition, Cost, Msg, RenderContext, Template, TemplateError};
 use record::{Demand, TagId, ValueType};
 use std::sync::Arc;
 
@@ -14,7 +14,8 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
         arity: (2, 3),
         options: &[],
         build: Build::Special(if_),
-        example: ("$(if 'yes' a b)", "a"),
+        example: ("$(if ('$LEVEL_NUM' < 4) bad good)", "good"),
+        cost: Cost::of("that of the filter expression and of the branch taken; the other is not printed"),
     },
     FunctionInfo {
         name: "or",
@@ -24,6 +25,7 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
         options: &[],
         build: Build::Special(or),
         example: ("$(or '' $PROGRAM b)", "app"),
+        cost: Cost::of("arguments are printed up to the first that is not empty"),
     },
     FunctionInfo {
         name: "template",
@@ -33,6 +35,7 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
         options: &[],
         build: Build::Template,
         example: ("$(template t_program)", "program=app"),
+        cost: Cost::of("none of its own: the template is put in its place when the configuration is read"),
     },
     FunctionInfo {
         name: "tag",
@@ -42,6 +45,7 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
         options: &[],
         build: Build::Special(tag),
         example: ("$(tag t_known yes no)", "no"),
+        cost: Cost::of("a test of one bit"),
     },
     FunctionInfo {
         name: "tags-head",
@@ -51,6 +55,7 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
         options: &[],
         build: Build::Special(tags_head),
         example: ("$(tags-head t_known)", ""),
+        cost: Cost::of("a test of one bit for each tag"),
     },
 ];
 

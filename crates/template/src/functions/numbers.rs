@@ -1,6 +1,7 @@
 //! Template functions that calculate. Whole numbers stay whole; with a fraction anywhere the result has one; what cannot be
 //! calculated is `NaN`.
 
+use crate::Cost;
 use crate::facts::put;
 use crate::function::{Args, Build, FunctionInfo, Plain};
 use record::ValueType;
@@ -11,7 +12,16 @@ const fn binary(
     run: Plain,
     example: (&'static str, &'static str),
 ) -> FunctionInfo {
-    FunctionInfo { name, usage: "A B", help, arity: (2, 2), options: &[], build: Build::Plain(run), example }
+    FunctionInfo {
+        name,
+        usage: "A B",
+        help,
+        arity: (2, 2),
+        options: &[],
+        build: Build::Plain(run),
+        example,
+        cost: Cost::PARSED,
+    }
 }
 
 const fn rounding(
@@ -28,6 +38,7 @@ const fn rounding(
         options: &[],
         build: Build::Plain(run),
         example,
+        cost: Cost::PARSED,
     }
 }
 

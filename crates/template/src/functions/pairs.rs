@@ -3,7 +3,7 @@
 use crate::call::Call;
 use crate::function::{ANY, Build, BuildFn, Function, FunctionInfo};
 use crate::value_pairs::{Layout, ValuePairs, args};
-use crate::{Msg, OnError, RenderContext, Template, TemplateError, escape, json, list};
+use crate::{Cost, Msg, OnError, RenderContext, Template, TemplateError, escape, json, list};
 use record::{Demand, ValueType};
 
 /// The arguments of value-pairs(), as the manual prints them.
@@ -25,8 +25,22 @@ const fn pairs(
     build: BuildFn,
     example: (&'static str, &'static str),
 ) -> FunctionInfo {
-    FunctionInfo { name, usage, help, arity: (0, ANY), options: &[], build: Build::Special(build), example }
+    FunctionInfo {
+        name,
+        usage,
+        help,
+        arity: (0, ANY),
+        options: &[],
+        build: Build::Special(build),
+        example,
+        cost: PAIRS,
+    }
 }
+
+const PAIRS: Cost = Cost::of(
+    "in proportion to the values printed: which names fit is decided once for each set of names, not for each message",
+)
+.shown_by("format-json");
 
 pub(super) const FUNCTIONS: &[FunctionInfo] = &[
     pairs(

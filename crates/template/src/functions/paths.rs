@@ -1,5 +1,6 @@
 //! Template functions on paths and the environment.
 
+use crate::Cost;
 use crate::function::{ANY, Args, Build, FunctionInfo};
 use record::ValueType;
 
@@ -12,6 +13,7 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
         options: &[],
         build: Build::Plain(basename),
         example: ("$(basename /var/log/messages)", "messages"),
+        cost: Cost::ARGUMENTS,
     },
     FunctionInfo {
         name: "dirname",
@@ -21,6 +23,7 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
         options: &[],
         build: Build::Plain(dirname),
         example: ("$(dirname /var/log/messages)", "/var/log"),
+        cost: Cost::ARGUMENTS,
     },
     FunctionInfo {
         name: "env",
@@ -30,6 +33,9 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
         options: &[],
         build: Build::Plain(env),
         example: ("$(env NO_SUCH_VARIABLE_HERE)", ""),
+        cost: Cost::of(
+            "with fixed names the variable is read when the configuration is; otherwise the environment is searched for each message",
+        ),
     },
 ];
 

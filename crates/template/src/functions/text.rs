@@ -3,7 +3,7 @@
 use crate::call::Call;
 use crate::facts::{number, put};
 use crate::function::{ANY, Args, Build, Function, FunctionInfo, with_args};
-use crate::{Msg, RenderContext, Template, TemplateError};
+use crate::{Cost, Msg, RenderContext, Template, TemplateError};
 use record::{Demand, ValueType};
 
 const fn plain(
@@ -14,7 +14,16 @@ const fn plain(
     run: crate::function::Plain,
     example: (&'static str, &'static str),
 ) -> FunctionInfo {
-    FunctionInfo { name, usage, help, arity, options: &[], build: Build::Plain(run), example }
+    FunctionInfo {
+        name,
+        usage,
+        help,
+        arity,
+        options: &[],
+        build: Build::Plain(run),
+        example,
+        cost: Cost::ARGUMENTS,
+    }
 }
 
 pub(super) const FUNCTIONS: &[FunctionInfo] = &[
@@ -109,6 +118,7 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
         ],
         build: Build::Special(sanitize),
         example: ("$(sanitize a/b c)", "a_b/c"),
+        cost: Cost::ARGUMENTS,
     },
 ];
 
