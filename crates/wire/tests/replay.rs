@@ -32,3 +32,8 @@ fn rfc3164() {
 fn rfc5424() {
     replay("rfc5424", invariants::rfc5424);
 }
+
+#[test]
+fn relp() {
+    replay("relp", invariants::relp);
+}

@@ -2,6 +2,7 @@
 
 use record::{Batch, Context, Record, Span, Stamp, Zone};
 use std::sync::Arc;
+use wire::relp::{self, Command};
 use wire::{Framer, FramerOptions, Framing, SyslogOptions, SyslogParser, sdata};
 
 /// The first four bytes choose framing, flags, size and a cut; the rest is the stream. However it is cut, the frames are the same.
@@ -41,6 +42,45 @@ fn frames(options: FramerOptions, stream: &[u8], step: usize) -> Frames {
     }
     let good = framer.finish(&buffer, 0, |span| found.push(span.of(&buffer).to_vec())).is_ok();
     (found, good, framer.take_truncated())
+}
+
+/// The first two bytes choose the longest message and a cut; the rest is what a RELP peer sends. However it is cut, the frames are the
+/// same, and written again they are read as the same.
+pub fn relp(input: &[u8]) {
+    let Some(([size, cut], stream)) = input.split_first_chunk::<2>() else { return };
+    let max = usize::from(*size) + 1;
+    let whole = relp_frames(max, stream, stream.len());
+    assert_eq!(relp_frames(max, stream, usize::from(*cut) + 1), whole);
+    assert_eq!(relp_frames(max, stream, 1), whole);
+    let mut again = Vec::new();
+    for (txnr, command, data) in &whole.0 {
+        match command {
+            Command::Syslog => relp::frame(&mut again, *txnr, "syslog", data),
+            Command::Rsp => relp::frame(&mut again, *txnr, "rsp", data),
+            _ => continue,
+        }
+        let _ = relp::Response::parse(data);
+        let _ = relp::Offers::parse(data).check();
+    }
+    let kept = whole.0.into_iter().filter(|f| matches!(f.1, Command::Syslog | Command::Rsp));
+    assert_eq!(relp_frames(usize::MAX / 2, &again, again.len()).0, kept.collect::<Vec<_>>());
+}
+
+type RelpFrames = (Vec<(u32, Command, Vec<u8>)>, Option<relp::FrameError>, u64);
+
+fn relp_frames(max: usize, stream: &[u8], step: usize) -> RelpFrames {
+    let mut reader = relp::Reader::new(max);
+    let (mut found, mut buffer) = (Vec::new(), Vec::new());
+    for piece in stream.chunks(step.max(1)) {
+        buffer.extend_from_slice(piece);
+        let sink = |f: relp::Frame| found.push((f.txnr, f.command, f.data.of(&buffer).to_vec()));
+        match reader.scan(&buffer, sink) {
+            Ok(tail) => drop(buffer.drain(..tail)),
+            Err(error) => return (found, Some(error), reader.take_truncated()),
+        }
+        assert!(buffer.len() < reader.tail_max());
+    }
+    (found, None, reader.take_truncated())
 }
 
 /// The first two bytes choose flags, the rest is a message.
