@@ -25,6 +25,12 @@ pub trait Input: Send {
     /// Appends up to `max` bytes. `Ok(0)` is the end of the stream.
     fn read(&mut self, into: &mut Vec<u8>, max: usize) -> std::io::Result<usize>;
 
+    /// Sends to the peer what can be sent without waiting, and says how much of it was taken; `WouldBlock` when that is nothing. What was
+    /// taken may still be on its way through an encrypted session: `Ok` for no bytes at all says that it is not.
+    fn send(&mut self, _bytes: &[u8]) -> std::io::Result<usize> {
+        Err(ErrorKind::Unsupported.into())
+    }
+
     /// Whether the descriptor is ready at any time, as regular files are.
     fn always_ready(&self) -> bool {
         false

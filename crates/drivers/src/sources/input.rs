@@ -3,6 +3,7 @@
 use engine::reader::Input;
 use mio::Registry;
 use mio::unix::SourceFd;
+use rustix::net::SendFlags;
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd};
@@ -13,6 +14,13 @@ pub struct FdInput<F>(pub F);
 impl<F: AsFd + AsRawFd + Send> Input for FdInput<F> {
     fn read(&mut self, into: &mut Vec<u8>, max: usize) -> io::Result<usize> {
         read_spare(&self.0, into, max)
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.is_empty() {
+            return Ok(0);
+        }
+        Ok(rustix::net::send(&self.0, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)?)
     }
 
     fn deregister(&mut self, registry: &Registry) {

@@ -47,6 +47,25 @@ pub struct Accepted {
     pub open: AtomicUsize,
     /// Connections are encrypted.
     pub secure: Option<Arc<tls::Acceptor>>,
+    /// What is spoken on them, when it is more than messages one after the other.
+    pub protocol: Option<Arc<dyn Protocol>>,
+}
+
+/// A protocol that answers its peers: has a port of its own for each connection, over bytes that are in the clear.
+pub trait Protocol: Send + Sync {
+    fn port(&self, connection: Joined, cx: &PortContext, token: Token) -> Box<dyn Port>;
+}
+
+/// A connection that is about to be served.
+pub struct Joined {
+    /// Reads, and sends with [`Input::send`]; the descriptor is watched for both.
+    pub input: Box<dyn Input>,
+    pub source: Arc<Source>,
+    pub accepted: Arc<Accepted>,
+    pub context: Arc<Context>,
+    pub described: Described,
+    /// To be dropped when the connection is over.
+    pub seat: Seat,
 }
 
 pub enum Socket {
@@ -235,7 +254,7 @@ pub fn inet_name(address: SocketAddr) -> String {
 }
 
 /// One of `max-connections()`, free again when it is dropped.
-struct Seat(Arc<Accepted>);
+pub struct Seat(Arc<Accepted>);
 
 impl Seat {
     fn take(accepted: &Arc<Accepted>) -> Option<Seat> {
@@ -269,8 +288,14 @@ impl Place {
                 let port = SecurePort::new(fd, session, self, context, cx.handle.registry(), token)?;
                 return Ok(Box::new(port));
             }
-            register(&fd.as_raw_fd(), cx.handle.registry(), token)?;
-            Ok(Box::new(self.reader(Box::new(FdInput(fd)), context, cx, token)))
+            match self.accepted.protocol {
+                None => register(&fd.as_raw_fd(), cx.handle.registry(), token)?,
+                Some(_) => {
+                    let both = Interest::READABLE | Interest::WRITABLE;
+                    cx.handle.registry().register(&mut SourceFd(&fd.as_raw_fd()), token, both)?;
+                }
+            }
+            Ok(self.reader(Box::new(FdInput(fd)), context, cx, token))
         });
     }
 
@@ -281,8 +306,11 @@ impl Place {
         context: Arc<Context>,
         cx: &PortContext,
         token: Token,
-    ) -> StreamPort {
+    ) -> Box<dyn Port> {
         let Place { source, accepted, seat, described, .. } = self;
+        if let Some(protocol) = accepted.protocol.clone() {
+            return protocol.port(Joined { input, source, accepted, context, described, seat }, cx, token);
+        }
         if let Some(encoding) = accepted.encoding {
             input = Box::new(EncodedInput::new(input, encoding));
         }
@@ -294,7 +322,7 @@ impl Place {
             described: Some(described),
             on_close: Some(Box::new(move || drop(seat))),
         };
-        StreamPort::new(input, source, context, options, cx, token)
+        Box::new(StreamPort::new(input, source, context, options, cx, token))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::input::read_spare;
 use super::listener::Place;
-use engine::reader::{Input, StreamPort};
+use engine::reader::Input;
 use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
 use mio::unix::SourceFd;
@@ -24,6 +24,8 @@ const HANDSHAKES_PER_ROUND: u32 = 4;
 const HANDSHAKE_READS: usize = 8;
 /// A record and what is around it: kept free in the slab, so that an unfinished one of the last read fits as well.
 const RECORD_BYTES: usize = 17 * 1024;
+/// Answers to the peer encrypted at a time.
+const SENT_BYTES: usize = 64 * 1024;
 
 thread_local! {
     /// The worker's round, and the handshakes it went on with in it.
@@ -50,7 +52,7 @@ pub struct SecurePort {
 
 enum Phase {
     Handshake(Box<Handshake>),
-    Open(Box<StreamPort>),
+    Open(Box<dyn Port>),
     /// Between the two.
     Over,
 }
@@ -105,7 +107,7 @@ impl SecurePort {
             port.hung_up();
         }
         let after = port.turn(cx);
-        self.phase = Phase::Open(Box::new(port));
+        self.phase = Phase::Open(port);
         after
     }
 }
@@ -279,6 +281,19 @@ impl Input for SecureInput {
             return Ok(0);
         }
         RECEIVED.with_borrow_mut(|received| self.receive(received, into, max))
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        flush(&self.fd, &mut self.session)?;
+        if !self.session.outgoing().is_empty() {
+            return Err(ErrorKind::WouldBlock.into());
+        }
+        let piece = bytes.get(..SENT_BYTES).unwrap_or(bytes);
+        if !piece.is_empty() {
+            self.session.encrypt(piece).map_err(io::Error::other)?;
+            flush(&self.fd, &mut self.session)?;
+        }
+        Ok(piece.len())
     }
 
     fn always_ready(&self) -> bool {

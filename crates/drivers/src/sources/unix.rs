@@ -195,6 +195,7 @@ impl UnixStart {
             location: self.location.clone(),
             open: AtomicUsize::new(0),
             secure: None,
+            protocol: None,
         }
     }
 

@@ -29,6 +29,7 @@ fn waiting(running: &Running) -> (Listener, UnixStream, Arc<Slot>) {
         location: String::new(),
         open: AtomicUsize::new(0),
         secure: None,
+        protocol: None,
     });
     let socket = std::net::TcpListener::bind("127.0.0.1:0").expect("bind");
     socket.set_nonblocking(true).expect("option");
