@@ -39,6 +39,18 @@ pub fn read(s: &Settings, transport: &str, side: Side, diags: &mut Diagnostics) 
     }
 }
 
+/// Whether a source is to serve TLS with nothing to show: `transport(tls) tls()`, as default-network-drivers() comes to when it is
+/// given no certificate. In syslog-ng every handshake at such a port fails; here the port is not opened.
+pub fn stays_closed(s: &Settings, transport: &str, diags: &mut Diagnostics) -> bool {
+    let (Some(block), Some(at)) = (s.block("tls"), s.span("tls")) else { return false };
+    if transport != "tls" || !block.is_blank() {
+        return false;
+    }
+    let finding = Diagnostic::warning("D0121", "the port stays closed: there is no certificate to show", at);
+    diags.push(finding.help("add tls(key-file(\"...\") cert-file(\"...\")) when peers shall come with TLS"));
+    true
+}
+
 fn options(s: &Settings, call: Span, side: Side, diags: &mut Diagnostics) -> Option<Options> {
     let path = |name: &str| s.path(name).map(std::path::Path::to_owned);
     let words = s.flags("ssl-options");
@@ -46,51 +58,107 @@ fn options(s: &Settings, call: Span, side: Side, diags: &mut Diagnostics) -> Opt
     let mut options = Options {
         key_file: path("key-file"),
         cert_file: path("cert-file"),
+        pkcs12_file: path("pkcs12-file"),
         ca_file: path("ca-file"),
         ca_dir: path("ca-dir"),
         crl_dir: path("crl-dir"),
         peer_verify: peer_verify(s),
-        trusted_keys: Vec::new(),
         trusted_dn: s.list("trusted-dn").iter().map(|t| t.text.clone()).collect(),
         tls12: !has("no-tlsv12") && s.choice("ssl-version") != Some("tlsv1-3"),
         tls13: !has("no-tlsv13"),
-        cipher_suites: Vec::new(),
         keylog_file: path("keylog-file"),
         sni: side == Side::Destination && s.bool("sni").unwrap_or(false),
         check_name: !has("ignore-hostname-mismatch"),
-    };
-    let mut wrong = |text: &str, help: &str, at: Option<Span>| {
-        let at = at.unwrap_or(call);
-        diags.push(Diagnostic::error("D0120", text.to_owned(), at).help(help.to_owned()));
+        check_validity: !has("ignore-validity-period"),
+        ..Options::default()
     };
     let mut good = true;
-    for key in s.list("trusted-keys") {
-        match Fingerprint::parse(&key.text) {
-            Ok(key) => options.trusted_keys.push(key),
-            Err(error) => {
-                wrong(&error, "`openssl x509 -fingerprint -sha1` shows it", Some(key.span));
-                good = false;
+    for (name, into) in [
+        ("trusted-keys", &mut options.trusted_keys),
+        ("trusted-fingerprints", &mut options.trusted_fingerprints),
+    ] {
+        for key in s.list(name) {
+            match Fingerprint::parse(&key.text) {
+                Ok(key) => into.push(key),
+                Err(error) => {
+                    let finding = Diagnostic::error("D0120", error, key.span);
+                    diags.push(finding.help("`openssl x509 -fingerprint -sha256` shows it"));
+                    good = false;
+                }
             }
         }
     }
-    if options.key_file.is_some() != options.cert_file.is_some() {
-        wrong("a certificate and its key belong together", "give both key-file() and cert-file()", None);
-        good = false;
-    } else if side == Side::Source && options.key_file.is_none() {
-        wrong("a TLS source has to show a certificate", "add key-file() and cert-file()", None);
-        good = false;
-    }
-    if !options.tls12 && !options.tls13 {
-        wrong("no version of TLS is left", "allow TLS 1.2 or 1.3", s.span("ssl-options"));
-        good = false;
-    }
-    if good && options.peer_verify.trusted && options.ca_file.is_none() && options.ca_dir.is_none() {
+    good &= consistent(s, call, side, &options, diags);
+    if good
+        && options.peer_verify.trusted
+        && options.ca_file.is_none()
+        && options.ca_dir.is_none()
+        && options.pkcs12_file.is_none()
+        && options.trusted_fingerprints.is_empty()
+    {
         let finding =
             Diagnostic::warning("D0121", "nobody is trusted: every certificate will be refused", call);
         diags.push(finding.help("add ca-file() or ca-dir(), or write peer-verify(optional-untrusted)"));
     }
     good &= cipher_suites(s, call, &mut options, diags);
+    good &= names(s, "sigalgs", tls::signature_scheme, &mut options.sigalgs, diags);
+    good &= names(s, "client-sigalgs", tls::signature_scheme, &mut options.client_sigalgs, diags);
+    good &= names(s, "ecdh-curve-list", tls::group, &mut options.groups, diags);
     good.then_some(options)
+}
+
+/// What belongs together, what excludes each other, and what is not done at all.
+fn consistent(s: &Settings, call: Span, side: Side, options: &Options, diags: &mut Diagnostics) -> bool {
+    let mut good = true;
+    let mut wrong = |text: &str, help: &str, at: Option<Span>| {
+        diags.push(Diagnostic::error("D0120", text.to_owned(), at.unwrap_or(call)).help(help.to_owned()));
+        good = false;
+    };
+    let pair = options.key_file.is_some() || options.cert_file.is_some();
+    if options.pkcs12_file.is_some() && pair {
+        let help = "leave out key-file() and cert-file(), or pkcs12-file()";
+        wrong("pkcs12-file() holds key and certificate already", help, s.span("pkcs12-file"));
+    } else if options.key_file.is_some() != options.cert_file.is_some() {
+        wrong("a certificate and its key belong together", "give both key-file() and cert-file()", None);
+    } else if side == Side::Source && !pair && options.pkcs12_file.is_none() {
+        wrong("a TLS source has to show a certificate", "add key-file() and cert-file()", None);
+    }
+    if !options.tls12 && !options.tls13 {
+        wrong("no version of TLS is left", "allow TLS 1.2 or 1.3", s.span("ssl-options"));
+    }
+    if s.bool("allow-compress") == Some(true) {
+        let help = "leave it out: compression under TLS gives away secrets, and TLS 1.3 has none";
+        wrong("there is no compression under TLS here", help, s.span("allow-compress"));
+    }
+    if s.bool("ocsp-stapling-verify") == Some(true) {
+        let help = "write crl-dir(): revocation lists are looked at for every certificate of the chain";
+        wrong("answers of OCSP servers are not verified here", help, s.span("ocsp-stapling-verify"));
+    }
+    good
+}
+
+/// A list of algorithms, separated by colons. What is not available is left out with a warning; nothing may be left of it.
+fn names<T>(
+    s: &Settings,
+    option: &str,
+    known: fn(&str) -> Option<T>,
+    into: &mut Vec<T>,
+    diags: &mut Diagnostics,
+) -> bool {
+    let (Some(list), Some(at)) = (s.text(option), s.span(option)) else { return true };
+    let all = list.split(':').map(str::trim).filter(|name| !name.is_empty() && *name != "auto");
+    let (good, unknown): (Vec<&str>, Vec<&str>) = all.partition(|name| known(name).is_some());
+    if good.is_empty() && !unknown.is_empty() {
+        let finding = Diagnostic::error("D0120", format!("none of {option}() is available"), at);
+        diags.push(finding.help("leave it out: only what is good enough is used anyway"));
+        return false;
+    }
+    if !unknown.is_empty() {
+        let text = format!("these are not available and left out: {}", unknown.join(", "));
+        diags.push(Diagnostic::warning("D0121", text, at));
+    }
+    into.extend(good.into_iter().filter_map(known));
+    true
 }
 
 fn peer_verify(s: &Settings) -> PeerVerify {

@@ -1,4 +1,6 @@
-//! What is said about a certificate: its subject, how long it is valid. Reads DER by hand, and no more of it than that.
+//! What is said about a certificate: its subject, how long it is valid. Reads no more of it than that.
+
+use crate::der::{CONTEXT_0, Der, INTEGER, OID, SEQUENCE, SET};
 
 /// The parts of a certificate that are shown, matched or compared. Nothing here decides about a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,11 +36,7 @@ const ATTRIBUTES: &[(&[u8], &str)] = &[
     (&[0x09, 0x92, 0x26, 0x89, 0x93, 0xf2, 0x2c, 0x64, 1, 1], "UID"),
 ];
 
-const INTEGER: u8 = 0x02;
-const OID: u8 = 0x06;
-const SEQUENCE: u8 = 0x30;
-const SET: u8 = 0x31;
-const VERSION: u8 = 0xa0;
+const VERSION: u8 = CONTEXT_0;
 const EXTENSIONS: u8 = 0xa3;
 
 impl Certificate {
@@ -105,35 +103,6 @@ impl Certificate {
             }
         }
         name
-    }
-}
-
-/// Elements one after the other: tag and content. Foreign bytes: whatever does not fit is the end.
-struct Der<'a>(&'a [u8]);
-
-impl<'a> Der<'a> {
-    fn peek(&self) -> Option<u8> {
-        self.0.first().copied()
-    }
-
-    fn next(&mut self) -> Option<(u8, &'a [u8])> {
-        let (tag, rest) = self.0.split_first()?;
-        let (first, rest) = rest.split_first()?;
-        let (length, rest) = match usize::from(*first) {
-            short if short < 0x80 => (short, rest),
-            long @ 0x81..=0x84 => {
-                let (bytes, rest) = rest.split_at_checked(long - 0x80)?;
-                (bytes.iter().fold(0, |all, byte| all << 8 | usize::from(*byte)), rest)
-            }
-            _ => return None,
-        };
-        let (content, rest) = rest.split_at_checked(length)?;
-        self.0 = rest;
-        Some((*tag, content))
-    }
-
-    fn take(&mut self, wanted: u8) -> Option<&'a [u8]> {
-        self.next().filter(|(tag, _)| *tag == wanted).map(|(_, content)| content)
     }
 }
 

@@ -1,31 +1,40 @@
 //! The two ends: what accepts sessions for a source, what begins them for a destination. Certificates are read when the
 //! configuration is, and a session keeps what it began with.
 
-use crate::certificate::Certificate;
-use crate::material;
+use crate::identity::{self, Expiry, warn_of_expiry};
+use crate::keylog;
 use crate::options::Options;
 use crate::reason;
+use crate::secrets::{self, Locked, State};
 use crate::session::Session;
 use crate::verifier::{ClientVerifier, ServerVerifier};
 use parking_lot::{Mutex, RwLock};
 use rustls::client::{Resumption, UnbufferedClientConnection};
 use rustls::crypto::CryptoProvider;
 use rustls::server::{NoServerSessionStorage, UnbufferedServerConnection};
+use rustls::sign::SingleCertAndKey;
 use rustls::version::{TLS12, TLS13};
-use rustls::{ClientConfig, KeyLog, ProtocolVersion, ServerConfig, SupportedProtocolVersion};
-use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName};
-use std::io::Write;
+use rustls::{ClientConfig, ProtocolVersion, ServerConfig, SupportedProtocolVersion};
+use rustls_pki_types::ServerName;
 use std::path::Path;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A certificate that ends sooner is warned of.
-const EXPIRY_WARNING_SECONDS: i64 = 30 * 86_400;
+/// Certificates in use are looked at this often, when connections come.
+const EXPIRY_LOOK_SECONDS: i64 = 86_400;
 
 /// One side's configuration. All who say the same share it, over reloads too: read again, it serves the next handshakes.
 pub struct Endpoint<Config> {
     options: Options,
-    config: RwLock<Arc<Config>>,
+    /// Or what it waits for.
+    loaded: RwLock<Result<Loaded<Config>, String>>,
+    /// When its certificates' ends were looked at, in seconds since 1970.
+    looked: AtomicI64,
+}
+
+struct Loaded<Config> {
+    config: Arc<Config>,
+    ends: Vec<Expiry>,
 }
 
 pub type Acceptor = Endpoint<ServerConfig>;
@@ -38,14 +47,15 @@ static CONNECTORS: Known<ClientConfig> = Mutex::new(Vec::new());
 
 impl Acceptor {
     /// Reads the files. Where the same options are in use already, their next sessions have what was read; when it cannot be
-    /// read, what they had stays, and a message says so.
+    /// read, what they had stays, and a message says so. A key that waits for its passphrase is no error: until it comes,
+    /// sessions are refused with that reason.
     pub fn load(options: &Options) -> Result<Arc<Acceptor>, String> {
         share(&ACCEPTORS, options, server_config(options))
     }
 
     pub fn session(&self) -> Result<Session, String> {
-        let config = Arc::clone(&self.config.read());
-        UnbufferedServerConnection::new(config).map(Session::server).map_err(|error| reason::session(&error))
+        let session = UnbufferedServerConnection::new(self.config()?);
+        session.map(Session::server).map_err(|error| reason::session(&error))
     }
 }
 
@@ -59,126 +69,147 @@ impl Connector {
     pub fn session(&self, host: &str) -> Result<Session, String> {
         let name = ServerName::try_from(host.to_owned())
             .map_err(|_| format!("`{host}` is no host name a certificate could have"))?;
-        let config = Arc::clone(&self.config.read());
-        UnbufferedClientConnection::new(config, name)
-            .map(Session::client)
-            .map_err(|error| reason::session(&error))
+        let session = UnbufferedClientConnection::new(self.config()?, name);
+        session.map(Session::client).map_err(|error| reason::session(&error))
     }
+}
+
+impl<Config> Endpoint<Config> {
+    fn config(&self) -> Result<Arc<Config>, String> {
+        let loaded = self.loaded.read();
+        let loaded = loaded.as_ref().map_err(String::clone)?;
+        let now = identity::now();
+        if now - self.looked.load(Ordering::Relaxed) > EXPIRY_LOOK_SECONDS {
+            self.looked.store(now, Ordering::Relaxed);
+            warn_of_expiry(&loaded.ends);
+        }
+        Ok(Arc::clone(&loaded.config))
+    }
+
+    fn take(&self, fresh: Loaded<Config>) {
+        warn_of_expiry(&fresh.ends);
+        self.looked.store(identity::now(), Ordering::Relaxed);
+        *self.loaded.write() = Ok(fresh);
+    }
+}
+
+/// Certificates that are shown to peers by whatever is running, each file's once.
+pub fn certificates() -> Vec<Expiry> {
+    let mut all = ends(&ACCEPTORS);
+    all.extend(ends(&CONNECTORS));
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn ends<Config>(known: &Known<Config>) -> Vec<Expiry> {
+    let running: Vec<_> = known.lock().iter().filter_map(Weak::upgrade).collect();
+    let of = |endpoint: &Arc<Endpoint<Config>>| {
+        endpoint.loaded.read().as_ref().map(|loaded| loaded.ends.clone()).unwrap_or_default()
+    };
+    running.iter().flat_map(of).collect()
+}
+
+/// Takes the passphrase of a key file. What waits for it goes on. The outcome as a sentence.
+pub fn unlock(path: &Path, secret: &[u8]) -> Result<String, String> {
+    secrets::keep(path, secret)?;
+    let mut errors = retry(&ACCEPTORS, path, server_config);
+    errors.extend(retry(&CONNECTORS, path, client_config));
+    if let Some(error) = errors.into_iter().next() {
+        return Err(error);
+    }
+    let state = secrets::states().into_iter().find(|(file, _)| file == path).map(|(_, state)| state);
+    Ok(match state {
+        Some(State::Success) => format!("The passphrase of {} is good", path.display()),
+        _ => format!("The passphrase of {} is kept; nothing needs it now", path.display()),
+    })
+}
+
+type Read<Config> = Result<Loaded<Config>, Locked>;
+
+/// Reads anew whatever uses the file.
+fn retry<Config>(known: &Known<Config>, path: &Path, read: fn(&Options) -> Read<Config>) -> Vec<String> {
+    let all: Vec<_> = known.lock().iter().filter_map(Weak::upgrade).collect();
+    let mut errors = Vec::new();
+    for endpoint in all.iter().filter(|endpoint| endpoint.options.secret_file() == Some(path)) {
+        match read(&endpoint.options) {
+            Ok(fresh) => endpoint.take(fresh),
+            Err(Locked::Waits(error) | Locked::Broken(error)) => errors.push(error),
+        }
+    }
+    errors
 }
 
 fn share<Config>(
     known: &Known<Config>,
     options: &Options,
-    config: Result<Config, String>,
+    read: Read<Config>,
 ) -> Result<Arc<Endpoint<Config>>, String> {
     let mut known = known.lock();
     known.retain(|endpoint| endpoint.strong_count() > 0);
     let in_use = known.iter().filter_map(Weak::upgrade).find(|endpoint| endpoint.options == *options);
-    match (config, in_use) {
-        (Ok(config), Some(endpoint)) => {
-            *endpoint.config.write() = Arc::new(config);
-            Ok(endpoint)
-        }
-        (Ok(config), None) => {
-            let config = RwLock::new(Arc::new(config));
-            let endpoint = Arc::new(Endpoint { options: options.clone(), config });
-            known.push(Arc::downgrade(&endpoint));
-            Ok(endpoint)
-        }
-        (Err(error), Some(endpoint)) => {
+    let endpoint = in_use.unwrap_or_else(|| {
+        let (loaded, looked) = (RwLock::new(Err(String::new())), AtomicI64::new(0));
+        Arc::new(Endpoint { options: options.clone(), loaded, looked })
+    });
+    match read {
+        Ok(fresh) => endpoint.take(fresh),
+        Err(Locked::Waits(error) | Locked::Broken(error)) if endpoint.loaded.read().is_ok() => {
             oplog::error("Cannot read certificates anew, those in use stay", &[("error", &error)]);
-            Ok(endpoint)
         }
-        (Err(error), None) => Err(error),
+        Err(Locked::Waits(error)) => {
+            oplog::error("A private key waits for its passphrase", &[("error", &error)]);
+            *endpoint.loaded.write() = Err(error);
+        }
+        Err(Locked::Broken(error)) => return Err(error),
     }
+    if !known.iter().any(|known| std::ptr::eq(known.as_ptr(), Arc::as_ptr(&endpoint))) {
+        known.push(Arc::downgrade(&endpoint));
+    }
+    Ok(endpoint)
 }
 
-fn server_config(options: &Options) -> Result<ServerConfig, String> {
+fn server_config(options: &Options) -> Read<ServerConfig> {
     let provider = Arc::new(provider(options));
-    let (chain, key) = own(options)?.ok_or("a TLS source needs key-file() and cert-file()")?;
-    let verifier = Arc::new(ClientVerifier::new(options, &provider)?);
+    let own = identity::load(options, &provider, &options.sigalgs)?
+        .ok_or_else(|| "a TLS source needs key-file() and cert-file()".to_owned())?;
+    let verifier = Arc::new(ClientVerifier::new(options, &own.beside, &provider)?);
     let mut config = ServerConfig::builder_with_provider(provider)
         .with_protocol_versions(&versions(options))
         .map_err(|error| reason::session(&error))?
         .with_client_cert_verifier(verifier)
-        .with_single_cert(chain, key)
-        .map_err(|error| mismatch(options, &error))?;
+        .with_cert_resolver(Arc::new(SingleCertAndKey::from(own.shown)));
     // Whoever comes back is looked at again: sessions are not resumed past a certificate that has expired since.
     config.session_storage = Arc::new(NoServerSessionStorage {});
     config.send_tls13_tickets = 0;
     if let Some(path) = &options.keylog_file {
-        config.key_log = key_log(path)?;
+        config.key_log = keylog::open(path)?;
     }
-    Ok(config)
+    Ok(Loaded { config: Arc::new(config), ends: own.ends })
 }
 
-fn client_config(options: &Options) -> Result<ClientConfig, String> {
+fn client_config(options: &Options) -> Read<ClientConfig> {
     let provider = Arc::new(provider(options));
-    let verifier = Arc::new(ServerVerifier::new(options, &provider)?);
+    let own = identity::load(options, &provider, &options.client_sigalgs)?;
+    let beside = own.as_ref().map(|own| own.beside.as_slice()).unwrap_or_default();
+    let verifier = Arc::new(ServerVerifier::new(options, beside, &provider)?);
     let builder = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&versions(options))
         .map_err(|error| reason::session(&error))?
         .dangerous()
         .with_custom_certificate_verifier(verifier);
-    let mut config = match own(options)? {
-        Some((chain, key)) => {
-            builder.with_client_auth_cert(chain, key).map_err(|error| mismatch(options, &error))?
+    let (mut config, ends) = match own {
+        Some(own) => {
+            (builder.with_client_cert_resolver(Arc::new(SingleCertAndKey::from(own.shown))), own.ends)
         }
-        None => builder.with_no_client_auth(),
+        None => (builder.with_no_client_auth(), Vec::new()),
     };
     config.enable_sni = options.sni;
     config.resumption = Resumption::disabled();
     if let Some(path) = &options.keylog_file {
-        config.key_log = key_log(path)?;
+        config.key_log = keylog::open(path)?;
     }
-    Ok(config)
-}
-
-type Own = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
-
-/// This side's certificate chain and key.
-fn own(options: &Options) -> Result<Option<Own>, String> {
-    match (&options.cert_file, &options.key_file) {
-        (None, None) => Ok(None),
-        (Some(_), None) => Err("cert-file() needs key-file()".to_owned()),
-        (None, Some(_)) => Err("key-file() needs cert-file()".to_owned()),
-        (Some(cert), Some(key)) => {
-            let chain = material::chain(cert)?;
-            warn_of_expiry(cert, &chain);
-            Ok(Some((chain, material::key(key)?)))
-        }
-    }
-}
-
-fn mismatch(options: &Options, error: &rustls::Error) -> String {
-    let show = |path: &Option<std::path::PathBuf>| {
-        path.as_ref().map(|path| path.display().to_string()).unwrap_or_default()
-    };
-    let (key, cert) = (show(&options.key_file), show(&options.cert_file));
-    match error {
-        rustls::Error::InconsistentKeys(_) => {
-            format!("the key in {key} does not belong to the certificate in {cert}")
-        }
-        other => format!("the certificate in {cert} or the key in {key} cannot be used: {other}"),
-    }
-}
-
-fn warn_of_expiry(path: &Path, chain: &[CertificateDer<'static>]) {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs() as i64);
-    for der in chain {
-        let Some(read) = Certificate::read(der) else { continue };
-        let left = read.not_after - now;
-        let fields: [oplog::Field<'_>; 3] = [
-            ("file", &path.display()),
-            ("subject", &read.distinguished_name()),
-            ("days", &(left.abs() / 86_400)),
-        ];
-        if left < 0 {
-            oplog::warning("A certificate has expired, peers will refuse it", &fields);
-        } else if left < EXPIRY_WARNING_SECONDS {
-            oplog::warning("A certificate expires soon", &fields);
-        }
-    }
+    Ok(Loaded { config: Arc::new(config), ends })
 }
 
 fn versions(options: &Options) -> Vec<&'static SupportedProtocolVersion> {
@@ -200,33 +231,11 @@ fn provider(options: &Options) -> CryptoProvider {
         ProtocolVersion::TLSv1_2 if tls12 => wanted.contains(&suite.suite()),
         _ => true,
     });
-    provider
-}
-
-/// `keylog-file()`: secrets of sessions in the format Wireshark reads.
-#[derive(Debug)]
-struct KeyFile(Mutex<std::fs::File>);
-
-fn key_log(path: &Path) -> Result<Arc<dyn KeyLog>, String> {
-    use std::os::unix::fs::OpenOptionsExt;
-    let mut options = std::fs::OpenOptions::new();
-    let opened = options.append(true).create(true).mode(0o600).open(path);
-    let file = opened.map_err(|error| format!("cannot write keylog-file({}): {error}", path.display()))?;
-    oplog::warning("The secrets of TLS sessions are written to a file", &[("file", &path.display())]);
-    Ok(Arc::new(KeyFile(Mutex::new(file))))
-}
-
-impl KeyLog for KeyFile {
-    fn log(&self, label: &str, client_random: &[u8], secret: &[u8]) {
-        let hex = |bytes: &[u8]| bytes.iter().map(|b| format!("{b:02x}")).collect::<String>();
-        let line = format!("{label} {} {}\n", hex(client_random), hex(secret));
-        if let Err(error) = self.0.lock().write_all(line.as_bytes()) {
-            oplog::limited(
-                "keylog",
-                oplog::Level::Error,
-                "Cannot write the secrets of a TLS session",
-                &[("error", &error)],
-            );
-        }
+    if !options.groups.is_empty() {
+        // In the order of the list: it is one of preferences.
+        let all = std::mem::take(&mut provider.kx_groups);
+        let named = |name| all.iter().copied().find(move |group| group.name() == name);
+        provider.kx_groups = options.groups.iter().filter_map(|&name| named(name)).collect();
     }
+    provider
 }

@@ -1,13 +1,15 @@
 //! Fingerprints of certificates, as `trusted-keys()` has them: `SHA1:00:11:...`.
 
 use sha1::{Digest, Sha1};
-use sha2::Sha256;
+use sha2::{Sha256, Sha384, Sha512};
 use std::fmt;
 
 #[derive(Clone, PartialEq, Eq)]
 pub enum Fingerprint {
     Sha1([u8; 20]),
     Sha256([u8; 32]),
+    Sha384([u8; 48]),
+    Sha512([u8; 64]),
 }
 
 impl Fingerprint {
@@ -29,7 +31,9 @@ impl Fingerprint {
         match digest.trim().to_ascii_uppercase().as_str() {
             "SHA1" => bytes.try_into().map(Fingerprint::Sha1).map_err(|_| wrong()),
             "SHA256" => bytes.try_into().map(Fingerprint::Sha256).map_err(|_| wrong()),
-            other => Err(format!("no digest `{other}` here: use SHA1 or SHA256")),
+            "SHA384" => bytes.try_into().map(Fingerprint::Sha384).map_err(|_| wrong()),
+            "SHA512" => bytes.try_into().map(Fingerprint::Sha512).map_err(|_| wrong()),
+            other => Err(format!("no digest `{other}` here: use SHA1, SHA256, SHA384 or SHA512")),
         }
     }
 
@@ -38,10 +42,16 @@ impl Fingerprint {
         Fingerprint::Sha1(Sha1::digest(der).into())
     }
 
+    pub fn sha256(der: &[u8]) -> Fingerprint {
+        Fingerprint::Sha256(Sha256::digest(der).into())
+    }
+
     pub fn matches(&self, der: &[u8]) -> bool {
         match self {
             Fingerprint::Sha1(wanted) => Sha1::digest(der).as_slice() == wanted,
             Fingerprint::Sha256(wanted) => Sha256::digest(der).as_slice() == wanted,
+            Fingerprint::Sha384(wanted) => Sha384::digest(der).as_slice() == wanted,
+            Fingerprint::Sha512(wanted) => Sha512::digest(der).as_slice() == wanted,
         }
     }
 }
@@ -51,6 +61,8 @@ impl fmt::Display for Fingerprint {
         let (name, bytes): (_, &[u8]) = match self {
             Fingerprint::Sha1(bytes) => ("SHA1", bytes),
             Fingerprint::Sha256(bytes) => ("SHA256", bytes),
+            Fingerprint::Sha384(bytes) => ("SHA384", bytes),
+            Fingerprint::Sha512(bytes) => ("SHA512", bytes),
         };
         f.write_str(name)?;
         bytes.iter().try_for_each(|byte| write!(f, ":{byte:02X}"))

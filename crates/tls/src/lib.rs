@@ -4,20 +4,31 @@
 //! tested with any split of the bytes and served by any loop.
 
 mod certificate;
+mod der;
 mod endpoint;
 mod fingerprint;
+mod identity;
+mod keylog;
+mod keys;
 mod material;
 mod names;
 mod options;
+mod pkcs12;
 mod reason;
+mod secrets;
 mod session;
+mod trust;
 mod verifier;
+mod words;
 
 pub use certificate::Certificate;
-pub use endpoint::{Acceptor, Connector};
+pub use endpoint::{Acceptor, Connector, certificates, unlock};
 pub use fingerprint::Fingerprint;
-pub use options::{Options, PeerVerify, cipher_suite};
+pub use identity::Expiry;
+pub use options::{Options, PeerVerify};
+pub use secrets::{State, states};
 pub use session::{Received, Session};
+pub use words::{cipher_suite, group, signature_scheme};
 
 #[cfg(test)]
 mod testing;

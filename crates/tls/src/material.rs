@@ -1,7 +1,7 @@
-//! Keys, certificates and revocation lists from the files the configuration names.
+//! Certificates and revocation lists from the files the configuration names.
 
 use rustls_pki_types::pem::{Error as PemError, PemObject};
-use rustls_pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
+use rustls_pki_types::{CertificateDer, CertificateRevocationListDer};
 use std::path::{Path, PathBuf};
 
 /// Files read from `ca-dir()` or `crl-dir()`.
@@ -18,21 +18,6 @@ pub fn chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
         Ok(found) => Ok(found),
         Err(error) => Err(wrong(path, "certificate", &error)),
     }
-}
-
-pub fn key(path: &Path) -> Result<PrivateKeyDer<'static>, String> {
-    let bytes = read(path)?;
-    let encrypted = [&b"ENCRYPTED PRIVATE KEY"[..], b"Proc-Type: 4,ENCRYPTED"];
-    if encrypted.iter().any(|mark| bytes.windows(mark.len()).any(|part| part == *mark)) {
-        return Err(format!(
-            "the key in {} is encrypted, and passphrases are not supported: decrypt it with `openssl pkey`",
-            path.display()
-        ));
-    }
-    PrivateKeyDer::from_pem_slice(&bytes).map_err(|error| match error {
-        PemError::NoItemsFound => format!("no private key in {} (PEM is expected)", path.display()),
-        error => wrong(path, "private key", &error),
-    })
 }
 
 /// Certificates of `ca-file()` and of every file of `ca-dir()`.
@@ -79,7 +64,7 @@ fn files(dir: Option<&Path>) -> Result<Vec<PathBuf>, String> {
     Ok(paths)
 }
 
-fn read(path: &Path) -> Result<Vec<u8>, String> {
+pub fn read(path: &Path) -> Result<Vec<u8>, String> {
     let size =
         std::fs::metadata(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?.len();
     if size > FILE_BYTES_MAX {
@@ -88,6 +73,6 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
 }
 
-fn wrong(path: &Path, what: &str, error: &PemError) -> String {
+pub fn wrong(path: &Path, what: &str, error: &PemError) -> String {
     format!("the {what} in {} cannot be read: {error}", path.display())
 }

@@ -1,30 +1,42 @@
 //! What a `tls()` block says, as plain data: two blocks that say the same share their certificates.
 
 use crate::fingerprint::Fingerprint;
-use rustls::CipherSuite;
-use std::path::PathBuf;
+use rustls::{CipherSuite, NamedGroup, SignatureScheme};
+use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     pub key_file: Option<PathBuf>,
     pub cert_file: Option<PathBuf>,
+    /// Key, certificate and authorities in one file, instead of the two above.
+    pub pkcs12_file: Option<PathBuf>,
     pub ca_file: Option<PathBuf>,
     pub ca_dir: Option<PathBuf>,
     pub crl_dir: Option<PathBuf>,
     pub peer_verify: PeerVerify,
     /// The leaf certificate must have one of these.
     pub trusted_keys: Vec<Fingerprint>,
+    /// A leaf certificate that has one of these needs no authority.
+    pub trusted_fingerprints: Vec<Fingerprint>,
     /// The subject of the leaf certificate must match one of these.
     pub trusted_dn: Vec<String>,
     pub tls12: bool,
     pub tls13: bool,
     /// Empty: all there are.
     pub cipher_suites: Vec<CipherSuite>,
+    /// Groups for the agreement on keys; empty: all there are.
+    pub groups: Vec<NamedGroup>,
+    /// Signatures a server makes and takes; of a client, those it takes. Empty: all there are.
+    pub sigalgs: Vec<SignatureScheme>,
+    /// Signatures of clients: what a server takes, what a client makes.
+    pub client_sigalgs: Vec<SignatureScheme>,
     pub keylog_file: Option<PathBuf>,
     /// Of a destination: say which host is meant.
     pub sni: bool,
     /// Of a destination: the certificate must be that of the host.
     pub check_name: bool,
+    /// Certificates must be valid now.
+    pub check_validity: bool,
 }
 
 impl Default for Options {
@@ -32,19 +44,32 @@ impl Default for Options {
         Options {
             key_file: None,
             cert_file: None,
+            pkcs12_file: None,
             ca_file: None,
             ca_dir: None,
             crl_dir: None,
             peer_verify: PeerVerify::REQUIRED_TRUSTED,
             trusted_keys: Vec::new(),
+            trusted_fingerprints: Vec::new(),
             trusted_dn: Vec::new(),
             tls12: true,
             tls13: true,
             cipher_suites: Vec::new(),
+            groups: Vec::new(),
+            sigalgs: Vec::new(),
+            client_sigalgs: Vec::new(),
             keylog_file: None,
             sni: false,
             check_name: true,
+            check_validity: true,
         }
+    }
+}
+
+impl Options {
+    /// The file that may need a passphrase.
+    pub(crate) fn secret_file(&self) -> Option<&Path> {
+        self.pkcs12_file.as_deref().or(self.key_file.as_deref())
     }
 }
 
@@ -70,20 +95,4 @@ impl PeerVerify {
             _ => return None,
         })
     }
-}
-
-/// A cipher suite by the name OpenSSL has for it, or by that of its standard.
-pub fn cipher_suite(name: &str) -> Option<CipherSuite> {
-    Some(match name {
-        "TLS_AES_256_GCM_SHA384" => CipherSuite::TLS13_AES_256_GCM_SHA384,
-        "TLS_AES_128_GCM_SHA256" => CipherSuite::TLS13_AES_128_GCM_SHA256,
-        "TLS_CHACHA20_POLY1305_SHA256" => CipherSuite::TLS13_CHACHA20_POLY1305_SHA256,
-        "ECDHE-ECDSA-AES256-GCM-SHA384" => CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,
-        "ECDHE-ECDSA-AES128-GCM-SHA256" => CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,
-        "ECDHE-ECDSA-CHACHA20-POLY1305" => CipherSuite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256,
-        "ECDHE-RSA-AES256-GCM-SHA384" => CipherSuite::TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
-        "ECDHE-RSA-AES128-GCM-SHA256" => CipherSuite::TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
-        "ECDHE-RSA-CHACHA20-POLY1305" => CipherSuite::TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
-        _ => return None,
-    })
 }

@@ -1,6 +1,6 @@
 //! Why a session failed, in words an operator can act on.
 
-use crate::verifier::Unwanted;
+use crate::trust::Unwanted;
 use rustls::server::VerifierBuilderError;
 use rustls::{AlertDescription, CertificateError, Error, InvalidMessage, PeerIncompatible};
 

@@ -1,36 +1,17 @@
-//! Whom to trust: `peer-verify()`, authorities, revocation lists, fingerprints and subjects, and the name of a server.
+//! Whom to trust, as rustls asks it: peers of sources, servers of destinations.
 
 use crate::certificate::Certificate;
-use crate::fingerprint::Fingerprint;
-use crate::names;
 use crate::options::Options;
-use crate::{material, reason};
+use crate::trust::{Trust, roots};
+use crate::{material, names, reason};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
-use rustls::crypto::{
-    CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature,
-};
+use rustls::crypto::CryptoProvider;
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::server::{ParsedCertificate, WebPkiClientVerifier};
-use rustls::{
-    CertificateError, DigitallySignedStruct, DistinguishedName, Error, OtherError, RootCertStore,
-    SignatureScheme,
-};
+use rustls::{CertificateError, DigitallySignedStruct, DistinguishedName, Error, SignatureScheme};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 use std::sync::Arc;
-
-/// What both sides check a certificate with.
-#[derive(Debug)]
-struct Trust {
-    trusted: bool,
-    check_name: bool,
-    /// Certificates of the authorities. A peer that shows one of these itself is trusted too: it is its own authority, as
-    /// with certificates made by one command.
-    pinned: Vec<CertificateDer<'static>>,
-    keys: Vec<Fingerprint>,
-    names: Vec<String>,
-    algorithms: WebPkiSupportedAlgorithms,
-}
 
 /// Checks peers of sources.
 #[derive(Debug)]
@@ -50,76 +31,23 @@ pub struct ServerVerifier {
     chain: Option<Arc<WebPkiServerVerifier>>,
 }
 
-/// Why a certificate with a good chain is not wanted.
-#[derive(Debug)]
-pub struct Unwanted(pub String);
-
-impl std::fmt::Display for Unwanted {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Unwanted {}
-
-fn unwanted(text: String) -> Error {
-    CertificateError::Other(OtherError(Arc::new(Unwanted(text)))).into()
-}
-
-fn roots(authorities: &[CertificateDer<'static>]) -> Result<Arc<RootCertStore>, String> {
-    let mut roots = RootCertStore::empty();
-    let (added, _) = roots.add_parsable_certificates(authorities.iter().cloned());
-    match added == 0 && !authorities.is_empty() {
-        true => Err("none of the certificates of ca-file() and ca-dir() can be read".to_owned()),
-        false => Ok(Arc::new(roots)),
-    }
-}
-
-impl Trust {
-    fn new(options: &Options, pinned: Vec<CertificateDer<'static>>, provider: &CryptoProvider) -> Trust {
-        Trust {
-            trusted: options.peer_verify.trusted,
-            check_name: options.check_name,
-            pinned,
-            keys: options.trusted_keys.clone(),
-            names: options.trusted_dn.clone(),
-            algorithms: provider.signature_verification_algorithms,
-        }
-    }
-
-    /// Whether the peer shows one of the authorities' own certificates; then only its dates are left to look at.
-    fn pinned(&self, leaf: &CertificateDer<'_>, now: UnixTime) -> Result<bool, Error> {
-        if !self.pinned.iter().any(|known| known.as_ref() == leaf.as_ref()) {
-            return Ok(false);
-        }
-        let read = Certificate::read(leaf).ok_or(CertificateError::BadEncoding)?;
-        match i64::try_from(now.as_secs()).unwrap_or(i64::MAX) {
-            now if now > read.not_after => Err(CertificateError::Expired.into()),
-            now if now < read.not_before => Err(CertificateError::NotValidYet.into()),
-            _ => Ok(true),
-        }
-    }
-
-    /// `trusted-keys()` and `trusted-dn()`: both must match when both are given.
-    fn wanted(&self, leaf: &CertificateDer<'_>) -> Result<(), Error> {
-        if !self.keys.is_empty() && !self.keys.iter().any(|key| key.matches(leaf)) {
-            let print = Fingerprint::sha1(leaf);
-            return Err(unwanted(format!("its fingerprint {print} is not among trusted-keys()")));
-        }
-        if !self.names.is_empty() {
-            let read = Certificate::read(leaf).ok_or(CertificateError::BadEncoding)?;
-            let name = read.distinguished_name();
-            if !self.names.iter().any(|pattern| names::glob(pattern, &name)) {
-                return Err(unwanted(format!("its subject `{name}` matches none of trusted-dn()")));
-            }
-        }
-        Ok(())
-    }
+/// The authorities: those of the options, and those that came with the own certificate.
+fn authorities(
+    options: &Options,
+    beside: &[CertificateDer<'static>],
+) -> Result<Vec<CertificateDer<'static>>, String> {
+    let mut all = material::authorities(options.ca_file.as_deref(), options.ca_dir.as_deref())?;
+    all.extend(beside.iter().filter(|der| !all.contains(der)).cloned().collect::<Vec<_>>());
+    Ok(all)
 }
 
 impl ClientVerifier {
-    pub fn new(options: &Options, provider: &Arc<CryptoProvider>) -> Result<ClientVerifier, String> {
-        let authorities = material::authorities(options.ca_file.as_deref(), options.ca_dir.as_deref())?;
+    pub fn new(
+        options: &Options,
+        beside: &[CertificateDer<'static>],
+        provider: &Arc<CryptoProvider>,
+    ) -> Result<ClientVerifier, String> {
+        let authorities = authorities(options, beside)?;
         let lists = material::revocation_lists(options.crl_dir.as_deref())?;
         let roots = roots(&authorities)?;
         let hints = roots.subjects();
@@ -132,19 +60,22 @@ impl ClientVerifier {
             }
         };
         let verify = options.peer_verify;
-        Ok(ClientVerifier {
-            trust: Trust::new(options, authorities, provider),
-            asked: verify.asked,
-            required: verify.required,
-            chain,
-            hints,
-        })
+        let schemes = match options.client_sigalgs.is_empty() {
+            true => &options.sigalgs,
+            false => &options.client_sigalgs,
+        };
+        let trust = Trust::new(options, authorities, provider, schemes);
+        Ok(ClientVerifier { trust, asked: verify.asked, required: verify.required, chain, hints })
     }
 }
 
 impl ServerVerifier {
-    pub fn new(options: &Options, provider: &Arc<CryptoProvider>) -> Result<ServerVerifier, String> {
-        let authorities = material::authorities(options.ca_file.as_deref(), options.ca_dir.as_deref())?;
+    pub fn new(
+        options: &Options,
+        beside: &[CertificateDer<'static>],
+        provider: &Arc<CryptoProvider>,
+    ) -> Result<ServerVerifier, String> {
+        let authorities = authorities(options, beside)?;
         let lists = material::revocation_lists(options.crl_dir.as_deref())?;
         let roots = roots(&authorities)?;
         let chain = match roots.is_empty() {
@@ -155,7 +86,7 @@ impl ServerVerifier {
                 Some(builder.build().map_err(|error| reason::builder(&error))?)
             }
         };
-        Ok(ServerVerifier { trust: Trust::new(options, authorities, provider), chain })
+        Ok(ServerVerifier { trust: Trust::new(options, authorities, provider, &options.sigalgs), chain })
     }
 
     /// The chain, and with it the name when it stands among the alternative names. Whether the name is still to be checked
@@ -168,18 +99,21 @@ impl ServerVerifier {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<(), Error> {
-        let named = match self.trust.pinned(leaf, now)? {
+        let named = match self.trust.alone(leaf, now)? {
             true => verify_server_name(&ParsedCertificate::try_from(leaf)?, name),
-            false => {
-                let chain = self.chain.as_ref().ok_or(CertificateError::UnknownIssuer)?;
-                chain.verify_server_cert(leaf, intermediates, name, ocsp, now).map(drop)
-            }
+            false => match &self.chain {
+                None => Err(CertificateError::UnknownIssuer.into()),
+                Some(chain) => {
+                    let at = self.trust.moment(leaf, intermediates, now);
+                    chain.verify_server_cert(leaf, intermediates, name, ocsp, at).map(drop)
+                }
+            },
         };
         match named {
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
             )) if !self.trust.check_name || subject_names(leaf, name) => Ok(()),
-            other => other,
+            other => other.map_err(|error| self.trust.stranger(leaf, error)),
         }
     }
 }
@@ -210,9 +144,13 @@ impl ClientCertVerifier for ClientVerifier {
         now: UnixTime,
     ) -> Result<ClientCertVerified, Error> {
         if self.trust.trusted {
-            if !self.trust.pinned(end_entity, now)? {
-                let chain = self.chain.as_ref().ok_or(CertificateError::UnknownIssuer)?;
-                chain.verify_client_cert(end_entity, intermediates, now)?;
+            if !self.trust.alone(end_entity, now)? {
+                let at = self.trust.moment(end_entity, intermediates, now);
+                let checked = match &self.chain {
+                    None => Err(CertificateError::UnknownIssuer.into()),
+                    Some(chain) => chain.verify_client_cert(end_entity, intermediates, at),
+                };
+                checked.map_err(|error| self.trust.stranger(end_entity, error))?;
             }
             self.trust.wanted(end_entity)?;
         }
@@ -225,7 +163,7 @@ impl ClientCertVerifier for ClientVerifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls12_signature(message, cert, dss, &self.trust.algorithms)
+        self.trust.signed12(message, cert, dss)
     }
 
     fn verify_tls13_signature(
@@ -234,11 +172,11 @@ impl ClientCertVerifier for ClientVerifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(message, cert, dss, &self.trust.algorithms)
+        self.trust.signed13(message, cert, dss)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.trust.algorithms.supported_schemes()
+        self.trust.schemes()
     }
 }
 
@@ -264,7 +202,7 @@ impl ServerCertVerifier for ServerVerifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls12_signature(message, cert, dss, &self.trust.algorithms)
+        self.trust.signed12(message, cert, dss)
     }
 
     fn verify_tls13_signature(
@@ -273,10 +211,10 @@ impl ServerCertVerifier for ServerVerifier {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(message, cert, dss, &self.trust.algorithms)
+        self.trust.signed13(message, cert, dss)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.trust.algorithms.supported_schemes()
+        self.trust.schemes()
     }
 }

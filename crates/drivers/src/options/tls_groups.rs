@@ -52,8 +52,11 @@ const SSL_OPTIONS: &[Word] = &[
         "ignore-unexpected-eof",
         "A peer may leave without ending the session. It may anyway: that is only noted when the connection closes.",
     ),
+    Word::new(
+        "ignore-validity-period",
+        "Take trusted certificates that have expired or are not valid yet. For machines without a clock.",
+    ),
     Word::new("none", "Nothing; TLS 1.2 and 1.3 are spoken."),
-    Word::not_yet("ignore-validity-period", "renew the certificate"),
 ];
 
 const OLD_VERSION: &str = "leave it out: TLS 1.2 and 1.3 are spoken, and nothing older";
@@ -66,18 +69,29 @@ const VERSIONS: &[Word] = &[
     Word::not_yet("tlsv1-1", OLD_VERSION),
 ];
 
-const NO_CHOICE: &str = "leave it out: the strongest that both sides know is used";
-
 pub static TLS: Group = Group {
     name: "TLS",
     options: &[
-        Opt::new("key-file", Kind::Path, Preset::None, "The private key of cert-file(), PEM, not encrypted."),
+        Opt::new(
+            "key-file",
+            Kind::Path,
+            Preset::None,
+            "The private key of cert-file(), PEM. When it is encrypted (PKCS#8), the program starts and refuses connections until \
+             `syslog-ng-ctl credentials add --id FILE` has given it the passphrase, which is kept in memory only.",
+        ),
         Opt::new(
             "cert-file",
             Kind::Path,
             Preset::None,
             "The certificate shown to the peer, PEM, followed by those of intermediate authorities. A source needs one. \
              A warning comes when it ends within 30 days.",
+        ),
+        Opt::new(
+            "pkcs12-file",
+            Kind::Path,
+            Preset::None,
+            "Key, certificate and authorities in one file (PKCS#12, as OpenSSL 3 and Windows write it), instead of key-file() and \
+             cert-file(). A passphrase is given as for key-file().",
         ),
         Opt::new(
             "ca-file",
@@ -110,6 +124,12 @@ pub static TLS: Group = Group {
             "Fingerprints of the certificates that are wanted, `SHA1:00:11:...` or `SHA256:...`, beside the signature of an authority.",
         ),
         Opt::new(
+            "trusted-fingerprints",
+            Kind::TextList,
+            Preset::None,
+            "Fingerprints of certificates that are trusted by themselves, `SHA256:00:11:...`: no authority is needed for these.",
+        ),
+        Opt::new(
             "trusted-dn",
             Kind::TextList,
             Preset::None,
@@ -135,25 +155,43 @@ pub static TLS: Group = Group {
             Preset::None,
             "Write the secrets of all sessions to this file, so that Wireshark can decrypt what was captured. Only for finding errors.",
         ),
+        Opt::new(
+            "sigalgs",
+            Kind::Text,
+            Preset::None,
+            "Signatures of handshakes that are made and taken, separated by colons: `ECDSA+SHA256:RSA-PSS+SHA256:ed25519`. \
+             Those that are not available (SHA-1) are left out with a warning.",
+        ),
+        Opt::new(
+            "client-sigalgs",
+            Kind::Text,
+            Preset::Described("sigalgs()"),
+            "The same for the signatures of clients: of a source, those taken; of a destination, those made.",
+        ),
+        Opt::new(
+            "ecdh-curve-list",
+            Kind::Text,
+            Preset::Described("`X25519:P-256:P-384`"),
+            "Curves on which keys are agreed on, the best first, separated by colons.",
+        )
+        .alias(&["curve-list"]),
+        Opt::new(
+            "allow-compress",
+            Kind::Bool,
+            Preset::Bool(false),
+            "Only `no`: compression under TLS gives away secrets, and TLS 1.3 has none.",
+        ),
+        Opt::new(
+            "ocsp-stapling-verify",
+            Kind::Bool,
+            Preset::Bool(false),
+            "Only `no`: answers about revocation in the handshake are not looked at; crl-dir() is.",
+        ),
         Opt::no_effect("dhparam-file", "keys are agreed on with elliptic curves only"),
         Opt::no_effect(
             "extended-key-usage-verify",
             "a certificate made for certain uses is always held to them",
         ),
-        Opt::not_yet(
-            "pkcs12-file",
-            "write key-file() and cert-file(); `openssl pkcs12` takes the file apart",
-        ),
-        Opt::not_yet("trusted-fingerprints", "write trusted-keys(), with ca-file()"),
-        Opt::not_yet("sigalgs", NO_CHOICE),
-        Opt::not_yet("client-sigalgs", NO_CHOICE),
-        Opt::not_yet("ecdh-curve-list", NO_CHOICE),
-        Opt::not_yet("curve-list", NO_CHOICE),
-        Opt::not_yet(
-            "allow-compress",
-            "leave it out: compression under TLS gives away secrets, and TLS 1.3 has none",
-        ),
-        Opt::not_yet("ocsp-stapling-verify", "write crl-dir()"),
         Opt::not_yet("openssl-conf-cmds", "leave it out: there is no OpenSSL here"),
     ],
 };

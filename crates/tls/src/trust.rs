@@ -1,0 +1,177 @@
+//! Which certificates are good, beside the chain to an authority: fingerprints, subjects, dates.
+
+use crate::certificate::Certificate;
+use crate::fingerprint::Fingerprint;
+use crate::names;
+use crate::options::Options;
+use rustls::client::danger::HandshakeSignatureValid;
+use rustls::crypto::{
+    CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature,
+};
+use rustls::{
+    CertificateError, DigitallySignedStruct, Error, OtherError, PeerMisbehaved, RootCertStore,
+    SignatureScheme,
+};
+use rustls_pki_types::{CertificateDer, UnixTime};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// What both sides check a certificate with.
+#[derive(Debug)]
+pub struct Trust {
+    pub trusted: bool,
+    pub check_name: bool,
+    check_validity: bool,
+    /// Certificates of the authorities. A peer that shows one of these itself is trusted too: it is its own authority, as
+    /// with certificates made by one command.
+    pinned: Vec<CertificateDer<'static>>,
+    fingerprints: Vec<Fingerprint>,
+    keys: Vec<Fingerprint>,
+    names: Vec<String>,
+    algorithms: WebPkiSupportedAlgorithms,
+    /// Signatures of the handshake that are taken.
+    schemes: Vec<SignatureScheme>,
+}
+
+/// Why a certificate with a good chain is not wanted.
+#[derive(Debug)]
+pub struct Unwanted(pub String);
+
+impl std::fmt::Display for Unwanted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unwanted {}
+
+fn unwanted(text: String) -> Error {
+    CertificateError::Other(OtherError(Arc::new(Unwanted(text)))).into()
+}
+
+pub fn roots(authorities: &[CertificateDer<'static>]) -> Result<Arc<RootCertStore>, String> {
+    let mut roots = RootCertStore::empty();
+    let (added, _) = roots.add_parsable_certificates(authorities.iter().cloned());
+    match added == 0 && !authorities.is_empty() {
+        true => Err("none of the certificates of ca-file() and ca-dir() can be read".to_owned()),
+        false => Ok(Arc::new(roots)),
+    }
+}
+
+impl Trust {
+    /// `wanted` are the signatures the options allow for this side; empty: all there are.
+    pub fn new(
+        options: &Options,
+        pinned: Vec<CertificateDer<'static>>,
+        provider: &CryptoProvider,
+        wanted: &[SignatureScheme],
+    ) -> Trust {
+        let algorithms = provider.signature_verification_algorithms;
+        let mut schemes = algorithms.supported_schemes();
+        schemes.retain(|scheme| wanted.is_empty() || wanted.contains(scheme));
+        Trust {
+            trusted: options.peer_verify.trusted,
+            check_name: options.check_name,
+            check_validity: options.check_validity,
+            pinned,
+            fingerprints: options.trusted_fingerprints.clone(),
+            keys: options.trusted_keys.clone(),
+            names: options.trusted_dn.clone(),
+            algorithms,
+            schemes,
+        }
+    }
+
+    /// Whether the certificate is good without an authority: it is one of the authorities' own, or in `trusted-fingerprints()`. Then
+    /// only its dates are left to look at.
+    pub fn alone(&self, leaf: &CertificateDer<'_>, now: UnixTime) -> Result<bool, Error> {
+        let known = self.pinned.iter().any(|known| known.as_ref() == leaf.as_ref())
+            || self.fingerprints.iter().any(|print| print.matches(leaf));
+        if !known || !self.check_validity {
+            return Ok(known);
+        }
+        let read = Certificate::read(leaf).ok_or(CertificateError::BadEncoding)?;
+        match i64::try_from(now.as_secs()).unwrap_or(i64::MAX) {
+            now if now > read.not_after => Err(CertificateError::Expired.into()),
+            now if now < read.not_before => Err(CertificateError::NotValidYet.into()),
+            _ => Ok(true),
+        }
+    }
+
+    /// `trusted-keys()` and `trusted-dn()`: both must match when both are given.
+    pub fn wanted(&self, leaf: &CertificateDer<'_>) -> Result<(), Error> {
+        if !self.keys.is_empty() && !self.keys.iter().any(|key| key.matches(leaf)) {
+            let print = Fingerprint::sha1(leaf);
+            return Err(unwanted(format!("its fingerprint {print} is not among trusted-keys()")));
+        }
+        if !self.names.is_empty() {
+            let read = Certificate::read(leaf).ok_or(CertificateError::BadEncoding)?;
+            let name = read.distinguished_name();
+            if !self.names.iter().any(|pattern| names::glob(pattern, &name)) {
+                return Err(unwanted(format!("its subject `{name}` matches none of trusted-dn()")));
+            }
+        }
+        Ok(())
+    }
+
+    /// An unknown authority, in words that fit what was to make it known.
+    pub fn stranger(&self, leaf: &CertificateDer<'_>, error: Error) -> Error {
+        if self.fingerprints.is_empty() || error != Error::InvalidCertificate(CertificateError::UnknownIssuer)
+        {
+            return error;
+        }
+        let print = Fingerprint::sha256(leaf);
+        unwanted(format!(
+            "its fingerprint {print} is not among trusted-fingerprints(), and no authority of ca-file() or ca-dir() has signed it"
+        ))
+    }
+
+    /// The moment at which the dates of a chain are looked at: now, or, with `ignore-validity-period`, one at which all of it was valid.
+    pub fn moment(
+        &self,
+        leaf: &CertificateDer<'_>,
+        others: &[CertificateDer<'_>],
+        now: UnixTime,
+    ) -> UnixTime {
+        if self.check_validity {
+            return now;
+        }
+        let mut at = i64::try_from(now.as_secs()).unwrap_or(i64::MAX);
+        let dates: Vec<_> =
+            std::iter::once(leaf).chain(others).filter_map(|der| Certificate::read(der)).collect();
+        at = dates.iter().fold(at, |at, read| at.min(read.not_after));
+        at = dates.iter().fold(at, |at, read| at.max(read.not_before));
+        UnixTime::since_unix_epoch(Duration::from_secs(u64::try_from(at).unwrap_or(0)))
+    }
+
+    pub fn schemes(&self) -> Vec<SignatureScheme> {
+        self.schemes.clone()
+    }
+
+    pub fn signed12(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.taken(signature)?;
+        verify_tls12_signature(message, cert, signature, &self.algorithms)
+    }
+
+    pub fn signed13(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.taken(signature)?;
+        verify_tls13_signature(message, cert, signature, &self.algorithms)
+    }
+
+    fn taken(&self, signature: &DigitallySignedStruct) -> Result<(), Error> {
+        match self.schemes.contains(&signature.scheme) {
+            true => Ok(()),
+            false => Err(PeerMisbehaved::SignedHandshakeWithUnadvertisedSigScheme.into()),
+        }
+    }
+}
