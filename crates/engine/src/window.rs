@@ -136,6 +136,13 @@ pub struct Ticket {
     mark: Option<Mark>,
 }
 
+impl Ticket {
+    /// Whether its source waits to hear that the batch is dealt with. Others only count what is under way.
+    pub fn is_marked(&self) -> bool {
+        self.mark.is_some()
+    }
+}
+
 impl Drop for Ticket {
     fn drop(&mut self) {
         if let Some(mut mark) = self.mark.take()

@@ -3,11 +3,13 @@
 //!
 //! A frame is read from one contiguous buffer or not at all: the caller keeps what [`next`] did not take, puts more behind it and calls again.
 
+mod cut;
 mod pack;
 mod write;
 
+pub use cut::cut;
 pub use pack::{LEVELS, Packer, unpack};
-pub use write::{Payload, ack, batch, hello, packed_batch, ping, pong, refuse, start, welcome};
+pub use write::{Payload, ack, batch, hello, packed_batch, ping, refuse, start, welcome};
 
 use record::Span;
 use std::fmt;
@@ -71,8 +73,8 @@ pub enum Frame<'a> {
     },
     /// Everything up to this batch was dealt with.
     Ack(u64),
+    /// Nothing else was to be said for a while.
     Ping,
-    Pong,
     /// The numbering of what follows.
     Start(u64),
     Batch(Batch<'a>),
@@ -90,9 +92,8 @@ const WELCOME: u8 = 1;
 const REFUSE: u8 = 2;
 const ACK: u8 = 3;
 const PING: u8 = 4;
-const PONG: u8 = 5;
-const START: u8 = 6;
-const BATCH: u8 = 7;
+const START: u8 = 5;
+const BATCH: u8 = 6;
 
 const PACKED: u8 = 1;
 
@@ -188,7 +189,6 @@ pub fn next(bytes: &[u8], payload_bytes_max: usize) -> Result<Option<(Frame<'_>,
         ACK => Frame::Ack(number("acknowledgement", body)?),
         START => Frame::Start(number("start", body)?),
         PING => Frame::Ping,
-        PONG => Frame::Pong,
         _ => Frame::Batch(read_batch(body, flags, payload_bytes_max)?),
     };
     Ok(Some((frame, HEAD_BYTES + length)))

@@ -1,6 +1,7 @@
 //! Frames against every way to cut and to damage them.
 
 use super::*;
+use crate::FramerOptions;
 use proptest::prelude::*;
 
 const MAX: usize = 1 << 20;
@@ -60,9 +61,8 @@ fn the_first_words_are_what_the_description_says() {
         Welcome { version: 1, packs: true, payload_bytes_max: 70_000, run: 5, acknowledged: u64::MAX };
     let mut out = Vec::new();
     welcome(&mut out, &expected);
-    assert_eq!(read_magic(&out[..7]), Ok(false));
-    assert_eq!(read_magic(&out), Ok(true));
-    assert_eq!(next(&out[8..], MAX), Ok(Some((Frame::Welcome(expected), 32))));
+    assert_eq!(next(&out, MAX), Ok(Some((Frame::Welcome(expected), 32))));
+    assert_eq!((read_magic(&bytes[..7]), read_magic(&bytes)), (Ok(false), Ok(true)));
 }
 
 #[track_caller]
@@ -89,7 +89,6 @@ fn control_frames() {
     let mut out = Vec::new();
     ack(&mut out, 7);
     ping(&mut out);
-    pong(&mut out);
     start(&mut out, 9);
     refuse(&mut out, code::VERSION, &"ä".repeat(1000));
     let mut frames = Vec::new();
@@ -100,7 +99,7 @@ fn control_frames() {
     }
     let text = "ä".repeat(512);
     let refusal = Frame::Refuse { code: 1, text: &text };
-    assert_eq!(frames, [Frame::Ack(7), Frame::Ping, Frame::Pong, Frame::Start(9), refusal]);
+    assert_eq!(frames, [Frame::Ack(7), Frame::Ping, Frame::Start(9), refusal]);
     assert!(rest.is_empty());
 }
 
@@ -191,4 +190,21 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn messages_are_cut_as_lines_are() {
+    let text = b"one\n..\r\n\0abcdefgh\n";
+    let cut = |start, len, options: FramerOptions| {
+        let mut found = Vec::new();
+        let truncated = cut(&options, text, Span::new(start, len), |span| found.push(span.of(text)));
+        (found.iter().map(|m| String::from_utf8_lossy(m).into_owned()).collect::<Vec<_>>(), truncated)
+    };
+    let short = FramerOptions { log_msg_size: 3, ..FramerOptions::default() };
+    assert_eq!(cut(0, 4, short), (vec!["one".into()], 0));
+    assert_eq!(cut(6, 3, short), (vec![], 0), "it is empty");
+    assert_eq!(cut(6, 3, FramerOptions { empty_lines: true, ..short }).0, [""]);
+    assert_eq!(cut(9, 9, short), (vec!["abc".into(), "def".into(), "gh".into()], 2));
+    let trimmed = FramerOptions { trim_large_messages: true, ..short };
+    assert_eq!(cut(9, 9, trimmed), (vec!["abc".into()], 1));
 }

@@ -1,8 +1,8 @@
 //! Writes the frames of the acknowledged protocol, each appended to a buffer.
 
 use super::{
-    ACK, BATCH, BATCH_HEAD_BYTES, HEAD_BYTES, HELLO_BYTES, Hello, MAGIC, PACKED, PING, PONG,
-    REASON_BYTES_MAX, REFUSE, START, WELCOME, Welcome,
+    ACK, BATCH, BATCH_HEAD_BYTES, HEAD_BYTES, HELLO_BYTES, Hello, MAGIC, PACKED, PING, REASON_BYTES_MAX,
+    REFUSE, START, WELCOME, Welcome,
 };
 
 /// The messages of a batch: the bytes of all of them, one behind the other, and where each ends.
@@ -50,9 +50,8 @@ pub fn hello(hello: &Hello) -> [u8; HELLO_BYTES] {
     bytes
 }
 
-/// The first word of the side that listens.
+/// The answer to a hello. [`MAGIC`] goes before it.
 pub fn welcome(out: &mut Vec<u8>, welcome: &Welcome) {
-    out.extend_from_slice(&MAGIC);
     head(out, WELCOME, 0, 24);
     out.extend_from_slice(&[welcome.version, if welcome.packs { PACKED } else { 0 }, 0, 0]);
     out.extend_from_slice(&welcome.payload_bytes_max.to_le_bytes());
@@ -60,7 +59,7 @@ pub fn welcome(out: &mut Vec<u8>, welcome: &Welcome) {
     out.extend_from_slice(&welcome.acknowledged.to_le_bytes());
 }
 
-/// The last word of the side that listens. In the place of a welcome it stands behind [`MAGIC`].
+/// The last word of the side that listens.
 pub fn refuse(out: &mut Vec<u8>, code: u16, text: &str) {
     let mut end = text.len().min(REASON_BYTES_MAX);
     while !text.is_char_boundary(end) {
@@ -84,10 +83,6 @@ pub fn start(out: &mut Vec<u8>, run: u64) {
 
 pub fn ping(out: &mut Vec<u8>) {
     head(out, PING, 0, 0);
-}
-
-pub fn pong(out: &mut Vec<u8>) {
-    head(out, PONG, 0, 0);
 }
 
 /// What stands in front of the bytes of a batch's messages: they follow as they are.

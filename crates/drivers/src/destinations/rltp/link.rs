@@ -1,0 +1,164 @@
+//! One connection to a receiver, both ways: plain, or encrypted in large pieces.
+
+use crate::destinations::single::Place;
+use engine::WorkerHandle;
+use mio::Interest;
+use mio::unix::SourceFd;
+use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, sendmsg};
+use socket2::Socket;
+use std::io::{self, ErrorKind, IoSlice};
+use std::net::Shutdown;
+use std::os::fd::{AsRawFd, RawFd};
+use tls::{Received, Session};
+
+/// Reads of one look at what a receiver says.
+const READS_MAX: usize = 64;
+/// Bytes encrypted at a time.
+const PIECE_BYTES: usize = 128 * 1024;
+
+pub struct Link {
+    pub socket: Socket,
+    home: WorkerHandle,
+    session: Option<Box<Session>>,
+    ended: bool,
+}
+
+impl Link {
+    /// `session`: of an encrypted connection.
+    pub fn new(socket: Socket, place: &Place, session: Option<Session>) -> io::Result<Link> {
+        let token = WorkerHandle::outlet_token(place.id);
+        let both = Interest::READABLE | Interest::WRITABLE;
+        place.home.registry().register(&mut SourceFd(&socket.as_raw_fd()), token, both)?;
+        Ok(Link { socket, home: place.home.clone(), session: session.map(Box::new), ended: false })
+    }
+
+    pub fn fd(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+
+    /// What an encrypted connection is encrypted with.
+    pub fn session(&self) -> Option<String> {
+        self.session.as_ref().map(|session| session.described())
+    }
+
+    /// Whether the attempt came to an end; an error when it failed.
+    pub fn is_established(&mut self) -> io::Result<bool> {
+        if let Some(error) = self.socket.take_error()? {
+            return Err(error);
+        }
+        match self.socket.peer_addr() {
+            Err(e) if e.kind() == ErrorKind::NotConnected => return Ok(false),
+            outcome => drop(outcome?),
+        }
+        if self.session.is_none() {
+            return Ok(true);
+        }
+        self.flush()?;
+        let mut early = Vec::new();
+        self.receive(&mut early)?;
+        match &self.session {
+            Some(_) if self.ended => Err(io::Error::other("the server hung up during the TLS handshake")),
+            Some(session) => Ok(session.is_open() && session.outgoing().is_empty()),
+            None => Ok(true),
+        }
+    }
+
+    /// Appends what the receiver has sent. `false` when it has ended the connection.
+    pub fn receive(&mut self, into: &mut Vec<u8>) -> io::Result<bool> {
+        let mut buffer = [0u8; 16 * 1024];
+        for _ in 0..READS_MAX {
+            let n = match rustix::net::recv(&self.socket, &mut buffer[..], RecvFlags::DONTWAIT) {
+                Ok((0, _)) => {
+                    self.ended = true;
+                    break;
+                }
+                Ok((n, _)) => n,
+                Err(rustix::io::Errno::INTR) => continue,
+                Err(rustix::io::Errno::AGAIN) => break,
+                Err(error) => return Err(error.into()),
+            };
+            let received = buffer.get(..n).unwrap_or_default();
+            let Some(session) = &mut self.session else {
+                into.extend_from_slice(received);
+                continue;
+            };
+            match session.handshake(received) {
+                Ok(outcome) => self.ended |= outcome == Received::Closed,
+                Err(error) => {
+                    let _ = self.flush();
+                    return Err(io::Error::other(format!("TLS: {error}")));
+                }
+            }
+        }
+        if let Some(session) = &mut self.session
+            && session.is_open()
+        {
+            into.append(&mut session.take_early());
+        }
+        self.flush()?;
+        Ok(!self.ended)
+    }
+
+    /// Sends what can be sent without waiting; returns how much of both parts was taken.
+    pub fn send(&mut self, first: &[u8], second: &[u8]) -> io::Result<usize> {
+        let Some(session) = &mut self.session else {
+            let parts = [IoSlice::new(first), IoSlice::new(second)];
+            let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+            return match sendmsg(&self.socket, &parts, &mut SendAncillaryBuffer::default(), flags)? {
+                0 if !first.is_empty() || !second.is_empty() => Err(ErrorKind::WriteZero.into()),
+                n => Ok(n),
+            };
+        };
+        if session.outgoing().is_empty() {
+            for piece in first.chunks(PIECE_BYTES).chain(second.chunks(PIECE_BYTES)) {
+                session.encrypt(piece).map_err(io::Error::other)?;
+            }
+            self.flush()?;
+            // Encrypted, it cannot be taken back; whether it arrives is for the receiver to say.
+            return Ok(first.len() + second.len());
+        }
+        self.flush()?;
+        match self.is_clear() {
+            true => self.send(first, second),
+            false => Err(ErrorKind::WouldBlock.into()),
+        }
+    }
+
+    /// Nothing that was taken waits here.
+    pub fn is_clear(&self) -> bool {
+        self.session.as_ref().is_none_or(|session| session.outgoing().is_empty())
+    }
+
+    /// Sends what waits of an encrypted session.
+    pub fn flush(&mut self) -> io::Result<()> {
+        let Some(session) = &mut self.session else { return Ok(()) };
+        while !session.outgoing().is_empty() {
+            let flags = SendFlags::NOSIGNAL | SendFlags::DONTWAIT;
+            match rustix::net::send(&self.socket, session.outgoing(), flags) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(n) => session.sent(n),
+                Err(rustix::io::Errno::AGAIN) => return Ok(()),
+                Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the connection in order: unread input would make the kernel cut off what is still on its way.
+    pub fn close(mut self) {
+        if let Some(session) = &mut self.session {
+            session.close();
+            let _ = self.flush();
+        }
+        let _ = self.receive(&mut Vec::new());
+        let _ = self.socket.shutdown(Shutdown::Write);
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        // Fails only when it was never registered.
+        let _ = self.home.registry().deregister(&mut SourceFd(&self.socket.as_raw_fd()));
+    }
+}

@@ -1,0 +1,489 @@
+//! One sender's connection: greets it, reads its batches, tells it what was dealt with.
+
+use super::Rltp;
+use super::slab::{self, Found, Limits};
+use super::stream::{Claim, Superseded};
+use crate::sources::listener::{Accepted, Joined, Seat};
+use engine::reader::{Described, Input, SLAB_BYTES};
+use engine::source::Source;
+use engine::worker::{After, Port, PortContext};
+use engine::{Feed, Read, Wake};
+use mio::Token;
+use record::{Batch, Context};
+use std::io::ErrorKind;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use wire::rltp::{self, Hello, Welcome, code};
+
+/// A sender that has not said who it is by then is turned away.
+const HELLO_MAX: Duration = Duration::from_secs(10);
+/// When nothing else was said for so long, a ping is.
+const PING_EVERY: Duration = Duration::from_secs(10);
+/// A sender that is silent for so long is gone.
+const SILENCE_MAX: Duration = Duration::from_secs(60);
+/// Reads in one turn; then the worker's other connections have theirs.
+const TURN_READS: usize = 4;
+/// A read that brings this much shows a sender that is ahead of us.
+const BUSY_BYTES: usize = 64 * 1024;
+/// Bytes asked for at once where they come compressed: they will be several times as many.
+const PACKED_BYTES: usize = 48 * 1024;
+/// Room after the received bytes for text made on the way.
+const ARENA_BYTES: usize = 16 * 1024;
+/// Answers a sender leaves unread before it is hung up on.
+const ANSWERS_BYTES_MAX: usize = 64 * 1024;
+
+enum Phase {
+    Hello,
+    /// What an earlier connection of the stream brought comes before what this one brings.
+    Waiting(Welcome),
+    /// The sender is to say which numbering it begins.
+    Greeted,
+    /// The number of the next batch.
+    Open(u64),
+}
+
+pub struct RltpPort {
+    input: Box<dyn Input>,
+    accepted: Arc<Accepted>,
+    context: Arc<Context>,
+    described: Described,
+    rltp: Rltp,
+    limits: Limits,
+    feed: Feed,
+    waker: Arc<dyn Wake>,
+    phase: Phase,
+    claim: Option<Claim>,
+    /// The unfinished frame of the last read, or all that came of it so far in a batch's place.
+    tail: Vec<u8>,
+    partial: Option<Batch>,
+    /// Answers; `sent` bytes of them are gone.
+    out: Vec<u8>,
+    sent: usize,
+    /// The newest batch that the sender knows to be dealt with.
+    told: u64,
+    packs: bool,
+    began: Instant,
+    heard: Instant,
+    said: Instant,
+    /// Of the last message.
+    fed: Instant,
+    /// There is no credit, so nothing can be heard.
+    starved: bool,
+    queued: bool,
+    hung_up: bool,
+    failure: Option<String>,
+    _seat: Seat,
+}
+
+impl RltpPort {
+    pub fn new(connection: Joined, rltp: Rltp, cx: &PortContext, token: Token) -> RltpPort {
+        let Joined { input, source, accepted, context, described, seat } = connection;
+        source.counters.connections.add(1);
+        let now = Instant::now();
+        let payload_bytes_max = rltp.payload_bytes_max as usize;
+        RltpPort {
+            input,
+            limits: Limits { payload_bytes_max, framing: accepted.framing },
+            feed: Feed::new(source, accepted.window_messages, cx, token),
+            waker: cx.handle.waker(token),
+            accepted,
+            context,
+            described,
+            rltp,
+            phase: Phase::Hello,
+            claim: None,
+            tail: Vec::new(),
+            partial: None,
+            out: Vec::new(),
+            sent: 0,
+            told: 0,
+            packs: false,
+            began: now,
+            heard: now,
+            said: now,
+            fed: now,
+            starved: false,
+            queued: false,
+            hung_up: false,
+            failure: None,
+            _seat: seat,
+        }
+    }
+
+    fn fail(&mut self, text: impl ToString) -> After {
+        self.failure = Some(text.to_string());
+        After::Close
+    }
+
+    /// Says why before hanging up. The reason is short: there is room for it, or the peer does not listen.
+    fn refuse(&mut self, code: u16, text: String) -> After {
+        rltp::refuse(&mut self.out, code, &text);
+        let _ = self.flush();
+        self.fail(text)
+    }
+
+    fn superseded(&mut self) -> After {
+        let text = "a newer connection of the same stream has taken over";
+        self.refuse(code::SUPERSEDED, text.to_owned())
+    }
+
+    /// Sends what is to be said, as far as the peer takes it.
+    fn flush(&mut self) -> std::io::Result<()> {
+        loop {
+            let rest = self.out.get(self.sent..).unwrap_or_default();
+            let outcome = self.input.send(rest);
+            match outcome {
+                Ok(_) if rest.is_empty() => {
+                    self.out.clear();
+                    self.sent = 0;
+                    return Ok(());
+                }
+                Ok(n) => {
+                    self.sent += n;
+                    self.said = Instant::now();
+                }
+                Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(()),
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    /// The first word has to be all that was sent so far; the answer is awaited before anything else is.
+    fn hello(&mut self, bytes: &[u8]) -> After {
+        let hello = match rltp::read_hello(bytes) {
+            Ok(None) => return After::Idle,
+            Ok(Some(hello)) => hello,
+            Err(error) => return self.turned_away(&error),
+        };
+        self.out.extend_from_slice(&rltp::MAGIC);
+        let (oldest, newest) = rltp::VERSIONS;
+        if hello.oldest > newest || hello.newest < oldest {
+            self.feed.source.counters.rejected_connections.add(1);
+            let Hello { oldest: from, newest: to, .. } = hello;
+            let text = format!(
+                "versions {oldest} to {newest} of rltp are spoken here, the sender speaks {from} to {to}"
+            );
+            return self.refuse(code::VERSION, text);
+        }
+        let mut name = self.rltp.prefix.to_vec();
+        let id: String = hello.stream.iter().map(|byte| format!("{byte:02x}")).collect();
+        name.extend_from_slice(format!("{id}:{}", hello.lane).as_bytes());
+        let (claim, took) = Claim::new(&self.rltp.store, name, Arc::clone(&self.waker));
+        if took {
+            oplog::limited(
+                "rltp-takeover",
+                oplog::Level::Notice,
+                "A sender has come back before its last connection was gone",
+                &[("client", &self.described.client), ("stream", &id), ("connection", &hello.lane)],
+            );
+        }
+        self.claim = Some(claim);
+        self.packs = hello.packs;
+        self.phase = Phase::Waiting(Welcome {
+            version: newest.min(hello.newest),
+            packs: hello.packs,
+            payload_bytes_max: self.rltp.payload_bytes_max,
+            run: 0,
+            acknowledged: 0,
+        });
+        After::Again
+    }
+
+    fn turned_away(&mut self, error: &rltp::Error) -> After {
+        self.feed.source.counters.rejected_connections.add(1);
+        oplog::limited(
+            "rltp-foreign",
+            oplog::Level::Error,
+            "Connection refused, the peer does not speak rltp",
+            &[("client", &self.described.client), ("error", error)],
+        );
+        self.fail(error)
+    }
+
+    /// Tells the sender where to go on, once everything an earlier connection brought is dealt with.
+    fn greet(&mut self) -> Option<After> {
+        let Phase::Waiting(welcome) = &self.phase else { return None };
+        let settled = self.claim.as_ref().map_or(Err(Superseded), Claim::settled);
+        match settled {
+            Ok(Some((run, acknowledged))) => {
+                rltp::welcome(&mut self.out, &Welcome { run, acknowledged, ..*welcome });
+                self.phase = Phase::Greeted;
+                self.heard = Instant::now();
+                None
+            }
+            Ok(None) if self.hung_up => Some(self.fail("the sender has gone before it was its turn")),
+            Ok(None) => Some(After::Idle),
+            Err(Superseded) => Some(self.superseded()),
+        }
+    }
+
+    /// Reads once. `Err` says what the turn comes to.
+    fn step(&mut self, cx: &mut PortContext) -> Result<usize, After> {
+        self.starved = !self.feed.may_read();
+        if self.starved {
+            return Err(After::Idle);
+        }
+        let began = Instant::now();
+        let mut batch = self.partial.take().unwrap_or_else(|| {
+            let mut batch = cx.batch();
+            batch.text.extend_from_slice(&self.tail);
+            self.tail.clear();
+            batch
+        });
+        let slab = if self.packs { PACKED_BYTES } else { SLAB_BYTES };
+        let wanted = slab.max(self.missing(&batch.text));
+        batch.text.reserve(wanted + ARENA_BYTES);
+        let outcome = self.input.read(&mut batch.text, wanted);
+        let read = match outcome {
+            Ok(read) if read > 0 => read,
+            other => {
+                self.keep(batch, cx);
+                return Err(self.no_more(other));
+            }
+        };
+        self.heard = began;
+        if let Phase::Hello = self.phase {
+            let after = self.hello(&batch.text);
+            let taken = if let Phase::Hello = self.phase { 0 } else { rltp::HELLO_BYTES };
+            self.tail.extend_from_slice(batch.text.get(taken..).unwrap_or_default());
+            cx.recycle(batch);
+            return Err(after);
+        }
+        let messages = self.take(batch, read, began, cx)?;
+        if read < wanted && !self.hung_up && !self.input.always_ready() {
+            return Err(After::Idle);
+        }
+        Ok(messages)
+    }
+
+    /// What is missing of the frame whose beginning is here.
+    fn missing(&self, text: &[u8]) -> usize {
+        let bytes = match self.phase {
+            Phase::Open(_) => rltp::frame_bytes(text).unwrap_or_default(),
+            _ => 0,
+        };
+        bytes.min(self.limits.payload_bytes_max).saturating_sub(text.len())
+    }
+
+    /// Nothing is complete in it: the next read goes behind it. An empty one is not worth keeping.
+    fn keep(&mut self, batch: Batch, cx: &mut PortContext) {
+        match batch.text.is_empty() {
+            true => cx.recycle(batch),
+            false => self.partial = Some(batch),
+        }
+    }
+
+    fn no_more(&mut self, outcome: std::io::Result<usize>) -> After {
+        match outcome {
+            Ok(_) if self.partial.is_some() => self.fail("the sender has gone in the middle of a frame"),
+            Ok(_) => After::Close,
+            Err(error) => match error.kind() {
+                ErrorKind::WouldBlock => After::Idle,
+                ErrorKind::Interrupted => After::Again,
+                _ => self.fail(error),
+            },
+        }
+    }
+
+    /// Runs the complete frames of what was read; returns the number of messages.
+    fn take(
+        &mut self,
+        mut batch: Batch,
+        read: usize,
+        began: Instant,
+        cx: &mut PortContext,
+    ) -> Result<usize, After> {
+        let received = batch.text.len();
+        let expected = if let Phase::Open(next) = self.phase { Some(next) } else { None };
+        let (found, wrong) = slab::scan(&mut batch, expected, &self.limits);
+        if found.consumed == 0 && wrong.is_none() {
+            self.partial = Some(batch);
+            return Ok(0);
+        }
+        let Found { consumed, last, truncated, packed, start } = found;
+        self.packs = packed;
+        self.tail.extend_from_slice(batch.text.get(consumed..received).unwrap_or_default());
+        let messages = batch.records.len();
+        match last {
+            Some(sequence) => self.run(batch, Slab { sequence, read, truncated, began }, cx)?,
+            None => cx.recycle(batch),
+        }
+        if let Some(run) = start {
+            match self.claim.as_ref().map_or(Err(Superseded), |claim| claim.start(run)) {
+                Ok(acknowledged) => {
+                    self.phase = Phase::Open(acknowledged.wrapping_add(1));
+                    self.told = acknowledged;
+                }
+                Err(Superseded) => return Err(self.superseded()),
+            }
+            // What came behind it waits in the tail, and no event will tell of it.
+            if !self.tail.is_empty() && wrong.is_none() {
+                return self.again(cx);
+            }
+        }
+        match wrong {
+            None => Ok(messages),
+            Some(wrong) => {
+                oplog::limited(
+                    "rltp-wrong",
+                    oplog::Level::Error,
+                    "Invalid frame, closing the connection",
+                    &[("client", &self.described.client), ("error", &wrong)],
+                );
+                Err(self.refuse(code::PROTOCOL, wrong.to_string()))
+            }
+        }
+    }
+
+    /// Looks at the tail as if it had just been read.
+    fn again(&mut self, cx: &mut PortContext) -> Result<usize, After> {
+        let mut batch = cx.batch();
+        batch.text.extend_from_slice(&self.tail);
+        self.tail.clear();
+        let read = batch.text.len();
+        self.take(batch, read, Instant::now(), cx)
+    }
+
+    fn run(&mut self, mut batch: Batch, slab: Slab, cx: &mut PortContext) -> Result<(), After> {
+        let Slab { sequence, read, truncated, began } = slab;
+        let mark = match self.claim.as_ref().map_or(Err(Superseded), |claim| claim.mark(sequence)) {
+            Ok(mark) => mark,
+            Err(Superseded) => {
+                cx.recycle(batch);
+                return Err(self.superseded());
+            }
+        };
+        self.phase = Phase::Open(sequence.wrapping_add(1));
+        self.fed = began;
+        self.feed.source.counters.truncated.add(truncated as usize);
+        batch.contexts.push(Arc::clone(&self.context));
+        // What came compressed takes the room it has now.
+        let read =
+            Read { bytes: batch.text.len(), busy: read >= BUSY_BYTES || self.packs, began, mark: Some(mark) };
+        self.feed.run_marked(batch, read, cx);
+        Ok(())
+    }
+
+    fn work(&mut self, cx: &mut PortContext) -> After {
+        let mut fetched = 0;
+        for _ in 0..TURN_READS {
+            if let Some(after) = self.greet() {
+                return after;
+            }
+            match self.step(cx) {
+                Ok(messages) => {
+                    fetched += messages;
+                    if self.accepted.fetch_limit.is_some_and(|limit| fetched >= limit) {
+                        break;
+                    }
+                }
+                Err(After::Again) => {}
+                Err(after) => return after,
+            }
+        }
+        After::Again
+    }
+
+    /// The end of a turn: tells the sender what is dealt with by now.
+    fn answer(&mut self, after: After) -> After {
+        let mut after = after;
+        if let Some(claim) = &self.claim {
+            match (claim.leave(), &self.phase) {
+                (Ok((acknowledged, _)), Phase::Open(_)) if acknowledged != self.told => {
+                    rltp::ack(&mut self.out, acknowledged);
+                    self.told = acknowledged;
+                }
+                // It was dealt with between the look and now, and nobody will say so again.
+                (Ok((_, true)), Phase::Waiting(_)) => after = After::Again,
+                (Ok(_), _) => {}
+                (Err(Superseded), _) => return self.superseded(),
+            }
+        }
+        if let Err(error) = self.flush() {
+            return self.fail(error);
+        }
+        match self.out.len().saturating_sub(self.sent) > ANSWERS_BYTES_MAX {
+            true => self.fail("the sender does not read what it is told"),
+            false => after,
+        }
+    }
+}
+
+/// How a slab was read.
+struct Slab {
+    sequence: u64,
+    read: usize,
+    truncated: u64,
+    began: Instant,
+}
+
+impl Port for RltpPort {
+    fn turn(&mut self, cx: &mut PortContext) -> After {
+        if let Some(claim) = &self.claim {
+            claim.attend();
+        }
+        match self.work(cx) {
+            After::Close => After::Close,
+            after => self.answer(after),
+        }
+    }
+
+    fn queued(&mut self) -> &mut bool {
+        &mut self.queued
+    }
+
+    fn hung_up(&mut self) {
+        self.hung_up = true;
+    }
+
+    fn tick(&mut self, now: Instant) -> bool {
+        let is_open = matches!(self.phase, Phase::Greeted | Phase::Open(_));
+        let silence = now.saturating_duration_since(self.heard);
+        let too_long = match self.phase {
+            Phase::Hello => (now.saturating_duration_since(self.began) >= HELLO_MAX)
+                .then_some("it did not say who it is in time"),
+            _ if self.starved || !is_open => None,
+            _ => (silence >= SILENCE_MAX).then_some("the sender is silent"),
+        };
+        let idle = self.accepted.idle_timeout.filter(|_| is_open && !self.starved);
+        let too_long = match idle {
+            Some(limit) if now.saturating_duration_since(self.fed) >= limit => Some("idle-timeout() passed"),
+            _ => too_long,
+        };
+        if let Some(text) = too_long {
+            if matches!(self.phase, Phase::Hello) {
+                self.feed.source.counters.rejected_connections.add(1);
+            }
+            self.failure = Some(text.to_owned());
+            return false;
+        }
+        if self.claim.is_some() && now.saturating_duration_since(self.said) >= PING_EVERY {
+            rltp::ping(&mut self.out);
+            if let Err(error) = self.flush() {
+                self.failure = Some(error.to_string());
+                return false;
+            }
+        }
+        true
+    }
+
+    fn closed(&mut self, cx: &mut PortContext) {
+        self.claim = None;
+        self.input.deregister(cx.handle.registry());
+        let source = &self.feed.source;
+        source.counters.connections.sub(1);
+        let Described { fd, client, local } = &self.described;
+        let text = "Syslog connection closed";
+        match &self.failure {
+            Some(error) => {
+                oplog::notice(text, &[("fd", fd), ("client", client), ("local", local), ("error", error)]);
+            }
+            None => oplog::notice(text, &[("fd", fd), ("client", client), ("local", local)]),
+        }
+    }
+
+    fn source(&self) -> Option<&Arc<Source>> {
+        Some(&self.feed.source)
+    }
+}

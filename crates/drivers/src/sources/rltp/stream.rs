@@ -1,0 +1,298 @@
+//! What is known of a sender's stream: the batches under way, and the newest one before which everything is dealt with. Outlives the
+//! connection, and through the state file the process, so that a sender that comes back is told what need not be sent again.
+
+use engine::{Acknowledge, Mark, Wake};
+use parking_lot::Mutex;
+use state::Store;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, OnceLock, Weak};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A stream that was not heard of for so long is forgotten.
+const KEPT_SECONDS: u64 = 30 * 86_400;
+/// Streams one source remembers; of more, those heard of last.
+const STREAMS_MAX: usize = 10_000;
+
+/// Lives as long as a connection of it or a batch from it.
+pub struct Stream {
+    store: Arc<Store>,
+    /// In the state file.
+    name: Vec<u8>,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    /// The sender's numbering, and the newest batch of it up to which all are dealt with.
+    run: u64,
+    acknowledged: u64,
+    /// The number of the mark at the front of `waiting`.
+    first: u64,
+    /// Batches under way, by their sequence, and whether they are dealt with.
+    waiting: VecDeque<(u64, bool)>,
+    /// Connections so far; the last one has the stream.
+    claims: u64,
+    owner: Option<Owner>,
+}
+
+struct Owner {
+    waker: Arc<dyn Wake>,
+    /// It is in its turn, or will have one: it looks by itself.
+    attended: bool,
+}
+
+type Live = Mutex<HashMap<(usize, Vec<u8>), Weak<Stream>>>;
+
+fn live() -> &'static Live {
+    static LIVE: OnceLock<Live> = OnceLock::new();
+    LIVE.get_or_init(Live::default)
+}
+
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// As in the state file: version, numbering, acknowledged, seconds since 1970.
+fn encode(run: u64, acknowledged: u64) -> [u8; 25] {
+    let mut value = [1; 25];
+    let numbers = [run, acknowledged, now()].map(u64::to_le_bytes);
+    value.iter_mut().skip(1).zip(numbers.as_flattened()).for_each(|(to, from)| *to = *from);
+    value
+}
+
+fn decode(value: &[u8]) -> Option<[u64; 3]> {
+    let (version, numbers) = value.split_first()?;
+    let (numbers, rest) = numbers.as_chunks::<8>();
+    let numbers = <&[[u8; 8]; 3]>::try_from(numbers).ok()?;
+    (*version == 1 && rest.is_empty()).then(|| numbers.map(u64::from_le_bytes))
+}
+
+impl Stream {
+    fn open(store: &Arc<Store>, name: Vec<u8>) -> Arc<Stream> {
+        let key = (Arc::as_ptr(store) as usize, name.clone());
+        let mut live = live().lock();
+        if let Some(stream) = live.get(&key).and_then(Weak::upgrade) {
+            return stream;
+        }
+        let [run, acknowledged, _] = store.get(&name).and_then(|value| decode(&value)).unwrap_or_default();
+        let inner = Mutex::new(Inner { run, acknowledged, ..Inner::default() });
+        let stream = Arc::new(Stream { store: Arc::clone(store), name, inner });
+        live.insert(key, Arc::downgrade(&stream));
+        stream
+    }
+
+    /// Forgets streams that are old or too many.
+    pub fn prune(store: &Store, prefix: &[u8]) {
+        let now = now();
+        let seen = |value: &[u8]| decode(value).map_or(0, |[.., seen]| seen);
+        let mut known: Vec<(u64, Vec<u8>)> =
+            store.with_prefix(prefix).into_iter().map(|(name, value)| (seen(&value), name)).collect();
+        known.sort_unstable_by(|a, b| b.cmp(a));
+        let is_old = |seen: u64| seen.saturating_add(KEPT_SECONDS) < now;
+        for (_, name) in known
+            .iter()
+            .enumerate()
+            .filter(|(at, (seen, _))| *at >= STREAMS_MAX || is_old(*seen))
+            .map(|(_, known)| known)
+        {
+            store.remove(name);
+        }
+    }
+
+    fn note(&self, inner: &Inner) {
+        self.store.put(&self.name, &encode(inner.run, inner.acknowledged));
+    }
+}
+
+impl Acknowledge for Stream {
+    fn done(&self, number: u64) {
+        let mut inner = self.inner.lock();
+        if let Some(at) = number.checked_sub(inner.first)
+            && let Some(batch) = inner.waiting.get_mut(at as usize)
+        {
+            batch.1 = true;
+        }
+        let mut moved = false;
+        while let Some((sequence, true)) = inner.waiting.front().copied() {
+            inner.waiting.pop_front();
+            inner.first += 1;
+            inner.acknowledged = sequence;
+            moved = true;
+        }
+        if !moved {
+            return;
+        }
+        self.note(&inner);
+        let waker = inner.owner.as_mut().filter(|owner| !owner.attended).map(|owner| {
+            owner.attended = true;
+            Arc::clone(&owner.waker)
+        });
+        drop(inner);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        let key = (Arc::as_ptr(&self.store) as usize, std::mem::take(&mut self.name));
+        let mut live = live().lock();
+        // Another one may have taken the place already.
+        if live.get(&key).is_some_and(|stream| stream.strong_count() == 0) {
+            live.remove(&key);
+        }
+    }
+}
+
+/// Another connection has the stream now.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Superseded;
+
+/// One connection's hold on its stream. The newest connection has it: what an older one still brings is not taken.
+pub struct Claim {
+    stream: Arc<Stream>,
+    number: u64,
+}
+
+impl Claim {
+    /// Takes the stream over. `waker` gives the connection a turn when something happened to it. Whether another connection had it comes too.
+    pub fn new(store: &Arc<Store>, name: Vec<u8>, waker: Arc<dyn Wake>) -> (Claim, bool) {
+        let stream = Stream::open(store, name);
+        let mut inner = stream.inner.lock();
+        inner.claims += 1;
+        let number = inner.claims;
+        let before = inner.owner.replace(Owner { waker, attended: true });
+        drop(inner);
+        let had = before.is_some();
+        if let Some(before) = before {
+            before.waker.wake();
+        }
+        (Claim { stream, number }, had)
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut Inner) -> T) -> Result<T, Superseded> {
+        let mut inner = self.stream.inner.lock();
+        if inner.claims == self.number { Ok(act(&mut inner)) } else { Err(Superseded) }
+    }
+
+    /// The connection's turn begins: it need not be woken.
+    pub fn attend(&self) {
+        let _ = self.with(|inner| inner.owner.iter_mut().for_each(|owner| owner.attended = true));
+    }
+
+    /// The turn ends. The newest batch that is dealt with by now, and whether nothing is under way.
+    pub fn leave(&self) -> Result<(u64, bool), Superseded> {
+        self.with(|inner| {
+            inner.owner.iter_mut().for_each(|owner| owner.attended = false);
+            (inner.acknowledged, inner.waiting.is_empty())
+        })
+    }
+
+    /// Numbering and newest batch dealt with; `None` while batches of an earlier connection are under way, which have to come before those
+    /// of this one.
+    pub fn settled(&self) -> Result<Option<(u64, u64)>, Superseded> {
+        self.with(|inner| inner.waiting.is_empty().then_some((inner.run, inner.acknowledged)))
+    }
+
+    /// The sender begins with this numbering: the newest batch of it that is dealt with.
+    pub fn start(&self, run: u64) -> Result<u64, Superseded> {
+        self.with(|inner| {
+            if inner.run != run {
+                (inner.run, inner.acknowledged) = (run, 0);
+            }
+            self.stream.note(inner);
+            inner.acknowledged
+        })
+    }
+
+    /// Everything up to this batch is under way. Not to be dropped under a lock of the stream.
+    pub fn mark(&self, sequence: u64) -> Result<Mark, Superseded> {
+        self.with(|inner| {
+            let number = inner.first + inner.waiting.len() as u64;
+            inner.waiting.push_back((sequence, false));
+            Mark::new(Arc::clone(&self.stream) as Arc<dyn Acknowledge>, number)
+        })
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let _ = self.with(|inner| inner.owner = None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[derive(Default)]
+    struct Woken(AtomicUsize);
+    impl Wake for Woken {
+        fn wake(&self) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    fn claim(store: &Arc<Store>) -> (Claim, Arc<Woken>) {
+        let woken = Arc::new(Woken::default());
+        (Claim::new(store, b"rltp/a".to_vec(), woken.clone()).0, woken)
+    }
+
+    fn woken(woken: &Woken) -> usize {
+        woken.0.load(Ordering::SeqCst)
+    }
+
+    #[test]
+    fn what_is_dealt_with_moves_in_order_and_is_kept() {
+        let store = Arc::new(Store::in_memory());
+        let (one, wakes) = claim(&store);
+        assert_eq!((one.settled(), one.start(7)), (Ok(Some((0, 0))), Ok(0)));
+        let marks = [3, 5, 6].map(|sequence| one.mark(sequence).expect("mine"));
+        assert_eq!(one.leave(), Ok((0, false)));
+        let [first, second, third] = marks;
+        drop(second);
+        assert_eq!((one.leave(), woken(&wakes)), (Ok((0, false)), 0));
+        drop(first);
+        assert_eq!((one.leave(), woken(&wakes)), (Ok((5, false)), 1));
+        one.attend();
+        drop(third);
+        assert_eq!((one.leave(), woken(&wakes)), (Ok((6, true)), 1), "it is in its turn");
+        drop(one);
+        let (again, _) = claim(&store);
+        assert_eq!((again.settled(), again.start(7)), (Ok(Some((7, 6))), Ok(6)));
+        assert_eq!((again.start(8), again.settled()), (Ok(0), Ok(Some((8, 0)))));
+    }
+
+    #[test]
+    fn a_newer_connection_waits_for_what_the_older_one_brought_and_takes_no_more_from_it() {
+        let store = Arc::new(Store::in_memory());
+        let (old, wakes) = claim(&store);
+        old.start(7).expect("mine");
+        let mark = old.mark(1).expect("mine");
+        let (new, new_wakes) = claim(&store);
+        assert_eq!(woken(&wakes), 1);
+        assert!(old.mark(2).is_err() && old.leave() == Err(Superseded));
+        drop(old);
+        assert_eq!(new.settled(), Ok(None));
+        new.leave().expect("mine");
+        drop(mark);
+        assert_eq!((new.settled(), woken(&new_wakes)), (Ok(Some((7, 1))), 1));
+    }
+
+    #[test]
+    fn old_streams_are_forgotten() {
+        let store = Store::in_memory();
+        store.put(b"p/new", &encode(1, 2));
+        let mut old = encode(1, 2);
+        old[17..].copy_from_slice(&(now() - KEPT_SECONDS - 10).to_le_bytes());
+        store.put(b"p/old", &old);
+        store.put(b"q/old", &old);
+        Stream::prune(&store, b"p/");
+        assert_eq!(
+            store.with_prefix(b"").into_iter().map(|(n, _)| n).collect::<Vec<_>>(),
+            [b"p/new", b"q/old"]
+        );
+    }
+}
