@@ -6,6 +6,7 @@ use crate::receiver::{RECEIVERS, Receiver};
 use loggen::message::Body;
 
 pub mod aim;
+mod datagram;
 mod files;
 mod processing;
 mod secure;
@@ -23,8 +24,8 @@ pub enum Feed {
     /// The whole input waits in the receiver's socket buffer before the receiver may run: the sender takes no CPU
     /// from it, what a machine with few cores needs to show how far a receiver scales.
     Prepared,
-    /// One UDP sender at a fixed rate, for the run's UDP time.
-    Udp { per_second: u32 },
+    /// UDP at a fixed rate of all senders together, for the run's UDP time; with `so-rcvbuf()` or without.
+    Udp { per_second: u32, receive_bytes: Option<u64> },
     /// Files that are there all at once; `connections` is their number.
     Files(Layout),
 }
@@ -110,34 +111,40 @@ const PLAIN: Case = Case {
     aims: &[],
 };
 
-const COUNT: usize = transport::CASES.len() + processing::CASES.len() + files::COUNT + secure::COUNT;
+/// In the order they are run and reported.
+const TABLES: [&[Case]; 5] =
+    [&transport::CASES, &processing::CASES, &files::CASES, &secure::CASES, &datagram::CASES];
+
+const COUNT: usize = {
+    let (mut count, mut table) = (0, 0);
+    while table < TABLES.len() {
+        count += TABLES[table].len();
+        table += 1;
+    }
+    count
+};
 
 static ALL_CASES: [Case; COUNT] = {
     let mut all = [PLAIN; COUNT];
-    let mut at = 0;
+    let (mut at, mut table, mut row) = (0, 0, 0);
     while at < COUNT {
-        all[at] = if at < transport::CASES.len() {
-            transport::CASES[at]
-        } else if at < COUNT - files::COUNT - secure::COUNT {
-            processing::CASES[at - transport::CASES.len()]
-        } else if at < COUNT - secure::COUNT {
-            files::CASES[at - (COUNT - files::COUNT - secure::COUNT)]
-        } else {
-            secure::CASES[at - (COUNT - secure::COUNT)]
-        };
-        at += 1;
+        if row == TABLES[table].len() {
+            (table, row) = (table + 1, 0);
+            continue;
+        }
+        all[at] = TABLES[table][row];
+        (at, row) = (at + 1, row + 1);
     }
     all
 };
 
-/// In the order they are run and reported.
 pub static CASES: &[Case] = &ALL_CASES;
 
 impl Case {
     /// Messages to send when the run has `messages` per case and `udp_seconds` of UDP.
     pub fn messages(&self, messages: u64, udp_seconds: u64) -> u64 {
         match self.input.feed {
-            Feed::Udp { per_second } => u64::from(per_second) * udp_seconds,
+            Feed::Udp { per_second, .. } => u64::from(per_second) * udp_seconds,
             _ => ((messages as f64 * self.input.share) as u64).max(self.input.connections as u64),
         }
     }
@@ -225,7 +232,7 @@ mod tests {
     fn amounts() {
         let case = |name| CASES.iter().find(|case| case.name == name).unwrap();
         assert_eq!(case("tcp-1").messages(500_000, 60), 500_000);
-        assert_eq!(case("udp").messages(500_000, 60), 4_020_000);
+        assert_eq!(case("udp-512").messages(500_000, 60), 4_020_000);
         assert_eq!(case("memory-1000").messages(10, 60), 1000);
     }
 }

@@ -27,7 +27,9 @@ pub fn arguments(case: &Case, port: u16, messages: u64) -> Vec<OsString> {
     match input.feed {
         Feed::Tcp | Feed::Prepared => words.push("--perf".into()),
         Feed::Paced { per_second } => words.push(format!("--rate={per_second}")),
-        Feed::Udp { per_second } => words.push(format!("--rate={per_second}")),
+        Feed::Udp { per_second, .. } => {
+            words.push(format!("--rate={}", f64::from(per_second) / input.connections as f64));
+        }
         // Nobody sends.
         Feed::Files(_) => {}
     }
@@ -128,7 +130,8 @@ mod tests {
         };
         assert!(words("tcp-100").contains("--active-connections=100 --total=1000 --perf --stream"));
         assert!(words("ietf-1").contains("--syslog-proto 127.0.0.1 514"));
-        assert!(words("udp").contains("--size=512") && words("udp").contains("--rate=67000 --dgram"));
+        assert!(words("udp-512").contains("--size=512") && words("udp-512").contains("--rate=67000 --dgram"));
+        assert!(words("udp-300k-8").contains("--active-connections=8 --total=1000 --rate=37500 --dgram"));
         assert!(words("hosts-10").contains("--hosts=10"));
         assert!(words("tls-10").contains("--use-ssl") && !words("tcp-10").contains("--use-ssl"));
     }

@@ -59,4 +59,9 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "The configuration works, but not as it looks: without ca-file() and ca-dir() no certificate is trusted, and cipher suites \
          that are not available are left out.",
     ),
+    (
+        "D0130",
+        "wrong spoof-source()",
+        "Only datagrams can be sent in the name of another sender: transport(udp), or udp() and udp6().",
+    ),
 ];

@@ -31,6 +31,7 @@ pub const ALL: &[&Component] = &[
     &sources::TCP6,
     &sources::UDP,
     &sources::UDP6,
+    &sources::UDP_BALANCER,
     &sources::UNIX_DGRAM,
     &sources::UNIX_STREAM,
     &sources::WILDCARD_FILE,

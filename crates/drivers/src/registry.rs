@@ -12,6 +12,7 @@ pub static REGISTRY: Registry = Registry {
         (&st::TCP6, s::network::tcp6),
         (&st::UDP, s::network::udp),
         (&st::UDP6, s::network::udp6),
+        (&st::UDP_BALANCER, s::network::udp_balancer),
         (&st::UNIX_STREAM, s::unix::unix_stream),
         (&st::UNIX_DGRAM, s::unix::unix_dgram),
         (&st::FILE, s::file::build),

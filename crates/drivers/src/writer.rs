@@ -1,6 +1,7 @@
 //! How a writer destination makes lines of messages: its template or default layout, and the options that shape the result.
 
 mod own;
+pub mod sender;
 mod shape;
 mod suppress;
 
@@ -124,7 +125,12 @@ impl Writer {
         let mut room = self.spare.lock().pop().unwrap_or_default();
         self.template.render_selection(batch, selection, render, &mut room.bytes, &mut room.ends);
         render.seqnum = None;
-        let truncated = self.shape_all(&room, chunk);
+        let truncated = match self.envelope {
+            Envelope::Sender { ipv6, bytes_max } => {
+                self.shape_with_senders((ipv6, bytes_max), batch, selection, &room, chunk)
+            }
+            _ => self.shape_all(&room, chunk),
+        };
         room.clear();
         self.spare.lock().push(room);
         truncated

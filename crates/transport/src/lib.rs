@@ -4,13 +4,17 @@ pub mod mmsg;
 mod names;
 mod options;
 mod perms;
+pub mod receive;
 mod resolver;
+mod reuseport;
 mod socket;
+mod spoof;
 
 pub use names::{local_host_name, service_port};
-pub use options::{SocketOptions, raise_receive_buffer};
+pub use options::SocketOptions;
 pub use perms::{Ownership, apply_ownership, create_parents};
 pub use resolver::{DnsOptions, NameUse, Resolver};
 pub use socket::{
     bind_udp, bind_unix_datagram, connect_tcp, connect_udp, listen_tcp, listen_unix, resolve_target,
 };
+pub use spoof::{Spoofer, may_spoof};

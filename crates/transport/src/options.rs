@@ -14,6 +14,8 @@ pub struct SocketOptions {
     pub so_broadcast: bool,
     pub so_keepalive: bool,
     pub so_reuseport: bool,
+    /// `ebpf(reuseport(sockets(n)))`: what arrives is spread at random over so many sockets of one port, this one among them.
+    pub spread_over: Option<u32>,
     /// 1..=255.
     pub ip_ttl: Option<u32>,
     pub ip_tos: Option<u32>,
@@ -33,7 +35,7 @@ impl SocketOptions {
             result.map_err(|e| io::Error::new(e.kind(), format!("{name}: {e}")))
         };
         if let Some(bytes) = self.so_rcvbuf {
-            named("so-rcvbuf()", set_receive_buffer(socket, bytes))?;
+            named("so-rcvbuf()", crate::receive::set(socket, bytes))?;
         }
         if let Some(bytes) = self.so_sndbuf {
             named("so-sndbuf()", socket.set_send_buffer_size(bytes))?;
@@ -41,7 +43,7 @@ impl SocketOptions {
         if self.so_broadcast {
             named("so-broadcast()", socket.set_broadcast(true))?;
         }
-        if self.so_reuseport {
+        if self.so_reuseport || self.spread_over.is_some() {
             named("so-reuseport()", socket.set_reuse_port(true))?;
         }
         if let Some(ttl) = self.ip_ttl {
@@ -64,6 +66,15 @@ impl SocketOptions {
         Ok(())
     }
 
+    /// Sets what has to be set after bind().
+    pub fn apply_bound(&self, socket: &Socket) -> io::Result<()> {
+        match self.spread_over {
+            Some(sockets) => crate::reuseport::spread_at_random(socket, sockets)
+                .map_err(|e| io::Error::new(e.kind(), format!("ebpf(reuseport()): {e}"))),
+            None => Ok(()),
+        }
+    }
+
     /// Sets what belongs to an established TCP connection.
     pub fn apply_keepalive(&self, socket: &socket2::SockRef<'_>) -> io::Result<()> {
         if !self.so_keepalive {
@@ -80,35 +91,5 @@ impl SocketOptions {
             keepalive = keepalive.with_retries(probes);
         }
         socket.set_tcp_keepalive(&keepalive)
-    }
-}
-
-/// Beyond the system's limit where we may (CAP_NET_ADMIN), up to it otherwise.
-fn set_receive_buffer(socket: &Socket, bytes: usize) -> io::Result<()> {
-    if nix::sys::socket::setsockopt(socket, nix::sys::socket::sockopt::RcvBufForce, &bytes).is_ok() {
-        return Ok(());
-    }
-    socket.set_recv_buffer_size(bytes)?;
-    // The kernel reports twice what it grants.
-    let granted = socket.recv_buffer_size()? / 2;
-    if granted < bytes {
-        oplog::warning(
-            "The kernel granted a smaller receive buffer than so-rcvbuf() asks for; raise sysctl net.core.rmem_max",
-            &[("asked", &bytes), ("granted", &granted)],
-        );
-    }
-    Ok(())
-}
-
-/// Receive buffer of UDP sockets when so-rcvbuf() is not given: a quarter of a second at 300,000 small datagrams a second.
-const UDP_RECEIVE_BYTES: usize = 64 * 1024 * 1024;
-
-/// Makes the receive buffer as large as the system allows.
-pub fn raise_receive_buffer(socket: &impl std::os::fd::AsFd) {
-    use nix::sys::socket::{setsockopt, sockopt};
-    let fd = socket.as_fd();
-    if setsockopt(&fd, sockopt::RcvBufForce, &UDP_RECEIVE_BYTES).is_err() {
-        // Without the privilege the kernel gives as much as net.core.rmem_max says, and takes that for success.
-        let _ = setsockopt(&fd, sockopt::RcvBuf, &UDP_RECEIVE_BYTES);
     }
 }

@@ -27,6 +27,7 @@ pub fn listen_tcp(
         socket.set_only_v6(false)?;
     }
     socket.bind(&address.into())?;
+    options.apply_bound(&socket)?;
     socket.listen(backlog)?;
     Ok(socket.into())
 }
@@ -40,6 +41,7 @@ pub fn bind_udp(address: SocketAddr, options: &SocketOptions) -> io::Result<std:
         socket.set_only_v6(false)?;
     }
     socket.bind(&address.into())?;
+    options.apply_bound(&socket)?;
     join(&socket, address.ip(), options)?;
     Ok(socket.into())
 }
@@ -77,6 +79,18 @@ pub fn connect_tcp(
     }
 }
 
+/// Datagrams to a group live as long as ip-ttl() says: multicast has an option of its own for it. They leave through interface(), to
+/// which the socket is bound.
+pub(crate) fn prepare_multicast(socket: &Socket, target: IpAddr, options: &SocketOptions) -> io::Result<()> {
+    if !target.is_multicast() {
+        return Ok(());
+    }
+    if let Some(ttl) = options.ip_ttl {
+        if target.is_ipv6() { socket.set_multicast_hops_v6(ttl)? } else { socket.set_multicast_ttl_v4(ttl)? }
+    }
+    Ok(())
+}
+
 /// A UDP socket that sends to one address.
 pub fn connect_udp(
     target: SocketAddr,
@@ -88,7 +102,14 @@ pub fn connect_udp(
         socket.set_reuse_address(true)?;
         socket.bind(&from.into())?;
     }
-    socket.connect(&target.into())?;
+    prepare_multicast(&socket, target.ip(), options)?;
+    socket.connect(&target.into()).map_err(|error| match error.kind() {
+        // The kernel says no more than "permission denied".
+        io::ErrorKind::PermissionDenied if !options.so_broadcast && target.is_ipv4() => {
+            io::Error::new(error.kind(), format!("{error}; if this is a broadcast address, add so-broadcast(yes)"))
+        }
+        _ => error,
+    })?;
     Ok(socket.into())
 }
 

@@ -6,7 +6,7 @@ use crate::cases::Input;
 use crate::files::Layout;
 use crate::receiver::Receiver;
 
-pub(super) const COUNT: usize = 11;
+const COUNT: usize = 11;
 
 /// Of published tables the best, 180,000 messages a second of one core, ten times over: 0.55 us.
 const AIMS: &[Aim] = &[Aim::CpuUs(0.55)];

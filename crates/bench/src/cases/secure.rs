@@ -4,7 +4,7 @@ use super::aim::Aim;
 use super::{Case, Input, ONE, PLAIN};
 use crate::receiver::Receiver;
 
-pub(super) const COUNT: usize = 2;
+const COUNT: usize = 2;
 
 /// The floor does not decrypt, and what is installed of rsyslog has no TLS.
 const WITH_TLS: &[Receiver] = &[Receiver::Penstock, Receiver::SyslogNg, Receiver::SyslogNgTuned];

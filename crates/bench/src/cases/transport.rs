@@ -4,7 +4,7 @@ use super::aim::Aim;
 use super::{Case, Feed, Input, ONE, OWN, PLAIN, Path, TEN};
 use crate::receiver::Receiver;
 
-const COUNT: usize = 26;
+const COUNT: usize = 25;
 
 /// Plain TCP to one file is what everything else is compared with.
 const PLAIN_AIMS: &[Aim] = &[
@@ -159,13 +159,6 @@ pub(super) const CASES: [Case; COUNT] = [
         input: tcp(100),
         receivers: OWN,
         aims: &[Aim::Within { case: "sharing-off", share: 0.02 }],
-        ..PLAIN
-    },
-    Case {
-        name: "udp",
-        about: "one UDP sender, 512 bytes, 67 000 a second, default settings",
-        input: Input { feed: Feed::Udp { per_second: 67_000 }, size: 512, ..ONE },
-        aims: &[Aim::NothingLost],
         ..PLAIN
     },
     Case {

@@ -1,6 +1,6 @@
 //! Cases in rsyslog's language, where it has an equal.
 
-use crate::cases::{Case, Path};
+use crate::cases::{Case, Feed, Path};
 use crate::place::Place;
 
 /// What cannot be said in rsyslog without a script of another kind is left out.
@@ -13,7 +13,14 @@ pub fn text(case: &Case, place: &Place) -> Result<String, String> {
     let mut text = format!("global(workDirectory=\"{root}\")\n");
     if case.is_udp() {
         text.push_str("module(load=\"imudp\")\n");
-        text.push_str(&format!("input(type=\"imudp\" address=\"127.0.0.1\" port=\"{}\")\n", place.port));
+        let buffer = match case.input.feed {
+            Feed::Udp { receive_bytes: Some(bytes), .. } => format!(" rcvbufSize=\"{bytes}\""),
+            _ => String::new(),
+        };
+        text.push_str(&format!(
+            "input(type=\"imudp\" address=\"127.0.0.1\" port=\"{}\"{buffer})\n",
+            place.port
+        ));
     } else {
         text.push_str("module(load=\"imptcp\")\n");
         // Its default backlog of 5 would make a sender with many connections wait for SYN retries.

@@ -78,8 +78,11 @@ fn source(case: &Case, place: &Place, tuned: bool) -> String {
     let driver = if case.input.ietf { "syslog" } else { "network" };
     let mut options = vec![format!("ip(\"127.0.0.1\") port({})", place.port)];
     match case.input.feed {
-        // Default settings are what the UDP case is about.
-        Feed::Udp { .. } => options.push("transport(\"udp\")".into()),
+        // Default settings are what some of the UDP cases are about.
+        Feed::Udp { receive_bytes, .. } => {
+            options.push("transport(\"udp\")".into());
+            options.extend(receive_bytes.map(|bytes| format!("so-rcvbuf({bytes})")));
+        }
         feed => {
             let way = if case.input.secure { "tls" } else { "tcp" };
             options.push(format!("transport(\"{way}\") max-connections({})", case.input.connections));

@@ -1,8 +1,9 @@
-//! A connected datagram socket, UDP or unix: many messages in one call, one datagram each.
+//! A connected datagram socket, UDP or unix: many messages in one call, one datagram each; in the name of their senders if asked for.
 
 use super::single::Place;
 use super::stream::Unreachable;
 use super::target::{Address, Connect, Lookup, Next, Route};
+use crate::writer::sender;
 use engine::ledger::Reason;
 use engine::{Chunk, Progress, Sink, Status, WorkerHandle};
 use mio::Interest;
@@ -11,9 +12,11 @@ use rustix::io::Errno;
 use socket2::Socket;
 use std::collections::VecDeque;
 use std::io;
+use std::net::SocketAddr;
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use transport::Spoofer;
 
 /// The system has no buffers for now: no event will say when it has.
 const BUFFER_WAIT: Duration = Duration::from_millis(10);
@@ -23,12 +26,53 @@ const REFUSED_MAX: usize = 16;
 pub struct DatagramOptions {
     pub connect: Connect,
     pub time_reopen: Duration,
+    /// Messages stand behind the addresses of their senders ([`crate::writer::Envelope::Sender`]).
+    pub spoof_source: bool,
 }
 
 enum State {
     Idle,
     Waiting(Instant),
-    Open(Socket, Address),
+    Open(Link),
+}
+
+struct Link {
+    socket: Socket,
+    /// With spoof-source(): for messages whose senders are known.
+    spoofer: Option<Spoofer>,
+    address: Address,
+}
+
+impl Link {
+    fn open(options: &DatagramOptions, address: Address) -> io::Result<Link> {
+        let socket = options.connect.datagram(&address)?;
+        let spoofer = match &address {
+            Address::Inet(to) if options.spoof_source => Some(Spoofer::open(*to, &options.connect.socket)?),
+            _ => None,
+        };
+        Ok(Link { socket, spoofer, address })
+    }
+
+    /// Sends messages from the front of a chunk; how many, and their bytes. An error concerns the first.
+    fn send(&self, chunk: &Chunk) -> io::Result<(usize, usize)> {
+        let Some(spoofer) = &self.spoofer else {
+            let sent = transport::mmsg::send_many(self.socket.as_fd(), chunk.iter())?;
+            return Ok((sent, chunk.iter().take(sent).map(<[u8]>::len).sum()));
+        };
+        let messages = || chunk.iter().map(sender::take);
+        let is_spoofed = |from: &Option<SocketAddr>| from.is_some_and(|from| spoofer.can(from));
+        let sent = match messages().next() {
+            Some((from, _)) if is_spoofed(&from) => {
+                let named = messages().take_while(|(from, _)| is_spoofed(from));
+                spoofer.send_many(named.filter_map(|(from, body)| Some((from?, body))))?
+            }
+            _ => {
+                let own = messages().take_while(|(from, _)| !is_spoofed(from)).map(|(_, body)| body);
+                transport::mmsg::send_many(self.socket.as_fd(), own)?
+            }
+        };
+        Ok((sent, messages().take(sent).map(|(_, body)| body.len()).sum()))
+    }
 }
 
 pub struct DatagramSink {
@@ -81,26 +125,30 @@ impl DatagramSink {
 
     fn open(&mut self, address: Address) {
         let token = WorkerHandle::outlet_token(self.place.id);
-        let opened = self.options.connect.datagram(&address).and_then(|socket| {
+        let opened = Link::open(&self.options, address.clone()).and_then(|link| {
             let both = Interest::READABLE | Interest::WRITABLE;
-            self.place.home.registry().register(&mut SourceFd(&socket.as_raw_fd()), token, both)?;
-            Ok(socket)
+            let registry = self.place.home.registry();
+            registry.register(&mut SourceFd(&link.socket.as_raw_fd()), token, both)?;
+            if let Some(spoofer) = &link.spoofer {
+                registry.register(&mut SourceFd(&spoofer.fd()), token, Interest::WRITABLE)?;
+            }
+            Ok(link)
         });
         match opened {
-            Ok(socket) => {
+            Ok(link) => {
                 oplog::verbose(
                     "Syslog connection established",
                     &[
-                        ("fd", &socket.as_raw_fd()),
+                        ("fd", &link.socket.as_raw_fd()),
                         ("server", &address),
-                        ("local", &super::target::local_name(&socket)),
+                        ("local", &super::target::local_name(&link.socket)),
                     ],
                 );
                 self.unreachable.set(false);
                 if std::mem::replace(&mut self.opened_before, true) {
                     self.place.counters.reconnects.add(1);
                 }
-                self.state = State::Open(socket, address);
+                self.state = State::Open(link);
             }
             Err(error) => {
                 oplog::error(
@@ -117,8 +165,12 @@ impl DatagramSink {
     }
 
     fn shut(&mut self) {
-        if let State::Open(socket, _) = std::mem::replace(&mut self.state, State::Idle) {
-            let _ = self.place.home.registry().deregister(&mut SourceFd(&socket.as_raw_fd()));
+        if let State::Open(link) = std::mem::replace(&mut self.state, State::Idle) {
+            let registry = self.place.home.registry();
+            let _ = registry.deregister(&mut SourceFd(&link.socket.as_raw_fd()));
+            if let Some(spoofer) = &link.spoofer {
+                let _ = registry.deregister(&mut SourceFd(&spoofer.fd()));
+            }
         }
     }
 
@@ -130,14 +182,15 @@ impl DatagramSink {
         progress: &mut Progress<'_>,
         refused: &mut usize,
     ) -> Then {
-        let State::Open(_, address) = &self.state else { return Then::Reopen };
+        let State::Open(Link { address, spoofer, .. }) = &self.state else { return Then::Reopen };
         let is_unix = matches!(address, Address::Unix(_));
         match Errno::from_io_error(error).unwrap_or(Errno::IO) {
             Errno::AGAIN => Then::Leave(Status::Blocked),
             Errno::INTR => Then::Again,
             Errno::NOBUFS | Errno::NOMEM => Then::Leave(Status::Retry(BUFFER_WAIT)),
             Errno::MSGSIZE => {
-                let size = chunk.front().map_or(0, <[u8]>::len);
+                let front = chunk.front().unwrap_or_default();
+                let size = if spoofer.is_some() { sender::take(front).1.len() } else { front.len() };
                 oplog::limited(
                     "datagram-size",
                     oplog::Level::Error,
@@ -190,15 +243,14 @@ impl Sink for DatagramSink {
                 continue;
             }
             self.advance(now);
-            let socket = match &self.state {
-                State::Open(socket, _) => socket,
+            let link = match &self.state {
+                State::Open(link) => link,
                 State::Waiting(until) => return Status::Retry(until.saturating_duration_since(now)),
                 // The name is being looked up; a nudge follows.
                 State::Idle => return Status::Blocked,
             };
-            match transport::mmsg::send_many(socket.as_fd(), chunk.iter()) {
-                Ok(sent) => {
-                    let bytes = chunk.iter().take(sent).map(<[u8]>::len).sum();
+            match link.send(chunk) {
+                Ok((sent, bytes)) => {
                     chunk.skip(sent);
                     progress.delivered(sent, bytes);
                 }
@@ -220,10 +272,10 @@ impl Sink for DatagramSink {
             self.shut();
             self.route.go_back();
         }
-        if let State::Open(socket, address) = &self.state
-            && let Ok(Some(error)) = socket.take_error()
+        if let State::Open(link) = &self.state
+            && let Ok(Some(error)) = link.socket.take_error()
         {
-            refusal(address, &error);
+            refusal(&link.address, &error);
         }
         self.advance(Instant::now());
     }

@@ -7,7 +7,7 @@ use super::target::{Connect, Lookup, Route};
 use super::writing::{self, Layout};
 use crate::secure;
 use crate::sources::network::socket_options;
-use crate::writer::Envelope;
+use crate::writer::{Envelope, Writer};
 use conf_schema::{Port, Settings};
 use diag::{Diagnostic, Diagnostics};
 use engine::driver::{BuildContext, DestinationDriver};
@@ -79,6 +79,7 @@ fn build(
     if word == "framed" || (kind.protocol && !udp && word != "text") {
         writer.envelope = Envelope::OctetCounting;
     }
+    let spoof_source = spoof_source(s, &remote, &mut writer, diags)?;
     let (servers, failback) = failover(kind, s, &remote, diags)?;
     let (protocol, short) = if udp { ("dgram", "udp") } else { ("stream", "tcp") };
     let address = format!("{}:{}", remote.host, remote.port);
@@ -88,7 +89,7 @@ fn build(
     let close_on_input = s.bool("close-on-input").unwrap_or(true);
     let time_reopen = writing::time_reopen(s);
     let make: MakeSink = if udp {
-        let options = Arc::new(DatagramOptions { connect, time_reopen });
+        let options = Arc::new(DatagramOptions { connect, time_reopen, spoof_source });
         Box::new(move |place| {
             Box::new(DatagramSink::new(
                 place,
@@ -111,8 +112,46 @@ fn build(
     };
     let keep_alive = s.bool("keep-alive").unwrap_or(true);
     let described = (kind.name, format!("{short},{address}"));
-    let destination = SingleDestination::new(described, writer, writing::limits(s), keep_alive, make);
+    let mut destination = SingleDestination::new(described, writer, writing::limits(s), keep_alive, make);
+    if spoof_source {
+        destination.precondition = Some(if ipv6 { || may_spoof(true) } else { || may_spoof(false) });
+    }
     Some(DestinationDriver { key, destination: Arc::new(destination) })
+}
+
+/// `spoof-source()`: whether messages go out in the names of their senders, whose addresses the writer then puts before them.
+fn spoof_source(
+    s: &Settings,
+    remote: &Remote,
+    writer: &mut Writer,
+    diags: &mut Diagnostics,
+) -> Option<bool> {
+    let on = s.bool("spoof-source").unwrap_or(false);
+    let bytes_max = s.int("spoof-source-max-msglen").and_then(|n| usize::try_from(n).ok()).unwrap_or(1024);
+    if on && !remote.udp {
+        let finding = Diagnostic::error(
+            "D0130",
+            "spoof-source() needs datagrams: a connection has one sender",
+            s.span("spoof-source")?,
+        );
+        diags.push(finding.help("use transport(udp), or leave spoof-source() out"));
+        return None;
+    }
+    if on {
+        writer.envelope = Envelope::Sender { ipv6: remote.ipv6, bytes_max };
+    }
+    Some(on)
+}
+
+fn may_spoof(ipv6: bool) -> Result<(), String> {
+    transport::may_spoof(ipv6).map_err(|error| match error.kind() {
+        std::io::ErrorKind::PermissionDenied => {
+            "spoof-source() sends packets with other machines' addresses, which needs root or CAP_NET_RAW: give the program \
+             that capability, or leave spoof-source() out"
+                .to_owned()
+        }
+        _ => format!("spoof-source() needs a raw socket: {error}"),
+    })
 }
 
 /// Reads the certificates now, so that a reload finds those of the connections that stay.

@@ -22,6 +22,9 @@ pub struct Place {
     pub restart: Arc<AtomicBool>,
 }
 
+/// Says before the first message why the destination could never work here: a privilege that is missing.
+pub type Precondition = fn() -> Result<(), String>;
+
 pub type MakeSink = Box<dyn Fn(Place) -> Box<dyn Sink> + Send + Sync>;
 
 pub struct SingleDestination {
@@ -35,6 +38,7 @@ pub struct SingleDestination {
     pub make: MakeSink,
     pub counters: Arc<DestinationCounters>,
     pub restart: Arc<AtomicBool>,
+    pub precondition: Option<Precondition>,
     outlet: OnceLock<Arc<Outlet>>,
 }
 
@@ -55,6 +59,7 @@ impl SingleDestination {
             make,
             counters: Arc::default(),
             restart: Arc::default(),
+            precondition: None,
             outlet: OnceLock::new(),
         }
     }
@@ -75,6 +80,7 @@ impl Destination for SingleDestination {
     }
 
     fn start(&self, shared: &Arc<Shared>) -> Result<(), String> {
+        self.precondition.map_or(Ok(()), |holds| holds())?;
         let home = shared.any_worker().ok_or("there are no workers")?.clone();
         let nudge: Arc<Nudge> = Arc::default();
         let place = Place {

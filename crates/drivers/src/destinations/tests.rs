@@ -12,6 +12,8 @@ fn every_option_of_every_destination_is_read() {
             "ip-protocol" => Some("4".to_owned()),
             "transport" => Some("tls".to_owned()),
             "tls" => Some(format!("{} sni(yes)", crate::sources::tests::TLS)),
+            // It is for UDP only.
+            "spoof-source" => Some("no".to_owned()),
             "mark-mode" => Some("periodical".to_owned()),
             "failover" => Some(format!(
                 "servers({address}) failback(tcp-probe-interval(1) successful-probes-required(1))"

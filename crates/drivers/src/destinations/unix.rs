@@ -42,7 +42,7 @@ fn build(
         .text("persist-name")
         .map_or_else(|| format!("afsocket_dd.({protocol},AF_UNIX({instance}))"), str::to_owned);
     let make: MakeSink = if datagram {
-        let options = Arc::new(DatagramOptions { connect, time_reopen });
+        let options = Arc::new(DatagramOptions { connect, time_reopen, spoof_source: false });
         Box::new(move |place| Box::new(DatagramSink::new(place, Lookup::path(&path), Arc::clone(&options))))
     } else {
         let options =

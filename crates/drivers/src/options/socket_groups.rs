@@ -35,10 +35,47 @@ pub static SOCKET: Group = Group {
             "so-reuseport",
             Kind::Bool,
             Preset::Bool(false),
-            "Let several sockets listen on one port; the kernel spreads connections and datagrams over them.",
+            "Let several sockets listen on one port, each source with a persist-name() of its own. The kernel gives connections and \
+             datagrams to them by address and port of the sender, so that one sender stays at one socket and its order is kept. One \
+             socket is enough for all cores of this program; several help when the kernel's part, on the way into one socket, is the limit.",
         ),
     ],
 };
+
+/// Of sources with ports.
+pub const EBPF: Opt = Opt::new(
+    "ebpf",
+    Kind::Block(EBPF_GROUPS),
+    Preset::None,
+    "`ebpf(reuseport(sockets(4)))` on the first of several sources with so-reuseport(yes) and the same port: the kernel gives each \
+     datagram, or each connection, to any of them at random, so that even what one sender sends is spread. The order of its messages \
+     is not kept then. The program is classic BPF, which needs no privilege.",
+);
+
+const EBPF_GROUPS: &[&Group] = &[&REUSEPORT];
+
+static REUSEPORT: Group = Group {
+    name: "ebpf",
+    options: &[Opt::new(
+        "reuseport",
+        Kind::Block(&[&SOCKETS]),
+        Preset::None,
+        "How datagrams or connections are spread over the sockets of a port.",
+    )],
+};
+
+static SOCKETS: Group = Group {
+    name: "reuseport",
+    options: &[Opt::new(
+        "sockets",
+        Kind::Int { min: 1, max: SOCKETS_MAX },
+        Preset::Described("the number of cores"),
+        "How many sources share the port.",
+    )],
+};
+
+/// Sockets on one port.
+pub const SOCKETS_MAX: i64 = 256;
 
 pub static INET: Group = Group {
     name: "IP sockets",
@@ -148,11 +185,21 @@ pub static REMOTE: Group = Group {
             Preset::Described("chosen by the system"),
             "The port to send from.",
         ),
-        Opt::not_yet(
+        Opt::new(
             "spoof-source",
-            "remove it and let the receiver trust the host name: `keep-hostname(yes)` there",
+            Kind::Bool,
+            Preset::Bool(false),
+            "Send each datagram in the name of the sender of its message, with its address and port (UDP; needs CAP_NET_RAW). Messages \
+             without an address, or with one of the other IP version, go out under this machine's. The network has to let such packets \
+             pass; a datagram that does not fit into one packet on the way out is dropped and counted.",
         ),
-        Opt::not_yet("spoof-source-max-msglen", "remove it together with spoof-source()"),
+        Opt::new(
+            "spoof-source-max-msglen",
+            Kind::Int { min: 1, max: 65_507 },
+            Preset::Int(1024),
+            "With spoof-source(yes), the longest message in bytes; what is longer is cut, and counted as truncated. Up to 1472 fit into \
+             a packet on most networks.",
+        ),
     ],
 };
 

@@ -2,6 +2,7 @@
 
 use conf_schema::{Group, Kind, OptionSpec as Opt, Preset, Word};
 
+use super::socket_groups::EBPF;
 use super::words::{DNS_WORDS, FORMATS, SOURCE_FLAGS, STDIN_FLAGS};
 use super::{INT_MAX, SECONDS_MAX};
 
@@ -11,7 +12,10 @@ pub const MESSAGE_BYTES_MAX: u64 = 1 << 30;
 pub static SOURCE: Group = Group { name: "every source", options: SOURCE_OPTIONS };
 
 /// The same for sources that have a past.
-pub static FILE_SOURCE: Group = Group { name: "every source", options: &file_source() };
+pub static FILE_SOURCE: Group = Group { name: "every source", options: &source_with(READ_OLD_RECORDS) };
+
+/// The same for sources with ports.
+pub static NETWORK_SOURCE: Group = Group { name: "every source", options: &source_with(EBPF) };
 
 /// Takes the place of what has no effect elsewhere.
 const READ_OLD_RECORDS: Opt = Opt::new(
@@ -22,11 +26,11 @@ const READ_OLD_RECORDS: Opt = Opt::new(
      read from their ends; files that come later are read whole.",
 );
 
-const fn file_source() -> [Opt; SOURCE_OPTIONS.len()] {
-    let mut all = [READ_OLD_RECORDS; SOURCE_OPTIONS.len()];
+const fn source_with(own: Opt) -> [Opt; SOURCE_OPTIONS.len()] {
+    let mut all = [own; SOURCE_OPTIONS.len()];
     let mut i = 0;
     while i < all.len() {
-        if !is_same(SOURCE_OPTIONS[i].name, READ_OLD_RECORDS.name) {
+        if !is_same(SOURCE_OPTIONS[i].name, own.name) {
             all[i] = SOURCE_OPTIONS[i];
         }
         i += 1;
@@ -122,7 +126,7 @@ const SOURCE_OPTIONS: &[Opt] = &[
     )
     .obsolete("write `program-override(\"...\")`"),
     Opt::not_yet("hook-commands", "start and stop the commands with the service manager"),
-    Opt::no_effect("ebpf", "what one socket receives is worked on by all cores"),
+    Opt::no_effect("ebpf", "this source has no port that several sockets could share"),
 ];
 
 const HELP_FLAGS: &str = "How records are read. Collects.";

@@ -6,4 +6,4 @@ mod network;
 
 pub use file::{FILE, WILDCARD_FILE};
 pub use local::{EXAMPLE_MSG_GENERATOR, INTERNAL, PIPE, STDIN, UNIX_DGRAM, UNIX_STREAM};
-pub use network::{NETWORK, SYSLOG, TCP, TCP6, UDP, UDP6};
+pub use network::{NETWORK, SYSLOG, TCP, TCP6, UDP, UDP_BALANCER, UDP6};

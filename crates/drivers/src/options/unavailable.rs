@@ -50,7 +50,6 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     source("darwinosl", NOT_HERE),
     source("stats-exporter", "ask for metrics with `syslog-ng-ctl stats prometheus`"),
     source("stats-exporter-dont-log", "ask for metrics with `syslog-ng-ctl stats prometheus`"),
-    source("udp-balancer", "write `udp(port(514))`: what one socket receives is worked on by all cores"),
     source("kafka", QUEUE),
     source("mqtt", QUEUE),
     source("google-pubsub", QUEUE),

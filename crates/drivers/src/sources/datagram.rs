@@ -1,10 +1,12 @@
 //! Datagram sockets, UDP and unix: many datagrams a call, one batch of them, and the kernel's drops in the ledger.
 
+mod drops;
+
 use super::encoding::decode_datagram;
 use super::listener::register;
 use super::senders::Senders;
 use super::unix::SocketFile;
-use engine::ledger::Reason;
+use drops::Drops;
 use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
 use engine::{Feed, Shared};
@@ -56,11 +58,17 @@ pub struct DatagramPort {
     options: DatagramOptions,
     /// Datagrams in one call.
     calls: usize,
-    /// The kernel's count of drops that is in the ledger.
-    dropped: u32,
+    drops: Drops,
     /// The last turn ended with an error: there may be more that nothing will announce.
     failed: bool,
     queued: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Credit {
+    Needed,
+    /// The socket is closed: what is not read now is lost.
+    NotNeeded,
 }
 
 impl DatagramPort {
@@ -90,7 +98,7 @@ impl DatagramPort {
                 feed,
                 options,
                 calls,
-                dropped: 0,
+                drops: Drops::default(),
                 failed: false,
                 queued: false,
             };
@@ -100,12 +108,10 @@ impl DatagramPort {
     }
 
     /// Fills one batch. `false` when the socket was emptied.
-    fn step(&mut self, cx: &mut PortContext) -> std::io::Result<bool> {
-        let may_read = self.feed.may_read();
-        // With flow-control the kernel's buffer holds what it can, and counts what it cannot. Senders to a unix socket wait.
-        if !may_read
-            && (matches!(self.origin, Origin::Unix(_)) || self.feed.source.settings().program.flow_control)
-        {
+    fn step(&mut self, credit: Credit, cx: &mut PortContext) -> std::io::Result<bool> {
+        // Without credit the kernel's buffer holds what it can, and counts what it cannot. Senders to a unix socket wait.
+        if !self.feed.may_read() && credit == Credit::Needed {
+            self.drops.starved = true;
             return Ok(false);
         }
         let began = Instant::now();
@@ -138,21 +144,9 @@ impl DatagramPort {
             }
         };
         self.feed.source.counters.truncated.add(self.framer.take_truncated() as usize);
-        if may_read {
-            self.feed.run(batch, bytes, more, began, cx);
-        } else {
-            let lost = batch.records.len();
-            let counters = &self.feed.source.counters;
-            counters.received.add(lost);
-            counters.received_bytes.add(bytes);
-            counters.dropped.add(Reason::NoCredit, lost);
-            cx.recycle(batch);
-            oplog::limited(
-                "udp-no-credit",
-                oplog::Level::Error,
-                "Destinations do not keep up with a datagram source, dropping messages",
-                &[("location", &self.feed.source.id), ("dropped", &lost)],
-            );
+        self.feed.run(batch, bytes, more, began, cx);
+        if !more {
+            self.drops.starved = false;
         }
         outcome.map(|()| more)
     }
@@ -161,18 +155,17 @@ impl DatagramPort {
         if let Origin::Udp { .. } = &self.origin
             && let Some(total) = transport::mmsg::drops(&self.socket)
         {
-            note_drops(&self.feed.source, &mut self.dropped, total);
+            self.drops.note(&self.feed.source, &self.socket, total);
         }
     }
 
     fn take(&mut self, count: usize, batch: &mut Batch, began: Instant) -> usize {
         let mut bytes = 0;
+        let mut dropped = None;
         let mut last: Option<(SocketAddr, u16)> = None;
         for datagram in (0..count).filter_map(|at| self.receiver.datagram(at)) {
             bytes += datagram.bytes.len();
-            if let Some(total) = datagram.dropped {
-                note_drops(&self.feed.source, &mut self.dropped, total);
-            }
+            dropped = datagram.dropped.or(dropped);
             let start = batch.text.len();
             match self.options.encoding {
                 Some(encoding) => decode_datagram(encoding, datagram.bytes, &mut batch.text),
@@ -200,6 +193,9 @@ impl DatagramPort {
                 (Origin::Udp { senders, local }, None) => place(batch, senders.context(*local, *local)),
             };
             batch.records.push(record);
+        }
+        if let Some(total) = dropped {
+            self.drops.note(&self.feed.source, &self.socket, total);
         }
         bytes
     }
@@ -257,29 +253,11 @@ fn unix_context(group: &Arc<str>, host: &Arc<str>, values: Vec<(record::NameId, 
     })
 }
 
-/// The kernel counts all drops of a socket; what is new since it was last asked was received and lost there.
-fn note_drops(source: &Source, known: &mut u32, total: u32) {
-    let new = total.wrapping_sub(*known);
-    // Datagrams carry the count of the moment they were queued: an older one than is known already is no news.
-    if new == 0 || new > u32::MAX / 2 {
-        return;
-    }
-    *known = total;
-    source.counters.received.add(new as usize);
-    source.counters.dropped.add(Reason::Kernel, new as usize);
-    oplog::limited(
-        "kernel-drops",
-        oplog::Level::Warning,
-        "The kernel dropped datagrams for want of receive buffer; raise so-rcvbuf() and sysctl net.core.rmem_max",
-        &[("location", &source.id), ("dropped", &new)],
-    );
-}
-
 impl Port for DatagramPort {
     fn turn(&mut self, cx: &mut PortContext) -> After {
         self.failed = false;
         for _ in 0..TURN_BATCHES {
-            match self.step(cx) {
+            match self.step(Credit::Needed, cx) {
                 Ok(true) => {}
                 Ok(false) => return After::Idle,
                 Err(error) => {
@@ -314,7 +292,7 @@ impl Port for DatagramPort {
     fn closed(&mut self, cx: &mut PortContext) {
         // What the kernel still holds was sent before we stopped.
         for _ in 0..LAST_BATCHES {
-            if !self.step(cx).unwrap_or(false) {
+            if !self.step(Credit::NotNeeded, cx).unwrap_or(false) {
                 break;
             }
         }

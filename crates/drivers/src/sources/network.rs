@@ -52,8 +52,14 @@ pub fn udp6(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Opt
     build(&Kind { name: "udp6", protocol: false, udp: Some(true), ipv6: Some(true) }, s, cx, diags)
 }
 
+pub fn udp_balancer(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+    build(&Kind { name: "udp-balancer", protocol: false, udp: Some(true), ipv6: None }, s, cx, diags)
+}
+
 struct NetworkStart {
     udp: bool,
+    /// Sockets that share the port.
+    sockets: u32,
     address: SocketAddr,
     socket: SocketOptions,
     backlog: i32,
@@ -84,7 +90,7 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
     if !udp {
         reading.idle_timeout = s.seconds("idle-timeout").filter(|t| !t.is_zero());
     }
-    let socket = socket_options(s, udp);
+    let (socket, sockets) = shared_port(kind, s, socket_options(s, udp));
     let connections_max = if udp { 1 } else { s.int("max-connections").unwrap_or(10).max(1) as usize };
     if !udp {
         reading.share_window(connections_max, cx.globals);
@@ -104,7 +110,7 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
     let keep_alive = udp || s.bool("keep-alive").unwrap_or(true);
     let backlog = if udp { 0 } else { backlog(s) };
     let opened_with = match keep_alive {
-        true => format!("{address} {socket:?} {connections_max} {backlog} {} {secure:?}", reading.fixed()),
+        true => format!("{address} {socket:?} {sockets} {connections_max} {backlog} {} {secure:?}", reading.fixed()),
         // Never equal to another: everything is opened anew with each reload.
         false => format!("{address} {}", generation()),
     };
@@ -117,6 +123,7 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
         settings: Box::new(move |program| SourceSettings::new(parsing.clone(), finish.clone(), program)),
         start: Box::new(NetworkStart {
             udp,
+            sockets,
             address,
             socket,
             backlog,
@@ -127,6 +134,21 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
             secure: secure.map(|options| tls::Acceptor::load(&options)),
         }),
     })
+}
+
+/// What ebpf() and udp-balancer() make of the socket options, and how many sockets this source has on its port.
+fn shared_port(kind: &Kind, s: &Settings, mut socket: SocketOptions) -> (SocketOptions, u32) {
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let count = |n: Option<i64>| n.and_then(|n| u32::try_from(n).ok()).unwrap_or(cores as u32).max(1);
+    let block = s.block("ebpf").and_then(|ebpf| ebpf.block("reuseport"));
+    socket.spread_over = block.map(|reuseport| count(reuseport.int("sockets")));
+    if kind.name != "udp-balancer" {
+        return (socket, 1);
+    }
+    let sockets = count(s.int("listeners"));
+    socket.so_reuseport = true;
+    socket.spread_over = socket.spread_over.or(Some(sockets));
+    (socket, sockets)
 }
 
 /// A number no other configuration of this process has.
@@ -236,6 +258,7 @@ pub fn socket_options(s: &Settings, udp: bool) -> SocketOptions {
         so_broadcast: s.bool("so-broadcast").unwrap_or(false),
         so_keepalive: s.bool("so-keepalive").unwrap_or(!udp),
         so_reuseport: s.bool("so-reuseport").unwrap_or(false),
+        spread_over: None,
         ip_ttl: number("ip-ttl").map(|n| n as u32),
         ip_tos: number("ip-tos").map(|n| n as u32),
         ip_freebind: s.bool("ip-freebind").unwrap_or(false),
@@ -299,20 +322,33 @@ impl NetworkStart {
     }
 
     fn start_udp(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> std::io::Result<Result<(), String>> {
-        let socket = transport::bind_udp(self.address, &self.socket)?;
-        transport::mmsg::count_drops(&socket)?;
-        if self.socket.so_rcvbuf.is_none() {
-            transport::raise_receive_buffer(&socket);
+        // All are opened before one is served, so that a failure leaves nothing behind.
+        let mut address = self.address;
+        let mut sockets = Vec::new();
+        for _ in 0..self.sockets {
+            let socket = transport::bind_udp(address, &self.socket)?;
+            transport::mmsg::count_drops(&socket)?;
+            if self.socket.so_rcvbuf.is_none() {
+                transport::receive::raise(&socket);
+            }
+            // Port 0 is any free port, the same for all.
+            address.set_port(socket.local_addr()?.port());
+            sockets.push(socket);
         }
-        let local = socket.local_addr()?;
-        let senders = Senders::new(self.facts.clone(), self.reading.naming.clone());
-        let options = DatagramOptions {
-            framing: FramerOptions { framing: Framing::Datagram, ..self.reading.framing },
-            encoding: self.reading.encoding,
-            window_messages: self.reading.window_messages,
-        };
-        let origin = Origin::Udp { senders, local };
-        Ok(DatagramPort::start(OwnedFd::from(socket), origin, options, source, shared))
+        for socket in sockets {
+            let local = socket.local_addr()?;
+            let senders = Senders::new(self.facts.clone(), self.reading.naming.clone());
+            let options = DatagramOptions {
+                framing: FramerOptions { framing: Framing::Datagram, ..self.reading.framing },
+                encoding: self.reading.encoding,
+                window_messages: self.reading.window_messages,
+            };
+            let origin = Origin::Udp { senders, local };
+            if let Err(error) = DatagramPort::start(OwnedFd::from(socket), origin, options, source, shared) {
+                return Ok(Err(error));
+            }
+        }
+        Ok(Ok(()))
     }
 }
 

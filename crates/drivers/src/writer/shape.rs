@@ -11,6 +11,8 @@ pub enum Envelope {
     Plain,
     /// RFC 6587 octet counting.
     OctetCounting,
+    /// Behind the address of its sender when that is of this family; such messages are cut at `bytes_max`.
+    Sender { ipv6: bool, bytes_max: usize },
 }
 
 /// A batch's lines before they are shaped.
@@ -61,7 +63,7 @@ impl Writer {
     }
 
     /// Applies the options to the message that begins at `start`; returns whether it was cut.
-    fn shape(&self, bytes: &mut Vec<u8>, start: usize) -> bool {
+    pub(super) fn shape(&self, bytes: &mut Vec<u8>, start: usize) -> bool {
         let length = bytes.len();
         if self.no_multi_line
             && let Some(message) = bytes.get_mut(start..)

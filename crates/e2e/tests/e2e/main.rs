@@ -15,3 +15,4 @@ mod reload;
 mod signals;
 mod tls;
 mod trouble;
+mod udp;

@@ -81,7 +81,7 @@ fn of_source(source: &Source, counters: &mut Vec<Counter>) {
             counters.push(catalog::kernel_drops(
                 &source.id,
                 &source.instance,
-                c.dropped.value(Reason::Kernel),
+                c.dropped.value(Reason::Kernel) + c.dropped.value(Reason::NoCredit),
             ));
         }
         None => {}

@@ -10,7 +10,7 @@ use std::path::Path;
 
 fn make(lookup: impl Fn() -> Lookup + Send + Sync + 'static) -> MakeSink {
     let time_reopen = Duration::from_millis(10);
-    let options = Arc::new(DatagramOptions { connect: Connect::default(), time_reopen });
+    let options = Arc::new(DatagramOptions { connect: Connect::default(), time_reopen, spoof_source: false });
     Box::new(move |place| Box::new(DatagramSink::new(place, lookup(), Arc::clone(&options))))
 }
 

@@ -2,8 +2,8 @@
 
 use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset};
 
-use crate::options::socket_groups::{INET, SOCKET, STREAM};
-use crate::options::source_groups::{MULTILINE, NO_CONNECTIONS, READER, READER_FLAGS, SOURCE};
+use crate::options::socket_groups::{INET, SOCKET, SOCKETS_MAX, STREAM};
+use crate::options::source_groups::{MULTILINE, NETWORK_SOURCE, NO_CONNECTIONS, READER, READER_FLAGS};
 use crate::options::tls_groups::SECURE_SOURCE;
 use crate::options::words::{IP_PROTOCOLS, SOURCE_TRANSPORTS};
 
@@ -43,7 +43,7 @@ pub static NETWORK: Component = Component {
     name: "network",
     aliases: &[],
     positional: &[],
-    groups: &[&READER_FLAGS, &READER, &SOURCE, &STREAM, &SECURE_SOURCE, &SOCKET, &INET, &MULTILINE],
+    groups: &[&READER_FLAGS, &READER, &NETWORK_SOURCE, &STREAM, &SECURE_SOURCE, &SOCKET, &INET, &MULTILINE],
     own: WITH_TRANSPORT,
     presets: &[],
     not_yet: &[],
@@ -58,7 +58,7 @@ pub static SYSLOG: Component = Component {
     name: "syslog",
     aliases: &[],
     positional: &[],
-    groups: &[&READER_FLAGS, &READER, &SOURCE, &STREAM, &SECURE_SOURCE, &SOCKET, &INET, &MULTILINE],
+    groups: &[&READER_FLAGS, &READER, &NETWORK_SOURCE, &STREAM, &SECURE_SOURCE, &SOCKET, &INET, &MULTILINE],
     own: WITH_TRANSPORT,
     presets: &[("port", Preset::Described("601 for TCP, 6514 for TLS, 514 for UDP"))],
     not_yet: &[],
@@ -72,7 +72,7 @@ pub static TCP: Component = Component {
     name: "tcp",
     aliases: &[],
     positional: &[],
-    groups: &[&READER_FLAGS, &READER, &SOURCE, &STREAM, &SECURE_SOURCE, &SOCKET, &INET, &MULTILINE],
+    groups: &[&READER_FLAGS, &READER, &NETWORK_SOURCE, &STREAM, &SECURE_SOURCE, &SOCKET, &INET, &MULTILINE],
     own: FIXED,
     presets: &[],
     not_yet: &[],
@@ -85,7 +85,7 @@ pub static TCP6: Component = Component {
     name: "tcp6",
     aliases: &[],
     positional: &[],
-    groups: &[&READER_FLAGS, &READER, &SOURCE, &STREAM, &SECURE_SOURCE, &SOCKET, &INET, &MULTILINE],
+    groups: &[&READER_FLAGS, &READER, &NETWORK_SOURCE, &STREAM, &SECURE_SOURCE, &SOCKET, &INET, &MULTILINE],
     own: FIXED,
     presets: &[],
     not_yet: &[],
@@ -98,7 +98,7 @@ pub static UDP: Component = Component {
     name: "udp",
     aliases: &[],
     positional: &[],
-    groups: &[&READER_FLAGS, &READER, &SOURCE, &SOCKET, &INET, &MULTILINE, &NO_CONNECTIONS],
+    groups: &[&READER_FLAGS, &READER, &NETWORK_SOURCE, &SOCKET, &INET, &MULTILINE, &NO_CONNECTIONS],
     own: FIXED,
     presets: &[],
     not_yet: &[],
@@ -112,11 +112,36 @@ pub static UDP6: Component = Component {
     name: "udp6",
     aliases: &[],
     positional: &[],
-    groups: &[&READER_FLAGS, &READER, &SOURCE, &SOCKET, &INET, &MULTILINE, &NO_CONNECTIONS],
+    groups: &[&READER_FLAGS, &READER, &NETWORK_SOURCE, &SOCKET, &INET, &MULTILINE, &NO_CONNECTIONS],
     own: FIXED,
     presets: &[],
     not_yet: &[],
     summary: "Receives datagrams over UDP and IPv6, each one a message: the old name of \
               `network(transport(\"udp\") ip-protocol(6))`.",
     example: "udp6(port(5514))",
+};
+
+pub static UDP_BALANCER: Component = Component {
+    context: Context::Source,
+    name: "udp-balancer",
+    aliases: &[],
+    positional: &[],
+    groups: &[&READER_FLAGS, &READER, &NETWORK_SOURCE, &SOCKET, &INET, &MULTILINE, &NO_CONNECTIONS],
+    own: &[
+        IP,
+        PORT,
+        IP_PROTOCOL,
+        Opt::new(
+            "listeners",
+            Kind::Int { min: 1, max: SOCKETS_MAX },
+            Preset::Described("the number of cores"),
+            "How many sockets share the port.",
+        ),
+    ],
+    presets: &[],
+    not_yet: &[],
+    summary: "Receives datagrams over UDP with several sockets on one port, which the kernel fills at random; messages of one sender may \
+              change places. `udp()` needs one socket to keep all cores busy, and keeps the order: this is for machines on which one \
+              socket is the limit.",
+    example: "udp-balancer(listeners(4) port(514))",
 };
