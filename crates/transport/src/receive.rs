@@ -70,7 +70,10 @@ mod tests {
             .and_then(|text| text.trim().parse().ok())
             .unwrap_or(0);
         let after = granted(&socket);
-        assert!(before > 0 && after >= before.max(system.min(UDP_RECEIVE_BYTES)), "{before} {after} {system}");
+        assert!(
+            before > 0 && after >= before.max(system.min(UDP_RECEIVE_BYTES)),
+            "{before} {after} {system}"
+        );
         set(&socket2::Socket::from(socket.try_clone().expect("socket")), 8192).expect("option");
         assert_eq!(granted(&socket), 8192);
     }

@@ -86,7 +86,11 @@ pub(crate) fn prepare_multicast(socket: &Socket, target: IpAddr, options: &Socke
         return Ok(());
     }
     if let Some(ttl) = options.ip_ttl {
-        if target.is_ipv6() { socket.set_multicast_hops_v6(ttl)? } else { socket.set_multicast_ttl_v4(ttl)? }
+        if target.is_ipv6() {
+            socket.set_multicast_hops_v6(ttl)?
+        } else {
+            socket.set_multicast_ttl_v4(ttl)?
+        }
     }
     Ok(())
 }
@@ -105,9 +109,10 @@ pub fn connect_udp(
     prepare_multicast(&socket, target.ip(), options)?;
     socket.connect(&target.into()).map_err(|error| match error.kind() {
         // The kernel says no more than "permission denied".
-        io::ErrorKind::PermissionDenied if !options.so_broadcast && target.is_ipv4() => {
-            io::Error::new(error.kind(), format!("{error}; if this is a broadcast address, add so-broadcast(yes)"))
-        }
+        io::ErrorKind::PermissionDenied if !options.so_broadcast && target.is_ipv4() => io::Error::new(
+            error.kind(),
+            format!("{error}; if this is a broadcast address, add so-broadcast(yes)"),
+        ),
         _ => error,
     })?;
     Ok(socket.into())

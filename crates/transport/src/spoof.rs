@@ -52,10 +52,7 @@ impl Spoofer {
 
     /// Sends messages as datagrams of their senders, which are of the target's family; says how many went out. An error concerns the
     /// first message: "message too long" when it does not fit into one packet on the way out.
-    pub fn send_many<'a>(
-        &self,
-        messages: impl Iterator<Item = (SocketAddr, &'a [u8])>,
-    ) -> io::Result<usize> {
+    pub fn send_many<'a>(&self, messages: impl Iterator<Item = (SocketAddr, &'a [u8])>) -> io::Result<usize> {
         let mut headers = [const { Header::EMPTY }; SEND_MAX];
         let mut bodies: [&[u8]; SEND_MAX] = [&[]; SEND_MAX];
         let mut count = 0;

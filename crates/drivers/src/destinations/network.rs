@@ -120,12 +120,7 @@ fn build(
 }
 
 /// `spoof-source()`: whether messages go out in the names of their senders, whose addresses the writer then puts before them.
-fn spoof_source(
-    s: &Settings,
-    remote: &Remote,
-    writer: &mut Writer,
-    diags: &mut Diagnostics,
-) -> Option<bool> {
+fn spoof_source(s: &Settings, remote: &Remote, writer: &mut Writer, diags: &mut Diagnostics) -> Option<bool> {
     let on = s.bool("spoof-source").unwrap_or(false);
     let bytes_max = s.int("spoof-source-max-msglen").and_then(|n| usize::try_from(n).ok()).unwrap_or(1024);
     if on && !remote.udp {

@@ -110,7 +110,10 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
     let keep_alive = udp || s.bool("keep-alive").unwrap_or(true);
     let backlog = if udp { 0 } else { backlog(s) };
     let opened_with = match keep_alive {
-        true => format!("{address} {socket:?} {sockets} {connections_max} {backlog} {} {secure:?}", reading.fixed()),
+        true => format!(
+            "{address} {socket:?} {sockets} {connections_max} {backlog} {} {secure:?}",
+            reading.fixed()
+        ),
         // Never equal to another: everything is opened anew with each reload.
         false => format!("{address} {}", generation()),
     };

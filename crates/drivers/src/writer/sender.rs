@@ -60,7 +60,8 @@ impl Writer {
         for (index, end) in selection.iter().zip(&room.ends) {
             let line = room.bytes.get(start..*end as usize).unwrap_or_default();
             start = *end as usize;
-            let context = batch.records.get(*index as usize).and_then(|r| batch.contexts.get(r.context as usize));
+            let context =
+                batch.records.get(*index as usize).and_then(|r| batch.contexts.get(r.context as usize));
             let sender = context.and_then(|context| match &context.peer {
                 Peer::Inet { remote, .. } if remote.is_ipv6() == ipv6 => Some(*remote),
                 _ => None,

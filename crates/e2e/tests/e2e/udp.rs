@@ -237,7 +237,8 @@ fn without_the_privilege_spoof_source_is_refused_at_the_start() {
 #[test]
 fn broadcast_and_groups() {
     let lab = Lab::new();
-    let source = "udp(ip(0.0.0.0) port(%udp:broad%)); udp(ip(239.7.7.7) port(%udp:group%) interface(\"lo\"));";
+    let source =
+        "udp(ip(0.0.0.0) port(%udp:broad%)); udp(ip(239.7.7.7) port(%udp:group%) interface(\"lo\"));";
     let destination = "udp(127.255.255.255 port(%port:broad%) so-broadcast(yes));\n\
                        udp(239.7.7.7 port(%port:group%) interface(\"lo\") ip-ttl(1) ip-tos(16));";
     let config = format!(
