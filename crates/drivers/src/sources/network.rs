@@ -320,6 +320,7 @@ impl NetworkStart {
             location: self.location.clone(),
             open: AtomicUsize::new(0),
             secure,
+            protocol: None,
         };
         Ok(Listener::start(Socket::Tcp(listener), source, Arc::new(accepted), shared))
     }
