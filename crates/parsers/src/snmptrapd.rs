@@ -11,7 +11,7 @@ use crate::options::PARSER;
 use crate::parse::{Parse, Writes};
 use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings};
 use filter::{FilterContext, new_asker};
-use record::{Batch, Demand, NameId, ValueType};
+use record::{Batch, Civil, Demand, NameId, Record, ValueType, Zone, ZoneCursor};
 use scan::{Value, header, pairs};
 use std::sync::Arc;
 
@@ -27,13 +27,14 @@ pub static SNMPTRAPD_PARSER: Component = Component {
             "set-message-macro",
             Kind::Bool,
             Preset::Bool(true),
-            "MESSAGE becomes a line of all names and values.",
+            "MESSAGE becomes a line of all names and values; with `no` it is taken away.",
         ),
     ],
     presets: &[],
     not_yet: &[],
     summary: "Takes apart what snmptrapd writes into its log: a line with time, host and transport, then variables as `SNMPv2-\
-              MIB::sysLocation.0 = STRING: \"here\"`, which becomes `.snmp.SNMPv2-MIB_sysLocation.0`. Other texts do not match.",
+              MIB::sysLocation.0 = STRING: \"here\"`, which becomes `.snmp.SNMPv2-MIB_sysLocation.0`. PROGRAM becomes `snmptrapd`, the time of the message that of the trap. Other \
+              texts do not match.",
     example: "snmptrapd-parser(prefix(\".trap.\") set-message-macro(no))",
 };
 
@@ -45,13 +46,26 @@ struct Snmptrapd {
     asker: u64,
 }
 
-#[derive(Default)]
 struct Memory {
+    zone: ZoneCursor,
     found: Found,
     learned: Learned,
     key: Vec<u8>,
     value: Vec<u8>,
     message: Vec<u8>,
+}
+
+impl Memory {
+    fn new() -> Memory {
+        Memory {
+            zone: ZoneCursor::new(Zone::local()),
+            found: Found::default(),
+            learned: Learned::default(),
+            key: Vec::new(),
+            value: Vec::new(),
+            message: Vec::new(),
+        }
+    }
 }
 
 pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
@@ -62,11 +76,12 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
 }
 
 impl Snmptrapd {
-    fn trap(&self, text: &[u8], memory: &mut Memory) -> bool {
-        let Memory { found, learned, key, value, message } = memory;
+    /// The time of the trap; the values are left in `memory`.
+    fn trap(&self, text: &[u8], memory: &mut Memory) -> Option<Civil> {
+        let Memory { found, learned, key, value, message, .. } = memory;
         found.clear();
         message.clear();
-        let Some((host, transport, rest)) = header(text) else { return false };
+        let (wall, [host, transport], rest) = header(text)?;
         let mut keep = |name: &[u8], found_value: Value| {
             let raw = text.get(found_value.start..found_value.end).unwrap_or_default();
             value.clear();
@@ -89,23 +104,29 @@ impl Snmptrapd {
         keep(b"hostname", host);
         keep(b"transport_info", transport);
         pairs(text, rest, &mut keep);
-        true
+        Some(wall)
     }
 }
 
 impl Parse for Snmptrapd {
     fn parse(&self, batch: &mut Batch, selection: &mut Vec<u32>, cx: &mut FilterContext) {
-        let mut memory = cx.work.take_state(self.asker, Memory::default);
+        let mut memory = cx.work.take_state(self.asker, Memory::new);
+        let program = batch.append(b"snmptrapd");
         selection.retain(|index| {
             let index = *index as usize;
             let Some(span) = self.input.span(batch, index, cx) else { return false };
-            if !self.trap(batch.bytes(span), &mut memory) {
-                return false;
-            }
+            let Some(wall) = self.trap(batch.bytes(span), &mut memory) else { return false };
             memory.found.store(batch, index, span);
+            assign(batch, index, NameId::PROGRAM, program, ValueType::String);
             if self.sets_message {
                 let message = batch.append(&memory.message);
                 assign(batch, index, NameId::MESSAGE, message, ValueType::String);
+            } else {
+                batch.unset(index, NameId::MESSAGE);
+            }
+            if let Some(record) = batch.records.get_mut(index) {
+                record.stamp = memory.zone.resolve(&wall, 0);
+                record.stamp_text = Record::NO_TEXT;
             }
             true
         });
@@ -117,8 +138,8 @@ impl Parse for Snmptrapd {
     }
 
     fn writes(&self) -> Writes {
-        let names = if self.sets_message { vec![NameId::MESSAGE] } else { Vec::new() };
-        Writes { names, ..Writes::prefix(self.names.prefix()) }
+        let names = vec![NameId::MESSAGE, NameId::PROGRAM];
+        Writes { names, stamp: true, ..Writes::prefix(self.names.prefix()) }
     }
 
     fn narrowed(&self, demand: &Demand) -> Option<Arc<dyn Parse>> {

@@ -151,7 +151,8 @@ fn columns(settings: &Settings, prefix: &str, b: &mut Build<'_>) -> Option<Vec<C
         };
         let name = b.name(&format!("{prefix}{text}"), arg.span);
         if let (Some(name), Some(kind)) = (name, kind) {
-            columns.push(Column { name, kind, wanted: true });
+            // A column without a name is skipped over.
+            columns.push(Column { name, kind, wanted: !(prefix.is_empty() && text.is_empty()) });
         }
     }
     (columns.len() == args.len()).then_some(columns)

@@ -1,5 +1,7 @@
 //! The form of the text: a header line, then variables with a type in front of their values, separated by tabs.
 
+use record::Civil;
+
 /// A value between quotes or up to a tab.
 #[derive(Clone, Copy)]
 pub struct Value {
@@ -15,11 +17,27 @@ impl Value {
     }
 }
 
-/// Host, transport and where the variables begin, of `2017-05-10 12:46:14 host [UDP: ...]:` and a line's end.
-pub fn header(text: &[u8]) -> Option<(Value, Value, usize)> {
+/// Time, host and transport, and where the variables begin, of `2017-05-10 12:46:14 host [UDP: ...]:` and a line's end.
+pub fn header(text: &[u8]) -> Option<(Civil, [Value; 2], usize)> {
     let stamp = text.get(..19)?;
     let form = |(byte, form): (&u8, &u8)| if *form == b'd' { byte.is_ascii_digit() } else { byte == form };
     if !stamp.iter().zip(b"dddd-dd-dd dd:dd:dd").all(form) {
+        return None;
+    }
+    let number = |from: usize, digits: usize| {
+        let digits = stamp.get(from..from + digits).unwrap_or_default();
+        digits.iter().fold(0, |value, digit| value * 10 + u16::from(digit - b'0'))
+    };
+    let small = |from: usize| number(from, 2) as u8;
+    let wall = Civil {
+        year: i32::from(number(0, 4)),
+        month: small(5),
+        day: small(8),
+        hour: small(11),
+        min: small(14),
+        sec: small(17),
+    };
+    if !wall.is_valid() {
         return None;
     }
     let line_end = memchr::memchr(b'\n', text)?;
@@ -35,7 +53,8 @@ pub fn header(text: &[u8]) -> Option<(Value, Value, usize)> {
     if text.get(rest..)?.trim_ascii().is_empty() {
         return None;
     }
-    Some((Value::plain(host, host_end), Value::plain(open + 1, open + 1 + transport.len()), rest))
+    let transport = Value::plain(open + 1, open + 1 + transport.len());
+    Some((wall, [Value::plain(host, host_end), transport], rest))
 }
 
 fn blanks(text: &[u8], mut at: usize) -> usize {
@@ -97,6 +116,10 @@ fn value(text: &[u8], at: usize) -> (Value, usize) {
             None => end = start + equals,
         }
     }
+    if text.get(end) == Some(&b'\n') {
+        // What comes behind the line is not looked at.
+        return (Value::plain(start, end), text.len());
+    }
     let value = text.get(start..end).unwrap_or_default().trim_ascii_end();
     (Value::plain(start, start + value.len()), end)
 }
@@ -151,14 +174,27 @@ pub fn put_pair(key: &[u8], value: &[u8], out: &mut Vec<u8>) {
     }
     out.extend_from_slice(key);
     out.extend_from_slice(b"='");
-    for byte in value {
-        match byte {
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            b'\'' | b'\\' => out.extend_from_slice(&[b'\\', *byte]),
-            byte => out.push(*byte),
+    for chunk in value.utf8_chunks() {
+        for byte in chunk.valid().bytes() {
+            match byte {
+                b'\n' => out.extend_from_slice(b"\\n"),
+                b'\r' => out.extend_from_slice(b"\\r"),
+                b'\t' => out.extend_from_slice(b"\\t"),
+                8 => out.extend_from_slice(b"\\b"),
+                12 => out.extend_from_slice(b"\\f"),
+                b'\'' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+                0..32 => hex(b"\\u00", byte, out),
+                byte => out.push(byte),
+            }
         }
+        chunk.invalid().iter().for_each(|byte| hex(b"\\\\x", *byte, out));
     }
     out.push(b'\'');
+}
+
+/// `lead` and the byte in two digits.
+fn hex(lead: &[u8], byte: u8, out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    out.extend_from_slice(lead);
+    out.extend([byte >> 4, byte & 15].map(|digit| DIGITS.get(usize::from(digit)).copied().unwrap_or(b'0')));
 }

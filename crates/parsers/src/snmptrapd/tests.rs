@@ -18,6 +18,7 @@ fn variables() {
         ("a =  \tb = INTEGER: \tc = 1", "t.a=|t.b=|t.c=1"),
         ("  a = STRING: \"a\\nb\\\\c\"", "t.a=a\nb\\c"),
         ("a b = INTEGER: 1", "t.b=1"),
+        ("a = Hex-STRING: 0A \n0B \tb = INTEGER: 1", "t.a=0A "),
     ] {
         let mut all: Vec<&str> = expected.split('|').chain(head.split('|')).collect();
         all.sort_unstable();
@@ -34,6 +35,7 @@ fn other_texts() {
         HEAD,
         "2017-05-10 12:46:14 h [UDP: x]: a = 1",
         "2017-05-10 h [UDP: x]:\na = 1",
+        "2017-13-10 12:46:14 h [UDP: x]:\na = 1",
         "2017-05-10 12:46:14 h(via UDP: x) TRAP, SNMP v1, community public\na = 1",
     ] {
         check("snmptrapd-parser()", input, "no match");
@@ -49,4 +51,21 @@ fn the_message_is_a_line_of_all() {
         message,
         "hostname='h', transport_info='UDP: [127.0.0.1]:34257->[127.0.0.1]:162', A::b='it\\'s', c='1'"
     );
+}
+
+#[test]
+fn program_and_time_are_those_of_the_trap() {
+    let mut batch = batch(&[format!("{HEAD}c = STRING: \"\\\\\u{1}\"").as_bytes()]);
+    parser("snmptrapd-parser()").parse(&mut batch, &mut vec![0], &mut context());
+    let record = &batch.records[0];
+    assert_eq!(batch.bytes(record.program), b"snmptrapd");
+    assert!(String::from_utf8_lossy(batch.bytes(record.message)).ends_with("c='\\\\\\u0001'"));
+    assert_eq!(record::Civil::from_seconds(record.stamp.secs + i64::from(record.stamp.offset)).year, 2017);
+}
+
+#[test]
+fn without_its_macro_the_message_is_taken_away() {
+    let mut batch = batch(&[format!("{HEAD}c = INTEGER: 1").as_bytes()]);
+    parser("snmptrapd-parser(set-message-macro(no))").parse(&mut batch, &mut vec![0], &mut context());
+    assert!(batch.bytes(batch.records[0].message).is_empty());
 }
