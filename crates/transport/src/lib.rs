@@ -7,6 +7,7 @@ mod perms;
 pub mod receive;
 mod resolver;
 mod reuseport;
+mod room;
 mod socket;
 mod spoof;
 
@@ -14,6 +15,7 @@ pub use names::{local_host_name, service_port};
 pub use options::SocketOptions;
 pub use perms::{Ownership, apply_ownership, create_parents};
 pub use resolver::{DnsOptions, NameUse, Resolver};
+pub use room::Room;
 pub use socket::{
     bind_udp, bind_unix_datagram, connect_tcp, connect_udp, listen_tcp, listen_unix, resolve_target,
 };

@@ -11,7 +11,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
-use transport::Ownership;
+use transport::{Ownership, Room};
 
 #[derive(Clone, Debug)]
 pub struct FileOptions {
@@ -37,9 +37,20 @@ const FULL_DISK_RETRY: Duration = Duration::from_secs(1);
 pub struct FileSink {
     path: PathBuf,
     options: Arc<FileOptions>,
-    file: Option<File>,
+    file: Option<Opened>,
     last_write: Instant,
     failing: bool,
+}
+
+struct Opened {
+    file: File,
+    room: Room,
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        self.room.give_back(&self.file);
+    }
 }
 
 impl FileSink {
@@ -48,7 +59,7 @@ impl FileSink {
         FileSink { path, options, file: None, last_write: Instant::now(), failing: false }
     }
 
-    fn open(&mut self) -> std::io::Result<&mut File> {
+    fn open(&mut self) -> std::io::Result<&mut Opened> {
         if self.file.is_none() {
             let file = open(&self.path, &self.options)?;
             if let Some(link) = &self.options.symlink_as
@@ -59,14 +70,15 @@ impl FileSink {
                     &[("link", &link.display()), ("error", &error)],
                 );
             }
-            self.file = Some(file);
+            self.file = Some(Opened { file, room: Room::default() });
         }
         self.file.as_mut().ok_or_else(|| ErrorKind::NotFound.into())
     }
 
     fn write_chunk(&mut self, chunk: &mut Chunk, progress: &mut Progress<'_>) -> std::io::Result<()> {
         let fsync = self.options.fsync;
-        let file = self.open()?;
+        let Opened { file, room } = self.open()?;
+        room.prepare(file, chunk.pending().len());
         while !chunk.pending().is_empty() {
             match file.write(chunk.pending()) {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
