@@ -98,7 +98,7 @@ impl Feed {
             return;
         }
         let framed = Instant::now();
-        self.source.process(&mut batch, &mut cx.machine, &mut cx.scratch, &mut cx.outbox);
+        let in_work = self.source.process(&mut batch, &mut cx.machine, &mut cx.scratch, &mut cx.outbox);
         let path = framed.elapsed().as_nanos() as u64;
         let reading = (framed - began).as_nanos() as u64;
         // A batch that was interrupted says nothing: the lesser of two neighbours counts, and at most twice the threshold.
@@ -106,6 +106,7 @@ impl Feed {
         let lesser = sample.min(std::mem::replace(&mut self.last_cost, sample));
         self.path_cost = (self.path_cost * 7 + lesser) / 8;
         cx.outbox.end_batch(&ticket);
+        drop(in_work);
         drop(ticket);
         cx.recycle(batch);
     }

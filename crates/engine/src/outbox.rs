@@ -19,6 +19,16 @@ struct Buffer {
     before: Option<(usize, usize)>,
 }
 
+impl Buffer {
+    /// What the batch in work has left here waits at the outlet from now on. `false` when it has left nothing.
+    fn end_batch(&mut self, ticket: &Arc<Ticket>) -> bool {
+        let Some((bytes, ends)) = self.before.take() else { return false };
+        self.outlet.announce(self.chunk.ends.len() - ends, self.chunk.bytes.len() - bytes);
+        self.chunk.tickets.push(Arc::clone(ticket));
+        true
+    }
+}
+
 /// Finished output of one batch, for a lane that orders batches.
 pub type Parcels = Vec<(Arc<Outlet>, Chunk)>;
 
@@ -58,11 +68,7 @@ impl Outbox {
     pub fn end_batch(&mut self, ticket: &Arc<Ticket>) {
         for at in (0..self.buffers.len()).rev() {
             let buffer = &mut self.buffers[at];
-            if buffer.before.take().is_none() {
-                continue;
-            }
-            buffer.chunk.tickets.push(Arc::clone(ticket));
-            if buffer.chunk.bytes.len() >= FLUSH_BYTES {
+            if buffer.end_batch(ticket) && buffer.chunk.bytes.len() >= FLUSH_BYTES {
                 self.flush_at(at);
             }
         }
@@ -78,7 +84,7 @@ impl Outbox {
                 self.spare.push(buffer.chunk);
                 continue;
             }
-            buffer.chunk.tickets.push(Arc::clone(ticket));
+            buffer.end_batch(ticket);
             parcels.push((buffer.outlet, buffer.chunk));
         }
         parcels

@@ -99,6 +99,8 @@ struct Queue {
     busy: bool,
     /// Something happened while somebody was writing: look again before leaving.
     again: bool,
+    /// What waits elsewhere comes first: nothing is written before it is here.
+    held: bool,
     /// Do not try before.
     not_before: Option<Instant>,
     /// Unreachable, or nothing moved for a while: messages without flow-control no longer hold their sources back.
@@ -224,7 +226,10 @@ impl Outlet {
                     }
                     return;
                 }
-                if queue.chunks.is_empty() || queue.not_before.is_some_and(|at| at > Instant::now()) {
+                if queue.held
+                    || queue.chunks.is_empty()
+                    || queue.not_before.is_some_and(|at| at > Instant::now())
+                {
                     return;
                 }
                 queue.busy = true;

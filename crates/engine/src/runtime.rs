@@ -99,6 +99,9 @@ impl Engine {
                 close_all(&fresh);
                 return Err(vec![format!("{}: {error}", planned.id)]);
             }
+            if self.existing.destinations.keys().any(|old| old.id == planned.id) {
+                planned.destination.outlets().iter().for_each(|outlet| outlet.hold());
+            }
             fresh.push(Arc::clone(&planned.destination));
         }
         let Plan { sources, destinations, paths, filters, parsers, states, .. } = plan;
@@ -132,6 +135,9 @@ impl Engine {
                 true => destination.reloaded(),
                 false => self.hand_over(&key.id, destination),
             }
+        }
+        for outlet in fresh.iter().flat_map(|destination| destination.outlets()) {
+            outlet.release(&mut Vec::new());
         }
         self.view = View {
             sources: self.running.iter().map(|r| Arc::clone(&r.source)).collect(),

@@ -48,8 +48,10 @@ pub struct Source {
     settings: RwLock<Arc<Settings>>,
 }
 
-/// Messages between reading and the end of the log paths; a panic on the way counts them as dropped.
-struct InWork<'a> {
+/// Messages between reading and the end of the log paths, where their destinations have counted them: hold it until the outbox has
+/// ended the batch. A panic on the way counts them as dropped.
+#[must_use]
+pub struct InWork<'a> {
     counters: &'a SourceCounters,
     messages: usize,
 }
@@ -99,7 +101,13 @@ impl Source {
     }
 
     /// Parses a framed batch, unless it is ready-made, and runs the log paths on it; the output is in `out` afterwards.
-    pub fn process(&self, batch: &mut Batch, machine: &mut Machine, scratch: &mut Scratch, out: &mut Outbox) {
+    pub fn process(
+        &self,
+        batch: &mut Batch,
+        machine: &mut Machine,
+        scratch: &mut Scratch,
+        out: &mut Outbox,
+    ) -> InWork<'_> {
         let settings = self.settings();
         let in_work = InWork { counters: &self.counters, messages: batch.records.len() };
         for (index, record) in batch.records.iter_mut().enumerate() {
@@ -117,7 +125,7 @@ impl Source {
         let outcome = machine.run(&settings.program, batch, scratch, out);
         self.counters.routed.add(outcome.routed);
         self.counters.unmatched.add(outcome.unmatched);
-        drop(in_work);
+        in_work
     }
 }
 

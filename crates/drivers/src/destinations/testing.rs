@@ -40,7 +40,7 @@ impl Rig {
     }
 
     pub fn send<T: AsRef<[u8]>>(&self, messages: &[T]) {
-        self.outlet.push(chunk(messages));
+        self.outlet.push_new(chunk(messages));
         self.outlet.pump(&mut Vec::new());
     }
 

@@ -13,7 +13,17 @@ const RETIRE_MAX: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(1);
 
 impl Outlet {
-    /// Takes over what waits at the outlet of a predecessor, before what waits here already.
+    /// Nothing is written until [`Outlet::release`]: a predecessor is still to hand over what came before.
+    pub fn hold(&self) {
+        self.queue.lock().held = true;
+    }
+
+    pub fn release(self: &Arc<Outlet>, spare: &mut Vec<Chunk>) {
+        self.queue.lock().held = false;
+        self.pump(spare);
+    }
+
+    /// Takes over what waits at the outlet of a predecessor, before what waits here already. It was held, so nothing was begun here.
     pub fn inherit(self: &Arc<Outlet>, from: &Outlet, spare: &mut Vec<Chunk>) {
         let chunks = from.retire(spare, false);
         let messages: usize = chunks.iter().map(Chunk::messages).sum();
@@ -21,18 +31,9 @@ impl Outlet {
         self.counters.accepted.add(messages);
         let mut queue = self.queue.lock();
         queue.messages += messages;
-        // Nothing may come between the two halves of a message that was begun here.
-        let is_begun = queue.chunks.front().is_some_and(|chunk| !chunk.rest().is_empty());
-        let mut begun = if is_begun { queue.chunks.pop_front() } else { None };
-        if let Some(rest) = begun.as_mut().map(|chunk| chunk.split(1)).filter(|rest| !rest.is_empty()) {
-            queue.chunks.push_front(rest);
-        }
         for mut chunk in chunks.into_iter().rev() {
             chunk.rewind();
             queue.chunks.push_front(chunk);
-        }
-        if let Some(begun) = begun {
-            queue.chunks.push_front(begun);
         }
         drop(queue);
         self.pump(spare);
@@ -40,7 +41,11 @@ impl Outlet {
 
     /// Writes what can be written and lets go of the rest, counted.
     pub fn close(self: &Arc<Outlet>, spare: &mut Vec<Chunk>) {
-        self.queue.lock().not_before = None;
+        {
+            let mut queue = self.queue.lock();
+            queue.not_before = None;
+            queue.held = false;
+        }
         self.pump(spare);
         let left: usize = self.retire(spare, true).iter().map(Chunk::messages).sum();
         self.counters.dropped.add(Reason::Abandoned, left);

@@ -8,7 +8,7 @@ use crate::window::{Budget, Ticket};
 use parking_lot::{Mutex, RwLock};
 use record::Batch;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Batches that may wait for a free core, per worker: more would only fill the caches.
@@ -28,14 +28,14 @@ impl Job {
     /// Runs the log paths and hands the output over in the lane's order.
     pub fn run(self, cx: &mut PortContext) {
         let Job { mut batch, source, lane, number, ticket } = self;
-        let run = || {
-            source.process(&mut batch, &mut cx.machine, &mut cx.scratch, &mut cx.lane_outbox);
-        };
+        let run = || source.process(&mut batch, &mut cx.machine, &mut cx.scratch, &mut cx.lane_outbox);
         // The lane must go on whatever happens to this batch.
-        if std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err() {
+        let in_work = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+        if in_work.is_err() {
             cx.lane_outbox.roll_back();
         }
         let parcels = cx.lane_outbox.take(&ticket);
+        drop(in_work);
         batch.reset();
         cx.shared.give_back(batch);
         for outlet in lane.finish(number, parcels) {
@@ -53,6 +53,8 @@ pub struct Shared {
     sleepers: AtomicUsize,
     jobs: Mutex<VecDeque<Job>>,
     jobs_waiting: AtomicUsize,
+    /// Batches given away since the start.
+    given: AtomicU64,
     spare: Mutex<Vec<Batch>>,
     next_worker: AtomicUsize,
     /// Sources whose log paths keep messages.
@@ -70,6 +72,7 @@ impl Shared {
             sleepers: AtomicUsize::new(0),
             jobs: Mutex::default(),
             jobs_waiting: AtomicUsize::new(0),
+            given: AtomicU64::new(0),
             spare: Mutex::default(),
             next_worker: AtomicUsize::new(0),
             stateful: RwLock::default(),
@@ -124,7 +127,13 @@ impl Shared {
         self.sharing && self.jobs_waiting.load(Ordering::Relaxed) < JOBS_PER_WORKER * self.asleep.len()
     }
 
+    /// Batches that went from one worker to others since the start.
+    pub fn shared_batches(&self) -> u64 {
+        self.given.load(Ordering::Relaxed)
+    }
+
     pub fn give(&self, job: Job) {
+        self.given.fetch_add(1, Ordering::Relaxed);
         self.jobs.lock().push_back(job);
         self.jobs_waiting.fetch_add(1, Ordering::SeqCst);
         if self.sleepers.load(Ordering::SeqCst) == 0 {
