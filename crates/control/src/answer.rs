@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::counters::State;
 use crate::render::{self, Format, Pattern};
-use crate::request::{Query, QueryAction, Request, Stats};
+use crate::request::{Credentials, Query, QueryAction, Request, Stats};
 use crate::subject::{ConfigView, Health, Subject};
 
 /// The reply without the closing line. Starts with `OK ` or `FAIL ` unless it is data.
@@ -51,10 +51,8 @@ pub fn answer(request: &Request, subject: &dyn Subject) -> String {
         Request::License { json: true } => json!({ "license": subject.license() }).to_string(),
         Request::Ledger { json: false } => subject.ledger().to_table(),
         Request::Ledger { json: true } => subject.ledger().to_json(),
-        Request::Credentials => fail(
-            "credentials are not available: passphrases of private keys cannot be given at run time, \
-             use a key file without a passphrase",
-        ),
+        Request::Credentials(Credentials::Status) => credentials(subject),
+        Request::Credentials(Credentials::Add { id, secret }) => outcome(subject.add_credential(id, secret)),
         Request::Attach => fail(
             "attach is not available: read the messages from the internal() source or start with --stderr; \
              'log-level debug' shows more of them",
@@ -65,6 +63,14 @@ pub fn answer(request: &Request, subject: &dyn Subject) -> String {
 /// A reply that reports failure.
 pub fn fail(text: impl AsRef<str>) -> String {
     format!("FAIL {}", text.as_ref())
+}
+
+fn credentials(subject: &dyn Subject) -> String {
+    let mut text = String::from("OK Secret store status:");
+    for (file, state) in subject.credentials() {
+        text.push_str(&format!("\n{file}\t{state}"));
+    }
+    text
 }
 
 fn outcome(result: Result<String, String>) -> String {

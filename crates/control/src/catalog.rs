@@ -166,6 +166,11 @@ pub fn internal_events(queued: u64, dropped: u64) -> [Counter; 2] {
     [make("queued", queued), make("dropped", dropped)]
 }
 
+/// Batches of one connection that went to another core.
+pub fn shared_batches(count: u64) -> Counter {
+    Counter::new("global", "shared_batches", "", "processed", count).with_prom("shared_batches_total", vec![])
+}
+
 /// Messages of one host (level 2), program or sender (level 3): `kind` is `host`, `program` or `sender`.
 pub fn dynamic(kind: &str, id: &str, name: &str, processed: u64, stamp: u64) -> [Counter; 2] {
     let level = if kind == "host" && id.is_empty() { 2 } else { 3 };

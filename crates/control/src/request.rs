@@ -28,7 +28,7 @@ pub enum Request {
     Ledger {
         json: bool,
     },
-    Credentials,
+    Credentials(Credentials),
     Attach,
 }
 
@@ -48,6 +48,23 @@ pub struct Query {
     pub reset: bool,
     pub format: Format,
     pub pattern: String,
+}
+
+/// `PWD ADD FILE SECRET` and `PWD STATUS`
+#[derive(Clone, PartialEq, Eq)]
+pub enum Credentials {
+    Add { id: String, secret: String },
+    Status,
+}
+
+/// A secret is not for anybody's log.
+impl std::fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Credentials::Add { id, .. } => write!(f, "Add {id}"),
+            Credentials::Status => f.write_str("Status"),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +94,7 @@ impl Request {
             "HEALTHCHECK" => alone(rest, Request::Health)?,
             "LICENSE" => Request::License { json: json_flag(rest)? },
             "LEDGER" => Request::Ledger { json: json_flag(rest)? },
-            "PWD" => Request::Credentials,
+            "PWD" => Request::Credentials(credentials(rest)?),
             "ATTACH" => Request::Attach,
             "" => return Err("empty command".into()),
             _ => return Err(format!("unknown command '{}'", shown(word))),
@@ -147,6 +164,18 @@ fn query(rest: &str) -> Result<Query, String> {
     Ok(query)
 }
 
+fn credentials(rest: &str) -> Result<Credentials, String> {
+    let (verb, rest) = split(rest);
+    match verb.to_ascii_uppercase().as_str() {
+        "ADD" => match split(rest) {
+            ("", _) | (_, "") => Err("expected the name of a key file and its passphrase".into()),
+            (id, secret) => Ok(Credentials::Add { id: id.to_owned(), secret: secret.to_owned() }),
+        },
+        "STATUS" if rest.is_empty() => Ok(Credentials::Status),
+        _ => Err(invalid(verb)),
+    }
+}
+
 fn log(rest: &str) -> Result<Request, String> {
     let (which, value) = split(rest);
     let flag = match which.to_ascii_uppercase().as_str() {
@@ -203,7 +232,10 @@ mod tests {
         check("LICENSE", Request::License { json: false });
         check("LICENSE JSON", Request::License { json: true });
         check("ledger json", Request::Ledger { json: true });
-        check("PWD add id secret", Request::Credentials);
+        let add = Credentials::Add { id: "/k.pem".into(), secret: "se cret".into() };
+        check("PWD add /k.pem se cret", Request::Credentials(add));
+        check("PWD status", Request::Credentials(Credentials::Status));
+        assert!(Request::parse("PWD add /k.pem").is_err() && Request::parse("PWD x").is_err());
         check("ATTACH STDIO 3", Request::Attach);
         check("CONFIG GET ORIGINAL", Request::Config(ConfigView::Original));
         check("CONFIG GET PREPROCESSED", Request::Config(ConfigView::Preprocessed));

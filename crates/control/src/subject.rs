@@ -1,5 +1,7 @@
 //! What the running program answers to the control socket.
 
+use std::path::Path;
+
 use oplog::Verbosity;
 
 use crate::counters::Counter;
@@ -70,6 +72,17 @@ pub trait Subject: Send + Sync {
 
     /// The licence text, one line.
     fn license(&self) -> String;
+
+    /// Takes the passphrase of a private key's file.
+    fn add_credential(&self, file: &str, secret: &str) -> Result<String, String> {
+        tls::unlock(Path::new(file), secret.as_bytes())
+    }
+
+    /// Files with a passphrase, and what is known of it.
+    fn credentials(&self) -> Vec<(String, String)> {
+        let states = tls::states().into_iter();
+        states.map(|(path, state)| (path.display().to_string(), state.to_string())).collect()
+    }
 
     fn log_level(&self) -> Verbosity {
         oplog::verbosity()

@@ -27,11 +27,8 @@ impl Served {
     /// Counters as the engine has them, of what exists.
     fn raw(&self) -> Vec<Counter> {
         let running = self.program.running();
-        let mut counters = statistics::of_program(
-            &running.view,
-            self.program.history.gone(),
-            self.program.shared.budget.used(),
-        );
+        let mut counters =
+            statistics::of_program(&running.view, self.program.history.gone(), &self.program.shared);
         counters.extend(statistics::of_view(&running.view));
         let moments = [
             ("last_config_file_modification_timestamp_seconds", running.modified),

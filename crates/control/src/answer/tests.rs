@@ -87,7 +87,8 @@ fn health_lists_complaints_then_numbers() {
 fn what_is_not_there_says_so() {
     let fake = Fake::default();
     assert!(reply(&fake, "ATTACH").starts_with("FAIL attach is not available"));
-    assert!(reply(&fake, "PWD status").starts_with("FAIL credentials are not available"));
+    assert_eq!(reply(&fake, "PWD status"), "OK Secret store status:\n/key.pem\tPENDING");
+    assert_eq!(reply(&fake, "PWD add /key.pem good one"), "OK /key.pem good one");
 }
 
 #[test]

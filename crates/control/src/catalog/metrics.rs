@@ -38,6 +38,7 @@ pub const METRICS: &[Metric] = &[
     Metric { name: "parsed_events_total", help: "messages a parser has seen, by result" },
     Metric { name: "route_egress_total", help: "messages given to a destination statement" },
     Metric { name: "route_ingress_total", help: "messages received by a source statement" },
+    Metric { name: "shared_batches_total", help: "batches of one connection that went to another core" },
     Metric { name: "socket_connections", help: "connections open at a stream source" },
     Metric { name: "socket_max_connections", help: "connections a stream source takes at most" },
     Metric { name: "socket_receive_dropped_packets_total", help: "datagrams the kernel had no room for" },

@@ -1,5 +1,7 @@
 //! `syslog-ng-ctl`, also `penstock ctl`: commands, options, output and exit codes of the original.
 
+mod credentials;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -71,7 +73,7 @@ enum Command {
         #[arg(short, long, value_name = "SECONDS", default_value_t = 15)]
         timeout: u64,
     },
-    /// Passphrases of private keys (not available: the program answers why)
+    /// Passphrases of private keys
     Credentials {
         #[command(subcommand)]
         command: Credentials,
@@ -151,15 +153,20 @@ struct Config {
 
 #[derive(Debug, Subcommand)]
 enum Credentials {
-    /// Give a passphrase
+    /// Give the passphrase of a key
+    #[command(after_help = CREDENTIALS_HELP)]
     Add {
-        #[arg(short, long)]
+        /// The key's file, as the configuration names it
+        #[arg(short, long, value_name = "FILE")]
         id: Option<String>,
+        /// The passphrase; without it, it is asked for, or read from standard input
         #[arg(short, long)]
         secret: Option<String>,
+        /// The same two without their names
+        #[arg(value_name = "FILE SECRET", num_args = 0..=2)]
         words: Vec<String>,
     },
-    /// List the keys that wait for one
+    /// List the keys with a passphrase, and whether it is known
     Status,
 }
 
@@ -184,6 +191,13 @@ enum OnOff {
     Off,
 }
 
+const CREDENTIALS_HELP: &str = "\
+Examples:
+  syslog-ng-ctl credentials add --id /etc/syslog-ng/cert.d/server.key
+  pass show log-server | syslog-ng-ctl credentials add --id /etc/syslog-ng/cert.d/server.key
+
+A passphrase on the command line can be seen by everybody on the machine.";
+
 /// Runs the command line, whose first argument is the program's name: it also says which socket is meant when
 /// none is given.
 pub fn run_ctl(args: impl IntoIterator<Item = OsString>) -> ExitCode {
@@ -196,6 +210,15 @@ pub fn run_ctl(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let socket = ctl.control.unwrap_or_else(|| default_control(CalledAs::from_program(&program)));
     match ctl.command {
         Command::Healthcheck { timeout } => healthcheck(&socket, Duration::from_secs(timeout)),
+        Command::Credentials { command: Credentials::Add { id, secret, words } } => {
+            match credentials::request(id, secret, words) {
+                Ok(line) => plain(&socket, &line),
+                Err(error) => {
+                    eprintln!("{error}");
+                    ExitCode::from(1)
+                }
+            }
+        }
         command => plain(&socket, &line(&command)),
     }
 }
@@ -275,8 +298,9 @@ fn line(command: &Command) -> String {
         Command::ListFiles => "LISTFILES".into(),
         Command::ExportConfigGraph => "EXPORT_CONFIG_GRAPH".into(),
         Command::Healthcheck { .. } => "HEALTHCHECK".into(),
-        // The secret stays here: the program cannot use it.
-        Command::Credentials { command: Credentials::Add { .. } } => "PWD add".into(),
+        Command::Credentials { command: Credentials::Add { id, secret, words } } => {
+            credentials::request(id.clone(), secret.clone(), words.clone()).unwrap_or_default()
+        }
         Command::Credentials { command: Credentials::Status } => "PWD status".into(),
         Command::Attach { .. } => "ATTACH".into(),
         Command::ShowLicenseInfo { json: false } => "LICENSE".into(),

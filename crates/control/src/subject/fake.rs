@@ -103,6 +103,14 @@ impl Subject for Fake {
         self.ledger.clone()
     }
 
+    fn add_credential(&self, file: &str, secret: &str) -> Result<String, String> {
+        Ok(format!("{file} {secret}"))
+    }
+
+    fn credentials(&self) -> Vec<(String, String)> {
+        vec![("/key.pem".into(), "PENDING".into())]
+    }
+
     fn license(&self) -> String {
         "Apache-2.0".into()
     }

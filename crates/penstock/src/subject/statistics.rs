@@ -5,10 +5,10 @@ use std::sync::atomic::Ordering;
 
 use control::Counter;
 use control::catalog::{self, Input, Listener, Output};
-use engine::View;
 use engine::driver::Destination;
 use engine::ledger::Reason;
 use engine::source::Source;
+use engine::{Shared, View};
 
 use crate::program::Gone;
 
@@ -37,13 +37,14 @@ pub fn of_view(view: &View) -> Vec<Counter> {
 }
 
 /// Counters of the program as a whole.
-pub fn of_program(view: &View, gone: Gone, budget_used: usize) -> Vec<Counter> {
+pub fn of_program(view: &View, gone: Gone, shared: &Shared) -> Vec<Counter> {
     let received: u64 = view.sources.iter().map(|s| s.counters.received.value()).sum();
     let queued: u64 = view.destinations.iter().map(|(_, d)| d.counters().accepted.value()).sum();
     let internal = view.sources.iter().filter(|s| s.driver == "internal");
     let internal: u64 = internal.map(|s| s.counters.received.value()).sum();
     let mut counters = catalog::center(gone.received + received, gone.queued + queued).to_vec();
-    counters.push(catalog::global("msg_allocated_bytes", "value", budget_used as u64));
+    counters.push(catalog::global("msg_allocated_bytes", "value", shared.budget.used() as u64));
+    counters.push(catalog::shared_batches(shared.shared_batches()));
     counters.extend(catalog::internal_events(internal, oplog::logger().lost()));
     let probed = parsers::metrics_probe::snapshot();
     counters.extend(probed.into_iter().map(|m| catalog::probed(m.key, m.labels, m.value)));

@@ -52,7 +52,8 @@ fn each_command_is_a_request_the_program_understands() {
     check("export-config-graph", "EXPORT_CONFIG_GRAPH");
     check("healthcheck -t 3", "HEALTHCHECK");
     check("credentials status", "PWD status");
-    check("credentials add -i key -s secret", "PWD add");
+    check("credentials add -i key -s secret", "PWD add key secret");
+    check("credentials add key secret", "PWD add key secret");
     check("attach debugger --seconds 3", "ATTACH");
     check("show-license-info", "LICENSE");
     check("show-license-info -J", "LICENSE JSON");
