@@ -15,7 +15,7 @@ pub enum Aim {
     CheaperThan { peer: Receiver, times: f64 },
     /// At least so many times the rate of another case.
     FasterThanCase { case: &'static str, times: f64 },
-    /// CPU per message differs from that of another case by at most this share, up or down.
+    /// CPU per message differs from that of another case by at most this share, up or down, in the least disturbed rounds of each.
     Within { case: &'static str, share: f64 },
     /// Every message arrives, over a transport that may lose some.
     NothingLost,
@@ -76,9 +76,13 @@ impl Aim {
             Aim::FasterThanCase { case: other, times } => results
                 .ratio((case, own), (other, own), |run| run.rate())
                 .map(|x| (format!("{x:.2} times"), x >= times)),
-            Aim::Within { case: other, share } => results
-                .ratio((case, own), (other, own), |run| run.cpu_us())
-                .map(|x| (format!("{:+.1} %", (x - 1.0) * 100.0), (x - 1.0).abs() <= share)),
+            Aim::Within { case: other, share } => {
+                let least = |case| results.least(case, own, Run::cpu_us);
+                least(case).zip(least(other)).map(|(this, other)| {
+                    let apart = this / other - 1.0;
+                    (format!("{:+.1} %", apart * 100.0), apart.abs() <= share)
+                })
+            }
             Aim::NothingLost => results.lost(case, own).map(|lost| (format!("{lost} lost"), lost == 0)),
             Aim::BytesPerConnection(bytes) => results
                 .median(case, own, |run| run.bytes_per_connection())
