@@ -86,6 +86,11 @@ impl Settings {
         self.values.contains_key(name)
     }
 
+    /// Nothing was given, as in `tls()`.
+    pub fn is_blank(&self) -> bool {
+        self.values.is_empty()
+    }
+
     pub fn bool(&self, name: &str) -> Option<bool> {
         match self.find(name) {
             Found::Value(Value::Bool(v)) => Some(*v),

@@ -22,9 +22,11 @@ macro_rules! files {
 
 /// Each under the name that includes find it by.
 pub const FILES: &[(&str, &str)] = files! {
-    "apache-accesslog" "cee" "checkpoint" "cim" "cisco" "collectd" "credit-card" "default-network-drivers" "ewmm"
-    "extract-solaris-msgid" "fortigate" "graphite" "graylog2" "iptables" "junos" "loggly" "logmatic" "mariadb-audit" "netskope"
-    "network-load-balancer" "nodejs" "osquery" "panos" "postgresql-csvlog" "sudo" "websense"
+    "apache-accesslog" "arr" "cee" "checkpoint" "cim" "cisco" "collectd" "credit-card"
+    "default-network-drivers" "ewmm" "extract-solaris-msgid" "fortigate" "graphite" "graylog2" "iptables"
+    "jellyfin" "junos" "kubernetes" "linux-audit" "loggly" "logmatic" "mariadb-audit" "mbox" "netskope"
+    "network-load-balancer" "nodejs" "osquery" "panos" "pihole-ftl" "postgresql-csvlog" "qbittorrent"
+    "snmptrap" "sudo" "sumologic" "websense"
 };
 
 /// What the language layer is given.
@@ -39,6 +41,7 @@ pub const MODULES: &[&str] = &[
     "affile",
     "afprog",
     "afsmtp",
+    "afsnmp",
     "afsocket",
     "afsql",
     "afstomp",

@@ -40,12 +40,6 @@ pub static APP_PARSER: Component = Component {
             "Every application that matches parses the message, not only the first. Then every message matches, and \
              neither `.app.name` nor the tag is set.",
         ),
-        // Where default-network-drivers() hands on what it does not know.
-        Opt::not_yet("tls", "TLS comes in a later version: leave tls() and rfc5424-tls-port() out"),
-        Opt::not_yet(
-            "rfc5424-tls-port",
-            "TLS comes in a later version: leave tls() and rfc5424-tls-port() out",
-        ),
         Opt::not_yet("hook-commands", "start and stop the commands with the service manager"),
         Opt::not_yet(
             "permissive",

@@ -14,8 +14,6 @@ const fn parser(name: &'static str, remedy: &'static str) -> Unavailable {
     Unavailable { context: Context::Parser, name, remedy }
 }
 
-const FILE: &str = "reading files comes in a later version; until then pipe the file in: `tail -F FILE`, and a \
-                    `pipe()` or `stdin()` source";
 const JOURNAL: &str =
     "set `ForwardToSyslog=yes` in journald.conf and read `unix-dgram(\"/run/systemd/journal/syslog\")`";
 const SYSTEM: &str = "write `unix-dgram(\"/dev/log\")` where no journal runs; otherwise set `ForwardToSyslog=yes` in \
@@ -25,12 +23,9 @@ const SCRIPT: &str =
     "Python and Java come in a later version; let a program of your own send to `network()` or `pipe()`";
 const QUEUE: &str = "let another program take the messages from the queue and send them to `network()`";
 const FETCH: &str = "let another program fetch the messages and send them to `network()`";
-const READS_FILES: &str = "it reads files, which comes in a later version; until then pipe the file in: `tail -F FILE`, and a `pipe()` \
-                           or `stdin()` source";
 const SENDS_HTTP: &str = "it is made of `http()`, which comes in a later version; until then let a program do it: \
                           `program(\"command\" template(\"...\"))`";
-const LIBRARY: &str = "it is a block of the configuration library: add `@include \"scl.conf\"`; the parts it is made of \
-                       must be available";
+const LIBRARY: &str = "it is a block of the configuration library: add `@include \"scl.conf\"`";
 
 const STORE: &str = "write to a file, or relay with `syslog()` to a collector that has this destination";
 const RUN: &str = "let a program do it: `program(\"command\" template(\"...\"))`";
@@ -58,7 +53,7 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     source("axosyslog-otlp", "send with `syslog()` on the other side"),
     source("webhook", FETCH),
     source("webhook-json", FETCH),
-    source("kubernetes", FILE),
+    source("kubernetes", LIBRARY),
     source("hypr-app-audit-trail", FETCH),
     source("hypr-audit-trail", FETCH),
     source("office365", FETCH),
@@ -73,21 +68,21 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     source("example-diskq-source", "write `example-msg-generator()`"),
     source("default-network-drivers", LIBRARY),
     source("ewmm", LIBRARY),
-    source("linux-audit", READS_FILES),
-    source("mbox", READS_FILES),
-    source("osquery", READS_FILES),
-    source("snmptrap", READS_FILES),
+    source("linux-audit", LIBRARY),
+    source("mbox", LIBRARY),
+    source("osquery", LIBRARY),
+    source("snmptrap", LIBRARY),
     source("nodejs", LIBRARY),
-    source("freebsd-audit", READS_FILES),
-    source("sonarr", READS_FILES),
-    source("lidarr", READS_FILES),
-    source("radarr", READS_FILES),
-    source("prowlarr", READS_FILES),
-    source("readarr", READS_FILES),
-    source("whisparr", READS_FILES),
-    source("jellyfin", READS_FILES),
-    source("qbittorrent", READS_FILES),
-    source("pihole-ftl", READS_FILES),
+    source("freebsd-audit", NOT_HERE),
+    source("sonarr", LIBRARY),
+    source("lidarr", LIBRARY),
+    source("radarr", LIBRARY),
+    source("prowlarr", LIBRARY),
+    source("readarr", LIBRARY),
+    source("whisparr", LIBRARY),
+    source("jellyfin", LIBRARY),
+    source("qbittorrent", LIBRARY),
+    source("pihole-ftl", LIBRARY),
     destination("http", RUN),
     destination("sql", STORE),
     destination("mongodb", STORE),
@@ -133,10 +128,7 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     destination("splunk-hec-raw", SENDS_HTTP),
     destination("logscale", SENDS_HTTP),
     destination("sumologic-http", SENDS_HTTP),
-    destination(
-        "sumologic-syslog",
-        "it needs TLS, which comes in a later version; relay with `syslog()` to a collector that has it",
-    ),
+    destination("sumologic-syslog", LIBRARY),
     destination("google-pubsub", SENDS_HTTP),
     destination("azure-monitor", SENDS_HTTP),
     destination("azure-monitor-builtin", SENDS_HTTP),
@@ -167,7 +159,7 @@ pub const UNAVAILABLE: &[Unavailable] = &[
         "write `windows-eventlog-xml-parser()`, or `db-parser()` with a database of patterns",
     ),
     parser("ewmm-parser", LIBRARY),
-    parser("kubernetes-metadata-parser", READS_FILES),
-    parser("kubernetes-log-parser", READS_FILES),
+    parser("kubernetes-metadata-parser", LIBRARY),
+    parser("kubernetes-log-parser", LIBRARY),
     parser("extract-solaris-msgid", LIBRARY),
 ];
