@@ -7,6 +7,8 @@ pub mod network;
 mod paced;
 pub mod pipe;
 pub mod program;
+pub mod relp;
+mod rltp;
 mod single;
 pub mod stdout;
 mod stream;

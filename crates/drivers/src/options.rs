@@ -2,9 +2,11 @@
 
 mod app_parser;
 pub mod destinations;
+pub mod elements;
 mod globals;
 mod output_groups;
 mod parallelize;
+mod rltp_groups;
 mod socket_groups;
 mod source_groups;
 pub mod sources;
@@ -25,6 +27,7 @@ pub const ALL: &[&Component] = &[
     &sources::INTERNAL,
     &sources::NETWORK,
     &sources::PIPE,
+    &sources::RELP,
     &sources::STDIN,
     &sources::SYSLOG,
     &sources::TCP,
@@ -39,6 +42,7 @@ pub const ALL: &[&Component] = &[
     &destinations::NETWORK,
     &destinations::PIPE,
     &destinations::PROGRAM,
+    &destinations::RELP,
     &destinations::STDOUT,
     &destinations::SYSLOG,
     &destinations::TCP,

@@ -36,8 +36,13 @@ pub trait Input: Send {
         false
     }
 
-    /// Takes the descriptor out of the readiness loop.
+    /// Takes the descriptor out of the readiness loop: the stream is over.
     fn deregister(&mut self, registry: &mio::Registry);
+
+    /// The same where something may still be sent afterwards.
+    fn unwatch(&mut self, registry: &mio::Registry) {
+        self.deregister(registry);
+    }
 
     /// What to do at the end of the stream: `true` when it may go on later (a pipe whose writer left).
     fn at_end(&mut self) -> bool {

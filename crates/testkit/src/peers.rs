@@ -26,6 +26,32 @@ pub fn rsyslog() -> Option<PathBuf> {
     Some(PathBuf::from("/usr/sbin/rsyslogd")).filter(|path| runs(path, "-v"))
 }
 
+/// Where rsyslog's modules for RELP are, when they are not among its others.
+const RELP: &str = "target/peers/rsyslog-relp/usr/lib";
+
+/// A folder below [`RELP`] with this file in it.
+fn relp_folder(file: &str) -> Option<PathBuf> {
+    let folders = std::fs::read_dir(root().join(RELP)).ok()?;
+    folders.flatten().map(|entry| entry.path()).find(|folder| folder.join(file).is_file())
+}
+
+/// What rsyslog loads to speak RELP: `imrelp` and `omrelp`.
+pub fn rsyslog_relp() -> Option<(String, String)> {
+    rsyslog()?;
+    let installed = |name: &str| {
+        ["/usr/lib/x86_64-linux-gnu/rsyslog", "/usr/lib/aarch64-linux-gnu/rsyslog", "/usr/lib/rsyslog"]
+            .into_iter()
+            .map(|folder| PathBuf::from(folder).join(name))
+            .find(|path| path.is_file())
+    };
+    let module = |name: &str| {
+        let unpacked =
+            relp_folder(&format!("rsyslog/{name}")).map(|folder| folder.join("rsyslog").join(name));
+        unpacked.or_else(|| installed(name)).map(|path| path.display().to_string())
+    };
+    Some((module("imrelp.so")?, module("omrelp.so")?))
+}
+
 fn runs(path: &Path, version: &str) -> bool {
     path.is_file() && Command::new(path).arg(version).output().is_ok_and(|output| output.status.success())
 }
@@ -59,6 +85,9 @@ pub fn start_rsyslog(lab: &Lab, program: &Path, config: &str) -> Process {
     let mut command = Command::new(program);
     command.arg("-n").arg("-f").arg(path).arg("-i").arg(lab.path("rsyslog.pid"));
     command.current_dir(lab.dir()).env("TZ", "UTC");
+    if let Some(libraries) = relp_folder("librelp.so.0") {
+        command.env("LD_LIBRARY_PATH", libraries);
+    }
     let mut process = Process::spawn("rsyslogd", command, None, &lab.path("rsyslog.log"));
     process.wait_for(|| {
         opens.iter().find(|open| !open.is_open()).map(|closed| format!("{closed:?} to be open"))

@@ -13,6 +13,7 @@ use conf_schema::Settings;
 use std::time::Duration;
 
 pub use identity::Stream;
+pub use link::Link;
 pub use sink::RltpSink;
 pub use spread::Spread;
 

@@ -1,5 +1,6 @@
 //! Where a socket destination sends to: names looked up outside the workers, servers tried in turn, sockets that connect.
 
+pub mod given;
 mod lookup;
 mod route;
 

@@ -3,7 +3,9 @@
 mod file;
 mod local;
 mod network;
+mod relp;
 
 pub use file::{FILE, WILDCARD_FILE};
 pub use local::{EXAMPLE_MSG_GENERATOR, INTERNAL, PIPE, STDIN, UNIX_DGRAM, UNIX_STREAM};
 pub use network::{NETWORK, SYSLOG, TCP, TCP6, UDP, UDP_BALANCER, UDP6};
+pub use relp::RELP;

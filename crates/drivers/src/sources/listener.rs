@@ -2,6 +2,7 @@
 
 use super::encoding::EncodedInput;
 use super::input::FdInput;
+use super::proxied;
 use super::secure::SecurePort;
 use super::senders::{Naming, PeerFacts};
 use super::unix::SocketFile;
@@ -54,6 +55,11 @@ pub struct Accepted {
 /// A protocol that answers its peers: has a port of its own for each connection, over bytes that are in the clear.
 pub trait Protocol: Send + Sync {
     fn port(&self, connection: Joined, cx: &PortContext, token: Token) -> Box<dyn Port>;
+
+    /// Something comes in the clear before TLS begins: the header of a proxy.
+    fn before_tls(&self) -> bool {
+        false
+    }
 }
 
 /// A connection that is about to be served.
@@ -143,6 +149,10 @@ impl Listener {
                 let (stream, remote) = listener.accept()?;
                 let local = stream.local_addr()?;
                 stream.set_nonblocking(true)?;
+                if self.accepted.protocol.is_some() {
+                    // Answers are small, and the peer waits for them.
+                    stream.set_nodelay(true)?;
+                }
                 if let Err(error) = self.accepted.socket.apply_keepalive(&socket2_ref(&stream)) {
                     oplog::limited(
                         "keepalive",
@@ -283,10 +293,12 @@ impl Place {
     fn serve(self, fd: OwnedFd, context: Arc<Context>) {
         let worker = self.worker.clone();
         worker.add(move |token, cx| {
-            if let Some(acceptor) = &self.accepted.secure {
-                let session = acceptor.session().map_err(std::io::Error::other)?;
-                let port = SecurePort::new(fd, session, self, context, cx.handle.registry(), token)?;
-                return Ok(Box::new(port));
+            if self.accepted.secure.is_some() {
+                let registry = cx.handle.registry();
+                if self.accepted.protocol.as_ref().is_some_and(|protocol| protocol.before_tls()) {
+                    return proxied::before_tls(fd, self, context, registry, token);
+                }
+                return Ok(Box::new(SecurePort::new(fd, self, context, registry, token)?));
             }
             match self.accepted.protocol {
                 None => register(&fd.as_raw_fd(), cx.handle.registry(), token)?,
@@ -302,15 +314,25 @@ impl Place {
     /// The reader of its messages, over bytes that are in the clear.
     pub fn reader(
         self,
-        mut input: Box<dyn Input>,
+        input: Box<dyn Input>,
         context: Arc<Context>,
         cx: &PortContext,
         token: Token,
     ) -> Box<dyn Port> {
         let Place { source, accepted, seat, described, .. } = self;
-        if let Some(protocol) = accepted.protocol.clone() {
-            return protocol.port(Joined { input, source, accepted, context, described, seat }, cx, token);
+        let protocol = accepted.protocol.clone();
+        let joined = Joined { input, source, accepted, context, described, seat };
+        match protocol {
+            Some(protocol) => protocol.port(joined, cx, token),
+            None => joined.stream(cx, token),
         }
+    }
+}
+
+impl Joined {
+    /// Reads messages, one after the other.
+    pub fn stream(self, cx: &PortContext, token: Token) -> Box<dyn Port> {
+        let Joined { mut input, source, accepted, context, described, seat } = self;
         if let Some(encoding) = accepted.encoding {
             input = Box::new(EncodedInput::new(input, encoding));
         }

@@ -1,0 +1,63 @@
+//! `relp()`: messages to a server that acknowledges each one; what it has not acknowledged is kept and sent again on the next connection.
+
+mod session;
+mod sink;
+
+use super::single::{MakeSink, SingleDestination};
+use super::stream::{Failback, Secured};
+use super::target::{Connect, Lookup, Route, given};
+use super::writing::{self, Layout};
+use crate::secure;
+use crate::sources::network::socket_options;
+use crate::sources::relp::PORT;
+use conf_schema::Settings;
+use diag::Diagnostics;
+use engine::driver::{BuildContext, DestinationDriver};
+use sink::RelpSink;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Messages on the way when window-size() is not given: enough for a fast sender and a peer at the other end of a continent.
+const WINDOW: usize = 10_000;
+
+pub struct RelpOptions {
+    pub connect: Connect,
+    /// From a failure to the next attempt, once every server was tried.
+    pub time_reopen: Duration,
+    pub failback: Option<Failback>,
+    pub secure: Option<Secured>,
+    /// Messages sent and not acknowledged.
+    pub window: usize,
+}
+
+pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+    let ipv6 = s.choice("ip-protocol") == Some("6");
+    let secure = secure::read(s, "", secure::Side::Destination, diags)?;
+    let host = s.text("host")?.to_owned();
+    given::check_family(&host, ipv6, "host", s, diags)?;
+    let port = given::port(s, "port", PORT, diags)?;
+    let connect =
+        Connect { from: given::local_address(s, ipv6, diags)?, socket: socket_options(s, false) };
+    let writer = writing::writer(s, cx, Layout::Network, diags)?;
+    let (servers, failback) = given::servers(s, &host, ipv6, diags)?;
+    let address = format!("{host}:{port}");
+    let key = s.text("persist-name").map_or_else(|| format!("relp,{address}"), str::to_owned);
+    let options = Arc::new(RelpOptions {
+        connect,
+        time_reopen: writing::time_reopen(s),
+        failback,
+        secure: secure.map(|options| Secured { connector: tls::Connector::load(&options).ok(), options }),
+        window: s.int("window-size").and_then(|n| usize::try_from(n).ok()).unwrap_or(WINDOW).max(1),
+    });
+    let make: MakeSink = Box::new(move |place| {
+        let lookups = servers.iter().map(|host| Lookup::host(host, port, ipv6)).collect();
+        Box::new(RelpSink::new(place, Route::new(lookups), Arc::clone(&options)))
+    });
+    let keep_alive = s.bool("keep-alive").unwrap_or(true);
+    let described = ("relp", format!("relp,{address}"));
+    let destination = SingleDestination::new(described, writer, writing::limits(s), keep_alive, make);
+    Some(DestinationDriver { key, destination: Arc::new(destination) })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,259 @@
+//! What is said on one RELP connection, without the connection: numbers given to messages, answers matched to them, the window.
+
+use engine::Chunk;
+use std::collections::VecDeque;
+use wire::relp::{self, Command, Offers, Reader, Response};
+
+/// Bytes of frames made at a time.
+const PIECE_BYTES: usize = 128 * 1024;
+/// Bytes of messages that may be on the way beside what window-size() says.
+const WINDOW_BYTES: usize = 16 << 20;
+/// In the account of messages on the way: this one is answered, and one before it is not.
+const ANSWERED: u32 = 1 << 31;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The server is to accept `open`.
+    Opening,
+    Open,
+    /// The server wants no more.
+    Ended,
+}
+
+pub struct RelpSession {
+    phase: Phase,
+    reader: Reader,
+    window: usize,
+    /// The number of the next frame.
+    next: u32,
+    /// The number of the message at the front of `flight`.
+    first: u32,
+    /// The size of each message on the way, with the mark when it is answered.
+    flight: VecDeque<u32>,
+    flight_bytes: usize,
+    /// Frames that the server has not taken yet.
+    pub out: Vec<u8>,
+    input: Vec<u8>,
+}
+
+/// What came of the server's words.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Heard {
+    /// Messages at the front that are answered.
+    pub acknowledged: usize,
+    /// The session was opened with this.
+    pub opened: Option<String>,
+    /// The server cannot do anything with the message after those.
+    pub refused: Option<String>,
+    /// The server ends the session.
+    pub ended: bool,
+}
+
+impl RelpSession {
+    /// Begins a session: the first frame stands in `out`.
+    pub fn new(window: usize) -> RelpSession {
+        let mut out = Vec::new();
+        relp::open(&mut out, 1);
+        RelpSession {
+            phase: Phase::Opening,
+            // A server sends no messages.
+            reader: Reader::new(1),
+            window,
+            next: 2,
+            first: 2,
+            flight: VecDeque::new(),
+            flight_bytes: 0,
+            out,
+            input: Vec::new(),
+        }
+    }
+
+    pub fn is_open(&self) -> bool {
+        self.phase == Phase::Open
+    }
+
+    /// Where received bytes belong.
+    pub fn input(&mut self) -> &mut Vec<u8> {
+        &mut self.input
+    }
+
+    /// Whether another message may go.
+    fn has_room(&self) -> bool {
+        self.phase == Phase::Open && self.flight.len() < self.window && self.flight_bytes < WINDOW_BYTES
+    }
+
+    /// Makes frames of messages that were not sent, as many as a piece and the window hold; returns how many.
+    pub fn send(&mut self, chunk: &Chunk) -> usize {
+        let mut count = 0;
+        for message in chunk.unsent() {
+            if !self.has_room() || self.out.len() >= PIECE_BYTES {
+                break;
+            }
+            relp::message(&mut self.out, self.next, message);
+            self.next = relp::next(self.next);
+            let size = message.len().min(relp::TXNR_MAX as usize);
+            self.flight.push_back(size as u32);
+            self.flight_bytes += size;
+            count += 1;
+        }
+        count
+    }
+
+    /// Ends the session; the answer is not waited for.
+    pub fn close(&mut self) {
+        if self.phase == Phase::Open {
+            relp::close(&mut self.out, self.next);
+            self.phase = Phase::Ended;
+        }
+    }
+
+    /// Looks at what was received. The error says what is wrong with it, when it is not RELP.
+    pub fn hear(&mut self, heard: &mut Heard) -> Result<(), String> {
+        let input = std::mem::take(&mut self.input);
+        let mut reader = self.reader.clone();
+        let mut wrong = None;
+        let outcome = reader.scan(&input, |frame| {
+            if wrong.is_none() && heard.refused.is_none() {
+                wrong = self.frame(frame.txnr, frame.command, frame.data.of(&input), heard).err();
+            }
+        });
+        self.reader = reader;
+        let consumed = outcome.map_err(|error| error.to_string())?;
+        self.input = input;
+        self.input.drain(..consumed);
+        wrong.map_or(Ok(()), Err)
+    }
+
+    fn frame(&mut self, txnr: u32, command: Command, data: &[u8], heard: &mut Heard) -> Result<(), String> {
+        match command {
+            Command::Rsp => {}
+            Command::ServerClose => {
+                self.phase = Phase::Ended;
+                heard.ended = true;
+                return Ok(());
+            }
+            _ => return Err("the server sends what only a client may".to_owned()),
+        }
+        let response = Response::parse(data).ok_or("the server's answer cannot be read")?;
+        let words = || String::from_utf8_lossy(response.words).into_owned();
+        if self.phase == Phase::Opening {
+            if txnr != 1 || response.code != 200 {
+                return Err(format!("the server refuses the session: {} {}", response.code, words()));
+            }
+            let offers = Offers::parse(response.data);
+            offers.check()?;
+            self.phase = Phase::Open;
+            heard.opened = Some(offers.software);
+            return Ok(());
+        }
+        // Numbers are consecutive, but begin again at 1.
+        let distance = match txnr.checked_sub(self.first) {
+            Some(distance) => distance,
+            None => (txnr + relp::TXNR_MAX).saturating_sub(self.first),
+        };
+        let Some(entry) = self.flight.get_mut(distance as usize) else {
+            // The answer to `close`.
+            return match self.phase == Phase::Ended {
+                true => Ok(()),
+                false => Err(format!("the server answers number {txnr}, which was not sent")),
+            };
+        };
+        if response.code != 200 {
+            if distance > 0 {
+                // It is sent again, and refused again, when those before it are through.
+                return Err(format!("the server cannot take a message: {} {}", response.code, words()));
+            }
+            heard.refused = Some(format!("{} {}", response.code, words()));
+            return Ok(());
+        }
+        *entry |= ANSWERED;
+        while let Some(size) = self.flight.front().filter(|size| **size & ANSWERED != 0) {
+            self.flight_bytes = self.flight_bytes.saturating_sub((size & !ANSWERED) as usize);
+            self.flight.pop_front();
+            self.first = relp::next(self.first);
+            heard.acknowledged += 1;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::destinations::testing::chunk;
+
+    const WELCOME: &[u8] = b"1 rsp 60 200 OK\nrelp_version=0\nrelp_software=penstock\ncommands=syslog\n";
+
+    fn opened(window: usize) -> RelpSession {
+        let mut session = RelpSession::new(window);
+        assert_eq!(said(&mut session), "1 open 53 relp_version=0\nrelp_software=penstock\ncommands=syslog\n");
+        assert_eq!(session.send(&chunk(&["early"])), 0, "not before the server has accepted");
+        let heard = hear(&mut session, WELCOME).expect("good");
+        assert_eq!(heard.opened.as_deref(), Some("penstock"));
+        session
+    }
+
+    fn said(session: &mut RelpSession) -> String {
+        String::from_utf8(std::mem::take(&mut session.out)).expect("text")
+    }
+
+    /// Byte by byte.
+    fn hear(session: &mut RelpSession, words: &[u8]) -> Result<Heard, String> {
+        let mut heard = Heard::default();
+        for byte in words {
+            session.input().push(*byte);
+            session.hear(&mut heard)?;
+        }
+        Ok(heard)
+    }
+
+    #[test]
+    fn the_window_bounds_what_is_on_the_way() {
+        let mut session = opened(2);
+        let mut queue = chunk(&["a\n", "b\n", "c\n"]);
+        let sent = session.send(&queue);
+        queue.send(sent);
+        assert_eq!(said(&mut session), "2 syslog 1 a\n3 syslog 1 b\n");
+        assert_eq!(hear(&mut session, b"2 rsp 6 200 OK\n").expect("good").acknowledged, 1);
+        assert_eq!((session.send(&queue), said(&mut session)), (1, "4 syslog 1 c\n".to_owned()));
+        assert_eq!(hear(&mut session, b"3 rsp 6 200 OK\n4 rsp 6 200 OK\n").expect("good").acknowledged, 2);
+        session.close();
+        assert_eq!(said(&mut session), "5 close 0\n");
+        assert!(hear(&mut session, b"5 rsp 0\n0 serverclose 0\n").expect("good").ended);
+    }
+
+    #[test]
+    fn answers_may_come_in_any_order_and_count_in_ours() {
+        let mut session = opened(9);
+        session.send(&chunk(&["a", "b", "c"]));
+        assert_eq!(hear(&mut session, b"4 rsp 6 200 OK\n2 rsp 6 200 OK\n").expect("good").acknowledged, 1);
+        assert_eq!(hear(&mut session, b"3 rsp 6 200 OK\n").expect("good").acknowledged, 2);
+        assert!(hear(&mut session, b"9 rsp 6 200 OK\n").is_err_and(|e| e.contains("number 9")));
+    }
+
+    #[test]
+    fn numbers_begin_again() {
+        let mut session = opened(9);
+        (session.first, session.next) = (relp::TXNR_MAX, relp::TXNR_MAX);
+        session.send(&chunk(&["a", "b", "c"]));
+        assert_eq!(said(&mut session), "999999999 syslog 1 a\n1 syslog 1 b\n2 syslog 1 c\n");
+        let answers = b"1 rsp 6 200 OK\n999999999 rsp 6 200 OK\n2 rsp 6 200 OK\n";
+        assert_eq!(hear(&mut session, answers).expect("good").acknowledged, 3);
+        assert_eq!((session.first, session.flight_bytes), (3, 0));
+    }
+
+    #[test]
+    fn what_servers_refuse() {
+        let mut session = opened(9);
+        session.send(&chunk(&["a", "b"]));
+        let heard = hear(&mut session, b"2 rsp 6 200 OK\n3 rsp 10 500 no room\n").expect("good");
+        assert_eq!((heard.acknowledged, heard.refused.as_deref()), (1, Some("500 no room")));
+        let mut session = RelpSession::new(9);
+        assert!(hear(&mut session, b"1 rsp 8 500 busy\n").is_err_and(|e| e.contains("500 busy")));
+        let mut session = RelpSession::new(9);
+        let strange = b"1 rsp 37 200 OK\nrelp_version=0\ncommands=other\n";
+        assert!(hear(&mut session, strange).is_err_and(|e| e.contains("syslog")));
+        assert!(hear(&mut RelpSession::new(9), b"220 mail.example.com ESMTP\n").is_err());
+        assert!(hear(&mut opened(9), b"2 syslog 1 x\n").is_err());
+    }
+}

@@ -1,0 +1,61 @@
+//! The destination that sends over RELP.
+
+use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Positional, Preset};
+
+use crate::options::INT_MAX;
+use crate::options::output_groups::{DESTINATION, TEMPLATE, WRITER};
+use crate::options::socket_groups::{CONNECT, INET, REMOTE, SERVERS, SOCKET};
+use crate::options::tls_groups::SECURE_DESTINATION;
+use crate::options::words::IP_PROTOCOLS;
+
+const HOST: &[Positional] = &[Positional {
+    name: "host",
+    kind: Kind::Text,
+    required: true,
+    help: "the name or address of the server",
+}];
+
+const OWN: &[Opt] = &[
+    Opt::new("port", Kind::Port, Preset::Int(2514), "The server's port, as a number or a service name.")
+        .alias(&["destport"]),
+    Opt::new(
+        "ip-protocol",
+        Kind::Choice(IP_PROTOCOLS),
+        Preset::Text("4"),
+        "Which addresses of the server's name are used.",
+    ),
+    Opt::new(
+        "window-size",
+        Kind::Int { min: 1, max: INT_MAX },
+        Preset::Int(10_000),
+        "The most messages that are sent and not acknowledged, 16 MiB of them at most; so many may arrive twice when the connection \
+         breaks. The rate is at most this window in the time from sending a message to its acknowledgement.",
+    ),
+];
+
+pub static RELP: Component = Component {
+    context: Context::Destination,
+    name: "relp",
+    aliases: &[],
+    positional: HOST,
+    groups: &[
+        &WRITER,
+        &TEMPLATE,
+        &DESTINATION,
+        &CONNECT,
+        &REMOTE,
+        &SECURE_DESTINATION,
+        &SERVERS,
+        &SOCKET,
+        &INET,
+    ],
+    own: OWN,
+    presets: &[],
+    not_yet: &[],
+    summary: "Sends messages over RELP, as to rsyslog's `imrelp` or a `relp()` source. A message counts as delivered when the server has \
+              acknowledged it; until then it waits here, and after a cut it is sent again on the next connection, so that nothing is \
+              lost and at most what was on the way arrives twice. The layout is that of network(), or RFC 5424 with \
+              flags(syslog-protocol); the end of line of a template() is left out. Encrypted as soon as there is a tls(). A server that \
+              refuses one message three times in a row has it dropped and counted.",
+    example: "relp(\"log.example.com\" port(2514) failover(servers(\"b.example.com\")))",
+};

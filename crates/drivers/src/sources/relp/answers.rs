@@ -1,0 +1,238 @@
+//! Which messages of a RELP peer are answered: batches are dealt with in any order, their answers go out in the order of arrival.
+//!
+//! When the connection is given up by this side with batches under way, as a reload or the end of the process does, it stays here until
+//! the last of them is dealt with and answered: otherwise the peer would send again what has arrived.
+
+use engine::reader::Input;
+use engine::{Acknowledge, Mark, Wake};
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use wire::relp;
+
+/// Consecutive transaction numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    pub first: u32,
+    pub count: u32,
+}
+
+/// Adds a number to runs.
+pub fn push(runs: &mut Vec<Run>, txnr: u32) {
+    match runs.last_mut() {
+        Some(run) if run.first.checked_add(run.count) == Some(txnr) => run.count += 1,
+        _ => runs.push(Run { first: txnr, count: 1 }),
+    }
+}
+
+pub struct Answers {
+    inner: Mutex<Inner>,
+    waker: Arc<dyn Wake>,
+}
+
+#[derive(Default)]
+struct Inner {
+    /// The number of the batch at the front of `waiting`.
+    first: u64,
+    /// The messages of each batch, and whether it is dealt with.
+    waiting: VecDeque<(Vec<Run>, bool)>,
+    /// To be answered.
+    ready: Vec<Run>,
+    /// The port looks for answers by itself when its turn ends.
+    in_turn: bool,
+    /// The connection that nobody reads any more, and what was not sent to it yet.
+    left: Option<(Box<dyn Input>, Vec<u8>)>,
+}
+
+impl Answers {
+    pub fn new(waker: Arc<dyn Wake>) -> Arc<Answers> {
+        Arc::new(Answers { inner: Mutex::default(), waker })
+    }
+
+    /// A batch was read with these messages.
+    pub fn mark(self: &Arc<Answers>, runs: Vec<Run>) -> Mark {
+        let mut inner = self.inner.lock();
+        let number = inner.first + inner.waiting.len() as u64;
+        inner.waiting.push_back((runs, false));
+        drop(inner);
+        Mark::new(Arc::clone(self) as Arc<dyn Acknowledge>, number)
+    }
+
+    /// The port's turn begins.
+    pub fn begin(&self) {
+        self.inner.lock().in_turn = true;
+    }
+
+    /// The port's turn ends: writes the answers that are due. Whether none is to come.
+    pub fn end(&self, out: &mut Vec<u8>) -> bool {
+        let mut inner = self.inner.lock();
+        inner.in_turn = false;
+        inner.write(out);
+        inner.waiting.is_empty()
+    }
+
+    /// The port is closed: what is still to be answered is answered from here.
+    pub fn leave(&self, input: Box<dyn Input>, mut out: Vec<u8>) {
+        let mut inner = self.inner.lock();
+        inner.in_turn = false;
+        inner.write(&mut out);
+        inner.left = Some((input, out));
+        inner.answer_left();
+    }
+}
+
+impl Inner {
+    fn write(&mut self, out: &mut Vec<u8>) {
+        for run in self.ready.drain(..) {
+            for at in 0..run.count {
+                relp::response(out, run.first + at);
+            }
+        }
+    }
+
+    /// Sends the answers of a connection that was left; after the last one it is closed.
+    fn answer_left(&mut self) {
+        let Some((mut input, mut out)) = self.left.take() else { return };
+        self.write(&mut out);
+        let is_last = self.waiting.is_empty();
+        if is_last {
+            relp::serverclose(&mut out);
+        }
+        // A peer that takes no answers now gets the others with the next batch, or sends its messages again.
+        let sent = send(&mut *input, &mut out);
+        if sent && !is_last {
+            self.left = Some((input, out));
+        }
+    }
+}
+
+/// Sends what the peer takes now. `false` when the connection is of no use any more.
+pub fn send(input: &mut dyn Input, out: &mut Vec<u8>) -> bool {
+    let mut at = 0;
+    let outcome = loop {
+        let rest = out.get(at..).unwrap_or_default();
+        match input.send(rest) {
+            Ok(_) if rest.is_empty() => break true,
+            Ok(n) => at += n,
+            Err(error) => match error.kind() {
+                std::io::ErrorKind::Interrupted => {}
+                std::io::ErrorKind::WouldBlock => break true,
+                _ => break false,
+            },
+        }
+    };
+    out.drain(..at.min(out.len()));
+    outcome
+}
+
+impl Acknowledge for Answers {
+    fn done(&self, number: u64) {
+        let mut inner = self.inner.lock();
+        let Inner { first, waiting, ready, .. } = &mut *inner;
+        if let Some(batch) = number.checked_sub(*first).and_then(|at| waiting.get_mut(at as usize)) {
+            batch.1 = true;
+        }
+        let before = ready.len();
+        let mut moved = false;
+        while let Some((runs, true)) = waiting.front_mut() {
+            ready.append(runs);
+            waiting.pop_front();
+            *first += 1;
+            moved = true;
+        }
+        if !moved {
+            return;
+        }
+        if inner.left.is_some() {
+            inner.answer_left();
+            return;
+        }
+        let wake = before == 0 && !inner.in_turn;
+        drop(inner);
+        if wake {
+            self.waker.wake();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[derive(Default)]
+    struct Wakes(AtomicUsize);
+    impl Wake for Wakes {
+        fn wake(&self) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    fn runs(numbers: &[u32]) -> Vec<Run> {
+        let mut runs = Vec::new();
+        numbers.iter().for_each(|n| push(&mut runs, *n));
+        runs
+    }
+
+    #[test]
+    fn numbers_that_follow_each_other_are_one_run() {
+        let expected =
+            [Run { first: 5, count: 3 }, Run { first: relp::TXNR_MAX, count: 1 }, Run { first: 1, count: 2 }];
+        assert_eq!(runs(&[5, 6, 7, relp::TXNR_MAX, 1, 2]), expected);
+    }
+
+    fn taken(answers: &Answers) -> String {
+        let mut out = Vec::new();
+        answers.begin();
+        answers.end(&mut out);
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn answers_go_out_in_the_order_of_arrival() {
+        let wakes = Arc::new(Wakes::default());
+        let answers = Answers::new(wakes.clone());
+        let marks = [answers.mark(runs(&[2, 3])), answers.mark(runs(&[4])), answers.mark(runs(&[5]))];
+        let [one, two, three] = marks;
+        drop(two);
+        assert_eq!((taken(&answers), wakes.0.load(Ordering::SeqCst)), (String::new(), 0));
+        drop(one);
+        assert_eq!(wakes.0.load(Ordering::SeqCst), 1);
+        assert_eq!(taken(&answers), "2 rsp 6 200 OK\n3 rsp 6 200 OK\n4 rsp 6 200 OK\n");
+        answers.begin();
+        drop(three);
+        assert_eq!(wakes.0.load(Ordering::SeqCst), 1, "the port looks by itself");
+        assert_eq!(taken(&answers), "5 rsp 6 200 OK\n");
+    }
+
+    /// Writes down what is sent, and that it was dropped.
+    struct Peer(Arc<Mutex<(String, bool)>>);
+    impl Input for Peer {
+        fn read(&mut self, _into: &mut Vec<u8>, _max: usize) -> std::io::Result<usize> {
+            Ok(0)
+        }
+        fn send(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().0.push_str(std::str::from_utf8(bytes).expect("text"));
+            Ok(bytes.len())
+        }
+        fn deregister(&mut self, _registry: &mio::Registry) {}
+    }
+    impl Drop for Peer {
+        fn drop(&mut self) {
+            self.0.lock().1 = true;
+        }
+    }
+
+    #[test]
+    fn a_connection_that_is_left_gets_its_last_answers() {
+        let peer = Arc::new(Mutex::new((String::new(), false)));
+        let answers = Answers::new(Arc::new(Wakes::default()));
+        let (one, two) = (answers.mark(runs(&[2])), answers.mark(runs(&[3])));
+        answers.leave(Box::new(Peer(Arc::clone(&peer))), b"1 rsp 0\n".to_vec());
+        assert_eq!(*peer.lock(), ("1 rsp 0\n".to_owned(), false));
+        drop(one);
+        drop(two);
+        let all = "1 rsp 0\n2 rsp 6 200 OK\n3 rsp 6 200 OK\n0 serverclose 0\n";
+        assert_eq!(*peer.lock(), (all.to_owned(), true));
+    }
+}
