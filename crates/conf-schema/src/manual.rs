@@ -1,6 +1,7 @@
 //! The reference manual and the editor schema, written from the tables.
 
 pub mod cost;
+pub mod elements;
 
 use std::fmt::Write;
 
@@ -19,11 +20,13 @@ const CONTEXTS: &[(Context, &str)] = &[
     (Context::Options, "Global options"),
 ];
 
-/// The manual as (file name, text): a page for each component, an index, what is not available, the editor schema.
-pub fn files(catalogue: &Catalogue) -> Vec<(String, String)> {
+/// The manual as (file name, text): a page for each component, those of the smaller elements, an index, what is not available, the
+/// editor schema.
+pub fn files(catalogue: &Catalogue, pages: &[elements::Page]) -> Vec<(String, String)> {
     let mut files: Vec<(String, String)> =
         catalogue.components.iter().map(|c| (file_name(c), page(c))).collect();
-    files.push(("README.md".into(), index(catalogue)));
+    files.extend(pages.iter().map(|page| (page.file.into(), page.text())));
+    files.push(("README.md".into(), index(catalogue, pages)));
     files.push(("unavailable.md".into(), unavailable(catalogue)));
     files.push(("options.json".into(), options_json(catalogue.components)));
     files
@@ -209,7 +212,7 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
-fn index(catalogue: &Catalogue) -> String {
+fn index(catalogue: &Catalogue, pages: &[elements::Page]) -> String {
     let mut out =
         String::from("# Reference\n\nWhat a configuration may say, made from the program's own tables.\n");
     for (context, heading) in CONTEXTS {
@@ -223,6 +226,10 @@ fn index(catalogue: &Catalogue) -> String {
                 if *context == Context::Options { "options { }".into() } else { format!("{}()", c.name) };
             let _ = writeln!(out, "- [`{name}`]({}): {}", file_name(c), c.summary);
         }
+    }
+    out.push_str("\n## Smaller elements\n\n");
+    for page in pages {
+        let _ = writeln!(out, "- [{}]({})", page.title, page.file);
     }
     out.push_str("\n## Also\n\n- [What of syslog-ng is not available yet](unavailable.md)\n");
     out.push_str("- [All tables for editors and scripts](options.json)\n");

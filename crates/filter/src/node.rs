@@ -71,7 +71,9 @@ impl Node {
             Node::Compare(compare) => compare.holds(Msg { batch, record }, work, render),
             Node::InList(list) => list.holds(Msg { batch, record }, work, render),
             Node::Blank(blank) => blank.holds(Msg { batch, record }, work, render),
-            Node::Rate(rate) => rate.passes(&mut rate.lock(), batch, record, work, render),
+            Node::Rate(rate) => {
+                rate.with(work, |buckets, work| rate.passes(buckets, batch, record, work, render))
+            }
             Node::Filter(filter) => filter.node().holds(batch, record, work, render),
             Node::Not(node) => !node.holds(batch, record, work, render),
             Node::And(nodes) => nodes.iter().all(|n| n.holds(batch, record, work, render)),
@@ -96,8 +98,9 @@ impl Node {
             }
             Node::Match(matcher) => matcher.narrow(batch, selection, work, render),
             Node::Rate(rate) => {
-                let mut buckets = rate.lock();
-                retain(batch, selection, |r| rate.passes(&mut buckets, batch, r, work, render));
+                rate.with(work, |buckets, work| {
+                    retain(batch, selection, |r| rate.passes(buckets, batch, r, work, render));
+                });
             }
             Node::Filter(filter) => filter.node().narrow(batch, selection, work, render),
             Node::Not(node) => {

@@ -1,9 +1,9 @@
-//! `rate-limit()`: a token bucket for each key, shared by all workers.
+//! `rate-limit()`: a token bucket for each key, shared by all workers or one in each.
 
-use crate::context::Workspace;
+use crate::context::{Workspace, new_asker};
 use record::{Batch, Record, Stamp};
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Mutex, PoisonError};
 use template::{Msg, RenderContext, Template};
 
 /// Keys remembered; later ones share one bucket, so that senders that invent keys cannot fill the memory.
@@ -16,6 +16,8 @@ pub struct RateLimit {
     /// Messages a second, and the most that can be saved up.
     rate: u32,
     buckets: Mutex<Buckets>,
+    /// Each worker has buckets of its own, which it knows by this number.
+    own: Option<u64>,
 }
 
 /// Locked once for a batch, not for a message.
@@ -60,16 +62,25 @@ impl Bucket {
 }
 
 impl RateLimit {
-    pub fn new(key: Option<Template>, rate: u32) -> RateLimit {
-        RateLimit { key, rate, buckets: Mutex::default() }
+    /// `by_worker`: the rate is that of each worker, not of all together.
+    pub fn new(key: Option<Template>, rate: u32, by_worker: bool) -> RateLimit {
+        RateLimit { key, rate, buckets: Mutex::default(), own: by_worker.then(new_asker) }
     }
 
     pub fn key(&self) -> Option<&Template> {
         self.key.as_ref()
     }
 
-    pub fn lock(&self) -> MutexGuard<'_, Buckets> {
-        self.buckets.lock().unwrap_or_else(|e| e.into_inner())
+    /// Gives the buckets of this worker, or those of all, to `f`.
+    pub fn with<R>(&self, work: &mut Workspace, f: impl FnOnce(&mut Buckets, &mut Workspace) -> R) -> R {
+        let Some(own) = self.own else {
+            let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
+            return f(&mut buckets, work);
+        };
+        let mut buckets = work.take_state(own, Buckets::default);
+        let result = f(&mut buckets, work);
+        work.keep_state(own, buckets);
+        result
     }
 
     /// Takes a token for the message, if there is one.

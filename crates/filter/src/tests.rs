@@ -3,7 +3,7 @@
 mod manual;
 
 use crate::testing::*;
-use crate::{CODES, FUNCTIONS, FilterSet, Wanted};
+use crate::{CODES, FUNCTIONS, FilterContext, FilterSet, Wanted};
 use proptest::prelude::*;
 use record::{Demand, NameId, Stamp, tag_id};
 use std::sync::Arc;
@@ -397,6 +397,23 @@ fn matches_are_stored_only_where_evaluation_gets() {
     assert_eq!(selection, [0, 1, 2]);
     let stored: Vec<String> = (0..4).map(|i| value(&batch, i, "1")).collect();
     assert_eq!(stored, ["a", "b", "b", ""]);
+}
+
+#[test]
+fn a_rate_of_each_worker_is_not_shared() {
+    let filter = filter("rate-limit(key('$HOST') thread-local-rate(2))");
+    let mut batch = batch();
+    for _ in 0..3 {
+        add(&mut batch, "host=a msg=x");
+    }
+    let passed = |cx: &mut FilterContext, batch: &mut record::Batch| {
+        let mut selection = vec![0, 1, 2];
+        filter.select(batch, &mut selection, cx);
+        selection.len()
+    };
+    let (mut one, mut other) = (context(), context());
+    assert_eq!((passed(&mut one, &mut batch), passed(&mut one, &mut batch)), (2, 0));
+    assert_eq!(passed(&mut other, &mut batch), 2);
 }
 
 #[test]

@@ -1,6 +1,7 @@
-//! From `name(args)` to the compiled operation: one entry in the table, one function here.
+//! From `name(args)` to the compiled operation: one function for each entry of the table.
 
 mod arguments;
+mod table;
 
 use crate::group::{Group, ITEM, With, with_item};
 use crate::header::{Header, Part};
@@ -10,143 +11,13 @@ use crate::set::Set;
 use crate::subst::Subst;
 use crate::time::{Change, ZoneChange};
 use arguments::{Arguments, CODES};
+pub use table::{Example, OPERATIONS, OperationInfo};
+
 use conf_syntax::Call;
 use diag::{Diagnostic, Diagnostics, nearest};
-use filter::{FilterEnv, Subject, note_matches, template_of, wrong_pattern};
+use filter::{FilterEnv, Subject, template_of, wrong_pattern};
 use pattern::{Kind, Pattern, PatternOptions};
-use record::{NameId, intern, tag_id};
-
-/// A rewrite operation for the reference manual.
-#[derive(Clone, Copy, Debug)]
-pub struct OperationInfo {
-    pub name: &'static str,
-    pub arguments: &'static str,
-    pub help: &'static str,
-    /// Texts before the options: fewest and most.
-    texts: (usize, usize),
-    options: &'static [&'static str],
-    compile: fn(&mut Arguments<'_>) -> Option<Op>,
-}
-
-const fn operation_of(
-    name: &'static str,
-    arguments: &'static str,
-    help: &'static str,
-    texts: (usize, usize),
-    options: &'static [&'static str],
-    compile: fn(&mut Arguments<'_>) -> Option<Op>,
-) -> OperationInfo {
-    OperationInfo { name, arguments, help, texts, options, compile }
-}
-
-/// Options that change what the template of `set()` prints.
-const TEMPLATE: [&str; 6] =
-    ["ts-format", "frac-digits", "time-zone", "send-time-zone", "local-time-zone", "template-escape"];
-
-/// Every rewrite operation.
-pub const OPERATIONS: &[OperationInfo] = &[
-    operation_of(
-        "set",
-        "\"T\" value(\"NAME\")",
-        "sets a value, MESSAGE if none is named; a type hint gives it a type",
-        (1, 1),
-        &["value", TEMPLATE[0], TEMPLATE[1], TEMPLATE[2], TEMPLATE[3], TEMPLATE[4], TEMPLATE[5]],
-        set,
-    ),
-    operation_of(
-        "unset",
-        "value(\"NAME\")",
-        "removes a value, MESSAGE if none is named",
-        (0, 0),
-        &["value"],
-        unset,
-    ),
-    operation_of(
-        "subst",
-        "\"pattern\" \"T\" value(\"NAME\") type(pcre|string) flags(...)",
-        "replaces the first match, or with flags(global) every match; $0, $1 ... and named groups can be used in T",
-        (2, 2),
-        &["value", "type", "flags"],
-        subst,
-    ),
-    operation_of("set-tag", "\"T\"", "sets a tag", (1, 1), &[], |a| tag(a, true)),
-    operation_of("clear-tag", "\"T\"", "takes a tag away", (1, 1), &[], |a| tag(a, false)),
-    operation_of(
-        "groupset",
-        "\"T\" values(\"glob\", ...)",
-        "sets every value there is whose name fits; $_ in T is the value as it was",
-        (1, 1),
-        &["values"],
-        groupset,
-    ),
-    operation_of(
-        "groupunset",
-        "values(\"glob\", ...)",
-        "removes every value whose name fits",
-        (0, 0),
-        &["values"],
-        |a| {
-            let globs = a.globs()?;
-            Some(Op::Group(Box::new(Group::new(globs, None))))
-        },
-    ),
-    operation_of(
-        "rename",
-        "\"from\" \"to\"",
-        "gives a value another name; it keeps its type",
-        (2, 2),
-        &[],
-        rename,
-    ),
-    operation_of("set-matches", "\"T\"", "sets $1, $2 ... to the items of a list", (1, 1), &[], |a| {
-        note_matches(NameId::MATCH_MAX as usize);
-        Some(Op::SetMatches(Box::new(a.template(0)?)))
-    }),
-    operation_of("unset-matches", "", "removes $0, $1 ...", (0, 0), &[], |_| Some(Op::UnsetMatches)),
-    operation_of(
-        "set-pri",
-        "\"T\"",
-        "sets facility and severity as one number, 0 to 1023",
-        (1, 1),
-        &[],
-        |a| header(a, Part::Pri),
-    ),
-    operation_of(
-        "set-severity",
-        "\"T\"",
-        "sets the severity: a name, its usual short forms, or 0 to 7",
-        (1, 1),
-        &[],
-        |a| header(a, Part::Severity),
-    ),
-    operation_of("set-facility", "\"T\"", "sets the facility: a name or 0 to 127", (1, 1), &[], |a| {
-        header(a, Part::Facility)
-    }),
-    operation_of(
-        "set-time-zone",
-        "\"zone\"",
-        "shows the message's time in another zone",
-        (1, 1),
-        &["time-stamp"],
-        |a| zone(a, Change::Convert),
-    ),
-    operation_of(
-        "fix-time-zone",
-        "\"zone\"",
-        "reads the message's time as one of another zone",
-        (1, 1),
-        &["time-stamp"],
-        |a| zone(a, Change::Fix),
-    ),
-    operation_of(
-        "guess-time-zone",
-        "",
-        "reads the message's time as one of the zone that fits the time of receipt best",
-        (0, 0),
-        &["time-stamp"],
-        |a| zone(a, Change::Guess),
-    ),
-];
+use record::{intern, tag_id};
 
 pub fn operation(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Rewrite> {
     let name = call.name.norm();

@@ -16,7 +16,7 @@ mod time;
 #[cfg(test)]
 mod tests;
 
-pub use compile::{OPERATIONS, OperationInfo};
+pub use compile::{Example, OPERATIONS, OperationInfo};
 pub use rewrite::{Rewrite, Writes};
 
 /// Stable codes of this crate: (code, title, what it means and what to do).

@@ -1,13 +1,13 @@
 //! Every operation, by example.
 
-use crate::{CODES, OPERATIONS, Rewrite};
+use crate::{CODES, OPERATIONS, OperationInfo, Rewrite};
 use conf_syntax::{Call, FilterExpr, LogItem, ParseOptions, Statement};
 use diag::{Diagnostics, Severity};
 use filter::{FilterContext, FilterEnv, NamedFilters, Wanted};
 use proptest::prelude::*;
 use record::{Batch, Context, Demand, Flags, NameId, Record, Span, Stamp, ValueType, intern, pri, tag_id};
 use std::sync::Arc;
-use template::{Identity, NoScope, Scope, TemplateOptions};
+use template::{Identity, Msg, NoScope, Scope, Template, TemplateOptions, sample};
 
 #[derive(Default)]
 struct World {
@@ -113,6 +113,47 @@ fn check_at(text: &str, version: (u16, u16), name: &str, expected: Option<&str>)
 
 fn check_kind(text: &str, version: (u16, u16), name: &str, expected: ValueType) {
     assert_eq!(value(&run(text, version), 0, name).map(|v| v.1), Some(expected), "{text}: {name}");
+}
+
+#[test]
+fn options_of_templates_and_of_syslog_ng() {
+    let (list, codes) = compile("set('x' value('y') internal(yes)); unset-matches(internal(no))", (4, 11));
+    assert!(list.iter().all(Option::is_some));
+    assert_eq!(codes, ["R0113", "R0113"]);
+    // A value that is not of its type is a text in the JSON, or there is no JSON.
+    let json = "$(format-json n=int(x))";
+    for (option, expected) in
+        [("", ""), ("on-error(fallback-to-string)", "{\"n\":\"x\"}"), ("on-error(drop-property)", "{}")]
+    {
+        let mut batch = batch();
+        for rewrite in rewrites(&format!("set('{json}' {option})")) {
+            rewrite.apply(&mut batch, &[0], &mut context());
+        }
+        assert_eq!(String::from_utf8_lossy(batch.bytes(batch.records[0].message)), expected, "{option}");
+    }
+    assert_eq!(compile("set('x' on-error(maybe))", (4, 11)).1, ["R0103"]);
+}
+
+#[test]
+fn every_operation_does_what_the_manual_says() {
+    for OperationInfo { name, help, example, cost, .. } in OPERATIONS {
+        let print = |batch: &Batch| {
+            let template = Template::compile(example.template, &TemplateOptions::default(), &NoScope);
+            let (mut out, msg) = (Vec::new(), Msg { batch, record: &batch.records[0] });
+            template.expect(name).render(msg, &mut sample::context(), &mut out);
+            String::from_utf8_lossy(&out).into_owned()
+        };
+        let mut batch = sample::with_values();
+        assert_eq!(print(&batch), example.before, "{name}");
+        let mut cx = context();
+        cx.begin_batch(sample::now());
+        for rewrite in rewrites(example.operation) {
+            rewrite.apply(&mut batch, &[0], &mut cx);
+        }
+        assert_eq!(print(&batch), example.after, "{name}");
+        assert!(example.operation.contains(&format!("{name}(")), "{name}");
+        assert!(!help.is_empty() && !cost.note.is_empty(), "{name}");
+    }
 }
 
 #[test]

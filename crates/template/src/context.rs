@@ -1,6 +1,7 @@
 //! What a worker keeps between messages to print templates: the time, caches of formatted seconds, scratch buffers.
 
 use crate::date::{Date, DateCache};
+use crate::functions::KnownNames;
 use crate::sdata::SdataCache;
 use crate::value_pairs::PairsCache;
 use record::{Batch, Stamp, TagId, tag_name};
@@ -44,6 +45,8 @@ pub struct RenderContext {
     pub(crate) sdata: SdataCache,
     pub(crate) pairs: PairsCache,
     pub(crate) patterns: Patterns,
+    /// Of `$(dns-resolve-ip)`.
+    pub(crate) names: KnownNames,
     /// The messages of the correlation context that is printed for, the newest last.
     pub(crate) messages: Option<Arc<Batch>>,
     /// `$CONTEXT_ID` of it.
@@ -85,6 +88,7 @@ impl RenderContext {
             sdata: SdataCache::default(),
             pairs: PairsCache::default(),
             patterns: Patterns::default(),
+            names: KnownNames::default(),
             messages: None,
             context_id: Vec::new(),
             item: None,

@@ -3,6 +3,7 @@
 mod correlation;
 mod dates;
 mod digests;
+mod dns;
 mod encode;
 mod formats;
 mod geoip2;
@@ -16,6 +17,7 @@ mod paths;
 mod text;
 
 pub(crate) use correlation::At;
+pub(crate) use dns::KnownNames;
 
 pub(crate) use encode::base64;
 
@@ -33,6 +35,7 @@ const GROUPS: &[&[FunctionInfo]] = &[
     formats::FUNCTIONS,
     digests::FUNCTIONS,
     getent::FUNCTIONS,
+    dns::FUNCTIONS,
     geoip2::FUNCTIONS,
     iterate::FUNCTIONS,
     paths::FUNCTIONS,
@@ -41,7 +44,7 @@ const GROUPS: &[&[FunctionInfo]] = &[
 ];
 
 /// Functions of syslog-ng that do not work here yet: refused by name.
-const NOT_YET: &[&str] = &["dns-resolve-ip", "geoip2", "getent", "iterate", "python", "slog"];
+const NOT_YET: &[&str] = &["python", "slog"];
 
 /// All template functions, for the manual.
 pub fn functions() -> impl Iterator<Item = &'static FunctionInfo> {

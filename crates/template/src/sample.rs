@@ -14,8 +14,8 @@ pub const ABOUT: &str = "The examples are tests that are run with this message, 
      ```\n<38>Nov 21 10:00:00 host app[123]: hello world\n```\n";
 
 /// What the manual says of the values of [`with_values`].
-pub const ABOUT_VALUES: &str =
-    "It has the tag `web` and the values `user`, which is root, and `score`, which is the whole number 5.\n";
+pub const ABOUT_VALUES: &str = "It has the tag `web` and the values `user`, which is root, and `score`, which is the whole number 5. A filter with \
+     flags(store-matches) has left `$1`, which is hello.\n";
 
 /// The message over TCP, received two seconds after it was sent.
 pub fn batch() -> Batch {
@@ -52,7 +52,11 @@ pub fn batch() -> Batch {
 /// The same with values and a tag.
 pub fn with_values() -> Batch {
     let mut batch = batch();
-    for (name, value, kind) in [("user", "root", ValueType::String), ("score", "5", ValueType::Int)] {
+    for (name, value, kind) in [
+        ("user", "root", ValueType::String),
+        ("score", "5", ValueType::Int),
+        ("1", "hello", ValueType::String),
+    ] {
         if let Some(name) = intern(name) {
             batch.set(0, name, value.as_bytes(), kind);
         }

@@ -3,6 +3,16 @@
 use crate::{Msg, RenderContext, Template};
 use record::Demand;
 use std::sync::Arc;
+pub use transport::{DnsOptions, NameUse};
+
+/// The global options of names of addresses.
+#[derive(Clone, Debug, Default)]
+pub struct NameOptions {
+    pub use_dns: NameUse,
+    pub use_fqdn: bool,
+    pub normalize_hostnames: bool,
+    pub dns: DnsOptions,
+}
 
 /// The names a configuration has defined.
 pub trait Scope {
@@ -14,6 +24,11 @@ pub trait Scope {
     /// `template-function NAME "TEXT";`, called as `$(NAME)`.
     fn function(&self, _name: &str) -> Option<Arc<Template>> {
         None
+    }
+
+    /// How `$(dns-resolve-ip)` finds names unless it is told.
+    fn names(&self) -> NameOptions {
+        NameOptions::default()
     }
 
     /// Compiles the filter expression of `$(if 'EXPRESSION' ...)`.

@@ -4,7 +4,7 @@ use parking_lot::{Condvar, Mutex};
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant, SystemTime};
 
 /// `use-dns()`.
@@ -83,6 +83,14 @@ impl Resolver {
             let _ = std::thread::Builder::new().name("resolver".into()).spawn(move || serve(&inner));
         }
         Resolver(inner)
+    }
+
+    /// One resolver, and so one cache, for all who ask with the same options, over reloads too.
+    pub fn shared(options: DnsOptions) -> Arc<Resolver> {
+        static RESOLVERS: OnceLock<Mutex<HashMap<String, Arc<Resolver>>>> = OnceLock::new();
+        let mut resolvers = RESOLVERS.get_or_init(Mutex::default).lock();
+        let key = format!("{options:?}");
+        Arc::clone(resolvers.entry(key).or_insert_with(|| Arc::new(Resolver::new(options))))
     }
 
     /// The full name of an address if it is known now. When it has to be asked for, `None` comes back and `then` is called once with

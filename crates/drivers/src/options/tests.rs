@@ -216,7 +216,7 @@ fn forms_of_distributions_read_without_findings() {
 #[test]
 fn the_manual_is_up_to_date() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/manual");
-    let files = manual::files(&CATALOGUE);
+    let files = manual::files(&CATALOGUE, &super::elements::pages());
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::create_dir_all(&folder).unwrap();
         for (name, text) in &files {

@@ -5,9 +5,8 @@ use conf_schema::{Settings, Switch};
 use diag::{Diagnostic, Diagnostics};
 use engine::driver::BuildContext;
 use engine::source::Finish;
-use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 use transport::{DnsOptions, NameUse, Resolver};
 use wire::{FramerOptions, Framing, ParseFlags, SyslogOptions};
@@ -200,7 +199,7 @@ fn naming(s: &Settings, globals: &Settings) -> Naming {
         custom_domain: globals.text("custom-domain").map(str::to_owned),
     };
     Naming {
-        resolver: resolver(options),
+        resolver: Resolver::shared(options),
         use_dns: match s.switch("use-dns") {
             Some(Switch::No) => NameUse::No,
             Some(Switch::Word(_)) => NameUse::PersistOnly,
@@ -209,14 +208,6 @@ fn naming(s: &Settings, globals: &Settings) -> Naming {
         use_fqdn: s.bool("use-fqdn").unwrap_or(false),
         normalize_hostnames: s.bool("normalize-hostnames").unwrap_or(false),
     }
-}
-
-/// One resolver, and so one cache, for all sources with the same options, over reloads too.
-fn resolver(options: DnsOptions) -> Arc<Resolver> {
-    static RESOLVERS: OnceLock<parking_lot::Mutex<HashMap<String, Arc<Resolver>>>> = OnceLock::new();
-    let mut resolvers = RESOLVERS.get_or_init(Default::default).lock();
-    let key = format!("{options:?}");
-    Arc::clone(resolvers.entry(key).or_insert_with(|| Arc::new(Resolver::new(options))))
 }
 
 fn bad_hostname(

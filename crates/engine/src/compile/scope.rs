@@ -1,7 +1,7 @@
 //! Templates and filters by name: compiled when first asked for, each once.
 
 use super::objects::Objects;
-use conf_schema::Settings;
+use conf_schema::{Settings, Switch};
 use conf_syntax::{Call, FilterExpr, TemplateBody, TemplateDef, TypedText};
 use diag::{Diagnostic, Diagnostics, SourceMap, Span};
 use filter::{Filter, FilterEnv, NamedFilters};
@@ -9,7 +9,10 @@ use rewrite::Rewrite;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
-use template::{Condition, OnError, Scope, Template, TemplateError, TemplateOptions, TsFormat, TypeHint};
+use template::{
+    Condition, DnsOptions, NameOptions, NameUse, OnError, Scope, Template, TemplateError, TemplateOptions,
+    TsFormat, TypeHint,
+};
 
 type Compiled = HashMap<String, Option<Arc<Template>>>;
 
@@ -17,6 +20,7 @@ pub(super) struct Names<'a, 'c> {
     objects: &'a Objects<'c>,
     pub version: (u16, u16),
     options: TemplateOptions,
+    names: NameOptions,
     templates: RefCell<Compiled>,
     functions: RefCell<Compiled>,
     filters: NamedFilters,
@@ -38,6 +42,7 @@ impl<'a, 'c> Names<'a, 'c> {
             objects,
             version,
             options: global_template_options(globals, version),
+            names: name_options(globals),
             templates: RefCell::default(),
             functions: RefCell::default(),
             filters: NamedFilters::default(),
@@ -206,6 +211,30 @@ fn global_template_options(globals: &Settings, version: (u16, u16)) -> TemplateO
     }
 }
 
+fn name_options(globals: &Settings) -> NameOptions {
+    let presets = DnsOptions::default();
+    NameOptions {
+        use_dns: match globals.switch("use-dns") {
+            Some(Switch::No) => NameUse::No,
+            Some(Switch::Word(_)) => NameUse::PersistOnly,
+            _ => NameUse::Yes,
+        },
+        use_fqdn: globals.bool("use-fqdn").unwrap_or(false),
+        normalize_hostnames: globals.bool("normalize-hostnames").unwrap_or(false),
+        dns: DnsOptions {
+            cache: globals.bool("dns-cache").unwrap_or(presets.cache),
+            cache_size: globals
+                .int("dns-cache-size")
+                .and_then(|n| usize::try_from(n).ok())
+                .unwrap_or(presets.cache_size),
+            expire: globals.seconds("dns-cache-expire").unwrap_or(presets.expire),
+            expire_failed: globals.seconds("dns-cache-expire-failed").unwrap_or(presets.expire_failed),
+            hosts: globals.path("dns-cache-hosts").map(Into::into),
+            custom_domain: globals.text("custom-domain").map(str::to_owned),
+        },
+    }
+}
+
 /// Global options and templates as text: a destination stays over a reload only when none of them changed.
 fn fingerprint(objects: &Objects<'_>, texts: &SourceMap) -> String {
     let templates = objects.templates.values().map(|t| t.span);
@@ -218,6 +247,10 @@ impl Scope for Names<'_, '_> {
     fn template(&self, name: &str) -> Option<Arc<Template>> {
         let definition = self.objects.templates.get(name)?;
         self.once(&self.templates, name, || self.statement(definition))
+    }
+
+    fn names(&self) -> NameOptions {
+        self.names.clone()
     }
 
     fn function(&self, name: &str) -> Option<Arc<Template>> {

@@ -277,23 +277,20 @@ pub(super) fn rate_limit(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnosti
                 let text = CODES.single_text(option, diags)?;
                 key = Some(template_of(text, option.span, env, &CODES, diags)?);
             }
-            ArgKind::Call(option) if option.is("rate") => match option.args.as_slice() {
-                [n] => rate = n.int().and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 0),
-                _ => rate = None,
-            },
-            ArgKind::Call(option) if option.is("thread-local-rate") => {
-                let text = "thread-local-rate() is not available: rate() holds over all workers here";
-                let finding = Diagnostic::error("F0102", text, option.span);
-                diags.push(finding.help("write rate(n) with the rate of all workers together"));
-                return None;
+            ArgKind::Call(option) if option.is("rate") || option.is("thread-local-rate") => {
+                let number = match option.args.as_slice() {
+                    [n] => n.int().and_then(|n| u32::try_from(n).ok()).filter(|n| *n > 0),
+                    _ => None,
+                };
+                rate = number.map(|n| (n, option.is("thread-local-rate")));
             }
             _ => {
-                unknown_option(&call.name.text, arg, &["key", "rate"], &CODES, diags);
+                unknown_option(&call.name.text, arg, &["key", "rate", "thread-local-rate"], &CODES, diags);
                 return None;
             }
         }
     }
-    let Some(rate) = rate else {
+    let Some((rate, by_worker)) = rate else {
         diags.error(
             "F0109",
             "rate-limit() needs rate(n) with a whole number of messages a second, 1 or more",
@@ -301,5 +298,5 @@ pub(super) fn rate_limit(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnosti
         );
         return None;
     };
-    Some(Node::Rate(Arc::new(RateLimit::new(key, rate))))
+    Some(Node::Rate(Arc::new(RateLimit::new(key, rate, by_worker))))
 }

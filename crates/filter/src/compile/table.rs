@@ -114,8 +114,8 @@ pub const FUNCTIONS: &[FunctionInfo] = &[
     function(
         "rate-limit",
         &["throttle"],
-        "key(\"T\") rate(n)",
-        "up to n messages a second for each key, n at once", (r#"rate-limit(key("$HOST") rate(100))"#, r#"not rate-limit(key("$HOST") rate(100))"#), Cost::of("a look into a table that all workers share, whose lock is taken once a batch"),
+        "key(\"T\") rate(n) thread-local-rate(n)",
+        "up to n messages a second for each key, n at once; with thread-local-rate() so many on each worker thread", (r#"rate-limit(key("$HOST") rate(100))"#, r#"not rate-limit(key("$HOST") rate(100))"#), Cost::of("a look into a table that all workers share, whose lock is taken once a batch"),
         rate_limit,
     ),
 ];

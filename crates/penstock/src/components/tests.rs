@@ -203,4 +203,9 @@ fn what_a_manual_page_says_of_cost_is_measured() {
         assert!(measured, "{}: there is no case {}", cost.component, cost.case);
         assert!(names().iter().any(|(_, name)| *name == cost.component), "{}", cost.component);
     }
+    let pages = drivers::options::elements::pages();
+    for element in pages.iter().flat_map(|page| &page.parts).flat_map(|part| &part.elements) {
+        let Some(name) = element.case else { continue };
+        assert!(bench::cases::CASES.iter().any(|case| case.name == name), "{}: no case {name}", element.name);
+    }
 }

@@ -5,7 +5,7 @@ use diag::{Diagnostic, Diagnostics, Span, nearest};
 use filter::{Filter, FilterEnv, MatcherOptions, template_of, unknown_option, value_of};
 use pattern::{Kind, Pattern, PatternOptions};
 use record::{NameId, Zone};
-use template::{Template, TemplateOptions, TsFormat, TypeHint};
+use template::{OnError, Template, TemplateOptions, TsFormat, TypeHint};
 
 pub const CODES: MatcherOptions = MatcherOptions {
     unknown_option: "R0102",
@@ -37,6 +37,10 @@ impl<'a> Arguments<'a> {
         let mut good = true;
         for arg in &call.args {
             match &arg.kind {
+                ArgKind::Call(option) if option.is("internal") => {
+                    let text = "internal() does nothing here: rewrite operations are not counted";
+                    a.diags.warning("R0113", text, option.span);
+                }
                 ArgKind::Call(option) if option.is("condition") || known.iter().any(|k| option.is(k)) => {
                     a.options.push(option);
                 }
@@ -121,6 +125,7 @@ impl<'a> Arguments<'a> {
                     text.and_then(Zone::named).map(|z| options.time_zone = Some(z))
                 }
                 "local-time-zone" => text.and_then(Zone::named).map(|z| options.local_time_zone = Some(z)),
+                "on-error" => text.and_then(OnError::named).map(|what| options.on_error = what),
                 "template-escape" => value.and_then(Arg::yes_no).map(|on| options.escape = on),
                 _ => Some(()),
             };
