@@ -56,8 +56,13 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "D0121",
         "tls() that leaves something out",
-        "The configuration works, but not as it looks: without ca-file() and ca-dir() no certificate is trusted, and cipher suites \
-         that are not available are left out.",
+        "The configuration works, but not as it looks: without ca-file() and ca-dir() no certificate is trusted, the port of a source \
+         with an empty tls() stays closed, and cipher suites that are not available are left out.",
+    ),
+    (
+        "D0122",
+        "transport(rltp) with what does not belong to it",
+        "The rltp() block is for transport(rltp) only, and what came by it is in no other encoding().",
     ),
     (
         "D0130",

@@ -123,9 +123,11 @@ impl fmt::Display for Error {
         match self {
             Error::Foreign(found) => {
                 write!(f, "the peer does not speak rltp, it begins with \"{}\"", found.escape_ascii())?;
-                match found.first() {
-                    Some(0x16) => f.write_str(", which is TLS: tls() is missing here, or too much there"),
-                    Some(b'<' | b'0'..=b'9') => {
+                // An octet count may stand in front of a priority.
+                let count = found.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b' ').count();
+                match (found.first(), found.get(count)) {
+                    (Some(0x16), _) => f.write_str(", which is TLS: tls() is missing here, or too much there"),
+                    (_, Some(b'<')) => {
                         f.write_str(", which looks like plain syslog: it has to send with transport(rltp)")
                     }
                     _ => Ok(()),

@@ -1,12 +1,14 @@
 //! `network()`, `syslog()`, `tcp()`, `udp()` and their IPv6 forms: sends messages to another machine.
 
 use super::datagram::{DatagramOptions, DatagramSink};
+use super::rltp::{RltpOptions, RltpSink, Spread, Stream, Wishes};
 use super::single::{MakeSink, SingleDestination};
 use super::stream::{Failback, Secured, StreamOptions, StreamSink};
 use super::target::{Connect, Lookup, Route};
 use super::writing::{self, Layout};
 use crate::secure;
 use crate::sources::network::socket_options;
+use crate::sources::rltp::PORT;
 use crate::writer::{Envelope, Writer};
 use conf_schema::{Port, Settings};
 use diag::{Diagnostic, Diagnostics};
@@ -68,15 +70,22 @@ fn build(
     let ipv6 = kind.ipv6.unwrap_or_else(|| s.choice("ip-protocol") == Some("6"));
     let secure = match kind.udp {
         Some(true) => None,
+        // There, tls() is enough to say it.
+        _ if word == "rltp" => secure::read(s, "", secure::Side::Destination, diags)?,
         _ => secure::read(s, word, secure::Side::Destination, diags)?,
     };
     let host = s.text("host")?.to_owned();
     check_family(&host, ipv6, "host", s, diags)?;
-    let remote = Remote { host, port: port(kind, s, udp, secure.is_some(), diags)?, udp, ipv6 };
+    let rltp = acknowledged(kind, s, word, diags);
+    let port = match rltp {
+        Some(_) if !s.is_set("port") => PORT,
+        _ => port(kind, s, udp, secure.is_some() && rltp.is_none(), diags)?,
+    };
+    let remote = Remote { host, port, udp, ipv6 };
     let connect = Connect { from: local_address(s, &remote, diags)?, socket: socket_options(s, udp) };
     let layout = if kind.protocol { Layout::Protocol } else { Layout::Network };
     let mut writer = writing::writer(s, cx, layout, diags)?;
-    if word == "framed" || (kind.protocol && !udp && word != "text") {
+    if word == "framed" || (kind.protocol && !udp && rltp.is_none() && word != "text") {
         writer.envelope = Envelope::OctetCounting;
     }
     let spoof_source = spoof_source(s, &remote, &mut writer, diags)?;
@@ -88,6 +97,14 @@ fn build(
         .map_or_else(|| format!("afsocket_dd.({protocol},AF_INET({address}))"), str::to_owned);
     let close_on_input = s.bool("close-on-input").unwrap_or(true);
     let time_reopen = writing::time_reopen(s);
+    let keep_alive = s.bool("keep-alive").unwrap_or(true);
+    if let Some(wishes) = rltp {
+        let secure = secure.map(secured);
+        let options = Arc::new(RltpOptions { connect, time_reopen, failback, secure, wishes });
+        let way = Lanes { name: kind.name, address, key: key.clone(), servers, remote, keep_alive };
+        let destination = lanes(way, options, writer, writing::limits(s), cx);
+        return Some(DestinationDriver { key, destination: Arc::new(destination) });
+    }
     let make: MakeSink = if udp {
         let options = Arc::new(DatagramOptions { connect, time_reopen, spoof_source });
         Box::new(move |place| {
@@ -110,7 +127,6 @@ fn build(
             Box::new(StreamSink::new(place, Route::new(lookups), Arc::clone(&options)))
         })
     };
-    let keep_alive = s.bool("keep-alive").unwrap_or(true);
     let described = (kind.name, format!("{short},{address}"));
     let mut destination = SingleDestination::new(described, writer, writing::limits(s), keep_alive, make);
     if spoof_source {
@@ -120,7 +136,12 @@ fn build(
 }
 
 /// `spoof-source()`: whether messages go out in the names of their senders, whose addresses the writer then puts before them.
-fn spoof_source(s: &Settings, remote: &Remote, writer: &mut Writer, diags: &mut Diagnostics) -> Option<bool> {
+fn spoof_source(
+    s: &Settings,
+    remote: &Remote,
+    writer: &mut Writer,
+    diags: &mut Diagnostics,
+) -> Option<bool> {
     let on = s.bool("spoof-source").unwrap_or(false);
     let bytes_max = s.int("spoof-source-max-msglen").and_then(|n| usize::try_from(n).ok()).unwrap_or(1024);
     if on && !remote.udp {
@@ -147,6 +168,63 @@ fn may_spoof(ipv6: bool) -> Result<(), String> {
         }
         _ => format!("spoof-source() needs a raw socket: {error}"),
     })
+}
+
+/// What `transport(rltp)` and its block ask for.
+fn acknowledged(kind: &Kind, s: &Settings, word: &str, diags: &mut Diagnostics) -> Option<Wishes> {
+    if kind.udp.is_some() {
+        return None;
+    }
+    let wishes = Wishes::read(s);
+    if word == "rltp" {
+        return Some(wishes);
+    }
+    if s.block("rltp").is_some()
+        && let Some(at) = s.span("rltp")
+    {
+        let text = format!("rltp() is given, and transport({word}) acknowledges nothing");
+        diags.push(Diagnostic::error("D0122", text, at).help("write transport(\"rltp\")"));
+    }
+    None
+}
+
+/// Where connections that acknowledge go.
+struct Lanes {
+    name: &'static str,
+    address: String,
+    key: String,
+    servers: Vec<String>,
+    remote: Remote,
+    keep_alive: bool,
+}
+
+/// As many destinations as connections are wished for, in one.
+fn lanes(
+    way: Lanes,
+    options: Arc<RltpOptions>,
+    mut writer: Writer,
+    limits: engine::QueueLimits,
+    cx: &BuildContext<'_>,
+) -> Spread {
+    let Lanes { name, address, key, servers, remote: Remote { port, ipv6, .. }, keep_alive } = way;
+    let count = options.wishes.connections;
+    // Each has its share of it.
+    writer.throttle = writer.throttle.div_ceil(u32::from(count));
+    let template = Arc::clone(&writer.template);
+    let mut writer = Some(writer);
+    let (stream, servers) = (Stream::default(), Arc::new(servers));
+    let lanes = (0..count).map(|lane| {
+        let (stream, servers, options) = (stream.clone(), Arc::clone(&servers), Arc::clone(&options));
+        let make: MakeSink = Box::new(move |place| {
+            let route = Route::new(servers.iter().map(|host| Lookup::host(host, port, ipv6)).collect());
+            Box::new(RltpSink::new(place, route, Arc::clone(&options), stream.clone(), lane))
+        });
+        // The others share that of the first.
+        let writer = writer.take().unwrap_or_else(|| Writer::new(Arc::clone(&template), cx.identity));
+        SingleDestination::new((name, format!("rltp,{address}")), writer, limits, keep_alive, make)
+    });
+    let lanes = lanes.collect();
+    Spread::new(stream, key, lanes)
 }
 
 /// Reads the certificates now, so that a reload finds those of the connections that stay.

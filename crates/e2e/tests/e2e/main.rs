@@ -12,6 +12,7 @@ mod order;
 mod receive;
 mod relay;
 mod reload;
+mod rltp;
 mod signals;
 mod tls;
 mod trouble;

@@ -9,7 +9,7 @@ use testkit::{Lab, Penstock, Sender, peers, skip, wait_until};
 
 const COUNT: usize = 500;
 
-struct Authority {
+pub struct Authority {
     issuer: Issuer<'static, KeyPair>,
 }
 
@@ -39,7 +39,7 @@ impl Authority {
 }
 
 /// An authority `ca`, a server for 127.0.0.1 and a client it has signed.
-fn prepared(lab: &Lab) -> Authority {
+pub fn prepared(lab: &Lab) -> Authority {
     let authority = Authority::new(lab, "ca");
     authority.identity(lab, "server", "127.0.0.1", |_| {});
     authority.identity(lab, "client", "client.example.com", |_| {});
@@ -47,7 +47,7 @@ fn prepared(lab: &Lab) -> Authority {
 }
 
 /// The block of one who shows a certificate and trusts `ca`.
-fn block_of(name: &str) -> String {
+pub fn block_of(name: &str) -> String {
     format!("tls(key-file(\"%dir%/{name}.key\") cert-file(\"%dir%/{name}.pem\") ca-file(\"%dir%/ca.pem\"))")
 }
 

@@ -80,6 +80,7 @@ fn other_protocols_are_called_by_their_names() {
     foreign(b"12 <13>1 ", "plain syslog");
     foreign(b"\x16\x03\x01", "which is TLS");
     foreign(b"GET / HTTP/1.1\r\n", "begins with \"GET / HTTP/1.1\\r\\n\"");
+    foreign(b"220 mail", "begins with \"220 mail\"");
     // The line end was changed on the way.
     foreign(b"\x93PRLTP\n", "does not speak rltp");
 }

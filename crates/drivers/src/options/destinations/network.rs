@@ -3,6 +3,7 @@
 use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Positional, Preset};
 
 use crate::options::output_groups::{DESTINATION, TEMPLATE, WRITER};
+use crate::options::rltp_groups::RLTP_DESTINATION;
 use crate::options::socket_groups::{CONNECT, INET, REMOTE, SERVERS, SOCKET};
 use crate::options::tls_groups::SECURE_DESTINATION;
 use crate::options::words::{DESTINATION_TRANSPORTS, IP_PROTOCOLS};
@@ -36,7 +37,7 @@ const IP_PROTOCOL: Opt = Opt::new(
 const CONNECTED: &[&Group] =
     &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SECURE_DESTINATION, &SERVERS, &SOCKET, &INET];
 
-const WITH_TRANSPORT: &[Opt] = &[TRANSPORT, PORT, IP_PROTOCOL];
+const WITH_TRANSPORT: &[Opt] = &[TRANSPORT, PORT, IP_PROTOCOL, RLTP_DESTINATION];
 
 pub static NETWORK: Component = Component {
     context: Context::Destination,
@@ -45,7 +46,7 @@ pub static NETWORK: Component = Component {
     positional: HOST,
     groups: CONNECTED,
     own: WITH_TRANSPORT,
-    presets: &[],
+    presets: &[("port", Preset::Described("514, 35514 for RLTP"))],
     not_yet: &[],
     summary: "Sends messages in the old syslog format (RFC 3164), over TCP as lines or over UDP as datagrams. A broken \
               connection is made again after time-reopen(); messages wait meanwhile.",
@@ -59,7 +60,7 @@ pub static SYSLOG: Component = Component {
     positional: HOST,
     groups: CONNECTED,
     own: WITH_TRANSPORT,
-    presets: &[("port", Preset::Described("601 for TCP, 6514 for TLS, 514 for UDP"))],
+    presets: &[("port", Preset::Described("601 for TCP, 6514 for TLS, 514 for UDP, 35514 for RLTP"))],
     not_yet: &[],
     summary: "Sends messages in the IETF syslog format (RFC 5424), over TCP with octet counting (RFC 6587) or over \
               UDP. A template() replaces only the message part.",

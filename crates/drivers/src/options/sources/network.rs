@@ -45,7 +45,7 @@ pub static NETWORK: Component = Component {
     positional: &[],
     groups: &[&READER_FLAGS, &READER, &NETWORK_SOURCE, &STREAM, &SECURE_SOURCE, &SOCKET, &INET, &MULTILINE],
     own: WITH_TRANSPORT,
-    presets: &[],
+    presets: &[("port", Preset::Described("514, 35514 for RLTP"))],
     not_yet: &[],
     summary: "Receives messages in the old syslog format (RFC 3164) over TCP or UDP. On TCP each line is a message. \
               With flags(syslog-protocol) it reads RFC 5424 and falls back to RFC 3164. Encrypted with transport(\"tls\"), tls() and \
@@ -60,7 +60,7 @@ pub static SYSLOG: Component = Component {
     positional: &[],
     groups: &[&READER_FLAGS, &READER, &NETWORK_SOURCE, &STREAM, &SECURE_SOURCE, &SOCKET, &INET, &MULTILINE],
     own: WITH_TRANSPORT,
-    presets: &[("port", Preset::Described("601 for TCP, 6514 for TLS, 514 for UDP"))],
+    presets: &[("port", Preset::Described("601 for TCP, 6514 for TLS, 514 for UDP, 35514 for RLTP"))],
     not_yet: &[],
     summary: "Receives messages in the IETF syslog format (RFC 5424), over TCP with octet counting (RFC 6587) or over \
               UDP. Messages that are not RFC 5424 are read as RFC 3164.",

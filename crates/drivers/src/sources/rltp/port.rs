@@ -371,7 +371,10 @@ impl RltpPort {
             if let Some(after) = self.greet() {
                 return after;
             }
-            match self.step(cx) {
+            // A sender that is in a hurry may have sent more than its first word.
+            let early = matches!(self.phase, Phase::Greeted) && !self.tail.is_empty();
+            let outcome = if early { self.again(cx) } else { self.step(cx) };
+            match outcome {
                 Ok(messages) => {
                     fetched += messages;
                     if self.accepted.fetch_limit.is_some_and(|limit| fetched >= limit) {
