@@ -46,7 +46,7 @@ impl Number {
             Number::Hour => (2, 0, 23),
             Number::Hour12 => (2, 1, 12),
             Number::Minute => (2, 0, 59),
-            Number::Second => (2, 0, 60),
+            Number::Second => (2, 0, 61),
             Number::Ignored(digits, max) => (digits, 0, max),
         }
     }

@@ -92,7 +92,7 @@ impl Fields {
 
     fn number<'a>(&mut self, number: Number, text: &'a [u8]) -> Option<&'a [u8]> {
         let (most, min, max) = number.bounds();
-        let (digits, rest) = digits(text.trim_ascii_start(), usize::from(most))?;
+        let (digits, rest) = digits(text, usize::from(most))?;
         let value = digits.iter().fold(0u16, |value, b| value * 10 + u16::from(b - b'0'));
         if !(min..=max).contains(&value) {
             return None;
@@ -168,7 +168,8 @@ impl Fields {
             let date = Civil::from_seconds(secs);
             return Civil { year: date.year, month: date.month, day: date.day, ..wall };
         }
-        wall.month = self.month.unwrap_or(if year.is_some() { 1 } else { today.month });
+        let said = year.is_some() || self.day.is_some();
+        wall.month = self.month.unwrap_or(if said { 1 } else { today.month });
         wall.day = self.day.unwrap_or(if self.month.is_some() || year.is_some() { 1 } else { today.day });
         if year.is_none() {
             match (wall.month, today.month) {
