@@ -9,11 +9,13 @@ pub mod aim;
 mod datagram;
 mod files;
 mod processing;
+mod rltp;
 mod secure;
 mod transport;
 
 use aim::Aim;
 pub use processing::Processing;
+pub use rltp::Hop;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Feed {
@@ -55,6 +57,8 @@ pub enum Path {
     FilesByHost,
     /// TCP out to a process that writes to a file.
     Relay,
+    /// To a second penstock, which writes to a file.
+    Hop(Hop),
     FilterFacility,
     FilterHost,
     FilterTag,
@@ -112,8 +116,8 @@ const PLAIN: Case = Case {
 };
 
 /// In the order they are run and reported.
-const TABLES: [&[Case]; 5] =
-    [&transport::CASES, &processing::CASES, &files::CASES, &secure::CASES, &datagram::CASES];
+const TABLES: [&[Case]; 6] =
+    [&transport::CASES, &processing::CASES, &files::CASES, &secure::CASES, &datagram::CASES, &rltp::CASES];
 
 const COUNT: usize = {
     let (mut count, mut table) = (0, 0);

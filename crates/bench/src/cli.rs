@@ -9,6 +9,7 @@ use clap::Parser;
 use crate::cases::aim::Judgement;
 use crate::cases::{self, Case, Feed};
 use crate::floor;
+use crate::hop;
 use crate::matrix;
 use crate::measure::Plan;
 use crate::receiver::{Programs, RECEIVERS, Receiver};
@@ -52,6 +53,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     let mut args: Vec<OsString> = args.collect();
     match args.first().and_then(|first| first.to_str()) {
         Some("floor-receiver") => return floor::run(&args[1..]),
+        Some("distance") => return hop::run(&args[1..]),
         Some("load") => return loggen::cli::run(args.split_off(1).into_iter()),
         _ => {}
     }

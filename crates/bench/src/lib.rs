@@ -7,6 +7,7 @@ pub mod cli;
 mod conf;
 mod files;
 mod floor;
+mod hop;
 mod matrix;
 mod measure;
 mod place;

@@ -9,6 +9,7 @@ use rustix::process::Signal;
 
 use crate::cases::{Case, Feed, Path};
 use crate::files;
+use crate::hop::Behind;
 use crate::place::Place;
 use crate::process::{Process, Usage};
 use crate::receiver::{OwnProgram, Programs, Receiver};
@@ -59,15 +60,24 @@ fn attempt(case: &Case, receiver: Receiver, plan: &Plan, run: &mut Run) -> Resul
     // The floor has no relay: it stands for receiving and writing in each case.
     let sink =
         (case.path == Path::Relay && receiver != Receiver::Floor).then(|| start_sink(&place)).transpose()?;
+    let behind = match &case.path {
+        Path::Hop(hop) => Some(Behind::start(hop, &place, plan.programs)?),
+        _ => None,
+    };
     let command = receiver.command(case, &place, plan.programs)?;
     let mut process = Process::start(&command, place.root.join("receiver.log"))?;
     process.wait_listening(place.port, case.is_udp())?;
-    let before = process.usage();
+    let usage = |process: &Process| match &behind {
+        // What the second one takes is the price of the first one's way of sending.
+        Some(behind) => process.usage().and(behind.second.usage()),
+        None => process.usage(),
+    };
+    let before = usage(&process);
     let seconds = match case.layout() {
         Some(layout) => read_files(layout, &place, &mut process, messages, run)?,
         None => feed(case, &place, &mut process, messages, run)?,
     };
-    let after = process.usage();
+    let after = usage(&process);
     fill_in(run, seconds, before, after);
     if !process.alive() {
         return Err(format!("ended by itself: {}", process.words()));
@@ -75,6 +85,9 @@ fn attempt(case: &Case, receiver: Receiver, plan: &Plan, run: &mut Run) -> Resul
     process.stop();
     if let Some(sink) = sink {
         sink.stop();
+    }
+    if let Some(behind) = behind {
+        behind.stop();
     }
     verify(case, receiver, &place, messages, run)
 }

@@ -29,6 +29,17 @@ pub struct Usage {
     pub rss_peak: u64,
 }
 
+impl Usage {
+    /// Of two together.
+    pub fn and(self, other: Usage) -> Usage {
+        Usage {
+            cpu_ns: self.cpu_ns + other.cpu_ns,
+            rss: self.rss + other.rss,
+            rss_peak: self.rss_peak + other.rss_peak,
+        }
+    }
+}
+
 impl Process {
     /// Starts `command` with both outputs going to `log`.
     pub fn start(command: &Command, log: PathBuf) -> Result<Process, String> {

@@ -5,7 +5,7 @@ use crate::place::Place;
 
 /// What cannot be said in rsyslog without a script of another kind is left out.
 pub fn can(path: Path) -> bool {
-    !matches!(path, Path::FilterTag | Path::Costly | Path::Processing(_))
+    !matches!(path, Path::Hop(_) | Path::FilterTag | Path::Costly | Path::Processing(_))
 }
 
 pub fn text(case: &Case, place: &Place) -> Result<String, String> {
@@ -63,7 +63,7 @@ pub fn text(case: &Case, place: &Place) -> Result<String, String> {
                 text.push_str(&guarded(condition, name));
             }
         }
-        Path::FilterTag | Path::Costly | Path::Processing(_) => {
+        Path::Hop(_) | Path::FilterTag | Path::Costly | Path::Processing(_) => {
             return Err("rsyslog has no equal of this case".into());
         }
     }
