@@ -17,8 +17,8 @@ pub enum Side {
 pub fn read(s: &Settings, transport: &str, side: Side, diags: &mut Diagnostics) -> Option<Option<Options>> {
     let block = s.block("tls");
     match (block, transport) {
-        (None, "tls") if side == Side::Source => {
-            let text = "transport(tls) needs a certificate to show";
+        (None, "tls" | "proxied-tls" | "proxied-tls-passthrough") if side == Side::Source => {
+            let text = format!("transport({transport}) needs a certificate to show");
             let help = "add `tls(key-file(\"...\") cert-file(\"...\") ca-file(\"...\"))`";
             diags.push(Diagnostic::error("D0120", text, s.span("transport")?).help(help));
             None
@@ -30,7 +30,7 @@ pub fn read(s: &Settings, transport: &str, side: Side, diags: &mut Diagnostics) 
             None
         }
         (None, _) => Some(None),
-        (Some(block), "tls" | "auto" | "") => options(block, s.span("tls")?, side, diags).map(Some),
+        (Some(block), "tls" | "proxied-tls" | "proxied-tls-passthrough" | "auto" | "") => options(block, s.span("tls")?, side, diags).map(Some),
         (Some(_), other) => {
             let text = format!("tls() is given, and transport({other}) sends in the clear");
             diags.push(Diagnostic::error("D0120", text, s.span("tls")?).help("write transport(\"tls\")"));

@@ -80,8 +80,7 @@ pub const WRITER_FLAGS: &[Word] = &[
     ),
 ];
 
-const PROXY: &str =
-    "let the load balancer pass connections through without the PROXY header, and write `tcp`";
+const PROXY: &str = "send over TCP and write `proxied-tcp`: a header a datagram is not read";
 
 /// `transport()` of sources.
 pub const SOURCE_TRANSPORTS: &[Word] = &[
@@ -99,21 +98,26 @@ pub const SOURCE_TRANSPORTS: &[Word] = &[
         "tls",
         "TLS 1.2 or 1.3 over TCP (RFC 5425), with tls(). Lines in `network()`, octet counting in `syslog()`.",
     ),
-    Word::not_yet("proxied-tcp", PROXY),
-    Word::not_yet("proxied-tls", PROXY),
-    Word::not_yet("proxied-tls-passthrough", PROXY),
+    Word::new(
+        "proxied-tcp",
+        "TCP from a load balancer that says with a PROXY header (version 1 or 2) for whom it connects: that is the sender then. Open \
+         the port to the balancer only, whoever connects may claim any address.",
+    ),
+    Word::new("proxied-tls", "The same inside TLS, with tls(): the balancer has a session of its own with this source."),
+    Word::new(
+        "proxied-tls-passthrough",
+        "The header comes in the clear, then the client's own TLS session, with tls(): the balancer passes it through.",
+    ),
     Word::not_yet("proxied-udp", PROXY),
     Word::not_yet("dgram", "write `udp`"),
     Word::not_yet("http", "serve HTTP with another program"),
     Word::not_yet("http-scraper", "ask for metrics with `syslog-ng-ctl stats prometheus`"),
-    Word::not_yet(
-        "altp",
-        "let the sender use `tcp`; only what it had not sent yet is kept when the connection breaks",
-    ),
-    Word::not_yet(
+    Word::new(
         "rltp",
-        "let the sender use `tcp`; only what it had not sent yet is kept when the connection breaks",
-    ),
+        "From another penstock: batches over TCP, or over TLS with tls(), acknowledged when all their messages are dealt with, and sent \
+         again after a cut without being doubled. Costs about what TCP does.",
+    )
+    .alias(&["altp"]),
 ];
 
 /// `transport()` of destinations.
@@ -127,8 +131,13 @@ pub const DESTINATION_TRANSPORTS: &[Word] = &[
         "TLS 1.2 or 1.3 over TCP (RFC 5425), with tls(). Lines in `network()`, octet counting in `syslog()`.",
     ),
     Word::not_yet("dgram", "write `udp`"),
-    Word::not_yet("altp", "write `tcp`"),
-    Word::not_yet("rltp", "write `tcp`"),
+    Word::new(
+        "rltp",
+        "To another penstock: batches over TCP, or over TLS with tls(), acknowledged when all their messages are dealt with, and sent \
+         again after a cut without being doubled; rltp() has more. Acknowledgement reaches back to files, and to senders that use it, \
+         in log paths with flags(flow-control).",
+    )
+    .alias(&["altp"]),
 ];
 
 /// `ts-format()`

@@ -1,8 +1,10 @@
 //! `network()`, `syslog()`, `tcp()`, `udp()` and their IPv6 forms: messages from the network.
 
 use super::datagram::{DatagramOptions, DatagramPort, Origin};
-use super::listener::{Accepted, Listener, Socket, backlog, inet_name};
+use super::listener::{Accepted, Listener, Protocol, Socket, backlog, inet_name};
+use super::proxied::Proxied;
 use super::reading::{Defaults, Reading, location};
+use super::rltp::{self, Rltp};
 use super::senders::{PeerFacts, Senders};
 use crate::secure;
 use conf_schema::{Port, Settings};
@@ -57,6 +59,12 @@ pub fn udp_balancer(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics
 }
 
 struct NetworkStart {
+    /// The name of the source, when it speaks rltp.
+    rltp: Option<String>,
+    /// Connections come through a load balancer.
+    proxied: Option<Proxied>,
+    /// There is nobody to serve, see [`secure::stays_closed`].
+    closed: bool,
     udp: bool,
     /// Sockets that share the port.
     sockets: u32,
@@ -74,12 +82,20 @@ struct NetworkStart {
 fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     let word = if kind.udp.is_some() { "" } else { s.choice("transport").unwrap_or("tcp") };
     let udp = kind.udp.unwrap_or(word == "udp");
+    let rltp = word == "rltp";
+    if rltp {
+        rltp::check(s, diags)?;
+    }
     let ipv6 = kind.ipv6.unwrap_or_else(|| s.choice("ip-protocol") == Some("6"));
+    let closed = kind.udp.is_none() && secure::stays_closed(s, word, diags);
     let secure = match kind.udp {
         Some(true) => None,
+        _ if closed => None,
+        // There, tls() is enough to say it.
+        _ if rltp => secure::read(s, "", secure::Side::Source, diags)?,
         _ => secure::read(s, word, secure::Side::Source, diags)?,
     };
-    let address = address(kind, s, Way { udp, ipv6, secure: secure.is_some() }, diags)?;
+    let address = address(kind, s, Way { udp, ipv6, secure: closed || secure.is_some(), rltp }, diags)?;
     let defaults = Defaults {
         framing: framing(kind.protocol, udp, word),
         syslog_protocol: kind.protocol,
@@ -95,7 +111,7 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
     if !udp {
         reading.share_window(connections_max, cx.globals);
     }
-    let transport = transport_name(kind.protocol, udp, secure.is_some());
+    let transport = transport_name(kind.protocol, word, udp, secure.is_some());
     let facts = PeerFacts {
         group: Arc::clone(&reading.group),
         transport: Transport(transport),
@@ -107,12 +123,14 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
         .persist_name
         .clone()
         .unwrap_or_else(|| format!("afsocket_sd.({protocol},{})", inet_name(address)));
+    let name = key.clone();
     let keep_alive = udp || s.bool("keep-alive").unwrap_or(true);
     let backlog = if udp { 0 } else { backlog(s) };
     let opened_with = match keep_alive {
         true => format!(
-            "{address} {socket:?} {sockets} {connections_max} {backlog} {} {secure:?}",
-            reading.fixed()
+            "{address} {rltp} {socket:?} {sockets} {connections_max} {backlog} {} {secure:?} {closed} {:?}",
+            reading.fixed(),
+            Proxied::named(word)
         ),
         // Never equal to another: everything is opened anew with each reload.
         false => format!("{address} {}", generation()),
@@ -125,6 +143,9 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
         instance,
         settings: Box::new(move |program| SourceSettings::new(parsing.clone(), finish.clone(), program)),
         start: Box::new(NetworkStart {
+            rltp: rltp.then_some(name),
+            proxied: Proxied::named(word),
+            closed,
             udp,
             sockets,
             address,
@@ -173,8 +194,15 @@ fn framing(protocol: bool, udp: bool, word: &str) -> Framing {
     }
 }
 
-fn transport_name(protocol: bool, udp: bool, secure: bool) -> &'static str {
+fn transport_name(protocol: bool, word: &str, udp: bool, secure: bool) -> &'static str {
     match (protocol, udp) {
+        _ if word == "rltp" => {
+            if secure {
+                "rltp+tls"
+            } else {
+                "rltp"
+            }
+        }
         (true, false) if secure => "rfc5425",
         (false, false) if secure => "rfc3164+tls",
         (true, true) => "rfc5426",
@@ -189,11 +217,12 @@ struct Way {
     udp: bool,
     ipv6: bool,
     secure: bool,
+    rltp: bool,
 }
 
 fn address(kind: &Kind, s: &Settings, way: Way, diags: &mut Diagnostics) -> Option<SocketAddr> {
-    let Way { udp, ipv6, secure } = way;
-    if secure && !kind.protocol && !s.is_set("port") {
+    let Way { udp, ipv6, secure, rltp } = way;
+    if secure && !rltp && !kind.protocol && !s.is_set("port") {
         let text = format!("{}() has no port of its own for TLS", kind.name);
         let at = s.span("tls").or(s.call_span())?;
         diags.push(Diagnostic::error("D0120", text, at).help("add port(6514)"));
@@ -229,6 +258,7 @@ fn address(kind: &Kind, s: &Settings, way: Way, diags: &mut Diagnostics) -> Opti
     };
     // syslog() has a port of its own on TCP.
     let port = match s.port("port") {
+        _ if rltp && !s.is_set("port") => rltp::PORT,
         Some(Port::Number(_)) | None if !s.is_set("port") && kind.protocol && !udp => {
             if secure {
                 6514
@@ -274,6 +304,9 @@ pub fn socket_options(s: &Settings, udp: bool) -> SocketOptions {
 
 impl Start for NetworkStart {
     fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+        if self.closed {
+            return Ok(());
+        }
         let failed = |e: std::io::Error| match e.kind() {
             std::io::ErrorKind::AddrInUse => {
                 format!(
@@ -320,7 +353,13 @@ impl NetworkStart {
             location: self.location.clone(),
             open: AtomicUsize::new(0),
             secure,
-            protocol: None,
+            protocol: match (&self.rltp, self.proxied) {
+                (Some(key), _) => {
+                    Some(Arc::new(Rltp::new(shared.state(), key, reading.framing.log_msg_size)))
+                }
+                (None, Some(proxied)) => Some(Arc::new(proxied) as Arc<dyn Protocol>),
+                (None, None) => None,
+            },
         };
         Ok(Listener::start(Socket::Tcp(listener), source, Arc::new(accepted), shared))
     }

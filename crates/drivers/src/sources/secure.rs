@@ -59,7 +59,8 @@ enum Phase {
 
 struct Handshake {
     fd: OwnedFd,
-    session: Session,
+    /// `None` when there can be none: `failure` says why.
+    session: Option<Session>,
     place: Place,
     context: Arc<Context>,
     until: Instant,
@@ -70,7 +71,6 @@ impl SecurePort {
     /// Watches the descriptor; the first turn comes by itself.
     pub fn new(
         fd: OwnedFd,
-        session: Session,
         place: Place,
         context: Arc<Context>,
         registry: &Registry,
@@ -78,11 +78,24 @@ impl SecurePort {
     ) -> io::Result<SecurePort> {
         // Output is rare and small, but it must not be forgotten when the peer takes none.
         registry.register(&mut SourceFd(&fd.as_raw_fd()), token, Interest::READABLE | Interest::WRITABLE)?;
+        Ok(SecurePort::begun(fd, &[], place, context))
+    }
+
+    /// A connection that is watched already, and of which something has been received.
+    pub fn begun(fd: OwnedFd, received: &[u8], place: Place, context: Arc<Context>) -> SecurePort {
         let source = Arc::clone(&place.source);
         let limit = place.accepted.idle_timeout.map_or(HANDSHAKE_MAX, |idle| idle.min(HANDSHAKE_MAX));
         let until = Instant::now() + limit;
-        let handshake = Handshake { fd, session, place, context, until, failure: None };
-        Ok(SecurePort { phase: Phase::Handshake(Box::new(handshake)), source, queued: false, hung_up: false })
+        let acceptor = place.accepted.secure.as_ref().ok_or_else(|| "there is no certificate".to_owned());
+        let (session, failure) = match acceptor.and_then(|acceptor| acceptor.session()) {
+            Ok(mut session) => {
+                let failure = session.handshake(received).err();
+                (Some(session), failure)
+            }
+            Err(error) => (None, Some(error)),
+        };
+        let handshake = Handshake { fd, session, place, context, until, failure };
+        SecurePort { phase: Phase::Handshake(Box::new(handshake)), source, queued: false, hung_up: false }
     }
 
     /// The handshake is over: from here on it is a stream as others are.
@@ -90,7 +103,9 @@ impl SecurePort {
         let Phase::Handshake(handshake) = std::mem::replace(&mut self.phase, Phase::Over) else {
             return After::Close;
         };
-        let Handshake { fd, session, place, context, .. } = *handshake;
+        let Handshake { fd, session: Some(session), place, context, .. } = *handshake else {
+            return After::Close;
+        };
         oplog::notice(
             "TLS session established",
             &[
@@ -135,19 +150,25 @@ fn with_peer(context: Arc<Context>, session: &Session) -> Arc<Context> {
 impl Handshake {
     /// Goes on as far as it goes without waiting. Whether it is over.
     fn advance(&mut self) -> Result<Option<After>, String> {
+        let Handshake { fd, session, failure, .. } = self;
+        let Some(session) = session else { return Err(failure.take().unwrap_or_default()) };
         let mut buffer = [0u8; 16 * 1024];
         for _ in 0..HANDSHAKE_READS {
-            flush(&self.fd, &mut self.session).map_err(|error| error.to_string())?;
-            if self.session.is_open() && self.session.outgoing().is_empty() {
+            let flushed = flush(fd, session);
+            if let Some(error) = failure.take() {
+                return Err(error);
+            }
+            flushed.map_err(|error| error.to_string())?;
+            if session.is_open() && session.outgoing().is_empty() {
                 return Ok(None);
             }
-            match rustix::io::read(&self.fd, &mut buffer[..]) {
+            match rustix::io::read(&*fd, &mut buffer[..]) {
                 Ok(0) => return Err("the peer hung up".to_owned()),
                 Ok(n) => {
                     let received = buffer.get(..n).unwrap_or_default();
-                    if let Err(error) = self.session.handshake(received) {
+                    if let Err(error) = session.handshake(received) {
                         // Tells the peer, if it still listens.
-                        let _ = flush(&self.fd, &mut self.session);
+                        let _ = flush(fd, session);
                         return Err(error);
                     }
                 }
@@ -299,6 +320,10 @@ impl Input for SecureInput {
     fn always_ready(&self) -> bool {
         // Decrypted, it is always less than what was asked for.
         self.more || self.ended || self.failed.is_some()
+    }
+
+    fn unwatch(&mut self, registry: &Registry) {
+        let _ = registry.deregister(&mut SourceFd(&self.fd.as_raw_fd()));
     }
 
     fn deregister(&mut self, registry: &Registry) {
