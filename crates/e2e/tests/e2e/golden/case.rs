@@ -1,7 +1,8 @@
 //! One golden case: its files, and the directives in its configuration.
 //!
 //! `#: send udp in` sends each line of the input to the port named `in` as a datagram; also `tcp` (the default, newline framing),
-//! `octets` and `unix-stream`. `#: collect udp out` keeps what is sent to the port `out` as `out/out`. `#: only-penstock WHY` leaves the distribution's syslog-ng out. `#: env NAME VALUE` sets a variable.
+//! `octets` and `unix-stream`. `#: send file NAME` writes them into a file of that name for a source that reads it; `the-end`
+//! stands in the last message that is waited for. `#: collect udp out` keeps what is sent to the port `out` as `out/out`. `#: only-penstock WHY` leaves the distribution's syslog-ng out. `#: env NAME VALUE` sets a variable.
 //! In the input, `\n`, `\r`, `\t`, `\\` and `\xHH` are escapes.
 
 use std::path::{Path, PathBuf};
@@ -23,6 +24,8 @@ pub struct Case {
     pub messages: Vec<Vec<u8>>,
     pub transport: Transport,
     pub port: String,
+    /// The input is not sent but stands in this file.
+    pub file: Option<String>,
     /// Ports that a fake receiver listens on, with their transport.
     pub collect: Vec<(Transport, String)>,
     pub only_penstock: Option<String>,
@@ -60,6 +63,7 @@ impl Case {
             messages,
             transport: Transport::Tcp,
             port: "in".to_owned(),
+            file: None,
             collect: Vec::new(),
             only_penstock: None,
             env: Vec::new(),
@@ -74,6 +78,7 @@ impl Case {
     fn directive(&mut self, text: &str) {
         let words: Vec<&str> = text.split_whitespace().collect();
         match words.as_slice() {
+            ["send", "file", name] => self.file = Some((*name).to_owned()),
             ["send", transport, port] => {
                 self.transport = self.named_transport(transport);
                 self.port = (*port).to_owned();

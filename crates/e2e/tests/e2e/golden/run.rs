@@ -80,6 +80,9 @@ fn wait_collected(collectors: &[(Transport, &str, Collector)], messages: usize) 
 
 /// Sends the input and waits until all of it has been read.
 fn send(lab: &Lab, case: &Case) {
+    if let Some(name) = &case.file {
+        return write(lab, name, &case.messages);
+    }
     let mut sender = match case.transport {
         Transport::Tcp | Transport::Octets => Sender::tcp(lab.port(&case.port)),
         Transport::Udp => Sender::udp(lab.port(&case.port)),
@@ -93,6 +96,19 @@ fn send(lab: &Lab, case: &Case) {
         }
     }
     sender.finish();
+}
+
+/// Puts the input where the source looks for it and waits until the end of it has come out.
+fn write(lab: &Lab, name: &str, messages: &[Vec<u8>]) {
+    let path = lab.path(name);
+    std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder for the input");
+    let lines: Vec<u8> = messages.iter().flat_map(|message| [message, &b"\n"[..]].concat()).collect();
+    std::fs::write(&path, lines).expect("the input");
+    wait_until("the-end in what came out", || {
+        let mut text = String::new();
+        collect(&lab.path("out"), "", &mut text);
+        text.contains("the-end")
+    });
 }
 
 fn collect(folder: &Path, prefix: &str, text: &mut String) {
