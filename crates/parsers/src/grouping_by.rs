@@ -84,10 +84,11 @@ pub static GROUPING_BY: Component = Component {
             Preset::Text("pass-through"),
             "Where the made message goes.",
         ),
+        Opt::new("prefix", Kind::Text, Preset::Text(""), "Put in front of the names of value()."),
         PERSIST_NAME,
     ],
     presets: &[],
-    not_yet: &[("prefix", "write it into the names of value()")],
+    not_yet: &[],
     summary: "Collects messages that have a key in common and makes one message of each group when a condition holds or no further \
               message comes for a time. Groups are spread over locks by their key, so that all cores work on them; a message costs a \
               copy of what is read of it. At the end of the program, and when a reload removes the parser, open groups are closed as \
@@ -161,9 +162,11 @@ fn aggregate(settings: &Settings, b: &mut Build<'_>) -> Option<Synthetic> {
         inherit: block.choice("inherit-mode").and_then(Inherit::named).unwrap_or_default(),
         ..Synthetic::default()
     };
+    let prefix = settings.text("prefix").unwrap_or_default();
     let mut good = true;
     for pair in block.pairs("value") {
-        match b.name(&pair.key.text, pair.key.span).zip(b.template(&pair.value)) {
+        let name = format!("{prefix}{}", pair.key.text);
+        match b.name(&name, pair.key.span).zip(b.template(&pair.value)) {
             Some(value) => made.values.push(value),
             None => good = false,
         }

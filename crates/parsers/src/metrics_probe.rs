@@ -2,7 +2,7 @@
 
 mod registry;
 
-pub use registry::{Metric, snapshot};
+pub use registry::{Metric, configure, snapshot};
 
 use crate::build::Build;
 use crate::parse::{Parse, Writes};
@@ -34,7 +34,7 @@ pub static METRICS_PROBE: Component = Component {
             Kind::Pairs,
             Preset::Described("`app`, `host`, `program` and `source` of the message, where no key() is given either"),
             "Names and templates: each set of values is a counter of its own. Empty values are left out. Take care that there \
-             are few: a counter stays until the program ends.",
+             are few: a counter stays until the program ends. There are at most as many as the global `stats(max-dynamics())` says.",
         )
         .collects(),
         Opt::new(
@@ -43,7 +43,12 @@ pub static METRICS_PROBE: Component = Component {
             Preset::Text("1"),
             "By how much a message counts: a template that gives a whole number. A message that has none does not count.",
         ),
-        Opt::no_effect("level", "every counter is shown, whatever the level of stats()"),
+        Opt::new(
+            "level",
+            Kind::Int { min: 0, max: 4 },
+            Preset::Int(0),
+            "Counts only where the global `stats(level())` is at least this.",
+        ),
         Opt::no_effect("internal", "every named parser is counted"),
     ],
     presets: &[],
@@ -64,6 +69,7 @@ struct Probe {
     labels: Vec<(Arc<str>, Arc<Template>)>,
     /// `None` for 1.
     increment: Option<Arc<Template>>,
+    level: u8,
     asker: u64,
 }
 
@@ -113,7 +119,8 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
     if labels.len() != given.len() || key.is_empty() {
         return None;
     }
-    Some(Arc::new(Probe { key: key.into(), labels, increment, asker: new_asker() }))
+    let level = settings.int("level").and_then(|n| u8::try_from(n).ok()).unwrap_or(0);
+    Some(Arc::new(Probe { key: key.into(), labels, increment, level, asker: new_asker() }))
 }
 
 impl Probe {
@@ -140,7 +147,7 @@ impl Probe {
             None => {
                 let values = text.split(|b| *b == 0).map(|v| String::from_utf8_lossy(v).into_owned());
                 let labels = self.labels.iter().map(|(name, _)| Arc::clone(name)).zip(values).collect();
-                cells.push(Pending { cell: registry::cell(&self.key, labels), add: 0 });
+                cells.push(Pending { cell: registry::cell(&self.key, labels, self.level), add: 0 });
                 known.insert(text.as_slice().into(), cells.len() - 1);
                 cells.len() - 1
             }
@@ -181,6 +188,9 @@ impl Memory {
 
 impl Parse for Probe {
     fn parse(&self, batch: &mut Batch, selection: &mut Vec<u32>, cx: &mut FilterContext) {
+        if self.level > registry::level() {
+            return;
+        }
         let mut memory = cx.work.take_state(self.asker, Memory::new);
         for index in selection.iter() {
             self.count(batch, *index as usize, &mut memory, cx);

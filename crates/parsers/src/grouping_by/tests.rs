@@ -20,6 +20,12 @@ fn a_trigger_closes_a_group() {
 }
 
 #[test]
+fn names_get_the_prefix() {
+    let by = "grouping-by(key(\"$PROGRAM\") timeout(5) trigger(message('end')) prefix('x') aggregate(value('' \"$(context-length)\")))";
+    assert_eq!(Fed::new(by).feed(&["1 a one", "1 a end"]), "one|end[3]|end");
+}
+
+#[test]
 fn triggers_see_the_group() {
     let mut fed = by(
         "trigger(\"$(context-length)\" eq \"3\") inject-mode(aggregate-only)",

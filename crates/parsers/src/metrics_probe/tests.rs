@@ -1,5 +1,12 @@
 use super::{Metric, snapshot};
 use crate::testing::{batch, check, check_codes, context, parser};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The counters and their limits are those of the process: one test at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE: Mutex<()> = Mutex::new(());
+    ONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 fn counted(key: &str) -> Vec<String> {
     let text = |m: &Metric| {
@@ -11,6 +18,7 @@ fn counted(key: &str) -> Vec<String> {
 
 #[test]
 fn messages_are_counted_by_their_labels() {
+    let _one = alone();
     let made = parser("metrics-probe(key('t1') labels('z' => '$MESSAGE' 'a' => 'x'))");
     let mut cx = context();
     for _ in 0..2 {
@@ -28,6 +36,7 @@ fn messages_are_counted_by_their_labels() {
 
 #[test]
 fn increments() {
+    let _one = alone();
     let made = parser("metrics-probe(key('t2') increment('$MESSAGE'))");
     let messages: [&[u8]; 6] = [b"5", b" 7 ", b"x", b"-3", b"", b"99999999999999999999999"];
     made.parse(&mut batch(&messages), &mut (0..6).collect(), &mut context());
@@ -36,6 +45,7 @@ fn increments() {
 
 #[test]
 fn presets() {
+    let _one = alone();
     let text = "metrics-probe()";
     check(text, "x", "");
     assert!(
@@ -43,4 +53,29 @@ fn presets() {
     );
     check_codes("metrics-probe(key(''))", &["A0102"]);
     check_codes("metrics-probe(labels('a' => '$('))", &["A0101"]);
+}
+
+#[test]
+fn the_statistics_options_are_obeyed() {
+    let _one = alone();
+    let low = "metrics-probe(key('t4') labels('m' => '$MESSAGE'))";
+    let high = "metrics-probe(key('t4') labels('h' => '$MESSAGE') level(2))";
+    let count = |text: &str, messages: &[&[u8]]| {
+        parser(text).parse(&mut batch(messages), &mut (0..messages.len() as u32).collect(), &mut context());
+    };
+    count(high, &[b"x"]);
+    assert_eq!(counted("t4"), Vec::<String>::new(), "above the level nothing is counted");
+    super::configure(2, None);
+    count(high, &[b"x"]);
+    assert_eq!(counted("t4"), ["h=x 1"]);
+    super::configure(1, None);
+    assert_eq!(counted("t4"), Vec::<String>::new(), "nor shown");
+    super::configure(1, Some(0));
+    let before = snapshot().len();
+    count(low, &[b"a", b"b"]);
+    super::configure(0, None);
+    assert_eq!(counted("t4"), Vec::<String>::new(), "no room");
+    assert!(snapshot().len() >= before);
+    count(low, &[b"a", b"b"]);
+    assert_eq!(counted("t4"), ["m=a 1", "m=b 1"]);
 }
