@@ -212,4 +212,27 @@ mod tests {
         let first = bind_udp(any, &shared).expect("bind");
         bind_udp(first.local_addr().expect("address"), &shared).expect("so-reuseport() shares");
     }
+
+    #[test]
+    fn what_is_sent_has_the_ttl_and_tos_asked_for() {
+        let options = SocketOptions { ip_ttl: Some(7), ip_tos: Some(16), ..SocketOptions::default() };
+        let to = |target: &str, options: &SocketOptions| {
+            Socket::from(connect_udp(target.parse().expect("address"), None, options).expect("connect"))
+        };
+        let socket = to("127.0.0.1:9", &options);
+        assert_eq!((socket.ttl_v4().expect("ttl"), socket.tos_v4().expect("tos")), (7, 16));
+        let group = SocketOptions { interface: Some("lo".to_owned()), ..options };
+        assert_eq!(to("239.1.2.3:9", &group).multicast_ttl_v4().expect("ttl"), 7);
+        let plain = SocketOptions { ip_ttl: None, ..group };
+        assert_eq!(to("239.1.2.3:9", &plain).multicast_ttl_v4().expect("ttl"), 1);
+    }
+
+    #[test]
+    fn a_broadcast_address_needs_its_option() {
+        let target: SocketAddr = "127.255.255.255:9".parse().expect("address");
+        let error = connect_udp(target, None, &SocketOptions::default()).expect_err("not allowed");
+        assert!(error.to_string().contains("so-broadcast(yes)"), "{error}");
+        let options = SocketOptions { so_broadcast: true, ..SocketOptions::default() };
+        connect_udp(target, None, &options).expect("allowed");
+    }
 }

@@ -222,7 +222,7 @@ fn without_the_privilege_spoof_source_is_refused_at_the_start() {
     let text = config("udp(ip(127.0.0.1) port(%port:in%));", "udp(127.0.0.1 port(9) spoof-source(yes));");
     let (path, _) = lab.write_config("penstock.conf", &text);
     let path = path.display().to_string();
-    assert_eq!(run_command(&["check", "--config", &path]).code, Some(0), "it is a good configuration");
+    assert_eq!(run_command(&["check", &path]).code, Some(0), "it is a good configuration");
     let output = Command::new("setpriv")
         .args(["--inh-caps=-net_raw", "--bounding-set=-net_raw", "--no-new-privs"])
         .arg(testkit::penstock::binary())
