@@ -3,7 +3,6 @@
 mod app_parser;
 pub mod destinations;
 pub mod elements;
-pub mod elements;
 mod globals;
 mod output_groups;
 mod parallelize;
