@@ -37,3 +37,8 @@ fn rfc5424() {
 fn relp() {
     replay("relp", invariants::relp);
 }
+
+#[test]
+fn rltp() {
+    replay("rltp", invariants::rltp);
+}

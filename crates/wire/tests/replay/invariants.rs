@@ -162,3 +162,58 @@ fn rebuild(read: &[u8]) {
     // Elements of the same id that follow each other are joined.
     assert_eq!(names(&written).len(), names(read).len());
 }
+
+/// The first byte says how the rest is cut. However it is, the frames are the same, and every message lies in its batch.
+pub fn rltp(input: &[u8]) {
+    let Some((cut, stream)) = input.split_first() else { return };
+    let _ = wire::rltp::read_hello(stream);
+    let whole = rltp_frames(stream, stream.len().max(1));
+    assert_eq!(rltp_frames(stream, usize::from(*cut) + 1), whole);
+    assert_eq!(rltp_frames(stream, 1), whole);
+}
+
+/// The frames as text, and whether the stream is good to its end.
+fn rltp_frames(stream: &[u8], step: usize) -> (Vec<String>, bool) {
+    use wire::rltp::{self, Frame};
+    const PAYLOAD_MAX: usize = 4096;
+    let (mut found, mut buffer) = (Vec::new(), Vec::new());
+    for piece in stream.chunks(step) {
+        buffer.extend_from_slice(piece);
+        loop {
+            let length = match rltp::next(&buffer, PAYLOAD_MAX) {
+                Ok(None) => break,
+                Ok(Some((frame, length))) => {
+                    assert_eq!(rltp::frame_bytes(&buffer), Some(length));
+                    let messages = match &frame {
+                        Frame::Batch(batch) => rltp_messages(batch),
+                        _ => None,
+                    };
+                    found.push(format!("{frame:?} {messages:?}"));
+                    length
+                }
+                Err(_) => return (found, false),
+            };
+            buffer.drain(..length);
+        }
+    }
+    (found, true)
+}
+
+fn rltp_messages(batch: &wire::rltp::Batch<'_>) -> Option<Vec<Vec<u8>>> {
+    let mut text = batch.payload.to_vec();
+    if batch.packed {
+        text = vec![0; batch.plain as usize];
+        wire::rltp::unpack(batch.payload, &mut text).ok()?;
+    }
+    let mut messages = Vec::new();
+    let mut end = 4 * batch.messages as usize;
+    let outcome = wire::rltp::messages(&text, batch.messages, 0, |span| {
+        assert_eq!((span.start as usize, span.end() <= text.len()), (end, true));
+        end = span.end();
+        wire::rltp::cut(&FramerOptions::default(), &text, span, |kept| {
+            assert!(kept.start >= span.start && kept.end() <= span.end());
+        });
+        messages.push(span.of(&text).to_vec());
+    });
+    outcome.is_ok().then_some(messages)
+}

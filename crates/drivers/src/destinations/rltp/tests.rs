@@ -1,1 +1,215 @@
-//! .
+//! A sender against receivers made by hand: windows, cuts, servers that know nothing or the wrong thing.
+
+use super::*;
+use crate::destinations::single::MakeSink;
+use crate::destinations::target::{Lookup, Route};
+use crate::destinations::testing::{Rig, numbered, wait_until};
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
+use wire::rltp::{self, Frame, Hello, Welcome};
+
+fn rig(port: u16, window: usize) -> Rig {
+    let wishes = Wishes { connections: 1, window, level: None };
+    let options = Arc::new(RltpOptions {
+        connect: Connect::default(),
+        time_reopen: Duration::from_millis(10),
+        failback: None,
+        secure: None,
+        wishes,
+    });
+    let make: MakeSink = Box::new(move |place| {
+        let route = Route::new(vec![Lookup::host("127.0.0.1", port, false)]);
+        Box::new(RltpSink::new(place, route, Arc::clone(&options), Stream::default(), 3))
+    });
+    Rig::new(make)
+}
+
+fn listen() -> (TcpListener, u16) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("bind");
+    let port = listener.local_addr().expect("address").port();
+    (listener, port)
+}
+
+/// A receiver's side of a connection.
+struct Peer {
+    stream: TcpStream,
+    input: Vec<u8>,
+}
+
+#[derive(Debug, PartialEq)]
+enum Said {
+    Start(u64),
+    Batch(u64, Vec<String>),
+}
+
+impl Peer {
+    fn accept(listener: &TcpListener) -> Peer {
+        let (mut stream, _) = listener.accept().expect("accept");
+        let mut hello = [0; rltp::HELLO_BYTES];
+        stream.read_exact(&mut hello).expect("a hello");
+        let Ok(Some(Hello { lane: 3, packs: false, .. })) = rltp::read_hello(&hello) else {
+            panic!("{hello:?}")
+        };
+        stream.write_all(&rltp::MAGIC).expect("write");
+        Peer { stream, input: Vec::new() }
+    }
+
+    fn say(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        let mut out = Vec::new();
+        write(&mut out);
+        self.stream.write_all(&out).expect("write");
+    }
+
+    fn welcome(&mut self, run: u64, acknowledged: u64) {
+        let welcome = Welcome { version: 1, packs: false, payload_bytes_max: 1 << 20, run, acknowledged };
+        self.say(|out| rltp::welcome(out, &welcome));
+    }
+
+    fn hear(&mut self) -> Said {
+        loop {
+            let (said, length) = match rltp::next(&self.input, 1 << 20).expect("a good frame") {
+                Some((Frame::Start(run), length)) => (Some(Said::Start(run)), length),
+                Some((Frame::Batch(batch), length)) => {
+                    let mut messages = Vec::new();
+                    let text =
+                        |span: record::Span| String::from_utf8_lossy(span.of(batch.payload)).into_owned();
+                    rltp::messages(batch.payload, batch.messages, 0, |span| messages.push(text(span)))
+                        .expect("a good batch");
+                    (Some(Said::Batch(batch.sequence, messages)), length)
+                }
+                Some((_, length)) => (None, length),
+                None => {
+                    let mut buffer = [0; 4096];
+                    let n = self.stream.read(&mut buffer).expect("read");
+                    assert!(n > 0, "the sender has gone");
+                    self.input.extend_from_slice(&buffer[..n]);
+                    continue;
+                }
+            };
+            self.input.drain(..length);
+            if let Some(said) = said {
+                return said;
+            }
+        }
+    }
+
+    #[track_caller]
+    fn start(&mut self) -> u64 {
+        match self.hear() {
+            Said::Start(run) => run,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[track_caller]
+    fn expect(&mut self, sequence: u64, from: usize, to: usize) {
+        assert_eq!(self.hear(), Said::Batch(sequence, numbered(from, to)));
+    }
+}
+
+fn delivered(rig: &Rig, count: u64) {
+    wait_until("delivery", || rig.counters().delivered.value() == count);
+    rig.wait_balanced();
+}
+
+#[test]
+fn after_a_cut_what_the_receiver_has_not_is_sent_again() {
+    let (listener, port) = listen();
+    let rig = rig(port, 1 << 20);
+    for n in 0..4 {
+        rig.send(&numbered(n * 10, n * 10 + 10));
+    }
+    let mut peer = Peer::accept(&listener);
+    peer.welcome(0, 0);
+    let run = peer.start();
+    for n in 0..4 {
+        peer.expect(n + 1, n as usize * 10, n as usize * 10 + 10);
+    }
+    assert_eq!((rig.counters().delivered.value(), rig.outlet.waiting()), (0, 40));
+    peer.say(|out| rltp::ack(out, 1));
+    delivered(&rig, 10);
+    drop(peer);
+    // It has dealt with one more than it could say.
+    let mut peer = Peer::accept(&listener);
+    peer.say(rltp::ping);
+    peer.welcome(run, 2);
+    assert_eq!(peer.start(), run);
+    peer.expect(3, 20, 30);
+    peer.expect(4, 30, 40);
+    delivered(&rig, 20);
+    rig.send(&numbered(40, 45));
+    peer.expect(5, 40, 45);
+    peer.say(|out| rltp::ack(out, 5));
+    delivered(&rig, 45);
+    assert_eq!(rig.outlet.waiting(), 0);
+}
+
+#[test]
+fn a_receiver_that_knows_another_numbering_gets_everything() {
+    let (listener, port) = listen();
+    let rig = rig(port, 1 << 20);
+    rig.send(&numbered(0, 5));
+    let mut peer = Peer::accept(&listener);
+    peer.welcome(77, 9);
+    let run = peer.start();
+    assert_ne!(run, 77);
+    peer.expect(1, 0, 5);
+    drop(peer);
+    // Another server, whose number says nothing about what this one was sent.
+    let mut peer = Peer::accept(&listener);
+    peer.welcome(0, 0);
+    assert_ne!(peer.start(), run);
+    peer.expect(1, 0, 5);
+    peer.say(|out| rltp::ack(out, 1));
+    delivered(&rig, 5);
+}
+
+#[test]
+fn no_more_is_sent_than_the_window_holds() {
+    let (listener, port) = listen();
+    let rig = rig(port, 200);
+    for n in 0..6 {
+        rig.send(&numbered(n * 10, n * 10 + 10));
+    }
+    let mut peer = Peer::accept(&listener);
+    peer.welcome(0, 0);
+    peer.start();
+    // Each batch has 100 bytes or a few more.
+    peer.expect(1, 0, 10);
+    peer.expect(2, 10, 20);
+    peer.stream.set_nonblocking(true).expect("nonblocking");
+    peer.say(|out| rltp::ack(out, 1));
+    delivered(&rig, 10);
+    peer.stream.set_nonblocking(false).expect("blocking");
+    peer.expect(3, 20, 30);
+    peer.say(|out| rltp::ack(out, 3));
+    peer.expect(4, 30, 40);
+    peer.expect(5, 40, 50);
+    peer.say(|out| rltp::ack(out, 5));
+    peer.expect(6, 50, 60);
+    peer.say(|out| rltp::ack(out, 6));
+    delivered(&rig, 60);
+}
+
+#[test]
+fn a_receiver_that_says_nonsense_is_left_and_nothing_counts() {
+    let (listener, port) = listen();
+    let rig = rig(port, 1 << 20);
+    rig.send(&numbered(0, 5));
+    let mut peer = Peer::accept(&listener);
+    peer.welcome(0, 0);
+    let run = peer.start();
+    peer.expect(1, 0, 5);
+    peer.say(|out| rltp::ack(out, 2));
+    // It acknowledged what was never sent.
+    let mut peer = Peer::accept(&listener);
+    peer.say(|out| rltp::refuse(out, rltp::code::VERSION, "no"));
+    let mut peer = Peer::accept(&listener);
+    peer.welcome(run, 0);
+    assert_eq!(peer.start(), run);
+    peer.expect(1, 0, 5);
+    assert_eq!(rig.counters().delivered.value(), 0);
+    peer.say(|out| rltp::ack(out, 1));
+    delivered(&rig, 5);
+}

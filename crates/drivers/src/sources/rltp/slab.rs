@@ -201,7 +201,8 @@ mod tests {
     }
 
     fn scanned(bytes: Vec<u8>, expected: Option<u64>) -> (Found, Option<Wrong>, Vec<String>) {
-        let mut batch = Batch { text: bytes, ..Batch::default() };
+        let mut batch = Batch::default();
+        batch.text.extend_from_slice(&bytes);
         let (found, wrong) = scan(&mut batch, expected, &limits());
         let text = |r: &Record| String::from_utf8_lossy(r.frame.of(&batch.text)).into_owned();
         (found, wrong, batch.records.iter().map(text).collect())
