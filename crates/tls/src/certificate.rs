@@ -1,6 +1,6 @@
 //! What is said about a certificate: its subject, how long it is valid. Reads no more of it than that.
 
-use crate::der::{CONTEXT_0, Der, INTEGER, OID, SEQUENCE, SET};
+use crate::der::{BITS, CONTEXT_0, Der, INTEGER, OID, SEQUENCE, SET};
 
 /// The parts of a certificate that are shown, matched or compared. Nothing here decides about a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,6 +9,8 @@ pub struct Certificate {
     /// Seconds since 1970.
     pub not_before: i64,
     pub not_after: i64,
+    /// Bits of an RSA key.
+    pub rsa_bits: Option<usize>,
     /// It names hosts or addresses beside its subject.
     pub has_alternative_names: bool,
 }
@@ -16,6 +18,7 @@ pub struct Certificate {
 const COMMON_NAME: &[u8] = &[0x55, 4, 3];
 const ORGANIZATION: &[u8] = &[0x55, 4, 10];
 const UNIT: &[u8] = &[0x55, 4, 11];
+const RSA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1];
 const ALTERNATIVE_NAMES: &[u8] = &[0x55, 0x1d, 17];
 
 /// Short names of attributes, as they stand in a distinguished name.
@@ -51,7 +54,7 @@ impl Certificate {
         let mut validity = Der(tbs.take(SEQUENCE)?);
         let (not_before, not_after) = (time(validity.next()?)?, time(validity.next()?)?);
         let subject = subject(tbs.take(SEQUENCE)?)?;
-        tbs.take(SEQUENCE)?;
+        let rsa_bits = rsa_bits(tbs.take(SEQUENCE)?);
         let mut has_alternative_names = false;
         while let Some((tag, content)) = tbs.next() {
             if tag == EXTENSIONS {
@@ -61,7 +64,7 @@ impl Certificate {
                 }
             }
         }
-        Some(Certificate { subject, not_before, not_after, has_alternative_names })
+        Some(Certificate { subject, not_before, not_after, rsa_bits, has_alternative_names })
     }
 
     pub fn common_name(&self) -> &str {
@@ -104,6 +107,20 @@ impl Certificate {
         }
         name
     }
+}
+
+/// The size of the modulus in a public key's information; `None` when it is a key of another kind.
+fn rsa_bits(information: &[u8]) -> Option<usize> {
+    let mut information = Der(information);
+    if Der(information.take(SEQUENCE)?).take(OID)? != RSA {
+        return None;
+    }
+    // The first byte of a bit string says how many bits of its last are not meant.
+    let key = information.take(BITS)?.get(1..)?;
+    let modulus = Der(Der(key).take(SEQUENCE)?).take(INTEGER)?;
+    let first = modulus.iter().position(|byte| *byte != 0)?;
+    let digits = modulus.get(first..)?;
+    Some(digits.len() * 8 - digits.first()?.leading_zeros() as usize)
 }
 
 fn subject(der: &[u8]) -> Option<Vec<(Vec<u8>, String)>> {

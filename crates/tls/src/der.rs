@@ -2,6 +2,7 @@
 //! about a signature.
 
 pub const INTEGER: u8 = 0x02;
+pub const BITS: u8 = 0x03;
 pub const OCTETS: u8 = 0x04;
 pub const OID: u8 = 0x06;
 pub const SEQUENCE: u8 = 0x30;

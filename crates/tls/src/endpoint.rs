@@ -181,6 +181,7 @@ fn server_config(options: &Options) -> Read<ServerConfig> {
         .with_cert_resolver(Arc::new(SingleCertAndKey::from(own.shown)));
     // Whoever comes back is looked at again: sessions are not resumed past a certificate that has expired since.
     config.session_storage = Arc::new(NoServerSessionStorage {});
+    config.ignore_client_order = true;
     config.send_tls13_tickets = 0;
     if let Some(path) = &options.keylog_file {
         config.key_log = keylog::open(path)?;
@@ -217,7 +218,9 @@ fn versions(options: &Options) -> Vec<&'static SupportedProtocolVersion> {
     all.into_iter().filter_map(|(on, version)| on.then_some(version)).collect()
 }
 
-/// What can be negotiated. A list of suites of one version says nothing about the other, as in OpenSSL.
+/// What can be negotiated. A list of suites of one version says nothing about the other, as in OpenSSL. AES with 128 bits comes first
+/// (RFC 8446 section 9.1 makes it everybody's): it takes a quarter less CPU than with 256, and its handshake's SHA-256 has an
+/// instruction of its own.
 fn provider(options: &Options) -> CryptoProvider {
     let mut provider = rustls::crypto::ring::default_provider();
     let wanted = &options.cipher_suites;
@@ -231,6 +234,15 @@ fn provider(options: &Options) -> CryptoProvider {
         ProtocolVersion::TLSv1_2 if tls12 => wanted.contains(&suite.suite()),
         _ => true,
     });
+    match wanted.is_empty() {
+        true => provider
+            .cipher_suites
+            .sort_by_key(|suite| suite.suite().as_str().is_none_or(|name| !name.contains("AES_128"))),
+        // As the list says: whoever gives one has reasons for its order.
+        false => {
+            provider.cipher_suites.sort_by_key(|suite| wanted.iter().position(|name| *name == suite.suite()))
+        }
+    }
     if !options.groups.is_empty() {
         // In the order of the list: it is one of preferences.
         let all = std::mem::take(&mut provider.kx_groups);

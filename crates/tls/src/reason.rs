@@ -2,7 +2,7 @@
 
 use crate::trust::Unwanted;
 use rustls::server::VerifierBuilderError;
-use rustls::{AlertDescription, CertificateError, Error, InvalidMessage, PeerIncompatible};
+use rustls::{AlertDescription, CertificateError, Error, InvalidMessage, PeerIncompatible, PeerMisbehaved};
 
 pub fn session(error: &Error) -> String {
     match error {
@@ -26,11 +26,37 @@ pub fn session(error: &Error) -> String {
         Error::PeerIncompatible(PeerIncompatible::NoCipherSuitesInCommon) => {
             "the peer offers no cipher suite that is allowed here".to_owned()
         }
+        Error::PeerIncompatible(PeerIncompatible::NoKxGroupsInCommon) => {
+            "no curve in common: the peer offers none of those in ecdh-curve-list()".to_owned()
+        }
+        Error::PeerIncompatible(
+            PeerIncompatible::NoSignatureSchemesInCommon
+            | PeerIncompatible::NoCertificateRequestSignatureSchemesInCommon,
+        ) => "the peer takes no signature that the certificate's key can make".to_owned(),
+        Error::PeerIncompatible(kind) => format!("the peer has nothing in common with this side: {kind:?}"),
+        Error::PeerMisbehaved(PeerMisbehaved::SignedHandshakeWithUnadvertisedSigScheme) => {
+            "the peer signed its handshake in a way that was not offered".to_owned()
+        }
+        Error::PeerMisbehaved(PeerMisbehaved::TooManyWarningAlertsReceived) => {
+            "the peer sends warning after warning".to_owned()
+        }
+        Error::PeerMisbehaved(PeerMisbehaved::TooManyRenegotiationRequests) => {
+            "the peer wants to negotiate again and again".to_owned()
+        }
+        Error::PeerMisbehaved(kind) => format!("the peer does not follow the protocol: {kind:?}"),
+        Error::InappropriateMessage { .. } | Error::InappropriateHandshakeMessage { .. } => {
+            format!("the peer does not follow the protocol: {error}")
+        }
         Error::InvalidMessage(
             InvalidMessage::InvalidContentType
             | InvalidMessage::UnknownProtocolVersion
+            | InvalidMessage::InvalidEmptyPayload
             | InvalidMessage::MessageTooLarge,
         ) => "what the peer sends is not TLS; perhaps it sends in the clear".to_owned(),
+        Error::InvalidMessage(InvalidMessage::HandshakePayloadTooLarge) => {
+            "a message of the handshake is too long".to_owned()
+        }
+        Error::InvalidMessage(kind) => format!("the handshake cannot be read: {kind:?}"),
         Error::DecryptError => "a record cannot be decrypted: it was changed on its way".to_owned(),
         other => other.to_string(),
     }
@@ -66,12 +92,28 @@ fn certificate(error: &CertificateError) -> String {
         CertificateError::Other(other) => {
             return match other.0.downcast_ref::<Unwanted>() {
                 Some(Unwanted(text)) => text.clone(),
-                None => other.to_string(),
+                None => chain(&other.to_string()),
             };
         }
         other => return other.to_string(),
     };
     known.to_owned()
+}
+
+/// What the verifier of chains says, which has no type of its own here.
+fn chain(error: &str) -> String {
+    match error {
+        "EndEntityUsedAsCa" => "it is signed by a certificate that is no authority's",
+        "CaUsedAsEndEntity" => "it is an authority's, not a host's",
+        "PathLenConstraintViolated" => "more authorities stand between it and its root than that allows",
+        "NameConstraintViolation" => "its authority may not sign for its name",
+        "UnsupportedCriticalExtension" => "it demands something that is not understood",
+        "MaximumSignatureChecksExceeded" | "MaximumPathDepthExceeded" | "MaximumPathBuildCallsExceeded" => {
+            "its chain is too long"
+        }
+        other => other,
+    }
+    .to_owned()
 }
 
 fn alert_text(alert: AlertDescription) -> String {

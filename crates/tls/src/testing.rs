@@ -29,6 +29,18 @@ impl Authority {
         Authority { certificate, issuer: Issuer::new(params, key) }
     }
 
+    /// An authority that this one has signed.
+    pub fn below(&self, name: &str, change: impl FnOnce(&mut CertificateParams)) -> Authority {
+        let mut params = CertificateParams::new(Vec::<String>::new()).expect("parameters");
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
+        change(&mut params);
+        let key = KeyPair::generate().expect("a key");
+        let certificate = params.signed_by(&key, &self.issuer).expect("a certificate");
+        Authority { certificate, issuer: Issuer::new(params, key) }
+    }
+
     /// The authority's own certificate and key, as if it were a server.
     pub fn itself(&self, folder: &Path) -> Identity {
         let (cert, key) = (self.write(folder, "itself.pem"), folder.join("itself.key"));
@@ -72,9 +84,14 @@ impl Authority {
 
     /// A revocation list with one serial number in a folder of its own.
     pub fn revoke(&self, folder: &Path, serial: u64) -> PathBuf {
+        self.revocations(folder, serial, 2200)
+    }
+
+    /// The same, good until then.
+    pub fn revocations(&self, folder: &Path, serial: u64, until: i32) -> PathBuf {
         let params = CertificateRevocationListParams {
             this_update: date_time_ymd(2020, 1, 1),
-            next_update: date_time_ymd(2200, 1, 1),
+            next_update: date_time_ymd(until, 1, 1),
             crl_number: SerialNumber::from(1),
             issuing_distribution_point: None,
             revoked_certs: vec![RevokedCertParams {

@@ -1,3 +1,9 @@
+//! Both ends against each other: certificates, algorithms, files.
+
+mod bad_peers;
+mod files;
+mod peer;
+
 use crate::testing::{Authority, Identity};
 use crate::{Acceptor, Connector, Fingerprint, Options, PeerVerify, Received, Session};
 use rcgen::{ExtendedKeyUsagePurpose, SerialNumber, date_time_ymd};

@@ -49,6 +49,23 @@ fn unwanted(text: String) -> Error {
     CertificateError::Other(OtherError(Arc::new(Unwanted(text)))).into()
 }
 
+/// RSA keys below this are not taken: the library cannot verify with them.
+const RSA_BITS_MIN: usize = 2048;
+
+/// The handshake is not signed with the certificate's key, or not with one that is good enough.
+fn not_its_own(cert: &CertificateDer<'_>, error: Error) -> Error {
+    let bits = Certificate::read(cert).and_then(|read| read.rsa_bits);
+    match (bits, &error) {
+        (Some(bits), _) if bits < RSA_BITS_MIN => {
+            unwanted(format!("its key is too weak: RSA with {bits} bits, {RSA_BITS_MIN} are the least"))
+        }
+        (_, Error::InvalidCertificate(CertificateError::BadSignature)) => {
+            unwanted("whoever shows it does not have its key".to_owned())
+        }
+        _ => error,
+    }
+}
+
 pub fn roots(authorities: &[CertificateDer<'static>]) -> Result<Arc<RootCertStore>, String> {
     let mut roots = RootCertStore::empty();
     let (added, _) = roots.add_parsable_certificates(authorities.iter().cloned());
@@ -156,6 +173,7 @@ impl Trust {
     ) -> Result<HandshakeSignatureValid, Error> {
         self.taken(signature)?;
         verify_tls12_signature(message, cert, signature, &self.algorithms)
+            .map_err(|error| not_its_own(cert, error))
     }
 
     pub fn signed13(
@@ -166,6 +184,7 @@ impl Trust {
     ) -> Result<HandshakeSignatureValid, Error> {
         self.taken(signature)?;
         verify_tls13_signature(message, cert, signature, &self.algorithms)
+            .map_err(|error| not_its_own(cert, error))
     }
 
     fn taken(&self, signature: &DigitallySignedStruct) -> Result<(), Error> {
