@@ -125,7 +125,13 @@ impl Run<'_> {
                 Node::Parse(step) => {
                     self.save(selection);
                     let (before, joined) = (selection.len(), self.batch.joined());
-                    step.parser.parse(self.batch, selection, &mut self.scratch.filter);
+                    let (filter, turn) = (&mut self.scratch.filter, &self.scratch.turn);
+                    match (step.place, turn) {
+                        (Some(place), Some(turn)) => {
+                            turn.take(place, || step.parser.parse(self.batch, selection, filter));
+                        }
+                        _ => step.parser.parse(self.batch, selection, filter),
+                    }
                     // What contexts have made was not parsed.
                     let made = self.batch.joined() - joined;
                     let matched = selection.len().saturating_sub(made);

@@ -80,7 +80,6 @@ impl Feed {
         let ticket = self.window.marked(bytes, batch.records.len(), mark);
         let in_order = self.lane.outstanding() == 0;
         let share_max = self.source.settings().program.share_max;
-        // Contexts want a connection's messages in order: such a program is not shared at all.
         let shareable = share_max != Some(0);
         let share = in_order && busy && shareable && self.is_costly() && cx.shared.has_idle_worker();
         if share || !in_order {
@@ -93,7 +92,13 @@ impl Feed {
             let bounded = share_max.is_some_and(|max| self.lane.outstanding() as usize > max);
             match cx.shared.accepts_jobs() && !bounded {
                 true => cx.shared.give(job),
-                false => job.run(cx),
+                false => {
+                    // Whoever runs a batch may have to wait for earlier ones: none may lie where nobody takes it.
+                    while let Some(earlier) = cx.shared.take_job() {
+                        earlier.run(cx);
+                    }
+                    job.run(cx);
+                }
             }
             return;
         }

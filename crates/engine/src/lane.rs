@@ -1,8 +1,11 @@
 //! A lane keeps the order of one connection when its batches are worked on by several workers at once.
 
 use crate::outbox::Parcels;
+use crate::outlet::Outlet;
+use crate::turns::Turns;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 #[derive(Default)]
@@ -17,12 +20,31 @@ pub struct Lane {
     given: AtomicU64,
     done: AtomicU64,
     order: Mutex<Order>,
+    turns: Turns,
+}
+
+/// A numbered batch in work.
+pub struct Turn {
+    pub lane: Arc<Lane>,
+    pub number: u64,
+}
+
+impl Turn {
+    /// Runs what has to see the connection's batches in order.
+    pub fn take<T>(&self, place: usize, run: impl FnOnce() -> T) -> T {
+        self.lane.turns.wait(self.number, place);
+        let done = run();
+        self.lane.turns.leave(self.number, place);
+        done
+    }
 }
 
 impl Lane {
     /// The number of the next batch. Only the reader of the connection calls this.
     pub fn number(&self) -> u64 {
-        self.given.fetch_add(1, Ordering::Relaxed)
+        let number = self.given.fetch_add(1, Ordering::Relaxed);
+        self.turns.begin(number);
+        number
     }
 
     /// Batches given out whose output is not handed over yet. Zero means that the reader may work inline.
@@ -32,7 +54,8 @@ impl Lane {
 
     /// Batch `number` is through. Its output, and that of later ones which waited for it, goes to the outlets' queues while the lane is held;
     /// the writing is left to the caller.
-    pub fn finish(&self, number: u64, parcels: Parcels) -> Vec<std::sync::Arc<crate::outlet::Outlet>> {
+    pub fn finish(&self, number: u64, parcels: Parcels) -> Vec<Arc<Outlet>> {
+        self.turns.end(number);
         let mut touched = Vec::new();
         let mut order = self.order.lock();
         order.parked.insert(number, parcels);

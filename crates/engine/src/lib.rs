@@ -16,6 +16,7 @@ pub mod program;
 pub mod reader;
 mod runtime;
 pub mod source;
+mod turns;
 mod window;
 pub mod worker;
 

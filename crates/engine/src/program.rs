@@ -1,8 +1,10 @@
 //! A compiled configuration's log paths: what a worker runs on a batch. Immutable, shared by all workers.
 
 use crate::driver::Destination;
+use crate::lane::Turn;
 use crate::ledger::{PathCounters, StepCounters};
 use crate::outbox::Outbox;
+use crate::turns::PLACES_MAX;
 use filter::{Filter, FilterContext, FilterSet, Wanted};
 use parsers::Parse;
 use record::{Batch, Demand, Stamp};
@@ -13,12 +15,14 @@ use template::RenderContext;
 /// Per-worker caches and buffers of everything a path may run.
 pub struct Scratch {
     pub filter: FilterContext,
+    /// The place of the batch in work among those of its connection, where several workers have some.
+    pub turn: Option<Turn>,
     wanted: Option<Arc<Wanted>>,
 }
 
 impl Scratch {
     pub fn new(identity: template::Identity) -> Scratch {
-        Scratch { filter: FilterContext::new(identity), wanted: None }
+        Scratch { filter: FilterContext::new(identity), turn: None, wanted: None }
     }
 
     /// Takes the current time for all messages of the next batch.
@@ -98,12 +102,32 @@ impl Program {
         narrow(&mut self.source_nodes, &demand);
         narrow_branches(&mut self.branches, &demand);
         self.demand = demand;
-        self.stateful = self.source_nodes.iter().any(Node::is_stateful) || self.branches.is_stateful();
-        if self.stateful {
-            // Contexts see the messages of a connection in their order.
+        let mut places = 0;
+        number(&mut self.source_nodes, &mut places);
+        number_branches(&mut self.branches, &mut places);
+        self.stateful = places > 0;
+        if places > PLACES_MAX {
             self.share_max = Some(0);
         }
     }
+}
+
+/// Numbers the parsers with contexts.
+fn number(nodes: &mut [Node], places: &mut usize) {
+    for node in nodes {
+        match node {
+            Node::Parse(step) if step.parser.state().is_some() => {
+                step.place = Some(*places);
+                *places += 1;
+            }
+            Node::Fork(branches) | Node::Join(branches) => number_branches(branches, places),
+            _ => {}
+        }
+    }
+}
+
+fn number_branches(branches: &mut Branches, places: &mut usize) {
+    branches.list.iter_mut().for_each(|branch| number(&mut branch.nodes, places));
 }
 
 /// Parsers make only the values that are read.
@@ -146,6 +170,8 @@ pub struct ParseStep {
     pub counters: Arc<StepCounters>,
     /// No other parser of the statement comes after it.
     pub last: bool,
+    /// Which one it is of the program's parsers with contexts: they see the batches of a connection in order.
+    pub place: Option<usize>,
 }
 
 #[derive(Clone)]
@@ -241,7 +267,7 @@ pub struct Program {
     pub ordered: Vec<Ordered>,
     /// At least one path is flow-controlled.
     pub flow_control: bool,
-    /// Batches of one connection that may be in work at other workers at the same time, where parallelize() or contexts bound it.
+    /// Batches of one connection that may be in work at other workers at the same time, where parallelize() bounds it, or too many parsers with contexts.
     pub share_max: Option<usize>,
     /// Some parser keeps messages: it is run once a second even when none come.
     pub stateful: bool,

@@ -69,6 +69,29 @@ fn open_groups_come_out_at_the_end() {
 }
 
 #[test]
+fn one_hot_connection_on_all_cores_keeps_the_order_of_its_groups() {
+    const PROGRAMS: usize = 7;
+    const COUNT: usize = 150_000;
+    let lab = Lab::new();
+    let costly = "rewrite { subst('([0-9]+)$', '$1', value('MESSAGE')); subst('^([0-9]+)', '$1', value('MESSAGE')); };\n\
+                  filter { message('[0-9]+$') and not message('^(a|b|c)+$') and not message('x[0-9]+.*y'); };";
+    let config = config(&tens(1000), "").replace("parser(p);", &format!("{costly} parser(p);"));
+    let mut penstock = Penstock::configure(&lab, &config).arg("--worker-threads").arg("4").ready();
+    let mut sender = Sender::tcp(lab.port("in"));
+    let text: String = (0..COUNT).map(|n| message(n % PROGRAMS, n) + "\n").collect();
+    sender.raw(text.as_bytes());
+    penstock.wait_settled(COUNT as u64);
+    let shared = penstock.request("STATS");
+    let shared = shared.lines().find_map(|line| line.strip_prefix("global;shared_batches;;a;processed;"));
+    assert!(shared.is_some_and(|n| n != "0"), "no batch went to another core: {shared:?}");
+    penstock.stop();
+    let lines = lab.lines("out");
+    for program in 0..PROGRAMS {
+        assert_eq!(grouped(&lines, program), (program..COUNT).step_by(PROGRAMS).collect::<Vec<_>>());
+    }
+}
+
+#[test]
 fn nothing_is_lost_over_reloads() {
     const PROGRAMS: usize = 7;
     const COUNT: usize = 10_000;

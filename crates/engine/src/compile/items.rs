@@ -246,6 +246,6 @@ impl<'c> Paths<'_, 'c> {
             return None;
         }
         let parser = self.names.build_parser(*build, &settings, call.span, diags)?;
-        Some(Node::Parse(ParseStep { parser, counters: Arc::default(), last: true }))
+        Some(Node::Parse(ParseStep { parser, counters: Arc::default(), last: true, place: None }))
     }
 }

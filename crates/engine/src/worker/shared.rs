@@ -2,7 +2,7 @@
 
 use super::handle::WorkerHandle;
 use super::port::PortContext;
-use crate::lane::Lane;
+use crate::lane::{Lane, Turn};
 use crate::source::Source;
 use crate::window::{Budget, Ticket};
 use parking_lot::{Mutex, RwLock};
@@ -28,9 +28,11 @@ impl Job {
     /// Runs the log paths and hands the output over in the lane's order.
     pub fn run(self, cx: &mut PortContext) {
         let Job { mut batch, source, lane, number, ticket } = self;
+        cx.scratch.turn = Some(Turn { lane: Arc::clone(&lane), number });
         let run = || source.process(&mut batch, &mut cx.machine, &mut cx.scratch, &mut cx.lane_outbox);
         // The lane must go on whatever happens to this batch.
         let in_work = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
+        cx.scratch.turn = None;
         if in_work.is_err() {
             cx.lane_outbox.roll_back();
         }
@@ -148,7 +150,7 @@ impl Shared {
         }
     }
 
-    pub(super) fn take_job(&self) -> Option<Job> {
+    pub(crate) fn take_job(&self) -> Option<Job> {
         if !self.has_jobs() {
             return None;
         }
