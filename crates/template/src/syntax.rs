@@ -121,14 +121,16 @@ impl Reader<'_> {
             Some(b'*') => {
                 let offset = self.text.offset(self.at);
                 self.at += 2;
-                self.named("*".to_owned(), offset, None)
+                self.named("*".to_owned(), offset, None);
+                Ok(())
             }
             Some(b) if is_name_byte(b) => {
                 let start = self.at + 1;
                 let len = self.text.bytes[start..].iter().take_while(|b| is_name_byte(**b)).count();
                 let (name, offset) = (self.text.part(start, start + len), self.text.offset(self.at));
                 self.at = start + len;
-                self.named(name, offset, None)
+                self.named(name, offset, None);
+                Ok(())
             }
             // A dollar that starts nothing is a dollar.
             _ => {
@@ -162,16 +164,16 @@ impl Reader<'_> {
             return Err(TemplateError::new(offset, format!("`{name}` is not the name of a macro or value"))
                 .help("write ${NAME}"));
         }
-        self.named(name, offset, default)
-    }
-
-    /// Adds a macro; what follows may be `@N` or `@@`.
-    fn named(&mut self, name: String, offset: usize, default: Option<Vec<u8>>) -> Result<(), TemplateError> {
-        self.end_text();
-        self.nodes.push(Node::Macro { name, offset, default });
+        self.named(name, offset, default);
         self.reference()
     }
 
+    fn named(&mut self, name: String, offset: usize, default: Option<Vec<u8>>) {
+        self.end_text();
+        self.nodes.push(Node::Macro { name, offset, default });
+    }
+
+    /// What follows `${NAME}` and `$(...)` may be `@N` or `@@`; behind `$NAME` it is text, as in syslog-ng.
     fn reference(&mut self) -> Result<(), TemplateError> {
         if self.peek(0) != Some(b'@') {
             return Ok(());

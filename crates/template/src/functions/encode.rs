@@ -101,24 +101,31 @@ fn url_encode(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
     ValueType::String
 }
 
+/// An argument with a `%` that is no escape, or with the escape of a zero byte, gives nothing, as in syslog-ng.
 fn url_decode(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
     for arg in args.iter() {
-        let mut rest = arg;
-        while let Some((byte, after)) = rest.split_first() {
-            let digit = |at: usize| after.get(at).and_then(|b| char::from(*b).to_digit(16));
-            match (byte, digit(0), digit(1)) {
-                (b'%', Some(high), Some(low)) => {
-                    out.push((high * 16 + low) as u8);
-                    rest = after.get(2..).unwrap_or_default();
-                }
-                _ => {
-                    out.push(*byte);
-                    rest = after;
-                }
-            }
+        let start = out.len();
+        if decoded(arg, out).is_none() {
+            out.truncate(start);
         }
     }
     ValueType::String
+}
+
+fn decoded(mut rest: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    while let Some((byte, after)) = rest.split_first() {
+        let digit = |at: usize| after.get(at).and_then(|b| char::from(*b).to_digit(16));
+        rest = after;
+        match byte {
+            b'%' => {
+                out.push((digit(0)? * 16 + digit(1)?) as u8);
+                out.last().filter(|byte| **byte != 0)?;
+                rest = after.get(2..)?;
+            }
+            _ => out.push(*byte),
+        }
+    }
+    Some(())
 }
 
 fn ipv4(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {

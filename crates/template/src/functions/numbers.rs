@@ -1,4 +1,4 @@
-//! Template functions that calculate. Whole numbers stay whole; with a fraction anywhere the result has one; what cannot be
+//! Template functions that calculate. Whole numbers stay whole; with a fraction anywhere the result has one of 20 digits; what cannot be
 //! calculated is `NaN`.
 
 use crate::Cost;
@@ -54,7 +54,7 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
         "*",
         "the product",
         |a, out| calculate(a, out, i64::checked_mul, |a, b| a * b),
-        ("$(* 3 2.5)", "7.5"),
+        ("$(* 3 2.5)", "7.50000000000000000000"),
     ),
     binary(
         "/",
@@ -86,12 +86,13 @@ enum Number {
 
 impl Number {
     fn read(text: &[u8]) -> Option<Number> {
-        let text = std::str::from_utf8(text).ok()?.trim();
+        let text = std::str::from_utf8(text).ok()?.trim_start();
         if let Ok(int) = text.parse() {
             return Some(Number::Int(int));
         }
+        // With a fraction, as syslog-ng has it (golden case template/numbers).
         if let Some(hex) = text.strip_prefix("0x") {
-            return i64::from_str_radix(hex, 16).ok().map(Number::Int);
+            return i64::from_str_radix(hex, 16).ok().map(|n| Number::Double(n as f64));
         }
         text.parse::<f64>().ok().filter(|d| d.is_finite()).map(Number::Double)
     }
@@ -121,12 +122,16 @@ fn calculate(
             ValueType::Int
         }
         Some(Number::Double(double)) if double.is_finite() => {
-            put(out, format_args!("{double}"));
+            // 20 digits, as in syslog-ng (golden case template/numbers); $(round X 2) makes two of them.
+            put(out, format_args!("{:.20}", double + 0.0));
             ValueType::Double
         }
         _ => nan(out),
     }
 }
+
+/// Digits $(round) makes at most.
+const DIGITS_MAX: i64 = 20;
 
 fn nan(out: &mut Vec<u8>) -> ValueType {
     out.extend_from_slice(b"NaN");
@@ -139,14 +144,17 @@ fn round(args: Args<'_>, out: &mut Vec<u8>, to_whole: fn(f64) -> f64) -> ValueTy
         _ => Number::read(args.get(1)),
     };
     match (Number::read(args.get(0)), digits) {
-        (Some(Number::Int(int)), Some(Number::Int(0..))) => put(out, format_args!("{int}")),
-        (Some(Number::Double(double)), Some(Number::Int(digits @ 0..=20))) => {
+        (Some(Number::Int(int)), Some(Number::Int(0))) => put(out, format_args!("{int}")),
+        (Some(Number::Int(int)), Some(Number::Int(digits @ 1..=DIGITS_MAX))) => {
+            put(out, format_args!("{int}.{:0width$}", 0, width = digits as usize));
+        }
+        (Some(Number::Double(double)), Some(Number::Int(digits @ 0..=DIGITS_MAX))) => {
             let scale = 10f64.powi(digits as i32);
             let rounded = to_whole(double * scale) / scale;
             if !rounded.is_finite() {
                 return nan(out);
             }
-            put(out, format_args!("{rounded}"));
+            put(out, format_args!("{rounded:.width$}", width = digits as usize));
         }
         _ => return nan(out),
     }

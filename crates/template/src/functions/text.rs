@@ -55,7 +55,7 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
     plain(
         "lowercase",
         "TEXT...",
-        "ASCII letters in lower case",
+        "letters in lower case, outside of ASCII too",
         (0, ANY),
         lowercase,
         ("$(lowercase ABC)", "abc"),
@@ -63,7 +63,7 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
     plain(
         "uppercase",
         "TEXT...",
-        "ASCII letters in upper case",
+        "letters in upper case, outside of ASCII too",
         (0, ANY),
         uppercase,
         ("$(uppercase abc)", "ABC"),
@@ -169,13 +169,44 @@ fn strip(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
 }
 
 fn lowercase(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
-    spaced(args, out, |arg, out| out.extend(arg.iter().map(u8::to_ascii_lowercase)));
-    ValueType::String
+    cased(args, out, u8::to_ascii_lowercase, |c| c.to_lowercase().collect())
 }
 
 fn uppercase(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
-    spaced(args, out, |arg, out| out.extend(arg.iter().map(u8::to_ascii_uppercase)));
+    cased(args, out, u8::to_ascii_uppercase, |c| c.to_uppercase().collect())
+}
+
+/// Text that is no UTF-8 is changed where it is ASCII.
+fn cased(args: Args<'_>, out: &mut Vec<u8>, ascii: fn(&u8) -> u8, other: fn(char) -> Cased) -> ValueType {
+    spaced(args, out, |arg, out| match std::str::from_utf8(arg) {
+        Ok(text) if !text.is_ascii() => text.chars().for_each(|c| out.extend_from_slice(other(c).bytes())),
+        _ => out.extend(arg.iter().map(ascii)),
+    });
     ValueType::String
+}
+
+/// What one character becomes: up to three.
+struct Cased {
+    bytes: [u8; 12],
+    len: usize,
+}
+
+impl Cased {
+    fn bytes(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or_default()
+    }
+}
+
+impl FromIterator<char> for Cased {
+    fn from_iter<I: IntoIterator<Item = char>>(chars: I) -> Cased {
+        let mut cased = Cased { bytes: [0; 12], len: 0 };
+        for c in chars {
+            if let Some(room) = cased.bytes.get_mut(cased.len..).filter(|room| room.len() >= c.len_utf8()) {
+                cased.len += c.encode_utf8(room).len();
+            }
+        }
+        cased
+    }
 }
 
 fn replace_delimiter(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {

@@ -30,9 +30,9 @@ fn defaults_and_unset_names() {
 
 #[test]
 fn references_to_the_context() {
-    check("$HOST@0|$HOST@1|", "host||");
+    check("${HOST}@0|${HOST}@1|$HOST@1|", "host||host@1|");
     check("${HOST}@0@", "host@");
-    check("$HOST@@example", "host@example");
+    check("${HOST}@@example|$HOST@@example", "host@example|host@@example");
     check("$HOST@example", "host@example");
     check("user@$HOST", "user@host");
     check("$(echo a)@@b", "a@b");

@@ -31,7 +31,7 @@ fn lone_names_and_functions_keep_their_type() {
         ("$MESSAGE", "hello world", ValueType::String),
         ("$(+ 1 2)", "3", ValueType::Int),
         ("$(+ $number 2)", "9", ValueType::Int),
-        ("$(+ $number 2.5)", "9.5", ValueType::Double),
+        ("$(+ $number 2.5)", "9.50000000000000000000", ValueType::Double),
         ("$(if yes $number $text)", "7", ValueType::Int),
         ("$(or $no_such $number)", "7", ValueType::Int),
         ("$(list-tail 'a,b')", "b", ValueType::List),
