@@ -48,6 +48,11 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "Say in base-dir() which folder and in filename-pattern() which files.",
     ),
     (
+        "D0115",
+        "namespace() with directory()",
+        "namespace() chooses among the folders of this machine's journal; directory() names another folder. Leave one of them out.",
+    ),
+    (
         "D0120",
         "wrong tls()",
         "transport(tls) needs a tls() block that fits: a source shows a certificate, key-file() and cert-file() belong together, \

@@ -18,6 +18,8 @@ pub static REGISTRY: Registry = Registry {
         (&st::FILE, s::file::build),
         (&st::WILDCARD_FILE, s::wildcard_file::build),
         (&st::PIPE, s::pipe::build),
+        (&st::PROGRAM, s::program::build),
+        (&st::SYSTEMD_JOURNAL, s::journal::build),
         (&st::RELP, s::relp::build),
         (&st::STDIN, s::stdin::build),
         (&st::INTERNAL, s::internal::build),

@@ -122,6 +122,11 @@ impl Journal {
         }
     }
 
+    /// Takes effect with the next [`Journal::rescan`].
+    pub fn set_folders(&mut self, folders: Vec<PathBuf>) {
+        self.options.folders = folders;
+    }
+
     pub fn folders(&self) -> &[PathBuf] {
         &self.options.folders
     }

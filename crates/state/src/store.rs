@@ -109,13 +109,31 @@ impl Store {
             oplog::limited("state-full", oplog::Level::Error, "The state file takes no more names", &[]);
             return;
         }
-        inner.change(&Change { name, value: Some(value) });
+        inner.change([Change { name, value: Some(value) }]);
+    }
+
+    /// The same for many names in one write.
+    pub fn put_all<'a>(&self, changes: impl Iterator<Item = (&'a [u8], &'a [u8])>) {
+        let mut inner = self.inner.lock();
+        let mut room = ENTRIES_MAX.saturating_sub(inner.map.len());
+        let mut left_out = false;
+        let fits = changes.filter(|(name, value)| {
+            let fits = name.len() <= NAME_MAX && value.len() <= VALUE_MAX && room > 0;
+            room = room.saturating_sub(1);
+            left_out |= !fits;
+            fits
+        });
+        inner.change(fits.map(|(name, value)| Change { name, value: Some(value) }));
+        drop(inner);
+        if left_out {
+            oplog::limited("state-full", oplog::Level::Error, "The state file takes no more names", &[]);
+        }
     }
 
     pub fn remove(&self, name: &[u8]) {
         let mut inner = self.inner.lock();
         if inner.map.contains_key(name) {
-            inner.change(&Change { name, value: None });
+            inner.change([Change { name, value: None }]);
         }
     }
 
@@ -143,13 +161,14 @@ impl Inner {
         }
     }
 
-    fn change(&mut self, change: &Change<'_>) {
-        self.note(change);
-        if self.disk.is_none() {
-            return;
-        }
+    fn change<'a>(&mut self, changes: impl IntoIterator<Item = Change<'a>>) {
         self.buffer.clear();
-        log::append(&mut self.buffer, change);
+        for change in changes {
+            self.note(&change);
+            if self.disk.is_some() {
+                log::append(&mut self.buffer, &change);
+            }
+        }
         let Inner { map, live, disk, buffer } = self;
         let Some(disk) = disk else { return };
         let grown = disk.length > REWRITE_MIN && disk.length / REWRITE_FACTOR > *live;

@@ -14,6 +14,9 @@ pub static SOURCE: Group = Group { name: "every source", options: SOURCE_OPTIONS
 /// The same for sources that have a past.
 pub static FILE_SOURCE: Group = Group { name: "every source", options: &source_with(READ_OLD_RECORDS) };
 
+/// The same for the journal.
+pub static JOURNAL_SOURCE: Group = Group { name: "every source", options: &source_with(READ_OLD_ENTRIES) };
+
 /// The same for sources with ports.
 pub static NETWORK_SOURCE: Group = Group { name: "every source", options: &source_with(EBPF) };
 
@@ -24,6 +27,13 @@ const READ_OLD_RECORDS: Opt = Opt::new(
     Preset::Bool(true),
     "Read what stood in a file before it was followed for the first time. With `no`, files that are there at the first start are \
      read from their ends; files that come later are read whole.",
+);
+
+const READ_OLD_ENTRIES: Opt = Opt::new(
+    "read-old-records",
+    Kind::Bool,
+    Preset::Bool(true),
+    "Read what the journal held before it was read for the first time. With `no`, reading begins with what comes from then on.",
 );
 
 const fn source_with(own: Opt) -> [Opt; SOURCE_OPTIONS.len()] {
@@ -225,32 +235,53 @@ pub static MULTILINE: Group = Group {
     ],
 };
 
+const MULTI_LINE_MODE: Opt = Opt::new(
+    "multi-line-mode",
+    Kind::Choice(MULTI_LINE_MODES),
+    Preset::Text("none"),
+    "How lines that belong together are told. A message is complete when the next one begins, or after \
+     multi-line-timeout(). A line costs about as much as one more filter expression.",
+);
+
+const MULTI_LINE_PREFIX: Opt =
+    Opt::new("multi-line-prefix", Kind::Regexp, Preset::None, "How the first line of a message looks.");
+
+const MULTI_LINE_GARBAGE: Opt = Opt::new(
+    "multi-line-garbage",
+    Kind::Regexp,
+    Preset::None,
+    "What ends a message. In the mode `prefix-garbage` it is dropped, with all that follows it up to the next prefix; \
+     in the mode `prefix-suffix` it is the end of the message.",
+)
+.alias(&["multi-line-suffix"]);
+
 /// For sources of files.
 pub static MULTILINE_FILE: Group = Group {
     name: "several lines a message",
     options: &[
-        Opt::new(
-            "multi-line-mode",
-            Kind::Choice(MULTI_LINE_MODES),
-            Preset::Text("none"),
-            "How lines that belong together are told. A message is complete when the next one begins, or after \
-             multi-line-timeout(). A line costs about as much as one more filter expression.",
-        ),
-        Opt::new("multi-line-prefix", Kind::Regexp, Preset::None, "How the first line of a message looks."),
-        Opt::new(
-            "multi-line-garbage",
-            Kind::Regexp,
-            Preset::None,
-            "What ends a message. In the mode `prefix-garbage` it is dropped, with all that follows it up to the next prefix; \
-             in the mode `prefix-suffix` it is the end of the message.",
-        )
-        .alias(&["multi-line-suffix"]),
+        MULTI_LINE_MODE,
+        MULTI_LINE_PREFIX,
+        MULTI_LINE_GARBAGE,
         Opt::new(
             "multi-line-timeout",
             Kind::Seconds { min: 0, max: SECONDS_MAX },
             Preset::Int(0),
             "Take what is there as a message when nothing was added for so many seconds, looked at once a second; 0 waits for the \
              next message.",
+        ),
+    ],
+};
+
+/// For pipes and other streams.
+pub static MULTILINE_STREAM: Group = Group {
+    name: "several lines a message",
+    options: &[
+        MULTI_LINE_MODE,
+        MULTI_LINE_PREFIX,
+        MULTI_LINE_GARBAGE,
+        Opt::not_yet(
+            "multi-line-timeout",
+            "remove it: of a stream, a message is complete when the next one begins or the stream ends",
         ),
     ],
 };

@@ -14,8 +14,6 @@ const fn parser(name: &'static str, remedy: &'static str) -> Unavailable {
     Unavailable { context: Context::Parser, name, remedy }
 }
 
-const JOURNAL: &str =
-    "set `ForwardToSyslog=yes` in journald.conf and read `unix-dgram(\"/run/systemd/journal/syslog\")`";
 const SYSTEM: &str = "write `unix-dgram(\"/dev/log\")` where no journal runs; otherwise set `ForwardToSyslog=yes` in \
                       journald.conf and read `unix-dgram(\"/run/systemd/journal/syslog\")`";
 const NOT_HERE: &str = "there is no such source on Linux";
@@ -32,10 +30,8 @@ const RUN: &str = "let a program do it: `program(\"command\" template(\"...\"))`
 const PARSE: &str = "this parser comes in a later version; until then take values out with `regexp-parser()`, `subst()` or filter with `match()`";
 
 pub const UNAVAILABLE: &[Unavailable] = &[
-    source("program", "start the program yourself and let it write to a `pipe()`"),
     source("pacct", "read process accounting with `lastcomm`"),
     source("system", SYSTEM),
-    source("systemd-journal", JOURNAL),
     source("systemd-syslog", "write `unix-dgram(\"/run/systemd/journal/syslog\")`"),
     source("sun-streams", NOT_HERE),
     source("sun-stream", NOT_HERE),

@@ -12,13 +12,15 @@ mod roster;
 mod settings;
 mod tail;
 mod wanted;
-mod watch;
+pub mod watch;
 
+pub use cut::Cutter;
 pub use follow::Following;
-pub use settings::{Place, matching, source};
+pub use multi_line::Mode;
+pub use settings::{Place, matching, multi_line, source};
 pub use wanted::Wanted;
 
-use super::stdin::{PolledInput, serve};
+use super::stdin::{Lines, PolledInput, serve};
 use conf_schema::Settings;
 use diag::Diagnostics;
 use engine::Shared;
@@ -95,7 +97,9 @@ impl FileStart {
         let file = file.map_err(|e| format!("cannot open {}: {e}", path.display()))?;
         let transport = if path == Path::new(KERNEL) { "local+prockmsg" } else { "local+device" };
         let input = PolledInput { fd: file, at_end: || {} };
-        serve(input, &self.reading, transport, path.as_os_str().as_bytes(), shared, source)
+        let multi_line = self.following.tail.multi_line.as_ref();
+        let lines = Lines { reading: &self.reading, multi_line, file_name: path.as_os_str().as_bytes() };
+        serve(input, &lines, transport, shared, source)
     }
 }
 

@@ -1,6 +1,8 @@
 //! `pipe()`, also named `fifo()`: lines from a named pipe, which is made when it is missing and stays open without writers.
 
+use super::file::{Mode, multi_line};
 use super::input::FdInput;
+use super::joined::JoinedInput;
 use super::listener::register;
 use super::optional::Optional;
 use super::reading::{Defaults, Reading, location, padded};
@@ -35,6 +37,8 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         local: true,
     };
     let reading = Reading::new(s, cx, &defaults, diags);
+    let multi_line = multi_line(s, diags)?;
+    let lines = multi_line.as_ref().map(|(_, text)| text.clone()).unwrap_or_default();
     let ownership = ownership(s, diags);
     let shown = path.display().to_string();
     let key = reading.persist_name.clone().unwrap_or_else(|| format!("affile_sd.({shown})"));
@@ -42,7 +46,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
     let (parsing, finish) = (reading.syslog.clone(), reading.finish.clone());
     Some(SourceDriver {
         key,
-        opened_with: format!("{shown} {ownership:?} {} {}", reading.fixed(), optional.attempt()),
+        opened_with: format!("{shown} {ownership:?} {lines} {} {}", reading.fixed(), optional.attempt()),
         driver: "pipe",
         instance: shown,
         settings: Box::new(move |program| SourceSettings::new(parsing.clone(), finish.clone(), program)),
@@ -52,6 +56,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
             create_dirs: s.bool("create-dirs").unwrap_or(false),
             ownership,
             reading,
+            multi_line: multi_line.map(|(mode, _)| mode),
         }),
     })
 }
@@ -62,6 +67,7 @@ struct PipeStart {
     create_dirs: bool,
     ownership: Ownership,
     reading: Reading,
+    multi_line: Option<Mode>,
 }
 
 impl PipeStart {
@@ -103,7 +109,8 @@ impl Start for PipeStart {
         let mut context = Context::local(&reading.group, &reading.local_name, "local+pipe");
         context.values.push((NameId::FILE_NAME, self.path.as_os_str().as_bytes().into()));
         let (source, context, encoding) = (Arc::clone(source), Arc::new(context), reading.encoding);
-        let options = StreamOptions {
+        let mode = self.multi_line.clone();
+        let mut options = StreamOptions {
             framing: reading.framing,
             idle_timeout: None,
             window_messages: reading.window_messages,
@@ -116,6 +123,10 @@ impl Start for PipeStart {
             let mut input: Box<dyn Input> = Box::new(FdInput(file));
             if let Some(encoding) = encoding {
                 input = Box::new(EncodedInput::new(input, encoding));
+            }
+            if let Some(mode) = mode {
+                let (joined, counted) = JoinedInput::new(input, &mode, options.framing);
+                (input, options.framing) = (Box::new(joined), counted);
             }
             Ok(Box::new(StreamPort::new(input, source, context, options, cx, token)))
         });

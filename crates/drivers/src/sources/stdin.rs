@@ -1,7 +1,9 @@
 //! `stdin()`: lines from standard input, be it a pipe, a terminal or a file. The program stops when the input ends.
 
 use super::encoding::EncodedInput;
+use super::file::{Mode, multi_line};
 use super::input::read_spare;
+use super::joined::JoinedInput;
 use super::listener::register;
 use super::reading::{Defaults, Reading, padded};
 use conf_schema::Settings;
@@ -25,34 +27,32 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
     let defaults =
         Defaults { framing: padded(s), syslog_protocol: false, expect_hostname: true, local: true };
     let reading = Reading::new(s, cx, &defaults, diags);
+    let multi_line = multi_line(s, diags)?;
+    let lines = multi_line.as_ref().map(|(_, text)| text.clone()).unwrap_or_default();
     let key = reading.persist_name.clone().unwrap_or_else(|| "stdin".to_owned());
     let (parsing, finish) = (reading.syslog.clone(), reading.finish.clone());
     Some(SourceDriver {
         key,
-        opened_with: reading.fixed(),
+        opened_with: format!("{lines} {}", reading.fixed()),
         driver: "stdin",
         instance: "stdin".to_owned(),
         settings: Box::new(move |program| SourceSettings::new(parsing.clone(), finish.clone(), program)),
-        start: Box::new(StdinStart { reading }),
+        start: Box::new(StdinStart { reading, multi_line: multi_line.map(|(mode, _)| mode) }),
     })
 }
 
 struct StdinStart {
     reading: Reading,
+    multi_line: Option<Mode>,
 }
 
 impl Start for StdinStart {
     fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
         let stdin = io::stdin();
         rustix::fs::fstat(&stdin).map_err(|e| format!("cannot read standard input: {e}"))?;
-        serve(
-            PolledInput { fd: stdin, at_end: stop_program },
-            &self.reading,
-            "local+file",
-            FILE_NAME,
-            shared,
-            source,
-        )
+        let lines =
+            Lines { reading: &self.reading, multi_line: self.multi_line.as_ref(), file_name: FILE_NAME };
+        serve(PolledInput { fd: stdin, at_end: stop_program }, &lines, "local+file", shared, source)
     }
 }
 
@@ -62,20 +62,28 @@ fn stop_program() {
     let _ = nix::sys::signal::kill(nix::unistd::getpid(), nix::sys::signal::Signal::SIGTERM);
 }
 
+/// How an input becomes messages.
+pub struct Lines<'a> {
+    pub reading: &'a Reading,
+    pub multi_line: Option<&'a Mode>,
+    pub file_name: &'a [u8],
+}
+
 /// Adds a port that reads lines from an input.
 pub fn serve<F: AsFd + AsRawFd + Send + 'static>(
     input: PolledInput<F>,
-    reading: &Reading,
+    lines: &Lines<'_>,
     transport: &'static str,
-    file_name: &[u8],
     shared: &Arc<Shared>,
     source: &Arc<Source>,
 ) -> Result<(), String> {
+    let Lines { reading, multi_line, file_name } = *lines;
     let worker = shared.any_worker().ok_or("there are no workers")?;
     let mut context = Context::local(&reading.group, &reading.local_name, transport);
     context.values.push((NameId::FILE_NAME, file_name.into()));
     let (source, context, encoding) = (Arc::clone(source), Arc::new(context), reading.encoding);
-    let options = StreamOptions {
+    let mode = multi_line.cloned();
+    let mut options = StreamOptions {
         framing: reading.framing,
         idle_timeout: None,
         window_messages: reading.window_messages,
@@ -93,6 +101,10 @@ pub fn serve<F: AsFd + AsRawFd + Send + 'static>(
         let mut input: Box<dyn Input> = Box::new(input);
         if let Some(encoding) = encoding {
             input = Box::new(EncodedInput::new(input, encoding));
+        }
+        if let Some(mode) = mode {
+            let (joined, counted) = JoinedInput::new(input, &mode, options.framing);
+            (input, options.framing) = (Box::new(joined), counted);
         }
         Ok(Box::new(StreamPort::new(input, source, context, options, cx, token)))
     });

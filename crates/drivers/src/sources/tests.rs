@@ -19,6 +19,7 @@ fn every_option_of_every_source_is_read() {
             "transport" => Some("tls".to_owned()),
             "tls" => Some(TLS.to_owned()),
             "keep-alive" => Some("yes".to_owned()),
+            "namespace" => Some("\"\"".to_owned()),
             _ => None,
         };
         let settings = built(component, &value, |s, cx, diags| build(s, cx, diags).is_some());

@@ -5,7 +5,8 @@ use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Positional, Prese
 use crate::options::output_groups::{CREATE_DIRS, PERMISSIONS};
 use crate::options::socket_groups::{SOCKET, STREAM};
 use crate::options::source_groups::{
-    MESSAGE_BYTES_MAX, MULTILINE, NO_CONNECTIONS, READER, READER_FLAGS, SOURCE, STDIN_READER_FLAGS,
+    MESSAGE_BYTES_MAX, MULTILINE, MULTILINE_STREAM, NO_CONNECTIONS, READER, READER_FLAGS, SOURCE,
+    STDIN_READER_FLAGS,
 };
 use crate::options::{INT_MAX, SECONDS_MAX};
 
@@ -77,7 +78,7 @@ pub static PIPE: Component = Component {
         required: true,
         help: "the path of the pipe",
     }],
-    groups: &[&READER_FLAGS, &READER, &SOURCE, &PERMISSIONS, &MULTILINE, &NO_CONNECTIONS],
+    groups: &[&READER_FLAGS, &READER, &SOURCE, &PERMISSIONS, &MULTILINE_STREAM, &NO_CONNECTIONS],
     own: &[
         Opt::new("optional", Kind::Bool, Preset::Bool(false), "Start although the pipe cannot be opened."),
         CREATE_DIRS,
@@ -96,7 +97,7 @@ pub static STDIN: Component = Component {
     name: "stdin",
     aliases: &[],
     positional: &[],
-    groups: &[&STDIN_READER_FLAGS, &READER, &SOURCE, &MULTILINE, &NO_CONNECTIONS],
+    groups: &[&STDIN_READER_FLAGS, &READER, &SOURCE, &MULTILINE_STREAM, &NO_CONNECTIONS],
     own: &[
         PAD_SIZE,
         Opt::no_effect("follow-freq", "standard input says itself when there is something to read"),
@@ -105,6 +106,31 @@ pub static STDIN: Component = Component {
     not_yet: &[],
     summary: "Reads lines from standard input, and stops the program in an orderly way when it ends.",
     example: "stdin(flags(no-parse))",
+};
+
+pub static PROGRAM: Component = Component {
+    context: Context::Source,
+    name: "program",
+    aliases: &[],
+    positional: &[Positional {
+        name: "command",
+        kind: Kind::Text,
+        required: true,
+        help: "the command, for `/bin/sh -c`",
+    }],
+    groups: &[&READER_FLAGS, &READER, &SOURCE, &MULTILINE_STREAM, &NO_CONNECTIONS],
+    own: &[Opt::new(
+        "inherit-environment",
+        Kind::Bool,
+        Preset::Bool(true),
+        "Give the command the environment of this program.",
+    )],
+    presets: &[],
+    not_yet: &[],
+    summary: "Starts a command and reads what it prints, line by line. It is started again when it ends, at most once a second, keeps \
+              running over reloads, and is ended with its process group when the source goes. Its standard input and error lead \
+              nowhere.",
+    example: "program(\"journalctl -f -o short\" flags(no-hostname))",
 };
 
 pub static INTERNAL: Component = Component {

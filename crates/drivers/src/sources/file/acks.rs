@@ -91,6 +91,35 @@ impl Tracker {
         Mark::new(Arc::clone(self) as Arc<dyn Acknowledge>, number)
     }
 
+    /// A reader begins here, before anything is read. Whether that has to be stored, with [`Tracker::store_all`].
+    pub fn note(&self, at: Position) -> bool {
+        let mut inner = self.inner.lock();
+        inner.read = at;
+        if !inner.waiting.is_empty() || inner.stored == Some(at) {
+            return false;
+        }
+        inner.stored = Some(at);
+        true
+    }
+
+    /// Stores what was noted, in one write.
+    pub fn store_all(noted: &mut Vec<Arc<Tracker>>) {
+        let Some(store) = noted.first().map(|tracker| Arc::clone(&tracker.store)) else { return };
+        // Each stays locked until it is stored: a batch that ends meanwhile comes after.
+        let mut locked: Vec<_> = noted.iter().map(|tracker| (&tracker.name, tracker.inner.lock())).collect();
+        for (_, inner) in &mut locked {
+            let Inner { stored, value, path, .. } = &mut **inner;
+            value.clear();
+            if let Some(stored) = stored {
+                stored.encode(path, value);
+            }
+        }
+        let values = locked.iter().map(|(name, inner)| (name.as_slice(), inner.value.as_slice()));
+        store.put_all(values.filter(|(_, value)| !value.is_empty()));
+        drop(locked);
+        noted.clear();
+    }
+
     /// What the file held is gone from the disk: there is no use in going back to it.
     pub fn renew(&self) {
         self.inner.lock().renew();

@@ -1,5 +1,6 @@
 //! The watcher of one source: hears what happens to its files, keeps the roster, and gives each file a reader on one of the workers.
 
+use super::acks::Tracker;
 use super::followed::{Ended, Followed};
 use super::identity::FileId;
 use super::port::{FilePort, Parts, PortOptions};
@@ -60,6 +61,7 @@ impl Following {
             workers: shared.workers().to_vec(),
             source: Arc::clone(source),
             ended: Arc::default(),
+            noted: Vec::new(),
         };
         worker.add(move |token, cx| {
             for fd in watch.descriptors() {
@@ -87,6 +89,8 @@ struct Readers {
     workers: Vec<WorkerHandle>,
     source: Arc<Source>,
     ended: Arc<EndedReaders>,
+    /// Files of this turn whose positions have to be stored.
+    noted: Vec<Arc<Tracker>>,
 }
 
 /// Readers that have ended since the watcher looked.
@@ -117,8 +121,10 @@ impl Opener for Readers {
         };
         let mut context = Context::local(&following.group, &following.local_name, "local+file");
         context.values.push((NameId::FILE_NAME, path.as_os_str().as_bytes().into()));
-        // From now on a restart finds the file, under whatever name.
-        drop(followed.tracker.mark(tail.position()));
+        // From now on a restart finds the file, under whatever name; written with those of the other files of this turn.
+        if followed.tracker.note(tail.position()) {
+            self.noted.push(Arc::clone(&followed.tracker));
+        }
         let parts = Parts {
             tail,
             path: path.to_owned(),
@@ -148,14 +154,14 @@ struct FollowPort {
 impl FollowPort {
     /// What is there below a folder, all folders watched.
     fn list(&mut self, below: &Path) -> Vec<PathBuf> {
-        let mut paths = Vec::new();
+        let mut found = Vec::new();
         let (watch, incomplete) = (&mut self.watch, &mut self.incomplete);
         let mut folder = |path: &Path| *incomplete |= !watch.folder(path);
-        self.roster.wanted().list(below, &mut |path| paths.push(path), &mut folder);
+        self.roster.wanted().list(below, &mut |listed| found.push(listed), &mut folder);
         if !self.watch.polls() {
-            paths.iter().for_each(|path| self.watch.link(path));
+            found.iter().filter(|listed| listed.is_link).for_each(|listed| self.watch.link(&listed.path));
         }
-        paths
+        found.into_iter().map(|listed| listed.path).collect()
     }
 
     fn look(&mut self) {
@@ -235,6 +241,7 @@ impl Port for FollowPort {
         if self.incomplete {
             self.look();
         }
+        Tracker::store_all(&mut self.readers.noted);
         if more { After::Again } else { After::Idle }
     }
 

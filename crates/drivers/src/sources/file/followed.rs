@@ -104,14 +104,25 @@ impl Followed {
         self.after.as_ref().is_none_or(|before| before.is_drained())
     }
 
-    /// The reader is at the end, or gone.
-    pub fn at_end(&self, gone: bool) {
+    /// Whether another file takes its place. Asked before reading: an end that was seen earlier may be older than the last write.
+    pub fn is_replaced(&self) -> bool {
+        self.links.lock().replaced
+    }
+
+    /// The reader was at the end after the file was replaced.
+    pub fn drained(&self) {
+        self.release(false);
+    }
+
+    /// There is no reader any more.
+    pub fn gone(&self) {
+        self.release(true);
+    }
+
+    fn release(&self, gone: bool) {
         let mut links = self.links.lock();
         if gone {
             links.reader = None;
-        }
-        if !(links.replaced || gone) {
-            return;
         }
         let heirs = std::mem::take(&mut links.heirs);
         self.drained.store(true, Ordering::SeqCst);

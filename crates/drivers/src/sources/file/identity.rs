@@ -54,6 +54,17 @@ impl Head {
         Ok(true)
     }
 
+    /// Takes in the beginning of the file from bytes that were just read there.
+    pub fn adopt(&mut self, front: &[u8]) {
+        let front = front.get(..HEAD_MAX).unwrap_or(front);
+        self.bytes = front.to_vec();
+        self.hash = fnv1a(front);
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
     pub fn clear(&mut self) {
         *self = Head::default();
     }

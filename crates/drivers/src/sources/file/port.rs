@@ -35,6 +35,10 @@ pub struct FilePort {
     feed: Feed,
     options: Arc<PortOptions>,
     ended: Arc<dyn Ended>,
+    /// Another file had taken this one's place before this turn.
+    replaced: bool,
+    /// There was no waiting for late writers any more.
+    hurried: bool,
     /// Of the last read that brought something.
     grown: Instant,
     queued: bool,
@@ -66,6 +70,8 @@ impl FilePort {
             feed: Feed::new(source, options.window_messages, cx, token),
             options,
             ended,
+            replaced: false,
+            hurried: false,
             grown: Instant::now(),
             queued: false,
             finished: false,
@@ -114,8 +120,10 @@ impl FilePort {
         if self.options.multi_line_timeout.is_some_and(|limit| still >= limit) {
             self.finish(cx);
         }
-        self.followed.at_end(false);
-        if self.followed.is_let_go() && (still >= LINGER || self.followed.is_hurried()) {
+        if self.replaced {
+            self.followed.drained();
+        }
+        if self.followed.is_let_go() && (still >= LINGER || self.hurried) {
             self.finish(cx);
             self.finished = true;
             return After::Close;
@@ -150,6 +158,9 @@ impl FilePort {
 
     /// Looks whether the file was truncated or written anew.
     fn check(&mut self, cx: &mut PortContext) -> std::io::Result<()> {
+        if self.tail.is_untouched() {
+            return Ok(());
+        }
         if let Some(lost) = self.tail.truncated()? {
             // What was begun will not be ended.
             self.finish(cx);
@@ -178,6 +189,7 @@ impl Port for FilePort {
         if !self.followed.may_begin() {
             return After::Idle;
         }
+        (self.replaced, self.hurried) = (self.followed.is_replaced(), self.followed.is_hurried());
         if let Err(error) = self.check(cx) {
             return self.failed(&error);
         }
@@ -212,7 +224,7 @@ impl Port for FilePort {
         if self.finished && !self.panicked {
             self.followed.tracker.forget();
         }
-        self.followed.at_end(true);
+        self.followed.gone();
         self.ended.ended(self.followed.id);
     }
 

@@ -39,7 +39,18 @@ struct Entry {
     /// The path it had when it was let go.
     last_path: Option<PathBuf>,
     /// Size and time of the last change when it was last looked at.
-    seen: (u64, i64, i64),
+    seen: Seen,
+}
+
+/// Size and time of the last change.
+type Seen = (u64, i64, i64);
+
+/// A file that was opened.
+struct Found<'a> {
+    id: FileId,
+    file: File,
+    path: &'a Path,
+    seen: Seen,
 }
 
 pub struct Roster {
@@ -101,7 +112,12 @@ impl Roster {
         let mut before: HashMap<PathBuf, Arc<Followed>> = HashMap::new();
         for (_, id, position, path, file) in lost {
             let after = before.get(&path).cloned();
-            let followed = self.add(id, file, &path, Begin::At(position), after, opener);
+            let followed = self.add(
+                Found { id, file, path: &path, seen: Seen::default() },
+                Begin::At(position),
+                after,
+                opener,
+            );
             self.leave(id);
             before.insert(path, followed);
         }
@@ -178,7 +194,7 @@ impl Roster {
                 self.waiting.remove(path);
                 self.refused.remove(path);
                 let begin = if self.started || self.options.read_old { Begin::Start } else { Begin::End };
-                self.add(id, file, path, begin, before.or(after), opener);
+                self.add(Found { id, file, path, seen }, begin, before.or(after), opener);
                 self.by_path.insert(path.to_owned(), id);
             }
             Err(error) => {
@@ -202,24 +218,22 @@ impl Roster {
         let id = FileId::of(&meta);
         self.path_gone(from);
         let before = self.formerly(from);
-        self.add(id, file, from, Begin::Start, before, opener);
+        self.add(Found { id, file, path: from, seen: seen(&meta) }, Begin::Start, before, opener);
         // The next file at the path comes after this one.
         self.by_path.insert(from.to_owned(), id);
     }
 
     fn add(
         &mut self,
-        id: FileId,
-        file: File,
-        path: &Path,
+        found: Found<'_>,
         begin: Begin,
         after: Option<Arc<Followed>>,
         opener: &mut dyn Opener,
     ) -> Arc<Followed> {
+        let Found { id, file, path, seen } = found;
         let (tracker, known) = Tracker::open(&self.store, id.name(&self.options.key), path, &file);
         let followed = Followed::new(id, tracker, after);
         let begin = known.map_or(begin, Begin::At);
-        let seen = file.metadata().map(|meta| seen(&meta)).unwrap_or_default();
         opener.open(file, path, begin, &followed);
         let entry =
             Entry { followed: Arc::clone(&followed), path: Some(path.to_owned()), last_path: None, seen };
@@ -292,7 +306,7 @@ impl Roster {
     }
 }
 
-fn seen(meta: &Metadata) -> (u64, i64, i64) {
+fn seen(meta: &Metadata) -> Seen {
     (meta.len(), meta.mtime(), meta.mtime_nsec())
 }
 

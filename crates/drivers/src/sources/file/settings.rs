@@ -142,7 +142,7 @@ fn matching_text(wanted: &Wanted) -> String {
 
 /// The `{multiline}` group: the mode with its text, for comparing. The outer `None` is an error that was said.
 #[allow(clippy::option_option)]
-fn multi_line(s: &Settings, diags: &mut Diagnostics) -> Option<Option<(Mode, String)>> {
+pub fn multi_line(s: &Settings, diags: &mut Diagnostics) -> Option<Option<(Mode, String)>> {
     let prefix = expression(s, "multi-line-prefix", diags)?;
     let garbage = expression(s, "multi-line-garbage", diags)?;
     let word = s.choice("multi-line-mode").unwrap_or("none");

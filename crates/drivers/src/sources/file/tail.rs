@@ -53,7 +53,10 @@ impl Tail {
         };
         let (cutter, encoded) = cutter(options);
         let mut head = Head::default();
-        head.check(&file)?;
+        // What begins at the start is read there anyway.
+        if offset > 0 {
+            head.check(&file)?;
+        }
         let options = options.clone();
         Ok(Tail { file, options, head, offset, size_seen: offset, cutter, encoded, kept: Vec::new() })
     }
@@ -75,21 +78,28 @@ impl Tail {
         self.kept.clear();
         self.offset = 0;
         self.head.clear();
-        self.head.check(&self.file)?;
         self.size_seen = self.file.metadata()?.len();
         Ok(())
     }
 
     /// Reads once, up to `max` bytes, into an empty `text`, and hands out the complete messages in it. 0 is the end, for now.
     pub fn read(&mut self, text: &mut Vec<u8>, max: usize, sink: impl FnMut(Span)) -> io::Result<usize> {
+        let is_front = self.offset == 0 && self.head.is_empty();
         let read = match &mut self.encoded {
             None => {
                 text.extend_from_slice(&self.kept);
-                read_spare_at(&self.file, text, max, self.offset)?
+                let read = read_spare_at(&self.file, text, max, self.offset)?;
+                if is_front {
+                    self.head.adopt(text.get(self.kept.len()..).unwrap_or_default());
+                }
+                read
             }
             Some(encoded) => {
                 let is_start = self.offset == encoded.behind() as u64 && encoded.is_unread();
                 let read = read_spare_at(&self.file, encoded.buffer(), max, self.offset)?;
+                if is_front {
+                    self.head.adopt(encoded.buffer());
+                }
                 text.extend_from_slice(&self.kept);
                 encoded.decode(text, is_start);
                 read
@@ -118,6 +128,11 @@ impl Tail {
             encoded.consumed(text.len());
         }
         self.cutter.finish(text, sink);
+    }
+
+    /// Nothing was read yet, and it begins at the start: it need not be asked whether it is still the same.
+    pub fn is_untouched(&self) -> bool {
+        self.offset == 0 && self.head.is_empty()
     }
 
     /// Whether [`Tail::finish`] would bring anything.

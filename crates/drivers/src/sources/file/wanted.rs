@@ -9,6 +9,12 @@ use std::sync::Arc;
 /// Folders inside each other below base-dir().
 const DEPTH_MAX: usize = 64;
 
+/// A path that was found.
+pub struct Listed {
+    pub path: PathBuf,
+    pub is_link: bool,
+}
+
 #[derive(Clone)]
 pub enum Wanted {
     One(PathBuf),
@@ -54,10 +60,13 @@ impl Wanted {
 
     /// Visits what is there below a folder: `file` for each path that is wanted, `folder` for each folder.
     /// Links to folders are not followed: they may go round in circles.
-    pub fn list(&self, below: &Path, file: &mut dyn FnMut(PathBuf), folder: &mut dyn FnMut(&Path)) {
+    pub fn list(&self, below: &Path, file: &mut dyn FnMut(Listed), folder: &mut dyn FnMut(&Path)) {
         folder(below);
         match self {
-            Wanted::One(path) => file(path.clone()),
+            Wanted::One(path) => {
+                let is_link = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
+                file(Listed { path: path.clone(), is_link });
+            }
             Wanted::Matching(_) => self.list_folder(below, 0, file, folder),
         }
     }
@@ -66,7 +75,7 @@ impl Wanted {
         &self,
         below: &Path,
         depth: usize,
-        file: &mut dyn FnMut(PathBuf),
+        file: &mut dyn FnMut(Listed),
         folder: &mut dyn FnMut(&Path),
     ) {
         let Ok(entries) = std::fs::read_dir(below) else { return };
@@ -75,7 +84,9 @@ impl Wanted {
             let path = entry.path();
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() && self.is_recursive() && depth < DEPTH_MAX => inner.push(path),
-                Ok(kind) if !kind.is_dir() && self.has(&path) => file(path),
+                Ok(kind) if !kind.is_dir() && self.has(&path) => {
+                    file(Listed { path, is_link: kind.is_symlink() });
+                }
                 _ => {}
             }
         }

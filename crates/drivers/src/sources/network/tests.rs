@@ -235,7 +235,6 @@ fn wrong_addresses_are_errors_with_a_remedy() {
         ("network(transport(tls))", "add `tls(key-file"),
         ("network(tls(key-file(\"x\")))", "write transport(\"tls\")"),
         ("system()", "ForwardToSyslog"),
-        ("systemd-journal()", "ForwardToSyslog"),
     ] {
         let found = errors(&config(&format!("{source};")));
         assert!(found.contains(expected), "{source}: {found}");

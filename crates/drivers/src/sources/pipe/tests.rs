@@ -76,7 +76,18 @@ fn folders_permissions_and_what_is_in_the_way() {
 }
 
 #[test]
-fn several_lines_in_one_are_refused_by_name() {
-    let found = errors(&config("pipe(\"%dir%/in\" multi-line-mode(indented));"));
-    assert!(found.contains("multi-line-mode"), "{found}");
+fn what_a_stream_cannot_wait_for_is_refused_by_name() {
+    let found = errors(&config("pipe(\"%dir%/in\" multi-line-mode(indented) multi-line-timeout(3));"));
+    assert!(found.contains("multi-line-timeout"), "{found}");
+}
+
+#[test]
+fn lines_that_belong_together() {
+    let source = "pipe(\"%dir%/in\" flags(no-parse) multi-line-mode(indented));";
+    let running = Running::start(&config(source).replace("${MSG}", "$(format-json --key MSG MSG=${MSG})"));
+    write(&running, "one\n tw");
+    write(&running, "o\nthree\nfour\n");
+    let lines = running.wait_lines("out", 2);
+    assert!(lines[0].ends_with("|{\"MSG\":\"one\\n two\"}"), "{}", lines[0]);
+    assert!(lines[1].ends_with("|{\"MSG\":\"three\"}"), "{}", lines[1]);
 }

@@ -51,8 +51,9 @@ fn files_and_pipes_are_read_to_their_end() {
     };
     let at_end: fn() = end;
     let file = File::open(running.path("in")).expect("open");
-    serve(PolledInput { fd: file, at_end }, &reading(), "local+file", FILE_NAME, &shared, &source)
-        .expect("serve");
+    let reading = reading();
+    let how = Lines { reading: &reading, multi_line: None, file_name: FILE_NAME };
+    serve(PolledInput { fd: file, at_end }, &how, "local+file", &shared, &source).expect("serve");
     wait_until("the end of the file", || ENDS.load(Ordering::SeqCst) == 1);
     let lines = running.wait_lines("out", 20_001);
     assert_eq!(lines[0], "h app - local+file 0");
@@ -60,8 +61,7 @@ fn files_and_pipes_are_read_to_their_end() {
     assert!(lines[20_000].starts_with(&format!("{host} plain -")), "{}", lines[20_000]);
 
     let (reader, writer) = std::io::pipe().expect("pipe");
-    serve(PolledInput { fd: reader, at_end }, &reading(), "local+file", FILE_NAME, &shared, &source)
-        .expect("serve");
+    serve(PolledInput { fd: reader, at_end }, &how, "local+file", &shared, &source).expect("serve");
     let mut writer = writer;
     writer.write_all(b"<13>Nov 11 01:02:03 h app: half").expect("write");
     writer.write_all(b" of it\n<13>Nov 11 01:02:03 h app: more\n").expect("write");

@@ -143,7 +143,7 @@ impl Model {
             pending: Vec::new(),
         };
         let mut paths = Vec::new();
-        source.roster.wanted().list(self.dir.path(), &mut |path| paths.push(path), &mut |_| {});
+        source.roster.wanted().list(self.dir.path(), &mut |found| paths.push(found.path), &mut |_| {});
         source.roster.start(paths, &mut source.readers);
         self.source = Some(source);
         self.touched = false;
@@ -167,7 +167,7 @@ impl Model {
     fn look(&mut self) {
         let Some(source) = &mut self.source else { return };
         let mut paths = source.roster.paths();
-        source.roster.wanted().list(self.dir.path(), &mut |path| paths.push(path), &mut |_| {});
+        source.roster.wanted().list(self.dir.path(), &mut |found| paths.push(found.path), &mut |_| {});
         paths.iter().for_each(|path| source.roster.examine(path, &mut source.readers));
     }
 
@@ -193,7 +193,9 @@ impl Model {
                     let lines = spans.iter().map(|span| number(span.of(&text))).collect();
                     source.pending.push((reader.followed.tracker.mark(reader.tail.position()), lines));
                 }
-                reader.followed.at_end(false);
+                if reader.followed.is_replaced() {
+                    reader.followed.drained();
+                }
                 if reader.followed.is_let_go() {
                     reader.followed.tracker.forget();
                     ended.push(reader.followed.id);

@@ -1,0 +1,159 @@
+//! `systemd-journal()`: the entries of systemd's journal, read from its files; the position of each numbering is kept by acknowledgement.
+
+mod folders;
+mod message;
+mod places;
+mod port;
+
+use super::file::watch::{Method, Watch};
+use super::reading::{finish, local_name};
+use conf_schema::Settings;
+use diag::{Diagnostic, Diagnostics};
+use engine::Shared;
+use engine::driver::{BuildContext, SourceDriver, Start};
+use engine::source::{Settings as SourceSettings, Source};
+use folders::Namespaces;
+use journal::{Filter, Id};
+use message::MessageOptions;
+use port::{JournalPort, Parts};
+use record::{Context, Zone};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// `max-field-size()`
+const FIELD_BYTES: u64 = 64 * 1024;
+/// `default-facility()`: local0.
+const FACILITY: u8 = 16;
+/// `default-severity()`: notice.
+const SEVERITY: u8 = 5;
+/// Configurations of older versions have journal fields without a prefix.
+const PREFIX_SINCE: (u16, u16) = (3, 8);
+const PREFIX: &str = ".journald.";
+/// How often files are looked at where the kernel does not say that they have changed.
+const PERIOD: Duration = Duration::from_secs(1);
+
+pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+    let finish = finish(s, cx, true, diags);
+    // There is no sender to look up.
+    let _ = (s.switch("use-dns"), s.bool("dns-cache"));
+    let directory = s.path("directory").map(Path::to_owned);
+    let namespace = s.text("namespace").filter(|name| !name.is_empty()).map(str::to_owned);
+    if directory.is_some() && namespace.is_some() {
+        let text = "namespace() chooses among the folders of this machine, directory() names another one";
+        let span = s.span("namespace")?;
+        diags.push(Diagnostic::error("D0115", text, span).help("leave one of them out"));
+        return None;
+    }
+    let filter = Filter {
+        boot: if s.bool("match-boot").unwrap_or(false) { this_boot() } else { None },
+        matches: matches(s),
+    };
+    let named = match (&directory, &namespace) {
+        (Some(path), _) => format!("systemd_journal({})", path.display()),
+        (None, Some(name)) if name != "*" => format!("systemd_journal({name})"),
+        _ => "systemd_journal".to_owned(),
+    };
+    let key = s.text("persist-name").map_or(named, str::to_owned);
+    let prefix = s.text("prefix").unwrap_or(if cx.version < PREFIX_SINCE { "" } else { PREFIX });
+    let start = JournalStart {
+        namespaces: match directory {
+            Some(path) => Namespaces::Folder(path),
+            None => Namespaces::named(namespace.as_deref()),
+        },
+        filter,
+        value_max: s.size("max-field-size").unwrap_or(FIELD_BYTES).max(1) as usize,
+        read_old: s.bool("read-old-records").unwrap_or(true),
+        key: key.clone(),
+        message: MessageOptions {
+            prefix: prefix.to_owned(),
+            facility: s.number("default-facility").unwrap_or(FACILITY),
+            severity: s.number("default-severity").unwrap_or(SEVERITY),
+            zone: s.zone("time-zone").cloned().unwrap_or_else(Zone::local),
+            keep_timestamp: s.bool("keep-timestamp").unwrap_or(true),
+        },
+        fetch_limit: s.int("log-fetch-limit").map(|n| n.max(1) as usize),
+        window_messages: s.int("log-iw-size").map(|n| n.max(1) as usize),
+        host: local_name(s, cx.globals).into(),
+        group: cx.group.into(),
+    };
+    let instance = start.namespaces.shown();
+    let opened_with = format!(
+        "{} {instance} {:?} {} {} {:?} {:?} {:?} {}",
+        start.group,
+        start.filter,
+        start.value_max,
+        start.read_old,
+        start.message,
+        start.fetch_limit,
+        start.window_messages,
+        start.host
+    );
+    Some(SourceDriver {
+        key,
+        opened_with,
+        driver: "systemd-journal",
+        instance,
+        settings: Box::new(move |program| SourceSettings::ready_made(finish.clone(), program)),
+        start: Box::new(start),
+    })
+}
+
+/// `matches("KEY" => "value" ...)`: one of the values of each key.
+fn matches(s: &Settings) -> Vec<(Vec<u8>, Vec<Vec<u8>>)> {
+    let mut all: Vec<(Vec<u8>, Vec<Vec<u8>>)> = Vec::new();
+    for pair in s.pairs("matches") {
+        let (key, value) = (pair.key.text.as_bytes(), pair.value.text.as_bytes().to_vec());
+        match all.iter_mut().find(|(known, _)| known == key) {
+            Some((_, values)) => values.push(value),
+            None => all.push((key.to_vec(), vec![value])),
+        }
+    }
+    all
+}
+
+/// The boot this machine runs in.
+fn this_boot() -> Option<Id> {
+    folders::id(&std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?)
+}
+
+struct JournalStart {
+    namespaces: Namespaces,
+    filter: Filter,
+    value_max: usize,
+    read_old: bool,
+    key: String,
+    message: MessageOptions,
+    fetch_limit: Option<usize>,
+    window_messages: Option<usize>,
+    host: Arc<str>,
+    group: Arc<str>,
+}
+
+impl Start for JournalStart {
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+        let worker = shared.any_worker().ok_or("there are no workers")?;
+        let folders = self.namespaces.folders().map_err(|e| format!("cannot read the journal: {e}"))?;
+        let base = folders.first().map_or_else(|| Path::new("/run/log/journal").to_owned(), Clone::clone);
+        let watch = Watch::new(Method::Auto, &base, PERIOD)
+            .map_err(|e| format!("cannot watch {}: {e}", base.display()))?;
+        let parts = Parts {
+            namespaces: self.namespaces.clone(),
+            filter: self.filter.clone(),
+            value_max: self.value_max,
+            read_old: self.read_old,
+            key: self.key.clone(),
+            store: Arc::clone(shared.state()),
+            message: self.message.clone(),
+            fetch_limit: self.fetch_limit,
+            window_messages: self.window_messages,
+            context: Arc::new(Context::local(&self.group, &self.host, "local+journal")),
+            source: Arc::clone(source),
+        };
+        worker.add(move |token, cx| Ok(Box::new(JournalPort::new(parts, watch, cx, token)?)));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+//! How far a journal was dealt with: batches end in any order, the stored places move over those at the front only.
+
+use engine::{Acknowledge, Mark};
+use journal::{Id, Place};
+use parking_lot::Mutex;
+use state::Store;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, OnceLock, Weak};
+
+/// The account of one source. Lives as long as it is read or a batch of it is under way; a reader that comes meanwhile goes on with it.
+pub struct Places {
+    store: Arc<Store>,
+    key: String,
+    inner: Mutex<Inner>,
+}
+
+#[derive(Default)]
+struct Inner {
+    /// The number of the batch at the front of `waiting`.
+    first: u64,
+    /// The last entry of each numbering in a batch, and whether the batch is dealt with.
+    waiting: VecDeque<(Vec<Place>, bool)>,
+    /// Where the reader is.
+    read: HashMap<Id, Place>,
+    /// Readers so far: only the last one reads.
+    readers: u64,
+    name: Vec<u8>,
+    value: Vec<u8>,
+}
+
+type Live = Mutex<HashMap<(usize, String), Weak<Places>>>;
+
+fn live() -> &'static Live {
+    static LIVE: OnceLock<Live> = OnceLock::new();
+    LIVE.get_or_init(Live::default)
+}
+
+impl Places {
+    /// The account under this name, the number of this reader, and where it has to go on: nowhere in particular when there is none yet.
+    pub fn open(store: &Arc<Store>, key: &str) -> (Arc<Places>, u64, Vec<Place>) {
+        let mut live = live().lock();
+        let id = (Arc::as_ptr(store) as usize, key.to_owned());
+        let places = match live.get(&id).and_then(Weak::upgrade) {
+            Some(places) => places,
+            None => {
+                let stored = store.with_prefix(format!("{key}/").as_bytes());
+                let read = stored.iter().filter_map(|(_, value)| Place::decode(value));
+                let inner =
+                    Inner { read: read.map(|place| (place.seqnum_id, place)).collect(), ..Inner::default() };
+                let places = Arc::new(Places {
+                    store: Arc::clone(store),
+                    key: key.to_owned(),
+                    inner: Mutex::new(inner),
+                });
+                live.insert(id, Arc::downgrade(&places));
+                places
+            }
+        };
+        drop(live);
+        let mut inner = places.inner.lock();
+        inner.readers += 1;
+        let (reader, read) = (inner.readers, inner.read.values().copied().collect());
+        drop(inner);
+        (places, reader, read)
+    }
+
+    /// Whether no other reader has come after this one.
+    pub fn is_last(&self, reader: u64) -> bool {
+        self.inner.lock().readers == reader
+    }
+
+    /// A batch was read that ends with these, one a numbering.
+    pub fn mark(self: &Arc<Places>, ends: Vec<Place>) -> Mark {
+        let mut inner = self.inner.lock();
+        let number = inner.first + inner.waiting.len() as u64;
+        inner.read.extend(ends.iter().map(|place| (place.seqnum_id, *place)));
+        inner.waiting.push_back((ends, false));
+        drop(inner);
+        Mark::new(Arc::clone(self) as Arc<dyn Acknowledge>, number)
+    }
+}
+
+impl Acknowledge for Places {
+    fn done(&self, number: u64) {
+        let mut inner = self.inner.lock();
+        if let Some(batch) = number.checked_sub(inner.first).and_then(|at| inner.waiting.get_mut(at as usize))
+        {
+            batch.1 = true;
+        }
+        let mut ends: HashMap<Id, Place> = HashMap::new();
+        while inner.waiting.front().is_some_and(|(_, done)| *done) {
+            let (places, _) = inner.waiting.pop_front().unwrap_or_default();
+            inner.first += 1;
+            ends.extend(places.into_iter().map(|place| (place.seqnum_id, place)));
+        }
+        let Inner { name, value, .. } = &mut *inner;
+        for place in ends.values() {
+            name.clear();
+            name.extend_from_slice(self.key.as_bytes());
+            name.push(b'/');
+            name.extend(place.seqnum_id.iter().flat_map(|byte| [hex(byte >> 4), hex(byte & 15)]));
+            place.encode(value);
+            self.store.put(name, value);
+        }
+    }
+}
+
+fn hex(digit: u8) -> u8 {
+    if digit < 10 { b'0' + digit } else { b'a' + digit - 10 }
+}
+
+impl Drop for Places {
+    fn drop(&mut self) {
+        let id = (Arc::as_ptr(&self.store) as usize, std::mem::take(&mut self.key));
+        let mut live = live().lock();
+        // Another one may have taken the place already.
+        if live.get(&id).is_some_and(|places| places.strong_count() == 0) {
+            live.remove(&id);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(id: u8, seqnum: u64) -> Place {
+        Place { seqnum_id: [id; 16], seqnum, ..Place::default() }
+    }
+
+    #[test]
+    fn places_move_in_order_only_and_each_numbering_on_its_own() {
+        let store = Arc::new(Store::in_memory());
+        let stored = || {
+            let all = store.with_prefix(b"j/");
+            let mut all: Vec<_> = all.iter().filter_map(|(_, value)| Place::decode(value)).collect();
+            all.sort_by_key(|place| place.seqnum_id);
+            all.iter().map(|place| (place.seqnum_id[0], place.seqnum)).collect::<Vec<_>>()
+        };
+        let (places, reader, read) = Places::open(&store, "j");
+        assert!(read.is_empty() && places.is_last(reader));
+        let one = places.mark(vec![place(1, 5)]);
+        let two = places.mark(vec![place(1, 9), place(2, 3)]);
+        drop(two);
+        assert!(stored().is_empty());
+        drop(one);
+        assert_eq!(stored(), [(1, 9), (2, 3)]);
+        let three = places.mark(vec![place(2, 4)]);
+        let (again, next, read) = Places::open(&store, "j");
+        assert!(!places.is_last(reader) && again.is_last(next));
+        assert_eq!(read.len(), 2);
+        assert!(read.contains(&place(2, 4)), "the next reader goes on behind what is under way");
+        drop((places, again));
+        drop(three);
+        assert_eq!(stored(), [(1, 9), (2, 4)]);
+    }
+}

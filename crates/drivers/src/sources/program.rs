@@ -1,0 +1,201 @@
+//! `program()`: starts a command and reads what it prints. It is started again when it ends.
+
+mod child;
+
+use super::encoding::EncodedInput;
+use super::file::{Mode, multi_line};
+use super::input::FdInput;
+use super::joined::JoinedInput;
+use super::listener::register;
+use super::reading::{Defaults, Reading};
+use child::Child;
+use conf_schema::Settings;
+use diag::Diagnostics;
+use engine::driver::{BuildContext, SourceDriver, Start};
+use engine::reader::{Input, StreamOptions, StreamPort};
+use engine::source::{Settings as SourceSettings, Source};
+use engine::worker::{After, Port, PortContext};
+use engine::{Shared, Wake};
+use record::Context;
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use wire::Framing;
+
+/// A program that ends at once is not started more often than this.
+const RESTART_MIN: Duration = Duration::from_secs(1);
+
+pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+    let command = s.text("command")?.to_owned();
+    let defaults =
+        Defaults { framing: Framing::Lines, syslog_protocol: false, expect_hostname: true, local: true };
+    let reading = Reading::new(s, cx, &defaults, diags);
+    let multi_line = multi_line(s, diags)?;
+    let inherit_environment = s.bool("inherit-environment").unwrap_or(true);
+    let key = reading.persist_name.clone().unwrap_or_else(|| format!("afprogram_sd({command})"));
+    let lines = multi_line.as_ref().map(|(_, text)| text.as_str()).unwrap_or_default();
+    let opened_with = format!("{command} {inherit_environment} {lines} {}", reading.fixed());
+    let (parsing, finish) = (reading.syslog.clone(), reading.finish.clone());
+    let program = Program {
+        command: command.clone(),
+        inherit_environment,
+        reading,
+        multi_line: multi_line.map(|(mode, _)| mode),
+    };
+    Some(SourceDriver {
+        key,
+        opened_with,
+        driver: "program",
+        instance: command,
+        settings: Box::new(move |program| SourceSettings::new(parsing.clone(), finish.clone(), program)),
+        start: Box::new(ProgramStart { program: Arc::new(program) }),
+    })
+}
+
+struct Program {
+    /// For `/bin/sh -c`.
+    command: String,
+    inherit_environment: bool,
+    reading: Reading,
+    multi_line: Option<Mode>,
+}
+
+struct ProgramStart {
+    program: Arc<Program>,
+}
+
+impl Start for ProgramStart {
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+        let worker = shared.any_worker().ok_or("there are no workers")?;
+        let (program, source) = (Arc::clone(&self.program), Arc::clone(source));
+        worker.add(move |token, cx| {
+            let hung_up = Arc::new(HungUp { is: AtomicBool::new(false), waker: cx.handle.waker(token) });
+            let now = Instant::now();
+            Ok(Box::new(ProgramPort {
+                program,
+                source,
+                hung_up,
+                child: None,
+                started: now,
+                start_at: now,
+                queued: false,
+            }))
+        });
+        Ok(())
+    }
+}
+
+/// The reader of a program's output has come to the end of it.
+struct HungUp {
+    is: AtomicBool,
+    waker: Arc<dyn Wake>,
+}
+
+/// Starts the program, and starts it again; its output has a port of its own.
+struct ProgramPort {
+    program: Arc<Program>,
+    source: Arc<Source>,
+    hung_up: Arc<HungUp>,
+    child: Option<Child>,
+    started: Instant,
+    /// Not before this time.
+    start_at: Instant,
+    queued: bool,
+}
+
+impl ProgramPort {
+    fn start(&mut self, cx: &mut PortContext) {
+        self.started = Instant::now();
+        self.start_at = self.started + RESTART_MIN;
+        let Program { command, inherit_environment, reading, multi_line } = &*self.program;
+        let (child, output) = match Child::start(command, *inherit_environment) {
+            Ok(started) => started,
+            Err(error) => {
+                oplog::error("Error starting the source program", &[("cmdline", command), ("error", &error)]);
+                return;
+            }
+        };
+        oplog::verbose("Source program started", &[("cmdline", command), ("pid", &child.pid())]);
+        self.child = Some(child);
+        self.hung_up =
+            Arc::new(HungUp { is: AtomicBool::new(false), waker: Arc::clone(&self.hung_up.waker) });
+        let hung_up = Arc::clone(&self.hung_up);
+        let context = Arc::new(Context::local(&reading.group, &reading.local_name, "local+program"));
+        let (source, encoding) = (Arc::clone(&self.source), reading.encoding);
+        let (mut framing, mode) = (reading.framing, multi_line.clone());
+        let (window_messages, fetch_limit) = (reading.window_messages, reading.fetch_limit);
+        cx.handle.add(move |token, cx| {
+            register(&output.as_raw_fd(), cx.handle.registry(), token)?;
+            let mut input: Box<dyn Input> = Box::new(FdInput(output));
+            if let Some(encoding) = encoding {
+                input = Box::new(EncodedInput::new(input, encoding));
+            }
+            if let Some(mode) = mode {
+                let (joined, counted) = JoinedInput::new(input, &mode, framing);
+                (input, framing) = (Box::new(joined), counted);
+            }
+            let options = StreamOptions {
+                framing,
+                idle_timeout: None,
+                window_messages,
+                fetch_limit,
+                described: None,
+                on_close: Some(Box::new(move || {
+                    hung_up.is.store(true, Ordering::SeqCst);
+                    hung_up.waker.wake();
+                })),
+            };
+            Ok(Box::new(StreamPort::new(input, source, context, options, cx, token)))
+        });
+    }
+
+    /// Ends what is left of a program that has ended, or has closed its output.
+    fn look(&mut self) {
+        let Some(child) = &mut self.child else { return };
+        let status = child.status();
+        if status.is_none() && !self.hung_up.is.load(Ordering::SeqCst) {
+            return;
+        }
+        let status = status.map_or_else(|| "still running".to_owned(), |status| status.to_string());
+        oplog::notice(
+            "Child program exited, restarting",
+            &[("cmdline", &self.program.command), ("status", &status)],
+        );
+        if let Some(child) = self.child.take() {
+            child.end_later();
+        }
+    }
+}
+
+impl Port for ProgramPort {
+    fn turn(&mut self, cx: &mut PortContext) -> After {
+        self.look();
+        if self.child.is_none() && Instant::now() >= self.start_at {
+            self.start(cx);
+        }
+        After::Idle
+    }
+
+    fn queued(&mut self) -> &mut bool {
+        &mut self.queued
+    }
+
+    /// Once a second: has it ended, is it time to start it again?
+    fn retry(&self) -> bool {
+        true
+    }
+
+    fn closed(&mut self, _cx: &mut PortContext) {
+        if let Some(child) = self.child.take() {
+            child.end_later();
+        }
+    }
+
+    fn source(&self) -> Option<&Arc<Source>> {
+        Some(&self.source)
+    }
+}
+
+#[cfg(test)]
+mod tests;
