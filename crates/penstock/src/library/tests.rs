@@ -2,7 +2,7 @@
 
 use super::{FILES, FOLDER};
 use crate::configuration::Configuration;
-use conf_syntax::Statement;
+use conf_syntax::{BlockDef, Statement};
 use engine::compile::Existing;
 use std::path::Path;
 use template::Identity;
@@ -56,23 +56,61 @@ fn the_whole_library_is_read_without_a_finding() {
     assert!(files.iter().all(|f| !f.starts_with(FOLDER)), "built-in files are none to watch: {files:?}");
 }
 
+/// A call of a block with a value for each argument that it needs.
+fn call(block: &BlockDef) -> String {
+    let value = |name: &str| match name {
+        "tls" => "peer-verify(no)",
+        "columns" => "\"x\"",
+        _ => "x",
+    };
+    let needed = block.params.iter().filter(|(_, default)| default.is_none());
+    let args: String = needed.map(|(name, _)| format!("{name}({}) ", value(name))).collect();
+    format!("{} {{ {}({args}); }};", block.context.text, block.name.text)
+}
+
+/// A log path with a block in it.
+fn path_with(block: &BlockDef) -> String {
+    let source = if block.context.text == "source" { "" } else { "source { network(port(5514)); };" };
+    format!("log {{ {source} {} }};\n", call(block))
+}
+
 #[test]
-fn every_parser_of_the_library_compiles() {
-    let parsers: Vec<String> = read(&[], HEAD)
-        .config()
-        .blocks
-        .iter()
-        .filter(|b| b.context.text == "parser" && b.params.iter().all(|(_, default)| default.is_some()))
-        .map(|b| format!("parser {{ {}(); }};", b.name.text))
-        .collect();
-    assert!(parsers.len() > 12, "{parsers:?}");
-    let text = format!(
-        "{HEAD}source s {{ network(ip(\"127.0.0.1\") port(5514)); }};\nlog {{ source(s); {} }};\n\
-         log {{ source(s); parser {{ app-parser(topic(syslog)); }}; }};\nlog {{ source(s); parser {{ app-parser(topic(syslog-raw)); }}; }};\n",
-        parsers.join("\n")
-    );
-    let mut read = read(&[], &text);
+fn every_block_of_the_library_compiles() {
+    let whole = read(&[], HEAD);
+    let blocks = &whole.config().blocks;
+    let of = |context: &str| blocks.iter().filter(|b| b.context.text == context).count();
+    assert!(of("parser") > 12 && of("source") > 15 && of("destination") > 8 && of("rewrite") > 5);
+    // One by one, because several listen on one port.
+    for block in blocks {
+        let mut read = read(&[], &format!("{HEAD}{}", path_with(block)));
+        let compiled = read.compile(&Identity::new("h"), &Existing::new()).is_some();
+        assert!(compiled, "{}: {}", block.name.text, read.report());
+    }
+    let text = "source s { network(port(5514)); };\nlog { source(s); parser { app-parser(topic(syslog)); }; };\n\
+                log { source(s); parser { app-parser(topic(syslog-raw)); }; };\n";
+    let mut read = read(&[], &format!("{HEAD}{text}"));
     assert!(read.compile(&Identity::new("h"), &Existing::new()).is_some(), "{}", read.report());
+}
+
+/// Blocks that only others of the library use.
+const INNER: [&str; 5] = [
+    "arr-internal",
+    "cisco-timestamp-parser",
+    "cisco-triplet-parser",
+    "credit-card-internal",
+    "panos-columns",
+];
+
+#[test]
+fn the_page_of_the_library_names_every_block() {
+    let page =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/scl.md")).unwrap();
+    for block in &read(&[], HEAD).config().blocks {
+        let name = block.name.text.as_str();
+        let named =
+            page.contains(&format!("`{name}(")) || INNER.contains(&name) || name.starts_with("credit-card-");
+        assert!(named, "{name}() is not in docs/scl.md");
+    }
 }
 
 #[test]
@@ -114,50 +152,64 @@ fn a_file_that_needs_a_module_we_do_not_have_is_left_out() {
 }
 
 /// Refused by name: a component, an option or a word of an option that this version does not have; a module that is required.
-const REFUSALS: [&str; 5] = ["O0102", "O0110", "O0112", "P0027", "D0120"];
+const REFUSALS: [&str; 4] = ["O0102", "O0110", "O0112", "P0027"];
 
 /// Blocks of the distribution's library that are made of parts this version does not have.
 const REFUSED: &[&str] = &[
-    "source default-network-drivers",
     "destination discord",
     "destination elasticsearch-http",
     "destination elasticsearch2",
     "destination kafka",
     "source pacct",
     "destination slack",
-    "source snmptrap",
     "destination sumologic-http",
     "destination telegram",
 ];
 
-#[test]
-fn blocks_of_the_distribution_compile_or_are_refused_by_name() {
+/// The head of a configuration with the distribution's library.
+fn theirs() -> Option<String> {
     let scl = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../target/peers/syslog-ng/usr/share/syslog-ng/include/scl");
     if !scl.is_dir() {
         eprintln!("skipped: no syslog-ng package unpacked");
-        return;
+        return None;
     }
-    let head = format!("@version: 3.38\n@define scl-root \"{}\"\n@include \"scl.conf\"\n", scl.display());
+    Some(format!("@version: 3.38\n@define scl-root \"{}\"\n@include \"scl.conf\"\n", scl.display()))
+}
+
+#[test]
+fn blocks_of_the_distribution_compile_or_are_refused_by_name() {
+    let Some(head) = theirs() else { return };
     let whole = read(&[], &head);
     assert!(!whole.has_errors(), "{}", whole.report());
     let mut refused = Vec::new();
     for block in &whole.config().blocks {
-        let (context, name) = (block.context.text.as_str(), block.name.text.as_str());
-        let value = |name: &str| if name == "tls" { "peer-verify(no)" } else { "x" };
-        let needed = block.params.iter().filter(|(_, default)| default.is_none());
-        let args: String = needed.map(|(name, _)| format!("{name}({}) ", value(name))).collect();
-        let call = format!("{context} {{ {name}({args}); }};");
-        let rest = match context {
-            "source" => "",
-            _ => "source { network(port(5514)); };",
-        };
-        let mut read = read(&[], &format!("{head}log {{ {rest} {call} }};\n"));
+        let mut read = read(&[], &format!("{head}{}", path_with(block)));
         if read.compile(&Identity::new("h"), &Existing::new()).is_none() {
             let errors = read.findings().iter().filter(|d| d.severity == diag::Severity::Error);
+            let name = &block.name.text;
             assert!(errors.into_iter().all(|d| REFUSALS.contains(&d.code)), "{name}: {}", read.report());
-            refused.push(format!("{context} {name}"));
+            refused.push(format!("{} {name}", block.context.text));
         }
     }
     assert_eq!(refused, REFUSED);
+}
+
+#[test]
+fn blocks_take_what_those_of_the_distribution_take() {
+    let Some(head) = theirs() else { return };
+    let (theirs, ours) = (read(&[], &head), read(&[], HEAD));
+    let mut compared = 0;
+    for block in &theirs.config().blocks {
+        let same = |b: &&BlockDef| b.context.text == block.context.text && b.name.norm() == block.name.norm();
+        let Some(own) = ours.config().blocks.iter().find(same) else { continue };
+        compared += 1;
+        for (name, default) in &block.params {
+            let known = own.params.iter().find(|(n, _)| n.replace('_', "-") == name.replace('_', "-"));
+            let known = known.unwrap_or_else(|| panic!("{}: no {name}()", block.name.text));
+            let given = known.1.is_some() || default.is_none() || name == "token";
+            assert!(given, "{}: {name}() must be given", block.name.text);
+        }
+    }
+    assert!(compared > 30, "{compared}");
 }
