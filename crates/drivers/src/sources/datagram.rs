@@ -120,7 +120,7 @@ impl DatagramPort {
         let mut bytes = 0;
         let mut calls = 0;
         if let Origin::Udp { senders, local } = &mut self.origin {
-            senders.refresh(*local, began);
+            senders.begin_batch(*local, began);
         }
         let outcome = loop {
             calls += 1;
@@ -184,13 +184,13 @@ impl DatagramPort {
                     last.map_or(0, |l| l.1)
                 }
                 (Origin::Udp { senders, local }, Some(sender)) => {
-                    let at = place(batch, senders.context(sender, *local));
+                    let at = senders.place(sender, *local, batch);
                     last = Some((sender, at));
                     at
                 }
                 (Origin::Unix(processes), _) => place(batch, processes.context(&datagram, began)),
                 // Does not happen on a bound UDP socket, and is not worth dropping if it does.
-                (Origin::Udp { senders, local }, None) => place(batch, senders.context(*local, *local)),
+                (Origin::Udp { senders, local }, None) => senders.place(*local, *local, batch),
             };
             batch.records.push(record);
         }

@@ -1,6 +1,6 @@
 //! Contexts of peers: what all messages of one sender have in common, with its name from the resolver.
 
-use record::{Context, Peer, Transport};
+use record::{Batch, Context, Peer, Transport};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -83,22 +83,43 @@ pub struct Senders {
     named: Arc<parking_lot::Mutex<Vec<(SocketAddr, String)>>>,
     round: u32,
     round_ends: Instant,
+    /// Number of the batch that is being filled.
+    batch: u64,
 }
 
 struct Known {
     context: Arc<Context>,
     /// The round in which its name was asked for.
     asked: u32,
+    /// The last batch it has sent to, and its place among that batch's contexts.
+    placed: (u64, u16),
 }
 
 impl Senders {
     pub fn new(facts: PeerFacts, naming: Naming) -> Senders {
         let (known, named) = (HashMap::new(), Arc::default());
-        Senders { facts, naming, known, named, round: 0, round_ends: Instant::now() + NAME_LIFE }
+        Senders { facts, naming, known, named, round: 0, round_ends: Instant::now() + NAME_LIFE, batch: 0 }
+    }
+
+    /// The place of a sender's context in the batch that is being filled, put there with the sender's first datagram.
+    pub fn place(&mut self, remote: SocketAddr, local: SocketAddr, batch: &mut Batch) -> u16 {
+        let current = self.batch;
+        if let Some(known) = self.known.get(&remote)
+            && known.placed.0 == current
+        {
+            return known.placed.1;
+        }
+        let context = self.context(remote, local);
+        let at = batch.contexts.len() as u16;
+        batch.contexts.push(context);
+        if let Some(known) = self.known.get_mut(&remote) {
+            known.placed = (current, at);
+        }
+        at
     }
 
     /// The context of a sender. Until its name is known it is called by its number; until a new name is known, by the old one.
-    pub fn context(&mut self, remote: SocketAddr, local: SocketAddr) -> Arc<Context> {
+    fn context(&mut self, remote: SocketAddr, local: SocketAddr) -> Arc<Context> {
         if let Some(known) = self.known.get(&remote)
             && known.asked == self.round
         {
@@ -116,12 +137,13 @@ impl Senders {
             (Some(name), _) => self.facts.context(remote, local, &name),
             (None, None) => self.facts.context(remote, local, &remote.ip().to_canonical().to_string()),
         };
-        self.known.insert(remote, Known { context: Arc::clone(&context), asked: self.round });
+        self.known.insert(remote, Known { context: Arc::clone(&context), asked: self.round, placed: (u64::MAX, 0) });
         context
     }
 
-    /// Takes in the names that were found since the last call. Called once a batch.
-    pub fn refresh(&mut self, local: SocketAddr, now: Instant) {
+    /// Begins a batch: takes in the names that were found since the last one.
+    pub fn begin_batch(&mut self, local: SocketAddr, now: Instant) {
+        self.batch += 1;
         if now >= self.round_ends {
             self.round = self.round.wrapping_add(1);
             self.round_ends = now + NAME_LIFE;
@@ -179,7 +201,7 @@ mod tests {
         let later = std::time::SystemTime::now() + Duration::from_secs(5);
         file.as_file().set_modified(later).expect("time of the file");
         assert!(Arc::ptr_eq(&first, &senders.context(remote, local)));
-        senders.refresh(local, Instant::now() + NAME_LIFE * 2);
+        senders.begin_batch(local, Instant::now() + NAME_LIFE * 2);
         assert_eq!(&*senders.context(remote, local).host_from, "new.example");
     }
 
@@ -195,5 +217,28 @@ mod tests {
             );
         }
         assert!(senders.known.len() <= SENDERS_MAX);
+    }
+
+    #[test]
+    fn a_sender_has_one_place_in_each_batch() {
+        let resolver = Arc::new(Resolver::new(DnsOptions::default()));
+        let naming = Naming { resolver, use_dns: NameUse::No, use_fqdn: false, normalize_hostnames: false };
+        let mut senders = Senders::new(facts(), naming);
+        let (one, two, local) = (address("192.0.2.1:5"), address("192.0.2.2:5"), address("192.0.2.9:514"));
+        let places = |senders: &mut Senders, order: &[SocketAddr]| {
+            let mut batch = Batch::default();
+            senders.begin_batch(local, Instant::now());
+            let at: Vec<u16> = order.iter().map(|sender| senders.place(*sender, local, &mut batch)).collect();
+            (at, batch.contexts.iter().map(|c| c.host_from.to_string()).collect::<Vec<_>>())
+        };
+        let names = |names: [&str; 2]| names.map(str::to_owned).to_vec();
+        assert_eq!(
+            places(&mut senders, &[one, two, one]),
+            (vec![0, 1, 0], names(["192.0.2.1", "192.0.2.2"]))
+        );
+        assert_eq!(
+            places(&mut senders, &[two, one, two]),
+            (vec![0, 1, 0], names(["192.0.2.2", "192.0.2.1"]))
+        );
     }
 }
