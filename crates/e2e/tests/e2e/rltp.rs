@@ -75,6 +75,24 @@ fn compressed() {
     relayed(&receiver(""), |port| sender(port, "rltp(compress(yes))"));
 }
 
+/// Bytes on the way for the same messages.
+fn bytes_carried(options: &str) -> u64 {
+    let (here, there) = (Lab::new(), Lab::new());
+    let mut to = Penstock::start(&there, &receiver(""));
+    let proxy = Proxy::to(there.port("rltp"));
+    let mut from = Penstock::start(&here, &sender(proxy.port(), options));
+    const COUNT: usize = 20_000;
+    feed(&here, 1, COUNT);
+    assert_settled(&mut to, &mut from, COUNT);
+    proxy.bytes()
+}
+
+#[test]
+fn compressed_it_is_less_than_a_fifth_of_the_bytes() {
+    let (plain, packed) = (bytes_carried(""), bytes_carried("rltp(compress(yes))"));
+    assert!(packed * 5 < plain, "{packed} bytes of {plain}");
+}
+
 #[test]
 fn encrypted_and_compressed_in_the_new_format_on_several_connections() {
     let to = receiver(&block_of("server")).replace("network(", "syslog(");

@@ -57,10 +57,13 @@ impl Spread {
 
 impl Format for Spread {
     fn format(&self, batch: &mut Batch, selection: &[u32], scratch: &mut Scratch, out: &mut Outbox) {
+        if let [only] = self.lanes.as_slice() {
+            return only.format(batch, selection, scratch, out);
+        }
         let contexts = &batch.contexts;
         let mut places = contexts.iter().map(|context| self.lane(Some(context)));
         let first = places.next().unwrap_or_default();
-        if self.lanes.len() == 1 || places.all(|place| place == first) {
+        if places.all(|place| place == first) {
             if let Some(lane) = self.lanes.get(first) {
                 lane.format(batch, selection, scratch, out);
             }
