@@ -69,6 +69,7 @@ impl Program {
             reloaded_well: AtomicU64::new(now),
         };
         program.apply_log_level(globals);
+        apply_statistics(globals);
         program
     }
 
@@ -118,6 +119,7 @@ impl Program {
         let old = std::mem::replace(&mut *self.running.write(), Arc::clone(&fresh));
         self.history.replaced(&old.view, &fresh.view);
         self.apply_log_level(&globals);
+        apply_statistics(&globals);
         Ok(())
     }
 
@@ -171,4 +173,16 @@ impl Running {
             },
         }
     }
+}
+
+/// stats(level() max-dynamics()), or the options of old that say the same.
+fn apply_statistics(globals: &Settings) {
+    let block = globals.block("stats");
+    let number = |name: &str, old: &str| {
+        let given = block.filter(|stats| stats.is_set(name)).and_then(|stats| stats.int(name));
+        given.or(globals.int(old).filter(|_| globals.is_set(old)))
+    };
+    let level = number("level", "stats-level").and_then(|n| u8::try_from(n).ok()).unwrap_or(0);
+    let max = number("max-dynamics", "stats-max-dynamics").and_then(|n| usize::try_from(n).ok());
+    parsers::metrics_probe::configure(level, max);
 }

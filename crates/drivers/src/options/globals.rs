@@ -272,6 +272,16 @@ static PROGRAM: Group = Group {
             Preset::Text("default"),
             "How much the program says of itself.",
         ),
+        Opt::new("stats", Kind::Block(&[&COUNTERS]), Preset::None, "What is counted."),
+        Opt::new("stats-level", Kind::Int { min: 0, max: 4 }, Preset::None, "As `stats(level())`.")
+            .obsolete("write `stats(level())`"),
+        Opt::new(
+            "stats-max-dynamics",
+            Kind::Int { min: 0, max: INT_MAX },
+            Preset::None,
+            "As `stats(max-dynamics())`.",
+        )
+        .obsolete("write `stats(max-dynamics())`"),
         Opt::new(
             "use-uniqid",
             Kind::Bool,
@@ -282,15 +292,34 @@ static PROGRAM: Group = Group {
     ],
 };
 
+static COUNTERS: Group = Group {
+    name: "statistics",
+    options: &[
+        Opt::new(
+            "level",
+            Kind::Int { min: 0, max: 4 },
+            Preset::Int(0),
+            "The highest `level()` of a `metrics-probe()` that counts. Every other counter is always kept.",
+        ),
+        Opt::new(
+            "max-dynamics",
+            Kind::Int { min: 0, max: INT_MAX },
+            Preset::Described("100000"),
+            "How many counters `metrics-probe()` may make. Messages for further ones are not counted; that is said once.",
+        ),
+        Opt::no_effect("freq", STATS),
+        Opt::no_effect("lifetime", STATS),
+        Opt::no_effect("syslog-stats", STATS),
+        Opt::no_effect("healthcheck-freq", STATS),
+    ],
+};
+
 /// What syslog-ng accepts and penstock has no use for.
 static GONE: Group = Group {
     name: "without effect",
     options: &[
-        Opt::no_effect("stats", STATS),
         Opt::no_effect("stats-freq", STATS),
-        Opt::no_effect("stats-level", STATS),
         Opt::no_effect("stats-lifetime", STATS),
-        Opt::no_effect("stats-max-dynamics", STATS),
         Opt::no_effect(
             "threaded",
             "the program always uses its worker threads; `--worker-threads` says how many",
