@@ -10,6 +10,7 @@ pub mod correlation;
 pub mod csv;
 pub mod date;
 pub mod db;
+pub mod event_format;
 mod found;
 pub mod geoip2;
 pub mod group_lines;
@@ -49,6 +50,8 @@ pub const ALL: &[(&Component, BuildParser)] = &[
     (&csv::CSV_PARSER, csv::build),
     (&date::DATE_PARSER, date::build),
     (&db::DB_PARSER, db::build),
+    (&event_format::CEF_PARSER, event_format::build_cef),
+    (&event_format::LEEF_PARSER, event_format::build_leef),
     (&group_lines::GROUP_LINES, group_lines::build),
     (&grouping_by::GROUPING_BY, grouping_by::build),
     (&geoip2::GEOIP2, geoip2::build),

@@ -31,7 +31,7 @@ pub const COSTS: &[Cost] = &[
     ),
     cost(
         "db-parser",
-        "The text is looked at once, whatever the number of rules: 10,000 cost about what 10 do. Rules without a context run on all cores.",
+        "The text is looked at once, whatever the number of rules: 10,000 cost about what 10 do. One connection is worked on by all cores; contexts see its messages in order.",
         "patterndb-10000",
     ),
     cost(
