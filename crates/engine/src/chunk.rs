@@ -76,6 +76,36 @@ impl Chunk {
         self.sent = 0;
     }
 
+    /// Messages that were dealt with, of all that it was made with.
+    pub fn done(&self) -> usize {
+        self.done
+    }
+
+    /// Bytes not yet written, however many writes they take.
+    pub fn bytes_left(&self) -> usize {
+        self.bytes.len() - self.written
+    }
+
+    /// Takes back that more than the first `done` messages were dealt with.
+    pub fn restart(&mut self, done: usize) {
+        self.done = done.min(self.ends.len());
+        self.written = self.end_of(self.done);
+        self.sent = 0;
+    }
+
+    /// Some of all its messages, as a chunk of their own without tickets.
+    pub fn copy(&self, from: usize, to: usize) -> Chunk {
+        let (begin, ends) = (self.end_of(from), self.ends.get(from..to).unwrap_or_default());
+        let bytes = self.bytes.get(begin..self.end_of(from + ends.len())).unwrap_or_default();
+        Chunk {
+            bytes: bytes.to_vec(),
+            ends: ends.iter().map(|end| end - begin as u32).collect(),
+            flow_control: self.flow_control,
+            write_max: self.write_max,
+            ..Chunk::default()
+        }
+    }
+
     /// Messages that were sent and are not acknowledged.
     pub fn sent(&self) -> usize {
         self.sent
@@ -209,6 +239,17 @@ mod tests {
         assert_eq!(c.iter().collect::<Vec<_>>(), [b"bb"]);
         assert_eq!(rest.iter().collect::<Vec<_>>(), [&b"ccc"[..], b"d"]);
         assert_eq!((c.pending(), rest.pending()), (&b"bb"[..], &b"cccd"[..]));
+    }
+
+    #[test]
+    fn parts_are_copied_and_taken_back() {
+        let mut c = chunk(&["a", "bb", "ccc", "d"]);
+        c.advance(4);
+        assert_eq!((c.done(), c.bytes_left()), (2, 3));
+        assert_eq!(c.copy(1, 3).iter().collect::<Vec<_>>(), [&b"bb"[..], b"ccc"]);
+        assert!(c.copy(3, 9).is_empty() && c.copy(9, 9).is_empty());
+        c.restart(1);
+        assert_eq!((c.messages(), c.pending()), (3, &b"bbcccd"[..]));
     }
 
     #[test]

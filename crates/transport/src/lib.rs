@@ -10,6 +10,7 @@ mod reuseport;
 mod room;
 mod socket;
 mod spoof;
+mod unsent;
 
 pub use names::{local_host_name, service_port};
 pub use options::SocketOptions;
@@ -20,3 +21,4 @@ pub use socket::{
     bind_udp, bind_unix_datagram, connect_tcp, connect_udp, listen_tcp, listen_unix, resolve_target,
 };
 pub use spoof::{Spoofer, may_spoof};
+pub use unsent::unacknowledged;

@@ -1,21 +1,25 @@
 //! A connected stream, TCP or unix: connects by itself, keeps its place in what it writes, and begins a message anew on a new connection.
+//! Over TCP, messages that the peer's kernel has not acknowledged are sent again when a connection breaks.
 
 mod connection;
 mod failback;
+mod kept;
 mod secure;
+mod unreachable;
 
 use super::finish::finish;
 use super::single::Place;
 use super::target::{Address, Connect, Next, Route, local_name};
 use connection::{Connection, Input};
-use engine::ledger::DestinationCounters;
 use engine::{Chunk, Progress, Sink, Status};
 pub use failback::{Failback, Probing};
+use kept::Kept;
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tls::{Connector, Session};
+pub use unreachable::Unreachable;
 
 /// An attempt to connect that takes longer has failed.
 const CONNECT_MAX: Duration = Duration::from_secs(30);
@@ -59,34 +63,9 @@ pub struct StreamSink {
     inside: bool,
     /// The connection such a message was begun on is gone.
     rewind: bool,
+    kept: Kept,
     unreachable: Unreachable,
     connected_before: bool,
-}
-
-/// The note in the ledger that a destination cannot be reached, taken back when it is dropped.
-pub struct Unreachable {
-    counters: Arc<DestinationCounters>,
-    is: bool,
-}
-
-impl Unreachable {
-    pub fn new(counters: &Arc<DestinationCounters>) -> Unreachable {
-        Unreachable { counters: Arc::clone(counters), is: false }
-    }
-
-    pub fn set(&mut self, is: bool) {
-        match (std::mem::replace(&mut self.is, is), is) {
-            (false, true) => self.counters.unreachable.add(1),
-            (true, false) => self.counters.unreachable.sub(1),
-            _ => {}
-        }
-    }
-}
-
-impl Drop for Unreachable {
-    fn drop(&mut self) {
-        self.set(false);
-    }
 }
 
 impl StreamSink {
@@ -103,6 +82,7 @@ impl StreamSink {
             leaving: false,
             inside: false,
             rewind: false,
+            kept: Kept::default(),
             connected_before: false,
         }
     }
@@ -196,7 +176,12 @@ impl StreamSink {
             Some(error) => oplog::error(reason, &[("fd", &fd), ("error", error)]),
             None => oplog::notice(reason, &[("fd", &fd)]),
         }
-        oplog::error("Connection broken", &[("time_reopen", &wait)]);
+        let left = if connection.keeps { connection.unacknowledged() } else { 0 };
+        let again = self.kept.broke(left, &self.place);
+        match again {
+            0 => oplog::error("Connection broken", &[("time_reopen", &wait)]),
+            _ => oplog::error("Connection broken", &[("time_reopen", &wait), ("sent_again", &again)]),
+        }
         connection.close();
         self.rewind = true;
         self.inside = false;
@@ -207,12 +192,42 @@ impl StreamSink {
     /// Ends a connection on purpose, between two messages.
     fn leave(&mut self) {
         self.leaving = false;
-        if let State::Open(connection) | State::Connecting(connection, _) =
-            std::mem::replace(&mut self.state, State::Idle)
-        {
-            connection.close();
+        match std::mem::replace(&mut self.state, State::Idle) {
+            State::Open(connection) => {
+                connection.close();
+                self.kept.left(&self.place);
+            }
+            State::Connecting(connection, _) => connection.close(),
+            State::Idle | State::Waiting(_) => {}
         }
         self.route.go_back();
+    }
+
+    /// Counts as delivered what the peer's kernel has acknowledged.
+    fn settle(&mut self) {
+        if let State::Open(connection) = &self.state
+            && connection.keeps
+            && !self.kept.is_empty()
+        {
+            self.kept.acknowledged(connection.unacknowledged(), &self.place);
+        }
+    }
+
+    /// Sends what a broken connection has not brought to its peer.
+    fn resend(&mut self) -> io::Result<Sent> {
+        while let Some(chunk) = self.kept.again() {
+            let State::Open(connection) = &mut self.state else { return Ok(Sent::NotOpen) };
+            let bytes = chunk.pending();
+            match if bytes.is_empty() { Ok(0) } else { connection.send(bytes) } {
+                Ok(n) => self.kept.wrote_again(n),
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => {
+                    self.inside = connection.holds() || !chunk.rest().is_empty();
+                    return Err(e);
+                }
+            }
+        }
+        Ok(Sent::All)
     }
 
     /// Notices what the peer did.
@@ -256,8 +271,19 @@ impl StreamSink {
     /// Writes one chunk as far as it goes.
     fn send(&mut self, chunk: &mut Chunk, progress: &mut Progress<'_>) -> io::Result<Sent> {
         let State::Open(connection) = &mut self.state else { return Ok(Sent::NotOpen) };
+        let (keeps, kept, place) = (connection.keeps, &mut self.kept, &self.place);
+        if keeps {
+            kept.begin(chunk, place);
+        }
+        let mut wrote = |bytes, messages| match keeps {
+            true => {
+                kept.wrote(bytes, messages, place);
+                progress.delivered(0, bytes);
+            }
+            false => progress.delivered(messages, bytes),
+        };
         // Messages without a byte are done by being looked at.
-        progress.delivered(chunk.advance(0), 0);
+        wrote(0, chunk.advance(0));
         loop {
             let to_border = self.leaving && !connection.holds();
             let bytes = if to_border { chunk.rest() } else { chunk.pending() };
@@ -266,10 +292,7 @@ impl StreamSink {
                 return Ok(if to_border { Sent::Border } else { Sent::All });
             }
             match connection.send(bytes) {
-                Ok(n) => {
-                    let done = chunk.advance(n);
-                    progress.delivered(done, n);
-                }
+                Ok(n) => wrote(n, chunk.advance(n)),
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) => {
                     self.inside = connection.holds() || !chunk.rest().is_empty();
@@ -290,17 +313,32 @@ enum Sent {
 impl Sink for StreamSink {
     fn write(&mut self, chunks: &mut VecDeque<Chunk>, progress: &mut Progress<'_>) -> Status {
         let now = Instant::now();
+        self.kept.recycle(progress);
         loop {
             self.advance(now);
-            let Some(chunk) = chunks.front_mut() else { return Status::Done };
             if std::mem::take(&mut self.rewind) {
-                chunk.rewind();
+                self.kept.rewind(chunks, &self.place);
+                if let Some(chunk) = chunks.front_mut() {
+                    chunk.rewind();
+                }
                 self.inside = false;
             }
-            match self.send(chunk, progress) {
+            let sent = match (self.resend(), chunks.front_mut()) {
+                (Ok(Sent::All), Some(chunk)) => self.send(chunk, progress),
+                (Ok(Sent::All), None) => return Status::Done,
+                (other, _) => other,
+            };
+            if self.kept.is_much() {
+                self.settle();
+                self.kept.recycle(progress);
+            }
+            match sent {
                 Ok(Sent::All) => {
                     if let Some(chunk) = chunks.pop_front() {
-                        progress.finished(chunk);
+                        match &self.state {
+                            State::Open(connection) if connection.keeps => self.kept.keep(chunk),
+                            _ => progress.finished(chunk),
+                        }
                     }
                 }
                 Ok(Sent::Border) => self.leave(),
@@ -323,9 +361,18 @@ impl Sink for StreamSink {
             self.leave();
         }
         self.advance(now);
+        self.settle();
+        // The queue may be empty, and nobody else would send it.
+        match self.resend() {
+            Err(e) if e.kind() != ErrorKind::WouldBlock => {
+                self.broke("I/O error occurred while writing", Some(&e), now);
+            }
+            _ => {}
+        }
     }
 
     fn tick(&mut self, now: Instant) {
+        self.settle();
         self.probe(now);
         if self.leaving && !self.inside {
             self.leave();
@@ -347,8 +394,18 @@ impl Sink for StreamSink {
     }
 
     fn close(&mut self) {
+        self.settle();
         if let State::Open(connection) = std::mem::replace(&mut self.state, State::Idle) {
             connection.close();
+            self.kept.left(&self.place);
+        }
+        let lost = self.kept.give_up(&self.place);
+        if lost > 0 {
+            let fields: [oplog::Field<'_>; 1] = [("messages", &lost)];
+            oplog::error(
+                "The peer has not got the last messages, and there is no connection to send them again",
+                &fields,
+            );
         }
         self.unreachable.set(false);
     }

@@ -246,12 +246,12 @@ mod tests {
     fn what_servers_refuse() {
         let mut session = opened(9);
         session.send(&chunk(&["a", "b"]));
-        let heard = hear(&mut session, b"2 rsp 6 200 OK\n3 rsp 10 500 no room\n").expect("good");
+        let heard = hear(&mut session, b"2 rsp 6 200 OK\n3 rsp 11 500 no room\n").expect("good");
         assert_eq!((heard.acknowledged, heard.refused.as_deref()), (1, Some("500 no room")));
         let mut session = RelpSession::new(9);
         assert!(hear(&mut session, b"1 rsp 8 500 busy\n").is_err_and(|e| e.contains("500 busy")));
         let mut session = RelpSession::new(9);
-        let strange = b"1 rsp 37 200 OK\nrelp_version=0\ncommands=other\n";
+        let strange = b"1 rsp 36 200 OK\nrelp_version=0\ncommands=other\n";
         assert!(hear(&mut session, strange).is_err_and(|e| e.contains("syslog")));
         assert!(hear(&mut RelpSession::new(9), b"220 mail.example.com ESMTP\n").is_err());
         assert!(hear(&mut opened(9), b"2 syslog 1 x\n").is_err());

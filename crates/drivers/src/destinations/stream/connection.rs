@@ -7,7 +7,7 @@ use engine::WorkerHandle;
 use mio::Interest;
 use mio::unix::SourceFd;
 use rustix::net::{RecvFlags, SendFlags};
-use socket2::Socket;
+use socket2::{Domain, Socket};
 use std::io::{self, ErrorKind};
 use std::net::Shutdown;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
@@ -21,6 +21,8 @@ pub struct Connection {
     pub socket: Socket,
     home: WorkerHandle,
     secure: Option<Box<Secure>>,
+    /// What the peer's kernel has is known: over TCP.
+    pub keeps: bool,
 }
 
 pub enum Input {
@@ -39,7 +41,8 @@ impl Connection {
             Interest::READABLE | Interest::WRITABLE,
         )?;
         let secure = session.map(|session| Box::new(Secure::new(session)));
-        Ok(Connection { socket, home: place.home.clone(), secure })
+        let keeps = socket.domain().is_ok_and(|domain| domain != Domain::UNIX);
+        Ok(Connection { socket, home: place.home.clone(), secure, keeps })
     }
 
     pub fn fd(&self) -> RawFd {
@@ -84,6 +87,11 @@ impl Connection {
             0 => Err(ErrorKind::WriteZero.into()),
             n => Ok(n),
         }
+    }
+
+    /// Bytes that the peer's kernel has not acknowledged; of an encrypted connection somewhat more than of its messages.
+    pub fn unacknowledged(&self) -> usize {
+        transport::unacknowledged(&self.socket).unwrap_or(usize::MAX)
     }
 
     /// Reads what the peer sent and forgets it.

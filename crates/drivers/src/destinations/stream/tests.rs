@@ -4,7 +4,8 @@ use super::*;
 use crate::destinations::single::MakeSink;
 use crate::destinations::target::Lookup;
 use crate::destinations::testing::{Rig, chunk, expect, numbered, wait_until};
-use std::io::{Read, Write};
+use engine::ledger::DestinationCounters;
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixListener;
 
@@ -67,6 +68,39 @@ fn messages_wait_for_a_peer_that_comes_late() {
     expect(&mut accept(&listener), &numbered(0, 100));
     wait_until("delivery", || rig.counters().delivered.value() == 100);
     wait_until("the note that it is reachable", || rig.counters().unreachable.value() == 0);
+    rig.wait_balanced();
+}
+
+#[test]
+fn what_the_peers_kernel_has_not_acknowledged_is_sent_again() {
+    let (listener, port) = listen();
+    // The window of a connection is what its listener says.
+    socket2::SockRef::from(&listener).set_recv_buffer_size(8192).expect("option");
+    let rig = Rig::new(make(&["127.0.0.1"], port, options()));
+    let line = |n: usize| format!("message {n} {}\n", "x".repeat(100));
+    let lines: Vec<String> = (0..10_000).map(line).collect();
+    for piece in lines.chunks(500) {
+        rig.send(piece);
+    }
+    let peer = accept(&listener);
+    wait_until("the kernel to have taken much", || rig.counters().delivered_bytes.value() > 400_000);
+    assert!(rig.counters().delivered.value() < 2000, "the peer has not got it");
+    rig.wait_balanced();
+    drop(peer);
+    let peer = BufReader::new(accept(&listener));
+    let mut number = None;
+    for text in peer.lines() {
+        let text = text.expect("read");
+        let seen: usize = text.split(' ').nth(1).and_then(|n| n.parse().ok()).expect("a whole message");
+        let expected = number.map_or(seen, |last: usize| last + 1);
+        assert!(seen == expected && (number.is_some() || seen < 2000), "{seen} after {number:?}");
+        number = Some(seen);
+        if seen == lines.len() - 1 {
+            break;
+        }
+    }
+    wait_until("delivery", || rig.counters().delivered.value() == lines.len() as u64);
+    wait_until("nothing to wait", || rig.counters().waiting.value() == 0);
     rig.wait_balanced();
 }
 

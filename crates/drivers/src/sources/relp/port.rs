@@ -283,8 +283,13 @@ impl Port for RelpPort {
 
     fn closed(&mut self, cx: &mut PortContext) {
         if let Some(mut input) = self.input.take() {
-            input.unwatch(cx.handle.registry());
-            self.answers.leave(input, std::mem::take(&mut self.out));
+            match self.phase {
+                Phase::Closed => input.deregister(cx.handle.registry()),
+                _ => {
+                    input.unwatch(cx.handle.registry());
+                    self.answers.leave(input, std::mem::take(&mut self.out));
+                }
+            }
         }
         self.feed.source.counters.connections.sub(1);
         let Described { fd, client, local } = &self.described;

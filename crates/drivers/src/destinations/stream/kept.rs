@@ -1,0 +1,194 @@
+//! What the kernel has taken for a TCP peer and the peer's kernel has not acknowledged: kept, and sent again when the connection breaks.
+//!
+//! Such messages have left the queue of the outlet, so that nobody waits for them, and their sources got their credit back. They count
+//! as waiting until they are acknowledged, and then as delivered. What is kept is bounded by the kernel's send buffer.
+
+use crate::destinations::single::Place;
+use engine::ledger::Reason;
+use engine::{Chunk, Progress};
+use std::collections::VecDeque;
+
+/// With less than this nobody asks the kernel after each write: once a second is enough.
+const LOOK_BYTES: u64 = 128 * 1024;
+const LOOK_CHUNKS: usize = 8;
+/// Buffers of acknowledged chunks that lie ready for the next worker that comes.
+const SPARE_MAX: usize = 4;
+
+struct Sent {
+    chunk: Chunk,
+    /// Where it ends in all that was written to this connection.
+    end: u64,
+}
+
+#[derive(Default)]
+pub struct Kept {
+    sent: VecDeque<Sent>,
+    /// Bytes written to this connection.
+    written: u64,
+    /// Of these, the ones of the chunk that is being written.
+    open: u64,
+    /// The messages of that chunk that came before this connection, and those that are whole on it.
+    before: usize,
+    whole: usize,
+    /// To be sent before anything else.
+    again: VecDeque<Chunk>,
+    /// The connection broke: bytes of the chunk that was being written which the peer has.
+    cut: Option<u64>,
+    spare: Vec<Chunk>,
+}
+
+impl Kept {
+    /// Whether a look at the kernel's queue is due with so much under way.
+    pub fn is_much(&self) -> bool {
+        self.sent.len() >= LOOK_CHUNKS
+            || self.sent.front().is_some_and(|first| self.written.saturating_sub(first.end) >= LOOK_BYTES)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.sent.is_empty() && self.again.is_empty()
+    }
+
+    /// The chunk at the front of the queue is about to be written.
+    pub fn begin(&mut self, chunk: &Chunk, place: &Place) {
+        if chunk.done() != self.before + self.whole {
+            // Another one than before: of what was whole of that one nothing more is known.
+            deliver(place, std::mem::take(&mut self.whole));
+            self.before = chunk.done();
+            self.open = 0;
+        }
+    }
+
+    /// `bytes` more of that chunk were written, and `messages` are whole by that.
+    pub fn wrote(&mut self, bytes: usize, messages: usize, place: &Place) {
+        self.written += bytes as u64;
+        self.open += bytes as u64;
+        self.whole += messages;
+        place.counters.waiting.add(messages);
+    }
+
+    /// All of that chunk was written.
+    pub fn keep(&mut self, mut chunk: Chunk) {
+        chunk.tickets.clear();
+        chunk.restart(self.before);
+        self.sent.push_back(Sent { chunk, end: self.written });
+        (self.open, self.before, self.whole) = (0, 0, 0);
+    }
+
+    /// The chunk to be sent again next.
+    pub fn again(&mut self) -> Option<&mut Chunk> {
+        self.again.front_mut()
+    }
+
+    /// `bytes` more of it were written; its messages count as waiting already.
+    pub fn wrote_again(&mut self, bytes: usize) {
+        self.written += bytes as u64;
+        let Some(chunk) = self.again.front_mut() else { return };
+        chunk.advance(bytes);
+        if chunk.is_empty()
+            && let Some(mut chunk) = self.again.pop_front()
+        {
+            chunk.restart(0);
+            self.sent.push_back(Sent { chunk, end: self.written });
+        }
+    }
+
+    /// The peer has all but the last `left` bytes.
+    pub fn acknowledged(&mut self, left: usize, place: &Place) {
+        let acknowledged = self.written.saturating_sub(left as u64);
+        while let Some(first) = self.sent.front_mut() {
+            let missing = first.end.saturating_sub(acknowledged);
+            let size = first.chunk.bytes_left();
+            deliver(place, first.chunk.advance(size.saturating_sub(missing as usize)));
+            if missing > 0 {
+                return;
+            }
+            let Some(Sent { mut chunk, .. }) = self.sent.pop_front() else { return };
+            if self.spare.len() < SPARE_MAX {
+                chunk.clear();
+                self.spare.push(chunk);
+            }
+        }
+    }
+
+    /// Gives buffers back.
+    pub fn recycle(&mut self, progress: &mut Progress<'_>) {
+        for chunk in self.spare.drain(..) {
+            progress.finished(chunk);
+        }
+    }
+
+    /// The connection broke with `left` bytes not acknowledged: everything behind the last message border before them is sent again.
+    /// Returns how many messages that is, without those of the chunk in the queue.
+    pub fn broke(&mut self, left: usize, place: &Place) -> usize {
+        self.acknowledged(left, place);
+        let open = self.open;
+        self.cut = Some(open.saturating_sub(left as u64));
+        // One that was being sent again comes after those that were.
+        if let Some(chunk) = self.again.front_mut() {
+            let written = chunk.bytes.len() - chunk.bytes_left();
+            chunk.restart(0);
+            deliver(place, chunk.advance(written.saturating_sub(left)));
+            *chunk = chunk.split(0);
+            if chunk.is_empty() {
+                self.again.pop_front();
+            }
+        }
+        for Sent { mut chunk, .. } in self.sent.drain(..).rev() {
+            self.again.push_front(chunk.split(0));
+        }
+        (self.written, self.open) = (0, 0);
+        self.again.iter().map(Chunk::messages).sum()
+    }
+
+    /// After a break, with the queue at hand: what the peer has not of the chunk that was being written goes before the rest of it.
+    pub fn rewind(&mut self, chunks: &mut VecDeque<Chunk>, place: &Place) {
+        let Some(acknowledged) = self.cut.take() else { return };
+        let done = self.before + self.whole;
+        let found = chunks.iter_mut().find(|chunk| chunk.done() == done);
+        let whole = std::mem::take(&mut self.whole);
+        let before = std::mem::take(&mut self.before);
+        let Some(chunk) = found else {
+            deliver(place, whole);
+            return;
+        };
+        chunk.rewind();
+        if whole > 0 {
+            let mut again = chunk.copy(before, done);
+            deliver(place, again.advance(acknowledged as usize));
+            if !again.is_empty() {
+                self.again.push_back(again.split(0));
+            }
+        }
+        self.before = done;
+    }
+
+    /// The connection ends in order: the kernel goes on with what it has.
+    pub fn left(&mut self, place: &Place) {
+        let mut sent = self.sent.drain(..).map(|sent| sent.chunk.messages()).sum::<usize>();
+        if let Some(chunk) = self.again.front_mut() {
+            sent += chunk.done();
+            *chunk = chunk.split(0);
+        }
+        deliver(place, sent + std::mem::take(&mut self.whole));
+        (self.written, self.open, self.before) = (0, 0, 0);
+    }
+
+    /// There will be no connection any more. Returns how many messages are lost with it.
+    pub fn give_up(&mut self, place: &Place) -> usize {
+        let lost = self.again.drain(..).map(|chunk| chunk.messages()).sum::<usize>();
+        let lost = lost + if self.cut.take().is_some() { std::mem::take(&mut self.whole) } else { 0 };
+        place.counters.waiting.sub(lost);
+        place.counters.dropped.add(Reason::Abandoned, lost);
+        lost
+    }
+}
+
+fn deliver(place: &Place, messages: usize) {
+    if messages > 0 {
+        place.counters.waiting.sub(messages);
+        place.counters.delivered.add(messages);
+    }
+}
+
+#[cfg(test)]
+mod tests;
