@@ -3,9 +3,9 @@
 //! `UPDATE_GOLDEN=1` writes what penstock made, `UPDATE_GOLDEN=peer` what the distribution's syslog-ng made; review the change as text.
 //! `GOLDEN=text` runs only cases whose name contains the text.
 
-mod case;
-mod differences;
-mod run;
+pub mod case;
+pub mod differences;
+pub mod run;
 
 use case::Case;
 use run::Receiver;
@@ -68,7 +68,7 @@ fn differences_name_cases() {
 }
 
 /// Runs all cases, then fails with everything that is wrong.
-fn every(cases: Vec<Case>, check: impl Fn(&Case) -> Result<(), String> + Sync) {
+pub fn every(cases: Vec<Case>, check: impl Fn(&Case) -> Result<(), String> + Sync) {
     assert!(!cases.is_empty() || std::env::var_os("GOLDEN").is_some(), "no golden cases");
     let next = AtomicUsize::new(0);
     let faults = Mutex::new(Vec::new());
@@ -95,7 +95,7 @@ fn every(cases: Vec<Case>, check: impl Fn(&Case) -> Result<(), String> + Sync) {
 }
 
 /// Line by line, so that the fault shows what differs.
-fn compare(expected: &str, made: &str) -> Result<(), String> {
+pub fn compare(expected: &str, made: &str) -> Result<(), String> {
     if expected == made {
         return Ok(());
     }

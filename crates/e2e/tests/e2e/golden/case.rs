@@ -3,6 +3,7 @@
 //! `#: send udp in` sends each line of the input to the port named `in` as a datagram; also `tcp` (the default, newline framing),
 //! `octets` and `unix-stream`. `#: send file NAME` writes them into a file of that name for a source that reads it; `the-end`
 //! stands in the last message that is waited for. `#: collect udp out` keeps what is sent to the port `out` as `out/out`. `#: only-penstock WHY` leaves the distribution's syslog-ng out. `#: env NAME VALUE` sets a variable.
+//! `#: mutants after "TEXT"` allows for what follows that text in a message to be changed, see `library.rs`.
 //! In the input, `\n`, `\r`, `\t`, `\\` and `\xHH` are escapes.
 
 use std::path::{Path, PathBuf};
@@ -30,6 +31,7 @@ pub struct Case {
     pub collect: Vec<(Transport, String)>,
     pub only_penstock: Option<String>,
     pub env: Vec<(String, String)>,
+    pub mutants_after: Option<String>,
     path: PathBuf,
 }
 
@@ -67,6 +69,7 @@ impl Case {
             collect: Vec::new(),
             only_penstock: None,
             env: Vec::new(),
+            mutants_after: None,
             path: path.to_owned(),
         };
         for directive in config.lines().filter_map(|line| line.strip_prefix("#: ")) {
@@ -76,6 +79,10 @@ impl Case {
     }
 
     fn directive(&mut self, text: &str) {
+        if let Some(after) = text.strip_prefix("mutants after ") {
+            self.mutants_after = Some(after.trim_matches('"').to_owned());
+            return;
+        }
         let words: Vec<&str> = text.split_whitespace().collect();
         match words.as_slice() {
             ["send", "file", name] => self.file = Some((*name).to_owned()),
@@ -100,6 +107,11 @@ impl Case {
             "unix-stream" => Transport::UnixStream,
             other => panic!("{}: no transport {other}", self.name),
         }
+    }
+
+    /// The same with other messages.
+    pub fn with_messages(self, messages: Vec<Vec<u8>>) -> Case {
+        Case { messages, ..self }
     }
 
     /// The same with a configuration library of the user's own.
