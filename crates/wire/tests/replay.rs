@@ -34,6 +34,11 @@ fn rfc5424() {
 }
 
 #[test]
+fn proxy() {
+    replay("proxy", invariants::proxy);
+}
+
+#[test]
 fn relp() {
     replay("relp", invariants::relp);
 }

@@ -196,13 +196,11 @@ fn framing(protocol: bool, udp: bool, word: &str) -> Framing {
 
 fn transport_name(protocol: bool, word: &str, udp: bool, secure: bool) -> &'static str {
     match (protocol, udp) {
-        _ if word == "rltp" => {
-            if secure {
-                "rltp+tls"
-            } else {
-                "rltp"
-            }
-        }
+        _ if word == "rltp" && secure => "rltp+tls",
+        _ if word == "rltp" => "rltp",
+        (false, _) if word == "proxied-tcp" => "rfc3164+proxied-tcp",
+        (false, _) if word == "proxied-tls" => "rfc3164+proxied-tls",
+        (false, _) if word == "proxied-tls-passthrough" => "rfc3164+proxied-tls-passthrough",
         (true, false) if secure => "rfc5425",
         (false, false) if secure => "rfc3164+tls",
         (true, true) => "rfc5426",

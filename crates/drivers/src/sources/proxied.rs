@@ -3,9 +3,11 @@
 //!
 //! Whoever may connect may also claim any address: the port has to be open to the balancer only.
 
+mod begun;
+
 use super::listener::{Joined, Place, Protocol, inet_name};
 use super::secure::SecurePort;
-use engine::reader::Input;
+use begun::Begun;
 use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
 use mio::unix::SourceFd;
@@ -365,71 +367,9 @@ impl Port for ProxiedPort {
     }
 }
 
-/// A stream of which the beginning has been read already.
-struct Begun {
-    received: Vec<u8>,
-    input: Box<dyn Input>,
-    /// What follows has not been asked for yet, and its readiness may have been announced already.
-    unasked: bool,
-}
-
-impl Input for Begun {
-    fn read(&mut self, into: &mut Vec<u8>, max: usize) -> io::Result<usize> {
-        if self.received.is_empty() {
-            self.unasked = false;
-            return self.input.read(into, max);
-        }
-        let received = std::mem::take(&mut self.received);
-        into.extend_from_slice(&received);
-        Ok(received.len())
-    }
-
-    fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.input.send(bytes)
-    }
-
-    fn always_ready(&self) -> bool {
-        self.unasked || self.input.always_ready()
-    }
-
-    fn deregister(&mut self, registry: &Registry) {
-        self.input.deregister(registry);
-    }
-
-    fn unwatch(&mut self, registry: &Registry) {
-        self.input.unwatch(registry);
-    }
-
-    fn at_end(&mut self) -> bool {
-        self.input.at_end()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    struct Silent;
-
-    impl Input for Silent {
-        fn read(&mut self, _: &mut Vec<u8>, _: usize) -> io::Result<usize> {
-            Err(ErrorKind::WouldBlock.into())
-        }
-
-        fn deregister(&mut self, _: &Registry) {}
-    }
-
-    #[test]
-    fn what_was_read_comes_first() {
-        let mut begun = Begun { received: b"<13>a\n".to_vec(), input: Box::new(Silent), unasked: true };
-        let mut into = b"x".to_vec();
-        assert!(begun.always_ready());
-        assert_eq!(begun.read(&mut into, 10).expect("bytes"), 6);
-        assert_eq!(into, b"x<13>a\n");
-        assert!(begun.always_ready(), "more may have been announced before");
-        assert_eq!(begun.read(&mut into, 10).expect_err("nothing").kind(), ErrorKind::WouldBlock);
-        assert!(!begun.always_ready());
-    }
 
     #[test]
     fn transports() {

@@ -20,6 +20,8 @@ use tls::{Received, Session};
 const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
 /// Handshakes a worker goes on with in one round. Each may cost a millisecond of signing, and the others' messages wait behind it.
 const HANDSHAKES_PER_ROUND: u32 = 4;
+/// Handshakes a worker has under way at once; whoever comes then is refused. Each holds some memory for a peer nobody knows yet.
+const HANDSHAKES_MAX: usize = 1000;
 /// Reads of one handshake in a turn.
 const HANDSHAKE_READS: usize = 8;
 /// A record and what is around it: kept free in the slab, so that an unfinished one of the last read fits as well.
@@ -28,10 +30,31 @@ const RECORD_BYTES: usize = 17 * 1024;
 const SENT_BYTES: usize = 64 * 1024;
 
 thread_local! {
+    /// Handshakes of this worker that are under way.
+    static UNDER_WAY: Cell<usize> = const { Cell::new(0) };
     /// The worker's round, and the handshakes it went on with in it.
     static ROUND: Cell<(u64, u32)> = const { Cell::new((0, 0)) };
     /// Received bytes of the connection whose turn it is: one buffer a worker, not one a connection.
     static RECEIVED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// One of the handshakes under way, until it is dropped. Ports stay with their worker.
+struct Slot;
+
+impl Slot {
+    fn take() -> Option<Slot> {
+        let taken = UNDER_WAY.get();
+        (taken < HANDSHAKES_MAX).then(|| {
+            UNDER_WAY.set(taken + 1);
+            Slot
+        })
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        UNDER_WAY.set(UNDER_WAY.get().saturating_sub(1));
+    }
 }
 
 /// Whether another handshake may be gone on with in this round.
@@ -65,6 +88,7 @@ struct Handshake {
     context: Arc<Context>,
     until: Instant,
     failure: Option<String>,
+    _slot: Option<Slot>,
 }
 
 impl SecurePort {
@@ -87,14 +111,19 @@ impl SecurePort {
         let limit = place.accepted.idle_timeout.map_or(HANDSHAKE_MAX, |idle| idle.min(HANDSHAKE_MAX));
         let until = Instant::now() + limit;
         let acceptor = place.accepted.secure.as_ref().ok_or_else(|| "there is no certificate".to_owned());
-        let (session, failure) = match acceptor.and_then(|acceptor| acceptor.session()) {
+        let slot = Slot::take();
+        let begun = acceptor.and_then(|acceptor| match &slot {
+            Some(_) => acceptor.session(),
+            None => Err(format!("{HANDSHAKES_MAX} handshakes are under way on this worker already")),
+        });
+        let (session, failure) = match begun {
             Ok(mut session) => {
                 let failure = session.handshake(received).err();
                 (Some(session), failure)
             }
             Err(error) => (None, Some(error)),
         };
-        let handshake = Handshake { fd, session, place, context, until, failure };
+        let handshake = Handshake { fd, session, place, context, until, failure, _slot: slot };
         SecurePort { phase: Phase::Handshake(Box::new(handshake)), source, queued: false, hung_up: false }
     }
 

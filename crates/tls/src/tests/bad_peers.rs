@@ -234,7 +234,7 @@ fn bytes_that_are_no_handshake() {
     let mut session = Acceptor::load(&world.server()).expect("server").session().expect("session");
     said(session.handshake(&[21, 3, 3, 0, 2, 2, 40]).map(drop), "the peer says: no cipher suite in common");
     let flood: Vec<u8> = [21, 3, 3, 0, 2, 1, 90].repeat(40);
-    sent(&world, &flood, "the peer does not follow the protocol");
+    sent(&world, &flood, "the peer sends warning after warning");
 }
 
 #[test]

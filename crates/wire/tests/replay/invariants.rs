@@ -44,6 +44,29 @@ fn frames(options: FramerOptions, stream: &[u8], step: usize) -> Frames {
     (found, good, framer.take_truncated())
 }
 
+/// What a proxy sends ahead of a connection. Every piece of a header asks for more or is refused as the whole is, what follows it does not
+/// matter, and its length is within bounds.
+pub fn proxy(input: &[u8]) {
+    use wire::proxy::{V1_MAX, V2_MAX, parse};
+    let whole = parse(input);
+    for end in 0..input.len() {
+        match (parse(&input[..end]), &whole) {
+            (Ok(None), _) => {}
+            (Ok(Some(header)), Ok(Some(same))) => assert!(header == *same && header.len <= end),
+            (Err(_), Err(_)) => {}
+            (part, whole) => panic!("{part:?} of {end} bytes, {whole:?} of {}", input.len()),
+        }
+    }
+    match whole {
+        Ok(Some(header)) => {
+            assert!(header.len > 0 && header.len <= input.len() && header.len <= V1_MAX.max(V2_MAX));
+            assert_eq!(parse(&input[..header.len]), Ok(Some(header)));
+        }
+        Ok(None) => assert!(input.len() < V2_MAX),
+        Err(error) => assert!(!error.to_string().is_empty()),
+    }
+}
+
 /// The first two bytes choose the longest message and a cut; the rest is what a RELP peer sends. However it is cut, the frames are the
 /// same, and written again they are read as the same.
 pub fn relp(input: &[u8]) {

@@ -1,0 +1,125 @@
+//! A connection between its listener and the port that serves it: what it is served as, in the clear or encrypted, by the reader of
+//! messages or by a protocol.
+
+use super::{Accepted, register};
+use crate::sources::encoding::EncodedInput;
+use crate::sources::input::FdInput;
+use crate::sources::proxied;
+use crate::sources::secure::SecurePort;
+use engine::WorkerHandle;
+use engine::reader::{Described, Input, StreamOptions, StreamPort};
+use engine::source::Source;
+use engine::worker::{Port, PortContext};
+use mio::unix::SourceFd;
+use mio::{Interest, Token};
+use record::Context;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// A protocol that answers its peers: has a port of its own for each connection, over bytes that are in the clear.
+pub trait Protocol: Send + Sync {
+    fn port(&self, connection: Joined, cx: &PortContext, token: Token) -> Box<dyn Port>;
+
+    /// Something comes in the clear before TLS begins: the header of a proxy.
+    fn before_tls(&self) -> bool {
+        false
+    }
+}
+
+/// A connection that is about to be served.
+pub struct Joined {
+    /// Reads, and sends with [`Input::send`]; the descriptor is watched for both.
+    pub input: Box<dyn Input>,
+    pub source: Arc<Source>,
+    pub accepted: Arc<Accepted>,
+    pub context: Arc<Context>,
+    pub described: Described,
+    /// To be dropped when the connection is over.
+    pub seat: Seat,
+}
+
+/// One of `max-connections()`, free again when it is dropped.
+pub struct Seat(Arc<Accepted>);
+
+impl Seat {
+    pub(super) fn take(accepted: &Arc<Accepted>) -> Option<Seat> {
+        let taken = accepted.open.fetch_add(1, Ordering::Relaxed);
+        let seat = Seat(Arc::clone(accepted));
+        (taken < accepted.connections_max).then_some(seat)
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Who will serve a connection, and as what.
+pub struct Place {
+    pub(super) worker: WorkerHandle,
+    pub source: Arc<Source>,
+    pub accepted: Arc<Accepted>,
+    pub(super) seat: Seat,
+    pub described: Described,
+}
+
+impl Place {
+    pub(super) fn serve(self, fd: OwnedFd, context: Arc<Context>) {
+        let worker = self.worker.clone();
+        worker.add(move |token, cx| {
+            if self.accepted.secure.is_some() {
+                let registry = cx.handle.registry();
+                if self.accepted.protocol.as_ref().is_some_and(|protocol| protocol.before_tls()) {
+                    return proxied::before_tls(fd, self, context, registry, token);
+                }
+                return Ok(Box::new(SecurePort::new(fd, self, context, registry, token)?));
+            }
+            match self.accepted.protocol {
+                None => register(&fd.as_raw_fd(), cx.handle.registry(), token)?,
+                Some(_) => {
+                    let both = Interest::READABLE | Interest::WRITABLE;
+                    cx.handle.registry().register(&mut SourceFd(&fd.as_raw_fd()), token, both)?;
+                }
+            }
+            Ok(self.reader(Box::new(FdInput(fd)), context, cx, token))
+        });
+    }
+
+    /// The reader of its messages, over bytes that are in the clear.
+    pub fn reader(
+        self,
+        input: Box<dyn Input>,
+        context: Arc<Context>,
+        cx: &PortContext,
+        token: Token,
+    ) -> Box<dyn Port> {
+        let Place { source, accepted, seat, described, .. } = self;
+        let protocol = accepted.protocol.clone();
+        let joined = Joined { input, source, accepted, context, described, seat };
+        match protocol {
+            Some(protocol) => protocol.port(joined, cx, token),
+            None => joined.stream(cx, token),
+        }
+    }
+}
+
+impl Joined {
+    /// Reads messages, one after the other.
+    pub fn stream(self, cx: &PortContext, token: Token) -> Box<dyn Port> {
+        let Joined { mut input, source, accepted, context, described, seat } = self;
+        if let Some(encoding) = accepted.encoding {
+            input = Box::new(EncodedInput::new(input, encoding));
+        }
+        let options = StreamOptions {
+            framing: accepted.framing,
+            idle_timeout: accepted.idle_timeout,
+            window_messages: accepted.window_messages,
+            fetch_limit: accepted.fetch_limit,
+            described: Some(described),
+            on_close: Some(Box::new(move || drop(seat))),
+        };
+        Box::new(StreamPort::new(input, source, context, options, cx, token))
+    }
+}
