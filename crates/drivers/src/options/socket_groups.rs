@@ -122,6 +122,13 @@ pub static INET: Group = Group {
             Preset::Int(6),
             "Probes without an answer until the connection counts as broken; 0 leaves the system's.",
         ),
+        Opt::new(
+            "tcp-user-timeout",
+            Kind::Seconds { min: 0, max: 86_400 },
+            Preset::Int(0),
+            "Seconds for which what was sent may stay without an acknowledgement of the peer's kernel until the connection counts as \
+             broken; 0 leaves the system's, which is some fifteen minutes.",
+        ),
     ],
 };
 
@@ -185,6 +192,13 @@ pub static REMOTE: Group = Group {
             Preset::Described("chosen by the system"),
             "The port to send from.",
         ),
+    ],
+};
+
+/// Of destinations that may send datagrams.
+pub static SPOOF: Group = Group {
+    name: "in the name of senders",
+    options: &[
         Opt::new(
             "spoof-source",
             Kind::Bool,
@@ -222,6 +236,33 @@ pub static SERVERS: Group = Group {
         )
         .collects()
         .obsolete("write `failover(servers(\"...\"))`"),
+        Opt::new(
+            "load-balance",
+            Kind::Block(&[&LOAD_BALANCE]),
+            Preset::None,
+            "Send to several servers at once, each message to one of them: `load-balance(servers(\"b\" \"c\") key(\"${HOST}\"))`. The \
+             others stand in for a server that is away, until it answers again. Costs a look at each message, and with a key() its \
+             template.",
+        ),
+    ],
+};
+
+pub static LOAD_BALANCE: Group = Group {
+    name: "load-balance",
+    options: &[
+        Opt::new(
+            "servers",
+            Kind::TextList,
+            Preset::None,
+            "The servers beside the first one, on the same port. Collects.",
+        )
+        .collects(),
+        Opt::new(
+            "key",
+            Kind::Template,
+            Preset::Described("none: messages take turns"),
+            "Messages with the same key go to the same server, in their order, as long as it answers.",
+        ),
     ],
 };
 

@@ -4,7 +4,7 @@ use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Positional
 
 use crate::options::output_groups::{DESTINATION, TEMPLATE, WRITER};
 use crate::options::rltp_groups::RLTP_DESTINATION;
-use crate::options::socket_groups::{CONNECT, INET, REMOTE, SERVERS, SOCKET};
+use crate::options::socket_groups::{CONNECT, INET, REMOTE, SERVERS, SOCKET, SPOOF};
 use crate::options::tls_groups::SECURE_DESTINATION;
 use crate::options::words::{DESTINATION_TRANSPORTS, IP_PROTOCOLS};
 
@@ -34,8 +34,18 @@ const IP_PROTOCOL: Opt = Opt::new(
 );
 
 /// What destinations have that may hold a connection.
-const CONNECTED: &[&Group] =
-    &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SECURE_DESTINATION, &SERVERS, &SOCKET, &INET];
+const CONNECTED: &[&Group] = &[
+    &WRITER,
+    &TEMPLATE,
+    &DESTINATION,
+    &CONNECT,
+    &REMOTE,
+    &SPOOF,
+    &SECURE_DESTINATION,
+    &SERVERS,
+    &SOCKET,
+    &INET,
+];
 
 const WITH_TRANSPORT: &[Opt] = &[TRANSPORT, PORT, IP_PROTOCOL, RLTP_DESTINATION];
 
@@ -105,7 +115,7 @@ pub static UDP: Component = Component {
     name: "udp",
     aliases: &[],
     positional: HOST,
-    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SOCKET, &INET],
+    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SPOOF, &SOCKET, &INET],
     own: &[PORT],
     presets: &[],
     not_yet: NO_SERVERS,
@@ -118,7 +128,7 @@ pub static UDP6: Component = Component {
     name: "udp6",
     aliases: &[],
     positional: HOST,
-    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SOCKET, &INET],
+    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SPOOF, &SOCKET, &INET],
     own: &[PORT],
     presets: &[],
     not_yet: NO_SERVERS,
