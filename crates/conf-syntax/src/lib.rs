@@ -21,7 +21,7 @@ mod reader;
 mod token;
 
 pub use ast::*;
-pub use options::{Library, Limits, ParseOptions};
+pub use options::{BuiltIn, Library, Limits, ParseOptions};
 
 use std::path::Path;
 

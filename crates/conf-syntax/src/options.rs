@@ -38,6 +38,18 @@ pub struct Library {
     pub folder: PathBuf,
     /// Name relative to the folder, text.
     pub files: &'static [(&'static str, &'static str)],
+    /// Calls that are known without an include, because what they stand for depends on the machine.
+    pub generators: Vec<BuiltIn>,
+}
+
+/// A block that the program makes. Further arguments are `__VARARGS__` in its text.
+#[derive(Clone, Debug)]
+pub struct BuiltIn {
+    pub context: &'static str,
+    pub name: &'static str,
+    /// Arguments that are empty when they are not given.
+    pub params: &'static [&'static str],
+    pub text: String,
 }
 
 impl Library {

@@ -103,7 +103,7 @@ pub struct RawText {
 
 impl<'o> Reader<'o> {
     pub fn new(options: &'o ParseOptions) -> Reader<'o> {
-        Reader {
+        let mut reader = Reader {
             options,
             sources: SourceMap::new(),
             diags: Diagnostics::new(),
@@ -125,7 +125,11 @@ impl<'o> Reader<'o> {
             expanded_bytes: 0,
             files_read: 0,
             limit_reported: false,
+        };
+        for built_in in options.library.iter().flat_map(|library| &library.generators) {
+            reader.add_built_in(built_in);
         }
+        reader
     }
 
     pub fn take_preprocessed(&mut self) -> String {

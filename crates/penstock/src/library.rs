@@ -1,6 +1,8 @@
 //! The configuration library: blocks and applications that `@include "scl.conf"` makes known, in `scl/` of this repository and built into
 //! the program, so that nothing has to be installed. A user's own copy on the disk is used in its place.
 
+mod system;
+
 use std::path::Path;
 
 use conf_syntax::Library;
@@ -31,7 +33,11 @@ pub const FILES: &[(&str, &str)] = files! {
 
 /// What the language layer is given.
 pub fn library() -> Library {
-    Library { folder: Path::new(FOLDER).to_path_buf(), files: FILES }
+    Library {
+        folder: Path::new(FOLDER).to_path_buf(),
+        files: FILES,
+        generators: system::generators(&system::Machine::here()),
+    }
 }
 
 /// Modules of syslog-ng whose work is done here: `@module` finds them and `@requires` goes on. Of what is missing, those stand here too

@@ -10,6 +10,7 @@ use super::{RawText, Reader};
 use crate::ast::{BlockDef, Name, norm};
 use crate::balance::balanced_end;
 use crate::context::DEFINITION_CONTEXTS;
+use crate::options::BuiltIn;
 use crate::token::{Tok, is_word_byte};
 
 /// What one expansion costs beside its text, so that empty blocks are bounded too.
@@ -140,6 +141,20 @@ impl Reader<'_> {
             }
         }
         Some((params, varargs))
+    }
+
+    /// A block of the program's own; one that a configuration defines takes its place.
+    pub(super) fn add_built_in(&mut self, built_in: &BuiltIn) {
+        let param = |name: &&str| Param { name: norm(name), default: Some(String::new()) };
+        let block = Block {
+            params: built_in.params.iter().map(param).collect(),
+            varargs: true,
+            body: built_in.text.as_str().into(),
+            definition: None,
+            // Only named where an argument is wrong, which none can be.
+            name_span: Span::default(),
+        };
+        self.add_generator(built_in.context, built_in.name, Generator::Block(block));
     }
 
     /// Makes `name` callable in a context; a later definition replaces an earlier one.

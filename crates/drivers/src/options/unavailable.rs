@@ -14,8 +14,6 @@ const fn parser(name: &'static str, remedy: &'static str) -> Unavailable {
     Unavailable { context: Context::Parser, name, remedy }
 }
 
-const SYSTEM: &str = "write `unix-dgram(\"/dev/log\")` where no journal runs; otherwise set `ForwardToSyslog=yes` in \
-                      journald.conf and read `unix-dgram(\"/run/systemd/journal/syslog\")`";
 const NOT_HERE: &str = "there is no such source on Linux";
 const SCRIPT: &str =
     "Python and Java come in a later version; let a program of your own send to `network()` or `pipe()`";
@@ -31,8 +29,6 @@ const PARSE: &str = "this parser comes in a later version; until then take value
 
 pub const UNAVAILABLE: &[Unavailable] = &[
     source("pacct", "read process accounting with `lastcomm`"),
-    source("system", SYSTEM),
-    source("systemd-syslog", "write `unix-dgram(\"/run/systemd/journal/syslog\")`"),
     source("sun-streams", NOT_HERE),
     source("sun-stream", NOT_HERE),
     source("openbsd", NOT_HERE),

@@ -7,6 +7,7 @@ mod files;
 mod golden;
 mod hostile;
 mod interop;
+mod journal;
 mod library;
 mod messages;
 mod order;

@@ -66,6 +66,12 @@ fn of_source(source: &Source, counters: &mut Vec<Counter>) {
         bytes: c.received_bytes.value(),
         stamp: c.last_seen.load(Ordering::Relaxed),
     }));
+    if matches!(source.driver, "file" | "wildcard-file") {
+        let labels = vec![("id", source.id.clone()), ("driver_instance", source.instance.clone())];
+        let lost = c.lost_bytes.value();
+        let counter = Counter::new("src.file", &source.id, &source.instance, "lost_bytes", lost);
+        counters.push(Counter { level: 1, ..counter.with_prom("input_lost_bytes_total", labels) });
+    }
     match kind(&source.instance) {
         Some(Kind::Stream(address)) => {
             let max_connections = c.connections_max.load(Ordering::Relaxed);

@@ -234,7 +234,6 @@ fn wrong_addresses_are_errors_with_a_remedy() {
         ("udp(port(no-such-service))", "write the port as a number"),
         ("network(transport(tls))", "add `tls(key-file"),
         ("network(tls(key-file(\"x\")))", "write transport(\"tls\")"),
-        ("system()", "ForwardToSyslog"),
     ] {
         let found = errors(&config(&format!("{source};")));
         assert!(found.contains(expected), "{source}: {found}");
