@@ -107,32 +107,13 @@ impl EventFormat {
             Format::Leef => b"LEEF:",
         };
         let start = if text.starts_with(mark) { mark.len() } else { 0 };
-        let mut keep = |name: &[u8], value: Range<usize>, escapes: bool| {
-            let Some(id) = self.names.of(name, learned) else { return };
-            let raw = text.get(value.clone()).unwrap_or_default();
-            if escapes && raw.contains(&b'\\') {
-                let mark = found.begin();
-                scan::unescape(raw, found.out());
-                found.finish(id, mark, ValueType::String);
-            } else {
-                found.part(id, value.start, value.end, ValueType::String);
-            }
-        };
-        let mut extension = |name: Range<usize>,
-                             value: Range<usize>,
-                             escapes: bool,
-                             keep: &mut dyn FnMut(&[u8], Range<usize>, bool)| {
-            key.clear();
-            key.extend_from_slice(EXTENSIONS.as_bytes());
-            key.extend_from_slice(text.get(name).unwrap_or_default());
-            keep(key, value, escapes);
-        };
+        let mut kept = Kept { text, names: &self.names, found, learned, key };
         match self.format {
             Format::Cef => {
                 let (fields, rest) = scan::header::<{ CEF_FIELDS.len() }>(text, start)?;
                 is_version(text, &fields)?;
-                CEF_FIELDS.iter().zip(fields).for_each(|(name, field)| keep(name.as_bytes(), field, true));
-                scan::pairs(text, rest, |name, value| extension(name, value, true, &mut keep));
+                kept.fields(&CEF_FIELDS, fields, true);
+                scan::pairs(text, rest, |name, value| kept.extension(name, value, true));
             }
             Format::Leef => {
                 let (fields, mut rest) = scan::header::<{ LEEF_FIELDS.len() }>(text, start)?;
@@ -143,11 +124,49 @@ impl EventFormat {
                     by = scan::delimiter(text.get(field)?)?;
                     rest = after;
                 }
-                LEEF_FIELDS.iter().zip(fields).for_each(|(name, field)| keep(name.as_bytes(), field, false));
-                scan::delimited(text, rest, by, |name, value| extension(name, value, false, &mut keep));
+                kept.fields(&LEEF_FIELDS, fields, false);
+                scan::delimited(text, rest, by, |name, value| kept.extension(name, value, false));
             }
         }
         Some(())
+    }
+}
+
+/// Takes what is read.
+struct Kept<'a> {
+    text: &'a [u8],
+    names: &'a Names,
+    found: &'a mut Found,
+    learned: &'a mut Learned,
+    key: &'a mut Vec<u8>,
+}
+
+impl Kept<'_> {
+    fn fields<const N: usize>(&mut self, names: &[&str; N], values: [Range<usize>; N], escapes: bool) {
+        for (name, value) in names.iter().zip(values) {
+            self.keep(name.as_bytes(), value, escapes);
+        }
+    }
+
+    fn extension(&mut self, name: Range<usize>, value: Range<usize>, escapes: bool) {
+        let mut key = std::mem::take(self.key);
+        key.clear();
+        key.extend_from_slice(EXTENSIONS.as_bytes());
+        key.extend_from_slice(self.text.get(name).unwrap_or_default());
+        self.keep(&key, value, escapes);
+        *self.key = key;
+    }
+
+    fn keep(&mut self, name: &[u8], value: Range<usize>, escapes: bool) {
+        let Some(id) = self.names.of(name, self.learned) else { return };
+        let raw = self.text.get(value.clone()).unwrap_or_default();
+        if escapes && raw.contains(&b'\\') {
+            let mark = self.found.begin();
+            scan::unescape(raw, self.found.out());
+            self.found.finish(id, mark, ValueType::String);
+        } else {
+            self.found.part(id, value.start, value.end, ValueType::String);
+        }
     }
 }
 
