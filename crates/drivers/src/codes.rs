@@ -24,8 +24,8 @@ pub const CODES: &[(&str, &str, &str)] = &[
     ),
     (
         "D0110",
-        "wrong failover()",
-        "failover() needs a transport with connections, and servers() with at least one host.",
+        "wrong failover() or load-balance()",
+        "Both need a transport with connections, and servers() with at least one host; only one of them can be given.",
     ),
     (
         "D0111",

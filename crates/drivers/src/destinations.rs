@@ -1,5 +1,6 @@
 //! Destination drivers, one file each, and what they share.
 
+mod balanced;
 mod datagram;
 pub mod file;
 mod finish;

@@ -26,6 +26,8 @@ pub struct SocketOptions {
     pub tcp_keepalive_time: Option<u64>,
     pub tcp_keepalive_intvl: Option<u64>,
     pub tcp_keepalive_probes: Option<u32>,
+    /// Seconds that what was sent may stay unacknowledged.
+    pub tcp_user_timeout: Option<u64>,
 }
 
 impl SocketOptions {
@@ -77,6 +79,9 @@ impl SocketOptions {
 
     /// Sets what belongs to an established TCP connection.
     pub fn apply_keepalive(&self, socket: &socket2::SockRef<'_>) -> io::Result<()> {
+        if let Some(seconds) = self.tcp_user_timeout {
+            socket.set_tcp_user_timeout(Some(Duration::from_secs(seconds)))?;
+        }
         if !self.so_keepalive {
             return socket.set_keepalive(false);
         }

@@ -1,21 +1,20 @@
 //! `network()`, `syslog()`, `tcp()`, `udp()` and their IPv6 forms: sends messages to another machine.
 
+use super::balanced::{Balance, Balanced};
 use super::datagram::{DatagramOptions, DatagramSink};
 use super::rltp::{RltpOptions, RltpSink, Spread, Stream, Wishes};
 use super::single::{MakeSink, SingleDestination};
-use super::stream::{Failback, Secured, StreamOptions, StreamSink};
-use super::target::{Connect, Lookup, Route};
+use super::stream::{Secured, StreamOptions, StreamSink};
+use super::target::{Connect, Lookup, Route, given};
 use super::writing::{self, Layout};
 use crate::secure;
 use crate::sources::network::socket_options;
 use crate::sources::rltp::PORT;
 use crate::writer::{Envelope, Writer};
-use conf_schema::{Port, Settings};
+use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics};
 use engine::driver::{BuildContext, DestinationDriver};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// What tells the drivers of this file apart.
 struct Kind {
@@ -75,21 +74,27 @@ fn build(
         _ => secure::read(s, word, secure::Side::Destination, diags)?,
     };
     let host = s.text("host")?.to_owned();
-    check_family(&host, ipv6, "host", s, diags)?;
+    given::check_family(&host, ipv6, "host", s, diags)?;
     let rltp = acknowledged(kind, s, word, diags);
     let port = match rltp {
         Some(_) if !s.is_set("port") => PORT,
         _ => port(kind, s, udp, secure.is_some() && rltp.is_none(), diags)?,
     };
     let remote = Remote { host, port, udp, ipv6 };
-    let connect = Connect { from: local_address(s, &remote, diags)?, socket: socket_options(s, udp) };
+    let connect =
+        Connect { from: given::local_address(s, ipv6, udp, diags)?, socket: socket_options(s, udp) };
     let layout = if kind.protocol { Layout::Protocol } else { Layout::Network };
     let mut writer = writing::writer(s, cx, layout, diags)?;
     if word == "framed" || (kind.protocol && !udp && rltp.is_none() && word != "text") {
         writer.envelope = Envelope::OctetCounting;
     }
     let spoof_source = spoof_source(s, &remote, &mut writer, diags)?;
-    let (servers, failback) = failover(kind, s, &remote, diags)?;
+    needs_connections(kind, s, &remote, rltp.is_some(), diags)?;
+    let (servers, failback) = match kind.udp {
+        Some(true) => (vec![remote.host.clone()], None),
+        _ => given::servers(s, &remote.host, ipv6, diags)?,
+    };
+    let balance = if kind.udp == Some(true) { None } else { Balance::read(s, ipv6, cx, diags)? };
     let (protocol, short) = if udp { ("dgram", "udp") } else { ("stream", "tcp") };
     let address = format!("{}:{}", remote.host, remote.port);
     let key = s
@@ -115,17 +120,26 @@ fn build(
             ))
         })
     } else {
-        let options = Arc::new(StreamOptions {
-            connect,
-            close_on_input,
-            time_reopen,
-            failback,
-            secure: secure.map(secured),
-        });
-        Box::new(move |place| {
-            let lookups = servers.iter().map(|host| Lookup::host(host, remote.port, ipv6)).collect();
-            Box::new(StreamSink::new(place, Route::new(lookups), Arc::clone(&options)))
-        })
+        let failback = if balance.is_some() { Some(Balance::failback()) } else { failback };
+        let secure = secure.map(secured);
+        let options = Arc::new(StreamOptions { connect, close_on_input, time_reopen, failback, secure });
+        let port = remote.port;
+        let stream = move |servers: Vec<String>| -> MakeSink {
+            let options = Arc::clone(&options);
+            Box::new(move |place| {
+                let lookups = servers.iter().map(|host| Lookup::host(host, port, ipv6)).collect();
+                Box::new(StreamSink::new(place, Route::new(lookups), Arc::clone(&options)))
+            })
+        };
+        if let Some(balance) = &balance {
+            let destination = Balanced::new(balance, &remote.host, writer, cx, |route, writer| {
+                let instance = format!("tcp,{}:{port}", route.first().map_or("", String::as_str));
+                let make = stream(route);
+                SingleDestination::new((kind.name, instance), writer, writing::limits(s), keep_alive, make)
+            });
+            return Some(DestinationDriver { key, destination: Arc::new(destination) });
+        }
+        stream(servers)
     };
     let described = (kind.name, format!("{short},{address}"));
     let mut destination = SingleDestination::new(described, writer, writing::limits(s), keep_alive, make);
@@ -136,12 +150,7 @@ fn build(
 }
 
 /// `spoof-source()`: whether messages go out in the names of their senders, whose addresses the writer then puts before them.
-fn spoof_source(
-    s: &Settings,
-    remote: &Remote,
-    writer: &mut Writer,
-    diags: &mut Diagnostics,
-) -> Option<bool> {
+fn spoof_source(s: &Settings, remote: &Remote, writer: &mut Writer, diags: &mut Diagnostics) -> Option<bool> {
     let on = s.bool("spoof-source").unwrap_or(false);
     let bytes_max = s.int("spoof-source-max-msglen").and_then(|n| usize::try_from(n).ok()).unwrap_or(1024);
     if on && !remote.udp {
@@ -233,19 +242,6 @@ fn secured(options: tls::Options) -> Secured {
     Secured { options, connector }
 }
 
-/// An address has to be of the family that is used; a name is looked up in it.
-fn check_family(host: &str, ipv6: bool, option: &str, s: &Settings, diags: &mut Diagnostics) -> Option<()> {
-    match host.parse::<IpAddr>() {
-        Ok(ip) if ip.is_ipv6() != ipv6 => {
-            let text = format!("{host} is not an IPv{} address", if ipv6 { 6 } else { 4 });
-            let help = if ipv6 { "write an IPv6 address, or ip-protocol(4)" } else { "add ip-protocol(6)" };
-            diags.push(Diagnostic::error("D0103", text, s.span(option)?).help(help));
-            None
-        }
-        _ => Some(()),
-    }
-}
-
 fn port(kind: &Kind, s: &Settings, udp: bool, secure: bool, diags: &mut Diagnostics) -> Option<u16> {
     if secure && !kind.protocol && !s.is_set("port") {
         let text = format!("{}() has no port of its own for TLS", kind.name);
@@ -253,89 +249,39 @@ fn port(kind: &Kind, s: &Settings, udp: bool, secure: bool, diags: &mut Diagnost
         diags.push(Diagnostic::error("D0120", text, at).help("add port(6514)"));
         return None;
     }
-    match s.port("port") {
+    match kind.protocol {
         // syslog() has a port of its own on TCP.
-        _ if !s.is_set("port") && kind.protocol && !udp => Some(if secure { 6514 } else { 601 }),
-        Some(Port::Number(port)) => Some(port),
-        None => Some(514),
-        Some(Port::Service(name)) => service(name, "port", s, udp, diags),
+        true if !s.is_set("port") && !udp => Some(if secure { 6514 } else { 601 }),
+        _ => given::port(s, "port", 514, udp, diags),
     }
 }
 
-fn service(name: &str, option: &str, s: &Settings, udp: bool, diags: &mut Diagnostics) -> Option<u16> {
-    let found = transport::service_port(name, udp);
-    if found.is_none()
-        && let Some(span) = s.span(option)
-    {
-        let finding = Diagnostic::error("D0104", format!("there is no service `{name}`"), span);
-        diags.push(finding.help("write the port as a number"));
-    }
-    found
-}
-
-/// `localip()` and `localport()`: `Some(None)` when neither is given.
-fn local_address(s: &Settings, remote: &Remote, diags: &mut Diagnostics) -> Option<Option<SocketAddr>> {
-    let port = match s.port("localport") {
-        None => 0,
-        Some(Port::Number(port)) => port,
-        Some(Port::Service(name)) => service(name, "localport", s, remote.udp, diags)?,
-    };
-    let any = if remote.ipv6 { IpAddr::V6(Ipv6Addr::UNSPECIFIED) } else { IpAddr::V4(Ipv4Addr::UNSPECIFIED) };
-    let Some(text) = s.text("localip") else { return Some((port != 0).then(|| SocketAddr::new(any, port))) };
-    check_family(text, remote.ipv6, "localip", s, diags)?;
-    match text.parse::<IpAddr>().map(|ip| vec![SocketAddr::new(ip, port)]).or_else(|_| {
-        // A name of this machine: looked up while the configuration is read.
-        transport::resolve_target(text, port, remote.ipv6)
-    }) {
-        Ok(found) => Some(found.first().copied()),
-        Err(error) => {
-            let finding =
-                Diagnostic::error("D0103", format!("cannot find the address: {error}"), s.span("localip")?);
-            diags.push(finding.help("write an address of this machine, or leave localip() out"));
-            None
-        }
-    }
-}
-
-/// The servers in their order, and how to go back to the first.
-fn failover(
+/// Other servers need a transport that can fail over to them.
+fn needs_connections(
     kind: &Kind,
     s: &Settings,
     remote: &Remote,
+    rltp: bool,
     diags: &mut Diagnostics,
-) -> Option<(Vec<String>, Option<Failback>)> {
-    let mut servers = vec![remote.host.clone()];
-    if kind.udp == Some(true) {
-        return Some((servers, None));
-    }
-    let (block, old) = (s.block("failover"), s.list("failover-servers"));
-    if block.is_none() && old.is_empty() {
-        return Some((servers, None));
-    }
-    let named = block.map(|b| b.list("servers")).unwrap_or_default();
-    let more: Vec<String> = named.iter().chain(old).map(|t| t.text.clone()).collect();
-    let failback = block.and_then(|b| b.block("failback")).map(|b| Failback {
-        interval: b.seconds("tcp-probe-interval").unwrap_or(Duration::from_secs(60)),
-        successes: b.int("successful-probes-required").unwrap_or(3).clamp(1, i64::from(u32::MAX)) as u32,
-    });
-    let wrong = match (remote.udp, more.is_empty()) {
-        (true, _) => Some((
-            "failover() needs a connection that can fail",
-            "use transport(tcp), or leave failover() out",
-        )),
-        (false, true) => {
-            Some(("failover() names no servers", "write `failover(servers(\"b.example.com\"))`"))
-        }
-        (false, false) => None,
+) -> Option<()> {
+    let wrong = |option: &str| match option {
+        _ if kind.udp == Some(true) => false,
+        "load-balance" => (remote.udp || rltp) && s.block(option).is_some(),
+        _ => remote.udp && s.is_set(option),
     };
-    if let Some((text, help)) = wrong {
-        let at = s.span("failover").or(s.span("failover-servers"))?;
-        diags.push(Diagnostic::error("D0110", text, at).help(help));
-        return None;
-    }
-    for host in &more {
-        check_family(host, remote.ipv6, "failover", s, diags)?;
-    }
-    servers.extend(more);
-    Some((servers, failback))
+    let Some(option) = ["failover", "failover-servers", "load-balance"].into_iter().find(|o| wrong(o)) else {
+        return Some(());
+    };
+    let (text, help) = match (rltp, option) {
+        (true, _) => (
+            "load-balance() is for connections that each go their own way",
+            "with transport(rltp), write `rltp(connections(4))` and failover()",
+        ),
+        (_, "load-balance") => {
+            ("load-balance() needs connections", "use transport(tcp), or leave load-balance() out")
+        }
+        _ => ("failover() needs a connection that can fail", "use transport(tcp), or leave failover() out"),
+    };
+    diags.push(Diagnostic::error("D0110", text, s.span(option)?).help(help));
+    None
 }

@@ -3,6 +3,7 @@
 mod session;
 mod sink;
 
+use super::balanced::{Balance, Balanced};
 use super::single::{MakeSink, SingleDestination};
 use super::stream::{Failback, Secured};
 use super::target::{Connect, Lookup, Route, given};
@@ -10,9 +11,10 @@ use super::writing::{self, Layout};
 use crate::secure;
 use crate::sources::network::socket_options;
 use crate::sources::relp::PORT;
+use crate::writer::Writer;
 use conf_schema::Settings;
 use diag::Diagnostics;
-use engine::driver::{BuildContext, DestinationDriver};
+use engine::driver::{BuildContext, Destination, DestinationDriver};
 use sink::RelpSink;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,11 +37,13 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
     let secure = secure::read(s, "", secure::Side::Destination, diags)?;
     let host = s.text("host")?.to_owned();
     given::check_family(&host, ipv6, "host", s, diags)?;
-    let port = given::port(s, "port", PORT, diags)?;
+    let port = given::port(s, "port", PORT, false, diags)?;
     let connect =
-        Connect { from: given::local_address(s, ipv6, diags)?, socket: socket_options(s, false) };
+        Connect { from: given::local_address(s, ipv6, false, diags)?, socket: socket_options(s, false) };
     let writer = writing::writer(s, cx, Layout::Network, diags)?;
     let (servers, failback) = given::servers(s, &host, ipv6, diags)?;
+    let balance = Balance::read(s, ipv6, cx, diags)?;
+    let failback = if balance.is_some() { Some(Balance::failback()) } else { failback };
     let address = format!("{host}:{port}");
     let key = s.text("persist-name").map_or_else(|| format!("relp,{address}"), str::to_owned);
     let options = Arc::new(RelpOptions {
@@ -49,14 +53,21 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         secure: secure.map(|options| Secured { connector: tls::Connector::load(&options).ok(), options }),
         window: s.int("window-size").and_then(|n| usize::try_from(n).ok()).unwrap_or(WINDOW).max(1),
     });
-    let make: MakeSink = Box::new(move |place| {
-        let lookups = servers.iter().map(|host| Lookup::host(host, port, ipv6)).collect();
-        Box::new(RelpSink::new(place, Route::new(lookups), Arc::clone(&options)))
-    });
     let keep_alive = s.bool("keep-alive").unwrap_or(true);
-    let described = ("relp", format!("relp,{address}"));
-    let destination = SingleDestination::new(described, writer, writing::limits(s), keep_alive, make);
-    Some(DestinationDriver { key, destination: Arc::new(destination) })
+    let target = |servers: Vec<String>, writer: Writer| {
+        let instance = format!("relp,{}:{port}", servers.first().map_or("", String::as_str));
+        let options = Arc::clone(&options);
+        let make: MakeSink = Box::new(move |place| {
+            let lookups = servers.iter().map(|host| Lookup::host(host, port, ipv6)).collect();
+            Box::new(RelpSink::new(place, Route::new(lookups), Arc::clone(&options)))
+        });
+        SingleDestination::new(("relp", instance), writer, writing::limits(s), keep_alive, make)
+    };
+    let destination: Arc<dyn Destination> = match &balance {
+        Some(balance) => Arc::new(Balanced::new(balance, &host, writer, cx, target)),
+        None => Arc::new(target(servers, writer)),
+    };
+    Some(DestinationDriver { key, destination })
 }
 
 #[cfg(test)]

@@ -297,6 +297,7 @@ pub fn socket_options(s: &Settings, udp: bool) -> SocketOptions {
         tcp_keepalive_time: s.seconds("tcp-keepalive-time").map(|d| d.as_secs()).filter(|n| *n > 0),
         tcp_keepalive_intvl: s.seconds("tcp-keepalive-intvl").map(|d| d.as_secs()).filter(|n| *n > 0),
         tcp_keepalive_probes: number("tcp-keepalive-probes").map(|n| n as u32),
+        tcp_user_timeout: s.seconds("tcp-user-timeout").map(|d| d.as_secs()).filter(|n| *n > 0),
     }
 }
 

@@ -26,12 +26,12 @@ pub fn check_family(
 }
 
 /// The port an option gives by number or name.
-pub fn port(s: &Settings, option: &str, preset: u16, diags: &mut Diagnostics) -> Option<u16> {
+pub fn port(s: &Settings, option: &str, preset: u16, udp: bool, diags: &mut Diagnostics) -> Option<u16> {
     match s.port(option) {
         None => Some(preset),
         Some(Port::Number(port)) => Some(port),
         Some(Port::Service(name)) => {
-            let found = transport::service_port(name, false);
+            let found = transport::service_port(name, udp);
             if found.is_none()
                 && let Some(span) = s.span(option)
             {
@@ -44,8 +44,13 @@ pub fn port(s: &Settings, option: &str, preset: u16, diags: &mut Diagnostics) ->
 }
 
 /// `localip()` and `localport()`: `Some(None)` when neither is given.
-pub fn local_address(s: &Settings, ipv6: bool, diags: &mut Diagnostics) -> Option<Option<SocketAddr>> {
-    let port = port(s, "localport", 0, diags)?;
+pub fn local_address(
+    s: &Settings,
+    ipv6: bool,
+    udp: bool,
+    diags: &mut Diagnostics,
+) -> Option<Option<SocketAddr>> {
+    let port = port(s, "localport", 0, udp, diags)?;
     let any = if ipv6 { IpAddr::V6(Ipv6Addr::UNSPECIFIED) } else { IpAddr::V4(Ipv4Addr::UNSPECIFIED) };
     let Some(text) = s.text("localip") else { return Some((port != 0).then(|| SocketAddr::new(any, port))) };
     check_family(text, ipv6, "localip", s, diags)?;

@@ -1,0 +1,229 @@
+//! `load-balance()`: several servers at once, each message to one of them, in turn or by its key. What has the same key takes the same
+//! connection, so its order is kept; the others stand in for a server that is away.
+
+use super::single::SingleDestination;
+use super::stream::Failback;
+use super::target::given::check_family;
+use super::writing;
+use crate::writer::Writer;
+use conf_schema::Settings;
+use diag::{Diagnostic, Diagnostics};
+use engine::driver::{BuildContext, Destination};
+use engine::ledger::DestinationCounters;
+use engine::program::{Format, Scratch};
+use engine::{Outbox, Outlet, Shared};
+use parking_lot::Mutex;
+use record::Batch;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use template::Template;
+
+/// How often a server that is away is looked for, and how often it has to answer before its messages go there again.
+const FAILBACK: Failback = Failback { interval: Duration::from_secs(10), successes: 1 };
+
+/// What `load-balance()` asks for.
+pub struct Balance {
+    /// Beside the first one.
+    pub servers: Vec<String>,
+    key: Option<Arc<Template>>,
+}
+
+impl Balance {
+    /// `Some(None)` when it is not given.
+    pub fn read(
+        s: &Settings,
+        ipv6: bool,
+        cx: &BuildContext<'_>,
+        diags: &mut Diagnostics,
+    ) -> Option<Option<Balance>> {
+        let Some(block) = s.block("load-balance") else { return Some(None) };
+        let at = s.span("load-balance")?;
+        let servers: Vec<String> = block.list("servers").iter().map(|t| t.text.clone()).collect();
+        let wrong = if servers.is_empty() {
+            Some(("load-balance() names no servers", "write `load-balance(servers(\"b.example.com\"))`"))
+        } else if s.is_set("failover") || s.is_set("failover-servers") {
+            Some((
+                "load-balance() has its own failover",
+                "leave failover() out: the other servers stand in for one that is away",
+            ))
+        } else {
+            None
+        };
+        if let Some((text, help)) = wrong {
+            diags.push(Diagnostic::error("D0110", text, at).help(help));
+            return None;
+        }
+        for host in &servers {
+            check_family(host, ipv6, "load-balance", s, diags)?;
+        }
+        let key = match block.template("key") {
+            Some(text) => {
+                let options = writing::template_options(s, cx);
+                Some(writing::compile(&text.text, text.span, &options, cx, diags)?)
+            }
+            None => None,
+        };
+        Some(Some(Balance { servers, key }))
+    }
+
+    /// The servers of each connection, `first` among them: its own, then those that stand in for it.
+    pub fn routes(&self, first: &str) -> Vec<Vec<String>> {
+        let mut all = vec![first.to_owned()];
+        all.extend(self.servers.iter().cloned());
+        (0..all.len())
+            .map(|at| {
+                let mut route = all.clone();
+                route.rotate_left(at);
+                route
+            })
+            .collect()
+    }
+
+    pub fn failback() -> Failback {
+        FAILBACK
+    }
+}
+
+/// What one worker needs while it tells messages apart.
+#[derive(Default)]
+struct Room {
+    parts: Vec<Vec<u32>>,
+    keys: Vec<u8>,
+    ends: Vec<u32>,
+}
+
+pub struct Balanced {
+    targets: Vec<SingleDestination>,
+    key: Option<Arc<Template>>,
+    /// Messages told apart so far.
+    turn: AtomicUsize,
+    spare: Mutex<Vec<Room>>,
+}
+
+impl Balanced {
+    /// A target for each server, made by `make` for its servers in their order. All but the first count where it counts, and write as
+    /// it does.
+    pub fn new(
+        balance: &Balance,
+        first: &str,
+        mut writer: Writer,
+        cx: &BuildContext<'_>,
+        make: impl Fn(Vec<String>, Writer) -> SingleDestination,
+    ) -> Balanced {
+        let routes = balance.routes(first);
+        // Each has its share of it.
+        writer.throttle = writer.throttle.div_ceil(routes.len() as u32);
+        let template = Arc::clone(&writer.template);
+        let mut writer = Some(writer);
+        let targets = routes.into_iter().map(|route| {
+            let writer = writer.take().unwrap_or_else(|| Writer::new(Arc::clone(&template), cx.identity));
+            make(route, writer)
+        });
+        let mut targets: Vec<SingleDestination> = targets.collect();
+        if let Some((first, others)) = targets.split_first_mut() {
+            for target in others {
+                target.counters = Arc::clone(&first.counters);
+                target.writer = Arc::clone(&first.writer);
+            }
+        }
+        Balanced { targets, key: balance.key.clone(), turn: AtomicUsize::new(0), spare: Mutex::default() }
+    }
+
+    /// Puts each message into the part of its target.
+    fn divide(&self, batch: &Batch, selection: &[u32], scratch: &mut Scratch, room: &mut Room) {
+        let count = self.targets.len().max(1);
+        room.parts.resize_with(count, Vec::new);
+        let Some(key) = &self.key else {
+            let first = self.turn.fetch_add(selection.len(), Ordering::Relaxed);
+            for (at, index) in selection.iter().enumerate() {
+                if let Some(part) = room.parts.get_mut(first.wrapping_add(at) % count) {
+                    part.push(*index);
+                }
+            }
+            return;
+        };
+        room.keys.clear();
+        room.ends.clear();
+        key.render_selection(batch, selection, scratch.render(), &mut room.keys, &mut room.ends);
+        let mut start = 0;
+        for (index, end) in selection.iter().zip(&room.ends) {
+            let end = *end as usize;
+            let place = place(room.keys.get(start..end).unwrap_or_default(), count);
+            start = end;
+            if let Some(part) = room.parts.get_mut(place) {
+                part.push(*index);
+            }
+        }
+    }
+}
+
+/// Which of `count` targets a key belongs to: the same one for ever.
+fn place(key: &[u8], count: usize) -> usize {
+    // FNV-1a; the low bits of the product alone depend on the low bits of the input alone.
+    let hash = key.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    ((hash ^ (hash >> 32)) % count.max(1) as u64) as usize
+}
+
+impl Format for Balanced {
+    fn format(&self, batch: &mut Batch, selection: &[u32], scratch: &mut Scratch, out: &mut Outbox) {
+        let mut room = self.spare.lock().pop().unwrap_or_default();
+        self.divide(batch, selection, scratch, &mut room);
+        for (target, part) in self.targets.iter().zip(&mut room.parts) {
+            if !part.is_empty() {
+                target.format(batch, part, scratch, out);
+                part.clear();
+            }
+        }
+        self.spare.lock().push(room);
+    }
+}
+
+impl Destination for Balanced {
+    fn counters(&self) -> &Arc<DestinationCounters> {
+        // There is at least one.
+        self.targets[0].counters()
+    }
+
+    fn start(&self, shared: &Arc<Shared>) -> Result<(), String> {
+        self.targets.iter().try_for_each(|target| target.start(shared))
+    }
+
+    fn outlets(&self) -> Vec<Arc<Outlet>> {
+        self.targets.iter().flat_map(|target| target.outlets()).collect()
+    }
+
+    fn reloaded(&self) {
+        self.targets.iter().for_each(|target| target.reloaded());
+    }
+
+    fn described(&self) -> (&'static str, String) {
+        self.targets[0].described()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_spread_and_stay_where_they_are() {
+        let mut counts = [0; 3];
+        for n in 0..3000 {
+            let key = format!("host{n}");
+            assert_eq!(place(key.as_bytes(), 3), place(key.as_bytes(), 3));
+            counts[place(key.as_bytes(), 3)] += 1;
+        }
+        assert!(counts.iter().all(|count| (900..1100).contains(count)), "{counts:?}");
+        assert_eq!(place(b"", 1), 0);
+    }
+
+    #[test]
+    fn every_server_is_the_first_of_one_connection() {
+        let balance = Balance { servers: vec!["b".to_owned(), "c".to_owned()], key: None };
+        let expected = [["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"]];
+        assert_eq!(balance.routes("a"), expected);
+    }
+}
