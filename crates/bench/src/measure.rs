@@ -61,7 +61,7 @@ fn attempt(case: &Case, receiver: Receiver, plan: &Plan, run: &mut Run) -> Resul
     let sink =
         (case.path == Path::Relay && receiver != Receiver::Floor).then(|| start_sink(&place)).transpose()?;
     let behind = match &case.path {
-        Path::Hop(hop) => Some(Behind::start(hop, &place, plan.programs)?),
+        Path::Hop(hop) if receiver != Receiver::Floor => Some(Behind::start(hop, &place, plan.programs)?),
         _ => None,
     };
     let command = receiver.command(case, &place, plan.programs)?;

@@ -1,8 +1,7 @@
 //! Two penstocks, one behind the other: what acknowledged batches cost beside plain lines, near and far.
 
 use super::aim::Aim;
-use super::{Case, Input, ONE, PLAIN, Path, TEN};
-use crate::receiver::Receiver;
+use super::{Case, Input, ONE, OWN, PLAIN, Path, TEN};
 
 /// How the first one sends to the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +14,6 @@ pub struct Hop {
 }
 
 const COUNT: usize = 6;
-const OWN: &[Receiver] = &[Receiver::Penstock];
 
 const TCP: Hop = Hop { options: "transport(\"tcp\")", transport: "tcp", delay_ms: 0 };
 const RLTP: Hop = Hop { options: "transport(\"rltp\")", transport: "rltp", delay_ms: 0 };

@@ -47,8 +47,9 @@ impl Link {
             return Err(error);
         }
         match self.socket.peer_addr() {
+            Ok(_) => {}
             Err(e) if e.kind() == ErrorKind::NotConnected => return Ok(false),
-            outcome => drop(outcome?),
+            Err(e) => return Err(e),
         }
         if self.session.is_none() {
             return Ok(true);
