@@ -14,7 +14,7 @@ pub struct Authority {
 }
 
 impl Authority {
-    fn new(lab: &Lab, name: &str) -> Authority {
+    pub fn new(lab: &Lab, name: &str) -> Authority {
         let mut params = CertificateParams::new(Vec::<String>::new()).expect("parameters");
         params.distinguished_name.push(DnType::CommonName, name);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -26,7 +26,7 @@ impl Authority {
     }
 
     /// `NAME.pem` and `NAME.key` in the lab, for one host.
-    fn identity(&self, lab: &Lab, name: &str, host: &str, change: impl FnOnce(&mut CertificateParams)) {
+    pub fn identity(&self, lab: &Lab, name: &str, host: &str, change: impl FnOnce(&mut CertificateParams)) {
         let mut params = CertificateParams::new(vec![host.to_owned()]).expect("parameters");
         params.distinguished_name = rcgen::DistinguishedName::new();
         params.distinguished_name.push(DnType::CommonName, name);
@@ -51,7 +51,7 @@ pub fn block_of(name: &str) -> String {
     format!("tls(key-file(\"%dir%/{name}.key\") cert-file(\"%dir%/{name}.pem\") ca-file(\"%dir%/ca.pem\"))")
 }
 
-fn own_and(statements: &str) -> String {
+pub fn own_and(statements: &str) -> String {
     format!("{HEAD}source own {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n{statements}")
 }
 
