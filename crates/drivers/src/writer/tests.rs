@@ -3,7 +3,7 @@
 use super::*;
 use crate::destinations::testing::{Rig, identity, template};
 use engine::program::Format;
-use engine::{Progress, Sink, Status};
+use engine::{Budget, Progress, Sink, Status, Window};
 use record::{Context, NameId, Span, Stamp, ValueType};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -110,6 +110,7 @@ impl Written {
         let selection: Vec<u32> = (0..batch.records.len() as u32).collect();
         let mut out = Outbox::default();
         self.rig.destination.format(&mut batch, &selection, &mut Scratch::new(identity()), &mut out);
+        out.end_batch(&Window::new(usize::MAX, None, Budget::new(usize::MAX)).ticket(0, selection.len()));
         out.flush();
         self.take()
     }
@@ -195,4 +196,29 @@ fn throttled_messages_wait_and_none_is_lost() {
     });
     assert_eq!(text, (0..130).map(|n| format!("{n}\n")).collect::<String>());
     written.rig.wait_balanced();
+}
+
+#[test]
+fn senders_stand_before_messages_that_have_one() {
+    let mut writer = writer("$MSG\n");
+    writer.envelope = Envelope::Sender { ipv6: false, bytes_max: 4 };
+    writer.truncate_size = 6;
+    let written = |remote: Option<&str>| {
+        let mut batch = batch(&["h|p|a text"], 1000, Flags::default());
+        if let Some(remote) = remote {
+            let remote = remote.parse().expect("address");
+            let mut context = Context::local("s", "h", "rfc3164+udp");
+            context.peer = record::Peer::Inet { remote, local: remote, proxy: None };
+            batch.contexts = vec![Arc::new(context)];
+        }
+        let mut chunk = Chunk::default();
+        let mut scratch = Scratch::new(identity());
+        scratch.begin_batch(batch.received);
+        let cut = writer.append(&batch, &[0], &mut scratch, &mut chunk);
+        let (from, text) = sender::take(chunk.front().unwrap_or_default());
+        (from.map(|f| f.to_string()), String::from_utf8_lossy(text).into_owned(), cut)
+    };
+    assert_eq!(written(Some("192.0.2.1:5")), (Some("192.0.2.1:5".to_owned()), "a te".to_owned(), 1));
+    assert_eq!(written(Some("[2001:db8::1]:5")), (None, "a text".to_owned(), 1));
+    assert_eq!(written(None), (None, "a text".to_owned(), 1));
 }
