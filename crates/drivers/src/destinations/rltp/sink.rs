@@ -1,20 +1,23 @@
 //! One connection to a receiver that acknowledges: sends batches up to a window, resumes where the receiver says after a cut.
 
 use super::RltpOptions;
+mod connecting;
+mod hearing;
+
 use super::batch;
 use super::identity::{self, Stream};
 use super::link::Link;
 use crate::destinations::single::Place;
 use crate::destinations::stream::{Probing, Unreachable};
-use crate::destinations::target::{Address, Next, Route, local_name};
+use crate::destinations::target::{Address, Next, Route};
 use crate::destinations::unacked::Unacked;
 use engine::{Chunk, Progress, Sink, Status};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tls::{Connector, Session};
-use wire::rltp::{self, Frame, Hello, Packer, Welcome};
+use tls::Connector;
+use wire::rltp::{self, Packer};
 
 /// An attempt to connect that takes longer has failed.
 const CONNECT_MAX: Duration = Duration::from_secs(30);
@@ -138,179 +141,6 @@ impl RltpSink {
                 },
             }
         }
-    }
-
-    fn connect(&mut self, address: Address, now: Instant) {
-        self.since = now;
-        let opened = self.session().and_then(|session| {
-            let socket = self.options.connect.stream(&address)?;
-            Link::new(socket, &self.place, session)
-        });
-        match opened {
-            Ok(link) => self.state = State::Connecting(link, address),
-            Err(error) => self.failed(&address, &error),
-        }
-    }
-
-    /// The session a new connection begins with, when it is encrypted.
-    fn session(&mut self) -> io::Result<Option<Session>> {
-        let Some(secured) = &self.options.secure else { return Ok(None) };
-        let connector = match &self.connector {
-            Some(connector) => connector,
-            None => self.connector.insert(Connector::load(&secured.options).map_err(io::Error::other)?),
-        };
-        connector.session(self.route.server_name()).map(Some).map_err(io::Error::other)
-    }
-
-    fn failed(&mut self, address: &Address, error: &io::Error) {
-        oplog::error(
-            "Syslog connection failed",
-            &[("server", address), ("error", error), ("time_reopen", &self.options.time_reopen.as_secs())],
-        );
-        self.route.failed();
-        self.state = State::Idle;
-    }
-
-    /// Connected: says who it is.
-    fn established(&mut self, now: Instant) {
-        let State::Connecting(mut link, address) = std::mem::replace(&mut self.state, State::Idle) else {
-            return;
-        };
-        let (oldest, newest) = rltp::VERSIONS;
-        let packs = self.options.wishes.level.is_some();
-        let hello = rltp::hello(&Hello { oldest, newest, packs, lane: self.lane, stream: self.stream.id() });
-        self.input.clear();
-        self.out.clear();
-        self.gone = 0;
-        // A new socket has room for so few bytes.
-        if let Err(error) = link.send(&hello, &[]) {
-            return self.failed(&address, &error);
-        }
-        oplog::notice(
-            "Syslog connection established",
-            &[("fd", &link.fd()), ("server", &address), ("local", &local_name(&link.socket))],
-        );
-        if let Some(session) = link.session() {
-            oplog::notice("TLS session established", &[("fd", &link.fd()), ("session", &session)]);
-        }
-        (self.since, self.heard, self.said) = (now, now, now);
-        self.state = State::Greeting(link, false);
-    }
-
-    /// The receiver says where to go on.
-    fn welcomed(&mut self, welcome: &Welcome, now: Instant) -> Result<(), String> {
-        let State::Greeting(link, _) = std::mem::replace(&mut self.state, State::Idle) else {
-            return Err("a second welcome".to_owned());
-        };
-        self.state = State::Open(link);
-        let (oldest, newest) = rltp::VERSIONS;
-        if welcome.version < oldest || welcome.version > newest {
-            return Err(format!(
-                "the server wants to speak version {} of rltp, versions {oldest} to {newest} are spoken here",
-                welcome.version
-            ));
-        }
-        if welcome.payload_bytes_max < 1024 {
-            return Err("the server takes no batch of a useful size".to_owned());
-        }
-        if welcome.run == self.run {
-            self.acknowledged(welcome.acknowledged)?;
-            self.next = welcome.acknowledged.wrapping_add(1);
-        } else {
-            // Another server, or another sender was there: nothing is known of what was sent to this one.
-            self.run = identity::run();
-            self.next = 1;
-        }
-        // Nothing is under way at the receiver: all that is not acknowledged is sent again.
-        self.sent.clear();
-        self.in_flight_bytes = 0;
-        self.unacked.reset();
-        rltp::start(&mut self.out, self.run);
-        self.payload_max = welcome.payload_bytes_max as usize;
-        self.packer = self.options.wishes.level.filter(|_| welcome.packs).and_then(Packer::new);
-        self.unreachable.set(false);
-        if std::mem::replace(&mut self.connected_before, true) {
-            self.place.counters.reconnects.add(1);
-        }
-        self.since = now;
-        if let Some(probing) = &mut self.probing {
-            probing.begin(now);
-        }
-        Ok(())
-    }
-
-    /// All batches up to this one are dealt with.
-    fn acknowledged(&mut self, sequence: u64) -> Result<(), String> {
-        if sequence >= self.next {
-            return Err(format!("the server acknowledges batch {sequence}, which was not sent"));
-        }
-        let mut messages = 0;
-        while let Some(batch) = self.sent.front().filter(|batch| batch.sequence <= sequence) {
-            messages += batch.messages;
-            self.in_flight_bytes = self.in_flight_bytes.saturating_sub(batch.bytes);
-            self.sent.pop_front();
-        }
-        match self.unacked.acknowledge(messages) {
-            true => Ok(()),
-            false => Err("the server acknowledges more than was sent".to_owned()),
-        }
-    }
-
-    /// Hears what the receiver says.
-    fn listen(&mut self, now: Instant) {
-        let (State::Greeting(link, _) | State::Open(link)) = &mut self.state else { return };
-        let before = self.input.len();
-        let outcome = link.receive(&mut self.input);
-        if self.input.len() > before {
-            self.heard = now;
-        }
-        if let Err(error) = self.understand(now) {
-            return self.refused(error);
-        }
-        match outcome {
-            Ok(true) => {}
-            Ok(false) => self.broke("EOF occurred while idle", None, now),
-            Err(error) => self.broke("I/O error occurred while reading", Some(&error), now),
-        }
-    }
-
-    fn understand(&mut self, now: Instant) -> Result<(), String> {
-        let mut input = std::mem::take(&mut self.input);
-        let mut at = 0;
-        if let State::Greeting(_, speaks @ false) = &mut self.state {
-            if !rltp::read_magic(&input).map_err(|error| error.to_string())? {
-                self.input = input;
-                return Ok(());
-            }
-            *speaks = true;
-            at = rltp::MAGIC.len();
-        }
-        loop {
-            let rest = input.get(at..).unwrap_or_default();
-            let Some((frame, length)) = rltp::next(rest, 0).map_err(|error| error.to_string())? else {
-                break;
-            };
-            match frame {
-                Frame::Welcome(welcome) => self.welcomed(&welcome, now)?,
-                Frame::Ack(sequence) if matches!(self.state, State::Open(_)) => {
-                    self.acknowledged(sequence)?
-                }
-                Frame::Ping => {}
-                Frame::Refuse { text, .. } => return Err(format!("the server refuses: {text}")),
-                _ => return Err("the server sends what only a sender may".to_owned()),
-            }
-            at += length;
-        }
-        input.drain(..at);
-        self.input = input;
-        Ok(())
-    }
-
-    /// The peer is not what it should be, or says that we are not.
-    fn refused(&mut self, error: String) {
-        let wait = self.options.time_reopen.as_secs();
-        oplog::error("Syslog connection refused", &[("error", &error), ("time_reopen", &wait)]);
-        self.end(false);
     }
 
     fn broke(&mut self, reason: &'static str, error: Option<&io::Error>, now: Instant) {

@@ -1,5 +1,8 @@
 //! One sender's connection: greets it, reads its batches, tells it what was dealt with.
 
+mod answers;
+mod greeting;
+
 use super::Rltp;
 use super::slab::{self, Found, Limits};
 use super::stream::{Claim, Superseded};
@@ -13,7 +16,7 @@ use record::{Batch, Context};
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wire::rltp::{self, Hello, Welcome, code};
+use wire::rltp::{self, Welcome, code};
 
 /// A sender that has not said who it is by then is turned away.
 const HELLO_MAX: Duration = Duration::from_secs(10);
@@ -107,114 +110,6 @@ impl RltpPort {
             hung_up: false,
             failure: None,
             _seat: seat,
-        }
-    }
-
-    fn fail(&mut self, text: impl ToString) -> After {
-        self.failure = Some(text.to_string());
-        After::Close
-    }
-
-    /// Says why before hanging up. The reason is short: there is room for it, or the peer does not listen.
-    fn refuse(&mut self, code: u16, text: String) -> After {
-        rltp::refuse(&mut self.out, code, &text);
-        let _ = self.flush();
-        self.fail(text)
-    }
-
-    fn superseded(&mut self) -> After {
-        let text = "a newer connection of the same stream has taken over";
-        self.refuse(code::SUPERSEDED, text.to_owned())
-    }
-
-    /// Sends what is to be said, as far as the peer takes it.
-    fn flush(&mut self) -> std::io::Result<()> {
-        loop {
-            let rest = self.out.get(self.sent..).unwrap_or_default();
-            let outcome = self.input.send(rest);
-            match outcome {
-                Ok(_) if rest.is_empty() => {
-                    self.out.clear();
-                    self.sent = 0;
-                    return Ok(());
-                }
-                Ok(n) => {
-                    self.sent += n;
-                    self.said = Instant::now();
-                }
-                Err(e) if e.kind() == ErrorKind::WouldBlock => return Ok(()),
-                Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(e) => return Err(e),
-            }
-        }
-    }
-
-    /// The first word has to be all that was sent so far; the answer is awaited before anything else is.
-    fn hello(&mut self, bytes: &[u8]) -> After {
-        let hello = match rltp::read_hello(bytes) {
-            Ok(None) => return After::Idle,
-            Ok(Some(hello)) => hello,
-            Err(error) => return self.turned_away(&error),
-        };
-        self.out.extend_from_slice(&rltp::MAGIC);
-        let (oldest, newest) = rltp::VERSIONS;
-        if hello.oldest > newest || hello.newest < oldest {
-            self.feed.source.counters.rejected_connections.add(1);
-            let Hello { oldest: from, newest: to, .. } = hello;
-            let text = format!(
-                "versions {oldest} to {newest} of rltp are spoken here, the sender speaks {from} to {to}"
-            );
-            return self.refuse(code::VERSION, text);
-        }
-        let mut name = self.rltp.prefix.to_vec();
-        let id: String = hello.stream.iter().map(|byte| format!("{byte:02x}")).collect();
-        name.extend_from_slice(format!("{id}:{}", hello.lane).as_bytes());
-        let (claim, took) = Claim::new(&self.rltp.store, name, Arc::clone(&self.waker));
-        if took {
-            oplog::limited(
-                "rltp-takeover",
-                oplog::Level::Notice,
-                "A sender has come back before its last connection was gone",
-                &[("client", &self.described.client), ("stream", &id), ("connection", &hello.lane)],
-            );
-        }
-        self.claim = Some(claim);
-        self.packs = hello.packs;
-        self.phase = Phase::Waiting(Welcome {
-            version: newest.min(hello.newest),
-            packs: hello.packs,
-            payload_bytes_max: self.rltp.payload_bytes_max,
-            run: 0,
-            acknowledged: 0,
-        });
-        After::Again
-    }
-
-    fn turned_away(&mut self, error: &rltp::Error) -> After {
-        self.feed.source.counters.rejected_connections.add(1);
-        oplog::limited(
-            "rltp-foreign",
-            oplog::Level::Error,
-            "Connection refused, the peer does not speak rltp",
-            &[("client", &self.described.client), ("error", error)],
-        );
-        self.fail(error)
-    }
-
-    /// Tells the sender where to go on, once everything an earlier connection brought is dealt with.
-    fn greet(&mut self) -> Option<After> {
-        let Phase::Waiting(welcome) = &self.phase else { return None };
-        let settled = self.claim.as_ref().map_or(Err(Superseded), Claim::settled);
-        match settled {
-            Ok(Some((run, acknowledged))) => {
-                rltp::welcome(&mut self.out, &Welcome { run, acknowledged, ..*welcome });
-                self.phase = Phase::Greeted;
-                self.heard = Instant::now();
-                None
-            }
-            Ok(None) if self.hung_up => Some(self.fail("the sender has gone before it was its turn")),
-            Ok(None) => Some(After::Idle),
-            Err(Superseded) => Some(self.superseded()),
         }
     }
 
@@ -386,30 +281,6 @@ impl RltpPort {
             }
         }
         After::Again
-    }
-
-    /// The end of a turn: tells the sender what is dealt with by now.
-    fn answer(&mut self, after: After) -> After {
-        let mut after = after;
-        if let Some(claim) = &self.claim {
-            match (claim.leave(), &self.phase) {
-                (Ok((acknowledged, _)), Phase::Open(_)) if acknowledged != self.told => {
-                    rltp::ack(&mut self.out, acknowledged);
-                    self.told = acknowledged;
-                }
-                // It was dealt with between the look and now, and nobody will say so again.
-                (Ok((_, true)), Phase::Waiting(_)) => after = After::Again,
-                (Ok(_), _) => {}
-                (Err(Superseded), _) => return self.superseded(),
-            }
-        }
-        if let Err(error) = self.flush() {
-            return self.fail(error);
-        }
-        match self.out.len().saturating_sub(self.sent) > ANSWERS_BYTES_MAX {
-            true => self.fail("the sender does not read what it is told"),
-            false => after,
-        }
     }
 }
 

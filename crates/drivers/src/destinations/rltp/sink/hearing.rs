@@ -1,0 +1,124 @@
+//! What a receiver says: where to go on, what it has dealt with, why it wants nothing.
+
+use super::{RltpSink, State};
+use crate::destinations::rltp::identity;
+use std::time::Instant;
+use wire::rltp::{self, Frame, Packer, Welcome};
+
+impl RltpSink {
+    /// The receiver says where to go on.
+    pub(super) fn welcomed(&mut self, welcome: &Welcome, now: Instant) -> Result<(), String> {
+        let State::Greeting(link, _) = std::mem::replace(&mut self.state, State::Idle) else {
+            return Err("a second welcome".to_owned());
+        };
+        self.state = State::Open(link);
+        let (oldest, newest) = rltp::VERSIONS;
+        if welcome.version < oldest || welcome.version > newest {
+            return Err(format!(
+                "the server wants to speak version {} of rltp, versions {oldest} to {newest} are spoken here",
+                welcome.version
+            ));
+        }
+        if welcome.payload_bytes_max < 1024 {
+            return Err("the server takes no batch of a useful size".to_owned());
+        }
+        if welcome.run == self.run {
+            self.acknowledged(welcome.acknowledged)?;
+            self.next = welcome.acknowledged.wrapping_add(1);
+        } else {
+            // Another server, or another sender was there: nothing is known of what was sent to this one.
+            self.run = identity::run();
+            self.next = 1;
+        }
+        // Nothing is under way at the receiver: all that is not acknowledged is sent again.
+        self.sent.clear();
+        self.in_flight_bytes = 0;
+        self.unacked.reset();
+        rltp::start(&mut self.out, self.run);
+        self.payload_max = welcome.payload_bytes_max as usize;
+        self.packer = self.options.wishes.level.filter(|_| welcome.packs).and_then(Packer::new);
+        self.unreachable.set(false);
+        if std::mem::replace(&mut self.connected_before, true) {
+            self.place.counters.reconnects.add(1);
+        }
+        self.since = now;
+        if let Some(probing) = &mut self.probing {
+            probing.begin(now);
+        }
+        Ok(())
+    }
+
+    /// All batches up to this one are dealt with.
+    pub(super) fn acknowledged(&mut self, sequence: u64) -> Result<(), String> {
+        if sequence >= self.next {
+            return Err(format!("the server acknowledges batch {sequence}, which was not sent"));
+        }
+        let mut messages = 0;
+        while let Some(batch) = self.sent.front().filter(|batch| batch.sequence <= sequence) {
+            messages += batch.messages;
+            self.in_flight_bytes = self.in_flight_bytes.saturating_sub(batch.bytes);
+            self.sent.pop_front();
+        }
+        match self.unacked.acknowledge(messages) {
+            true => Ok(()),
+            false => Err("the server acknowledges more than was sent".to_owned()),
+        }
+    }
+
+    /// Hears what the receiver says.
+    pub(super) fn listen(&mut self, now: Instant) {
+        let (State::Greeting(link, _) | State::Open(link)) = &mut self.state else { return };
+        let before = self.input.len();
+        let outcome = link.receive(&mut self.input);
+        if self.input.len() > before {
+            self.heard = now;
+        }
+        if let Err(error) = self.understand(now) {
+            return self.refused(error);
+        }
+        match outcome {
+            Ok(true) => {}
+            Ok(false) => self.broke("EOF occurred while idle", None, now),
+            Err(error) => self.broke("I/O error occurred while reading", Some(&error), now),
+        }
+    }
+
+    pub(super) fn understand(&mut self, now: Instant) -> Result<(), String> {
+        let mut input = std::mem::take(&mut self.input);
+        let mut at = 0;
+        if let State::Greeting(_, speaks @ false) = &mut self.state {
+            if !rltp::read_magic(&input).map_err(|error| error.to_string())? {
+                self.input = input;
+                return Ok(());
+            }
+            *speaks = true;
+            at = rltp::MAGIC.len();
+        }
+        loop {
+            let rest = input.get(at..).unwrap_or_default();
+            let Some((frame, length)) = rltp::next(rest, 0).map_err(|error| error.to_string())? else {
+                break;
+            };
+            match frame {
+                Frame::Welcome(welcome) => self.welcomed(&welcome, now)?,
+                Frame::Ack(sequence) if matches!(self.state, State::Open(_)) => {
+                    self.acknowledged(sequence)?
+                }
+                Frame::Ping => {}
+                Frame::Refuse { text, .. } => return Err(format!("the server refuses: {text}")),
+                _ => return Err("the server sends what only a sender may".to_owned()),
+            }
+            at += length;
+        }
+        input.drain(..at);
+        self.input = input;
+        Ok(())
+    }
+
+    /// The peer is not what it should be, or says that we are not.
+    pub(super) fn refused(&mut self, error: String) {
+        let wait = self.options.time_reopen.as_secs();
+        oplog::error("Syslog connection refused", &[("error", &error), ("time_reopen", &wait)]);
+        self.end(false);
+    }
+}
