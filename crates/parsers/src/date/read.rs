@@ -92,9 +92,16 @@ impl Fields {
 
     fn number<'a>(&mut self, number: Number, text: &'a [u8]) -> Option<&'a [u8]> {
         let (most, min, max) = number.bounds();
-        let (digits, rest) = digits(text, usize::from(most))?;
-        let value = digits.iter().fold(0u16, |value, b| value * 10 + u16::from(b - b'0'));
-        if !(min..=max).contains(&value) {
+        // As in syslog-ng, no digit is taken that would leave the range for sure: `930` is 9:30 by `%H%M`.
+        let (mut value, mut rest) = (0u16, text);
+        for taken in 0..most {
+            let [digit @ b'0'..=b'9', after @ ..] = rest else { break };
+            if taken > 0 && value * 10 > max {
+                break;
+            }
+            (value, rest) = (value * 10 + u16::from(digit - b'0'), after);
+        }
+        if rest.len() == text.len() || !(min..=max).contains(&value) {
             return None;
         }
         let small = value as u8;

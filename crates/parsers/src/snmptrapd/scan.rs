@@ -95,14 +95,20 @@ fn key_before(text: &[u8], from: usize, equals: usize) -> Option<&[u8]> {
 fn value(text: &[u8], at: usize) -> (Value, usize) {
     let mut start = blanks(text, at);
     let word = text.get(start..).unwrap_or_default();
-    let type_len = word.iter().position(|b| !b.is_ascii_alphanumeric() && *b != b'-').unwrap_or(0);
-    if type_len > 0 && word.get(type_len) == Some(&b':') && word.get(type_len + 1) != Some(&b':') {
-        start = blanks(text, start + type_len + 1);
+    // A type is what ends with the first colon, without blanks; `::` is in the middle of a name.
+    let colon = word.iter().position(|b| matches!(b, b':' | b' ' | b'\t' | b'\n'));
+    if let Some(colon) = colon
+        && word.first() != Some(&b'"')
+        && word.get(colon) == Some(&b':')
+        && word.get(colon + 1) != Some(&b':')
+    {
+        start = blanks(text, start + colon + 1);
     }
     if text.get(start) == Some(&b'"')
         && let Some((value, next)) = quoted(text, start)
     {
-        return (value, next);
+        let behind = text.get(next..).unwrap_or_default().iter().find(|b| !matches!(b, b' ' | b'\t'));
+        return (value, if behind == Some(&b'\n') { text.len() } else { next });
     }
     let rest = text.get(start..).unwrap_or_default();
     let mut end = start + rest.iter().position(|b| matches!(b, b'\t' | b'\n')).unwrap_or(rest.len());
@@ -158,13 +164,15 @@ pub fn unescape(raw: &[u8], out: &mut Vec<u8>) {
 
 /// `SNMPv2-MIB::x` is named `SNMPv2-MIB_x`.
 pub fn name_of_key(key: &[u8], out: &mut Vec<u8>) {
-    let mut rest = key;
-    while let Some(place) = memchr::memmem::find(rest, b"::") {
-        out.extend_from_slice(rest.get(..place).unwrap_or_default());
-        out.push(b'_');
-        rest = rest.get(place + 2..).unwrap_or_default();
+    let mut before = 0;
+    for byte in key {
+        match byte {
+            b':' if before == b':' => {}
+            b':' => out.push(b'_'),
+            byte => out.push(*byte),
+        }
+        before = *byte;
     }
-    out.extend_from_slice(rest);
 }
 
 /// Appends `key='value'`, with a comma between pairs.

@@ -19,6 +19,8 @@ fn variables() {
         ("  a = STRING: \"a\\nb\\\\c\"", "t.a=a\nb\\c"),
         ("a b = INTEGER: 1", "t.b=1"),
         ("a = Hex-STRING: 0A \n0B \tb = INTEGER: 1", "t.a=0A "),
+        ("a = \"q\" \nb = INTEGER: 1", "t.a=q"),
+        ("a = 1.(2): y\tb:::c = : x\td = e f: g", "t.a=y|t.b_c=x|t.d=e f: g"),
     ] {
         let mut all: Vec<&str> = expected.split('|').chain(head.split('|')).collect();
         all.sort_unstable();
