@@ -205,25 +205,4 @@ impl Destination for Balanced {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_are_spread_and_stay_where_they_are() {
-        let mut counts = [0; 3];
-        for n in 0..3000 {
-            let key = format!("host{n}");
-            assert_eq!(place(key.as_bytes(), 3), place(key.as_bytes(), 3));
-            counts[place(key.as_bytes(), 3)] += 1;
-        }
-        assert!(counts.iter().all(|count| (900..1100).contains(count)), "{counts:?}");
-        assert_eq!(place(b"", 1), 0);
-    }
-
-    #[test]
-    fn every_server_is_the_first_of_one_connection() {
-        let balance = Balance { servers: vec!["b".to_owned(), "c".to_owned()], key: None };
-        let expected = [["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"]];
-        assert_eq!(balance.routes("a"), expected);
-    }
-}
+mod tests;

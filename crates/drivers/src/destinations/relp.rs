@@ -45,7 +45,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
     let balance = Balance::read(s, ipv6, cx, diags)?;
     let failback = if balance.is_some() { Some(Balance::failback()) } else { failback };
     let address = format!("{host}:{port}");
-    let key = s.text("persist-name").map_or_else(|| format!("relp,{address}"), str::to_owned);
+    let key = s.text("persist-name").map_or_else(|| format!("relp_dd.({address})"), str::to_owned);
     let options = Arc::new(RelpOptions {
         connect,
         time_reopen: writing::time_reopen(s),

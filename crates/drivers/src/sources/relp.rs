@@ -57,7 +57,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         transport: Transport(if secure.is_some() { "relp+tls" } else { "relp" }),
         ip_protocol: 6,
     };
-    let key = reading.persist_name.clone().unwrap_or_else(|| format!("relp,{address}"));
+    let key = reading.persist_name.clone().unwrap_or_else(|| format!("relp_sd.({address})"));
     let backlog = backlog(s);
     let opened_with = match s.bool("keep-alive").unwrap_or(true) {
         true => format!("{address} {socket:?} {connections_max} {backlog} {} {secure:?}", reading.fixed()),
