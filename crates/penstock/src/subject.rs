@@ -39,6 +39,7 @@ impl Served {
             ),
         ];
         counters.extend(moments.map(|(name, seconds)| catalog::moment(name, seconds)));
+        counters.extend(catalog::certificates());
         counters.extend(catalog::ledger(&self.ledger()));
         counters
     }

@@ -12,6 +12,10 @@ pub const METRICS: &[Metric] = &[
     Metric { name: "filtered_events_total", help: "messages a filter has seen, by result" },
     Metric { name: "input_event_bytes_total", help: "bytes of the messages received by a source driver" },
     Metric { name: "input_events_total", help: "messages received by a source driver" },
+    Metric {
+        name: "input_lost_bytes_total",
+        help: "bytes of files that were truncated away before they were read",
+    },
     Metric { name: "internal_events_total", help: "messages of the program's own log, by result" },
     Metric {
         name: "last_config_file_modification_timestamp_seconds",
@@ -47,4 +51,8 @@ pub const METRICS: &[Metric] = &[
         help: "connections refused: at the limit, or by the TLS handshake",
     },
     Metric { name: "tagged_events_total", help: "messages with a tag" },
+    Metric {
+        name: "tls_certificate_not_after_timestamp_seconds",
+        help: "when a certificate that is shown to peers expires",
+    },
 ];
