@@ -237,9 +237,14 @@ fn comparisons_of_older_configurations() {
         ((3, 38), "'$PID' == '${x}'", "pid=5abc x=5", true),
         ((3, 38), "'$PID' == ''", "msg=", true),
         ((3, 38), "'${nosuch}' < 5", "msg=", false),
-        // A literal that looks like a number is one.
+        // So it is with a number in quotes (golden case filter/old-comparisons).
         ((3, 38), "'$PID' == '5'", "pid=05", true),
-        ((3, 38), "'$PID' == '5'", "pid=5abc", false),
+        ((3, 38), "'$PID' == '5'", "pid=5abc", true),
+        ((3, 38), "'${x}' == '1'", "x=1.5", true),
+        ((3, 38), "'${x}' > '1'", "x=1.5", false),
+        ((3, 38), "'x' == '0'", "msg=", true),
+        ((3, 38), "'${x}' === '5'", "x=5", true),
+        ((3, 38), "'${x}' === '5'", "x=05", false),
         ((3, 38), "'5' == '5.0'", "msg=", true),
         ((3, 38), "'$PID' == ''", "pid=abc", true),
         ((3, 38), "'$PID' != ''", "pid=7", true),

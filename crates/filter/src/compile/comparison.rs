@@ -23,7 +23,7 @@ pub fn compile(
     let left = side(lhs, version, env, diags);
     let right = side(rhs, version, env, diags);
     let (left, right) = (left?, right?);
-    let typed = [lhs, rhs].into_iter().any(has_type) || [&left, &right].into_iter().any(is_number);
+    let typed = [lhs, rhs].into_iter().any(has_type);
     let rule = rule_of(op, typed, version);
     if rule == Rule::Leading && [&left, &right].into_iter().any(is_word) {
         let message = "this operator compares whole numbers in configurations before version 4.0";
@@ -39,10 +39,6 @@ fn has_type(operand: &Operand) -> bool {
         OperandKind::Template(text) => text.type_hint.is_some(),
         OperandKind::Int(_) | OperandKind::Float(_) => true,
     }
-}
-
-fn is_number(side: &Side) -> bool {
-    matches!(side, Side::Literal { kind: ValueType::Int | ValueType::Double, .. })
 }
 
 /// Text that no number begins.
@@ -96,7 +92,7 @@ fn template_side(
     let template = template_of(&text.text, text.span, env, &MatcherOptions::FILTER, diags)?;
     let declared = hint.and_then(TypeHint::value_type);
     if let Some(literal) = template.literal() {
-        let kind = declared.unwrap_or_else(|| literal_kind(literal, version));
+        let kind = declared.unwrap_or(ValueType::String);
         return Some(Side::literal(literal, kind));
     }
     let keeps = version >= (4, 0) || hint == Some(TypeHint::Auto);
@@ -113,14 +109,5 @@ fn template_side(
             };
             Some(Side::Template { template: Box::new(template), lone })
         }
-    }
-}
-
-/// Before version 4.0 a quoted literal that looks like a number is one; operators that go by the text do not care.
-fn literal_kind(text: &[u8], version: (u16, u16)) -> ValueType {
-    match Number::parse(text).filter(|_| version < (4, 0)) {
-        Some(Number::Int(_)) => ValueType::Int,
-        Some(Number::Double(_)) => ValueType::Double,
-        None => ValueType::String,
     }
 }
