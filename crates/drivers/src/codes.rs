@@ -25,7 +25,7 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "D0110",
         "wrong failover() or load-balance()",
-        "Both need a transport with connections, and servers() with at least one host; only one of them can be given.",
+        "Both need a transport with connections, and servers() with at least one host.",
     ),
     (
         "D0111",

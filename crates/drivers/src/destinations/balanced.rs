@@ -40,18 +40,9 @@ impl Balance {
         let Some(block) = s.block("load-balance") else { return Some(None) };
         let at = s.span("load-balance")?;
         let servers: Vec<String> = block.list("servers").iter().map(|t| t.text.clone()).collect();
-        let wrong = if servers.is_empty() {
-            Some(("load-balance() names no servers", "write `load-balance(servers(\"b.example.com\"))`"))
-        } else if s.is_set("failover") || s.is_set("failover-servers") {
-            Some((
-                "load-balance() has its own failover",
-                "leave failover() out: the other servers stand in for one that is away",
-            ))
-        } else {
-            None
-        };
-        if let Some((text, help)) = wrong {
-            diags.push(Diagnostic::error("D0110", text, at).help(help));
+        if servers.is_empty() {
+            let finding = Diagnostic::error("D0110", "load-balance() names no servers", at);
+            diags.push(finding.help("write `load-balance(servers(\"b.example.com\"))`"));
             return None;
         }
         for host in &servers {
@@ -67,21 +58,23 @@ impl Balance {
         Some(Some(Balance { servers, key }))
     }
 
-    /// The servers of each connection, `first` among them: its own, then those that stand in for it.
-    pub fn routes(&self, first: &str) -> Vec<Vec<String>> {
-        let mut all = vec![first.to_owned()];
-        all.extend(self.servers.iter().cloned());
+    /// The servers of each connection: its own, then those that stand in for it. `given` is the first one, and those of failover().
+    pub fn routes(&self, given: &[String]) -> Vec<Vec<String>> {
+        let (first, others) = given.split_at(given.len().min(1));
+        let all = [first, &self.servers].concat();
         (0..all.len())
             .map(|at| {
                 let mut route = all.clone();
                 route.rotate_left(at);
+                route.extend_from_slice(others);
                 route
             })
             .collect()
     }
 
-    pub fn failback() -> Failback {
-        FAILBACK
+    /// When messages go back to a server that was away: as failover() says, or soon.
+    pub fn failback(given: Option<Failback>) -> Failback {
+        given.unwrap_or(FAILBACK)
     }
 }
 
@@ -106,12 +99,12 @@ impl Balanced {
     /// it does.
     pub fn new(
         balance: &Balance,
-        first: &str,
+        given: &[String],
         mut writer: Writer,
         cx: &BuildContext<'_>,
         make: impl Fn(Vec<String>, Writer) -> SingleDestination,
     ) -> Balanced {
-        let routes = balance.routes(first);
+        let routes = balance.routes(given);
         // Each has its share of it.
         writer.throttle = writer.throttle.div_ceil(routes.len() as u32);
         let template = Arc::clone(&writer.template);

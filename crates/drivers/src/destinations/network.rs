@@ -120,7 +120,7 @@ fn build(
             ))
         })
     } else {
-        let failback = if balance.is_some() { Some(Balance::failback()) } else { failback };
+        let failback = if balance.is_some() { Some(Balance::failback(failback)) } else { failback };
         let secure = secure.map(secured);
         let options = Arc::new(StreamOptions { connect, close_on_input, time_reopen, failback, secure });
         let port = remote.port;
@@ -132,7 +132,7 @@ fn build(
             })
         };
         if let Some(balance) = &balance {
-            let destination = Balanced::new(balance, &remote.host, writer, cx, |route, writer| {
+            let destination = Balanced::new(balance, &servers, writer, cx, |route, writer| {
                 let instance = format!("tcp,{}:{port}", route.first().map_or("", String::as_str));
                 let make = stream(route);
                 SingleDestination::new((kind.name, instance), writer, writing::limits(s), keep_alive, make)

@@ -43,7 +43,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
     let writer = writing::writer(s, cx, Layout::Network, diags)?;
     let (servers, failback) = given::servers(s, &host, ipv6, diags)?;
     let balance = Balance::read(s, ipv6, cx, diags)?;
-    let failback = if balance.is_some() { Some(Balance::failback()) } else { failback };
+    let failback = if balance.is_some() { Some(Balance::failback(failback)) } else { failback };
     let address = format!("{host}:{port}");
     let key = s.text("persist-name").map_or_else(|| format!("relp_dd.({address})"), str::to_owned);
     let options = Arc::new(RelpOptions {
@@ -64,7 +64,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         SingleDestination::new(("relp", instance), writer, writing::limits(s), keep_alive, make)
     };
     let destination: Arc<dyn Destination> = match &balance {
-        Some(balance) => Arc::new(Balanced::new(balance, &host, writer, cx, target)),
+        Some(balance) => Arc::new(Balanced::new(balance, &servers, writer, cx, target)),
         None => Arc::new(target(servers, writer)),
     };
     Some(DestinationDriver { key, destination })

@@ -4,16 +4,18 @@
 mod connection;
 mod failback;
 mod kept;
+mod options;
 mod secure;
 mod unreachable;
 
 use super::finish::finish;
 use super::single::Place;
-use super::target::{Address, Connect, Next, Route, local_name};
+use super::target::{Address, Next, Route, local_name};
 use connection::{Connection, Input};
 use engine::{Chunk, Progress, Sink, Status};
 pub use failback::{Failback, Probing};
 use kept::Kept;
+pub use options::{Secured, StreamOptions};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -23,23 +25,6 @@ pub use unreachable::Unreachable;
 
 /// An attempt to connect that takes longer has failed.
 const CONNECT_MAX: Duration = Duration::from_secs(30);
-
-pub struct StreamOptions {
-    pub connect: Connect,
-    pub close_on_input: bool,
-    /// From a failure to the next attempt, once every server was tried.
-    pub time_reopen: Duration,
-    pub failback: Option<Failback>,
-    /// Connections are encrypted.
-    pub secure: Option<Secured>,
-}
-
-/// How connections are encrypted.
-pub struct Secured {
-    pub options: tls::Options,
-    /// `None` when the certificates cannot be read: each attempt to connect tries again, and says why.
-    pub connector: Option<Arc<Connector>>,
-}
 
 enum State {
     Idle,

@@ -22,7 +22,9 @@ fn keys_are_spread_and_stay_where_they_are() {
 fn every_server_is_the_first_of_one_connection() {
     let balance = Balance { servers: vec!["b".to_owned(), "c".to_owned()], key: None };
     let expected = [["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"]];
-    assert_eq!(balance.routes("a"), expected);
+    assert_eq!(balance.routes(&["a".to_owned()]), expected);
+    let with_failover = balance.routes(&["a".to_owned(), "f".to_owned()]);
+    assert_eq!(with_failover[1], ["b", "c", "a", "f"]);
 }
 
 fn config(port: u16, to: u16, options: &str) -> String {
@@ -118,7 +120,6 @@ fn messages_take_turns_and_one_server_stands_in_for_the_other() {
 fn what_does_not_fit_is_said() {
     for options in [
         "load-balance(key(\"$HOST\"))",
-        "load-balance(servers(\"127.0.0.2\")) failover(servers(\"127.0.0.3\"))",
         "load-balance(servers(\"127.0.0.2\")) transport(udp)",
         "load-balance(servers(\"127.0.0.2\")) transport(rltp)",
         "failover(servers(\"127.0.0.2\")) transport(udp)",

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::destinations::single::MakeSink;
-use crate::destinations::target::Lookup;
+use crate::destinations::target::{Connect, Lookup};
 use crate::destinations::testing::{Rig, chunk, expect, numbered, wait_until};
 use engine::ledger::DestinationCounters;
 use std::io::{BufRead, BufReader, Read, Write};
