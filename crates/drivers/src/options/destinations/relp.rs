@@ -4,7 +4,7 @@ use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Positional, Prese
 
 use crate::options::INT_MAX;
 use crate::options::output_groups::{DESTINATION, TEMPLATE, WRITER};
-use crate::options::socket_groups::{CONNECT, INET, REMOTE, SERVERS, SOCKET};
+use crate::options::socket_groups::{INET, SERVERS, SOCKET};
 use crate::options::tls_groups::SECURE_DESTINATION;
 use crate::options::words::IP_PROTOCOLS;
 
@@ -24,6 +24,9 @@ const OWN: &[Opt] = &[
         Preset::Text("4"),
         "Which addresses of the server's name are used.",
     ),
+    Opt::new("keep-alive", Kind::Bool, Preset::Bool(true), "Keep the connection over a reload."),
+    Opt::new("localip", Kind::Text, Preset::Described("chosen by the system"), "The address to send from."),
+    Opt::new("localport", Kind::Port, Preset::Described("chosen by the system"), "The port to send from."),
     Opt::new(
         "window-size",
         Kind::Int { min: 1, max: INT_MAX },
@@ -38,17 +41,7 @@ pub static RELP: Component = Component {
     name: "relp",
     aliases: &[],
     positional: HOST,
-    groups: &[
-        &WRITER,
-        &TEMPLATE,
-        &DESTINATION,
-        &CONNECT,
-        &REMOTE,
-        &SECURE_DESTINATION,
-        &SERVERS,
-        &SOCKET,
-        &INET,
-    ],
+    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &SECURE_DESTINATION, &SERVERS, &SOCKET, &INET],
     own: OWN,
     presets: &[],
     not_yet: &[],
