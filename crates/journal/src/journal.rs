@@ -16,6 +16,8 @@ use std::time::SystemTime;
 
 /// Files that are open at once; further ones are not read, which is said.
 const FILES_MAX: usize = 4096;
+/// Entries that are passed over in one call because they are not wanted.
+const PASSED_MAX: usize = 4096;
 
 pub struct JournalOptions {
     /// Their files are read, not those of folders in them.
@@ -96,6 +98,8 @@ pub struct Journal {
     faults: Vec<Fault>,
     /// Entries that were left out because they are damaged.
     skipped: u64,
+    /// The last call ended before the end.
+    has_more: bool,
     text: Vec<u8>,
     fields: Vec<(Range<usize>, Range<usize>)>,
 }
@@ -117,6 +121,7 @@ impl Journal {
             previous: None,
             faults: Vec::new(),
             skipped: 0,
+            has_more: false,
             text: Vec::new(),
             fields: Vec::new(),
         }
@@ -241,15 +246,22 @@ impl Journal {
         }
     }
 
-    /// The next entry that is wanted; `None` when there is none now.
+    /// The next entry that is wanted; `None` when there is none now, or when [`Journal::has_more`].
     pub fn next_entry(&mut self) -> Option<Entry<'_>> {
-        let (head, place) = loop {
+        self.has_more = false;
+        for _ in 0..PASSED_MAX {
             let at = self.first()?;
-            if let Some(found) = self.take(at) {
-                break found;
+            if let Some((head, place)) = self.take(at) {
+                return Some(Entry { head, place, text: &self.text, fields: &self.fields });
             }
-        };
-        Some(Entry { head, place, text: &self.text, fields: &self.fields })
+        }
+        self.has_more = true;
+        None
+    }
+
+    /// Whether the last call gave nothing only because it had passed over so many.
+    pub fn has_more(&self) -> bool {
+        self.has_more
     }
 
     /// Which file has the entry that comes first.

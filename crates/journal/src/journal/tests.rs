@@ -108,6 +108,22 @@ fn a_damaged_file_keeps_no_other_from_being_read() {
 }
 
 #[test]
+fn what_is_not_wanted_is_passed_over_in_pieces() {
+    let folder = Folder::new();
+    folder.write("a.journal", 1, 1..=2 * PASSED_MAX as u64 + 10, false);
+    let last = format!("1:{}", 2 * PASSED_MAX + 10).into_bytes();
+    let filter = Filter { boot: None, matches: vec![(b"MESSAGE".to_vec(), vec![last])] };
+    let folders = vec![folder.0.path().to_owned()];
+    let mut journal = Journal::new(JournalOptions { folders, filter, value_max: 1000 }, Begin::Head);
+    journal.rescan();
+    for _ in 0..2 {
+        assert!(journal.next_entry().is_none() && journal.has_more());
+    }
+    assert!(journal.next_entry().is_some());
+    assert!(journal.next_entry().is_none() && !journal.has_more());
+}
+
+#[test]
 fn a_damaged_entry_costs_itself() {
     let folder = Folder::new();
     let mut writer = Writer::new(false, [1; 16]);

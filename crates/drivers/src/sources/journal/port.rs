@@ -124,7 +124,7 @@ impl JournalPort {
         let mut more = true;
         while batch.records.len() < messages_max && batch.text.len() < BATCH_BYTES {
             let Some(entry) = reading.journal.next_entry() else {
-                more = false;
+                more = reading.journal.has_more();
                 break;
             };
             self.messages.append(&mut batch, &entry);
