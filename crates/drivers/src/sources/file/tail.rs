@@ -110,6 +110,10 @@ impl Tail {
         }
         self.offset += read as u64;
         self.size_seen = self.size_seen.max(self.offset);
+        // What is there and not read yet would be lost to a truncation.
+        if is_front && read >= max {
+            self.size_seen = self.size_seen.max(self.file.metadata()?.len());
+        }
         let consumed = self.cutter.scan(text, sink);
         self.kept.clear();
         self.kept.extend_from_slice(text.get(consumed..).unwrap_or_default());

@@ -71,3 +71,14 @@ fn a_position_in_another_encoding() {
     tail.finish(&mut text, |found| span = found);
     assert_eq!((span.of(&text), tail.position().offset), ("thé".as_bytes(), 8));
 }
+
+#[test]
+fn what_a_truncation_takes_is_known_from_the_first_read_on() {
+    let dir = tempfile::tempdir().expect("folder");
+    let path = dir.path().join("f");
+    std::fs::write(&path, "0123456789".repeat(10)).expect("write");
+    let mut tail = Tail::new(File::open(&path).expect("open"), Begin::Start, &options()).expect("tail");
+    assert_eq!(tail.read(&mut Vec::new(), 30, |_| {}).expect("read"), 30);
+    std::fs::write(&path, "").expect("truncate");
+    assert_eq!(tail.truncated().expect("looked"), Some(70));
+}
