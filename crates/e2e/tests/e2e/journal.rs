@@ -50,6 +50,6 @@ fn system_is_what_this_machine_has() {
         "@version: 4.11\nsource s { system(); internal(); };\nlog { source(s); };\n",
     )
     .expect("written");
-    let outcome = testkit::run_command(&["check", "--config", &lab.path("conf").display().to_string()]);
+    let outcome = testkit::run_command(&["check", &lab.path("conf").display().to_string()]);
     assert_eq!(outcome.code, Some(0), "{}{}", outcome.stdout, outcome.stderr);
 }
