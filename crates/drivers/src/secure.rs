@@ -30,7 +30,9 @@ pub fn read(s: &Settings, transport: &str, side: Side, diags: &mut Diagnostics) 
             None
         }
         (None, _) => Some(None),
-        (Some(block), "tls" | "proxied-tls" | "proxied-tls-passthrough" | "auto" | "") => options(block, s.span("tls")?, side, diags).map(Some),
+        (Some(block), "tls" | "proxied-tls" | "proxied-tls-passthrough" | "auto" | "") => {
+            options(block, s.span("tls")?, side, diags).map(Some)
+        }
         (Some(_), other) => {
             let text = format!("tls() is given, and transport({other}) sends in the clear");
             diags.push(Diagnostic::error("D0120", text, s.span("tls")?).help("write transport(\"tls\")"));

@@ -126,7 +126,9 @@ impl fmt::Display for Error {
                 // An octet count may stand in front of a priority.
                 let count = found.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b' ').count();
                 match (found.first(), found.get(count)) {
-                    (Some(0x16), _) => f.write_str(", which is TLS: tls() is missing here, or too much there"),
+                    (Some(0x16), _) => {
+                        f.write_str(", which is TLS: tls() is missing here, or too much there")
+                    }
                     (_, Some(b'<')) => {
                         f.write_str(", which looks like plain syslog: it has to send with transport(rltp)")
                     }

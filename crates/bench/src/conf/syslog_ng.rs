@@ -130,7 +130,8 @@ fn paths(case: &Case, place: &Place, receiver: Receiver) -> Result<String, Strin
         }
         Path::Hop(hop) => {
             let (port, options) = (place.sink_port, hop.options);
-            format!("destination d_out {{ network(\"127.0.0.1\" port({port}) {options}); }};\n") + &steps("", "")
+            format!("destination d_out {{ network(\"127.0.0.1\" port({port}) {options}); }};\n")
+                + &steps("", "")
         }
         Path::FilterFacility => one_file + &steps("filter f { facility(kern..local7); };", " filter(f);"),
         Path::FilterHost => one_file + &steps("filter f { host(\"^host0[0-9]+$\"); };", " filter(f);"),

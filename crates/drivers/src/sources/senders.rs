@@ -137,7 +137,10 @@ impl Senders {
             (Some(name), _) => self.facts.context(remote, local, &name),
             (None, None) => self.facts.context(remote, local, &remote.ip().to_canonical().to_string()),
         };
-        self.known.insert(remote, Known { context: Arc::clone(&context), asked: self.round, placed: (u64::MAX, 0) });
+        self.known.insert(
+            remote,
+            Known { context: Arc::clone(&context), asked: self.round, placed: (u64::MAX, 0) },
+        );
         context
     }
 

@@ -84,6 +84,9 @@ mod tests {
     fn the_socket_that_journald_forwards_to() {
         let machine = Machine { systemd: true, kernel: false };
         let text = expanded(&machine, "systemd-syslog(flags(no-parse));");
-        assert!(["unix-dgram", "/run/systemd/journal/syslog", "no-parse"].iter().all(|part| text.contains(part)), "{text}");
+        assert!(
+            ["unix-dgram", "/run/systemd/journal/syslog", "no-parse"].iter().all(|part| text.contains(part)),
+            "{text}"
+        );
     }
 }
