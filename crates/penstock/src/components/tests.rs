@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use conf_schema::manual::cost::{COSTS, Measured};
 use conf_schema::{Component, Context, ReadContext, Settings};
 use conf_syntax::{Call, LogItem, ParseOptions, Parsed, Statement};
 use diag::Diagnostics;
@@ -198,9 +199,14 @@ fn the_page_of_findings_is_up_to_date() {
 
 #[test]
 fn what_a_manual_page_says_of_cost_is_measured() {
-    for cost in conf_schema::manual::cost::COSTS {
-        let measured = bench::cases::CASES.iter().any(|case| case.name == cost.case);
-        assert!(measured, "{}: there is no case {}", cost.component, cost.case);
+    let example = root().join("crates/parsers/examples/parser_cost/cases.rs");
+    let example = std::fs::read_to_string(example).expect("the inputs of parser_cost");
+    for cost in COSTS {
+        let measured = match cost.measured {
+            Measured::Bench(case) => bench::cases::CASES.iter().any(|known| known.name == case),
+            Measured::Example => example.contains(&format!("case(\"{}\", ", cost.component)),
+        };
+        assert!(measured, "{}: what its note names does not exist", cost.component);
         assert!(names().iter().any(|(_, name)| *name == cost.component), "{}", cost.component);
     }
     let pages = drivers::options::elements::pages();
@@ -208,4 +214,14 @@ fn what_a_manual_page_says_of_cost_is_measured() {
         let Some(name) = element.case else { continue };
         assert!(bench::cases::CASES.iter().any(|case| case.name == name), "{}: no case {name}", element.name);
     }
+}
+
+#[test]
+fn every_parser_says_what_it_costs() {
+    let parsers = registry().catalogue.components.iter().filter(|c| c.context == Context::Parser);
+    let silent: Vec<&str> = parsers
+        .map(|component| component.name)
+        .filter(|name| COSTS.iter().all(|cost| cost.component != *name || cost.note.is_empty()))
+        .collect();
+    assert!(silent.is_empty(), "without a line in crates/conf-schema/src/manual/cost.rs: {silent:?}");
 }
