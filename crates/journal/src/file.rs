@@ -256,7 +256,7 @@ impl JournalFile {
     }
 
     fn entry(&mut self, at: u64) -> Result<EntryHead, Error> {
-        if at % 8 != 0 || at < self.header.size {
+        if !at.is_multiple_of(8) || at < self.header.size {
             return Err(Error::Object(at, "no place for an entry"));
         }
         let mut bytes = [0; ENTRY_FIXED as usize];
@@ -324,7 +324,7 @@ impl JournalFile {
     /// Adds the first `max` bytes of a data object's value to `out`.
     fn data(&mut self, at: u64, max: usize, out: &mut Vec<u8>) -> Result<(), Error> {
         let fixed = self.header.data_fixed();
-        if at % 8 != 0 || at < self.header.size {
+        if !at.is_multiple_of(8) || at < self.header.size {
             return Err(Error::Object(at, "no place for a value"));
         }
         let mut bytes = [0; OBJECT as usize];

@@ -147,8 +147,8 @@ fn look(watch: &mut Watch, journal: &mut Journal, namespaces: &Namespaces) -> bo
         journal.set_folders(namespaces.folders().unwrap_or_default());
     }
     // Watched before they are listed: what comes in between is seen twice rather than never.
-    let watched = journal.folders().iter().fold(true, |all, folder| watch.folder(folder) && all);
-    journal.rescan() && watched
+    let missing = journal.folders().iter().filter(|folder| !watch.folder(folder)).count();
+    journal.rescan() && missing == 0
 }
 
 /// Says what is wrong with files, and counts the entries that were lost to it.
