@@ -249,11 +249,16 @@ fn port(kind: &Kind, s: &Settings, udp: bool, secure: bool, diags: &mut Diagnost
         diags.push(Diagnostic::error("D0120", text, at).help("add port(6514)"));
         return None;
     }
-    match kind.protocol {
-        // syslog() has a port of its own on TCP.
-        true if !s.is_set("port") && !udp => Some(if secure { 6514 } else { 601 }),
-        _ => given::port(s, "port", 514, udp, diags),
-    }
+    let given = given::port(s, "port", 514, udp, diags)?;
+    // syslog() has a port of its own on TCP.
+    let own = kind.protocol && !udp && !s.is_set("port");
+    Some(if !own {
+        given
+    } else if secure {
+        6514
+    } else {
+        601
+    })
 }
 
 /// Other servers need a transport that can fail over to them.
