@@ -90,15 +90,12 @@ impl Feed {
             let (source, lane) = (Arc::clone(&self.source), Arc::clone(&self.lane));
             let job = Job { batch, source, number: self.lane.number(), lane, ticket };
             let bounded = share_max.is_some_and(|max| self.lane.outstanding() as usize > max);
-            match cx.shared.accepts_jobs() && !bounded {
-                true => cx.shared.give(job),
-                false => {
-                    // Whoever runs a batch may have to wait for earlier ones: none may lie where nobody takes it.
-                    while let Some(earlier) = cx.shared.take_job() {
-                        earlier.run(cx);
-                    }
-                    job.run(cx);
-                }
+            let helps = bounded || !cx.shared.accepts_jobs();
+            cx.shared.give(job);
+            // The earliest, which need not be this one: whoever runs a batch may have to wait for those before it, so none of them may lie
+            // where nobody takes it.
+            if helps && let Some(earliest) = cx.shared.take_job() {
+                earliest.run(cx);
             }
             return;
         }

@@ -9,8 +9,9 @@ use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd};
 
 /// Smaller files are left alone.
-const SIZE_MIN: u64 = 8 << 20;
-/// Reserved at a time: an eighth of the file's size, up to this.
+const SIZE_MIN: u64 = 4 << 20;
+/// Reserved at a time: an eighth of the file's size, within these.
+const STEP_MIN: u64 = 1 << 20;
 const STEP_MAX: u64 = 64 << 20;
 /// Left free on the file system, as a multiple of what is reserved.
 const FREE_MIN: u64 = 64;
@@ -48,7 +49,7 @@ impl Room {
             self.until = SIZE_MIN;
             return Ok(());
         }
-        let step = (self.end / 8).min(STEP_MAX);
+        let step = (self.end / 8).clamp(STEP_MIN, STEP_MAX);
         let system = fstatfs(file)?;
         if system.f_type as u32 != EXT4 {
             return Err(Errno::OPNOTSUPP);
