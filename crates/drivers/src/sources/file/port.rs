@@ -121,6 +121,8 @@ impl FilePort {
             self.finish(cx);
         }
         if self.replaced {
+            // What was read here comes before what the next file's reader will write, on whichever worker.
+            cx.outbox.flush();
             self.followed.drained();
         }
         if self.followed.is_let_go() && (still >= LINGER || self.hurried) {
@@ -220,10 +222,11 @@ impl Port for FilePort {
         self.panicked = true;
     }
 
-    fn closed(&mut self, _cx: &mut PortContext) {
+    fn closed(&mut self, cx: &mut PortContext) {
         if self.finished && !self.panicked {
             self.followed.tracker.forget();
         }
+        cx.outbox.flush();
         self.followed.gone();
         self.ended.ended(self.followed.id);
     }
