@@ -2,8 +2,10 @@
 
 mod balanced;
 mod datagram;
+mod dialing;
 pub mod file;
 mod finish;
+mod link;
 pub mod network;
 mod paced;
 pub mod pipe;
@@ -16,6 +18,7 @@ mod stream;
 mod target;
 mod unacked;
 pub mod unix;
+mod unreachable;
 pub mod usertty;
 pub mod writing;
 

@@ -1,8 +1,8 @@
 //! `load-balance()`: several servers at once, each message to one of them, in turn or by its key. What has the same key takes the same
 //! connection, so its order is kept; the others stand in for a server that is away.
 
+use super::dialing::Failback;
 use super::single::SingleDestination;
-use super::stream::Failback;
 use super::target::given::check_family;
 use super::writing;
 use crate::writer::Writer;

@@ -1,8 +1,8 @@
 //! A connected datagram socket, UDP or unix: many messages in one call, one datagram each; in the name of their senders if asked for.
 
 use super::single::Place;
-use super::stream::Unreachable;
 use super::target::{Address, Connect, Lookup, Next, Route};
+use super::unreachable::Unreachable;
 use crate::writer::sender;
 use engine::ledger::Reason;
 use engine::{Chunk, Progress, Sink, Status, WorkerHandle};

@@ -2,9 +2,10 @@
 
 use super::balanced::{Balance, Balanced};
 use super::datagram::{DatagramOptions, DatagramSink};
-use super::rltp::{RltpOptions, RltpSink, Spread, Stream, Wishes};
+use super::dialing::{DialOptions, Secured};
+use super::rltp::{RltpSink, Spread, Stream, Wishes};
 use super::single::{MakeSink, SingleDestination};
-use super::stream::{Secured, StreamOptions, StreamSink};
+use super::stream::StreamSink;
 use super::target::{Connect, Lookup, Route, given};
 use super::writing::{self, Layout};
 use crate::secure;
@@ -104,9 +105,9 @@ fn build(
     let time_reopen = writing::time_reopen(s);
     let keep_alive = s.bool("keep-alive").unwrap_or(true);
     if let Some(wishes) = rltp {
-        let secure = secure.map(secured);
-        let options = Arc::new(RltpOptions { connect, time_reopen, failback, secure, wishes });
-        let way = Lanes { name: kind.name, address, key: key.clone(), servers, remote, keep_alive };
+        let secure = secure.map(Secured::new);
+        let options = Arc::new(DialOptions { connect, time_reopen, failback, secure });
+        let way = Lanes { name: kind.name, address, key: key.clone(), servers, remote, keep_alive, wishes };
         let destination = lanes(way, options, writer, writing::limits(s), cx);
         return Some(DestinationDriver { key, destination: Arc::new(destination) });
     }
@@ -121,14 +122,14 @@ fn build(
         })
     } else {
         let failback = if balance.is_some() { Some(Balance::failback(failback)) } else { failback };
-        let secure = secure.map(secured);
-        let options = Arc::new(StreamOptions { connect, close_on_input, time_reopen, failback, secure });
+        let secure = secure.map(Secured::new);
+        let options = Arc::new(DialOptions { connect, time_reopen, failback, secure });
         let port = remote.port;
         let stream = move |servers: Vec<String>| -> MakeSink {
             let options = Arc::clone(&options);
             Box::new(move |place| {
                 let lookups = servers.iter().map(|host| Lookup::host(host, port, ipv6)).collect();
-                Box::new(StreamSink::new(place, Route::new(lookups), Arc::clone(&options)))
+                Box::new(StreamSink::new(place, Route::new(lookups), Arc::clone(&options), close_on_input))
             })
         };
         if let Some(balance) = &balance {
@@ -205,18 +206,19 @@ struct Lanes {
     servers: Vec<String>,
     remote: Remote,
     keep_alive: bool,
+    wishes: Wishes,
 }
 
 /// As many destinations as connections are wished for, in one.
 fn lanes(
     way: Lanes,
-    options: Arc<RltpOptions>,
+    options: Arc<DialOptions>,
     mut writer: Writer,
     limits: engine::QueueLimits,
     cx: &BuildContext<'_>,
 ) -> Spread {
-    let Lanes { name, address, key, servers, remote: Remote { port, ipv6, .. }, keep_alive } = way;
-    let count = options.wishes.connections;
+    let Lanes { name, address, key, servers, remote: Remote { port, ipv6, .. }, keep_alive, wishes } = way;
+    let count = wishes.connections;
     // Each has its share of it.
     writer.throttle = writer.throttle.div_ceil(u32::from(count));
     let template = Arc::clone(&writer.template);
@@ -226,7 +228,7 @@ fn lanes(
         let (stream, servers, options) = (stream.clone(), Arc::clone(&servers), Arc::clone(&options));
         let make: MakeSink = Box::new(move |place| {
             let route = Route::new(servers.iter().map(|host| Lookup::host(host, port, ipv6)).collect());
-            Box::new(RltpSink::new(place, route, Arc::clone(&options), stream.clone(), lane))
+            Box::new(RltpSink::new(place, route, Arc::clone(&options), wishes, (stream.clone(), lane)))
         });
         // The others share that of the first.
         let writer = writer.take().unwrap_or_else(|| Writer::new(Arc::clone(&template), cx.identity));
@@ -234,12 +236,6 @@ fn lanes(
     });
     let lanes = lanes.collect();
     Spread::new(stream, key, lanes)
-}
-
-/// Reads the certificates now, so that a reload finds those of the connections that stay.
-fn secured(options: tls::Options) -> Secured {
-    let connector = tls::Connector::load(&options).ok();
-    Secured { options, connector }
 }
 
 fn port(kind: &Kind, s: &Settings, udp: bool, secure: bool, diags: &mut Diagnostics) -> Option<u16> {

@@ -4,7 +4,7 @@ mod child;
 
 use super::finish::{Peer, finish};
 use super::single::{Place, SingleDestination};
-use super::stream::Unreachable;
+use super::unreachable::Unreachable;
 use super::writing::{self, Layout};
 use child::Child;
 use conf_schema::Settings;

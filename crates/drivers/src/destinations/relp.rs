@@ -4,8 +4,8 @@ mod session;
 mod sink;
 
 use super::balanced::{Balance, Balanced};
+use super::dialing::{DialOptions, Secured};
 use super::single::{MakeSink, SingleDestination};
-use super::stream::{Failback, Secured};
 use super::target::{Connect, Lookup, Route, given};
 use super::writing::{self, Layout};
 use crate::secure;
@@ -17,20 +17,9 @@ use diag::Diagnostics;
 use engine::driver::{BuildContext, Destination, DestinationDriver};
 use sink::RelpSink;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Messages on the way when window-size() is not given: enough for a fast sender and a peer at the other end of a continent.
 const WINDOW: usize = 10_000;
-
-pub struct RelpOptions {
-    pub connect: Connect,
-    /// From a failure to the next attempt, once every server was tried.
-    pub time_reopen: Duration,
-    pub failback: Option<Failback>,
-    pub secure: Option<Secured>,
-    /// Messages sent and not acknowledged.
-    pub window: usize,
-}
 
 pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
     let ipv6 = s.choice("ip-protocol") == Some("6");
@@ -46,20 +35,17 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
     let failback = if balance.is_some() { Some(Balance::failback(failback)) } else { failback };
     let address = format!("{host}:{port}");
     let key = s.text("persist-name").map_or_else(|| format!("relp_dd.({address})"), str::to_owned);
-    let options = Arc::new(RelpOptions {
-        connect,
-        time_reopen: writing::time_reopen(s),
-        failback,
-        secure: secure.map(|options| Secured { connector: tls::Connector::load(&options).ok(), options }),
-        window: s.int("window-size").and_then(|n| usize::try_from(n).ok()).unwrap_or(WINDOW).max(1),
-    });
+    let time_reopen = writing::time_reopen(s);
+    let secure = secure.map(Secured::new);
+    let options = Arc::new(DialOptions { connect, time_reopen, failback, secure });
+    let window = s.int("window-size").and_then(|n| usize::try_from(n).ok()).unwrap_or(WINDOW).max(1);
     let keep_alive = s.bool("keep-alive").unwrap_or(true);
     let target = |servers: Vec<String>, writer: Writer| {
         let instance = format!("relp,{}:{port}", servers.first().map_or("", String::as_str));
         let options = Arc::clone(&options);
         let make: MakeSink = Box::new(move |place| {
             let lookups = servers.iter().map(|host| Lookup::host(host, port, ipv6)).collect();
-            Box::new(RelpSink::new(place, Route::new(lookups), Arc::clone(&options)))
+            Box::new(RelpSink::new(place, Route::new(lookups), Arc::clone(&options), window))
         });
         SingleDestination::new(("relp", instance), writer, writing::limits(s), keep_alive, make)
     };

@@ -3,17 +3,12 @@
 
 mod batch;
 mod identity;
-mod link;
 mod sink;
 mod spread;
 
-use super::stream::{Failback, Secured};
-use super::target::Connect;
 use conf_schema::Settings;
-use std::time::Duration;
 
 pub use identity::Stream;
-pub use link::Link;
 pub use sink::RltpSink;
 pub use spread::Spread;
 
@@ -21,15 +16,6 @@ pub use spread::Spread;
 const WINDOW_BYTES: usize = 32 << 20;
 /// The level of compress(yes): most of what can be saved is, at a small part of the cost of higher ones (`penstock bench`, rltp-packed).
 const LEVEL: i32 = 1;
-
-pub struct RltpOptions {
-    pub connect: Connect,
-    /// From a failure to the next attempt, once every server was tried.
-    pub time_reopen: Duration,
-    pub failback: Option<Failback>,
-    pub secure: Option<Secured>,
-    pub wishes: Wishes,
-}
 
 /// The `rltp()` block.
 #[derive(Clone, Copy, Debug)]

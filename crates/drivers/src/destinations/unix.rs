@@ -1,8 +1,9 @@
 //! `unix-stream()` and `unix-dgram()`: sends messages to a program on this machine.
 
 use super::datagram::{DatagramOptions, DatagramSink};
+use super::dialing::DialOptions;
 use super::single::{MakeSink, SingleDestination};
-use super::stream::{StreamOptions, StreamSink};
+use super::stream::StreamSink;
 use super::target::{Connect, Lookup, Route};
 use super::writing::{self, Layout};
 use conf_schema::Settings;
@@ -45,11 +46,10 @@ fn build(
         let options = Arc::new(DatagramOptions { connect, time_reopen, spoof_source: false });
         Box::new(move |place| Box::new(DatagramSink::new(place, Lookup::path(&path), Arc::clone(&options))))
     } else {
-        let options =
-            Arc::new(StreamOptions { connect, close_on_input, time_reopen, failback: None, secure: None });
+        let options = Arc::new(DialOptions { connect, time_reopen, failback: None, secure: None });
         Box::new(move |place| {
             let route = Route::new(vec![Lookup::path(&path)]);
-            Box::new(StreamSink::new(place, route, Arc::clone(&options)))
+            Box::new(StreamSink::new(place, route, Arc::clone(&options), close_on_input))
         })
     };
     let keep_alive = s.bool("keep-alive").unwrap_or(true);

@@ -4,18 +4,18 @@ use super::*;
 use crate::destinations::testing::{Rig, numbered, wait_until};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::time::Duration;
 
 fn rig(port: u16, window: usize) -> Rig {
-    let options = Arc::new(RelpOptions {
+    let options = Arc::new(DialOptions {
         connect: Connect::default(),
         time_reopen: Duration::from_millis(10),
         failback: None,
         secure: None,
-        window,
     });
     Rig::new(Box::new(move |place| {
         let route = Route::new(vec![Lookup::host("127.0.0.1", port, false)]);
-        Box::new(RelpSink::new(place, route, Arc::clone(&options)))
+        Box::new(RelpSink::new(place, route, Arc::clone(&options), window))
     }))
 }
 

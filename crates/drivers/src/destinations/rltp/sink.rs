@@ -1,26 +1,22 @@
 //! One connection to a receiver that acknowledges: sends batches up to a window, resumes where the receiver says after a cut.
 
-use super::RltpOptions;
-mod connecting;
 mod hearing;
 
+use super::Wishes;
 use super::batch;
 use super::identity::{self, Stream};
-use super::link::Link;
+use crate::destinations::dialing::{DialOptions, Dialed, Dialing};
+use crate::destinations::link::Link;
 use crate::destinations::single::Place;
-use crate::destinations::stream::{Probing, Unreachable};
-use crate::destinations::target::{Address, Next, Route};
+use crate::destinations::target::Route;
 use crate::destinations::unacked::Unacked;
 use engine::{Chunk, Progress, Sink, Status};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tls::Connector;
-use wire::rltp::{self, Packer};
+use wire::rltp::{self, Hello, Packer};
 
-/// An attempt to connect that takes longer has failed.
-const CONNECT_MAX: Duration = Duration::from_secs(30);
 /// A server that has not said what it speaks by then speaks something else.
 const GREETING_MAX: Duration = Duration::from_secs(10);
 /// When nothing else was said for so long, a ping is.
@@ -28,14 +24,14 @@ const PING_EVERY: Duration = Duration::from_secs(10);
 /// A receiver that is silent for so long is gone.
 const SILENCE_MAX: Duration = Duration::from_secs(60);
 
-enum State {
-    Idle,
-    /// After a failure; the time of the next attempt.
-    Waiting(Instant),
-    Connecting(Link, Address),
-    /// The receiver is to say where to go on; whether it has said that it speaks rltp.
-    Greeting(Link, bool),
-    Open(Link),
+/// How far a connection has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    /// The receiver is to say that it speaks rltp.
+    Silent,
+    /// It is to say where to go on.
+    Speaking,
+    Welcome,
 }
 
 /// A batch that was sent and is not acknowledged.
@@ -46,15 +42,11 @@ struct Sent {
 }
 
 pub struct RltpSink {
-    place: Place,
-    options: Arc<RltpOptions>,
-    connector: Option<Arc<Connector>>,
-    route: Route,
-    state: State,
-    since: Instant,
-    probing: Option<Probing>,
-    unreachable: Unreachable,
-    connected_before: bool,
+    dialing: Dialing<Link>,
+    wishes: Wishes,
+    open: Option<Link>,
+    /// Of the connection.
+    phase: Phase,
     /// The connection is to be left as soon as everything is acknowledged.
     leaving: bool,
     stream: Stream,
@@ -77,18 +69,20 @@ pub struct RltpSink {
 }
 
 impl RltpSink {
-    pub fn new(place: Place, route: Route, options: Arc<RltpOptions>, stream: Stream, lane: u16) -> RltpSink {
+    /// `at`: the stream, and the lane of it that this connection is.
+    pub fn new(
+        place: Place,
+        route: Route,
+        options: Arc<DialOptions>,
+        wishes: Wishes,
+        (stream, lane): (Stream, u16),
+    ) -> RltpSink {
         let now = Instant::now();
         RltpSink {
-            probing: options.failback.clone().map(Probing::new),
-            unreachable: Unreachable::new(&place.counters),
-            place,
-            connector: options.secure.as_ref().and_then(|secured| secured.connector.clone()),
-            options,
-            route,
-            state: State::Idle,
-            since: now,
-            connected_before: false,
+            dialing: Dialing::new(place, route, options),
+            wishes,
+            open: None,
+            phase: Phase::Silent,
             leaving: false,
             stream,
             lane,
@@ -110,44 +104,45 @@ impl RltpSink {
 
     /// Does whatever can be done to be connected, without waiting.
     fn advance(&mut self, now: Instant) {
-        loop {
-            match &mut self.state {
-                State::Open(_) => return,
-                State::Waiting(until) if now < *until => return,
-                State::Waiting(_) => self.state = State::Idle,
-                State::Greeting(_, true) => return,
-                State::Greeting(..) if now.saturating_duration_since(self.since) < GREETING_MAX => return,
-                State::Greeting(..) => {
-                    let text = "the server does not answer: it has to be a penstock that listens with transport(rltp)";
-                    self.refused(text.to_owned());
-                }
-                State::Connecting(link, address) => match link.is_established() {
-                    Ok(true) => self.established(now),
-                    Ok(false) if now.saturating_duration_since(self.since) < CONNECT_MAX => return,
-                    outcome => {
-                        let error = outcome.err().unwrap_or_else(|| ErrorKind::TimedOut.into());
-                        let address = address.clone();
-                        self.failed(&address, &error);
-                    }
-                },
-                State::Idle => match self.route.next(&self.place.nudge) {
-                    Next::Try(address) => self.connect(address, now),
-                    Next::Asking => return,
-                    Next::Pause => {
-                        self.unreachable.set(true);
-                        self.state = State::Waiting(now + self.options.time_reopen);
-                        return;
-                    }
-                },
-            }
+        if self.open.is_some() && self.phase == Phase::Silent && self.dialing.age(now) >= GREETING_MAX {
+            let text =
+                "the server does not answer: it has to be a penstock that listens with transport(rltp)";
+            self.refused(text.to_owned(), now);
+        }
+        while self.open.is_none() {
+            let Some(link) = self.dialing.advance(now) else { return };
+            self.greet(link, now);
         }
     }
 
+    /// Connected: says who it is.
+    fn greet(&mut self, mut link: Link, now: Instant) {
+        let (oldest, newest) = rltp::VERSIONS;
+        let packs = self.wishes.level.is_some();
+        let hello = rltp::hello(&Hello { oldest, newest, packs, lane: self.lane, stream: self.stream.id() });
+        self.input.clear();
+        self.out.clear();
+        self.gone = 0;
+        (self.heard, self.said) = (now, now);
+        self.phase = Phase::Silent;
+        // A new socket has room for so few bytes.
+        let said = link.send(&hello, &[]);
+        self.open = Some(link);
+        if let Err(error) = said {
+            self.broke("I/O error occurred while writing", Some(&error), now);
+        }
+    }
+
+    /// Whether messages can go over the connection.
+    fn is_welcome(&self) -> bool {
+        self.open.is_some() && self.phase == Phase::Welcome
+    }
+
     fn broke(&mut self, reason: &'static str, error: Option<&io::Error>, now: Instant) {
-        if !matches!(self.state, State::Open(_) | State::Greeting(..)) {
+        if self.open.is_none() {
             return;
         }
-        let wait = self.options.time_reopen.as_secs();
+        let wait = self.dialing.options.time_reopen.as_secs();
         match error {
             Some(error) => oplog::error(reason, &[("error", error)]),
             None => oplog::notice(reason, &[]),
@@ -156,52 +151,41 @@ impl RltpSink {
             "Connection broken",
             &[("time_reopen", &wait), ("unacknowledged", &self.unacked.messages())],
         );
-        let is_open = matches!(self.state, State::Open(_));
-        self.end(is_open && now.saturating_duration_since(self.since) >= self.options.time_reopen);
+        self.end(self.is_welcome(), now);
     }
 
-    /// Leaves the connection. What is not acknowledged stays so until a receiver says what it has. `lasted`: it was of use.
-    fn end(&mut self, lasted: bool) {
-        if let State::Open(link) | State::Greeting(link, _) = std::mem::replace(&mut self.state, State::Idle)
-        {
+    /// Leaves the connection. What is not acknowledged stays so until a receiver says what it has. `of_use`: messages could go over it.
+    fn end(&mut self, of_use: bool, now: Instant) {
+        if let Some(link) = self.open.take() {
             link.close();
         }
         self.leaving = false;
-        self.route.broke(lasted);
+        self.dialing.broke(of_use, now);
     }
 
     /// Goes elsewhere on purpose, when nothing is on the way.
     fn leave(&mut self) {
         let idle = self.unacked.messages() == 0 && self.out.len() == self.gone;
-        if !self.leaving || (!idle && matches!(self.state, State::Open(_))) {
+        if !self.leaving || (!idle && self.is_welcome()) {
             return;
         }
         self.leaving = false;
-        match std::mem::replace(&mut self.state, State::Idle) {
-            State::Open(link) | State::Greeting(link, _) | State::Connecting(link, _) => link.close(),
-            State::Idle | State::Waiting(_) => {}
+        if let Some(link) = self.open.take() {
+            link.close();
         }
-        self.route.go_back();
+        self.dialing.go_back();
     }
 
     /// Whether the primary server has answered often enough to go back to it.
     fn probe(&mut self, now: Instant) {
-        let Some(probing) = &mut self.probing else { return };
-        if matches!(self.state, State::Open(_)) && !self.route.is_primary() && !self.leaving {
-            let address = if probing.is_due(now) { self.route.primary(&self.place.nudge) } else { None };
-            if probing.turn(address, &self.options.connect, &self.place, now) {
-                oplog::notice(
-                    "Primary server reachable again, going back to it",
-                    &[("server", &self.route.primary_name())],
-                );
-                self.leaving = true;
-            }
+        if self.is_welcome() && !self.leaving {
+            self.leaving = self.dialing.is_primary_back(now);
         }
     }
 
     /// Sends what was taken from the queue before.
     fn flush(&mut self) -> io::Result<()> {
-        let State::Open(link) = &mut self.state else { return Ok(()) };
+        let Some(link) = self.open.as_mut().filter(|_| self.phase == Phase::Welcome) else { return Ok(()) };
         link.flush()?;
         while let Some(rest) = self.out.get(self.gone..).filter(|rest| !rest.is_empty()) {
             match link.send(rest, &[]) {
@@ -222,8 +206,10 @@ impl RltpSink {
     fn send(&mut self, chunks: &mut VecDeque<Chunk>, now: Instant) -> io::Result<()> {
         loop {
             self.flush()?;
-            let State::Open(link) = &mut self.state else { return Ok(()) };
-            if self.leaving || (self.in_flight_bytes >= self.options.wishes.window && !self.sent.is_empty()) {
+            let Some(link) = self.open.as_mut().filter(|_| self.phase == Phase::Welcome) else {
+                return Ok(());
+            };
+            if self.leaving || (self.in_flight_bytes >= self.wishes.window && !self.sent.is_empty()) {
                 return Ok(());
             }
             let Some(chunk) = self.unacked.next(chunks).and_then(|at| chunks.get_mut(at)) else {
@@ -232,7 +218,7 @@ impl RltpSink {
             let Some(cut) = batch::cut(chunk, self.payload_max) else { return Ok(()) };
             let (messages, bytes) = (cut.messages, cut.payload.bytes.len());
             if cut.truncated {
-                self.place.counters.truncated.add(1);
+                self.dialing.place.counters.truncated.add(1);
             }
             self.head.clear();
             let rest = batch::write(&mut self.head, self.next, cut.payload(), self.packer.as_mut());
@@ -270,17 +256,11 @@ impl Sink for RltpSink {
         }
         loop {
             self.advance(now);
-            match &self.state {
-                State::Open(_) => {}
-                State::Waiting(until) => {
-                    let wait = until.saturating_duration_since(now);
-                    return if chunks.is_empty() {
-                        self.unacked.ended(Status::Done)
-                    } else {
-                        self.unacked.ended(Status::Retry(wait))
-                    };
-                }
-                _ => return self.unacked.status(chunks),
+            if !self.is_welcome() {
+                return match self.dialing.retry_in(now).filter(|_| !chunks.is_empty()) {
+                    Some(wait) => self.unacked.ended(Status::Retry(wait)),
+                    None => self.unacked.status(chunks),
+                };
             }
             match self.send(chunks, now) {
                 Ok(()) => return self.unacked.status(chunks),
@@ -292,7 +272,7 @@ impl Sink for RltpSink {
 
     fn event(&mut self) {
         let now = Instant::now();
-        if self.place.restart.swap(false, std::sync::atomic::Ordering::Relaxed) {
+        if self.dialing.is_to_restart() {
             self.leaving = true;
         }
         self.advance(now);
@@ -305,12 +285,13 @@ impl Sink for RltpSink {
     fn tick(&mut self, now: Instant) {
         self.probe(now);
         self.leave();
-        if matches!(self.state, State::Open(_) | State::Greeting(_, true))
+        if self.open.is_some()
+            && self.phase != Phase::Silent
             && now.saturating_duration_since(self.heard) >= SILENCE_MAX
         {
             self.broke("The server is silent", None, now);
         }
-        if matches!(self.state, State::Open(_)) && now.saturating_duration_since(self.said) >= PING_EVERY {
+        if self.is_welcome() && now.saturating_duration_since(self.said) >= PING_EVERY {
             self.said = now;
             rltp::ping(&mut self.out);
         }
@@ -324,10 +305,9 @@ impl Sink for RltpSink {
     }
 
     fn close(&mut self) {
-        if let State::Open(link) | State::Greeting(link, _) = std::mem::replace(&mut self.state, State::Idle)
-        {
+        if let Some(link) = self.open.take() {
             link.close();
         }
-        self.unreachable.set(false);
+        self.dialing.close();
     }
 }

@@ -1,26 +1,27 @@
 //! A sender against receivers made by hand: windows, cuts, servers that know nothing or the wrong thing.
 
 use super::*;
+use crate::destinations::dialing::DialOptions;
 use crate::destinations::single::MakeSink;
-use crate::destinations::target::{Lookup, Route};
+use crate::destinations::target::{Connect, Lookup, Route};
 use crate::destinations::testing::{Rig, numbered, wait_until};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
+use std::time::Duration;
 use wire::rltp::{self, Frame, Hello, Welcome};
 
 fn rig(port: u16, window: usize) -> Rig {
     let wishes = Wishes { connections: 1, window, level: None };
-    let options = Arc::new(RltpOptions {
+    let options = Arc::new(DialOptions {
         connect: Connect::default(),
         time_reopen: Duration::from_millis(10),
         failback: None,
         secure: None,
-        wishes,
     });
     let make: MakeSink = Box::new(move |place| {
         let route = Route::new(vec![Lookup::host("127.0.0.1", port, false)]);
-        Box::new(RltpSink::new(place, route, Arc::clone(&options), Stream::default(), 3))
+        Box::new(RltpSink::new(place, route, Arc::clone(&options), wishes, (Stream::default(), 3)))
     });
     Rig::new(make)
 }

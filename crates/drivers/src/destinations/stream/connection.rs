@@ -1,6 +1,7 @@
 //! One connection attempt or connection: a non-blocking socket in the readiness loop of its outlet's worker.
 
 use super::secure::Secure;
+use crate::destinations::dialing::{Dialed, has_peer};
 use crate::destinations::finish::Peer;
 use crate::destinations::single::Place;
 use engine::WorkerHandle;
@@ -10,7 +11,7 @@ use rustix::net::{RecvFlags, SendFlags};
 use socket2::{Domain, Socket};
 use std::io::{self, ErrorKind};
 use std::net::Shutdown;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::time::{Duration, Instant};
 use tls::Session;
 
@@ -18,7 +19,7 @@ use tls::Session;
 const READS_MAX: usize = 64;
 
 pub struct Connection {
-    pub socket: Socket,
+    socket: Socket,
     home: WorkerHandle,
     secure: Option<Box<Secure>>,
     /// What the peer's kernel has is known: over TCP.
@@ -31,9 +32,8 @@ pub enum Input {
     End,
 }
 
-impl Connection {
-    /// `session`: of an encrypted connection.
-    pub fn new(socket: Socket, place: &Place, session: Option<Session>) -> io::Result<Connection> {
+impl Dialed for Connection {
+    fn new(socket: Socket, place: &Place, session: Option<Session>) -> io::Result<Connection> {
         let token = WorkerHandle::outlet_token(place.id);
         place.home.registry().register(
             &mut SourceFd(&socket.as_raw_fd()),
@@ -45,35 +45,36 @@ impl Connection {
         Ok(Connection { socket, home: place.home.clone(), secure, keeps })
     }
 
-    pub fn fd(&self) -> RawFd {
-        self.socket.as_raw_fd()
+    fn socket(&self) -> &Socket {
+        &self.socket
     }
 
-    /// Whether the attempt came to an end; an error when it failed.
-    pub fn is_established(&mut self, now: Instant) -> io::Result<bool> {
-        if let Some(error) = self.socket.take_error()? {
-            return Err(error);
-        }
-        match self.socket.peer_addr() {
-            Ok(_) => match &mut self.secure {
-                Some(secure) => secure.is_established(&self.socket, now),
-                None => Ok(true),
-            },
-            Err(e) if e.kind() == ErrorKind::NotConnected => Ok(false),
-            Err(e) => Err(e),
+    fn is_established(&mut self, now: Instant) -> io::Result<bool> {
+        match (has_peer(&self.socket)?, &mut self.secure) {
+            (true, Some(secure)) => secure.is_established(&self.socket, now),
+            (has_peer, _) => Ok(has_peer),
         }
     }
 
-    /// How long until [`Connection::is_established`] has something new to say without an event.
-    pub fn settles_in(&self, now: Instant) -> Option<Duration> {
+    fn settles_in(&self, now: Instant) -> Option<Duration> {
         self.secure.as_ref().and_then(|secure| secure.settles_in(now))
     }
 
-    /// What an encrypted connection is encrypted with.
-    pub fn session(&self) -> Option<String> {
+    fn session(&self) -> Option<String> {
         self.secure.as_ref().map(|secure| secure.described())
     }
 
+    /// Unread input would make the kernel cut off what is still on its way to the peer.
+    fn close(mut self) {
+        if let Some(secure) = &mut self.secure {
+            secure.close(&self.socket);
+        }
+        let _ = self.input();
+        let _ = self.socket.shutdown(Shutdown::Write);
+    }
+}
+
+impl Connection {
     /// Bytes offered to [`Connection::send`] are under way and have to be offered again.
     pub fn holds(&self) -> bool {
         self.secure.as_ref().is_some_and(|secure| secure.holds())
@@ -115,15 +116,6 @@ impl Connection {
             }
         }
         Ok(input)
-    }
-
-    /// Ends the connection in order: unread input would make the kernel cut off what is still on its way to the peer.
-    pub fn close(mut self) {
-        if let Some(secure) = &mut self.secure {
-            secure.close(&self.socket);
-        }
-        let _ = self.input();
-        let _ = self.socket.shutdown(Shutdown::Write);
     }
 }
 

@@ -1,6 +1,7 @@
 //! A connection against peers that hang up, are slow, come late, or talk.
 
 use super::*;
+use crate::destinations::dialing::Failback;
 use crate::destinations::single::MakeSink;
 use crate::destinations::target::{Connect, Lookup};
 use crate::destinations::testing::{Rig, chunk, expect, numbered, wait_until};
@@ -8,23 +9,27 @@ use engine::ledger::DestinationCounters;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::unix::net::UnixListener;
+use std::time::Duration;
 
-fn options() -> StreamOptions {
-    StreamOptions {
+fn options() -> DialOptions {
+    DialOptions {
         connect: Connect::default(),
-        close_on_input: true,
         time_reopen: Duration::from_millis(10),
         failback: None,
         secure: None,
     }
 }
 
-fn make(hosts: &[&str], port: u16, options: StreamOptions) -> MakeSink {
+fn make(hosts: &[&str], port: u16, options: DialOptions) -> MakeSink {
+    make_with(hosts, port, options, true)
+}
+
+fn make_with(hosts: &[&str], port: u16, options: DialOptions, close_on_input: bool) -> MakeSink {
     let hosts: Vec<String> = hosts.iter().map(|h| (*h).to_owned()).collect();
     let options = Arc::new(options);
     Box::new(move |place| {
         let route = Route::new(hosts.iter().map(|h| Lookup::host(h, port, false)).collect());
-        Box::new(StreamSink::new(place, route, Arc::clone(&options)))
+        Box::new(StreamSink::new(place, route, Arc::clone(&options), close_on_input))
     })
 }
 
@@ -142,7 +147,7 @@ fn the_next_server_takes_over_and_the_first_comes_back() {
     let second = TcpListener::bind("127.0.0.2:0").expect("bind");
     let port = second.local_addr().expect("address").port();
     let failback = Some(Failback { interval: Duration::from_millis(1), successes: 2 });
-    let rig = Rig::new(make(&["127.0.0.1", "127.0.0.2"], port, StreamOptions { failback, ..options() }));
+    let rig = Rig::new(make(&["127.0.0.1", "127.0.0.2"], port, DialOptions { failback, ..options() }));
     rig.send(&numbered(0, 2));
     let mut peer = accept(&second);
     expect(&mut peer, &numbered(0, 2));
@@ -200,7 +205,7 @@ fn what_a_peer_says_ends_the_connection_or_is_forgotten() {
     drop(strict);
 
     let (listener, port) = listen();
-    let patient = Rig::new(make(&["127.0.0.1"], port, StreamOptions { close_on_input: false, ..options() }));
+    let patient = Rig::new(make_with(&["127.0.0.1"], port, options(), false));
     let mut peer = accept(&listener);
     peer.write_all(&[b'x'; 10_000]).expect("write");
     patient.send(&numbered(0, 1));
@@ -216,7 +221,7 @@ fn the_local_address_is_used() {
     let (listener, port) = listen();
     let from: SocketAddr = "127.0.0.5:0".parse().expect("address");
     let connect = Connect { from: Some(from), ..Connect::default() };
-    let _rig = Rig::new(make(&["127.0.0.1"], port, StreamOptions { connect, ..options() }));
+    let _rig = Rig::new(make(&["127.0.0.1"], port, DialOptions { connect, ..options() }));
     assert_eq!(listener.accept().expect("accept").1.ip(), from.ip());
 }
 
@@ -227,7 +232,7 @@ fn unix_streams() {
     let options = Arc::new(options());
     let to = path.clone();
     let rig = Rig::new(Box::new(move |place| {
-        Box::new(StreamSink::new(place, Route::new(vec![Lookup::path(&to)]), Arc::clone(&options)))
+        Box::new(StreamSink::new(place, Route::new(vec![Lookup::path(&to)]), Arc::clone(&options), true))
     }));
     rig.send(&numbered(0, 5));
     wait_until("the note that it is unreachable", || rig.counters().unreachable.value() == 1);

@@ -1,6 +1,6 @@
 //! Where a destination with connections sends to and from, as its options say it: host, port, other servers, own address.
 
-use super::super::stream::Failback;
+use super::super::dialing::Failback;
 use conf_schema::{Port, Settings};
 use diag::{Diagnostic, Diagnostics};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};

@@ -1,6 +1,6 @@
 //! What a receiver says: where to go on, what it has dealt with, why it wants nothing.
 
-use super::{RltpSink, State};
+use super::{Phase, RltpSink};
 use crate::destinations::rltp::identity;
 use std::time::Instant;
 use wire::rltp::{self, Frame, Packer, Welcome};
@@ -8,10 +8,10 @@ use wire::rltp::{self, Frame, Packer, Welcome};
 impl RltpSink {
     /// The receiver says where to go on.
     pub(super) fn welcomed(&mut self, welcome: &Welcome, now: Instant) -> Result<(), String> {
-        let State::Greeting(link, _) = std::mem::replace(&mut self.state, State::Idle) else {
+        if self.phase != Phase::Speaking {
             return Err("a second welcome".to_owned());
-        };
-        self.state = State::Open(link);
+        }
+        self.phase = Phase::Welcome;
         let (oldest, newest) = rltp::VERSIONS;
         if welcome.version < oldest || welcome.version > newest {
             return Err(format!(
@@ -36,15 +36,8 @@ impl RltpSink {
         self.unacked.reset();
         rltp::start(&mut self.out, self.run);
         self.payload_max = welcome.payload_bytes_max as usize;
-        self.packer = self.options.wishes.level.filter(|_| welcome.packs).and_then(Packer::new);
-        self.unreachable.set(false);
-        if std::mem::replace(&mut self.connected_before, true) {
-            self.place.counters.reconnects.add(1);
-        }
-        self.since = now;
-        if let Some(probing) = &mut self.probing {
-            probing.begin(now);
-        }
+        self.packer = self.wishes.level.filter(|_| welcome.packs).and_then(Packer::new);
+        self.dialing.of_use(now);
         Ok(())
     }
 
@@ -67,14 +60,14 @@ impl RltpSink {
 
     /// Hears what the receiver says.
     pub(super) fn listen(&mut self, now: Instant) {
-        let (State::Greeting(link, _) | State::Open(link)) = &mut self.state else { return };
+        let Some(link) = &mut self.open else { return };
         let before = self.input.len();
         let outcome = link.receive(&mut self.input);
         if self.input.len() > before {
             self.heard = now;
         }
         if let Err(error) = self.understand(now) {
-            return self.refused(error);
+            return self.refused(error, now);
         }
         match outcome {
             Ok(true) => {}
@@ -86,12 +79,12 @@ impl RltpSink {
     pub(super) fn understand(&mut self, now: Instant) -> Result<(), String> {
         let mut input = std::mem::take(&mut self.input);
         let mut at = 0;
-        if let State::Greeting(_, speaks @ false) = &mut self.state {
+        if self.phase == Phase::Silent {
             if !rltp::read_magic(&input).map_err(|error| error.to_string())? {
                 self.input = input;
                 return Ok(());
             }
-            *speaks = true;
+            self.phase = Phase::Speaking;
             at = rltp::MAGIC.len();
         }
         loop {
@@ -101,9 +94,7 @@ impl RltpSink {
             };
             match frame {
                 Frame::Welcome(welcome) => self.welcomed(&welcome, now)?,
-                Frame::Ack(sequence) if matches!(self.state, State::Open(_)) => {
-                    self.acknowledged(sequence)?
-                }
+                Frame::Ack(sequence) if self.phase == Phase::Welcome => self.acknowledged(sequence)?,
                 Frame::Ping => {}
                 Frame::Refuse { text, .. } => return Err(format!("the server refuses: {text}")),
                 _ => return Err("the server sends what only a sender may".to_owned()),
@@ -116,9 +107,9 @@ impl RltpSink {
     }
 
     /// The peer is not what it should be, or says that we are not.
-    pub(super) fn refused(&mut self, error: String) {
-        let wait = self.options.time_reopen.as_secs();
+    pub(super) fn refused(&mut self, error: String, now: Instant) {
+        let wait = self.dialing.options.time_reopen.as_secs();
         oplog::error("Syslog connection refused", &[("error", &error), ("time_reopen", &wait)]);
-        self.end(false);
+        self.end(false, now);
     }
 }

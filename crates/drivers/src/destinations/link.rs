@@ -1,6 +1,7 @@
 //! One connection to a receiver, both ways: plain, or encrypted in large pieces.
 
-use crate::destinations::single::Place;
+use super::dialing::{Dialed, has_peer};
+use super::single::Place;
 use engine::WorkerHandle;
 use mio::Interest;
 use mio::unix::SourceFd;
@@ -8,7 +9,8 @@ use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, sendmsg};
 use socket2::Socket;
 use std::io::{self, ErrorKind, IoSlice};
 use std::net::Shutdown;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::AsRawFd;
+use std::time::Instant;
 use tls::{Received, Session};
 
 /// Reads of one look at what a receiver says.
@@ -17,39 +19,31 @@ const READS_MAX: usize = 64;
 const PIECE_BYTES: usize = 128 * 1024;
 
 pub struct Link {
-    pub socket: Socket,
+    socket: Socket,
     home: WorkerHandle,
     session: Option<Box<Session>>,
     ended: bool,
 }
 
-impl Link {
-    /// `session`: of an encrypted connection.
-    pub fn new(socket: Socket, place: &Place, session: Option<Session>) -> io::Result<Link> {
+impl Dialed for Link {
+    fn new(socket: Socket, place: &Place, session: Option<Session>) -> io::Result<Link> {
         let token = WorkerHandle::outlet_token(place.id);
         let both = Interest::READABLE | Interest::WRITABLE;
         place.home.registry().register(&mut SourceFd(&socket.as_raw_fd()), token, both)?;
         Ok(Link { socket, home: place.home.clone(), session: session.map(Box::new), ended: false })
     }
 
-    pub fn fd(&self) -> RawFd {
-        self.socket.as_raw_fd()
+    fn socket(&self) -> &Socket {
+        &self.socket
     }
 
-    /// What an encrypted connection is encrypted with.
-    pub fn session(&self) -> Option<String> {
+    fn session(&self) -> Option<String> {
         self.session.as_ref().map(|session| session.described())
     }
 
-    /// Whether the attempt came to an end; an error when it failed.
-    pub fn is_established(&mut self) -> io::Result<bool> {
-        if let Some(error) = self.socket.take_error()? {
-            return Err(error);
-        }
-        match self.socket.peer_addr() {
-            Ok(_) => {}
-            Err(e) if e.kind() == ErrorKind::NotConnected => return Ok(false),
-            Err(e) => return Err(e),
+    fn is_established(&mut self, _now: Instant) -> io::Result<bool> {
+        if !has_peer(&self.socket)? {
+            return Ok(false);
         }
         if self.session.is_none() {
             return Ok(true);
@@ -64,6 +58,18 @@ impl Link {
         }
     }
 
+    /// Unread input would make the kernel cut off what is still on its way.
+    fn close(mut self) {
+        if let Some(session) = &mut self.session {
+            session.close();
+            let _ = self.flush();
+        }
+        let _ = self.receive(&mut Vec::new());
+        let _ = self.socket.shutdown(Shutdown::Write);
+    }
+}
+
+impl Link {
     /// Appends what the receiver has sent. `false` when it has ended the connection.
     pub fn receive(&mut self, into: &mut Vec<u8>) -> io::Result<bool> {
         let mut buffer = [0u8; 16 * 1024];
@@ -144,16 +150,6 @@ impl Link {
             }
         }
         Ok(())
-    }
-
-    /// Ends the connection in order: unread input would make the kernel cut off what is still on its way.
-    pub fn close(mut self) {
-        if let Some(session) = &mut self.session {
-            session.close();
-            let _ = self.flush();
-        }
-        let _ = self.receive(&mut Vec::new());
-        let _ = self.socket.shutdown(Shutdown::Write);
     }
 }
 

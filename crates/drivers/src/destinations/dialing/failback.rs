@@ -1,6 +1,6 @@
 //! `failback()`: while another server is in use, sees whether the primary one answers again.
 
-use super::connection::Connection;
+use super::Dialed;
 use crate::destinations::single::Place;
 use crate::destinations::target::{Address, Connect};
 use std::time::{Duration, Instant};
@@ -13,15 +13,15 @@ pub struct Failback {
     pub successes: u32,
 }
 
-pub struct Probing {
+pub struct Probing<L> {
     options: Failback,
     next: Instant,
     good: u32,
-    attempt: Option<Connection>,
+    attempt: Option<L>,
 }
 
-impl Probing {
-    pub fn new(options: Failback) -> Probing {
+impl<L: Dialed> Probing<L> {
+    pub fn new(options: Failback) -> Probing<L> {
         Probing { options, next: Instant::now(), good: 0, attempt: None }
     }
 
@@ -51,8 +51,7 @@ impl Probing {
         }
         if self.is_due(now) {
             self.next = now + self.options.interval;
-            let probe =
-                address.and_then(|a| connect.stream(&a).and_then(|s| Connection::new(s, place, None)).ok());
+            let probe = address.and_then(|a| connect.stream(&a).and_then(|s| L::new(s, place, None)).ok());
             match probe {
                 Some(probe) => self.attempt = Some(probe),
                 None => self.good = 0,
