@@ -1,0 +1,32 @@
+//! What waits on disk for destinations: one append-only log for all queues of a directory, written in group commits, read back in
+//! order, recovered after crashes and damage. Its bytes stand in docs/store-format.md.
+//!
+//! A queue is what one outlet keeps here. What is appended comes back in order by `read`, until `done` says that it is not needed any
+//! more. `append` never waits for the disk: one thread writes what has come together since its last write, and drops the [`Held`] values
+//! of what is safe now.
+//!
+//! ```
+//! # fn main() -> std::io::Result<()> {
+//! # let dir = tempfile::tempdir()?;
+//! use store::{Log, Options, Safe};
+//! let opened = Log::open(Options::new(dir.path()))?;
+//! let queue = opened.log.queue(b"d_central#0", 1 << 30, Box::new(|| ()))?;
+//! let seqs = queue.append(b"one\ntwo\n", &[4, 8], Safe::Synced, Box::new(())).unwrap();
+//! opened.log.flush();
+//! let read = queue.read(queue.first_waiting(), 65536)?;
+//! assert_eq!((read.bytes.as_slice(), read.ends.as_slice()), (&b"one\ntwo\n"[..], &[4, 8][..]));
+//! queue.done(seqs.end, 2, 8);
+//! opened.log.close();
+//! # Ok(()) }
+//! ```
+
+mod log;
+mod queue;
+mod report;
+
+pub use log::{Log, Opened, Options};
+/// Bytes of a message.
+pub const MESSAGE_BYTES_MAX: usize = 64 << 20;
+
+pub use queue::{Full, Held, Queue, Read, Safe, Waiting};
+pub use report::{Damaged, Latency, QueueInfo, Report, Stats};
