@@ -17,10 +17,7 @@ use std::sync::Arc;
 
 const TIME_STAMPS: &[Word] = &[
     Word::new("stamp", "The time in the message."),
-    Word::not_yet(
-        "recvd",
-        "use value(\"name\") to keep the time apart: the messages of a batch share the time of receipt",
-    ),
+    Word::new("recvd", "The time of receipt, of the macros that begin with `R_`."),
 ];
 
 const FLAGS: &[Word] =
@@ -61,8 +58,16 @@ struct DateParser {
     formats: Vec<Format>,
     zone: Zone,
     guess: bool,
-    value: Option<NameId>,
+    target: Target,
     asker: u64,
+}
+
+/// What gets the time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Message,
+    Receipt,
+    Value(NameId),
 }
 
 pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
@@ -81,15 +86,15 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
     if formats.is_empty() {
         formats.extend(Format::compile("%FT%T%z"));
     }
-    // The choice that is not the message's own is refused when it is read.
-    settings.choice("time-stamp");
-    let value = match settings.text("value") {
-        Some(name) => Some(b.name(name, settings.span("value").unwrap_or(b.span))?),
-        None => None,
+    let is_receipt = settings.choice("time-stamp") == Some("recvd");
+    let target = match settings.text("value") {
+        Some(name) => Target::Value(b.name(name, settings.span("value").unwrap_or(b.span))?),
+        None if is_receipt => Target::Receipt,
+        None => Target::Message,
     };
     let zone = settings.zone("time-zone").cloned().unwrap_or_else(Zone::local);
     let guess = settings.flag("flags", "guess-timezone");
-    Some(Arc::new(DateParser { input: input?, formats, zone, guess, value, asker: new_asker() }))
+    Some(Arc::new(DateParser { input: input?, formats, zone, guess, target, asker: new_asker() }))
 }
 
 /// No place on earth is further from UTC, in seconds.
@@ -135,14 +140,20 @@ impl Parse for DateParser {
             let index = *index as usize;
             let Some(span) = self.input.span(batch, index, cx) else { return false };
             let Some(stamp) = self.read(batch.bytes(span), cx, &mut zone) else { return false };
-            if let Some(name) = self.value {
-                out.clear();
-                // Writing to memory does not fail.
-                let _ = write!(out, "{}.{:06}", stamp.secs, stamp.usec);
-                batch.set(index, name, &out, ValueType::DateTime);
-            } else if let Some(record) = batch.records.get_mut(index) {
-                record.stamp = stamp;
-                record.stamp_text = Record::NO_TEXT;
+            match self.target {
+                Target::Value(name) => {
+                    out.clear();
+                    // Writing to memory does not fail.
+                    let _ = write!(out, "{}.{:06}", stamp.secs, stamp.usec);
+                    batch.set(index, name, &out, ValueType::DateTime);
+                }
+                Target::Receipt => batch.set_received(index, stamp),
+                Target::Message => {
+                    if let Some(record) = batch.records.get_mut(index) {
+                        record.stamp = stamp;
+                        record.stamp_text = Record::NO_TEXT;
+                    }
+                }
             }
             true
         });
@@ -155,7 +166,11 @@ impl Parse for DateParser {
     }
 
     fn writes(&self) -> Writes {
-        Writes { names: self.value.into_iter().collect(), stamp: self.value.is_none(), ..Writes::default() }
+        let names = match self.target {
+            Target::Value(name) => vec![name],
+            _ => Vec::new(),
+        };
+        Writes { names, stamp: self.target == Target::Message, ..Writes::default() }
     }
 }
 

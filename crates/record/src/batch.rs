@@ -1,6 +1,7 @@
 //! The batch: one buffer of text, one compact record per message, and the value entries the records link to.
 
 mod adopt;
+mod received;
 
 pub use adopt::Mark;
 
@@ -283,10 +284,7 @@ impl Batch {
             record.tags.0 = if on { record.tags.0 | bit } else { record.tags.0 & !bit };
             return;
         }
-        let name = NameId(TAG_BASE + tag.0);
-        let next = record.more_tags;
-        record.more_tags = Link(self.entries.len() as u32);
-        self.entries.push(Entry { name, span: Span::EMPTY, kind: on.then_some(ValueType::Null), next });
+        self.prepend_tag(index, NameId(TAG_BASE + tag.0), Span::EMPTY, on.then_some(ValueType::Null));
     }
 
     pub fn has_tag(&self, record: &Record, tag: TagId) -> bool {
@@ -303,7 +301,7 @@ impl Batch {
             (0..u64::BITS).filter(|b| record.tags.0 & (1 << b) != 0).map(TagId).collect();
         let mut decided: Vec<NameId> = Vec::new();
         for (name, on) in self.more_tags(record) {
-            if !decided.contains(&name) {
+            if name.0 >= TAG_BASE && !decided.contains(&name) {
                 decided.push(name);
                 if on {
                     tags.push(TagId(name.0 - TAG_BASE));

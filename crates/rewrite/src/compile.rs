@@ -137,13 +137,13 @@ fn header(a: &mut Arguments<'_>, part: Part) -> Option<Op> {
 }
 
 fn zone(a: &mut Arguments<'_>, change: Change) -> Option<Op> {
-    a.own_time_stamp()?;
+    let which = a.time_stamp()?;
     if change == Change::Guess {
-        return ZoneChange::new(change, None).map(|z| Op::Zone(Box::new(z)));
+        return ZoneChange::new(change, None, which).map(|z| Op::Zone(Box::new(z)));
     }
     let (text, at) = a.text(0)?;
     let template = a.template(0)?;
-    let zone = ZoneChange::new(change, Some(template));
+    let zone = ZoneChange::new(change, Some(template), which);
     if zone.is_none() {
         let finding = Diagnostic::error("R0107", format!("there is no time zone `{text}`"), at);
         a.diags.push(finding.help("write a name like Europe/Budapest or an offset like +02:00"));

@@ -53,11 +53,6 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "a value out of range",
         "set-pri() takes 0 to 1023, set-severity() a name or 0 to 7, set-facility() a name or 0 to 127.",
     ),
-    (
-        "R0109",
-        "the receive time cannot be changed",
-        "time-stamp(recvd) is not available: all messages of a batch share the time they were received.",
-    ),
     ("R0110", "too many names", "The table of names or tags is full."),
     (
         "R0113",

@@ -112,7 +112,7 @@ impl Rewrite {
             Op::Rename { from, to } => writes.names.extend([*from, *to]),
             Op::SetMatches(_) | Op::UnsetMatches => writes.names.extend((0..=NameId::MATCH_MAX).map(NameId)),
             Op::Header(_) => writes.pri = true,
-            Op::Zone(_) => writes.stamp = true,
+            Op::Zone(change) => writes.stamp = change.changes_message(),
         }
         writes.names.sort_unstable();
         writes.names.dedup();

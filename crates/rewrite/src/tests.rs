@@ -463,7 +463,7 @@ fn every_error_has_its_code() {
         ("set-severity('bogus')", vec!["R0108"]),
         ("set-pri('5000')", vec!["R0108"]),
         ("set-time-zone('No/Where')", vec!["R0107"]),
-        ("set-time-zone('UTC' time-stamp(recvd))", vec!["R0109"]),
+        ("set-time-zone('UTC' time-stamp(read))", vec!["R0103"]),
         ("set-time-zone('UTC' time-stamp(recieved))", vec!["R0103"]),
     ] {
         let (list, found) = compile(text, (4, 11));

@@ -1,4 +1,4 @@
-//! `set-time-zone()`, `fix-time-zone()`, `guess-time-zone()`: the zone of the message's own time stamp.
+//! `set-time-zone()`, `fix-time-zone()`, `guess-time-zone()`: the zone of a message's time stamp, its own or that of its receipt.
 
 use filter::{FilterContext, Workspace};
 use record::{Batch, Civil, Demand, Record, Stamp, Zone, ZoneCursor};
@@ -7,6 +7,14 @@ use template::{Msg, Template};
 pub struct ZoneChange {
     change: Change,
     zone: Option<ZoneSource>,
+    which: Which,
+}
+
+/// `time-stamp()`: which time is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    Message,
+    Receipt,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +39,7 @@ const STEP: i64 = 900;
 
 impl ZoneChange {
     /// `None` when a literal is no time zone.
-    pub fn new(change: Change, zone: Option<Template>) -> Option<ZoneChange> {
+    pub fn new(change: Change, zone: Option<Template>, which: Which) -> Option<ZoneChange> {
         let zone = match zone {
             None => None,
             Some(template) => match template.literal() {
@@ -42,7 +50,7 @@ impl ZoneChange {
                 }
             },
         };
-        Some(ZoneChange { change, zone })
+        Some(ZoneChange { change, zone, which })
     }
 
     pub fn apply(&self, batch: &mut Batch, selection: &[u32], cx: &mut FilterContext) {
@@ -60,60 +68,74 @@ impl ZoneChange {
                 text.clear();
                 template.render(Msg { batch, record }, render, &mut text);
             }
-            if let Some(record) = batch.records.get_mut(*index as usize) {
-                self.one(record, &received, known.as_mut(), &text, work);
+            let Some(record) = batch.records.get(*index as usize) else { continue };
+            let old = match self.which {
+                Which::Message => record.stamp,
+                Which::Receipt => batch.received_at(record),
+            };
+            let new = self.changed(old, &received, known.as_mut(), &text, work);
+            if self.which == Which::Receipt {
+                batch.set_received(*index as usize, new);
+            } else if let Some(record) = batch.records.get_mut(*index as usize) {
+                record.stamp = new;
+                if wall(&new) != wall(&old) {
+                    // The text shows another reading of the clock.
+                    record.stamp_text = Record::NO_TEXT;
+                }
             }
         }
         work.keep_text(text);
     }
 
-    fn one(
+    fn changed(
         &self,
-        record: &mut Record,
+        stamp: Stamp,
         received: &Stamp,
         known: Option<&mut ZoneCursor>,
         name: &[u8],
         work: &mut Workspace,
-    ) {
+    ) -> Stamp {
         if self.change == Change::Guess {
-            guess(record, received);
-            return;
+            return guess(stamp, received);
         }
         let zone = match known {
             Some(zone) => Some(zone),
             None => work.zone(name),
         };
-        let (Some(zone), stamp) = (zone, record.stamp) else { return };
+        let Some(zone) = zone else { return stamp };
         match self.change {
-            Change::Convert => {
-                record.stamp.offset = zone.offset_at(stamp.secs);
-                if record.stamp.offset != stamp.offset {
-                    // The text shows the clock of the old zone.
-                    record.stamp_text = Record::NO_TEXT;
-                }
-            }
+            Change::Convert => Stamp { offset: zone.offset_at(stamp.secs), ..stamp },
             _ => {
-                let wall = Civil::from_seconds(stamp.secs.saturating_add(i64::from(stamp.offset)));
-                record.stamp = zone.resolve(&wall, stamp.usec);
+                let wall = Civil::from_seconds(wall(&stamp));
+                zone.resolve(&wall, stamp.usec)
             }
         }
     }
 
+    pub fn changes_message(&self) -> bool {
+        self.which == Which::Message
+    }
+
     pub fn reads(&self, demand: &mut Demand) {
-        demand.stamp = true;
+        demand.stamp |= self.which == Which::Message;
         if let Some(ZoneSource::Made(template)) = &self.zone {
             template.reads(demand);
         }
     }
 }
 
-fn guess(record: &mut Record, received: &Stamp) {
-    let wall = record.stamp.secs.saturating_add(i64::from(record.stamp.offset));
+/// The reading of the clock, as seconds.
+fn wall(stamp: &Stamp) -> i64 {
+    stamp.secs.saturating_add(i64::from(stamp.offset))
+}
+
+fn guess(stamp: Stamp, received: &Stamp) -> Stamp {
+    let wall = wall(&stamp);
     let apart = wall.saturating_sub(received.secs);
     let offset = apart.saturating_add(STEP / 2).div_euclid(STEP).saturating_mul(STEP);
     // Too far away for any zone: an old message, nothing to guess from.
-    if (OFFSET_MIN..=OFFSET_MAX).contains(&offset) {
-        record.stamp.secs = wall - offset;
-        record.stamp.offset = offset as i32;
+    match (OFFSET_MIN..=OFFSET_MAX).contains(&offset) {
+        true => Stamp { secs: wall - offset, offset: offset as i32, ..stamp },
+        false => stamp,
     }
 }

@@ -213,7 +213,7 @@ fn print_value(value: Value<'_>, sink: &mut Sink<'_>) {
 pub(crate) fn clock(clock: Clock, msg: Msg<'_>, cx: &RenderContext) -> Stamp {
     match clock {
         Clock::Message => msg.record.stamp,
-        Clock::Received => msg.batch.received,
+        Clock::Received => msg.batch.received_at(msg.record),
         Clock::Now => cx.now(),
     }
 }

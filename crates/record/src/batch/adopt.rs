@@ -68,7 +68,7 @@ impl Batch {
         Some(self.records.len() - 1)
     }
 
-    fn list<'a>(&'a self, link: Link) -> impl Iterator<Item = &'a Entry> + use<'a> {
+    pub(super) fn list<'a>(&'a self, link: Link) -> impl Iterator<Item = &'a Entry> + use<'a> {
         let mut at = link;
         std::iter::from_fn(move || {
             let entry = self.entries.get(at.0 as usize)?;

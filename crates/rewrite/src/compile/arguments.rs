@@ -1,5 +1,6 @@
 //! The arguments of an operation: texts first, then options.
 
+use crate::time::Which;
 use conf_syntax::{Arg, ArgKind, Call};
 use diag::{Diagnostic, Diagnostics, Span, nearest};
 use filter::{Filter, FilterEnv, MatcherOptions, template_of, unknown_option, value_of};
@@ -201,15 +202,12 @@ impl<'a> Arguments<'a> {
         (globs.len() == option.args.len() && !globs.is_empty()).then_some(globs)
     }
 
-    /// `time-stamp(stamp)`; the other one cannot be changed.
-    pub fn own_time_stamp(&mut self) -> Option<()> {
-        let Some(option) = self.option("time-stamp") else { return Some(()) };
+    /// `time-stamp()`
+    pub fn time_stamp(&mut self) -> Option<Which> {
+        let Some(option) = self.option("time-stamp") else { return Some(Which::Message) };
         match CODES.single_text(option, self.diags)? {
-            "stamp" => Some(()),
-            "recvd" => {
-                self.diags.error("R0109", "the time of receipt cannot be changed", option.span);
-                None
-            }
+            "stamp" => Some(Which::Message),
+            "recvd" => Some(Which::Receipt),
             other => {
                 let near = nearest(other, ["stamp", "recvd"]);
                 let finding =
