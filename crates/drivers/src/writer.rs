@@ -1,10 +1,12 @@
 //! How a writer destination makes lines of messages: its template or default layout, and the options that shape the result.
 
+mod numbers;
 mod own;
 pub mod sender;
 mod shape;
 mod suppress;
 
+pub use numbers::Numbers;
 pub use own::{MarkMode, Marks};
 pub use shape::Envelope;
 use shape::Room;
@@ -13,9 +15,9 @@ pub use suppress::Suppress;
 use engine::program::Scratch;
 use engine::{Chunk, Outbox, Outlet};
 use parking_lot::Mutex;
-use record::{Batch, Flags, Record};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use record::{Batch, Demand, Flags, Record};
+use state::Store;
+use std::sync::{Arc, OnceLock};
 use template::{Identity, Template};
 
 pub struct Writer {
@@ -37,9 +39,10 @@ pub struct Writer {
     pub numbers: bool,
     /// Whether the others are numbered too: `flags(seqnum-all)`.
     pub numbers_all: bool,
+    /// The name under which its numbers are found again after a restart; none begins anew.
+    pub key: Option<String>,
     identity: Identity,
-    /// Number of the next local message.
-    number: AtomicU64,
+    given: OnceLock<Arc<Numbers>>,
     /// When a local message came last, for mark-mode(host-idle).
     last_local: own::Moment,
     /// Buffers for shaping, one for each worker that is here at the same time.
@@ -61,11 +64,22 @@ impl Writer {
             suppress: None,
             numbers: true,
             numbers_all: false,
+            key: None,
             identity: identity.clone(),
-            number: AtomicU64::new(1),
+            given: OnceLock::new(),
             last_local: own::Moment::default(),
             spare: Mutex::default(),
             selections: Mutex::default(),
+        }
+    }
+
+    /// Before the first message: finds the numbers of the last run, when any are shown.
+    pub fn recall_numbers(&self, store: &Arc<Store>) {
+        let mut demand = Demand::default();
+        self.template.reads(&mut demand);
+        let Some(key) = &self.key else { return };
+        if self.numbers && (demand.sdata || demand.everything) {
+            let _ = self.given.set(Numbers::open(store, key));
         }
     }
 
@@ -141,7 +155,7 @@ impl Writer {
         let is_local = |r: &Record| r.flags.has(Flags::LOCAL);
         let local = selection.first().and_then(|i| batch.records.get(*i as usize)).is_some_and(is_local);
         (self.numbers && (local || self.numbers_all))
-            .then(|| self.number.fetch_add(selection.len() as u64, Relaxed))
+            .then(|| self.given.get_or_init(|| Arc::new(Numbers::forgotten())).take(selection.len()))
     }
 
     /// Leaves repetitions out; what is left of them is a line that counts them, in the place of the last one.

@@ -15,6 +15,7 @@ use std::time::Duration;
 
 use control::cli::{ProcessMode, RunOptions};
 use control::{Server, ServerOptions};
+use drivers::writer::Numbers;
 use engine::{Engine, EngineOptions};
 use oplog::Verbosity;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
@@ -195,6 +196,7 @@ fn serve(started: Started) {
     if let Some(engine) = engine {
         engine.stop(DRAIN_MAX);
     }
+    Numbers::save_all();
 }
 
 /// A thread that reloads, so that other signals are heard meanwhile.

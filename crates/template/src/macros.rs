@@ -218,7 +218,7 @@ pub const MACROS: &[MacroInfo] = &[
     fact(
         "SEQNUM",
         Fact::SeqNum,
-        "number of a local message at this destination; of others their sequenceId",
+        "number of a local message at this destination, going on over restarts; of others their sequenceId",
         "",
     ),
     fact(

@@ -101,6 +101,7 @@ fn build(
     let key = s
         .text("persist-name")
         .map_or_else(|| format!("afsocket_dd.({protocol},AF_INET({address}))"), str::to_owned);
+    writer.key = Some(key.clone());
     let close_on_input = s.bool("close-on-input").unwrap_or(true);
     let time_reopen = writing::time_reopen(s);
     let keep_alive = s.bool("keep-alive").unwrap_or(true);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
-    let writer = writing::writer(s, cx, Layout::File, diags)?;
+    let mut writer = writing::writer(s, cx, Layout::File, diags)?;
     let path = s.template("path")?;
     let names = writing::template_options(s, cx).for_file_names();
     let name = match template::Template::compile(&path.text, &names, cx.scope) {
@@ -35,6 +35,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         is_pipe: true,
     };
     let key = s.text("persist-name").map_or_else(|| format!("affile_dd({})", path.text), str::to_owned);
+    writer.key = Some(key.clone());
     let destination = FileDestination::new("pipe", name, writer, options, writing::limits(s));
     Some(DestinationDriver { key, destination: Arc::new(destination) })
 }

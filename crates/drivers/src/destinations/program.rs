@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 
 pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
     let command = s.text("command")?.to_owned();
-    let writer = writing::writer(s, cx, Layout::File, diags)?;
+    let mut writer = writing::writer(s, cx, Layout::File, diags)?;
     let options = Arc::new(ProgramOptions {
         command: command.clone(),
         inherit_environment: s.bool("inherit-environment").unwrap_or(true),
@@ -27,6 +27,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         grace: GRACE,
     });
     let key = s.text("persist-name").map_or_else(|| format!("afprogram_dd({command})"), str::to_owned);
+    writer.key = Some(key.clone());
     let keep_alive = s.bool("keep-alive").unwrap_or(false);
     let make =
         Box::new(move |place| Box::new(ProgramSink::new(place, Arc::clone(&options))) as Box<dyn Sink>);

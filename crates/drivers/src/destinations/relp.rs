@@ -29,12 +29,13 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
     let port = given::port(s, "port", PORT, false, diags)?;
     let connect =
         Connect { from: given::local_address(s, ipv6, false, diags)?, socket: socket_options(s, false) };
-    let writer = writing::writer(s, cx, Layout::Network, diags)?;
+    let mut writer = writing::writer(s, cx, Layout::Network, diags)?;
     let (servers, failback) = given::servers(s, &host, ipv6, diags)?;
     let balance = Balance::read(s, ipv6, cx, diags)?;
     let failback = if balance.is_some() { Some(Balance::failback(failback)) } else { failback };
     let address = format!("{host}:{port}");
     let key = s.text("persist-name").map_or_else(|| format!("relp_dd.({address})"), str::to_owned);
+    writer.key = Some(key.clone());
     let time_reopen = writing::time_reopen(s);
     let secure = secure.map(Secured::new);
     let options = Arc::new(DialOptions { connect, time_reopen, failback, secure });

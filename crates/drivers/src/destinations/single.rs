@@ -81,6 +81,7 @@ impl Destination for SingleDestination {
 
     fn start(&self, shared: &Arc<Shared>) -> Result<(), String> {
         self.precondition.map_or(Ok(()), |holds| holds())?;
+        self.writer.recall_numbers(shared.state());
         let home = shared.any_worker().ok_or("there are no workers")?.clone();
         let nudge: Arc<Nudge> = Arc::default();
         let place = Place {

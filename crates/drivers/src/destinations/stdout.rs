@@ -18,9 +18,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
-    let writer = writing::writer(s, cx, Layout::File, diags)?;
+    let mut writer = writing::writer(s, cx, Layout::File, diags)?;
     let time_reopen = writing::time_reopen(s);
     let key = s.text("persist-name").unwrap_or("stdout_dd").to_owned();
+    writer.key = Some(key.clone());
     let make =
         Box::new(move |place| Box::new(StdoutSink { place, time_reopen, output: None }) as Box<dyn Sink>);
     let described = ("stdout", "stdout".to_owned());

@@ -33,7 +33,7 @@ fn build(
     diags: &mut Diagnostics,
 ) -> Option<DestinationDriver> {
     let path = PathBuf::from(s.path("path")?);
-    let writer = writing::writer(s, cx, Layout::Network, diags)?;
+    let mut writer = writing::writer(s, cx, Layout::Network, diags)?;
     let connect = Connect { from: None, socket: socket_options(s) };
     let time_reopen = writing::time_reopen(s);
     let close_on_input = s.bool("close-on-input").unwrap_or(true);
@@ -42,6 +42,7 @@ fn build(
     let key = s
         .text("persist-name")
         .map_or_else(|| format!("afsocket_dd.({protocol},AF_UNIX({instance}))"), str::to_owned);
+    writer.key = Some(key.clone());
     let make: MakeSink = if datagram {
         let options = Arc::new(DatagramOptions { connect, time_reopen, spoof_source: false });
         Box::new(move |place| Box::new(DatagramSink::new(place, Lookup::path(&path), Arc::clone(&options))))

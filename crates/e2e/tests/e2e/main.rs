@@ -10,6 +10,7 @@ mod interop;
 mod journal;
 mod library;
 mod messages;
+mod numbers;
 mod order;
 mod proxied;
 mod receive;

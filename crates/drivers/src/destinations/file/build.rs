@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
-    let writer = writing::writer(s, cx, Layout::File, diags)?;
+    let mut writer = writing::writer(s, cx, Layout::File, diags)?;
     let path = s.template("path")?;
     let names = writing::template_options(s, cx).for_file_names();
     let template = match template::Template::compile(&path.text, &names, cx.scope) {
@@ -36,6 +36,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         is_pipe: false,
     };
     let key = s.text("persist-name").map_or_else(|| format!("affile_dd({})", path.text), str::to_owned);
+    writer.key = Some(key.clone());
     let destination = FileDestination::new("file", name, writer, options, writing::limits(s));
     Some(DestinationDriver { key, destination: Arc::new(destination) })
 }
