@@ -26,10 +26,12 @@ pub enum DropReason {
     Framing,
     /// A value could not be converted and `on-error()` says to drop.
     Conversion,
+    /// It waited on disk and could not be read again.
+    Damaged,
 }
 
 impl DropReason {
-    pub const ALL: [DropReason; 8] = [
+    pub const ALL: [DropReason; 9] = [
         DropReason::QueueFull,
         DropReason::Refused,
         DropReason::Abandoned,
@@ -38,6 +40,7 @@ impl DropReason {
         DropReason::NoCredit,
         DropReason::Framing,
         DropReason::Conversion,
+        DropReason::Damaged,
     ];
 
     /// The name in output, as in `queue-full`.
@@ -51,6 +54,7 @@ impl DropReason {
             DropReason::NoCredit => "no-credit",
             DropReason::Framing => "framing",
             DropReason::Conversion => "conversion",
+            DropReason::Damaged => "damaged",
         }
     }
 
@@ -69,6 +73,7 @@ impl DropReason {
             }
             DropReason::Framing => "the sender's framing was broken",
             DropReason::Conversion => "a value could not be converted and on-error() says to drop",
+            DropReason::Damaged => "waited on disk, and the disk gave back something else",
         }
     }
 }
@@ -111,6 +116,8 @@ impl Drops {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Flow {
     pub received: u64,
+    /// Of those received, the ones that waited on disk when the program or the destination began.
+    pub recovered: u64,
     /// Done: handed on (source, path) or acknowledged by the outside (destination).
     pub delivered: u64,
     /// Received and not done yet.

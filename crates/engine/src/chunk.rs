@@ -21,6 +21,17 @@ pub struct Chunk {
 }
 
 impl Chunk {
+    /// Messages as another process has left them. `None` when `ends` are not those of messages in `bytes`.
+    pub fn of(bytes: Vec<u8>, ends: Vec<u32>) -> Option<Chunk> {
+        let whole = ends.is_sorted() && ends.last().is_some_and(|end| *end as usize == bytes.len());
+        whole.then(|| Chunk { bytes, ends, ..Chunk::default() })
+    }
+
+    /// Messages that were read back from disk.
+    pub fn read_back(bytes: Vec<u8>, ends: Vec<u32>, write_max: usize) -> Chunk {
+        Chunk { bytes, ends, write_max, ..Chunk::default() }
+    }
+
     /// Messages not yet delivered.
     pub fn messages(&self) -> usize {
         self.ends.len() - self.done
@@ -84,6 +95,11 @@ impl Chunk {
     /// Bytes not yet written, however many writes they take.
     pub fn bytes_left(&self) -> usize {
         self.bytes.len() - self.written
+    }
+
+    /// Bytes of the messages not yet delivered, whole ones.
+    pub fn waiting_bytes(&self) -> usize {
+        self.bytes.len().saturating_sub(self.end_of(self.done))
     }
 
     /// Takes back that more than the first `done` messages were dealt with.
@@ -163,25 +179,6 @@ impl Chunk {
         cut
     }
 
-    /// Takes off everything behind the first `keep` undelivered messages, as a chunk of its own with the same tickets.
-    pub fn split(&mut self, keep: usize) -> Chunk {
-        let at = (self.done + keep).min(self.ends.len());
-        let border = self.end_of(at);
-        let rest = Chunk {
-            bytes: self.bytes.split_off(border.min(self.bytes.len())),
-            ends: self.ends.drain(at..).map(|end| end - border as u32).collect(),
-            tickets: self.tickets.clone(),
-            flow_control: self.flow_control,
-            write_max: self.write_max,
-            written: 0,
-            done: 0,
-            sent: self.sent.saturating_sub(keep),
-        };
-        self.written = self.written.min(border);
-        self.sent = self.sent.min(keep);
-        rest
-    }
-
     /// Makes the buffer ready for new messages, keeping its allocation.
     pub fn clear(&mut self) {
         self.bytes.clear();
@@ -232,16 +229,6 @@ mod tests {
     }
 
     #[test]
-    fn splitting_keeps_every_message_once() {
-        let mut c = chunk(&["a", "bb", "ccc", "d"]);
-        c.skip(1);
-        let rest = c.split(1);
-        assert_eq!(c.iter().collect::<Vec<_>>(), [b"bb"]);
-        assert_eq!(rest.iter().collect::<Vec<_>>(), [&b"ccc"[..], b"d"]);
-        assert_eq!((c.pending(), rest.pending()), (&b"bb"[..], &b"cccd"[..]));
-    }
-
-    #[test]
     fn parts_are_copied_and_taken_back() {
         let mut c = chunk(&["a", "bb", "ccc", "d"]);
         c.advance(4);
@@ -262,10 +249,8 @@ mod tests {
         assert_eq!((c.acknowledge(9), c.is_empty()), ((1, 3), true));
         let mut c = chunk(&["a", "bb", "ccc"]);
         c.send(2);
-        let rest = c.split(1);
-        assert_eq!((c.sent(), rest.sent()), (1, 1));
         c.rewind();
-        assert_eq!(c.unsent().count(), 1);
+        assert_eq!((c.sent(), c.unsent().count()), (0, 3));
     }
 
     #[test]

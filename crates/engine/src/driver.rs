@@ -59,6 +59,25 @@ pub trait Destination: Format {
 
     fn outlets(&self) -> Vec<Arc<Outlet>>;
 
+    /// Whether it makes its outlets as messages come, which name them.
+    fn names_outlets(&self) -> bool {
+        false
+    }
+
+    /// Of such a destination, the outlet in which one of a predecessor goes on. `None`: there can be none.
+    fn outlet_named(&self, _name: &str) -> Option<Arc<Outlet>> {
+        None
+    }
+
+    /// Its outlets write nothing until [`Destination::release`]: a predecessor is still to hand over what came before.
+    fn hold(&self) {
+        self.outlets().iter().for_each(|outlet| outlet.hold());
+    }
+
+    fn release(&self) {
+        self.outlets().iter().for_each(|outlet| outlet.release(&mut Vec::new()));
+    }
+
     /// A reload kept it as it is: keep-alive(no) has its say.
     fn reloaded(&self) {}
 

@@ -21,10 +21,12 @@ pub enum Reason {
     Framing,
     /// A value could not be converted: on-error(drop-message).
     Conversion,
+    /// It waited on disk and could not be read again.
+    Damaged,
 }
 
 impl Reason {
-    pub const ALL: [Reason; 8] = [
+    pub const ALL: [Reason; 9] = [
         Reason::QueueFull,
         Reason::Refused,
         Reason::Abandoned,
@@ -33,6 +35,7 @@ impl Reason {
         Reason::NoCredit,
         Reason::Framing,
         Reason::Conversion,
+        Reason::Damaged,
     ];
 
     pub fn name(self) -> &'static str {
@@ -45,6 +48,7 @@ impl Reason {
             Reason::NoCredit => "no_credit",
             Reason::Framing => "framing",
             Reason::Conversion => "conversion",
+            Reason::Damaged => "damaged",
         }
     }
 }
@@ -145,6 +149,8 @@ pub struct PathCounters {
 pub struct DestinationCounters {
     pub accepted: Count,
     pub accepted_bytes: Count,
+    /// Of the accepted, those that waited on disk before the program or this destination began.
+    pub recovered: Count,
     pub delivered: Count,
     pub delivered_bytes: Count,
     pub waiting: Gauge,

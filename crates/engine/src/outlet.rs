@@ -2,16 +2,24 @@
 //!
 //! Any worker may bring a chunk; whoever finds the outlet unattended writes it out on the spot. No thread of its own, no hand-off.
 
+mod durable;
+mod heirs;
+mod parting;
 mod retire;
+mod spool;
 
 use crate::chunk::Chunk;
 use crate::ledger::{DestinationCounters, Reason};
 use crate::worker::WorkerHandle;
-use parking_lot::Mutex;
+use heirs::Heritage;
+use parking_lot::{Mutex, MutexGuard};
+use spool::{Memory, Spool};
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
+
+pub use durable::OnDisk;
 
 /// What a sink says after it was asked to write.
 #[derive(Debug, PartialEq, Eq)]
@@ -20,6 +28,8 @@ pub enum Status {
     Done,
     /// Took what it could; its readiness event will call again.
     Blocked,
+    /// More follows, and what it left is better written together with that.
+    Later,
     /// Cannot write now; call again after this long.
     Retry(Duration),
 }
@@ -28,6 +38,8 @@ pub enum Status {
 pub struct Progress<'a> {
     pub counters: &'a DestinationCounters,
     pub spare: &'a mut Vec<Chunk>,
+    /// More is on its way: what makes a poor write may stay, and the sink will be asked again for it.
+    pub more: bool,
 }
 
 /// Emptied buffers that are kept for the next batch, per worker.
@@ -80,6 +92,11 @@ pub trait Sink: Send {
     /// then. A connection on which that fails is of no use any more and has to be closed.
     fn finish(&mut self, _chunk: &mut Chunk, _progress: &mut Progress<'_>, _until: Instant) {}
 
+    /// Messages that it reported as dealt with, and that would have to be sent again if it ended now.
+    fn unsettled(&self) -> usize {
+        0
+    }
+
     /// The last call: everything that could be written was.
     fn close(&mut self) {}
 }
@@ -99,8 +116,9 @@ struct Queue {
     busy: bool,
     /// Something happened while somebody was writing: look again before leaving.
     again: bool,
-    /// What waits elsewhere comes first: nothing is written before it is here.
-    held: bool,
+    /// What waits elsewhere comes first: nothing is written while it is not 0.
+    held: usize,
+    heritage: Heritage,
     /// Do not try before.
     not_before: Option<Instant>,
     /// Unreachable, or nothing moved for a while: messages without flow-control no longer hold their sources back.
@@ -111,6 +129,8 @@ struct Queue {
     /// Buffers of workers that left theirs here while another one was writing. Without them, one worker would make new buffers all the
     /// time, and the other throw them away.
     returned: Vec<Chunk>,
+    /// Where its messages are kept on disk, with `disk-buffer()`.
+    spool: Option<Box<Spool>>,
 }
 
 impl Queue {
@@ -141,6 +161,8 @@ pub struct Outlet {
     queue: Mutex<Queue>,
     sink: Mutex<Box<dyn Sink>>,
     home: WorkerHandle,
+    /// Other outlets wait for a part of its queue to be gone. Set before there are messages for any of them.
+    leads: AtomicBool,
 }
 
 static NEXT_ID: AtomicU32 = AtomicU32::new(0);
@@ -163,6 +185,7 @@ impl Outlet {
             queue: Mutex::default(),
             sink: Mutex::new(sink(id)),
             home,
+            leads: AtomicBool::new(false),
         });
         outlet.home.adopt(&outlet);
         outlet
@@ -189,6 +212,10 @@ impl Outlet {
     pub fn push(&self, mut chunk: Chunk) {
         let limit = self.limits.lock().messages_max;
         let mut queue = self.queue.lock();
+        if queue.spool.is_some() && !queue.closed {
+            self.push_durable(queue, chunk);
+            return;
+        }
         if queue.closed {
             let messages = chunk.messages();
             self.counters.waiting.sub(messages);
@@ -210,34 +237,52 @@ impl Outlet {
 
     /// Messages that wait or are being written.
     pub fn waiting(&self) -> usize {
-        self.queue.lock().messages
+        let queue = self.queue.lock();
+        queue.messages + queue.spool.as_ref().map_or(0, |spool| spool.waiting())
     }
 
     /// Writes what waits, unless somebody already does.
     pub fn pump(self: &Arc<Outlet>, spare: &mut Vec<Chunk>) {
+        self.pump_with(spare, false);
+    }
+
+    /// The same where more follows soon. When it says `true`, something was left: [`Outlet::pump`] has to be called before long.
+    #[must_use]
+    pub fn pump_most(self: &Arc<Outlet>, spare: &mut Vec<Chunk>) -> bool {
+        self.pump_with(spare, true)
+    }
+
+    fn pump_with(self: &Arc<Outlet>, spare: &mut Vec<Chunk>, mut more: bool) -> bool {
+        self.empty(spare);
+        if self.leads() {
+            self.free_followers(spare);
+        }
+    }
+
+    fn empty(self: &Arc<Outlet>, spare: &mut Vec<Chunk>) {
         let mut work = VecDeque::new();
         loop {
             {
                 let mut queue = self.queue.lock();
+                if spare.is_empty() {
+                    spare.extend(queue.returned.pop());
+                }
                 if queue.busy {
                     queue.again = true;
-                    if spare.is_empty() {
-                        spare.extend(queue.returned.pop());
-                    }
-                    return;
+                    return false;
                 }
-                if queue.held
+                if queue.held > 0
                     || queue.chunks.is_empty()
                     || queue.not_before.is_some_and(|at| at > Instant::now())
                 {
-                    return;
+                    return false;
                 }
                 queue.busy = true;
                 queue.again = false;
                 queue.not_before = None;
                 std::mem::swap(&mut work, &mut queue.chunks);
             }
-            let status = self.write(&mut work, spare);
+            let (status, unsettled) = self.write(&mut work, spare);
             let left: usize = work.iter().map(Chunk::messages).sum();
             let mut queue = self.queue.lock();
             queue.busy = false;
@@ -247,6 +292,7 @@ impl Outlet {
             let new: usize = queue.chunks.iter().map(Chunk::messages).sum();
             let done = queue.messages - left - new;
             queue.messages -= done;
+            queue.heritage.passed(done);
             self.counters.waiting.sub(done);
             if done > 0 {
                 queue.progressed = true;
@@ -255,39 +301,52 @@ impl Outlet {
             while let Some(chunk) = work.pop_back() {
                 queue.chunks.push_front(chunk);
             }
+            if queue.spool.is_some() {
+                self.wrote(&mut queue, done, unsettled);
+            }
             if queue.closed {
                 self.abandon(queue);
-                return;
+                return false;
             }
             match status {
                 Status::Retry(after) => {
                     let at = Instant::now() + after;
                     queue.not_before = Some(at);
-                    let cut = queue.stall(self.limits.lock().messages_max);
-                    drop(queue);
-                    self.shed(cut);
+                    self.stall(queue);
                     self.home.pump_at(at, self);
-                    return;
+                    return false;
                 }
-                Status::Blocked if !queue.again => return,
-                Status::Done if queue.chunks.is_empty() => return,
+                Status::Blocked if !queue.again => return false,
+                Status::Later if !queue.again => return true,
+                Status::Done if queue.chunks.is_empty() => return false,
                 _ => {}
             }
         }
     }
 
     /// A panic inside a sink costs the chunk it was working on, not the process.
-    fn write(&self, work: &mut VecDeque<Chunk>, spare: &mut Vec<Chunk>) -> Status {
+    fn write(&self, work: &mut VecDeque<Chunk>, spare: &mut Vec<Chunk>) -> (Status, usize) {
         let mut sink = self.sink.lock();
-        let mut progress = Progress { counters: &self.counters, spare };
+        let mut progress = Progress { counters: &self.counters, spare, more };
         let outcome =
             std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| sink.write(work, &mut progress)));
-        outcome.unwrap_or_else(|_| {
+        let status = outcome.unwrap_or_else(|_| {
             if let Some(chunk) = work.pop_front() {
                 self.counters.dropped.add(Reason::Contained, chunk.messages());
             }
             Status::Retry(Duration::from_secs(1))
-        })
+        });
+        (status, sink.unsettled())
+    }
+
+    /// Nothing moves: sources of messages without flow-control are not held back any more.
+    fn stall(&self, mut queue: MutexGuard<'_, Queue>) {
+        if queue.spool.is_some() {
+            return self.stall_durable(queue);
+        }
+        let cut = queue.stall(self.limits.lock().messages_max);
+        drop(queue);
+        self.shed(cut);
     }
 
     /// Messages that waited are given up.
@@ -324,18 +383,18 @@ impl Outlet {
     /// Once a second: notices an outlet in which nothing moves.
     pub fn tick(self: &Arc<Outlet>, now: Instant, spare: &mut Vec<Chunk>) {
         let mut queue = self.queue.lock();
-        let cut = match !queue.busy && !queue.chunks.is_empty() && !queue.progressed {
-            true => queue.stall(self.limits.lock().messages_max),
-            false => 0,
-        };
+        let stalls = !queue.busy && !queue.chunks.is_empty() && !queue.progressed;
         if !queue.progressed {
             queue.returned.clear();
         }
         queue.progressed = false;
-        drop(queue);
-        self.shed(cut);
+        match stalls {
+            true => self.stall(queue),
+            false => drop(queue),
+        }
         let own = self.sink.try_lock().and_then(|mut sink| {
             sink.tick(now);
+            self.settle(sink.unsettled());
             sink.own(now)
         });
         if let Some(chunk) = own {

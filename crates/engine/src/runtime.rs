@@ -1,7 +1,11 @@
 //! The engine as a whole: starts a plan, replaces it by another one without losing a message, and stops.
 
+mod heirs;
+pub(crate) mod take_over;
+
 use crate::compile::{DestinationKey, Existing, Plan, PlannedSource, States};
 use crate::driver::Destination;
+use crate::hand_over::Queue;
 use crate::program::Program;
 use crate::source::Source;
 use crate::window::Budget;
@@ -49,6 +53,8 @@ pub struct Engine {
     running: Vec<Running>,
     existing: Existing,
     view: View,
+    /// What a process before this one has left for destinations.
+    inherited: Vec<Queue>,
 }
 
 impl Engine {
@@ -66,7 +72,14 @@ impl Engine {
             let name = format!("worker-{index}");
             threads.push(std::thread::Builder::new().name(name).spawn(move || worker.run())?);
         }
-        Ok(Engine { shared, threads, running: Vec::new(), existing: Existing::new(), view: View::default() })
+        Ok(Engine {
+            shared,
+            threads,
+            running: Vec::new(),
+            existing: Existing::new(),
+            view: View::default(),
+            inherited: Vec::new(),
+        })
     }
 
     pub fn shared(&self) -> &Arc<Shared> {
@@ -99,13 +112,16 @@ impl Engine {
                 close_all(&fresh);
                 return Err(vec![format!("{}: {error}", planned.id)]);
             }
-            if self.existing.destinations.keys().any(|old| old.id == planned.id) {
-                planned.destination.outlets().iter().for_each(|outlet| outlet.hold());
-            }
+            // Until those that are replaced have handed over what waits there, in memory or on disk.
+            planned.destination.hold();
             fresh.push(Arc::clone(&planned.destination));
         }
         let Plan { sources, destinations, paths, filters, parsers, states, .. } = plan;
         let programs = self.stateful_programs();
+        for queue in std::mem::take(&mut self.inherited) {
+            let all = destinations.iter().map(|d| (d.id.as_str(), &d.destination));
+            self.inherited.extend(take_over::take_in(all, queue).err());
+        }
         let planned: Vec<Arc<PlannedSource>> = sources.into_iter().map(Arc::new).collect();
         if let Err(errors) = self.switch_sources(&planned) {
             close_all(&fresh);
@@ -136,9 +152,8 @@ impl Engine {
                 false => self.hand_over(&key.id, destination),
             }
         }
-        for outlet in fresh.iter().flat_map(|destination| destination.outlets()) {
-            outlet.release(&mut Vec::new());
-        }
+        fresh.iter().for_each(|destination| destination.release());
+        self.shared.durable.say_unused();
         self.view = View {
             sources: self.running.iter().map(|r| Arc::clone(&r.source)).collect(),
             destinations: shown,
@@ -148,20 +163,6 @@ impl Engine {
             states,
         };
         Ok(())
-    }
-
-    /// What still waits at a destination that changed goes to its successor, or is given a last chance.
-    fn hand_over(&self, id: &str, old: &Arc<dyn Destination>) {
-        let successor = self.existing.destinations.iter().find(|(key, _)| key.id == id).map(|(_, d)| d);
-        let mut spare = Vec::new();
-        let heirs = successor.map(|d| d.outlets()).unwrap_or_default();
-        for outlet in old.outlets() {
-            outlet.pump(&mut spare);
-            if let [heir] = heirs.as_slice() {
-                heir.inherit(&outlet, &mut spare);
-            }
-            outlet.close(&mut spare);
-        }
     }
 
     fn switch_sources(&mut self, planned: &[Arc<PlannedSource>]) -> Result<(), Vec<String>> {
@@ -271,9 +272,13 @@ impl Engine {
         self.empty_contexts(programs);
         let until = Instant::now() + patience;
         let outlets: Vec<_> = self.view.destinations.iter().flat_map(|(_, d)| d.outlets()).collect();
-        while Instant::now() < until && outlets.iter().any(|o| o.waiting() > 0 && o.is_moving()) {
+        while Instant::now() < until && outlets.iter().any(|o| o.is_settling()) {
             std::thread::park_timeout(Duration::from_millis(5));
         }
+        for outlet in &outlets {
+            outlet.store_rest(&mut Vec::new());
+        }
+        self.shared.durable.settle();
         // What is left is given up here; sources that can will read it again.
         self.shared.budget.end();
         for outlet in outlets {
@@ -285,6 +290,7 @@ impl Engine {
         for thread in self.threads {
             let _ = thread.join();
         }
+        self.shared.durable.close();
     }
 }
 

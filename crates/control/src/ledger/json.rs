@@ -35,6 +35,7 @@ fn row(row: &Row) -> Value {
         "name": row.name,
         "detail": row.detail,
         "received": flow.received,
+        "recovered": flow.recovered,
         "delivered": flow.delivered,
         "waiting": flow.waiting,
         "filtered": flow.filtered,
@@ -67,6 +68,8 @@ fn read_row(value: &Value) -> Result<Row, String> {
         detail: text("detail"),
         flow: Flow {
             received: number("received")?,
+            // Programs before disk-buffer() do not say it.
+            recovered: value.get("recovered").and_then(Value::as_u64).unwrap_or(0),
             delivered: number("delivered")?,
             waiting: number("waiting")?,
             filtered: number("filtered")?,

@@ -27,6 +27,10 @@ pub fn render(ledger: &Ledger) -> String {
         push_line(&mut out, title, name_width, &COLUMNS, &widths);
         for row in rows {
             push_line(&mut out, &label(row), name_width, &cells(row), &widths);
+            if row.flow.recovered > 0 {
+                // Writing to a String does not fail.
+                let _ = writeln!(out, "    recovered {}: waited on disk from before", row.flow.recovered);
+            }
             for (reason, count) in row.flow.dropped.iter() {
                 // Writing to a String does not fail.
                 let _ = writeln!(out, "    dropped {count} {}: {}", reason.name(), reason.help());

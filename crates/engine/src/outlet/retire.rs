@@ -9,44 +9,21 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The longest wait for whoever is writing, and for a peer to take the rest of the message that it has the beginning of.
-const RETIRE_MAX: Duration = Duration::from_secs(1);
-const LOOK: Duration = Duration::from_millis(1);
+pub(super) const RETIRE_MAX: Duration = Duration::from_secs(1);
+pub(super) const LOOK: Duration = Duration::from_millis(1);
 
 impl Outlet {
-    /// Nothing is written until [`Outlet::release`]: a predecessor is still to hand over what came before.
-    pub fn hold(&self) {
-        self.queue.lock().held = true;
-    }
-
-    pub fn release(self: &Arc<Outlet>, spare: &mut Vec<Chunk>) {
-        self.queue.lock().held = false;
-        self.pump(spare);
-    }
-
-    /// Takes over what waits at the outlet of a predecessor, before what waits here already. It was held, so nothing was begun here.
-    pub fn inherit(self: &Arc<Outlet>, from: &Outlet, spare: &mut Vec<Chunk>) {
-        let chunks = from.retire(spare, false);
-        let messages: usize = chunks.iter().map(Chunk::messages).sum();
-        self.counters.waiting.add(messages);
-        self.counters.accepted.add(messages);
-        let mut queue = self.queue.lock();
-        queue.messages += messages;
-        for mut chunk in chunks.into_iter().rev() {
-            chunk.rewind();
-            queue.chunks.push_front(chunk);
-        }
-        drop(queue);
-        self.pump(spare);
-    }
-
     /// Writes what can be written and lets go of the rest, counted.
     pub fn close(self: &Arc<Outlet>, spare: &mut Vec<Chunk>) {
         {
             let mut queue = self.queue.lock();
             queue.not_before = None;
-            queue.held = false;
+            queue.held = 0;
         }
         self.pump(spare);
+        if self.is_on_disk() {
+            return self.close_durable(spare);
+        }
         let left: usize = self.retire(spare, true).iter().map(Chunk::messages).sum();
         self.counters.dropped.add(Reason::Abandoned, left);
         self.sink.lock().close();
@@ -54,7 +31,7 @@ impl Outlet {
     }
 
     /// Takes the whole queue away. A message that was begun is finished first, unless nothing has moved here for a while.
-    fn retire(&self, spare: &mut Vec<Chunk>, closing: bool) -> VecDeque<Chunk> {
+    pub(super) fn retire(&self, spare: &mut Vec<Chunk>, closing: bool) -> VecDeque<Chunk> {
         let until = Instant::now() + RETIRE_MAX;
         let mut queue = self.queue.lock();
         while queue.busy && Instant::now() < until {
@@ -79,13 +56,18 @@ impl Outlet {
         queue.closed |= closing;
         queue.messages -= messages;
         self.counters.waiting.sub(messages);
+        if let Some(spool) = &mut queue.spool {
+            // Nothing of it is to be found on disk again.
+            let bytes = std::mem::take(&mut spool.bytes);
+            spool.finished(messages, bytes, 0);
+        }
         chunks
     }
 
-    fn finish(&self, chunks: &mut VecDeque<Chunk>, spare: &mut Vec<Chunk>, until: Instant) {
+    pub(super) fn finish(&self, chunks: &mut VecDeque<Chunk>, spare: &mut Vec<Chunk>, until: Instant) {
         let Some(chunk) = chunks.front_mut() else { return };
         let mut sink = self.sink.lock();
-        let mut progress = Progress { counters: &self.counters, spare };
+        let mut progress = Progress { counters: &self.counters, spare, more: false };
         let finish = std::panic::AssertUnwindSafe(|| sink.finish(chunk, &mut progress, until));
         if std::panic::catch_unwind(finish).is_err() {
             return;
@@ -99,6 +81,9 @@ impl Outlet {
 
     /// The outlet was closed while somebody wrote: what he did not get rid of is counted by him.
     pub(super) fn abandon(&self, mut queue: MutexGuard<'_, Queue>) {
+        if queue.spool.is_some() {
+            return self.store_late(queue);
+        }
         let left: usize = queue.chunks.drain(..).map(|chunk| chunk.messages()).sum();
         queue.messages -= left;
         drop(queue);

@@ -2,14 +2,16 @@
 
 use super::handle::WorkerHandle;
 use super::port::PortContext;
+use crate::hand_over::{Adopt, Connection};
+use crate::durable::Durable;
 use crate::lane::{Lane, Turn};
 use crate::source::Source;
 use crate::window::{Budget, Ticket};
 use parking_lot::{Mutex, RwLock};
 use record::Batch;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// Batches that may wait for a free core, per worker: more would only fill the caches.
 const JOBS_PER_WORKER: usize = 2;
@@ -48,6 +50,8 @@ impl Job {
 
 pub struct Shared {
     pub budget: Arc<Budget>,
+    /// What destinations keep on disk.
+    pub durable: Durable,
     /// Whether batches may go to other workers at all.
     pub sharing: bool,
     workers: OnceLock<Vec<WorkerHandle>>,
@@ -62,12 +66,15 @@ pub struct Shared {
     /// Sources whose log paths keep messages.
     stateful: RwLock<Vec<Arc<Source>>>,
     state: OnceLock<Arc<state::Store>>,
+    /// Whoever serves the connections of an address, by [`Source::instance`].
+    adopters: Mutex<BTreeMap<String, Weak<dyn Adopt>>>,
 }
 
 impl Shared {
     pub fn new(workers: usize, budget: Arc<Budget>, sharing: bool) -> Arc<Shared> {
         Arc::new(Shared {
             budget,
+            durable: Durable::default(),
             sharing: sharing && workers > 1,
             workers: OnceLock::new(),
             asleep: (0..workers).map(|_| AtomicBool::new(false)).collect(),
@@ -79,6 +86,7 @@ impl Shared {
             next_worker: AtomicUsize::new(0),
             stateful: RwLock::default(),
             state: OnceLock::new(),
+            adopters: Mutex::default(),
         })
     }
 
@@ -90,6 +98,17 @@ impl Shared {
     /// Where sources remember how far they have come; without [`Shared::set_state`] only while the process lives.
     pub fn state(&self) -> &Arc<state::Store> {
         self.state.get_or_init(|| Arc::new(state::Store::in_memory()))
+    }
+
+    /// Connections that another process has served at `instance` are offered to `adopter`, while it lives.
+    pub fn adopt_at(&self, instance: &str, adopter: &Arc<dyn Adopt>) {
+        self.adopters.lock().insert(instance.to_owned(), Arc::downgrade(adopter));
+    }
+
+    /// Goes on with a connection of another process. The error says why nobody here can.
+    pub fn adopt(&self, connection: Connection) -> Result<(), String> {
+        let adopter = self.adopters.lock().get(&connection.instance).and_then(Weak::upgrade);
+        adopter.ok_or("nothing listens there any more")?.adopt(connection)
     }
 
     /// Called once, when all workers are made.

@@ -75,7 +75,7 @@ fn of_source(counters: &SourceCounters) -> Flow {
         filtered,
         dropped,
         received_bytes,
-        delivered_bytes: 0,
+        ..Flow::default()
     }
 }
 
@@ -95,6 +95,7 @@ fn of_destination(counters: &DestinationCounters) -> Flow {
         waiting: counters.waiting.value(),
         received_bytes: counters.accepted_bytes.value(),
         received: counters.accepted.value(),
+        recovered: counters.recovered.value(),
         filtered: 0,
     }
 }
@@ -117,6 +118,7 @@ fn named(reason: Reason) -> DropReason {
         Reason::NoCredit => DropReason::NoCredit,
         Reason::Framing => DropReason::Framing,
         Reason::Conversion => DropReason::Conversion,
+        Reason::Damaged => DropReason::Damaged,
     }
 }
 

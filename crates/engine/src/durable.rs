@@ -1,0 +1,211 @@
+//! `disk-buffer()`: the logs on disk that outlets keep their messages in, one for each folder, opened when the first outlet asks for it.
+
+mod keeper;
+
+pub(crate) use keeper::{Keeper, Turn};
+
+use parking_lot::Mutex;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use store::{Log, Options, Report};
+
+/// Bytes in memory of an outlet that keeps its messages on disk, unless `front-cache-size()` says it in messages.
+pub(crate) const MEMORY_BYTES: usize = 16 << 20;
+
+/// What `disk-buffer()` says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DiskBuffer {
+    /// What the queue is found by after a restart: of the destination, and without the part that tells its outlets apart.
+    pub key: String,
+    /// `None`: the state folder.
+    pub dir: Option<PathBuf>,
+    /// Every message is on disk before its source hears that it is safe.
+    pub reliable: bool,
+    /// Bytes that may wait on disk.
+    pub capacity_bytes: u64,
+    /// Messages in memory; `None` counts bytes.
+    pub memory_messages: Option<usize>,
+    /// Messages without flow-control that wait in memory when the disk part is full; only of those that are not reliable.
+    pub overflow_messages: usize,
+    /// With less room than this left, messages are stored and their sources hear of it only once they are delivered; only of reliable
+    /// ones.
+    pub reserve_bytes: u64,
+    /// `flush-lines()`: the most messages in one write; 0 is no limit.
+    pub write_max: usize,
+    /// Emptied segments that are kept for later; `None` leaves it to the log.
+    pub free_segments: Option<usize>,
+}
+
+impl DiskBuffer {
+    /// The name of the queue of one of the destination's outlets; `part` is empty where there is only one.
+    pub fn queue_name(&self, part: &[u8]) -> Vec<u8> {
+        let mut name = self.key.clone().into_bytes();
+        if !part.is_empty() {
+            name.push(b' ');
+            name.extend_from_slice(part);
+        }
+        name
+    }
+}
+
+/// A log and the thread that reads from it.
+pub struct Place {
+    pub dir: PathBuf,
+    pub log: Arc<Log>,
+    pub(crate) keeper: Arc<Keeper>,
+    names: Mutex<Names>,
+}
+
+/// Queues that an outlet uses, and those nobody uses that were said.
+#[derive(Default)]
+struct Names {
+    used: BTreeSet<Vec<u8>>,
+    said: BTreeSet<Vec<u8>>,
+}
+
+/// The logs of the process.
+#[derive(Default)]
+pub struct Durable {
+    state_dir: OnceLock<PathBuf>,
+    places: Mutex<Vec<Arc<Place>>>,
+}
+
+impl Place {
+    pub(crate) fn begin_use(&self, name: &[u8]) {
+        let mut names = self.names.lock();
+        names.said.remove(name);
+        names.used.insert(name.to_vec());
+    }
+
+    pub(crate) fn end_use(&self, name: &[u8]) {
+        self.names.lock().used.remove(name);
+    }
+
+    fn say_unused(&self) {
+        for queue in self.log.queues() {
+            let mut names = self.names.lock();
+            if queue.waiting.messages == 0 || names.used.contains(&queue.name) || !names.said.insert(queue.name.clone()) {
+                continue;
+            }
+            drop(names);
+            oplog::warning(
+                "Messages wait on disk for a destination that the configuration does not have",
+                &[
+                    ("dir", &self.dir.display()),
+                    ("queue", &String::from_utf8_lossy(&queue.name)),
+                    ("messages", &queue.waiting.messages),
+                    ("bytes", &queue.waiting.bytes),
+                ],
+            );
+        }
+    }
+}
+
+impl Durable {
+    /// Where logs are whose `dir()` is not given. Called once, before anything is opened.
+    pub fn set_state_dir(&self, dir: PathBuf) {
+        let _ = self.state_dir.set(dir);
+    }
+
+    /// The log in the folder that `disk-buffer()` says, opened if nobody has yet.
+    pub fn place(&self, options: &DiskBuffer) -> Result<Arc<Place>, String> {
+        let dir = match (&options.dir, self.state_dir.get()) {
+            (Some(dir), _) => dir.clone(),
+            (None, Some(dir)) => dir.clone(),
+            (None, None) => return Err("disk-buffer() needs a dir(): there is no state folder".to_owned()),
+        };
+        let wrong = |error: &std::io::Error| format!("disk-buffer() cannot use {}: {error}", dir.display());
+        let dir = dir.canonicalize().map_err(|error| wrong(&error))?;
+        let mut places = self.places.lock();
+        if let Some(place) = places.iter().find(|place| place.dir == dir) {
+            return Ok(Arc::clone(place));
+        }
+        let place = Arc::new(open(&dir, options).map_err(|error| wrong(&error))?);
+        places.push(Arc::clone(&place));
+        Ok(place)
+    }
+
+    /// What is open.
+    pub fn places(&self) -> Vec<Arc<Place>> {
+        self.places.lock().clone()
+    }
+
+    /// The folder of logs whose `dir()` is not given.
+    pub fn state_dir(&self) -> Option<&Path> {
+        self.state_dir.get().map(PathBuf::as_path)
+    }
+
+    /// Says which queues hold something and belong to no destination any more. Each is said once.
+    pub(crate) fn say_unused(&self) {
+        self.places().iter().for_each(|place| place.say_unused());
+    }
+
+    /// The parts of the queue names of a destination for which something waits.
+    pub fn waiting_parts(&self, options: &DiskBuffer) -> Vec<Vec<u8>> {
+        let Ok(place) = self.place(options) else { return Vec::new() };
+        let prefix = options.queue_name(b"");
+        let mut parts = Vec::new();
+        for queue in place.log.queues() {
+            if let Some([b' ', part @ ..]) = queue.name.strip_prefix(prefix.as_slice())
+                && queue.waiting.messages > 0
+            {
+                parts.push(part.to_vec());
+            }
+        }
+        parts
+    }
+
+    /// Waits until everything that was given to the logs is as safe as was asked for.
+    pub(crate) fn settle(&self) {
+        for place in self.places() {
+            // What the disk refuses is said by the log.
+            place.log.flush();
+        }
+    }
+
+    /// The end: everything is written, and nothing is read any more.
+    pub(crate) fn close(&self) {
+        for place in self.places.lock().drain(..) {
+            place.keeper.end();
+            place.log.close();
+        }
+    }
+}
+
+/// Says what was found, and what was lost.
+fn report(dir: &Path, report: &Report) {
+    for damaged in &report.damaged {
+        oplog::error(
+            "A part of the messages on disk is damaged",
+            &[
+                ("dir", &dir.display()),
+                ("file", &damaged.file),
+                ("what", &damaged.what),
+                ("frames_lost", &damaged.frames_lost),
+            ],
+        );
+    }
+    if report.bytes > 0 {
+        oplog::notice(
+            "Messages on disk opened",
+            &[
+                ("dir", &dir.display()),
+                ("segments", &report.segments),
+                ("bytes", &report.bytes),
+                ("milliseconds", &report.took.as_millis()),
+            ],
+        );
+    }
+}
+
+fn open(dir: &Path, options: &DiskBuffer) -> std::io::Result<Place> {
+    let mut wanted = Options::new(dir);
+    if let Some(segments) = options.free_segments {
+        wanted.free_segments = segments;
+    }
+    let opened = Log::open(wanted)?;
+    report(dir, &opened.report);
+    let keeper = Keeper::start()?;
+    Ok(Place { dir: dir.to_owned(), log: opened.log, keeper, names: Mutex::default() })
+}

@@ -1,0 +1,288 @@
+//! An outlet whose messages are kept on disk: `disk-buffer()`.
+
+use super::retire::{LOOK, RETIRE_MAX};
+use super::spool::{Loss, Plan};
+use super::{Memory, Outlet, Queue, RETURNED_MAX, Spool};
+use crate::chunk::Chunk;
+use crate::durable::{DiskBuffer, Durable, Turn};
+use crate::ledger::Reason;
+use parking_lot::MutexGuard;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What an outlet has on disk, for statistics.
+#[derive(Clone, Debug)]
+pub struct OnDisk {
+    pub dir: PathBuf,
+    pub queue: Vec<u8>,
+    pub messages: u64,
+    pub bytes: u64,
+    pub capacity_bytes: u64,
+    /// Bytes in memory, of these and of others.
+    pub memory_bytes: u64,
+}
+
+impl Queue {
+    fn parts(&mut self) -> Option<(&mut Spool, Memory<'_>)> {
+        let Queue { chunks, messages, busy, stalled, spool, .. } = self;
+        let memory = Memory { chunks, messages, busy: *busy, stalled: *stalled };
+        spool.as_deref_mut().map(|spool| (spool, memory))
+    }
+
+    /// Asks for what waits on disk when there is room for it in memory.
+    fn ask_keeper(&mut self) {
+        let messages = self.messages;
+        if let Some(spool) = &mut self.spool {
+            spool.ask_keeper(messages);
+        }
+    }
+}
+
+impl Outlet {
+    /// Its messages are kept on disk from [`Outlet::release`] or [`Outlet::attach`] on. `part` tells outlets of one destination apart.
+    /// The error says why the folder cannot be used.
+    pub fn keep_on_disk(
+        &self,
+        durable: &Durable,
+        options: &Arc<DiskBuffer>,
+        part: &[u8],
+    ) -> Result<(), String> {
+        let place = durable.place(options)?;
+        let spool = Spool::new(Arc::clone(options), options.queue_name(part), place);
+        self.queue.lock().spool = Some(Box::new(spool));
+        Ok(())
+    }
+
+    /// Takes its queue on disk, unless it is still held back for a predecessor that may use it.
+    pub fn attach(self: &Arc<Outlet>) {
+        let mut queue = self.queue.lock();
+        if queue.held > 0 || queue.closed || queue.busy {
+            return;
+        }
+        let Some((spool, mut memory)) = queue.parts() else { return };
+        if spool.is_attached() {
+            return;
+        }
+        let place = Arc::clone(spool.place());
+        let (keeper, weak) = (Arc::clone(&place.keeper), Arc::downgrade(self));
+        let on_room = Box::new(move || keeper.ask(weak.clone()));
+        let opened = match place.log.queue(spool.name(), spool.capacity_bytes(), on_room) {
+            Ok(opened) => opened,
+            Err(error) => {
+                oplog::error(
+                    "Messages cannot be kept on disk, they wait in memory",
+                    &[("location", &self.name), ("dir", &place.dir.display()), ("error", &error)],
+                );
+                queue.spool = None;
+                return;
+            }
+        };
+        place.begin_use(spool.name());
+        let (found, loss) = spool.attach(opened, Arc::downgrade(self), &mut memory);
+        self.counters.waiting.add(found);
+        self.counters.accepted.add(found);
+        self.counters.recovered.add(found);
+        queue.ask_keeper();
+        drop(queue);
+        self.lose(loss);
+    }
+
+    pub(super) fn push_durable(&self, mut queue: MutexGuard<'_, Queue>, chunk: Chunk) {
+        let Some((spool, mut memory)) = queue.parts() else { return };
+        let (loss, mut free) = spool.push(&mut memory, chunk);
+        if let Some(chunk) = &mut free {
+            chunk.clear();
+        }
+        if queue.returned.len() < RETURNED_MAX {
+            queue.returned.extend(free);
+        }
+        queue.ask_keeper();
+        drop(queue);
+        self.lose(loss);
+    }
+
+    /// After a write that finished `done` messages.
+    pub(super) fn wrote(&self, queue: &mut Queue, done: usize, unsettled: usize) {
+        let left = queue.chunks.iter().map(Chunk::waiting_bytes).sum();
+        let Some((spool, mut memory)) = queue.parts() else { return };
+        let bytes = spool.bytes.saturating_sub(left);
+        spool.bytes = left;
+        spool.finished(done, bytes, unsettled);
+        let loss = if spool.spill { spool.spill(&mut memory) } else { Loss::default() };
+        queue.ask_keeper();
+        self.lose(loss);
+    }
+
+    /// The sink answers for so many messages that it finished.
+    pub(super) fn settle(&self, unsettled: usize) {
+        if let Some(spool) = &mut self.queue.lock().spool {
+            spool.settle(unsettled);
+        }
+    }
+
+    pub(super) fn stall_durable(&self, mut queue: MutexGuard<'_, Queue>) {
+        queue.stalled = true;
+        let Some((spool, mut memory)) = queue.parts() else { return };
+        let loss = spool.stall(&mut memory);
+        drop(queue);
+        self.lose(loss);
+    }
+
+    /// Counts what is lost, and says it.
+    fn lose(&self, loss: Loss) {
+        self.shed(loss.full);
+        for (messages, reason, text) in [
+            (loss.too_large, Reason::Refused, "Message too large for disk-buffer(), dropping it"),
+            (loss.damaged, Reason::Damaged, "Messages on disk are damaged and lost"),
+        ] {
+            if messages > 0 {
+                self.counters.waiting.sub(messages);
+                self.counters.dropped.add(reason, messages);
+                let fields: [oplog::Field<'_>; 2] = [("location", &self.name), ("messages", &messages)];
+                oplog::limited(reason.name(), oplog::Level::Error, text, &fields);
+            }
+        }
+    }
+
+    /// One look of the keeper: stores what found no room before, and reads what is to be in memory.
+    pub(crate) fn refill(self: &Arc<Outlet>) -> Turn {
+        let mut queue = self.queue.lock();
+        let Some((spool, mut memory)) = queue.parts() else { return Turn::Enough };
+        let (plan, loss) = spool.plan(&mut memory);
+        drop(queue);
+        self.lose(loss);
+        let Plan::Read { queue: from_disk, from, bytes_max, write_max } = plan else { return Turn::Enough };
+        let read = match from_disk.read(from, bytes_max) {
+            Ok(read) => read,
+            Err(error) => {
+                oplog::limited(
+                    "disk-buffer-read",
+                    oplog::Level::Error,
+                    "Messages on disk cannot be read now",
+                    &[("location", &self.name), ("error", &error)],
+                );
+                return Turn::Later;
+            }
+        };
+        let mut queue = self.queue.lock();
+        let waits = queue.not_before.is_some_and(|at| at > Instant::now());
+        let Some((spool, mut memory)) = queue.parts() else { return Turn::Enough };
+        let (came, loss) = spool.add(&mut memory, read, write_max);
+        drop(queue);
+        self.lose(loss);
+        if !came {
+            return Turn::Later;
+        }
+        if !waits {
+            self.home.pump_at(Instant::now(), self);
+        }
+        Turn::More
+    }
+
+    /// Whether it has a queue on disk.
+    pub fn is_on_disk(&self) -> bool {
+        self.queue.lock().spool.as_ref().is_some_and(|spool| spool.is_attached())
+    }
+
+    /// What it has there.
+    pub fn on_disk(&self) -> Option<OnDisk> {
+        let queue = self.queue.lock();
+        let spool = queue.spool.as_ref()?;
+        let waiting = spool.queue()?.waiting();
+        Some(OnDisk {
+            dir: spool.place().dir.clone(),
+            queue: spool.name().to_vec(),
+            messages: waiting.messages,
+            bytes: waiting.bytes,
+            capacity_bytes: spool.capacity_bytes(),
+            memory_bytes: spool.bytes as u64,
+        })
+    }
+
+    /// Whether waiting for it has a point before the end: it is not unreachable, stuck or behind, and not everything is delivered.
+    pub(crate) fn is_settling(&self) -> bool {
+        let queue = self.queue.lock();
+        let behind = queue.spool.as_ref().is_some_and(|spool| spool.is_behind());
+        queue.messages > 0 && !queue.stalled && !behind
+    }
+
+    /// Whether what waits here stays on disk when `heir` takes its place: it finds it there, or cannot have it.
+    pub(super) fn leaves_on_disk(&self, heir: &Outlet) -> bool {
+        let name = |queue: &Queue| queue.spool.as_ref().map(|spool| (spool.place().dir.clone(), spool.name().to_vec()));
+        let theirs = name(&heir.queue.lock());
+        let queue = self.queue.lock();
+        let Some(spool) = queue.spool.as_ref().filter(|spool| spool.is_attached()) else { return false };
+        spool.is_behind() || theirs == name(&queue)
+    }
+
+    /// Everything goes to disk that can, at the end of a message wherever the peer lets it.
+    pub(crate) fn store_rest(&self, spare: &mut Vec<Chunk>) {
+        let until = Instant::now() + RETIRE_MAX;
+        let mut queue = self.queue.lock();
+        while queue.busy && Instant::now() < until {
+            drop(queue);
+            std::thread::park_timeout(LOOK);
+            queue = self.queue.lock();
+        }
+        if queue.busy || queue.spool.is_none() {
+            return;
+        }
+        if !queue.stalled && queue.chunks.front().is_some_and(|chunk| !chunk.rest().is_empty()) {
+            let mut chunks = std::mem::take(&mut queue.chunks);
+            let before: usize = chunks.iter().map(Chunk::messages).sum();
+            queue.busy = true;
+            drop(queue);
+            self.finish(&mut chunks, spare, until);
+            let done = before - chunks.iter().map(Chunk::messages).sum::<usize>();
+            queue = self.queue.lock();
+            queue.busy = false;
+            queue.messages -= done;
+            self.counters.waiting.sub(done);
+            while let Some(chunk) = chunks.pop_back() {
+                queue.chunks.push_front(chunk);
+            }
+            // The sink says what it answers for when it is closed.
+            self.wrote(&mut queue, done, usize::MAX);
+        }
+        let Some((spool, mut memory)) = queue.parts() else { return };
+        let loss = spool.store_all(&mut memory);
+        drop(queue);
+        self.lose(loss);
+    }
+
+    pub(super) fn close_durable(&self, spare: &mut Vec<Chunk>) {
+        self.store_rest(spare);
+        self.queue.lock().closed = true;
+        self.sink.lock().close();
+        let until = Instant::now() + RETIRE_MAX;
+        let mut queue = self.queue.lock();
+        while queue.busy && Instant::now() < until {
+            drop(queue);
+            std::thread::park_timeout(LOOK);
+            queue = self.queue.lock();
+        }
+        let left = match queue.parts() {
+            Some((spool, mut memory)) => {
+                let left = spool.detach(&mut memory);
+                spool.place().end_use(spool.name());
+                left
+            }
+            None => 0,
+        };
+        queue.chunks.clear();
+        queue.messages = 0;
+        drop(queue);
+        self.counters.waiting.sub(left);
+        self.counters.dropped.add(Reason::Abandoned, left);
+        self.home.release(self.id);
+    }
+
+    /// The outlet was closed while somebody wrote: what he did not get rid of goes to disk, or is counted by whoever closes.
+    pub(super) fn store_late(&self, mut queue: MutexGuard<'_, Queue>) {
+        let Some((spool, mut memory)) = queue.parts() else { return };
+        let loss = spool.store_all(&mut memory);
+        drop(queue);
+        self.lose(loss);
+    }
+}

@@ -1,0 +1,453 @@
+//! What an outlet keeps on disk: which of its messages are there, which of those are in memory too, and how far they are delivered.
+//!
+//! The messages of an outlet have one order. While it keeps up: those in memory and on disk, then those in memory only. While it is
+//! behind: those in memory and on disk, then those on disk only, then those the disk had no room for.
+
+mod behind;
+mod span;
+
+use crate::chunk::Chunk;
+use crate::outlet::Outlet;
+use crate::durable::{DiskBuffer, MEMORY_BYTES, Place};
+use crate::window::Ticket;
+use behind::Behind;
+pub(super) use behind::Plan;
+use span::{Finished, Span};
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::{Arc, Weak};
+use store::{Full, Held, Queue, Safe};
+
+/// The part of an outlet's queue that is in memory.
+pub(super) struct Memory<'a> {
+    pub chunks: &'a mut VecDeque<Chunk>,
+    /// What is being written right now included.
+    pub messages: &'a mut usize,
+    /// Some of them are in the hands of whoever writes.
+    pub busy: bool,
+    /// Nothing moves: sources without flow-control are not held back any more.
+    pub stalled: bool,
+}
+
+/// What became of messages that could not all be kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Loss {
+    /// There was no room.
+    pub full: usize,
+    /// Larger than what can be stored at all.
+    pub too_large: usize,
+    /// On disk, and not readable any more.
+    pub damaged: usize,
+}
+
+impl Loss {
+    fn full(messages: usize) -> Loss {
+        Loss { full: messages, ..Loss::default() }
+    }
+
+    pub fn total(&self) -> usize {
+        self.full + self.too_large + self.damaged
+    }
+
+    fn add(&mut self, other: Loss) {
+        self.full += other.full;
+        self.too_large += other.too_large;
+        self.damaged += other.damaged;
+    }
+}
+
+pub(super) struct Spool {
+    options: Arc<DiskBuffer>,
+    name: Vec<u8>,
+    place: Arc<Place>,
+    owner: Weak<Outlet>,
+    /// `None` before the outlet is released, and after its end.
+    queue: Option<Queue>,
+    /// Bytes of the messages in memory.
+    pub bytes: usize,
+    /// The messages at the front of the memory part that are on disk too, and how many those are.
+    spans: VecDeque<Span>,
+    stored: usize,
+    behind: Option<Behind>,
+    /// Why the last message did not get onto the disk; `None` when it did.
+    refused: Option<Full>,
+    /// Tickets of messages that are on disk where room has become scarce, by the number after the last of them.
+    reserved: VecDeque<(u64, Vec<Arc<Ticket>>)>,
+    /// What the sink has finished and still answers for.
+    finished: VecDeque<Finished>,
+    finished_messages: usize,
+    /// The keeper was asked to come.
+    asked: bool,
+    /// What is in memory only is to go to disk as soon as nobody writes.
+    pub spill: bool,
+}
+
+impl Spool {
+    pub fn new(options: Arc<DiskBuffer>, name: Vec<u8>, place: Arc<Place>) -> Spool {
+        Spool {
+            options,
+            name,
+            place,
+            owner: Weak::new(),
+            queue: None,
+            bytes: 0,
+            spans: VecDeque::new(),
+            stored: 0,
+            behind: None,
+            refused: None,
+            reserved: VecDeque::new(),
+            finished: VecDeque::new(),
+            finished_messages: 0,
+            asked: false,
+            spill: false,
+        }
+    }
+
+    pub fn name(&self) -> &[u8] {
+        &self.name
+    }
+
+    pub fn place(&self) -> &Arc<Place> {
+        &self.place
+    }
+
+    pub fn queue(&self) -> Option<&Queue> {
+        self.queue.as_ref()
+    }
+
+    pub fn capacity_bytes(&self) -> u64 {
+        self.options.capacity_bytes
+    }
+
+    pub fn is_attached(&self) -> bool {
+        self.queue.is_some()
+    }
+
+    pub fn is_behind(&self) -> bool {
+        self.behind.is_some()
+    }
+
+    /// Messages that are not in memory, or wait behind those that are not.
+    pub fn waiting(&self) -> usize {
+        self.behind.as_ref().map_or(0, Behind::waiting)
+    }
+
+    /// Messages in memory only.
+    fn direct(&self, memory: &Memory<'_>) -> usize {
+        memory.messages.saturating_sub(self.stored)
+    }
+
+    fn is_full(&self, messages: usize) -> bool {
+        match self.options.memory_messages {
+            Some(max) => messages >= max,
+            None => self.bytes >= MEMORY_BYTES,
+        }
+    }
+
+    fn is_half_empty(&self, messages: usize) -> bool {
+        match self.options.memory_messages {
+            Some(max) => messages <= max / 2,
+            None => self.bytes <= MEMORY_BYTES / 2,
+        }
+    }
+
+    /// Takes the queue. What it holds comes before what came here meanwhile. Returns the messages that were found.
+    pub fn attach(&mut self, queue: Queue, owner: Weak<Outlet>, memory: &mut Memory<'_>) -> (usize, Loss) {
+        self.owner = owner;
+        let waiting = queue.waiting();
+        let found = waiting.messages as usize;
+        let mut loss = Loss::default();
+        if found > 0 {
+            self.behind = Some(Behind::new(queue.first_waiting(), found, waiting.bytes as usize));
+        }
+        self.queue = Some(queue);
+        self.bytes = memory.chunks.iter().map(Chunk::waiting_bytes).sum();
+        if found > 0 {
+            *memory.messages = 0;
+            self.bytes = 0;
+            for chunk in std::mem::take(memory.chunks) {
+                loss.add(self.push_behind(chunk, memory.stalled).0);
+            }
+        } else if self.options.reliable {
+            loss.add(self.spill(memory));
+        }
+        (found, loss)
+    }
+
+    /// Takes a chunk at the end of the queue. The one that comes back was put on disk, and its buffer is free.
+    pub fn push(&mut self, memory: &mut Memory<'_>, mut chunk: Chunk) -> (Loss, Option<Chunk>) {
+        if self.behind.is_some() {
+            return self.push_behind(chunk, memory.stalled);
+        }
+        let full = self.is_full(*memory.messages);
+        let mut loss = Loss::default();
+        if self.queue.is_some() && (self.options.reliable || memory.stalled || full) {
+            if self.direct(memory) > 0 && !memory.busy {
+                loss.add(self.spill(memory));
+            }
+            if self.direct(memory) > 0 && memory.busy {
+                // What comes before it is in the hands of whoever writes.
+                self.spill = true;
+                self.keep(memory, chunk);
+                return (loss, None);
+            }
+            if self.direct(memory) == 0 {
+                match self.store(&mut chunk) {
+                    Ok((seqs, lost)) => {
+                        loss.add(lost);
+                        if full {
+                            self.behind = Some(Behind::new(seqs.start, chunk.messages(), chunk.waiting_bytes()));
+                            return (loss, Some(chunk));
+                        }
+                        self.add_span(seqs, &chunk);
+                        self.keep(memory, chunk);
+                        return (loss, None);
+                    }
+                    Err(lost) => loss.add(lost),
+                }
+            }
+            let before = self.direct(memory);
+            loss.add(self.cut(&mut chunk, memory.stalled, before));
+        }
+        self.keep(memory, chunk);
+        (loss, None)
+    }
+
+    fn keep(&mut self, memory: &mut Memory<'_>, chunk: Chunk) {
+        if chunk.is_empty() {
+            return;
+        }
+        self.bytes += chunk.waiting_bytes();
+        *memory.messages += chunk.messages();
+        memory.chunks.push_back(chunk);
+    }
+
+    fn add_span(&mut self, seqs: Range<u64>, chunk: &Chunk) {
+        self.stored += chunk.messages();
+        self.spans.push_back(Span::new(seqs, chunk.messages(), chunk.waiting_bytes()));
+    }
+
+    /// Puts the messages of a chunk on disk; its tickets go back once they are as safe as was promised. Returns their numbers. The
+    /// error says what can never be stored; the rest of it is still in the chunk.
+    fn store(&mut self, chunk: &mut Chunk) -> Result<(Range<u64>, Loss), Loss> {
+        let Some(queue) = &self.queue else { return Err(Loss::default()) };
+        let safe = if self.options.reliable { Safe::Synced } else { Safe::Written };
+        let mut loss = Loss::default();
+        loop {
+            let tickets = std::mem::take(&mut chunk.tickets);
+            let scarce = self.options.reserve_bytes > 0
+                && queue.waiting().bytes.saturating_add(self.options.reserve_bytes) > self.options.capacity_bytes;
+            let reserved = if scarce { tickets.clone() } else { Vec::new() };
+            let outcome = match chunk.done() {
+                0 => queue.append(&chunk.bytes, &chunk.ends, safe, Box::new(tickets)),
+                done => {
+                    let rest = chunk.copy(done, chunk.ends.len());
+                    queue.append(&rest.bytes, &rest.ends, safe, Box::new(tickets))
+                }
+            };
+            match outcome {
+                Ok(seqs) => {
+                    self.refused = None;
+                    if !reserved.is_empty() {
+                        self.reserved.push_back((seqs.end, reserved));
+                    }
+                    return Ok((seqs, loss));
+                }
+                Err((why, held)) => {
+                    chunk.tickets = tickets_of(held);
+                    if why == Full::TooLarge && loss.too_large == 0 {
+                        loss.too_large = leave_out_large(chunk);
+                        if loss.too_large > 0 {
+                            continue;
+                        }
+                    }
+                    self.refused = Some(why);
+                    return Err(loss);
+                }
+            }
+        }
+    }
+
+    /// What is in memory only goes to disk too, as far as there is room. Only while nobody writes.
+    pub fn spill(&mut self, memory: &mut Memory<'_>) -> Loss {
+        self.spill = false;
+        let mut loss = Loss::default();
+        if self.queue.is_none() || self.behind.is_some() || self.direct(memory) == 0 {
+            return loss;
+        }
+        let mut skip = self.stored;
+        for chunk in memory.chunks.iter_mut() {
+            let messages = chunk.messages();
+            if skip >= messages {
+                skip -= messages;
+                continue;
+            }
+            let (stored, lost) = match self.store(chunk) {
+                Ok((seqs, lost)) => {
+                    self.add_span(seqs, chunk);
+                    (true, lost)
+                }
+                Err(lost) => (false, lost),
+            };
+            *memory.messages -= lost.too_large;
+            loss.add(lost);
+            if !stored {
+                break;
+            }
+        }
+        if loss.total() > 0 {
+            memory.chunks.retain(|chunk| !chunk.is_empty());
+            self.bytes = memory.chunks.iter().map(Chunk::waiting_bytes).sum();
+        }
+        loss
+    }
+
+    /// Nothing moves any more: what is in memory goes to disk, and sources without flow-control are not held back. Only while nobody
+    /// writes.
+    pub fn stall(&mut self, memory: &mut Memory<'_>) -> Loss {
+        let mut loss = self.spill(memory);
+        if self.refused == Some(Full::Busy) {
+            return loss;
+        }
+        let mut skip = self.stored;
+        let mut kept = 0;
+        for chunk in memory.chunks.iter_mut() {
+            let messages = chunk.messages();
+            if skip >= messages {
+                skip -= messages;
+                continue;
+            }
+            let cut = cut(&self.options, chunk, kept);
+            *memory.messages -= cut;
+            loss.full += cut;
+            kept += chunk.messages();
+        }
+        if loss.full > 0 {
+            memory.chunks.retain(|chunk| !chunk.is_empty());
+            self.bytes = memory.chunks.iter().map(Chunk::waiting_bytes).sum();
+        }
+        if let Some(behind) = &mut self.behind {
+            loss.full += behind.cut_tail(&self.options);
+        }
+        loss
+    }
+
+    /// A chunk there is no room for on disk, with `before` messages of its kind.
+    fn cut(&self, chunk: &mut Chunk, stalled: bool, before: usize) -> Loss {
+        // What is only waiting for the disk to come round is kept, and holds its source back.
+        if !stalled || self.refused == Some(Full::Busy) {
+            return Loss::default();
+        }
+        Loss::full(cut(&self.options, chunk, before))
+    }
+
+    /// The sink has finished so many messages from the front, and still answers for the last `unsettled` of all it has finished.
+    pub fn finished(&mut self, messages: usize, bytes: usize, unsettled: usize) {
+        let mut finished = Finished { messages, ..Finished::default() };
+        let (mut left, mut left_bytes) = (messages, bytes);
+        while left > 0
+            && let Some(span) = self.spans.front_mut()
+        {
+            let n = left.min(span.messages);
+            let taken = if n == span.messages { span.bytes } else { left_bytes.min(span.bytes) };
+            span.take(n, taken, &mut finished);
+            left -= n;
+            left_bytes = left_bytes.saturating_sub(taken);
+            if span.messages == 0 {
+                self.spans.pop_front();
+            }
+        }
+        self.stored = self.stored.saturating_sub(messages - left);
+        self.finished_messages += messages;
+        self.finished.push_back(finished);
+        self.settle(unsettled);
+    }
+
+    /// Moves the cursor on the disk to what the sink does not answer for any more.
+    pub fn settle(&mut self, unsettled: usize) {
+        let mut done = Finished::default();
+        while let Some(first) = self.finished.front()
+            && self.finished_messages - first.messages >= unsettled
+        {
+            self.finished_messages -= first.messages;
+            done.add(first);
+            self.finished.pop_front();
+        }
+        self.note_done(&done);
+    }
+
+    fn note_done(&mut self, done: &Finished) {
+        let (Some(queue), Some(next)) = (&self.queue, done.next) else {
+            return;
+        };
+        queue.done(next, done.stored as u64, done.bytes as u64);
+        let scarce = queue.waiting().bytes.saturating_add(self.options.reserve_bytes) > self.options.capacity_bytes;
+        while self.reserved.front().is_some_and(|(end, _)| !scarce || *end <= next) {
+            self.reserved.pop_front();
+        }
+    }
+
+    /// Asks the keeper to come when there is something for it to do; once until it has come.
+    pub fn ask_keeper(&mut self, messages: usize) {
+        if !self.asked && self.behind.is_some() && self.is_half_empty(messages) {
+            self.asked = true;
+            self.place.keeper.ask(self.owner.clone());
+        }
+    }
+
+    /// Everything goes to disk for which there is room. Only while nobody writes.
+    pub fn store_all(&mut self, memory: &mut Memory<'_>) -> Loss {
+        let mut loss = self.spill(memory);
+        loss.add(self.store_tail(memory.stalled));
+        loss
+    }
+
+    /// Lets go of the queue: the messages of the front chunk that are delivered are noted one by one. Returns messages that are nowhere
+    /// but in memory.
+    pub fn detach(&mut self, memory: &mut Memory<'_>) -> usize {
+        self.settle(0);
+        if let (Some(queue), Some(span)) = (&self.queue, self.spans.front()) {
+            span.note_part(queue);
+        }
+        let direct = self.direct(memory) + self.behind.as_ref().map_or(0, Behind::tail);
+        self.queue = None;
+        self.behind = None;
+        self.spans.clear();
+        self.stored = 0;
+        self.reserved.clear();
+        direct
+    }
+}
+
+/// Cuts a chunk without flow-control down to what may wait in memory beside the `before` messages that do.
+fn cut(options: &DiskBuffer, chunk: &mut Chunk, before: usize) -> usize {
+    if chunk.flow_control {
+        return 0;
+    }
+    chunk.tickets.clear();
+    let room = if options.reliable { 0 } else { options.overflow_messages.saturating_sub(before) };
+    chunk.truncate(room)
+}
+
+fn tickets_of(held: Held) -> Vec<Arc<Ticket>> {
+    held.downcast::<Vec<Arc<Ticket>>>().map_or_else(|_| Vec::new(), |tickets| *tickets)
+}
+
+/// Takes messages out that cannot be stored; returns how many.
+fn leave_out_large(chunk: &mut Chunk) -> usize {
+    let mut rest = Chunk::read_back(Vec::new(), Vec::new(), chunk.write_max);
+    for message in chunk.iter().filter(|message| message.len() <= store::MESSAGE_BYTES_MAX) {
+        rest.bytes.extend_from_slice(message);
+        rest.ends.push(rest.bytes.len() as u32);
+    }
+    let left_out = chunk.messages() - rest.messages();
+    if left_out > 0 {
+        rest.tickets = std::mem::take(&mut chunk.tickets);
+        rest.flow_control = chunk.flow_control;
+        *chunk = rest;
+    }
+    left_out
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,242 @@
+//! An outlet that is behind: some of its messages are on disk only, and are read back as it gets on.
+//!
+//! To catch up while more comes in, the last stretch of the disk is read while new messages are kept beside: once everything before the
+//! first of those has been read, they follow it in memory.
+
+use super::span::Span;
+use super::{Loss, Memory, Spool, cut};
+use crate::chunk::Chunk;
+use crate::durable::DiskBuffer;
+use std::collections::VecDeque;
+use std::ops::Range;
+use store::{Full, Queue, Read};
+
+/// Bytes of one read.
+const READ_BYTES: usize = 1 << 20;
+/// With so little on disk only, what comes is kept beside.
+const JOIN_BYTES: usize = 4 << 20;
+/// More is not kept beside: reading was too slow.
+const JOINED_BYTES_MAX: usize = 16 << 20;
+
+/// New messages beside those that are still to be read. They are on disk too.
+struct Joined {
+    /// The number of the first of them, or an earlier one behind all that came before.
+    from: u64,
+    chunks: VecDeque<Chunk>,
+    spans: VecDeque<Span>,
+    messages: usize,
+    bytes: usize,
+}
+
+pub(super) struct Behind {
+    /// What is to be read next.
+    next: u64,
+    /// On disk and not in the memory part.
+    messages: usize,
+    bytes: usize,
+    joined: Option<Joined>,
+    /// The disk had no room for these.
+    tail: VecDeque<Chunk>,
+    tail_messages: usize,
+}
+
+/// What the keeper is to do for an outlet.
+pub(in crate::outlet) enum Plan {
+    Nothing,
+    Read { queue: Queue, from: u64, bytes_max: usize, write_max: usize },
+}
+
+impl Behind {
+    pub fn new(next: u64, messages: usize, bytes: usize) -> Behind {
+        Behind { next, messages, bytes, joined: None, tail: VecDeque::new(), tail_messages: 0 }
+    }
+
+    pub fn waiting(&self) -> usize {
+        self.messages + self.tail_messages
+    }
+
+    /// Messages in memory only.
+    pub fn tail(&self) -> usize {
+        self.tail_messages
+    }
+
+    pub fn stored(&mut self, messages: usize, bytes: usize) {
+        self.messages += messages;
+        self.bytes += bytes;
+    }
+
+    pub fn cut_tail(&mut self, options: &DiskBuffer) -> usize {
+        let mut lost = 0;
+        let mut kept = 0;
+        for chunk in &mut self.tail {
+            lost += cut(options, chunk, kept);
+            kept += chunk.messages();
+        }
+        self.tail.retain(|chunk| !chunk.is_empty());
+        self.tail_messages -= lost;
+        lost
+    }
+
+    /// Keeps a chunk that was stored beside those that are read, or gives its buffer back.
+    fn join(&mut self, seqs: Range<u64>, chunk: Chunk) -> Option<Chunk> {
+        let Some(joined) = &mut self.joined else { return Some(chunk) };
+        if joined.bytes >= JOINED_BYTES_MAX {
+            self.joined = None;
+            return Some(chunk);
+        }
+        joined.spans.push_back(Span::new(seqs, chunk.messages(), chunk.waiting_bytes()));
+        joined.messages += chunk.messages();
+        joined.bytes += chunk.waiting_bytes();
+        joined.chunks.push_back(chunk);
+        None
+    }
+}
+
+impl Spool {
+    /// Takes a chunk while the outlet is behind.
+    pub(super) fn push_behind(&mut self, mut chunk: Chunk, stalled: bool) -> (Loss, Option<Chunk>) {
+        let mut loss = Loss::default();
+        let has_tail = self.behind.as_ref().is_some_and(|behind| !behind.tail.is_empty());
+        if !has_tail {
+            match self.store(&mut chunk) {
+                Ok((seqs, lost)) => {
+                    loss.add(lost);
+                    let Some(behind) = &mut self.behind else { return (loss, None) };
+                    behind.stored(chunk.messages(), chunk.waiting_bytes());
+                    return (loss, behind.join(seqs, chunk));
+                }
+                Err(lost) => loss.add(lost),
+            }
+        }
+        let before = self.behind.as_ref().map_or(0, |behind| behind.tail_messages);
+        loss.add(self.cut(&mut chunk, stalled, before));
+        if let Some(behind) = &mut self.behind
+            && !chunk.is_empty()
+        {
+            behind.tail_messages += chunk.messages();
+            behind.tail.push_back(chunk);
+        }
+        (loss, None)
+    }
+
+    /// Puts on disk what had no room before.
+    pub fn store_tail(&mut self, stalled: bool) -> Loss {
+        let mut loss = Loss::default();
+        while let Some(mut chunk) = self.behind.as_mut().and_then(|behind| behind.tail.pop_front()) {
+            let messages = chunk.messages();
+            let outcome = self.store(&mut chunk);
+            let Some(behind) = &mut self.behind else { break };
+            behind.tail_messages -= messages;
+            match outcome {
+                Ok((seqs, lost)) => {
+                    loss.add(lost);
+                    behind.stored(chunk.messages(), chunk.waiting_bytes());
+                    behind.join(seqs, chunk);
+                }
+                Err(lost) => {
+                    loss.add(lost);
+                    behind.tail_messages += chunk.messages();
+                    behind.tail.push_front(chunk);
+                    if stalled && self.refused != Some(Full::Busy) {
+                        loss.full += behind.cut_tail(&self.options);
+                    }
+                    break;
+                }
+            }
+        }
+        loss
+    }
+
+    /// What is to be read, if anything.
+    pub fn plan(&mut self, memory: &mut Memory<'_>) -> (Plan, Loss) {
+        let mut loss = self.store_tail(memory.stalled);
+        let full = self.is_full(*memory.messages);
+        if !memory.busy && (self.options.reliable || memory.stalled || full) {
+            loss.add(self.spill(memory));
+        }
+        let plan = match (&self.behind, &self.queue) {
+            (Some(behind), Some(queue)) if self.is_half_empty(*memory.messages) => {
+                Plan::Read {
+                    queue: queue.clone(),
+                    from: behind.next,
+                    bytes_max: READ_BYTES,
+                    write_max: self.options.write_max,
+                }
+            }
+            _ => Plan::Nothing,
+        };
+        if matches!(plan, Plan::Nothing) {
+            self.asked = false;
+        }
+        (plan, loss)
+    }
+
+    /// Takes what was read to the end of the memory part. The outlet may have caught up by that. Returns whether anything came.
+    pub fn add(&mut self, memory: &mut Memory<'_>, read: Read, write_max: usize) -> (bool, Loss) {
+        let (Some(behind), Some(queue)) = (&mut self.behind, &self.queue) else {
+            return (false, Loss::default());
+        };
+        if read.seqs.start != behind.next || read.seqs.end <= behind.next {
+            return (false, Loss::default());
+        }
+        let mut loss = Loss { damaged: read.lost as usize, ..Loss::default() };
+        behind.messages = behind.messages.saturating_sub(read.lost as usize);
+        let mut end = read.seqs.end;
+        let mut chunk = Chunk::read_back(read.bytes, read.ends, write_max);
+        if let Some(joined) = &behind.joined
+            && end >= joined.from
+        {
+            // What follows is here already.
+            chunk.truncate(behind.messages.saturating_sub(joined.messages));
+            end = joined.from;
+        }
+        let (messages, bytes) = (chunk.messages(), chunk.waiting_bytes());
+        behind.messages = behind.messages.saturating_sub(messages);
+        behind.bytes = behind.bytes.saturating_sub(bytes);
+        if messages > 0 || read.lost > 0 {
+            let span = Span::new(behind.next..end, messages, bytes).with_lost(read.lost as usize);
+            behind.next = end;
+            self.stored += messages;
+            self.bytes += bytes;
+            *memory.messages += messages;
+            if messages > 0 {
+                self.spans.push_back(span);
+                memory.chunks.push_back(chunk);
+            } else {
+                queue.done(end, read.lost, 0);
+            }
+        }
+        behind.next = end;
+        let has_tail = !behind.tail.is_empty();
+        if behind.joined.as_ref().is_some_and(|joined| end >= joined.from) || end >= queue.end() {
+            loss.damaged += self.caught_up(memory);
+        } else if behind.joined.is_none() && !has_tail && behind.bytes <= JOIN_BYTES {
+            behind.joined = Some(Joined {
+                from: queue.end(),
+                chunks: VecDeque::new(),
+                spans: VecDeque::new(),
+                messages: 0,
+                bytes: 0,
+            });
+        }
+        (true, loss)
+    }
+
+    /// Everything on disk is in memory as well. Returns how many messages should have come and did not.
+    fn caught_up(&mut self, memory: &mut Memory<'_>) -> usize {
+        let Some(behind) = self.behind.take() else { return 0 };
+        let mut missing = behind.messages;
+        if let Some(joined) = behind.joined {
+            missing = missing.saturating_sub(joined.messages);
+            self.stored += joined.messages;
+            self.bytes += joined.bytes;
+            *memory.messages += joined.messages;
+            self.spans.extend(joined.spans);
+            memory.chunks.extend(joined.chunks);
+        }
+        for chunk in behind.tail {
+            self.keep(memory, chunk);
+        }
+        missing
+    }
+}

@@ -1,0 +1,92 @@
+//! Messages in memory that are on disk too, and how much of them is dealt with.
+
+use std::ops::Range;
+use store::Queue;
+
+/// Consecutive messages that came to disk together, or were read from it together. The ones at the front may be delivered already.
+#[derive(Debug)]
+pub(super) struct Span {
+    /// The numbers of all messages it was made with; of this queue there are no others among them.
+    seqs: Range<u64>,
+    /// Not yet delivered.
+    pub messages: usize,
+    pub bytes: usize,
+    /// Delivered, and not told to the disk by a number of their own.
+    part: usize,
+    part_bytes: usize,
+    /// Messages in front of them that were not readable: they count as done with the first of these.
+    lost: usize,
+}
+
+impl Span {
+    pub fn new(seqs: Range<u64>, messages: usize, bytes: usize) -> Span {
+        Span { seqs, messages, bytes, part: 0, part_bytes: 0, lost: 0 }
+    }
+
+    pub fn with_lost(mut self, lost: usize) -> Span {
+        self.lost = lost;
+        self
+    }
+
+    /// `messages` more are delivered. The disk hears of it when it is the last of them.
+    pub fn take(&mut self, messages: usize, bytes: usize, finished: &mut Finished) {
+        self.messages -= messages;
+        self.bytes -= bytes;
+        self.part += messages;
+        self.part_bytes += bytes;
+        if self.messages == 0 {
+            finished.next = Some(self.seqs.end);
+            finished.stored += self.part + self.lost;
+            finished.bytes += self.part_bytes;
+        }
+    }
+
+    /// Tells the disk of those that are delivered, though the last one is not.
+    pub fn note_part(&self, queue: &Queue) {
+        if self.part == 0 {
+            return;
+        }
+        if let Some(next) = number_after(queue, self.seqs.start, self.part) {
+            queue.done(next, (self.part + self.lost) as u64, self.part_bytes as u64);
+        }
+    }
+}
+
+/// The number after the first `messages` messages from `begin` on.
+fn number_after(queue: &Queue, begin: u64, messages: usize) -> Option<u64> {
+    let (mut at, mut left) = (begin, messages);
+    let mut bytes_max = 64 << 10;
+    while left > 0 {
+        let read = queue.read(at, bytes_max).ok()?;
+        match read.ends.len() {
+            0 if read.seqs.end > at => at = read.seqs.end,
+            0 => return None,
+            n if n <= left => {
+                left -= n;
+                at = read.seqs.end;
+            }
+            _ if bytes_max == 1 => return None,
+            _ => bytes_max = (bytes_max / 2).max(1),
+        }
+    }
+    Some(at)
+}
+
+/// What a sink has finished in one go.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Finished {
+    pub messages: usize,
+    /// Of these and earlier ones, those that the disk is to hear of, and the number after them.
+    pub next: Option<u64>,
+    pub stored: usize,
+    pub bytes: usize,
+}
+
+impl Finished {
+    pub fn add(&mut self, other: &Finished) {
+        self.messages += other.messages;
+        self.next = other.next.or(self.next);
+        self.stored += other.stored;
+        self.bytes += other.bytes;
+    }
+}
