@@ -157,6 +157,15 @@ impl Destination for FileDestination {
         self.single.get().cloned().into_iter().chain(self.many.lock().values().cloned()).collect()
     }
 
+    fn names_outlets(&self) -> bool {
+        self.name.literal().is_none()
+    }
+
+    fn outlet_named(&self, name: &str) -> Option<Arc<Outlet>> {
+        // A name that is not UTF-8 is not known whole.
+        if name.contains(char::REPLACEMENT_CHARACTER) { None } else { self.outlet(name.as_bytes()) }
+    }
+
     fn described(&self) -> (&'static str, String) {
         (self.driver, self.name.text().to_owned())
     }

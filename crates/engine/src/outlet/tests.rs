@@ -229,3 +229,55 @@ fn closing_waits_for_nobody_when_nothing_moved() {
     b.outlet.close(&mut Vec::new());
     b.check("a", 0, 2);
 }
+
+#[test]
+fn several_queues_go_to_several_successors_in_order() {
+    let olds = [bench(10, 0, || Status::Blocked), bench(10, 0, || Status::Blocked)];
+    let [first, second, third] = [1, 2, 3].map(|_| bench(10, 1, || Status::Blocked));
+    olds[0].push(chunk(&["a", "b"]));
+    olds[1].push(chunk(&["c"]));
+    for heir in [&first, &second, &third] {
+        heir.outlet.hold();
+    }
+    first.push(chunk(&["1"]));
+    second.push(chunk(&["2"]));
+    let inherit = |old: &Bench| first.outlet.inherit(&old.outlet, &mut Vec::new());
+    let messages = olds.iter().rev().map(inherit).sum();
+    assert_eq!(messages, 3);
+    first.outlet.lead(&[Arc::clone(&second.outlet), Arc::clone(&third.outlet)], messages);
+    for heir in [&first, &second, &third] {
+        heir.outlet.release(&mut Vec::new());
+    }
+    third.push(chunk(&["3"]));
+    assert!(first.outlet.leads());
+    first.check("a", 3, 0);
+    second.check("", 1, 0);
+    third.check("", 1, 0);
+    *first.room.lock() = 2;
+    first.outlet.event(&mut Vec::new());
+    first.check("abc", 1, 0);
+    second.check("2", 0, 0);
+    third.check("3", 0, 0);
+    assert!(!first.outlet.leads());
+}
+
+#[test]
+fn who_leads_and_has_no_room_frees_its_followers() {
+    let old = bench(10, 0, || Status::Blocked);
+    let retry = || Status::Retry(Duration::from_secs(3600));
+    let (first, second) = (bench(1, 0, retry), bench(10, 9, || Status::Blocked));
+    old.push(chunk(&["a", "b"]));
+    first.outlet.hold();
+    second.outlet.hold();
+    let messages = first.outlet.inherit(&old.outlet, &mut Vec::new());
+    first.outlet.lead(&[Arc::clone(&second.outlet)], messages);
+    second.push(chunk(&["1"]));
+    second.outlet.release(&mut Vec::new());
+    first.outlet.release(&mut Vec::new());
+    first.check("", 1, 1);
+    second.check("", 1, 0);
+    *first.room.lock() = 9;
+    first.outlet.event(&mut Vec::new());
+    first.check("a", 0, 1);
+    second.check("1", 0, 0);
+}

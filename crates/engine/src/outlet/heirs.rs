@@ -1,0 +1,91 @@
+//! The beginning of an outlet that has predecessors: what waits there comes first, here and, when one takes over from several, also
+//! before what its neighbours have got meanwhile.
+
+use super::Outlet;
+use crate::chunk::Chunk;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// What is left of the queues of several predecessors, and who waits for it.
+#[derive(Default)]
+pub(super) struct Heritage {
+    messages: usize,
+    followers: Vec<Arc<Outlet>>,
+}
+
+impl Heritage {
+    /// `n` messages have left the front of the queue.
+    pub(super) fn passed(&mut self, n: usize) {
+        self.messages = self.messages.saturating_sub(n);
+    }
+}
+
+impl Outlet {
+    /// Nothing is written until [`Outlet::release`], called as often: a predecessor is still to hand over what came before.
+    pub fn hold(&self) {
+        self.queue.lock().held += 1;
+    }
+
+    pub fn release(self: &Arc<Outlet>, spare: &mut Vec<Chunk>) {
+        {
+            let mut queue = self.queue.lock();
+            queue.held = queue.held.saturating_sub(1);
+        }
+        self.attach();
+        self.pump(spare);
+    }
+
+    /// Takes over what waits at the outlet of a predecessor, before what waits here already. It was held, so nothing was begun here.
+    /// Returns how many messages that were. What is on disk there is found again, or stays.
+    pub fn inherit(self: &Arc<Outlet>, from: &Outlet, spare: &mut Vec<Chunk>) -> usize {
+        if from.leaves_on_disk(self) {
+            return 0;
+        }
+        let chunks = from.retire(spare, false);
+        let messages: usize = chunks.iter().map(Chunk::messages).sum();
+        self.counters.waiting.add(messages);
+        self.counters.accepted.add(messages);
+        let mut queue = self.queue.lock();
+        queue.messages += messages;
+        for mut chunk in chunks.into_iter().rev() {
+            chunk.rewind();
+            queue.chunks.push_front(chunk);
+        }
+        drop(queue);
+        self.pump(spare);
+        messages
+    }
+
+    /// The first `messages` here may be older than any at `followers`, which begin when those are gone.
+    pub fn lead(&self, followers: &[Arc<Outlet>], messages: usize) {
+        if messages == 0 || followers.is_empty() {
+            return;
+        }
+        followers.iter().for_each(|follower| follower.hold());
+        let mut queue = self.queue.lock();
+        queue.heritage = Heritage { messages, followers: followers.to_vec() };
+        self.leads.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether others wait for what was inherited here.
+    pub fn leads(&self) -> bool {
+        self.leads.load(Ordering::Relaxed)
+    }
+
+    /// Lets the followers begin, when nothing is left that they wait for.
+    pub(super) fn free_followers(&self, spare: &mut Vec<Chunk>) {
+        let mut queue = self.queue.lock();
+        // What had no room was dropped from the end of the queue.
+        let left = queue.heritage.messages.min(queue.messages);
+        queue.heritage.messages = left;
+        if left > 0 {
+            return;
+        }
+        let followers = std::mem::take(&mut queue.heritage.followers);
+        self.leads.store(false, Ordering::Relaxed);
+        drop(queue);
+        for follower in followers {
+            follower.release(spare);
+        }
+    }
+}
