@@ -1,11 +1,15 @@
 //! Reads a byte stream: slab in, frames found, one batch made and run on the spot, or given to an idle core in the connection's lane.
 
+mod parting;
+
 use crate::feed::Feed;
+use crate::hand_over::Part;
 use crate::ledger::Reason;
 use crate::source::Source;
 use crate::worker::{After, Port, PortContext};
 use record::{Batch, Context, Record};
 use std::io::ErrorKind;
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use wire::{FrameError, Framer, FramerOptions};
@@ -44,6 +48,14 @@ pub trait Input: Send {
         self.deregister(registry);
     }
 
+    /// Another process is to read on: the descriptor, no longer watched. `None` where only this process can read it.
+    fn give(&mut self, _registry: &mio::Registry) -> Option<OwnedFd> {
+        None
+    }
+
+    /// Tells the peer that the session is to end, where the protocol has a word for it.
+    fn farewell(&mut self) {}
+
     /// What to do at the end of the stream: `true` when it may go on later (a pipe whose writer left).
     fn at_end(&mut self) -> bool {
         false
@@ -60,6 +72,8 @@ pub struct StreamOptions {
     pub fetch_limit: Option<usize>,
     /// `None` for things that are not connections.
     pub described: Option<Described>,
+    /// How its bytes are read, for the process that takes over: [`crate::hand_over::Connection::reading`]. `None`: nobody can.
+    pub passes_as: Option<Arc<str>>,
     /// Called with the reason when the stream is over.
     pub on_close: Option<Box<dyn FnOnce() + Send>>,
 }
@@ -264,6 +278,10 @@ impl Port for StreamPort {
         if let Some(on_close) = self.options.on_close.take() {
             on_close();
         }
+    }
+
+    fn part(&mut self, cx: &mut PortContext) -> Part {
+        parting::part(self, cx)
     }
 
     fn source(&self) -> Option<&Arc<Source>> {

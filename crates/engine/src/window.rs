@@ -51,6 +51,11 @@ impl Budget {
     pub(crate) fn end(&self) {
         self.ending.store(true, Ordering::SeqCst);
     }
+
+    /// The end was called off.
+    pub(crate) fn begin(&self) {
+        self.ending.store(false, Ordering::SeqCst);
+    }
 }
 
 /// Called when a window that was empty has credit again.

@@ -1,12 +1,14 @@
 //! Workers: one thread per core, each with its own readiness loop and its own connections; whole batches are shared when a core is idle.
 
 mod handle;
+mod parting;
 mod port;
 mod shared;
 mod ticks;
 mod timer;
 
 pub use handle::WorkerHandle;
+pub(crate) use parting::Parting;
 pub use port::{After, Port, PortContext};
 pub use shared::{Job, Shared};
 pub(crate) use ticks::tick;
@@ -250,6 +252,7 @@ impl Worker {
                         self.close(at);
                     }
                 }
+                Command::Part(parting) => self.part(&parting),
                 Command::Run(f) => f(&mut self.cx),
                 Command::Barrier(done) => {
                     self.jobs_up_to(usize::MAX);

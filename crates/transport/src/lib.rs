@@ -1,5 +1,6 @@
 //! Sockets as the configuration describes them: options, listeners, connections, and names of peers. No message is looked at here.
 
+pub mod inherited;
 pub mod mmsg;
 mod names;
 mod options;

@@ -1,5 +1,6 @@
 //! Makes the sockets: listeners, datagram sockets and outgoing connections, all non-blocking.
 
+use crate::inherited;
 use crate::options::SocketOptions;
 use socket2::{Domain, InterfaceIndexOrAddress, Protocol, SockAddr, Socket, Type};
 use std::io;
@@ -21,6 +22,10 @@ pub fn listen_tcp(
     options: &SocketOptions,
     backlog: i32,
 ) -> io::Result<std::net::TcpListener> {
+    if let Some(socket) = inherited::take_inet(Type::STREAM, address, options)? {
+        socket.listen(backlog)?;
+        return Ok(socket.into());
+    }
     let socket = socket(&address, Type::STREAM, options)?;
     socket.set_reuse_address(true)?;
     if address.is_ipv6() {
@@ -34,6 +39,13 @@ pub fn listen_tcp(
 
 /// A UDP socket to receive on. A multicast group is joined, on `interface()` when that is given.
 pub fn bind_udp(address: SocketAddr, options: &SocketOptions) -> io::Result<std::net::UdpSocket> {
+    if let Some(socket) = inherited::take_inet(Type::DGRAM, address, options)? {
+        return match join(&socket, address.ip(), options) {
+            // It was joined before.
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse => Ok(socket.into()),
+            outcome => outcome.map(|()| socket.into()),
+        };
+    }
     let socket = socket(&address, Type::DGRAM, options)?;
     // Elsewhere it would let two programs have one port, and the kernel give everything to the later one.
     socket.set_reuse_address(address.ip().is_multicast())?;
@@ -153,6 +165,9 @@ fn clear_stale(path: &Path, kind: Type) -> io::Result<()> {
 }
 
 fn unix_socket(path: &Path, kind: Type, options: &SocketOptions) -> io::Result<Socket> {
+    if let Some(socket) = inherited::take_unix(kind, path, options)? {
+        return Ok(socket);
+    }
     clear_stale(path, kind)?;
     let socket = Socket::new(Domain::UNIX, kind, None)?;
     socket.set_nonblocking(true)?;

@@ -113,6 +113,11 @@ impl Framer {
         self.framing
     }
 
+    /// What comes next is the rest of a message that was too long, and will be thrown away.
+    pub fn is_skipping(&self) -> bool {
+        self.skip != Skip::Nothing
+    }
+
     /// The longest tail [`Framer::scan`] can leave is shorter than this: a buffer with this much room always makes progress.
     pub fn tail_max(&self) -> usize {
         let record = if let Framing::Records(size) = self.framing { size as usize } else { 0 };

@@ -7,11 +7,13 @@ use super::listener::register;
 use super::senders::Senders;
 use super::unix::SocketFile;
 use drops::Drops;
+use engine::hand_over::{Handed, Part};
 use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
 use engine::{Feed, Shared};
 use mio::unix::SourceFd;
 use record::{Batch, Context, Peer, Record, Transport};
+use rustix::io::fcntl_dupfd_cloexec;
 use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -300,6 +302,19 @@ impl Port for DatagramPort {
         let _ = cx.handle.registry().deregister(&mut SourceFd(&self.socket.as_raw_fd()));
         if let Origin::Unix(processes) = &self.origin {
             processes.file.remove();
+        }
+    }
+
+    /// What the kernel still holds is read by the other process.
+    fn part(&mut self, cx: &mut PortContext) -> Part {
+        match fcntl_dupfd_cloexec(&self.socket, 0) {
+            Ok(fd) => {
+                self.ask_drops();
+                let _ = cx.handle.registry().deregister(&mut SourceFd(&self.socket.as_raw_fd()));
+                Part::Gone(vec![Handed::Socket(fd)])
+            }
+            // Out of descriptors: it is tried again.
+            Err(_) => Part::Stays,
         }
     }
 

@@ -49,6 +49,10 @@ impl Input for EncodedInput {
         self.inner.deregister(registry);
     }
 
+    fn farewell(&mut self) {
+        self.inner.farewell();
+    }
+
     fn at_end(&mut self) -> bool {
         self.inner.at_end()
     }

@@ -6,7 +6,7 @@ use mio::unix::SourceFd;
 use rustix::net::SendFlags;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 /// Reads any descriptor that the readiness loop can watch.
 pub struct FdInput<F>(pub F);
@@ -21,6 +21,12 @@ impl<F: AsFd + AsRawFd + Send> Input for FdInput<F> {
             return Ok(0);
         }
         Ok(rustix::net::send(&self.0, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)?)
+    }
+
+    fn give(&mut self, registry: &Registry) -> Option<OwnedFd> {
+        let fd = rustix::io::fcntl_dupfd_cloexec(&self.0, 0).ok()?;
+        self.deregister(registry);
+        Some(fd)
     }
 
     fn deregister(&mut self, registry: &Registry) {

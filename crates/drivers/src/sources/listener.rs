@@ -1,19 +1,23 @@
 //! Accepts stream connections, TCP and unix, and spreads them over the workers.
 
+mod adopted;
 mod place;
 
+use adopted::Adopter;
 pub use place::{Joined, Place, Protocol, Seat};
 
 use super::senders::{Naming, PeerFacts};
 use super::unix::SocketFile;
 use engine::Shared;
 use engine::reader::Described;
+use engine::hand_over::{Adopt, Handed, Part};
 use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
 use mio::unix::SourceFd;
 use mio::{Interest, Registry, Token};
 use parking_lot::Mutex;
 use record::{Context, NameId, Peer, Transport};
+use rustix::io::fcntl_dupfd_cloexec;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -52,6 +56,17 @@ pub struct Accepted {
     pub protocol: Option<Arc<dyn Protocol>>,
 }
 
+impl Accepted {
+    /// How the bytes of a connection are read once they are decrypted and decoded. `None` for protocols that answer: their peers
+    /// connect again, and send again what was not acknowledged.
+    pub fn passes_as(&self) -> Option<Arc<str>> {
+        let own = self.protocol.as_ref().is_some_and(|protocol| protocol.answers());
+        let encoding = self.encoding.map_or("utf-8", |encoding| encoding.name());
+        let secure = if self.secure.is_some() { " tls" } else { "" };
+        (!own).then(|| format!("{:?} {encoding}{secure}", self.framing).into())
+    }
+}
+
 pub enum Socket {
     Tcp(std::net::TcpListener),
     Unix(std::os::unix::net::UnixListener, SocketFile),
@@ -73,6 +88,8 @@ pub struct Listener {
     /// Accepted, and not read before the sender's name is known.
     unnamed: Vec<Unnamed>,
     queued: bool,
+    /// Known by it to connections of another process.
+    adopter: Arc<dyn Adopt>,
 }
 
 /// A connection that waits for its sender's name. Whoever takes it out of the slot serves it: the resolver, or the listener when
@@ -114,9 +131,10 @@ impl Listener {
         let worker = shared.any_worker().ok_or("there are no workers")?;
         let source = Arc::clone(source);
         source.counters.connections_max.store(accepted.connections_max as u64, Ordering::Relaxed);
+        let adopter = Adopter::start(&source, &accepted, shared);
         worker.add(move |token, cx| {
             register(&socket.fd(), cx.handle.registry(), token)?;
-            Ok(Box::new(Listener { socket, source, accepted, unnamed: Vec::new(), queued: false }))
+            Ok(Box::new(Listener { socket, source, accepted, unnamed: Vec::new(), queued: false, adopter }))
         });
         Ok(())
     }
@@ -284,15 +302,22 @@ impl Port for Listener {
         true
     }
 
+    /// The other process accepts from now on; its listener and this one are the same.
+    fn part(&mut self, cx: &mut PortContext) -> Part {
+        let fd = match &self.socket {
+            Socket::Tcp(socket) => fcntl_dupfd_cloexec(socket, 0),
+            Socket::Unix(socket, _) => fcntl_dupfd_cloexec(socket, 0),
+        };
+        // Out of descriptors: it is tried again.
+        let Ok(fd) = fd else { return Part::Stays };
+        let _ = cx.handle.registry().deregister(&mut SourceFd(&self.socket.fd()));
+        // Who waits for a name goes without.
+        self.serve_unnamed(|_| false);
+        Part::Gone(vec![Handed::Socket(fd)])
+    }
+
     fn tick(&mut self, now: Instant) -> bool {
-        self.unnamed.retain(|waiting| {
-            let Some(slot) = waiting.slot.upgrade() else { return false };
-            if now < waiting.until {
-                return true;
-            }
-            serve(&slot, waiting.remote, waiting.local, &waiting.remote.ip().to_canonical().to_string());
-            false
-        });
+        self.serve_unnamed(|until| now < until);
         true
     }
 
@@ -306,6 +331,20 @@ impl Port for Listener {
 
     fn source(&self) -> Option<&Arc<Source>> {
         Some(&self.source)
+    }
+}
+
+impl Listener {
+    /// Serves those by their number who may not wait any longer.
+    fn serve_unnamed(&mut self, may_wait: impl Fn(Instant) -> bool) {
+        self.unnamed.retain(|waiting| {
+            let Some(slot) = waiting.slot.upgrade() else { return false };
+            if may_wait(waiting.until) {
+                return true;
+            }
+            serve(&slot, waiting.remote, waiting.local, &waiting.remote.ip().to_canonical().to_string());
+            false
+        });
     }
 }
 

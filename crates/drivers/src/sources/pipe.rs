@@ -116,6 +116,7 @@ impl Start for PipeStart {
             window_messages: reading.window_messages,
             fetch_limit: reading.fetch_limit,
             described: None,
+            passes_as: None,
             on_close: None,
         };
         worker.add(move |token, cx| {

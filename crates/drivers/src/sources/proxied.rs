@@ -7,7 +7,8 @@ mod begun;
 
 use super::listener::{Joined, Place, Protocol, inet_name};
 use super::secure::SecurePort;
-use begun::Begun;
+pub use begun::Begun;
+use engine::hand_over::Part;
 use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
 use mio::unix::SourceFd;
@@ -51,6 +52,10 @@ impl Protocol for Proxied {
             // The header has been read, and the session stands.
             Proxied::BeforeTls => connection.stream(cx, token),
         }
+    }
+
+    fn answers(&self) -> bool {
+        false
     }
 
     fn before_tls(&self) -> bool {
@@ -360,6 +365,14 @@ impl Port for ProxiedPort {
             "Syslog connection closed",
             &[("fd", &described.fd), ("client", &described.client), ("local", &described.local)],
         );
+    }
+
+    fn part(&mut self, cx: &mut PortContext) -> Part {
+        match &mut self.phase {
+            Phase::Open(port) => port.part(cx),
+            Phase::Header(_) | Phase::Name(..) => Part::Stays,
+            Phase::Over => Part::Closes,
+        }
     }
 
     fn source(&self) -> Option<&Arc<Source>> {

@@ -2,6 +2,7 @@
 
 use super::input::read_spare;
 use super::listener::Place;
+use engine::hand_over::Part;
 use engine::reader::Input;
 use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
@@ -289,6 +290,15 @@ impl Port for SecurePort {
         );
     }
 
+    /// Only this process has the keys: it passes on what it decrypts.
+    fn part(&mut self, cx: &mut PortContext) -> Part {
+        match &mut self.phase {
+            Phase::Open(port) => port.part(cx),
+            Phase::Handshake(_) => Part::Stays,
+            Phase::Over => Part::Closes,
+        }
+    }
+
     fn source(&self) -> Option<&Arc<Source>> {
         Some(&self.source)
     }
@@ -353,6 +363,12 @@ impl Input for SecureInput {
 
     fn unwatch(&mut self, registry: &Registry) {
         let _ = registry.deregister(&mut SourceFd(&self.fd.as_raw_fd()));
+    }
+
+    fn farewell(&mut self) {
+        self.session.close();
+        // Whoever takes nothing any more is cut off later.
+        let _ = flush(&self.fd, &mut self.session);
     }
 
     fn deregister(&mut self, registry: &Registry) {

@@ -114,7 +114,9 @@ pub struct SocketFile {
 impl SocketFile {
     /// Right after it was bound.
     fn new(path: &Path) -> SocketFile {
-        SocketFile { path: path.to_owned(), identity: identity(path) }
+        // What the service manager has made is its own to remove.
+        let ours = !transport::inherited::is_managed(path);
+        SocketFile { path: path.to_owned(), identity: identity(path).filter(|_| ours) }
     }
 
     pub fn name(&self) -> String {
@@ -173,7 +175,9 @@ impl UnixStart {
 
     fn own(&self) -> std::io::Result<SocketFile> {
         let file = SocketFile::new(&self.path);
-        transport::apply_ownership(&self.path, &self.ownership).inspect_err(|_| file.remove())?;
+        if !transport::inherited::is_managed(&self.path) {
+            transport::apply_ownership(&self.path, &self.ownership).inspect_err(|_| file.remove())?;
+        }
         Ok(file)
     }
 

@@ -1,5 +1,6 @@
 //! How other threads reach a worker: a mailbox, a waker, and registration with its readiness loop.
 
+use super::parting::Parting;
 use super::port::{Port, PortContext};
 use crate::outlet::Outlet;
 use crate::window::Wake;
@@ -26,6 +27,8 @@ pub(super) enum Command {
     PumpAt(Instant, Weak<Outlet>),
     /// Visits every port; those for which it says `true` are closed.
     Each(Visit),
+    /// Every port gives away what it can.
+    Part(Arc<Parting>),
     Run(Errand),
     /// Everything read so far has been handed over when the sender is dropped.
     Barrier(SyncSender<()>),
@@ -83,6 +86,10 @@ impl WorkerHandle {
     /// Visits every port in its own thread; those for which `visit` says `true` are closed.
     pub fn each(&self, visit: impl FnMut(&mut dyn Port) -> bool + Send + 'static) {
         self.send(Command::Each(Box::new(visit)));
+    }
+
+    pub(crate) fn part(&self, parting: &Arc<Parting>) {
+        self.send(Command::Part(Arc::clone(parting)));
     }
 
     /// Does something in its thread, between two batches.

@@ -3,6 +3,7 @@
 use super::handle::WorkerHandle;
 use super::shared::Shared;
 use crate::exec::Machine;
+use crate::hand_over::Part;
 use crate::outbox::Outbox;
 use crate::program::Scratch;
 use crate::window::Window;
@@ -46,6 +47,19 @@ pub trait Port: Send {
 
     /// A turn panicked: counts what was lost.
     fn panicked(&mut self) {}
+
+    /// Another process takes the place of this one: gives away what it serves. See [`Part`].
+    fn part(&mut self, _cx: &mut PortContext) -> Part {
+        Part::Closes
+    }
+
+    /// Whether all it still does is to pass bytes on to the process that has taken over.
+    fn passes_on(&self) -> bool {
+        false
+    }
+
+    /// Asks the peer to go, where the protocol has a word for it.
+    fn farewell(&mut self) {}
 
     /// The source this port belongs to, for reloads.
     fn source(&self) -> Option<&Arc<crate::source::Source>> {

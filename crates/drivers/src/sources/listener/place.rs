@@ -21,6 +21,11 @@ use std::sync::atomic::Ordering;
 pub trait Protocol: Send + Sync {
     fn port(&self, connection: Joined, cx: &PortContext, token: Token) -> Box<dyn Port>;
 
+    /// Peers get answers, and send again what was not acknowledged.
+    fn answers(&self) -> bool {
+        true
+    }
+
     /// Something comes in the clear before TLS begins: the header of a proxy.
     fn before_tls(&self) -> bool {
         false
@@ -107,17 +112,23 @@ impl Place {
 
 impl Joined {
     /// Reads messages, one after the other.
-    pub fn stream(self, cx: &PortContext, token: Token) -> Box<dyn Port> {
-        let Joined { mut input, source, accepted, context, described, seat } = self;
-        if let Some(encoding) = accepted.encoding {
-            input = Box::new(EncodedInput::new(input, encoding));
+    pub fn stream(mut self, cx: &PortContext, token: Token) -> Box<dyn Port> {
+        if let Some(encoding) = self.accepted.encoding {
+            self.input = Box::new(EncodedInput::new(self.input, encoding));
         }
+        self.decoded(cx, token)
+    }
+
+    /// The same of bytes in the encoding of this program.
+    pub fn decoded(self, cx: &PortContext, token: Token) -> Box<dyn Port> {
+        let Joined { input, source, accepted, context, described, seat } = self;
         let options = StreamOptions {
             framing: accepted.framing,
             idle_timeout: accepted.idle_timeout,
             window_messages: accepted.window_messages,
             fetch_limit: accepted.fetch_limit,
             described: Some(described),
+            passes_as: accepted.passes_as(),
             on_close: Some(Box::new(move || drop(seat))),
         };
         Box::new(StreamPort::new(input, source, context, options, cx, token))

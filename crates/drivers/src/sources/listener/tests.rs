@@ -48,7 +48,8 @@ fn waiting(running: &Running) -> (Listener, UnixStream, Arc<Slot>) {
         remote: address,
         local: address,
     }];
-    (Listener { socket: Socket::Tcp(socket), source, accepted, unnamed, queued: false }, client, slot)
+    let adopter = Adopter::start(&source, &accepted, &running.shared());
+    (Listener { socket: Socket::Tcp(socket), source, accepted, unnamed, queued: false, adopter }, client, slot)
 }
 
 fn running() -> Running {

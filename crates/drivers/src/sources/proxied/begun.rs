@@ -3,6 +3,7 @@
 use engine::reader::Input;
 use mio::Registry;
 use std::io;
+use std::os::fd::OwnedFd;
 
 /// A stream of which the beginning has been read already.
 pub struct Begun {
@@ -37,6 +38,15 @@ impl Input for Begun {
 
     fn unwatch(&mut self, registry: &Registry) {
         self.input.unwatch(registry);
+    }
+
+    fn give(&mut self, registry: &Registry) -> Option<OwnedFd> {
+        // Never asked before it was read once; what is here goes first.
+        if self.received.is_empty() { self.input.give(registry) } else { None }
+    }
+
+    fn farewell(&mut self) {
+        self.input.farewell();
     }
 
     fn at_end(&mut self) -> bool {
