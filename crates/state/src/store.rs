@@ -3,10 +3,11 @@
 
 use crate::log::{self, Change, HEADER, NAME_MAX, VALUE_MAX};
 use parking_lot::Mutex;
+use rustix::fs::FlockOperation;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Names in the map; a further one is refused and said.
@@ -26,6 +27,8 @@ pub struct Store {
 
 #[derive(Default)]
 struct Inner {
+    /// Where the file is, also while another process has it.
+    path: Option<PathBuf>,
     map: BTreeMap<Box<[u8]>, Box<[u8]>>,
     /// Bytes of the map as records.
     live: u64,
@@ -50,40 +53,34 @@ impl Store {
 
     /// Opens or makes the file. What a crash left half written at its end is cut off; a file of another format is an error.
     pub fn open(path: &Path) -> io::Result<Store> {
+        Ok(Store { inner: Mutex::new(Inner::open(path)?) })
+    }
+
+    /// What is in a file, which another process may have open.
+    pub fn look(path: &Path) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
         let mut inner = Inner::default();
-        let bytes = match std::fs::metadata(path) {
-            Ok(meta) if meta.len() > FILE_BYTES_MAX => return Err(foreign("is too large")),
-            Ok(_) => std::fs::read(path)?,
-            Err(e) if e.kind() == ErrorKind::NotFound => Vec::new(),
-            Err(e) => return Err(e),
-        };
-        let length = match bytes.strip_prefix(&HEADER) {
-            // Nothing, or a header that was never finished.
-            None if bytes.len() < HEADER.len() && HEADER.starts_with(&bytes) => 0,
-            None => return Err(foreign("is no state file of this version")),
-            Some(mut rest) => {
-                while let Some((change, after)) = log::next(rest) {
-                    inner.note(&change);
-                    rest = after;
-                }
-                if !rest.is_empty() {
-                    let dropped = rest.len();
-                    oplog::warning(
-                        "The state file ends in a damaged record, which is left out",
-                        &[("file", &path.display()), ("bytes", &dropped)],
-                    );
-                }
-                bytes.len() - rest.len()
-            }
-        };
-        let file = append_to(path)?;
-        file.set_len(length as u64)?;
-        let mut disk = Disk { path: path.to_owned(), file, length: length as u64, torn: false };
-        if length == 0 {
-            disk.append(&HEADER)?;
+        inner.fill(path, &std::fs::read(path)?)?;
+        Ok(inner.map.into_iter().map(|(name, value)| (name.into_vec(), value.into_vec())).collect())
+    }
+
+    /// Lets go of the file: another process is to open it. From now on changes are remembered in memory only.
+    pub fn release(&self) -> io::Result<()> {
+        let disk = self.inner.lock().disk.take();
+        disk.map_or(Ok(()), |disk| disk.file.sync_data())
+    }
+
+    /// Opens the file again, with what another process has written meanwhile. Fails while that has it open.
+    pub fn resume(&self) -> io::Result<()> {
+        let mut inner = self.inner.lock();
+        if let Some(path) = inner.path.clone().filter(|_| inner.disk.is_none()) {
+            *inner = Inner::open(&path)?;
         }
-        inner.disk = Some(disk);
-        Ok(Store { inner: Mutex::new(inner) })
+        Ok(())
+    }
+
+    /// The file; `None` of one that is forgotten with the process.
+    pub fn path(&self) -> Option<PathBuf> {
+        self.inner.lock().path.clone()
     }
 
     pub fn get(&self, name: &[u8]) -> Option<Vec<u8>> {
@@ -145,6 +142,44 @@ impl Store {
 }
 
 impl Inner {
+    fn open(path: &Path) -> io::Result<Inner> {
+        let mut inner = Inner { path: Some(path.to_owned()), ..Inner::default() };
+        let file = own(path)?;
+        if std::fs::metadata(path)?.len() > FILE_BYTES_MAX {
+            return Err(foreign("is too large"));
+        }
+        let bytes = std::fs::read(path)?;
+        let length = inner.fill(path, &bytes)?;
+        file.set_len(length as u64)?;
+        let mut disk = Disk { path: path.to_owned(), file, length: length as u64, torn: false };
+        if length == 0 {
+            disk.append(&HEADER)?;
+        }
+        inner.disk = Some(disk);
+        Ok(inner)
+    }
+
+    /// Takes in the records of a file; how many bytes of it are good.
+    fn fill(&mut self, path: &Path, bytes: &[u8]) -> io::Result<usize> {
+        let Some(mut rest) = bytes.strip_prefix(&HEADER) else {
+            // Nothing, or a header that was never finished.
+            let unfinished = bytes.len() < HEADER.len() && HEADER.starts_with(bytes);
+            return if unfinished { Ok(0) } else { Err(foreign("is no state file of this version")) };
+        };
+        while let Some((change, after)) = log::next(rest) {
+            self.note(&change);
+            rest = after;
+        }
+        if !rest.is_empty() {
+            let dropped = rest.len();
+            oplog::warning(
+                "The state file ends in a damaged record, which is left out",
+                &[("file", &path.display()), ("bytes", &dropped)],
+            );
+        }
+        Ok(bytes.len() - rest.len())
+    }
+
     fn note(&mut self, change: &Change<'_>) {
         let old = match change.value {
             Some(value) => {
@@ -169,7 +204,7 @@ impl Inner {
                 log::append(&mut self.buffer, &change);
             }
         }
-        let Inner { map, live, disk, buffer } = self;
+        let Inner { map, live, disk, buffer, .. } = self;
         let Some(disk) = disk else { return };
         let grown = disk.length > REWRITE_MIN && disk.length / REWRITE_FACTOR > *live;
         let outcome = match disk.torn || grown {
@@ -209,6 +244,8 @@ impl Disk {
         fresh.push(".new");
         let fresh = PathBuf::from(fresh);
         let mut file = append_to(&fresh)?;
+        // Whoever opens it under its new name finds it taken.
+        lock(&file)?;
         file.set_len(0)?;
         file.write_all(&bytes)?;
         file.sync_data()?;
@@ -225,6 +262,29 @@ impl Disk {
 
 fn append_to(path: &Path) -> io::Result<File> {
     OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+}
+
+/// Opens the file for this process alone. Of a process that was killed nothing is left that would hinder.
+fn own(path: &Path) -> io::Result<File> {
+    loop {
+        let file = append_to(path)?;
+        lock(&file)?;
+        // Another process may have put a new one in its place, between opening and locking.
+        let (ours, there) = (file.metadata()?, std::fs::metadata(path)?);
+        if (ours.dev(), ours.ino()) == (there.dev(), there.ino()) {
+            return Ok(file);
+        }
+    }
+}
+
+fn lock(file: &File) -> io::Result<()> {
+    rustix::fs::flock(file, FlockOperation::NonBlockingLockExclusive).map_err(|error| match error {
+        rustix::io::Errno::WOULDBLOCK => {
+            let text = "another running program has it; stop that one, or give another state folder";
+            io::Error::new(ErrorKind::WouldBlock, text)
+        }
+        error => error.into(),
+    })
 }
 
 fn foreign(what: &str) -> io::Error {

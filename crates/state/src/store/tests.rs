@@ -84,3 +84,27 @@ proptest! {
         prop_assert_eq!(found.as_deref(), Some(&b"value"[..]));
     }
 }
+
+#[test]
+fn one_process_at_a_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("s");
+    let first = Store::open(&path).expect("open");
+    first.put(b"a", b"1");
+    let kind = |store: std::io::Result<Store>| store.map(drop).map_err(|e| e.kind());
+    assert_eq!(kind(Store::open(&path)), Err(std::io::ErrorKind::WouldBlock));
+    assert_eq!(Store::look(&path).expect("everybody may look"), [(b"a".to_vec(), b"1".to_vec())]);
+    first.release().expect("release");
+    let second = Store::open(&path).expect("it is free");
+    assert!(first.resume().is_err(), "the other one has it");
+    // What the first one still learns stays its own.
+    first.put(b"a", b"2");
+    second.put(b"b", b"3");
+    assert_eq!(second.get(b"a").expect("a"), b"1");
+    drop(second);
+    first.resume().expect("it is free again");
+    assert_eq!((first.get(b"a").expect("a"), first.get(b"b").expect("b")), (b"1".to_vec(), b"3".to_vec()));
+    first.put(b"c", b"4");
+    drop(first);
+    assert_eq!(Store::open(&path).expect("open").with_prefix(b"").len(), 3);
+}
