@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 const FLUSH_BYTES: usize = 64 * 1024;
 
 /// Output waits at most this long for more to come, and only while the worker is busy.
-const FLUSH_AFTER: Duration = Duration::from_millis(2);
+const FLUSH_AFTER: Duration = Duration::from_millis(5);
 
 struct Buffer {
     outlet: Arc<Outlet>,
@@ -38,6 +38,8 @@ pub struct Outbox {
     /// Index in `buffers` by outlet id; `u32::MAX` when there is none.
     places: Vec<u32>,
     spare: Vec<Chunk>,
+    /// Where something was left that is better written together with what follows.
+    left: Vec<Arc<Outlet>>,
     /// When the first buffer that is there was begun.
     since: Option<Instant>,
     /// Set by the path in work: what it delivers is flow-controlled.
@@ -91,7 +93,7 @@ impl Outbox {
     }
 
     pub fn is_empty(&self) -> bool {
-        self.buffers.is_empty()
+        self.buffers.is_empty() && self.left.is_empty()
     }
 
     /// Whether the oldest output has waited long enough.
@@ -105,9 +107,15 @@ impl Outbox {
         let mut buffers = std::mem::take(&mut self.buffers);
         // In the order in which they were begun: files are opened in the order of their first messages.
         for buffer in buffers.drain(..) {
-            self.hand_over(buffer);
+            self.push(buffer, |outlet, spare| {
+                outlet.pump(spare);
+                false
+            });
         }
         self.buffers = buffers;
+        for outlet in self.left.drain(..) {
+            outlet.pump(&mut self.spare);
+        }
     }
 
     fn flush_at(&mut self, at: usize) {
@@ -115,17 +123,20 @@ impl Outbox {
         if let Some(moved) = self.buffers.get(at) {
             self.places[moved.outlet.id as usize] = at as u32;
         }
-        self.hand_over(buffer);
+        self.push(buffer, Outlet::pump_most);
     }
 
-    fn hand_over(&mut self, buffer: Buffer) {
+    fn push(&mut self, buffer: Buffer, pump: fn(&Arc<Outlet>, &mut Vec<Chunk>) -> bool) {
         self.places[buffer.outlet.id as usize] = u32::MAX;
         if buffer.chunk.is_empty() {
             self.spare.push(buffer.chunk);
             return;
         }
         buffer.outlet.push(buffer.chunk);
-        buffer.outlet.pump(&mut self.spare);
+        if pump(&buffer.outlet, &mut self.spare) && !self.left.iter().any(|o| Arc::ptr_eq(o, &buffer.outlet))
+        {
+            self.left.push(buffer.outlet);
+        }
     }
 
     /// Takes back what the batch in work left: it panicked half way.

@@ -92,8 +92,15 @@ pub trait Sink: Send {
     /// then. A connection on which that fails is of no use any more and has to be closed.
     fn finish(&mut self, _chunk: &mut Chunk, _progress: &mut Progress<'_>, _until: Instant) {}
 
-    /// Messages that it reported as dealt with, and that would have to be sent again if it ended now.
+    /// Messages that it reported as dealt with, and that would have to be sent again if it ended now. Asked only of outlets whose
+    /// messages are on disk.
     fn unsettled(&self) -> usize {
+        0
+    }
+
+    /// [`Sink::close`] for such an outlet: returns how many of the messages it reported have to be sent again by another sink.
+    fn close_unsettled(&mut self) -> usize {
+        self.close();
         0
     }
 
@@ -161,6 +168,8 @@ pub struct Outlet {
     queue: Mutex<Queue>,
     sink: Mutex<Box<dyn Sink>>,
     home: WorkerHandle,
+    /// Its queue has a part on disk. Set before there are messages.
+    durable: AtomicBool,
     /// Other outlets wait for a part of its queue to be gone. Set before there are messages for any of them.
     leads: AtomicBool,
 }
@@ -185,6 +194,7 @@ impl Outlet {
             queue: Mutex::default(),
             sink: Mutex::new(sink(id)),
             home,
+            durable: AtomicBool::new(false),
             leads: AtomicBool::new(false),
         });
         outlet.home.adopt(&outlet);
@@ -252,14 +262,15 @@ impl Outlet {
         self.pump_with(spare, true)
     }
 
-    fn pump_with(self: &Arc<Outlet>, spare: &mut Vec<Chunk>, mut more: bool) -> bool {
-        self.empty(spare);
+    fn pump_with(self: &Arc<Outlet>, spare: &mut Vec<Chunk>, more: bool) -> bool {
+        let left = self.empty(spare, more);
         if self.leads() {
             self.free_followers(spare);
         }
+        left
     }
 
-    fn empty(self: &Arc<Outlet>, spare: &mut Vec<Chunk>) {
+    fn empty(self: &Arc<Outlet>, spare: &mut Vec<Chunk>, mut more: bool) -> bool {
         let mut work = VecDeque::new();
         loop {
             {
@@ -282,7 +293,9 @@ impl Outlet {
                 queue.not_before = None;
                 std::mem::swap(&mut work, &mut queue.chunks);
             }
-            let (status, unsettled) = self.write(&mut work, spare);
+            let (status, unsettled) = self.write(&mut work, spare, more);
+            // Who came meanwhile and found somebody here may want all of it written.
+            more = false;
             let left: usize = work.iter().map(Chunk::messages).sum();
             let mut queue = self.queue.lock();
             queue.busy = false;
@@ -325,7 +338,7 @@ impl Outlet {
     }
 
     /// A panic inside a sink costs the chunk it was working on, not the process.
-    fn write(&self, work: &mut VecDeque<Chunk>, spare: &mut Vec<Chunk>) -> (Status, usize) {
+    fn write(&self, work: &mut VecDeque<Chunk>, spare: &mut Vec<Chunk>, more: bool) -> (Status, usize) {
         let mut sink = self.sink.lock();
         let mut progress = Progress { counters: &self.counters, spare, more };
         let outcome =
@@ -336,7 +349,8 @@ impl Outlet {
             }
             Status::Retry(Duration::from_secs(1))
         });
-        (status, sink.unsettled())
+        let unsettled = if self.is_durable() { sink.unsettled() } else { 0 };
+        (status, unsettled)
     }
 
     /// Nothing moves: sources of messages without flow-control are not held back any more.
@@ -375,6 +389,8 @@ impl Outlet {
     }
 
     pub fn reopen(self: &Arc<Outlet>, spare: &mut Vec<Chunk>) {
+        // A message that was begun ends where it began.
+        self.pump(spare);
         self.sink.lock().reopen();
         self.queue.lock().not_before = None;
         self.pump(spare);
@@ -394,7 +410,9 @@ impl Outlet {
         }
         let own = self.sink.try_lock().and_then(|mut sink| {
             sink.tick(now);
-            self.settle(sink.unsettled());
+            if self.is_durable() {
+                self.settle(sink.unsettled());
+            }
             sink.own(now)
         });
         if let Some(chunk) = own {

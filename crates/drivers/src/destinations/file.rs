@@ -1,6 +1,7 @@
 //! `file()`: appends messages to files, whose name may be made from the message.
 
 mod build;
+mod groups;
 mod name;
 mod sink;
 
@@ -11,8 +12,9 @@ use engine::driver::Destination;
 use engine::ledger::{DestinationCounters, Reason};
 use engine::program::{Format, Scratch};
 use engine::{Outbox, Outlet, QueueLimits, Shared};
+use groups::Groups;
 pub use name::FileName;
-use name::Groups;
+use name::is_safe;
 use parking_lot::Mutex;
 use record::{Batch, Demand};
 pub use sink::FileOptions;
@@ -101,14 +103,14 @@ impl FileDestination {
         let mut groups = self.spare.lock().pop().unwrap_or_default();
         self.name.group(batch, selection, scratch, &mut groups);
         for (name, selection) in groups.iter() {
-            let outlet = match name {
-                Ok(path) => self.outlet(path),
-                Err(path) => {
+            let outlet = match is_safe(name) {
+                true => self.outlet(name),
+                false => {
                     oplog::limited(
                         "spurious-path",
                         oplog::Level::Error,
                         "Spurious path, logfile not created",
-                        &[("path", &String::from_utf8_lossy(path))],
+                        &[("path", &String::from_utf8_lossy(name))],
                     );
                     None
                 }

@@ -1,11 +1,13 @@
 //! Writes chunks to one file: opens it when there is something to write, closes it when it was idle for long.
 
+mod pieces;
+
 use engine::ledger::Reason;
 use engine::{Chunk, Progress, Sink, Status};
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -59,7 +61,8 @@ impl FileSink {
         FileSink { path, options, file: None, last_write: Instant::now(), failing: false }
     }
 
-    fn open(&mut self) -> std::io::Result<&mut Opened> {
+    /// `next` is what will be written first.
+    fn open(&mut self, next: Option<&Chunk>) -> std::io::Result<&mut Opened> {
         if self.file.is_none() {
             let file = open(&self.path, &self.options)?;
             if let Some(link) = &self.options.symlink_as
@@ -70,6 +73,9 @@ impl FileSink {
                     &[("link", &link.display()), ("error", &error)],
                 );
             }
+            if next.is_some_and(|chunk| chunk.rest().is_empty() && chunk.pending().ends_with(b"\n")) {
+                begin_line(&file, &self.path);
+            }
             self.file = Some(Opened { file, room: Room::default() });
         }
         self.file.as_mut().ok_or_else(|| ErrorKind::NotFound.into())
@@ -77,7 +83,7 @@ impl FileSink {
 
     fn write_chunk(&mut self, chunk: &mut Chunk, progress: &mut Progress<'_>) -> std::io::Result<()> {
         let fsync = self.options.fsync;
-        let Opened { file, room } = self.open()?;
+        let Opened { file, room } = self.open(Some(chunk))?;
         room.prepare(file, chunk.pending().len());
         while !chunk.pending().is_empty() {
             match file.write(chunk.pending()) {
@@ -115,10 +121,19 @@ impl Sink for FileSink {
     fn write(&mut self, chunks: &mut VecDeque<Chunk>, progress: &mut Progress<'_>) -> Status {
         self.last_write = Instant::now();
         while let Some(chunk) = chunks.front_mut() {
-            match self.write_chunk(chunk, progress) {
+            let in_pieces =
+                progress.more && chunk.write_max == 0 && !self.options.fsync && !self.options.is_pipe;
+            let written = match in_pieces {
+                true => self.open(Some(chunk)).and_then(|opened| pieces::write(opened, chunks, progress)),
+                false => self.write_chunk(chunk, progress),
+            };
+            match written {
                 Ok(()) => {
                     if std::mem::take(&mut self.failing) {
                         oplog::notice("Writing goes on", &[("file", &self.path.display())]);
+                    }
+                    if in_pieces {
+                        return if chunks.is_empty() { Status::Done } else { Status::Later };
                     }
                     if let Some(chunk) = chunks.pop_front() {
                         progress.finished(chunk);
@@ -157,12 +172,20 @@ impl Sink for FileSink {
         self.file = None;
     }
 
+    fn finish(&mut self, chunk: &mut Chunk, progress: &mut Progress<'_>, _until: Instant) {
+        if let Some(Opened { file, .. }) = &mut self.file
+            && let Ok(n) = file.write(chunk.rest())
+        {
+            progress.delivered(chunk.advance(n), n);
+        }
+    }
+
     fn tick(&mut self, now: Instant) {
         // A reader may open the pipe before the first message.
         if self.options.is_pipe
             && self.file.is_none()
             && !self.failing
-            && let Err(error) = self.open()
+            && let Err(error) = self.open(None)
         {
             self.say(&error);
         }
@@ -204,6 +227,26 @@ fn open(path: &Path, options: &FileOptions) -> std::io::Result<File> {
         transport::apply_ownership(path, &options.ownership)?;
     }
     Ok(file)
+}
+
+/// A process that was killed while it wrote may have left half a line: what comes now begins one of its own.
+fn begin_line(mut file: &File, path: &Path) {
+    let half = file.metadata().is_ok_and(|meta| meta.is_file() && meta.len() > 0)
+        && last_byte(path).is_ok_and(|last| last != b'\n');
+    if half && file.write(b"\n").is_ok() {
+        oplog::notice(
+            "The file ended in the middle of a line; a new one is begun",
+            &[("file", &path.display())],
+        );
+    }
+}
+
+fn last_byte(path: &Path) -> std::io::Result<u8> {
+    let mut last = [0];
+    let mut file = File::open(path)?;
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last[0])
 }
 
 fn is_older(path: &Path, than: Duration) -> bool {
