@@ -179,6 +179,25 @@ impl Chunk {
         cut
     }
 
+    /// Takes off everything behind the first `keep` undelivered messages, as a chunk of its own with the same tickets.
+    pub fn split(&mut self, keep: usize) -> Chunk {
+        let at = (self.done + keep).min(self.ends.len());
+        let border = self.end_of(at);
+        let rest = Chunk {
+            bytes: self.bytes.split_off(border.min(self.bytes.len())),
+            ends: self.ends.drain(at..).map(|end| end - border as u32).collect(),
+            tickets: self.tickets.clone(),
+            flow_control: self.flow_control,
+            write_max: self.write_max,
+            written: 0,
+            done: 0,
+            sent: self.sent.saturating_sub(keep),
+        };
+        self.written = self.written.min(border);
+        self.sent = self.sent.min(keep);
+        rest
+    }
+
     /// Makes the buffer ready for new messages, keeping its allocation.
     pub fn clear(&mut self) {
         self.bytes.clear();
@@ -229,6 +248,16 @@ mod tests {
     }
 
     #[test]
+    fn splitting_keeps_every_message_once() {
+        let mut c = chunk(&["a", "bb", "ccc", "d"]);
+        c.skip(1);
+        let rest = c.split(1);
+        assert_eq!(c.iter().collect::<Vec<_>>(), [b"bb"]);
+        assert_eq!(rest.iter().collect::<Vec<_>>(), [&b"ccc"[..], b"d"]);
+        assert_eq!((c.pending(), rest.pending()), (&b"bb"[..], &b"cccd"[..]));
+    }
+
+    #[test]
     fn parts_are_copied_and_taken_back() {
         let mut c = chunk(&["a", "bb", "ccc", "d"]);
         c.advance(4);
@@ -249,8 +278,10 @@ mod tests {
         assert_eq!((c.acknowledge(9), c.is_empty()), ((1, 3), true));
         let mut c = chunk(&["a", "bb", "ccc"]);
         c.send(2);
+        let rest = c.split(1);
+        assert_eq!((c.sent(), rest.sent()), (1, 1));
         c.rewind();
-        assert_eq!((c.sent(), c.unsent().count()), (0, 3));
+        assert_eq!(c.unsent().count(), 1);
     }
 
     #[test]
