@@ -44,6 +44,11 @@ fn relp() {
 }
 
 #[test]
+fn backtrace() {
+    replay("backtrace", invariants::backtrace);
+}
+
+#[test]
 fn rltp() {
     replay("rltp", invariants::rltp);
 }

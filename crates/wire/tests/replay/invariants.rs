@@ -106,6 +106,31 @@ fn relp_frames(max: usize, stream: &[u8], step: usize) -> RelpFrames {
     (found, None, reader.take_truncated())
 }
 
+/// Lines of a file. Each is of one message; what a message is depends on its own lines only, a carriage return changes nothing, and none
+/// goes on for ever.
+pub fn backtrace(input: &[u8]) {
+    use wire::backtrace::{Backtrace, Step, look};
+    /// As the limit of the machine.
+    const LINES_MAX: usize = 4096;
+    let (mut machine, mut fresh) = (Backtrace::default(), Backtrace::default());
+    let mut before = Step { begins: false, ends: true };
+    let mut lines = 0;
+    for line in input.split(|byte| *byte == b'\n') {
+        let seen = look(line);
+        assert_eq!(look(&[line, b"\r"].concat()), seen);
+        let step = machine.step(seen);
+        assert!(step.begins || !before.ends, "a message goes on behind its end");
+        if step.begins {
+            (fresh, lines) = (Backtrace::default(), 0);
+        }
+        assert_eq!(fresh.step(seen), step);
+        assert_eq!(fresh, machine);
+        lines += 1;
+        assert!(lines <= LINES_MAX);
+        before = step;
+    }
+}
+
 /// The first two bytes choose flags, the rest is a message.
 pub fn rfc3164(input: &[u8]) {
     let Some(([one, two], frame)) = input.split_first_chunk::<2>() else { return };
