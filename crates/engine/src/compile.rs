@@ -10,6 +10,7 @@ mod paths;
 mod scope;
 mod sources;
 mod states;
+mod tags;
 
 use crate::driver::{Destination, Registry, SourceDriver};
 use crate::ledger::{PathCounters, StepCounters};
@@ -104,6 +105,7 @@ pub fn compile(
     });
     let read = ReadContext { sources: texts, globals: None };
     let globals = Arc::new(conf_schema::read_options(calls.flatten(), registry.options, &read, diags));
+    tags::number(config);
     let objects = Objects::collect(config, diags);
     let version = config.version.map_or((4, 11), |v| (v.major, v.minor));
     let names = Names::new(&objects, &globals, version, texts, diags);

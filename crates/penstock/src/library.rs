@@ -28,7 +28,7 @@ pub const FILES: &[(&str, &str)] = files! {
     "default-network-drivers" "ewmm" "extract-solaris-msgid" "fortigate" "graphite" "graylog2" "iptables"
     "jellyfin" "junos" "kubernetes" "linux-audit" "loggly" "logmatic" "mariadb-audit" "mbox" "netskope"
     "network-load-balancer" "nodejs" "osquery" "panos" "pihole-ftl" "postgresql-csvlog" "qbittorrent"
-    "snmptrap" "sudo" "sumologic" "websense"
+    "snmptrap" "sudo" "sumologic" "websense" "windows-eventlog"
 };
 
 /// What the language layer is given.

@@ -41,9 +41,11 @@ pub static APP_PARSER: Component = Component {
              neither `.app.name` nor the tag is set.",
         ),
         Opt::not_yet("hook-commands", "start and stop the commands with the service manager"),
-        Opt::not_yet(
+        Opt::new(
             "permissive",
-            "write `if { parser { app-parser(topic(x)); }; };`: what no application takes goes on",
+            Kind::Bool,
+            Preset::Bool(false),
+            "What no application takes goes on as it is.",
         ),
         Opt::not_yet("filterx-app-variable", "FilterX is not available: leave the option out"),
     ],
@@ -51,6 +53,6 @@ pub static APP_PARSER: Component = Component {
     not_yet: &[],
     summary: "Tries the `application` blocks of a topic in the order in which they are defined. The first whose filter and parsers \
               all match takes the message: `.app.name` is its name, and the tag `.app.NAME` is set. A message that none takes does not \
-              match. The filters at the head of the applications are decided together, so hundreds of them cost little more than one.",
+              match, unless permissive(yes) says so. The filters at the head of the applications are decided together, so hundreds of them cost little more than one.",
     example: "app-parser(topic(syslog) auto-parse-exclude(\"sudo iptables\"))",
 };

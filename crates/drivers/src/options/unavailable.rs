@@ -146,10 +146,7 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     parser("postgresql-csvlog-parser", LIBRARY),
     parser("sudo-parser", LIBRARY),
     parser("websense-parser", LIBRARY),
-    parser(
-        "windows-eventlog-parser",
-        "write `windows-eventlog-xml-parser()`, or `db-parser()` with a database of patterns",
-    ),
+    parser("windows-eventlog-parser", LIBRARY),
     parser("ewmm-parser", LIBRARY),
     parser("kubernetes-metadata-parser", LIBRARY),
     parser("kubernetes-log-parser", LIBRARY),

@@ -115,6 +115,7 @@ fn parsers_of(scl: &Path) -> BTreeSet<String> {
         "kubernetes-file-parser",
         "kubernetes-log-parser",
         "panos-columns",
+        "windows-eventlog-event",
     ];
     let mut names = BTreeSet::new();
     for path in files(scl) {
@@ -197,6 +198,19 @@ fn the_database_of_windows_events_of_the_distribution() {
     penstock.wait_settled_input().assert_balanced();
     penstock.stop();
     compare(&theirs.0, &lab.text("out")).expect("the same");
+    assert_eq!(theirs.1, lab.text("rest"));
+    // Our own block, which needs no database.
+    let lab = Lab::new();
+    let own = config.replace(&format!("@define scl-root \"{}\"\n", scl.display()), "");
+    assert_ne!(own, config);
+    let mut penstock = Penstock::start(&lab, &own);
+    send(&lab, &messages);
+    penstock.wait_settled_input().assert_balanced();
+    penstock.stop();
+    let classified = |text: &str| {
+        text.lines().filter(|line| line.contains("\"_win\":{")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(classified(&theirs.0), classified(&lab.text("out")));
     assert_eq!(theirs.1, lab.text("rest"));
     assert!(theirs.0.contains("\"_win\":{") && theirs.1.contains("no match"), "{theirs:?}");
 }

@@ -50,7 +50,7 @@ struct Parts<'c> {
 }
 
 impl<'c> Paths<'_, 'c> {
-    /// The branches of the applications, then nothing: what none of them takes does not match.
+    /// The branches of the applications, then nothing: what none of them takes does not match, unless that is allowed.
     pub fn app_parser(&mut self, call: &Call, diags: &mut Diagnostics) -> Vec<Node> {
         let Some(component) = self.registry.catalogue.resolve(Context::Parser, call, diags) else {
             return Vec::new();
@@ -67,6 +67,7 @@ impl<'c> Paths<'_, 'c> {
             return Vec::new();
         };
         let overlaps = settings.bool("allow-overlaps").unwrap_or(false);
+        let permissive = settings.bool("permissive").unwrap_or(false);
         // Not the name of any statement.
         let key = (ObjectKind::Parser, format!("\0app-parser {topic}"));
         if !self.open.insert(key.clone()) {
@@ -75,14 +76,15 @@ impl<'c> Paths<'_, 'c> {
             return Vec::new();
         }
         let apps = self.wanted(topic, &settings, call.span, diags);
-        let branches: Vec<Branch> =
+        let mut branches: Vec<Branch> =
             apps.into_iter().map(|app| self.application(app, overlaps, diags)).collect();
         self.open.remove(&key);
+        let pass = self.exclusive(Vec::new(), &[], diags);
         if !overlaps {
+            branches.extend(permissive.then_some(pass));
             return vec![Node::Join(Branches::new(branches))];
         }
         // Each on its own: what one does not take passes it.
-        let pass = self.exclusive(Vec::new(), &[], diags);
         branches.into_iter().map(|b| Node::Join(Branches::new(vec![b, pass.clone()]))).collect()
     }
 
