@@ -74,4 +74,10 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "wrong spoof-source()",
         "Only datagrams can be sent in the name of another sender: transport(udp), or udp() and udp6().",
     ),
+    (
+        "D0140",
+        "wrong disk-buffer()",
+        "capacity-bytes() has to be given, truncate-size-ratio() is a number from 0 to 1, and flow-control-window-bytes() is for \
+         reliable(yes), flow-control-window-size() for reliable(no).",
+    ),
 ];

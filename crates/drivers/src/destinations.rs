@@ -2,6 +2,7 @@
 
 mod balanced;
 mod datagram;
+mod disk_buffer;
 mod dialing;
 pub mod file;
 mod finish;

@@ -2,6 +2,7 @@
 
 mod app_parser;
 pub mod destinations;
+mod disk_buffer;
 pub mod elements;
 mod globals;
 mod output_groups;

@@ -13,7 +13,7 @@ use shape::Room;
 pub use suppress::Suppress;
 
 use engine::program::Scratch;
-use engine::{Chunk, Outbox, Outlet};
+use engine::{Chunk, DiskBuffer, Outbox, Outlet};
 use parking_lot::Mutex;
 use record::{Batch, Demand, Flags, Record};
 use state::Store;
@@ -34,6 +34,8 @@ pub struct Writer {
     /// The most messages a second; 0 is no limit.
     pub throttle: u32,
     pub marks: Marks,
+    /// Where messages wait, with `disk-buffer()`; without the key.
+    pub disk_buffer: Option<DiskBuffer>,
     pub suppress: Option<Suppress>,
     /// Whether local messages are numbered: `$SEQNUM`, `[meta sequenceId="n"]`.
     pub numbers: bool,
@@ -61,6 +63,7 @@ impl Writer {
             flush_lines: 0,
             throttle: 0,
             marks: Marks::default(),
+            disk_buffer: None,
             suppress: None,
             numbers: true,
             numbers_all: false,

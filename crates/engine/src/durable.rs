@@ -85,7 +85,10 @@ impl Place {
     fn say_unused(&self) {
         for queue in self.log.queues() {
             let mut names = self.names.lock();
-            if queue.waiting.messages == 0 || names.used.contains(&queue.name) || !names.said.insert(queue.name.clone()) {
+            if queue.waiting.messages == 0
+                || names.used.contains(&queue.name)
+                || !names.said.insert(queue.name.clone())
+            {
                 continue;
             }
             drop(names);

@@ -5,7 +5,6 @@ use super::dialing::Failback;
 use super::single::SingleDestination;
 use super::target::given::check_family;
 use super::writing;
-use crate::writer::Writer;
 use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics};
 use engine::driver::{BuildContext, Destination};
@@ -95,31 +94,8 @@ pub struct Balanced {
 }
 
 impl Balanced {
-    /// A target for each server, made by `make` for its servers in their order. All but the first count where it counts, and write as
-    /// it does.
-    pub fn new(
-        balance: &Balance,
-        given: &[String],
-        mut writer: Writer,
-        cx: &BuildContext<'_>,
-        make: impl Fn(Vec<String>, Writer) -> SingleDestination,
-    ) -> Balanced {
-        let routes = balance.routes(given);
-        // Each has its share of it.
-        writer.throttle = writer.throttle.div_ceil(routes.len() as u32);
-        let template = Arc::clone(&writer.template);
-        let mut writer = Some(writer);
-        let targets = routes.into_iter().map(|route| {
-            let writer = writer.take().unwrap_or_else(|| Writer::new(Arc::clone(&template), cx.identity));
-            make(route, writer)
-        });
-        let mut targets: Vec<SingleDestination> = targets.collect();
-        if let Some((first, others)) = targets.split_first_mut() {
-            for target in others {
-                target.counters = Arc::clone(&first.counters);
-                target.writer = Arc::clone(&first.writer);
-            }
-        }
+    /// `targets`: at least one, as [`super::single::alike`] makes them.
+    pub fn new(balance: &Balance, targets: Vec<SingleDestination>) -> Balanced {
         Balanced { targets, key: balance.key.clone(), turn: AtomicUsize::new(0), spare: Mutex::default() }
     }
 

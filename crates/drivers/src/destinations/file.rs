@@ -5,7 +5,7 @@ mod groups;
 mod name;
 mod sink;
 
-use super::paced;
+use super::{disk_buffer, paced};
 use crate::writer::Writer;
 pub use build::build;
 use engine::driver::Destination;
@@ -20,6 +20,7 @@ use record::{Batch, Demand};
 pub use sink::FileOptions;
 use sink::FileSink;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Files with names made from messages that may be known at once; the next one waits until an idle one was reaped, its messages are refused.
@@ -37,6 +38,8 @@ pub struct FileDestination {
     single: OnceLock<Arc<Outlet>>,
     /// Outlets by name.
     many: Mutex<HashMap<Box<[u8]>, Arc<Outlet>>>,
+    /// A predecessor is still to hand over: outlets write nothing. Changes with `many` locked.
+    held: AtomicBool,
     /// Scratch space, one for each worker that is here at the same time.
     spare: Mutex<Vec<Groups>>,
 }
@@ -59,18 +62,22 @@ impl FileDestination {
             shared: OnceLock::new(),
             single: OnceLock::new(),
             many: Mutex::default(),
+            held: AtomicBool::new(false),
             spare: Mutex::default(),
         }
     }
 
-    fn open(&self, path: &[u8]) -> Option<Arc<Outlet>> {
-        let shared = self.shared.get()?;
-        let home = shared.any_worker()?.clone();
+    fn open(&self, path: &[u8]) -> Result<Arc<Outlet>, String> {
+        let shared = self.shared.get().ok_or("it has not started")?;
+        let home = shared.any_worker().ok_or("there are no workers")?.clone();
         let (options, name) = (Arc::clone(&self.options), String::from_utf8_lossy(path).into_owned());
-        let path = path.to_vec();
-        Some(Outlet::new(name, Arc::clone(&self.counters), self.limits, home, |id| {
-            paced::pace(&self.writer, id, Box::new(FileSink::new(path, options)))
-        }))
+        let literal = self.name.literal().is_some();
+        let bytes = path.to_vec();
+        let outlet = Outlet::new(name, Arc::clone(&self.counters), self.limits, home, |id| {
+            paced::pace(&self.writer, id, Box::new(FileSink::new(bytes, options)))
+        });
+        disk_buffer::keep(&self.writer, shared, &outlet, if literal { b"" } else { path })?;
+        Ok(outlet)
     }
 
     fn outlet(&self, path: &[u8]) -> Option<Arc<Outlet>> {
@@ -93,7 +100,22 @@ impl FileDestination {
                 return None;
             }
         }
-        let outlet = self.open(path)?;
+        let outlet = match self.open(path) {
+            Ok(outlet) => outlet,
+            Err(error) => {
+                oplog::limited(
+                    "file-outlet",
+                    oplog::Level::Error,
+                    "Messages for a file cannot be taken",
+                    &[("path", &String::from_utf8_lossy(path)), ("error", &error)],
+                );
+                return None;
+            }
+        };
+        match self.held.load(Ordering::Relaxed) {
+            true => outlet.hold(),
+            false => outlet.attach(),
+        }
         many.insert(path.into(), Arc::clone(&outlet));
         Some(outlet)
     }
@@ -148,9 +170,16 @@ impl Destination for FileDestination {
 
     fn start(&self, shared: &Arc<Shared>) -> Result<(), String> {
         let _ = self.shared.set(Arc::clone(shared));
+        self.writer.recall_numbers(shared.state());
         if let Some(path) = self.name.literal() {
-            let outlet = self.open(path).ok_or("there are no workers")?;
-            let _ = self.single.set(outlet);
+            let _ = self.single.set(self.open(path)?);
+        } else if let Some(options) = disk_buffer::of(&self.writer) {
+            shared.durable.place(&options)?;
+            // What waits on disk for a file is not to wait for its next message.
+            for path in shared.durable.waiting_parts(&options) {
+                let outlet = self.open(&path)?;
+                self.many.lock().insert(path.into(), outlet);
+            }
         }
         Ok(())
     }
@@ -166,6 +195,20 @@ impl Destination for FileDestination {
     fn outlet_named(&self, name: &str) -> Option<Arc<Outlet>> {
         // A name that is not UTF-8 is not known whole.
         if name.contains(char::REPLACEMENT_CHARACTER) { None } else { self.outlet(name.as_bytes()) }
+    }
+
+    fn hold(&self) {
+        let many = self.many.lock();
+        self.held.store(true, Ordering::Relaxed);
+        self.single.get().into_iter().chain(many.values()).for_each(|outlet| outlet.hold());
+    }
+
+    fn release(&self) {
+        let many = self.many.lock();
+        self.held.store(false, Ordering::Relaxed);
+        let outlets: Vec<_> = self.single.get().into_iter().chain(many.values()).cloned().collect();
+        drop(many);
+        outlets.iter().for_each(|outlet| outlet.release(&mut Vec::new()));
     }
 
     fn described(&self) -> (&'static str, String) {

@@ -112,6 +112,15 @@ impl Sink for Paced {
         self.sink.finish(chunk, progress, until);
     }
 
+    fn unsettled(&self) -> usize {
+        self.sink.unsettled()
+    }
+
+    fn close_unsettled(&mut self) -> usize {
+        self.writer.forget(self.id);
+        self.sink.close_unsettled()
+    }
+
     fn close(&mut self) {
         self.writer.forget(self.id);
         self.sink.close();

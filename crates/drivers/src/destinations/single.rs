@@ -1,6 +1,6 @@
 //! A destination with one outlet: a connection, a program, a terminal. The driver gives it the sink.
 
-use super::paced;
+use super::{disk_buffer, paced};
 use super::target::Nudge;
 use crate::writer::Writer;
 use engine::driver::Destination;
@@ -10,6 +10,7 @@ use engine::{Outbox, Outlet, QueueLimits, Shared, Sink, WorkerHandle};
 use record::Batch;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use template::Identity;
 
 /// What a sink may use of the outlet it stands behind.
 #[derive(Clone)]
@@ -22,8 +23,8 @@ pub struct Place {
     pub restart: Arc<AtomicBool>,
 }
 
-/// Says before the first message why the destination could never work here: a privilege that is missing.
-pub type Precondition = fn() -> Result<(), String>;
+/// What there is to do before the first message. The error says why the destination could never work here: a privilege is missing, say.
+pub type Prepare = Box<dyn Fn(&Shared) -> Result<(), String> + Send + Sync>;
 
 pub type MakeSink = Box<dyn Fn(Place) -> Box<dyn Sink> + Send + Sync>;
 
@@ -38,7 +39,9 @@ pub struct SingleDestination {
     pub make: MakeSink,
     pub counters: Arc<DestinationCounters>,
     pub restart: Arc<AtomicBool>,
-    pub precondition: Option<Precondition>,
+    pub prepare: Option<Prepare>,
+    /// Tells it apart from the others of one destination, in what waits on disk; empty for one that is alone.
+    pub part: String,
     outlet: OnceLock<Arc<Outlet>>,
 }
 
@@ -59,10 +62,39 @@ impl SingleDestination {
             make,
             counters: Arc::default(),
             restart: Arc::default(),
-            precondition: None,
+            prepare: None,
+            part: String::new(),
             outlet: OnceLock::new(),
         }
     }
+}
+
+/// A destination for each of `places`, which together are one: all but the first count where it counts and write as it does, and each has
+/// its share of throttle().
+pub fn alike<T>(
+    places: Vec<T>,
+    mut writer: Writer,
+    identity: &Identity,
+    make: impl Fn(T, Writer) -> SingleDestination,
+) -> Vec<SingleDestination> {
+    writer.throttle = writer.throttle.div_ceil((places.len() as u32).max(1));
+    let template = Arc::clone(&writer.template);
+    let mut writer = Some(writer);
+    let made = places.into_iter().map(|place| {
+        // The others will have that of the first.
+        make(place, writer.take().unwrap_or_else(|| Writer::new(Arc::clone(&template), identity)))
+    });
+    let mut made: Vec<SingleDestination> = made.collect();
+    if let Some((first, others)) = made.split_first_mut() {
+        for other in others {
+            other.counters = Arc::clone(&first.counters);
+            other.writer = Arc::clone(&first.writer);
+            if other.part.is_empty() {
+                other.part.clone_from(&other.instance);
+            }
+        }
+    }
+    made
 }
 
 impl Format for SingleDestination {
@@ -80,7 +112,7 @@ impl Destination for SingleDestination {
     }
 
     fn start(&self, shared: &Arc<Shared>) -> Result<(), String> {
-        self.precondition.map_or(Ok(()), |holds| holds())?;
+        self.prepare.as_ref().map_or(Ok(()), |prepare| prepare(shared))?;
         self.writer.recall_numbers(shared.state());
         let home = shared.any_worker().ok_or("there are no workers")?.clone();
         let nudge: Arc<Nudge> = Arc::default();
@@ -93,6 +125,7 @@ impl Destination for SingleDestination {
         };
         let sink = |id| paced::pace(&self.writer, id, (self.make)(Place { id, ..place }));
         let outlet = Outlet::new(self.instance.clone(), Arc::clone(&self.counters), self.limits, home, sink);
+        disk_buffer::keep(&self.writer, shared, &outlet, self.part.as_bytes())?;
         nudge.set(&outlet);
         // Opens what there is to open, so that trouble shows before the first message.
         outlet.event(&mut Vec::new());

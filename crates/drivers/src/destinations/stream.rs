@@ -93,6 +93,15 @@ impl StreamSink {
         }
     }
 
+    /// Ends the connection in order, if there is one.
+    fn shut(&mut self) {
+        self.settle();
+        if let Some(connection) = self.open.take() {
+            connection.close();
+            self.kept.left(&self.dialing.place);
+        }
+    }
+
     /// Sends what a broken connection has not brought to its peer.
     fn resend(&mut self) -> io::Result<Sent> {
         while let Some(chunk) = self.kept.again() {
@@ -257,12 +266,18 @@ impl Sink for StreamSink {
         self.inside = false;
     }
 
+    fn unsettled(&self) -> usize {
+        self.kept.messages()
+    }
+
+    fn close_unsettled(&mut self) -> usize {
+        self.shut();
+        self.dialing.close();
+        self.kept.messages()
+    }
+
     fn close(&mut self) {
-        self.settle();
-        if let Some(connection) = self.open.take() {
-            connection.close();
-            self.kept.left(&self.dialing.place);
-        }
+        self.shut();
         let lost = self.kept.give_up(&self.dialing.place);
         if lost > 0 {
             let fields: [oplog::Field<'_>; 1] = [("messages", &lost)];

@@ -3,7 +3,7 @@
 mod utmp;
 
 use super::single::SingleDestination;
-use super::writing;
+use super::{disk_buffer, writing};
 use crate::writer::Writer;
 use conf_schema::Settings;
 use diag::Diagnostics;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub fn build(s: &Settings, cx: &BuildContext<'_>, _diags: &mut Diagnostics) -> Option<DestinationDriver> {
+pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
     let user = s.text("user")?.to_owned();
     // Always the layout and stamp of syslogd's messages to terminals.
     let layout = template::layout::file_default(&template::TemplateOptions {
@@ -27,6 +27,8 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, _diags: &mut Diagnostics) -> O
     writer.throttle = writing::throttle(s);
     let time_reopen = writing::time_reopen(s);
     let key = s.text("persist-name").map_or_else(|| format!("usertty({user})"), str::to_owned);
+    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
+    writer.key = Some(key.clone());
     let described = ("usertty", user.clone());
     let make = Box::new(move |_| Box::new(TtySink::new(&user, time_reopen)) as Box<dyn Sink>);
     let destination = SingleDestination::new(described, writer, writing::limits(s), true, make);

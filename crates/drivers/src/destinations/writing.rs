@@ -1,5 +1,6 @@
 //! The `{writer}`, `{tmpl}`, `{dest}` and `{perm}` option groups, read once for every writer destination.
 
+use super::disk_buffer;
 use crate::writer::{MarkMode, Marks, Suppress, Writer};
 use conf_schema::{Change, Settings};
 use diag::{Diagnostic, Diagnostics, Span};
@@ -70,6 +71,7 @@ pub fn writer(
     let within = s.seconds("suppress").map_or(0, |d| d.as_secs() as i64);
     writer.suppress = (within > 0).then(|| Suppress::new(within));
     writer.marks = marks(s, cx);
+    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
     // Numbering is on unless it is switched off; `seqnum` only takes `no-seqnum` back.
     let (on, off) = (s.flag("flags", "seqnum"), s.flag("flags", "no-seqnum"));
     let (all, not_all) = (s.flag("flags", "seqnum-all"), s.flag("flags", "no-seqnum-all"));

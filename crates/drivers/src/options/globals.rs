@@ -2,6 +2,7 @@
 
 use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Preset};
 
+use super::disk_buffer::GLOBAL_DISK_BUFFER;
 use super::words::{DNS_WORDS, LOG_LEVELS, MARK_MODES, TS_FORMATS};
 use super::{INT_MAX, SECONDS_MAX};
 
@@ -17,10 +18,7 @@ pub static OPTIONS: Component = Component {
     groups: &[&TIME, &HOSTS, &OUTPUT, &LIMITS, &FILES, &PROGRAM, &GONE],
     own: &[],
     presets: &[],
-    not_yet: &[(
-        "disk-buffer",
-        "remove it: messages wait in memory, and with flags(flow-control) the sources wait",
-    )],
+    not_yet: &[],
     summary: "Options of the whole program. Drivers take them over unless they say otherwise. Several `options { }` \
               are merged; the last one wins.",
     example: "options { keep-hostname(yes); use-dns(no); create-dirs(yes); perm(0640); };",
@@ -230,6 +228,7 @@ static LIMITS: Group = Group {
             Preset::Described("as many as the memory budget allows"),
             "The most messages that may wait for a destination.",
         ),
+        GLOBAL_DISK_BUFFER,
         Opt::new(
             "log-flow-control",
             Kind::Bool,

@@ -2,6 +2,7 @@
 
 use conf_schema::{Group, Kind, OptionSpec as Opt, Preset};
 
+use super::disk_buffer::DISK_BUFFER;
 use super::words::{MARK_MODES, TS_FORMATS, WRITER_FLAGS};
 use super::{INT_MAX, SECONDS_MAX};
 
@@ -136,10 +137,7 @@ pub static DESTINATION: Group = Group {
              are otherwise alike.",
         ),
         Opt::no_effect("internal", "counters of every destination are shown alike"),
-        Opt::not_yet(
-            "disk-buffer",
-            "remove it: messages wait in memory, and with flags(flow-control) the sources wait",
-        ),
+        DISK_BUFFER,
         Opt::not_yet("hook-commands", "start and stop the commands with the service manager"),
     ],
 };

@@ -75,7 +75,10 @@ impl Keeper {
                 Ok(Turn::More) => self.state.lock().asked.push_back(outlet),
                 Ok(Turn::Later) => later.push(outlet),
                 Err(_) => {
-                    oplog::critical("Internal error while reading from disk, contained", &[("location", &alive.name)]);
+                    oplog::critical(
+                        "Internal error while reading from disk, contained",
+                        &[("location", &alive.name)],
+                    );
                     later.push(outlet);
                 }
             }

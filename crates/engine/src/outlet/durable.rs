@@ -9,6 +9,7 @@ use crate::ledger::Reason;
 use parking_lot::MutexGuard;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// What an outlet has on disk, for statistics.
@@ -51,7 +52,13 @@ impl Outlet {
         let place = durable.place(options)?;
         let spool = Spool::new(Arc::clone(options), options.queue_name(part), place);
         self.queue.lock().spool = Some(Box::new(spool));
+        self.durable.store(true, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Whether it was told to keep its messages on disk.
+    pub(super) fn is_durable(&self) -> bool {
+        self.durable.load(Ordering::Relaxed)
     }
 
     /// Takes its queue on disk, unless it is still held back for a predecessor that may use it.
@@ -209,7 +216,9 @@ impl Outlet {
 
     /// Whether what waits here stays on disk when `heir` takes its place: it finds it there, or cannot have it.
     pub(super) fn leaves_on_disk(&self, heir: &Outlet) -> bool {
-        let name = |queue: &Queue| queue.spool.as_ref().map(|spool| (spool.place().dir.clone(), spool.name().to_vec()));
+        let name = |queue: &Queue| {
+            queue.spool.as_ref().map(|spool| (spool.place().dir.clone(), spool.name().to_vec()))
+        };
         let theirs = name(&heir.queue.lock());
         let queue = self.queue.lock();
         let Some(spool) = queue.spool.as_ref().filter(|spool| spool.is_attached()) else { return false };
@@ -254,7 +263,7 @@ impl Outlet {
     pub(super) fn close_durable(&self, spare: &mut Vec<Chunk>) {
         self.store_rest(spare);
         self.queue.lock().closed = true;
-        self.sink.lock().close();
+        let unsettled = self.sink.lock().close_unsettled();
         let until = Instant::now() + RETIRE_MAX;
         let mut queue = self.queue.lock();
         while queue.busy && Instant::now() < until {
@@ -264,7 +273,7 @@ impl Outlet {
         }
         let left = match queue.parts() {
             Some((spool, mut memory)) => {
-                let left = spool.detach(&mut memory);
+                let left = spool.detach(&mut memory, unsettled);
                 spool.place().end_use(spool.name());
                 left
             }
@@ -286,3 +295,6 @@ impl Outlet {
         self.lose(loss);
     }
 }
+
+#[cfg(test)]
+mod tests;

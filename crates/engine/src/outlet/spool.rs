@@ -7,8 +7,8 @@ mod behind;
 mod span;
 
 use crate::chunk::Chunk;
-use crate::outlet::Outlet;
 use crate::durable::{DiskBuffer, MEMORY_BYTES, Place};
+use crate::outlet::Outlet;
 use crate::window::Ticket;
 use behind::Behind;
 pub(super) use behind::Plan;
@@ -196,7 +196,8 @@ impl Spool {
                     Ok((seqs, lost)) => {
                         loss.add(lost);
                         if full {
-                            self.behind = Some(Behind::new(seqs.start, chunk.messages(), chunk.waiting_bytes()));
+                            self.behind =
+                                Some(Behind::new(seqs.start, chunk.messages(), chunk.waiting_bytes()));
                             return (loss, Some(chunk));
                         }
                         self.add_span(seqs, &chunk);
@@ -236,7 +237,8 @@ impl Spool {
         loop {
             let tickets = std::mem::take(&mut chunk.tickets);
             let scarce = self.options.reserve_bytes > 0
-                && queue.waiting().bytes.saturating_add(self.options.reserve_bytes) > self.options.capacity_bytes;
+                && queue.waiting().bytes.saturating_add(self.options.reserve_bytes)
+                    > self.options.capacity_bytes;
             let reserved = if scarce { tickets.clone() } else { Vec::new() };
             let outcome = match chunk.done() {
                 0 => queue.append(&chunk.bytes, &chunk.ends, safe, Box::new(tickets)),
@@ -381,7 +383,8 @@ impl Spool {
             return;
         };
         queue.done(next, done.stored as u64, done.bytes as u64);
-        let scarce = queue.waiting().bytes.saturating_add(self.options.reserve_bytes) > self.options.capacity_bytes;
+        let scarce =
+            queue.waiting().bytes.saturating_add(self.options.reserve_bytes) > self.options.capacity_bytes;
         while self.reserved.front().is_some_and(|(end, _)| !scarce || *end <= next) {
             self.reserved.pop_front();
         }
@@ -402,11 +405,11 @@ impl Spool {
         loss
     }
 
-    /// Lets go of the queue: the messages of the front chunk that are delivered are noted one by one. Returns messages that are nowhere
-    /// but in memory.
-    pub fn detach(&mut self, memory: &mut Memory<'_>) -> usize {
-        self.settle(0);
-        if let (Some(queue), Some(span)) = (&self.queue, self.spans.front()) {
+    /// Lets go of the queue: the messages of the front chunk that are delivered are noted one by one. The sink leaves `unsettled` of what
+    /// it has finished to be sent again. Returns messages that are nowhere but in memory.
+    pub fn detach(&mut self, memory: &mut Memory<'_>, unsettled: usize) -> usize {
+        self.settle(unsettled);
+        if let (Some(queue), Some(span), true) = (&self.queue, self.spans.front(), self.finished.is_empty()) {
             span.note_part(queue);
         }
         let direct = self.direct(memory) + self.behind.as_ref().map_or(0, Behind::tail);
@@ -448,6 +451,3 @@ fn leave_out_large(chunk: &mut Chunk) -> usize {
     }
     left_out
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,6 +1,5 @@
 //! A destination with several connections. What comes from one sender always takes the same one, so its order is kept.
 
-use crate::destinations::rltp::Stream;
 use crate::destinations::single::SingleDestination;
 use engine::driver::Destination;
 use engine::ledger::DestinationCounters;
@@ -12,23 +11,14 @@ use std::sync::Arc;
 
 pub struct Spread {
     lanes: Vec<SingleDestination>,
-    stream: Stream,
-    /// In the state file.
-    key: String,
     /// Selections of the lanes, for each worker that is here at the same time.
     spare: Mutex<Vec<Vec<Vec<u32>>>>,
 }
 
 impl Spread {
-    /// `lanes`: at least one. All but the first are made like it, and count where it counts.
-    pub fn new(stream: Stream, key: String, mut lanes: Vec<SingleDestination>) -> Spread {
-        if let Some((first, others)) = lanes.split_first_mut() {
-            for lane in others {
-                lane.counters = Arc::clone(&first.counters);
-                lane.writer = Arc::clone(&first.writer);
-            }
-        }
-        Spread { lanes, stream, key, spare: Mutex::default() }
+    /// `lanes`: at least one.
+    pub fn new(lanes: Vec<SingleDestination>) -> Spread {
+        Spread { lanes, spare: Mutex::default() }
     }
 
     /// Which lane the messages of a peer take.
@@ -96,7 +86,6 @@ impl Destination for Spread {
     }
 
     fn start(&self, shared: &Arc<Shared>) -> Result<(), String> {
-        self.stream.recall(shared.state(), &self.key);
         self.lanes.iter().try_for_each(|lane| lane.start(shared))
     }
 

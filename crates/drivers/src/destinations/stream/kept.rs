@@ -44,6 +44,14 @@ impl Kept {
             || self.sent.front().is_some_and(|first| self.written.saturating_sub(first.end) >= LOOK_BYTES)
     }
 
+    /// Messages that count as waiting here.
+    pub fn messages(&self) -> usize {
+        let sent = self.sent.iter().map(|sent| sent.chunk.messages()).sum::<usize>();
+        // Of the first one that is sent again, those that were written count as well.
+        let again = self.again.iter().map(|chunk| chunk.messages() + chunk.done()).sum::<usize>();
+        sent + again + self.whole
+    }
+
     pub fn is_empty(&self) -> bool {
         self.sent.is_empty() && self.again.is_empty()
     }

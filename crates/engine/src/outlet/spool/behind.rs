@@ -155,14 +155,12 @@ impl Spool {
             loss.add(self.spill(memory));
         }
         let plan = match (&self.behind, &self.queue) {
-            (Some(behind), Some(queue)) if self.is_half_empty(*memory.messages) => {
-                Plan::Read {
-                    queue: queue.clone(),
-                    from: behind.next,
-                    bytes_max: READ_BYTES,
-                    write_max: self.options.write_max,
-                }
-            }
+            (Some(behind), Some(queue)) if self.is_half_empty(*memory.messages) => Plan::Read {
+                queue: queue.clone(),
+                from: behind.next,
+                bytes_max: READ_BYTES,
+                write_max: self.options.write_max,
+            },
             _ => Plan::Nothing,
         };
         if matches!(plan, Plan::Nothing) {

@@ -1,0 +1,96 @@
+//! `disk-buffer()` of any destination: what the block says, and the queues of its outlets.
+
+use super::writing;
+use crate::writer::{Envelope, Writer};
+use conf_schema::Settings;
+use diag::{Diagnostic, Diagnostics};
+use engine::driver::BuildContext;
+use engine::{DiskBuffer, Outlet, Shared};
+use std::sync::Arc;
+
+/// Less is raised to this, as in syslog-ng.
+const CAPACITY_MIN: u64 = 1 << 20;
+/// What the log writes to at a time.
+const SEGMENT_BYTES: u64 = 64 << 20;
+
+/// `Some(None)` when it is not given; `None` after an error was reported.
+pub fn read(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<Option<DiskBuffer>> {
+    let Some(block) = s.block("disk-buffer") else { return Some(None) };
+    let at = s.span("disk-buffer")?;
+    let reliable = block.bool("reliable").unwrap_or(false);
+    let reserve_bytes = block.size("flow-control-window-bytes").unwrap_or(0);
+    let overflow = block.int("flow-control-window-size");
+    for (option, works) in [("flow-control-window-bytes", reliable), ("flow-control-window-size", !reliable)]
+    {
+        if block.is_set(option) && !works {
+            let (given, wanted) = if reliable { ("yes", "no") } else { ("no", "yes") };
+            let text = format!("{option}() has no effect with reliable({given})");
+            let finding = Diagnostic::warning("D0140", text, block.span(option).unwrap_or(at));
+            diags.push(finding.help(format!("it belongs to reliable({wanted}): leave it out")));
+        }
+    }
+    let memory = block.int("front-cache-size");
+    let dir = block.path("dir").map(Into::into);
+    let ratio = ratio(block, diags)?;
+    let global = match cx.globals.block("disk-buffer") {
+        Some(global) => self::ratio(global, diags)?,
+        None => None,
+    };
+    let Some(capacity) = block.size("capacity-bytes") else {
+        let finding = Diagnostic::error("D0140", "disk-buffer() does not say how much may wait on disk", at);
+        diags.push(finding.help("add `capacity-bytes(1GiB)`"));
+        return None;
+    };
+    if capacity < CAPACITY_MIN {
+        let text = "capacity-bytes() is raised to 1 MiB, the least there is";
+        diags.push(Diagnostic::warning("D0140", text, block.span("capacity-bytes").unwrap_or(at)));
+    }
+    let capacity_bytes = capacity.max(CAPACITY_MIN);
+    let fifo = writing::limits(s).messages_max;
+    Some(Some(DiskBuffer {
+        key: String::new(),
+        dir,
+        reliable,
+        capacity_bytes,
+        memory_messages: memory.and_then(|n| usize::try_from(n).ok()),
+        overflow_messages: overflow.and_then(|n| usize::try_from(n).ok()).unwrap_or(fifo),
+        reserve_bytes: if reliable { reserve_bytes } else { 0 },
+        write_max: 0,
+        free_segments: ratio
+            .or(global)
+            .map(|ratio| (capacity_bytes as f64 * ratio) as usize / SEGMENT_BYTES as usize),
+    }))
+}
+
+/// `truncate-size-ratio()`.
+fn ratio(block: &Settings, diags: &mut Diagnostics) -> Option<Option<f64>> {
+    let Some(text) = block.text("truncate-size-ratio") else { return Some(None) };
+    let ratio = text.parse::<f64>().ok().filter(|ratio| (0.0..=1.0).contains(ratio));
+    if ratio.is_none()
+        && let Some(at) = block.span("truncate-size-ratio")
+    {
+        diags.push(Diagnostic::error("D0140", "truncate-size-ratio() is a number from 0 to 1", at));
+        return None;
+    }
+    Some(ratio)
+}
+
+/// The same with the key of the destination, as its outlets need it. Queues of messages in another envelope are others.
+pub fn of(writer: &Writer) -> Option<Arc<DiskBuffer>> {
+    let wish = writer.disk_buffer.as_ref()?;
+    let form = match writer.envelope {
+        Envelope::Plain => "",
+        Envelope::OctetCounting => " (octet counting)",
+        Envelope::Sender { .. } => " (spoof-source)",
+    };
+    let key = format!("{}{form}", writer.key.as_deref().unwrap_or("destination"));
+    Some(Arc::new(DiskBuffer { key, write_max: writer.flush_lines, ..wish.clone() }))
+}
+
+/// Gives an outlet its queue on disk where the destination has `disk-buffer()`.
+pub fn keep(writer: &Writer, shared: &Shared, outlet: &Outlet, part: &[u8]) -> Result<(), String> {
+    match of(writer) {
+        Some(options) => outlet.keep_on_disk(&shared.durable, &options, part),
+        None => Ok(()),
+    }
+}
