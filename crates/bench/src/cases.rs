@@ -40,6 +40,8 @@ pub struct Input {
     pub ietf: bool,
     /// Through TLS.
     pub secure: bool,
+    /// Other TLS connections that are opened and closed meanwhile, so many a second.
+    pub storm: u32,
     /// Different host names in the messages.
     pub hosts: u32,
     /// What the text of the messages looks like.
@@ -97,6 +99,7 @@ const ONE: Input = Input {
     connections: 1,
     ietf: false,
     secure: false,
+    storm: 0,
     hosts: 1,
     body: Body::Text,
     size: 400,

@@ -1,4 +1,4 @@
-//! The `bench` command, and the hidden ones it starts itself with: `floor-receiver` and `load`.
+//! The `bench` command, and the hidden ones it starts itself with: `floor-receiver`, `load` and others.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -14,6 +14,7 @@ use crate::matrix;
 use crate::measure::Plan;
 use crate::receiver::{Programs, RECEIVERS, Receiver};
 use crate::report::{self, Story};
+use crate::storm;
 
 /// Compare receivers: CPU per message, rate, memory, and whether everything arrived.
 #[derive(Debug, Parser)]
@@ -54,6 +55,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     match args.first().and_then(|first| first.to_str()) {
         Some("floor-receiver") => return floor::run(&args[1..]),
         Some("distance") => return hop::run(&args[1..]),
+        Some("storm") => return storm::run(&args[1..]),
         Some("load") => return loggen::cli::run(args.split_off(1).into_iter()),
         _ => {}
     }

@@ -16,4 +16,5 @@ mod receiver;
 mod report;
 mod results;
 mod sender;
+mod storm;
 mod sysctl;

@@ -75,15 +75,19 @@ fn row(run: &Run, results: &Results) -> String {
 }
 
 fn delivered(run: &Run) -> String {
+    let beside = match run.handshakes {
+        0.0 => String::new(),
+        rate => format!("; {rate:.0} handshakes/s beside"),
+    };
     if run.verified.is_clean() {
-        return "all".into();
+        return format!("all{beside}");
     }
     let v = &run.verified;
     let counts =
         [(v.missing, "missing"), (v.doubled, "doubled"), (v.reordered, "reordered"), (v.foreign, "foreign")];
     let named: Vec<_> =
         counts.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{n} {what}")).collect();
-    named.join(", ")
+    format!("{}{beside}", named.join(", "))
 }
 
 #[cfg(test)]

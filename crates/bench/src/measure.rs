@@ -15,6 +15,7 @@ use crate::process::{Process, Usage};
 use crate::receiver::{OwnProgram, Programs, Receiver};
 use crate::results::{Run, Verified};
 use crate::sender::Sender;
+use crate::storm::Storm;
 use crate::sysctl;
 
 const LOOK: Duration = Duration::from_millis(2);
@@ -139,6 +140,10 @@ fn feed(
         process.signal(Signal::STOP);
     }
     let mut start = Instant::now();
+    let storm = match case.input.storm {
+        0 => None,
+        per_second => Some(Storm::start(place.port, per_second)?),
+    };
     let mut sender = Sender::start(case, place.port, messages)?;
     if prepared {
         let filled = sender.wait(FILL_MAX);
@@ -152,6 +157,7 @@ fn feed(
     if !sender.wait(QUIET_MAX) {
         return Err("the receiver stopped taking messages".into());
     }
+    run.handshakes = storm.map_or(0.0, |storm| storm.handshakes() as f64 / start.elapsed().as_secs_f64());
     run.sent = sender.sent()?;
     run.lines = lines(place)?;
     Ok((last_growth - start).as_secs_f64())

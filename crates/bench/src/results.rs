@@ -19,6 +19,8 @@ pub struct Run {
     pub rss_before: u64,
     pub rss_peak: u64,
     pub verified: Verified,
+    /// TLS handshakes a second beside the messages.
+    pub handshakes: f64,
     /// Why there is no measurement.
     pub failure: Option<String>,
 }

@@ -85,7 +85,9 @@ fn source(case: &Case, place: &Place, tuned: bool) -> String {
         }
         feed => {
             let way = if case.input.secure { "tls" } else { "tcp" };
-            options.push(format!("transport(\"{way}\") max-connections({})", case.input.connections));
+            // Those of a storm are closed at once, but not at once gone.
+            let most = case.input.connections + case.input.storm as usize;
+            options.push(format!("transport(\"{way}\") max-connections({most})"));
             if case.input.secure {
                 let folder = place.certificates();
                 let folder = folder.display();
