@@ -20,13 +20,27 @@
 //! # Ok(()) }
 //! ```
 
+mod commit;
+mod compact;
+mod control;
+mod files;
+mod frame;
+mod group;
 mod log;
 mod queue;
+mod read;
+mod recovery;
 mod report;
+mod scan;
+mod shared;
+mod snapshot;
+mod walk;
+mod writer;
 
+pub use files::{Files, SegmentFile};
 pub use log::{Log, Opened, Options};
 /// Bytes of a message.
 pub const MESSAGE_BYTES_MAX: usize = 64 << 20;
 
-pub use queue::{Full, Held, Queue, Read, Safe, Waiting};
-pub use report::{Damaged, Latency, QueueInfo, Report, Stats};
+pub use queue::{Full, Held, Queue, Read, Safe};
+pub use report::{Damaged, Latency, QueueInfo, Report, Stats, Waiting};

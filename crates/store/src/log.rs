@@ -1,10 +1,23 @@
 //! The log of a directory: opened once by one process, shared by all queues.
 
+use crate::commit::Committer;
+use crate::control;
+use crate::files::{Files, Folder};
 use crate::queue::Queue;
+use crate::recovery::{Recovered, recover};
 use crate::report::{QueueInfo, Report, Stats};
-use std::io;
+use crate::shared::{QueueState, Shared};
+use crate::snapshot::{NAME_MAX, QUEUES_MAX, Row};
+use crate::writer::Writer;
+use parking_lot::Mutex;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+/// Below the directory.
+const FOLDER: &str = "penstock-store";
 
 pub struct Options {
     /// The log is in the folder `penstock-store` of this one.
@@ -12,11 +25,13 @@ pub struct Options {
     pub segment_bytes: u64,
     /// Delivered segments that are kept for being written over.
     pub free_segments: usize,
+    /// Another file system, for tests.
+    pub files: Option<Box<dyn Files>>,
 }
 
 impl Options {
     pub fn new(dir: &Path) -> Options {
-        Options { dir: dir.to_owned(), segment_bytes: 64 << 20, free_segments: 4 }
+        Options { dir: dir.to_owned(), segment_bytes: 64 << 20, free_segments: 4, files: None }
     }
 }
 
@@ -25,44 +40,139 @@ pub struct Opened {
     pub report: Report,
 }
 
-pub struct Log {}
+pub struct Log {
+    pub(crate) shared: Arc<Shared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
 
 impl Log {
     /// Opens or makes the log. Damage is no error: it is in the report. That another process has it open is one.
     pub fn open(options: Options) -> io::Result<Opened> {
-        let _ = options;
-        todo!()
+        let (log, committer, report) = Self::prepare(options)?;
+        let thread = std::thread::Builder::new().name("store".to_owned()).spawn(|| committer.run())?;
+        *log.thread.lock() = Some(thread);
+        Ok(Opened { log, report })
+    }
+
+    /// The log without its thread.
+    pub(crate) fn prepare(options: Options) -> io::Result<(Arc<Log>, Committer, Report)> {
+        let began = Instant::now();
+        let path = options.dir.join(FOLDER);
+        let files = options.files.unwrap_or_else(|| Box::new(Folder::new(&path)));
+        let Recovered { key, state, table, free, mut report } = recover(&*files, options.free_segments)?;
+        let next = state.next_seq;
+        let limits = (options.segment_bytes.max(1 << 14), options.free_segments);
+        let shared = Arc::new(Shared::new(files, key, path.display().to_string(), limits, state));
+        let writer = Writer::new(shared.clone(), next, &table, free);
+        let committer = Committer::new(shared.clone(), writer);
+        report.took = began.elapsed();
+        Ok((Arc::new(Log { shared, thread: Mutex::new(None) }), committer, report))
     }
 
     /// The queue of this name, which is made if there is none. `capacity` in bytes of messages; `on_room` is called, from any thread and
     /// without locks, when an append was refused and is worth another try. It takes the place of the one of an earlier call.
-    pub fn queue(self: &Arc<Self>, name: &[u8], capacity: u64, on_room: Box<dyn Fn() + Send + Sync>) -> io::Result<Queue> {
-        let _ = (name, capacity, on_room);
-        todo!()
+    pub fn queue(
+        self: &Arc<Self>,
+        name: &[u8],
+        capacity: u64,
+        on_room: Box<dyn Fn() + Send + Sync>,
+    ) -> io::Result<Queue> {
+        if name.len() > NAME_MAX {
+            return Err(io::Error::new(ErrorKind::InvalidInput, "the name of a queue is too long"));
+        }
+        let mut state = self.shared.lock();
+        let known = state.queues.iter().find(|(_, queue)| queue.row.name == name).map(|(id, _)| *id);
+        let id = match known {
+            Some(id) => id,
+            None => {
+                let id = (0..QUEUES_MAX).find(|id| !state.queues.contains_key(id));
+                let full = || io::Error::new(ErrorKind::QuotaExceeded, "the store takes no more queues");
+                let id = id.ok_or_else(full)?;
+                let before = state.retired.get(&id).copied().unwrap_or_default();
+                let (seq, name) = (state.next_seq, name.to_vec());
+                let row =
+                    Row { name, appended: before, done: before, end: seq, cursor: seq, ..Row::default() };
+                state.note(self.shared.key, &control::defined(id, &row));
+                state.queues.insert(id, QueueState::new(row));
+                id
+            }
+        };
+        if let Some(queue) = state.queues.get_mut(&id) {
+            queue.capacity = capacity;
+            queue.on_room = Some(on_room.into());
+        }
+        drop(state);
+        self.shared.work.notify_one();
+        Ok(Queue::new(self.clone(), id))
     }
 
     pub fn queues(&self) -> Vec<QueueInfo> {
-        todo!()
+        self.shared.lock().infos()
     }
 
     /// Forgets a queue and everything that waits in it. Whether there was one.
     pub fn remove(&self, name: &[u8]) -> bool {
-        let _ = name;
-        todo!()
+        let mut state = self.shared.lock();
+        let Some(id) = state.queues.iter().find(|(_, queue)| queue.row.name == name).map(|(id, _)| *id)
+        else {
+            return false;
+        };
+        if let Some(queue) = state.queues.remove(&id) {
+            state.retired.insert(id, queue.row.appended);
+        }
+        state.note(self.shared.key, &control::removed(id));
+        drop(state);
+        self.shared.work.notify_one();
+        true
     }
 
-    /// Waits until everything that was appended before is written; gives up when the disk refuses it.
+    /// Waits until the disk has everything that was appended and done before. `false` when the disk refuses it or the log is closed.
     pub fn flush(&self) -> bool {
-        todo!()
+        let mut state = self.shared.lock();
+        let target = state.next_seq;
+        state.flush = true;
+        self.shared.work.notify_one();
+        while state.synced < target || state.flush {
+            if state.trouble || state.closed {
+                return false;
+            }
+            self.shared.progress.wait(&mut state);
+        }
+        true
     }
 
     /// Writes and syncs everything, cursors included, and ends the committing thread. Appending is refused from now on, reading goes on.
     /// What cannot be written now is said; its `Held` values are not dropped.
     pub fn close(&self) {
-        todo!()
+        let Some(thread) = self.thread.lock().take() else { return };
+        let mut state = self.shared.lock();
+        state.closed = true;
+        state.flush = true;
+        drop(state);
+        self.shared.work.notify_one();
+        if thread.join().is_err() {
+            oplog::error("The thread of the store has failed", &[("dir", &self.shared.path)]);
+        }
     }
 
     pub fn stats(&self) -> Stats {
-        todo!()
+        let bytes_free = self.shared.files.bytes_free().unwrap_or(0);
+        let state = self.shared.lock();
+        let mut stats = state.stats.clone();
+        stats.segments = state.segments.len();
+        stats.bytes_on_disk = state.segments.values().map(|segment| segment.length).sum::<u64>()
+            + stats.segments_free as u64 * self.shared.segment_bytes;
+        stats.bytes_free = bytes_free;
+        stats.bytes_pending += state.pending.buffer.len() as u64;
+        stats
     }
 }
+
+impl Drop for Log {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,10 +1,16 @@
 //! A queue of the log: appended at its end, read from anywhere, done from its front.
 
+use crate::MESSAGE_BYTES_MAX;
 use crate::log::Log;
+use crate::read::{Place, read};
+use crate::report::Waiting;
+use crate::shared::QueueState;
+use parking_lot::Mutex;
 use std::any::Any;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// When the value given to [`Queue::append`] is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,12 +39,6 @@ pub enum Full {
     Closed,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Waiting {
-    pub messages: u64,
-    pub bytes: u64,
-}
-
 /// Messages of a queue, read back.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Read {
@@ -53,46 +53,111 @@ pub struct Read {
 }
 
 /// One of the log's queues. Handles of the same name are the same queue.
-#[derive(Clone)]
 pub struct Queue {
     log: Arc<Log>,
     id: u32,
+    place: Mutex<Place>,
+}
+
+impl Clone for Queue {
+    fn clone(&self) -> Queue {
+        Queue::new(self.log.clone(), self.id)
+    }
 }
 
 impl Queue {
+    pub(crate) fn new(log: Arc<Log>, id: u32) -> Queue {
+        Queue { log, id, place: Mutex::default() }
+    }
+
     /// Stores messages at the end of the queue; `ends` are the ends of each in `bytes`. Copies and returns, never waits for the disk;
     /// `held` is dropped when they are safe. All or nothing is stored. The numbers of the messages are in the range, which may have
-    /// holes; `end` is what [`Queue::done`] is to be told when all are dealt with.
-    pub fn append(&self, bytes: &[u8], ends: &[u32], safe: Safe, held: Held) -> Result<Range<u64>, (Full, Held)> {
-        let _ = (&self.log, self.id, bytes, ends, safe, held);
-        todo!()
+    /// holes; its end is what [`Queue::done`] is to be told when all are dealt with.
+    pub fn append(
+        &self,
+        bytes: &[u8],
+        ends: &[u32],
+        safe: Safe,
+        held: Held,
+    ) -> Result<Range<u64>, (Full, Held)> {
+        let shared = &self.log.shared;
+        if bytes.len() > MESSAGE_BYTES_MAX && too_large(ends) {
+            return Err((Full::TooLarge, held));
+        }
+        let mut state = shared.lock();
+        if let Some(why) = state.refusal(self.id, bytes.len() as u64) {
+            return Err((why, held));
+        }
+        let seqs = shared.append(&mut state, self.id, bytes, ends);
+        let group = &mut state.pending;
+        let idle = group.began.is_none();
+        if idle {
+            group.began = Some(Instant::now());
+        }
+        let urgent = safe == Safe::Synced && !group.synced;
+        group.synced |= safe == Safe::Synced;
+        group.held.push((safe, held));
+        drop(state);
+        if idle || urgent {
+            shared.work.notify_one();
+        }
+        Ok(seqs)
     }
 
     pub fn waiting(&self) -> Waiting {
-        todo!()
+        self.state(QueueState::waiting)
     }
 
     /// Reads from `from` on, about `bytes_max` bytes, at least one message if there is one. Reads from the disk. When what comes next is
-    /// appended and not yet written, waits for it a moment (at most 100 ms) and may return nothing.
+    /// appended and not yet written, waits for it a moment (at most 100 ms) and may return nothing. What cannot be read is told by
+    /// `lost`: damage is never an error.
     pub fn read(&self, from: u64, bytes_max: usize) -> io::Result<Read> {
-        let _ = (from, bytes_max);
-        todo!()
+        let mut place = self.place.lock();
+        Ok(read(&self.log.shared, self.id, &mut place, from, bytes_max))
     }
 
     /// Where reading has to begin.
     pub fn first_waiting(&self) -> u64 {
-        todo!()
+        self.state(|queue| queue.row.cursor)
     }
 
     /// The number after the last message of this queue; nothing waits when [`Queue::first_waiting`] is as large.
     pub fn end(&self) -> u64 {
-        todo!()
+        self.state(|queue| queue.row.end)
     }
 
     /// Everything before `next_seq` is dealt with, which is so many messages and bytes more than before. Those that a read said are lost
     /// count as messages. To be called in order.
     pub fn done(&self, next_seq: u64, messages: u64, bytes: u64) {
-        let _ = (next_seq, messages, bytes);
-        todo!()
+        let shared = &self.log.shared;
+        let mut state = shared.lock();
+        let Some(queue) = state.queues.get_mut(&self.id) else { return };
+        queue.done(next_seq, messages, bytes);
+        let room = match state.trouble {
+            true => None,
+            false => state.queues.get_mut(&self.id).and_then(QueueState::room),
+        };
+        let first = !std::mem::replace(&mut state.moved, true);
+        drop(state);
+        if first {
+            shared.work.notify_one();
+        }
+        if let Some(on_room) = room {
+            on_room();
+        }
     }
+
+    /// The log it is in.
+    pub fn log(&self) -> &Arc<Log> {
+        &self.log
+    }
+
+    fn state<T: Default>(&self, look: impl FnOnce(&QueueState) -> T) -> T {
+        self.log.shared.lock().queues.get(&self.id).map(look).unwrap_or_default()
+    }
+}
+
+fn too_large(ends: &[u32]) -> bool {
+    let starts = std::iter::once(&0).chain(ends);
+    starts.zip(ends).any(|(start, end)| end.saturating_sub(*start) as usize > MESSAGE_BYTES_MAX)
 }

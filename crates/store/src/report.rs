@@ -1,7 +1,13 @@
 //! What the store tells about itself: what was found when it was opened, what its queues hold, what it has written.
 
-use crate::queue::Waiting;
 use std::time::Duration;
+
+/// Messages and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Waiting {
+    pub messages: u64,
+    pub bytes: u64,
+}
 
 /// What opening found.
 #[derive(Clone, Debug, Default)]

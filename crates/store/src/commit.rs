@@ -1,0 +1,287 @@
+//! The committing thread: takes everything that has come together, writes it at once, and lets go what is safe.
+
+use crate::compact;
+use crate::control;
+use crate::frame;
+use crate::group::Group;
+use crate::queue::Safe;
+use crate::report::Latency;
+use crate::shared::{OnRoom, Shared, State};
+use crate::snapshot::Row;
+use crate::writer::{Trouble, Writer};
+use oplog::Level;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Cursors alone are written at most so often.
+const CURSOR_PAUSE: Duration = Duration::from_millis(10);
+/// A disk that refuses is asked again.
+const RETRY: Duration = Duration::from_secs(1);
+
+pub struct Committer {
+    pub shared: Arc<Shared>,
+    pub writer: Writer,
+    current: Option<Work>,
+    /// When the last group was taken.
+    taken: Option<Instant>,
+    /// What could not be written last time has been said.
+    said: bool,
+    /// When it was last looked whether rewriting old segments is worth it.
+    looked: Option<Instant>,
+}
+
+struct Work {
+    group: Group,
+    sync: bool,
+    /// Segments nobody needs once this group is safe.
+    release: Vec<u64>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub enum Step {
+    /// A group was written.
+    Wrote,
+    Idle,
+    /// The group stays: the disk takes nothing now.
+    Refused,
+}
+
+impl Committer {
+    pub fn new(shared: Arc<Shared>, writer: Writer) -> Committer {
+        Committer { shared, writer, current: None, taken: None, said: false, looked: None }
+    }
+
+    /// The thread: ends when the log is closed and everything is written, or cannot be.
+    pub fn run(mut self) {
+        loop {
+            let step = self.step();
+            if step != Step::Wrote && self.shared.lock().closed {
+                self.end();
+                return;
+            }
+            if self.looked.is_none_or(|looked| looked.elapsed() >= RETRY) {
+                self.looked = Some(Instant::now());
+                compact::look(&self.shared);
+            }
+            self.wait(step);
+        }
+    }
+
+    fn wait(&mut self, step: Step) {
+        let until = Instant::now() + RETRY;
+        let mut state = self.shared.lock();
+        loop {
+            let ready = match step {
+                _ if state.closed => true,
+                Step::Wrote => true,
+                Step::Refused => self.shared.work.wait_until(&mut state, until).timed_out(),
+                Step::Idle if !state.pending.is_empty() || state.flush => true,
+                Step::Idle if state.moved => {
+                    let next = self.taken.map_or_else(Instant::now, |taken| taken + CURSOR_PAUSE);
+                    next <= Instant::now() || self.shared.work.wait_until(&mut state, next).timed_out()
+                }
+                Step::Idle => {
+                    self.shared.work.wait(&mut state);
+                    false
+                }
+            };
+            if ready {
+                return;
+            }
+        }
+    }
+
+    /// Writes one group, if there is something to write.
+    pub fn step(&mut self) -> Step {
+        let work = match self.current.take() {
+            Some(work) => Some(work),
+            None => self.take(),
+        };
+        let Some(mut work) = work else { return Step::Idle };
+        match self.commit(&work) {
+            Ok(()) => {
+                self.finish(&mut work);
+                Step::Wrote
+            }
+            Err(trouble) => {
+                self.refused(&trouble);
+                self.current = Some(work);
+                Step::Refused
+            }
+        }
+    }
+
+    /// Everything that waits, with where the queues are now at its end.
+    fn take(&mut self) -> Option<Work> {
+        let mut locked = self.shared.lock();
+        let state = &mut *locked;
+        let due = self.taken.is_none_or(|taken| taken.elapsed() >= CURSOR_PAUSE) || state.closed;
+        if state.pending.is_empty() && !(state.moved && due) && !state.flush {
+            return None;
+        }
+        self.taken = Some(Instant::now());
+        let moved: Vec<(u32, &Row)> =
+            state.queues.iter().filter(|(_, q)| q.moved).map(|(id, q)| (*id, &q.row)).collect();
+        if !moved.is_empty() {
+            let payload = control::states(moved.into_iter());
+            state.note(self.shared.key, &payload);
+            state.queues.values_mut().for_each(|queue| queue.moved = false);
+        }
+        state.moved = false;
+        let release = unneeded(state);
+        let mut group = std::mem::replace(&mut state.pending, state.spare.take().unwrap_or_default());
+        // Segments go only after the cursors that allow it are on the disk: otherwise they would be missed after a power loss.
+        let sync = group.synced || !release.is_empty() || std::mem::take(&mut state.flush);
+        state.stats.bytes_pending = group.buffer.len() as u64;
+        drop(locked);
+        frame::seal(&mut group.buffer);
+        Some(Work { group, sync, release })
+    }
+
+    fn commit(&mut self, work: &Work) -> Result<(), Trouble> {
+        for attempt in 0..2 {
+            match self.writer.write(&work.group, work.sync) {
+                Ok(()) => return Ok(()),
+                Err(Trouble::Io(error)) => {
+                    // The kernel may have forgotten what it could not write: a second sync of the same file would lie.
+                    self.shared.lock().stats.io_errors += 1;
+                    self.writer.fail();
+                    if attempt == 1 {
+                        return Err(Trouble::Io(error));
+                    }
+                    say(&self.shared, "Cannot write to the store's file, writing to a new one", &error);
+                }
+                Err(Trouble::Full(error)) => {
+                    if attempt == 1 || !self.release_all() {
+                        return Err(Trouble::Full(error));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Everybody may know: it is written.
+    fn finish(&mut self, work: &mut Work) {
+        let mut held = std::mem::take(&mut work.group.held);
+        let synced = work.sync || self.writer.synced_seq == self.writer.written_seq;
+        self.writer.publish();
+        self.release(&work.release);
+        let mut state = self.shared.lock();
+        let stats = &mut state.stats;
+        stats.commits += 1;
+        stats.bytes_written = self.writer.bytes_written;
+        stats.syncs = self.writer.syncs;
+        stats.segments_free = self.writer.free.len();
+        stats.bytes_pending = 0;
+        if let Some(began) = work.group.began.filter(|_| work.sync) {
+            note_latency(&mut stats.synced, began.elapsed());
+        }
+        let resumed = std::mem::take(&mut state.trouble);
+        state.stats.disk_full = false;
+        let mut group = std::mem::take(&mut work.group);
+        group.clear();
+        state.spare.get_or_insert(group);
+        let room = state.room();
+        drop(state);
+        if resumed && std::mem::take(&mut self.said) {
+            oplog::notice("The store is written again", &[("dir", &self.shared.path)]);
+        }
+        self.shared.progress.notify_all();
+        debug_assert!(synced || held.iter().all(|(safe, _)| *safe == Safe::Written));
+        held.clear();
+        room.iter().for_each(|on_room: &OnRoom| on_room());
+    }
+
+    fn refused(&mut self, trouble: &Trouble) {
+        let (what, error, full) = match trouble {
+            Trouble::Full(error) => ("The disk of the store is full, messages wait", error, true),
+            Trouble::Io(error) => ("Cannot write the store, messages wait", error, false),
+        };
+        let mut state = self.shared.lock();
+        state.trouble = true;
+        state.stats.disk_full = full;
+        drop(state);
+        if !std::mem::replace(&mut self.said, true) {
+            say(&self.shared, what, error);
+        }
+        self.shared.progress.notify_all();
+    }
+
+    /// The last thing: everything is closed in order, or it is said what is not.
+    pub fn end(&mut self) {
+        let mut failed = self.current.is_some();
+        if !failed {
+            failed = self.writer.seal(true).is_err();
+            self.writer.publish();
+        }
+        let left = self.current.take().map(|work| work.group);
+        let mut state = self.shared.lock();
+        let pending = std::mem::take(&mut state.pending);
+        let mut messages = 0;
+        for mut group in left.into_iter().chain([pending]) {
+            messages +=
+                group.entries.iter().filter(|e| e.queues != frame::CONTROL).map(|e| e.messages).sum::<u64>();
+            // They were never safe, so they are not let go.
+            group.held.drain(..).for_each(std::mem::forget);
+        }
+        drop(state);
+        if failed || messages > 0 {
+            let text = "Closed the store without having written everything";
+            oplog::error(text, &[("dir", &self.shared.path), ("messages", &messages)]);
+        }
+        self.shared.progress.notify_all();
+    }
+
+    /// For want of space: what is done goes at once; the segment that takes its place says so.
+    fn release_all(&mut self) -> bool {
+        let firsts = unneeded(&self.shared.lock());
+        self.release(&firsts);
+        !firsts.is_empty()
+    }
+
+    /// Takes segments out of the log. A few are kept to be written over, which spares the file system's journal.
+    fn release(&mut self, firsts: &[u64]) {
+        for first in firsts {
+            let mut state = self.shared.lock();
+            if state.segments.get(first).is_none_or(|segment| segment.busy) {
+                continue;
+            }
+            let Some(segment) = state.segments.remove(first) else { continue };
+            drop(state);
+            let files = &self.shared.files;
+            let outcome = if segment.damage.is_some() {
+                files.rename(&segment.name, &format!("{}.damaged", segment.name))
+            } else if self.writer.free.len() < self.shared.free_segments && !segment.sparse {
+                let name = format!("{first:020}.free");
+                let renamed = files.rename(&segment.name, &name);
+                renamed.map(|()| self.writer.free.push(name))
+            } else {
+                files.remove(&segment.name)
+            };
+            if let Err(error) = outcome {
+                say(&self.shared, "Cannot remove a delivered file of the store", &error);
+            }
+        }
+    }
+}
+
+/// Segments no queue needs any more.
+fn unneeded(state: &State) -> Vec<u64> {
+    let done =
+        state.segments.iter().filter(|(first, s)| s.sealed && !s.busy && !s.needed(**first, &state.queues));
+    done.map(|(first, _)| *first).collect()
+}
+
+fn say(shared: &Shared, what: &'static str, error: &std::io::Error) {
+    oplog::limited("store-write", Level::Error, what, &[("dir", &shared.path), ("error", error)]);
+}
+
+fn note_latency(latency: &mut Latency, took: Duration) {
+    let bucket = (u64::BITS - (took.as_micros() as u64).leading_zeros()) as usize;
+    if let Some(count) = latency.buckets.get_mut(bucket) {
+        *count += 1;
+    }
+    latency.sum += took;
+    latency.max = latency.max.max(took);
+}

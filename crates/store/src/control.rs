@@ -1,0 +1,96 @@
+//! What the store writes into its log for itself: how far queues are, which there are.
+
+use crate::report::Waiting;
+use crate::snapshot::{NAME_MAX, QUEUES_MAX, Row, Table};
+
+const STATES: u8 = 1;
+const DEFINED: u8 = 2;
+const REMOVED: u8 = 3;
+
+pub fn states<'a>(rows: impl Iterator<Item = (u32, &'a Row)>) -> Vec<u8> {
+    let mut out = vec![STATES];
+    rows.for_each(|(id, row)| push(&mut out, id, row));
+    out
+}
+
+pub fn defined(id: u32, row: &Row) -> Vec<u8> {
+    let mut out = vec![DEFINED];
+    push(&mut out, id, row);
+    out.extend_from_slice(&row.name);
+    out
+}
+
+pub fn removed(id: u32) -> Vec<u8> {
+    let mut out = vec![REMOVED];
+    out.extend_from_slice(&id.to_le_bytes());
+    out
+}
+
+fn push(out: &mut Vec<u8>, id: u32, row: &Row) {
+    out.extend_from_slice(&id.to_le_bytes());
+    let Row { appended, end, cursor, done, .. } = row;
+    for word in [appended.messages, appended.bytes, *end, *cursor, done.messages, done.bytes] {
+        out.extend_from_slice(&word.to_le_bytes());
+    }
+}
+
+/// Brings the table up to the control frame. Calls `counted` with each id whose messages so far are said, with what was known and what
+/// is said.
+pub fn apply(payload: &[u8], table: &mut Table, mut counted: impl FnMut(u32, Waiting, Waiting)) {
+    let Some((kind, mut rest)) = payload.split_first() else { return };
+    match *kind {
+        STATES => {
+            while let Some((id, said)) = pull(&mut rest) {
+                if let Some(row) = table.get_mut(&id) {
+                    counted(id, row.appended, said.appended);
+                    take(row, said);
+                }
+            }
+        }
+        DEFINED => {
+            let Some((id, mut said)) = pull(&mut rest) else { return };
+            if rest.len() > NAME_MAX {
+                return;
+            }
+            said.name = rest.to_vec();
+            match table.get_mut(&id).filter(|row| row.name == rest) {
+                Some(row) => take(row, said),
+                None => {
+                    table.insert(id, said);
+                }
+            }
+        }
+        REMOVED => {
+            if let Some(id) = rest.first_chunk() {
+                table.remove(&u32::from_le_bytes(*id));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What was put in is as said; what is done only grows.
+fn take(row: &mut Row, said: Row) {
+    row.appended = said.appended;
+    row.end = row.end.max(said.end);
+    if said.cursor > row.cursor || said.done.messages > row.done.messages {
+        row.cursor = said.cursor.max(row.cursor);
+        row.done = said.done;
+    }
+}
+
+fn pull(rest: &mut &[u8]) -> Option<(u32, Row)> {
+    let (id, mut tail) = rest.split_first_chunk::<4>()?;
+    let mut words = [0; 6];
+    for word in &mut words {
+        let (head, after) = tail.split_first_chunk::<8>()?;
+        *word = u64::from_le_bytes(*head);
+        tail = after;
+    }
+    *rest = tail;
+    let [messages, bytes, end, cursor, done_messages, done_bytes] = words;
+    let appended = Waiting { messages, bytes };
+    let done = Waiting { messages: done_messages, bytes: done_bytes };
+    let row = Row { appended, end, cursor, done, ..Row::default() };
+    Some((u32::from_le_bytes(*id), row)).filter(|(id, _)| *id < QUEUES_MAX)
+}

@@ -1,0 +1,174 @@
+//! The few things the store wants of a file system, as a trait: so that tests can have one that tears, loses and refuses.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The files of a folder. Names are without the folder.
+pub trait Files: Send + Sync {
+    /// Makes the folder if it is not there, and takes it for this process alone until `Files` goes.
+    fn claim(&self) -> io::Result<()>;
+    fn list(&self) -> io::Result<Vec<String>>;
+    fn open(&self, name: &str) -> io::Result<Arc<dyn SegmentFile>>;
+    /// An empty file in place of what may be there.
+    fn create(&self, name: &str) -> io::Result<Arc<dyn SegmentFile>>;
+    fn rename(&self, from: &str, to: &str) -> io::Result<()>;
+    fn remove(&self, name: &str) -> io::Result<()>;
+    /// Makes renames and removals durable.
+    fn sync_folder(&self) -> io::Result<()>;
+    /// Bytes that can still be written.
+    fn bytes_free(&self) -> io::Result<u64>;
+}
+
+/// Read and written at places.
+pub trait SegmentFile: Send + Sync {
+    /// May read less than asked for; nothing at the end.
+    fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<usize>;
+    /// May write less than asked for.
+    fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<usize>;
+    fn sync(&self) -> io::Result<()>;
+    fn length(&self) -> io::Result<u64>;
+    /// Makes the file so long, with blocks behind all of it where the file system can do that.
+    fn allocate(&self, length: u64) -> io::Result<()>;
+    fn truncate(&self, length: u64) -> io::Result<()>;
+}
+
+/// Writes all of it; where it stopped with an error is told.
+pub fn write_all(file: &dyn SegmentFile, mut bytes: &[u8], mut at: u64) -> io::Result<()> {
+    while !bytes.is_empty() {
+        match file.write_at(bytes, at) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(count) => {
+                bytes = bytes.get(count..).unwrap_or_default();
+                at += count as u64;
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Fills `bytes` as far as the file goes. What cannot be read is zeros, page by page: a bad sector costs its frames only.
+pub fn read_all(file: &dyn SegmentFile, bytes: &mut [u8], at: u64) -> usize {
+    const PAGE: usize = 4096;
+    let mut filled = 0;
+    while filled < bytes.len() {
+        match file.read_at(&mut bytes[filled..], at + filled as u64) {
+            Ok(0) => break,
+            Ok(count) => filled += count,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(_) => {
+                let page = (PAGE - (at as usize + filled) % PAGE).min(bytes.len() - filled);
+                match file.read_at(&mut bytes[filled..filled + page], at + filled as u64) {
+                    Ok(0) => break,
+                    Ok(count) => filled += count,
+                    Err(_) => {
+                        bytes[filled..filled + page].fill(0);
+                        filled += page;
+                    }
+                }
+            }
+        }
+    }
+    filled
+}
+
+/// A folder of the real file system.
+pub struct Folder {
+    path: std::path::PathBuf,
+    lock: parking_lot::Mutex<Option<fs::File>>,
+}
+
+const LOCK: &str = "lock";
+
+impl Folder {
+    pub fn new(path: &Path) -> Folder {
+        Folder { path: path.to_owned(), lock: parking_lot::Mutex::new(None) }
+    }
+}
+
+impl Files for Folder {
+    fn claim(&self) -> io::Result<()> {
+        fs::create_dir_all(&self.path)?;
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        let file = file.open(self.path.join(LOCK))?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(fs::TryLockError::WouldBlock) => {
+                let what = format!("{} is in use by another process", self.path.display());
+                return Err(io::Error::new(ErrorKind::ResourceBusy, what));
+            }
+            Err(fs::TryLockError::Error(error)) => return Err(error),
+        }
+        *self.lock.lock() = Some(file);
+        Ok(())
+    }
+
+    fn list(&self) -> io::Result<Vec<String>> {
+        let names = fs::read_dir(&self.path)?.map(|entry| Ok(entry?.file_name().into_string().ok()));
+        let names: io::Result<Vec<Option<String>>> = names.collect();
+        Ok(names?.into_iter().flatten().collect())
+    }
+
+    fn open(&self, name: &str) -> io::Result<Arc<dyn SegmentFile>> {
+        let file = OpenOptions::new().read(true).write(true).open(self.path.join(name))?;
+        Ok(Arc::new(file))
+    }
+
+    fn create(&self, name: &str) -> io::Result<Arc<dyn SegmentFile>> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(true).mode(0o600);
+        Ok(Arc::new(options.open(self.path.join(name))?))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        fs::rename(self.path.join(from), self.path.join(to))
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        fs::remove_file(self.path.join(name))
+    }
+
+    fn sync_folder(&self) -> io::Result<()> {
+        fs::File::open(&self.path)?.sync_all()
+    }
+
+    fn bytes_free(&self) -> io::Result<u64> {
+        let stat = rustix::fs::statvfs(&self.path)?;
+        Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
+    }
+}
+
+impl SegmentFile for fs::File {
+    fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<usize> {
+        FileExt::read_at(self, bytes, at)
+    }
+
+    fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<usize> {
+        FileExt::write_at(self, bytes, at)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_data()
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    fn allocate(&self, length: u64) -> io::Result<()> {
+        match rustix::fs::fallocate(self, rustix::fs::FallocateFlags::empty(), 0, length) {
+            // The file system cannot: blocks come as they are written.
+            Err(rustix::io::Errno::OPNOTSUPP | rustix::io::Errno::NOSYS) => self.set_len(length),
+            outcome => Ok(outcome?),
+        }
+    }
+
+    fn truncate(&self, length: u64) -> io::Result<()> {
+        self.set_len(length)
+    }
+}

@@ -1,0 +1,346 @@
+//! Opening a folder: which segments are there, what is in them, what is missing. Reads headers and footers; frames only of segments that
+//! were never closed.
+
+use crate::compact;
+use crate::files::{Files, SegmentFile, read_all, write_all};
+use crate::read::damage_frames;
+use crate::report::{Damaged, Report, Waiting};
+use crate::scan::{Scan, scan};
+use crate::shared::{Hole, Mark, QueueState, Segment, State};
+use crate::snapshot::{Snapshot, Table};
+use crate::writer;
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io;
+use std::sync::Arc;
+
+const KEY: &str = "key";
+const KEY_MAGIC: [u8; 8] = *b"PSTOREK\x01";
+
+pub struct Recovered {
+    pub key: u64,
+    pub state: State,
+    pub table: Table,
+    pub free: Vec<String>,
+    pub report: Report,
+}
+
+/// A file that is called a segment.
+struct Found {
+    first: u64,
+    name: String,
+    file: Arc<dyn SegmentFile>,
+    length: u64,
+    header: Option<Snapshot>,
+    footer: Option<Snapshot>,
+}
+
+type Appended = BTreeMap<u32, u64>;
+
+struct Recovery<'a> {
+    files: &'a dyn Files,
+    key: u64,
+    table: Table,
+    state: State,
+    report: Report,
+    /// Places where numbers are missing: where they go on, messages put in before and after.
+    holes: Vec<(u64, Appended, Appended)>,
+}
+
+pub fn recover(files: &dyn Files, free_segments: usize) -> io::Result<Recovered> {
+    files.claim()?;
+    let mut names = files.list()?;
+    names.sort();
+    for name in [writer::NEW, compact::NEW] {
+        if names.iter().any(|n| n == name) {
+            let _ = files.remove(name);
+        }
+    }
+    let mut free: Vec<String> = names.iter().filter(|name| name.ends_with(".free")).cloned().collect();
+    for name in free.drain(free_segments.min(free.len())..) {
+        let _ = files.remove(&name);
+    }
+    let mut opened = Vec::new();
+    let mut report = Report::default();
+    for name in names {
+        let Some(named) = name.strip_suffix(".log").and_then(|n| n.parse::<u64>().ok()) else { continue };
+        match files.open(&name).and_then(|file| Ok((file.length()?, file))) {
+            Ok((length, file)) => opened.push((named, name, file, length)),
+            Err(error) => {
+                report.damaged.push(Damaged { file: name, what: error.to_string(), frames_lost: 0 })
+            }
+        }
+    }
+    let key = key(files, &opened)?;
+    let mut recovery =
+        Recovery { files, key, table: Table::new(), state: State::default(), report, holes: Vec::new() };
+    let found = recovery.identify(opened);
+    recovery.report.segments = found.len();
+    recovery.go_over(found, &mut free);
+    recovery.finish();
+    let Recovery { table, state, report, .. } = recovery;
+    Ok(Recovered { key, state, table, free, report })
+}
+
+/// The log's key: from its file, else from any header; a new one for a new log.
+fn key(files: &dyn Files, opened: &[(u64, String, Arc<dyn SegmentFile>, u64)]) -> io::Result<u64> {
+    let mut bytes = [0; 20];
+    if let Ok(file) = files.open(KEY)
+        && read_all(&*file, &mut bytes, 0) == bytes.len()
+        && bytes[..8] == KEY_MAGIC
+        && crc32c::crc32c(&bytes[..16]).to_le_bytes() == bytes[16..]
+        && let Some(key) = bytes[8..].first_chunk()
+    {
+        return Ok(u64::from_le_bytes(*key));
+    }
+    let of_header = opened.iter().rev().find_map(|(_, _, file, length)| {
+        Snapshot::read_header(&**file, *length).or_else(|| Snapshot::read_footer(&**file, *length))
+    });
+    let key = of_header.map_or_else(|| RandomState::new().build_hasher().finish(), |header| header.key);
+    bytes[..8].copy_from_slice(&KEY_MAGIC);
+    bytes[8..16].copy_from_slice(&key.to_le_bytes());
+    let sum = crc32c::crc32c(&bytes[..16]);
+    bytes[16..].copy_from_slice(&sum.to_le_bytes());
+    let file = files.create(KEY)?;
+    write_all(&*file, &bytes, 0)?;
+    file.sync()?;
+    files.sync_folder()?;
+    Ok(key)
+}
+
+impl Recovery<'_> {
+    /// Which segment each file is: by its header, by its name where that does not tell.
+    fn identify(&mut self, opened: Vec<(u64, String, Arc<dyn SegmentFile>, u64)>) -> Vec<Found> {
+        let mut found: BTreeMap<u64, Found> = BTreeMap::new();
+        let mut strays = Vec::new();
+        for (named, name, file, length) in opened {
+            let ours = |snapshot: &Snapshot| snapshot.key == self.key;
+            let mut header = Snapshot::read_header(&*file, length).filter(ours);
+            let mut first = named;
+            if let Some(other) = header.as_ref().map(|h| h.first).filter(|first| *first != named) {
+                // Its header was never written over, or it has the name of another one.
+                match self.scan(&*file, 0, length, named, None, &mut Table::new()).first {
+                    Some(_) => header = None,
+                    None => first = other,
+                }
+            }
+            let footer = Snapshot::read_footer(&*file, length).filter(ours).filter(|f| f.first == first);
+            let one = Found { first, name, file, length, header, footer };
+            match found.entry(first) {
+                std::collections::btree_map::Entry::Vacant(place) => {
+                    place.insert(one);
+                }
+                std::collections::btree_map::Entry::Occupied(mut place) if first == named => {
+                    strays.push(place.insert(one));
+                }
+                _ => strays.push(one),
+            }
+        }
+        for stray in strays {
+            self.set_aside(&stray.name, "another file has the same frames");
+        }
+        found.into_values().collect()
+    }
+
+    fn scan(
+        &self,
+        file: &dyn SegmentFile,
+        start: u64,
+        length: u64,
+        first: u64,
+        bound: Option<u64>,
+        table: &mut Table,
+    ) -> Scan {
+        let most = first.saturating_add(length / crate::frame::HEAD as u64 + 1);
+        let seqs = first..bound.unwrap_or(u64::MAX).min(most);
+        scan(file, start.min(length)..length, self.key, seqs, table)
+    }
+
+    fn set_aside(&mut self, name: &str, what: &str) {
+        let _ = self.files.rename(name, &format!("{name}.damaged"));
+        let damaged = Damaged { file: name.to_owned(), what: what.to_owned(), frames_lost: 0 };
+        self.report.damaged.push(damaged);
+    }
+
+    /// From the oldest to the newest; the table follows.
+    fn go_over(&mut self, found: Vec<Found>, free: &mut Vec<String>) {
+        let bounds: Vec<u64> = found.iter().skip(1).map(|f| f.first).collect();
+        let mut next = None;
+        for (index, one) in found.into_iter().enumerate() {
+            let bound = bounds.get(index).copied();
+            if next.is_none_or(|next| one.first > next)
+                && let Some(header) = &one.header
+            {
+                let before = if next.is_none() { Appended::new() } else { appended(&self.table) };
+                self.holes.push((one.first, before, appended(&header.table)));
+            }
+            if let Some(header) = &one.header {
+                self.adopt(&header.table);
+            }
+            self.report.bytes += one.length;
+            next = Some(match &one.footer {
+                Some(footer) if bound.is_none_or(|bound| footer.next <= bound) => {
+                    let footer = footer.clone();
+                    self.closed(one, footer)
+                }
+                _ => self.unclosed(one, bound, free),
+            });
+        }
+        self.state.next_seq = next.unwrap_or(1);
+    }
+
+    /// The snapshot's queues; what is known to be done stays done.
+    fn adopt(&mut self, table: &Table) {
+        let old = std::mem::replace(&mut self.table, table.clone());
+        for (id, row) in &mut self.table {
+            if let Some(old) = old.get(id).filter(|old| old.name == row.name && old.cursor > row.cursor) {
+                row.cursor = old.cursor;
+                row.done = old.done;
+            }
+        }
+    }
+
+    fn closed(&mut self, one: Found, footer: Snapshot) -> u64 {
+        let headerless = one.header.is_none();
+        self.adopt(&footer.table);
+        let mark = |(id, row): (&u32, &crate::snapshot::Row)| {
+            (*id, Mark { appended: row.appended, here: row.here, end: row.end })
+        };
+        let marks = footer.table.iter().filter(|(_, row)| row.here.messages > 0).map(mark).collect();
+        if headerless {
+            let what = "its header is damaged".to_owned();
+            self.report.damaged.push(Damaged { file: one.name.clone(), what, frames_lost: 0 });
+        }
+        let segment = Segment {
+            file: one.file,
+            name: one.name,
+            next: footer.next,
+            data_start: footer.data_start,
+            data_end: footer.data_end,
+            length: one.length,
+            sealed: true,
+            busy: false,
+            sparse: footer.sparse,
+            marks,
+            damage: None,
+        };
+        self.state.segments.insert(one.first, segment);
+        footer.next
+    }
+
+    /// A segment without footer: the newest after a crash, or one that failed.
+    fn unclosed(&mut self, one: Found, bound: Option<u64>, free: &mut Vec<String>) -> u64 {
+        let start = one.header.as_ref().map_or(0, |h| h.data_start);
+        let before: BTreeMap<u32, Waiting> = self.table.iter().map(|(id, row)| (*id, row.appended)).collect();
+        let mut table = std::mem::take(&mut self.table);
+        let found = self.scan(&*one.file, start, one.length, one.first, bound, &mut table);
+        self.table = table;
+        if found.first.is_none() {
+            if one.header.is_none() {
+                self.set_aside(&one.name, "nothing in it can be read");
+            } else {
+                let name = format!("{:020}.free", one.first);
+                if self.files.rename(&one.name, &name).is_ok() {
+                    free.push(name);
+                }
+            }
+            return one.first;
+        }
+        let sparse = one.header.as_ref().is_some_and(|h| h.sparse);
+        let frames = if found.skipped > 0 { damage_frames(&found.damage, sparse) } else { 0 };
+        let hurt = frames > 0 || one.header.is_none();
+        if hurt {
+            let what = format!("{} bytes in it cannot be read", found.skipped);
+            self.report.damaged.push(Damaged { file: one.name.clone(), what, frames_lost: frames });
+            self.report.frames_lost += frames;
+        }
+        let marks = self.table.iter().filter_map(|(id, row)| {
+            let before = before.get(id).copied().unwrap_or_default();
+            let here = Waiting {
+                messages: row.appended.messages.saturating_sub(before.messages),
+                bytes: row.appended.bytes.saturating_sub(before.bytes),
+            };
+            (here.messages > 0).then_some((*id, Mark { appended: row.appended, here, end: row.end }))
+        });
+        let mut segment = Segment {
+            file: one.file,
+            name: one.name,
+            next: found.next,
+            data_start: start,
+            data_end: found.end,
+            length: one.length,
+            sealed: true,
+            busy: false,
+            sparse,
+            marks: marks.collect(),
+            damage: hurt.then(|| Arc::new(found.damage)),
+        };
+        if let Err(error) = self.close(one.first, &mut segment) {
+            oplog::warning("Cannot close a file of the store", &[("file", &segment.name), ("error", &error)]);
+        }
+        self.state.segments.insert(one.first, segment);
+        found.next
+    }
+
+    /// Gives the segment its footer, so that it is not read as a whole at the next start.
+    fn close(&self, first: u64, segment: &mut Segment) -> io::Result<()> {
+        let mut table = self.table.clone();
+        for (id, row) in &mut table {
+            row.here = segment.marks.get(id).map(|mark| mark.here).unwrap_or_default();
+        }
+        let footer = Snapshot {
+            key: self.key,
+            first,
+            next: segment.next,
+            data_start: segment.data_start,
+            data_end: segment.data_end,
+            sparse: segment.sparse,
+            table,
+        };
+        let footer = footer.footer();
+        // What is damaged is kept as it is.
+        let at = if segment.damage.is_some() { segment.length } else { segment.data_end };
+        if segment.damage.is_none() {
+            segment.file.truncate(at)?;
+        }
+        write_all(&*segment.file, &footer, at)?;
+        segment.length = at + footer.len() as u64;
+        segment.file.sync()
+    }
+
+    fn finish(&mut self) {
+        let Recovery { table, state, report, holes, .. } = self;
+        for row in table.values_mut() {
+            state.next_seq = state.next_seq.max(row.cursor).max(row.end);
+            if row.cursor >= row.end {
+                row.done = row.appended;
+            }
+            row.done.messages = row.done.messages.min(row.appended.messages);
+            row.done.bytes = row.done.bytes.min(row.appended.bytes);
+        }
+        for (end, before, after) in holes.drain(..) {
+            // What was done by then may have been removed in order.
+            let lost = |(id, row): (&u32, &crate::snapshot::Row)| {
+                let known = before.get(id).copied().unwrap_or(0).max(row.done.messages);
+                let lost = after.get(id).copied().unwrap_or(0).saturating_sub(known);
+                (lost > 0).then_some((*id, lost))
+            };
+            let lost: BTreeMap<u32, u64> = table.iter().filter_map(lost).collect();
+            let frames: u64 = lost.values().sum();
+            if frames > 0 {
+                let file = format!("{} and before", writer::segment_name(end));
+                report.frames_lost += frames;
+                let what = "frames in front of it are missing".to_owned();
+                report.damaged.push(Damaged { file, what, frames_lost: frames });
+                state.holes.push(Hole { end, lost });
+            }
+        }
+        state.written = state.next_seq;
+        state.synced = state.next_seq;
+        state.queues = table.iter().map(|(id, row)| (*id, QueueState::new(row.clone()))).collect();
+    }
+}
+
+fn appended(table: &Table) -> Appended {
+    table.iter().map(|(id, row)| (*id, row.appended.messages)).collect()
+}

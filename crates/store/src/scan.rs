@@ -1,0 +1,75 @@
+//! Reads a segment as a whole: what is in it, what is missing.
+
+use crate::control;
+use crate::files::SegmentFile;
+use crate::frame;
+use crate::report::Waiting;
+use crate::shared::Damage;
+use crate::snapshot::Table;
+use crate::walk::Walk;
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+#[derive(Debug, Default)]
+pub struct Scan {
+    /// Messages that were read, by queue.
+    pub intact: BTreeMap<u32, Waiting>,
+    pub damage: Damage,
+    /// Bytes passed over between intact frames.
+    pub skipped: u64,
+    /// The number of the first frame, and the one after the last.
+    pub first: Option<u64>,
+    pub next: u64,
+    /// Behind the last frame.
+    pub end: u64,
+}
+
+/// Walks `range` of the file. `table` is brought from its state at the segment's beginning to that at its end: by what is counted, and by
+/// what the frames of the store itself say, so that what is missing before one of those is known by queue.
+pub fn scan(
+    file: &dyn SegmentFile,
+    range: Range<u64>,
+    key: u64,
+    seqs: Range<u64>,
+    table: &mut Table,
+) -> Scan {
+    let mut scan = Scan { next: seqs.start, end: range.start, ..Scan::default() };
+    let mut walk = Walk::new(file, range, key, seqs, Vec::new());
+    while let Some(found) = walk.next() {
+        scan.first.get_or_insert(found.seq);
+        if found.skipped > 0 {
+            scan.skipped += found.skipped;
+            if found.seq > scan.next {
+                scan.damage.note(scan.next, found.seq - scan.next);
+            }
+        }
+        if found.queues == frame::CONTROL {
+            let lost = &mut scan.damage.lost;
+            control::apply(found.payload, table, |id, known, said| {
+                let missing = said.messages.saturating_sub(known.messages);
+                if missing > 0 {
+                    *lost.entry(id).or_default() += missing;
+                }
+            });
+        }
+        for id in frame::ids(found.queues) {
+            let count = Waiting { messages: 1, bytes: found.payload.len() as u64 };
+            add(scan.intact.entry(id).or_default(), count);
+            // Its definition may be what is missing: the messages are kept under a name of their own.
+            let row = table.entry(id).or_default();
+            if row.name.is_empty() {
+                row.name = format!("unknown-{id}").into_bytes();
+            }
+            add(&mut row.appended, count);
+            row.end = row.end.max(found.seq + 1);
+        }
+        scan.next = found.seq + 1;
+        scan.end = found.end;
+    }
+    scan
+}
+
+fn add(total: &mut Waiting, count: Waiting) {
+    total.messages += count.messages;
+    total.bytes += count.bytes;
+}

@@ -1,0 +1,307 @@
+//! What appending, reading and committing share, behind one lock that is taken once a chunk.
+
+use crate::files::{Files, SegmentFile};
+use crate::frame;
+use crate::group::{ENTRY_BYTES_MAX, Group};
+use crate::queue::Full;
+use crate::report::{QueueInfo, Stats, Waiting};
+use crate::snapshot::{Row, Table};
+use parking_lot::{Condvar, Mutex, MutexGuard};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Bytes that may wait to be written; beyond, the disk is too slow and appending is refused.
+pub const PENDING_BYTES_MAX: usize = 32 << 20;
+/// Gaps of one segment that are told apart.
+pub const GAPS_MAX: usize = 10_000;
+
+pub type OnRoom = Arc<dyn Fn() + Send + Sync>;
+
+pub struct Shared {
+    pub files: Box<dyn Files>,
+    pub key: u64,
+    pub segment_bytes: u64,
+    pub free_segments: usize,
+    /// Of the folder, for messages.
+    pub path: String,
+    state: Mutex<State>,
+    /// There is something to commit.
+    pub work: Condvar,
+    /// Something was committed, or refused by the disk.
+    pub progress: Condvar,
+}
+
+#[derive(Default)]
+pub struct State {
+    pub next_seq: u64,
+    /// Everything before it can be read.
+    pub written: u64,
+    pub pending: Group,
+    /// An empty one whose memory is used again.
+    pub spare: Option<Group>,
+    pub queues: BTreeMap<u32, QueueState>,
+    /// What ids were used for: totals go on when an id is used again.
+    pub retired: BTreeMap<u32, Waiting>,
+    /// By the number of their first frame.
+    pub segments: BTreeMap<u64, Segment>,
+    pub holes: Vec<Hole>,
+    /// A cursor or a total is not in the log yet.
+    pub moved: bool,
+    /// The disk takes nothing now.
+    pub trouble: bool,
+    /// A thread rewrites old segments.
+    pub compacting: bool,
+    pub closed: bool,
+    /// Everything before it is on the disk.
+    pub synced: u64,
+    /// Somebody waits for everything to be written and synced.
+    pub flush: bool,
+    pub stats: Stats,
+}
+
+pub struct QueueState {
+    pub row: Row,
+    pub capacity: u64,
+    pub on_room: Option<OnRoom>,
+    /// What did not fit.
+    pub refused: Option<u64>,
+    pub moved: bool,
+}
+
+/// A file of the log.
+pub struct Segment {
+    pub file: Arc<dyn SegmentFile>,
+    pub name: String,
+    /// Behind its last number; of the newest, behind the last that is written.
+    pub next: u64,
+    pub data_start: u64,
+    pub data_end: u64,
+    pub length: u64,
+    /// Nothing is added any more, and everything is on the disk.
+    pub sealed: bool,
+    /// Being rewritten: not to be released.
+    pub busy: bool,
+    pub sparse: bool,
+    /// Queues with messages in it.
+    pub marks: BTreeMap<u32, Mark>,
+    pub damage: Option<Arc<Damage>>,
+}
+
+/// A queue's part of a segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// Put in before the end of the segment.
+    pub appended: Waiting,
+    pub here: Waiting,
+    /// The number after the last one.
+    pub end: u64,
+}
+
+/// What is missing of a segment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Damage {
+    /// First number and count of numbers that are missing between intact frames.
+    pub gaps: Vec<(u64, u64)>,
+    /// Messages of each queue in these gaps.
+    pub lost: BTreeMap<u32, u64>,
+}
+
+/// Numbers between two segments that are in no file.
+pub struct Hole {
+    pub end: u64,
+    pub lost: BTreeMap<u32, u64>,
+}
+
+impl Damage {
+    pub fn note(&mut self, first: u64, count: u64) {
+        let full = self.gaps.len() >= GAPS_MAX;
+        match self.gaps.last_mut() {
+            Some(last) if full => last.1 += count,
+            _ => self.gaps.push((first, count)),
+        }
+    }
+
+    /// Messages of the queue that are missing in the gaps that begin between `from` and `to`. Which gap they were in is not known where
+    /// there are several: the first ones are taken to be full.
+    pub fn lost(&self, id: u32, from: u64, to: u64) -> u64 {
+        let mut left = self.lost.get(&id).copied().unwrap_or(0);
+        let mut lost = 0;
+        for (first, count) in &self.gaps {
+            let taken = left.min(*count);
+            left -= taken;
+            if (from..to).contains(first) {
+                lost += taken;
+            }
+        }
+        lost
+    }
+}
+
+impl QueueState {
+    pub fn new(row: Row) -> QueueState {
+        QueueState { row, capacity: 0, on_room: None, refused: None, moved: false }
+    }
+
+    pub fn waiting(&self) -> Waiting {
+        self.row.waiting()
+    }
+
+    /// Whom to tell that there is room, if somebody was refused who would not be now.
+    pub fn room(&mut self) -> Option<OnRoom> {
+        let refused = self.refused?;
+        if self.fits(refused) {
+            self.refused = None;
+            return self.on_room.clone();
+        }
+        None
+    }
+
+    /// Even a chunk larger than the capacity fits when nothing waits: otherwise it would wait for ever.
+    pub fn fits(&self, bytes: u64) -> bool {
+        let waiting = self.waiting();
+        waiting.bytes.saturating_add(bytes) <= self.capacity || waiting.bytes == 0
+    }
+
+    pub fn done(&mut self, next: u64, messages: u64, bytes: u64) {
+        let row = &mut self.row;
+        row.cursor = row.cursor.max(next.min(row.end));
+        row.done.messages = row.appended.messages.min(row.done.messages.saturating_add(messages));
+        row.done.bytes = row.appended.bytes.min(row.done.bytes.saturating_add(bytes));
+        if row.cursor >= row.end {
+            row.done = row.appended;
+        }
+        self.moved = true;
+    }
+}
+
+impl Row {
+    pub fn waiting(&self) -> Waiting {
+        Waiting {
+            messages: self.appended.messages.saturating_sub(self.done.messages),
+            bytes: self.appended.bytes.saturating_sub(self.done.bytes),
+        }
+    }
+}
+
+impl Segment {
+    /// Whether a queue still needs it, `first` being its first number.
+    pub fn needed(&self, first: u64, queues: &BTreeMap<u32, QueueState>) -> bool {
+        self.marks
+            .iter()
+            .any(|(id, mark)| mark.end > first && queues.get(id).is_some_and(|q| q.row.cursor < mark.end))
+    }
+}
+
+impl State {
+    /// Numbers a control frame and adds it.
+    pub fn note(&mut self, key: u64, payload: &[u8]) {
+        self.pending.push_control(key, self.next_seq, payload);
+        self.next_seq += 1;
+    }
+
+    /// Why a chunk of so many bytes cannot be taken for a queue now.
+    pub fn refusal(&mut self, id: u32, bytes: u64) -> Option<Full> {
+        let busy = self.pending.buffer.len() >= PENDING_BYTES_MAX;
+        let Some(queue) = self.queues.get_mut(&id).filter(|_| !self.closed) else {
+            return Some(Full::Closed);
+        };
+        let why = match () {
+            () if self.trouble => Full::Disk,
+            () if busy => Full::Busy,
+            () if !queue.fits(bytes) => Full::Capacity,
+            () => return None,
+        };
+        queue.refused = Some(bytes);
+        Some(why)
+    }
+
+    /// Everybody who was refused and would be taken now.
+    pub fn room(&mut self) -> Vec<OnRoom> {
+        if self.trouble || self.pending.buffer.len() >= PENDING_BYTES_MAX / 2 {
+            return Vec::new();
+        }
+        self.queues.values_mut().filter_map(QueueState::room).collect()
+    }
+
+    /// The queues as of now.
+    pub fn table(&self) -> Table {
+        self.queues.iter().map(|(id, queue)| (*id, queue.row.clone())).collect()
+    }
+
+    pub fn infos(&self) -> Vec<QueueInfo> {
+        let info = |(id, queue): (&u32, &QueueState)| QueueInfo {
+            id: *id,
+            name: queue.row.name.clone(),
+            waiting: queue.waiting(),
+            capacity: queue.capacity,
+            opened: queue.on_room.is_some(),
+            first_waiting: queue.row.cursor,
+            end: queue.row.end,
+            appended: queue.row.appended,
+            done: queue.row.done,
+        };
+        self.queues.iter().map(info).collect()
+    }
+}
+
+impl Shared {
+    pub fn new(files: Box<dyn Files>, key: u64, path: String, limits: (u64, usize), state: State) -> Shared {
+        Shared {
+            files,
+            key,
+            segment_bytes: limits.0,
+            free_segments: limits.1,
+            path,
+            state: Mutex::new(state),
+            work: Condvar::new(),
+            progress: Condvar::new(),
+        }
+    }
+
+    pub fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock()
+    }
+
+    /// Appends one chunk, cut into entries; the caller has checked that it is taken.
+    pub fn append(&self, state: &mut State, id: u32, bytes: &[u8], ends: &[u32]) -> std::ops::Range<u64> {
+        let queues = frame::queues_of(id);
+        let State { pending, queues: all, next_seq, stats, .. } = state;
+        let Some(queue) = all.get_mut(&id) else { return 0..0 };
+        let row = &mut queue.row;
+        let mut first = None;
+        let (mut start, mut rest) = (0, ends);
+        while !rest.is_empty() {
+            let fits =
+                rest.partition_point(|end| (*end as usize).saturating_sub(start) <= ENTRY_BYTES_MAX).max(1);
+            let (part, after) = rest.split_at(fits);
+            let shared = match id < frame::SHARED_IDS {
+                true => pending.share(row.end, queues, bytes, part, start),
+                false => None,
+            };
+            let entry_first = match shared {
+                Some(entry) => {
+                    stats.messages_shared += entry.messages;
+                    entry.first
+                }
+                None => {
+                    pending.push(self.key, *next_seq, queues, bytes, part, start);
+                    *next_seq += part.len() as u64;
+                    *next_seq - part.len() as u64
+                }
+            };
+            if row.cursor >= row.end {
+                // Nothing waited: what others wrote in between need not be looked at.
+                row.cursor = entry_first;
+            }
+            row.end = entry_first + part.len() as u64;
+            first.get_or_insert(entry_first);
+            let end = part.last().map_or(start, |end| *end as usize);
+            row.appended.messages += part.len() as u64;
+            row.appended.bytes += end.saturating_sub(start) as u64;
+            stats.messages_appended += part.len() as u64;
+            (start, rest) = (end, after);
+        }
+        queue.moved = true;
+        first.unwrap_or(row.end)..row.end
+    }
+}

@@ -1,0 +1,140 @@
+//! Goes over the frames of a file in order, and over what is no frame to the next one that is intact.
+
+use crate::files::{SegmentFile, read_all};
+use crate::frame::{self, Parsed};
+use std::ops::Range;
+
+/// Bytes read at once.
+pub const BLOCK_MAX: usize = 1 << 20;
+
+pub struct Walk<'f> {
+    file: &'f dyn SegmentFile,
+    key: u64,
+    /// Numbers that may still come: they only grow.
+    seqs: Range<u64>,
+    /// Where the file, or what of it may be read, ends.
+    end: u64,
+    /// Bytes read at once.
+    block: usize,
+    /// What was read and not yet passed is `buffer[at..filled]`, the first of it at `place` in the file.
+    buffer: Vec<u8>,
+    at: usize,
+    filled: usize,
+    place: u64,
+    /// Bytes passed over since the last intact frame.
+    skipped: u64,
+}
+
+/// An intact frame.
+pub struct Found<'a> {
+    pub seq: u64,
+    pub queues: u64,
+    pub payload: &'a [u8],
+    /// All bytes of it.
+    pub frame: &'a [u8],
+    /// Bytes in front of it that were no frame.
+    pub skipped: u64,
+    /// Where the next one should begin.
+    pub end: u64,
+}
+
+impl<'f> Walk<'f> {
+    /// Walks `range` of the file; frames with other numbers than `seqs` do not count as frames. `buffer` is working space.
+    pub fn new(
+        file: &'f dyn SegmentFile,
+        range: Range<u64>,
+        key: u64,
+        seqs: Range<u64>,
+        buffer: Vec<u8>,
+    ) -> Self {
+        let Range { start: place, end } = range;
+        Walk { file, key, seqs, end, block: BLOCK_MAX, buffer, at: 0, filled: 0, place, skipped: 0 }
+    }
+
+    /// Reads less at once, when less is wanted.
+    pub fn block(mut self, bytes: usize) -> Self {
+        self.block = bytes.clamp(4096, BLOCK_MAX);
+        self
+    }
+
+    pub fn into_buffer(self) -> Vec<u8> {
+        self.buffer
+    }
+
+    /// Bytes passed over since the last frame: at the end of a walk, those behind the last one.
+    pub fn skipped(&self) -> u64 {
+        self.skipped
+    }
+
+    pub fn next(&mut self) -> Option<Found<'_>> {
+        let (length, seq, queues) = loop {
+            let room = self.end.saturating_sub(self.place);
+            match frame::parse(&self.buffer[self.at..self.filled], self.key, &self.seqs, room) {
+                Parsed::Frame { length, seq, queues } => break (length, seq, queues),
+                Parsed::More(needed) if self.fill(needed) => {}
+                _ => {
+                    if !self.skip() {
+                        return None;
+                    }
+                }
+            }
+        };
+        let start = self.at;
+        self.at += length;
+        self.place += length as u64;
+        self.seqs.start = seq + 1;
+        let skipped = std::mem::take(&mut self.skipped);
+        let frame = &self.buffer[start..start + length];
+        Some(Found { seq, queues, payload: frame::payload(frame), frame, skipped, end: self.place })
+    }
+
+    /// Goes on to the next place where a frame may begin. `false` at the end.
+    fn skip(&mut self) -> bool {
+        let mut from = self.at + 1;
+        loop {
+            let (to, found) = match frame::candidate(&self.buffer[..self.filled], from, self.key, &self.seqs)
+            {
+                Ok(to) => (to, true),
+                Err(to) => (to, false),
+            };
+            let passed = to.saturating_sub(self.at) as u64;
+            let left = self.end.saturating_sub(self.place);
+            if left <= frame::HEAD as u64 || passed >= left {
+                self.skipped += left;
+                self.place = self.end;
+                self.at = self.filled;
+                return false;
+            }
+            self.at += passed as usize;
+            self.place += passed;
+            self.skipped += passed;
+            if found {
+                return true;
+            }
+            if !self.fill(self.block.max(frame::HEAD)) && self.filled - self.at < frame::HEAD {
+                let left = self.end.saturating_sub(self.place);
+                self.skipped += left;
+                self.place = self.end;
+                self.at = self.filled;
+                return false;
+            }
+            from = self.at;
+        }
+    }
+
+    /// Reads on until `needed` bytes lie ready. `false` if the file has not so many.
+    fn fill(&mut self, needed: usize) -> bool {
+        let ready = self.filled - self.at;
+        let left = self.end.saturating_sub(self.place).saturating_sub(ready as u64);
+        let wanted = needed.saturating_sub(ready).max(self.block.saturating_sub(ready));
+        let wanted = (wanted as u64).min(left) as usize;
+        self.buffer.copy_within(self.at..self.filled, 0);
+        (self.at, self.filled) = (0, ready);
+        if self.buffer.len() < ready + wanted {
+            self.buffer.resize(ready + wanted, 0);
+        }
+        let from = self.place + ready as u64;
+        self.filled += read_all(self.file, &mut self.buffer[ready..ready + wanted], from);
+        self.filled > ready && self.filled >= needed
+    }
+}

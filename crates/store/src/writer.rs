@@ -1,0 +1,366 @@
+//! Writes frames into segments: when one is full it is closed and the next one begun; when a disk fails, what was not safe yet is written
+//! again elsewhere. Only the committing thread has it.
+
+use crate::files::{SegmentFile, write_all};
+use crate::frame;
+use crate::group::{Entry, Group};
+use crate::report::Waiting;
+use crate::shared::{Mark, Segment, Shared};
+use crate::snapshot::{Snapshot, Table};
+use crate::walk::Walk;
+use std::collections::BTreeMap;
+use std::io::{self, ErrorKind};
+use std::sync::Arc;
+
+/// A segment that is closed with more room than this behind its frames is cut.
+const SLACK_MAX: u64 = 2 << 20;
+pub const NEW: &str = "new.tmp";
+
+/// Messages put in before a place, and the number after the last, by queue.
+type Totals = BTreeMap<u32, (Waiting, u64)>;
+
+pub enum Trouble {
+    /// No space: nothing is wrong with what was written.
+    Full(io::Error),
+    /// What was written and not synced can be trusted no more.
+    Io(io::Error),
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Trouble {
+        match error.kind() {
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded => Trouble::Full(error),
+            _ => Trouble::Io(error),
+        }
+    }
+}
+
+pub struct Writer {
+    shared: Arc<Shared>,
+    active: Option<Active>,
+    /// Everything before it is written; what there is at that place.
+    pub written_seq: u64,
+    written: Totals,
+    /// The same for the disk.
+    pub synced_seq: u64,
+    synced: Totals,
+    /// What has to be written again.
+    salvage: Option<Salvage>,
+    /// Files that may be written over.
+    pub free: Vec<String>,
+    /// A file failed: blocks that were used before are not trusted for now.
+    fresh_only: bool,
+    pub bytes_written: u64,
+    pub syncs: u64,
+}
+
+struct Active {
+    first: u64,
+    file: Arc<dyn SegmentFile>,
+    name: String,
+    data_start: u64,
+    /// `data_start <= synced_at <= at`.
+    at: u64,
+    synced_at: u64,
+    length: u64,
+    /// At its beginning.
+    start: Totals,
+    /// Its name is not on the disk yet.
+    folder_dirty: bool,
+}
+
+/// Frames of a failed file that earlier groups wrote and nobody synced.
+struct Salvage {
+    file: Arc<dyn SegmentFile>,
+    from: u64,
+    to: u64,
+}
+
+impl Writer {
+    /// Goes on behind `seq`, in a new segment.
+    pub fn new(shared: Arc<Shared>, seq: u64, table: &Table, free: Vec<String>) -> Writer {
+        let totals: Totals = table.iter().map(|(id, row)| (*id, (row.appended, row.end))).collect();
+        Writer {
+            shared,
+            active: None,
+            written_seq: seq,
+            written: totals.clone(),
+            synced_seq: seq,
+            synced: totals,
+            salvage: None,
+            free,
+            fresh_only: false,
+            bytes_written: 0,
+            syncs: 0,
+        }
+    }
+
+    /// Writes what of the group is not written yet.
+    pub fn write(&mut self, group: &Group, sync: bool) -> Result<(), Trouble> {
+        let salvaging = self.write_salvage(group.entries.first().map_or(u64::MAX, |e| e.first))?;
+        let entries = &group.entries;
+        let mut index = entries.partition_point(|e| e.next() <= self.written_seq);
+        while let Some(entry) = entries.get(index) {
+            let room = self.room_for(entry.length as u64, entry.first)?;
+            let (start, mut length) = (index, 0);
+            while let Some(next) = entries.get(index).filter(|e| index == start || length + e.length <= room)
+            {
+                length += next.length;
+                index += 1;
+            }
+            let bytes = group.buffer.get(entry.at..entry.at + length).unwrap_or_default();
+            self.append(bytes)?;
+            entries[start..index].iter().for_each(|e| self.count(e));
+        }
+        if sync || salvaging {
+            self.sync()?;
+        }
+        Ok(())
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> Result<(), Trouble> {
+        let Some(active) = &mut self.active else { return Err(Trouble::Io(ErrorKind::NotFound.into())) };
+        write_all(&*active.file, bytes, active.at)?;
+        active.at += bytes.len() as u64;
+        active.length = active.length.max(active.at);
+        self.bytes_written += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn count(&mut self, entry: &Entry) {
+        for id in frame::ids(entry.queues) {
+            let (appended, end) = self.written.entry(id).or_default();
+            appended.messages += entry.messages;
+            appended.bytes += entry.payload;
+            *end = entry.next();
+        }
+        self.written_seq = entry.next();
+    }
+
+    /// Sees to it that the active segment takes `length` bytes, beginning with number `first`; returns what it takes.
+    fn room_for(&mut self, length: u64, first: u64) -> Result<usize, Trouble> {
+        let footer = 4096 + 1200 * self.written.len() as u64;
+        let limit = self.shared.segment_bytes.saturating_sub(footer);
+        if let Some(active) = &self.active
+            && (active.at + length <= limit || active.at == active.data_start)
+        {
+            return Ok(limit.saturating_sub(active.at) as usize);
+        }
+        self.seal(false)?;
+        self.begin(first)?;
+        let at = self.active.as_ref().map_or(0, |active| active.at);
+        Ok(limit.saturating_sub(at) as usize)
+    }
+
+    /// Writes the footer and syncs; `cut` gives back what is behind the frames.
+    pub fn seal(&mut self, cut: bool) -> Result<(), Trouble> {
+        let Some(active) = &self.active else { return Ok(()) };
+        let mut table = self.table();
+        let marks = marks(&active.start, &self.written);
+        for (id, row) in &mut table {
+            row.here = marks.get(id).map(|mark| mark.here).unwrap_or_default();
+        }
+        let snapshot = Snapshot {
+            key: self.shared.key,
+            first: active.first,
+            next: self.written_seq,
+            data_start: active.data_start,
+            data_end: active.at,
+            sparse: false,
+            table,
+        };
+        let footer = snapshot.footer();
+        let behind = active.at + footer.len() as u64;
+        let cut = cut || behind > active.length || active.length - behind > SLACK_MAX;
+        let length = if cut { behind } else { active.length };
+        if cut {
+            active.file.truncate(length).map_err(Trouble::Io)?;
+        }
+        write_all(&*active.file, &footer, length - footer.len() as u64)?;
+        self.bytes_written += footer.len() as u64;
+        self.sync()?;
+        let Some(active) = self.active.take() else { return Ok(()) };
+        if let Some(segment) = self.shared.lock().segments.get_mut(&active.first) {
+            segment.next = self.written_seq;
+            segment.data_end = active.at;
+            segment.length = length;
+            segment.marks = marks;
+            segment.sealed = true;
+        }
+        Ok(())
+    }
+
+    /// The queues as they are in the log at the place that is written; cursors as of now.
+    fn table(&self) -> Table {
+        let mut table = self.shared.lock().table();
+        for (id, row) in &mut table {
+            (row.appended, row.end) = self.written.get(id).copied().unwrap_or_default();
+        }
+        table
+    }
+
+    /// Makes the next segment.
+    fn begin(&mut self, first: u64) -> Result<(), Trouble> {
+        let files = &self.shared.files;
+        let bytes = self.shared.segment_bytes;
+        let reused = if self.fresh_only { None } else { self.free.pop() };
+        let made = match &reused {
+            Some(name) => files.open(name).and_then(|file| {
+                // One that was begun with a larger message keeps its length no longer than this.
+                if file.length()? > bytes {
+                    file.truncate(bytes)?;
+                }
+                Ok(file)
+            }),
+            None if files.bytes_free().is_ok_and(|free| free < bytes) => Err(ErrorKind::StorageFull.into()),
+            None => files.create(NEW),
+        };
+        let file = made?;
+        let from = reused.as_deref().unwrap_or(NEW);
+        let name = segment_name(first);
+        let mut header = Snapshot {
+            key: self.shared.key,
+            first,
+            next: first,
+            data_start: 0,
+            data_end: 0,
+            sparse: false,
+            table: self.table(),
+        };
+        let outcome = file
+            .allocate(bytes)
+            .and_then(|()| header.write_header(&*file))
+            .and_then(|()| files.rename(from, &name));
+        if let Err(error) = outcome {
+            // Whatever it was, this file is not tried again.
+            let _ = files.remove(from);
+            return Err(error.into());
+        }
+        self.bytes_written += header.data_start;
+        let segment = Segment {
+            file: file.clone(),
+            name: name.clone(),
+            next: first,
+            data_start: header.data_start,
+            data_end: header.data_start,
+            length: bytes,
+            sealed: false,
+            busy: false,
+            sparse: false,
+            marks: BTreeMap::new(),
+            damage: None,
+        };
+        self.shared.lock().segments.insert(first, segment);
+        self.active = Some(Active {
+            first,
+            file,
+            name,
+            data_start: header.data_start,
+            at: header.data_start,
+            synced_at: header.data_start,
+            length: bytes,
+            start: self.written.clone(),
+            folder_dirty: true,
+        });
+        Ok(())
+    }
+
+    pub fn sync(&mut self) -> Result<(), Trouble> {
+        if let Some(active) = &mut self.active {
+            self.syncs += 1;
+            // Even a full disk says here that data are lost.
+            active.file.sync().map_err(Trouble::Io)?;
+            if active.folder_dirty {
+                self.shared.files.sync_folder().map_err(Trouble::Io)?;
+                active.folder_dirty = false;
+            }
+            active.synced_at = active.at;
+        }
+        self.synced_seq = self.written_seq;
+        self.synced.clone_from(&self.written);
+        self.salvage = None;
+        self.fresh_only = false;
+        Ok(())
+    }
+
+    /// Shows readers what was written.
+    pub fn publish(&self) {
+        let mut state = self.shared.lock();
+        state.written = self.written_seq;
+        state.synced = self.synced_seq;
+        if let Some(active) = &self.active
+            && let Some(segment) = state.segments.get_mut(&active.first)
+        {
+            segment.next = self.written_seq;
+            segment.data_end = active.at;
+            segment.length = active.length;
+        }
+    }
+
+    /// The active segment can be trusted no more beyond what was synced: it ends there, and the rest has to be written again.
+    pub fn fail(&mut self) {
+        self.fresh_only = true;
+        let Some(active) = self.active.take() else { return };
+        let mut state = self.shared.lock();
+        state.written = self.synced_seq;
+        if self.synced_seq == active.first {
+            state.segments.remove(&active.first);
+        } else if let Some(segment) = state.segments.get_mut(&active.first) {
+            segment.next = self.synced_seq;
+            segment.data_end = active.synced_at;
+            segment.marks = marks(&active.start, &self.synced);
+            segment.sealed = true;
+        }
+        drop(state);
+        self.written_seq = self.synced_seq;
+        self.written.clone_from(&self.synced);
+        if self.salvage.is_none() && active.at > active.synced_at {
+            let Active { file, synced_at: from, at: to, .. } = active;
+            self.salvage = Some(Salvage { file, from, to });
+        } else if self.synced_seq == active.first {
+            // Nothing in it is needed: it held what is written again now.
+            let _ = self.shared.files.remove(&active.name);
+        }
+    }
+
+    /// Writes again what earlier groups had written, numbers before `until`. Whether there was something.
+    fn write_salvage(&mut self, until: u64) -> Result<bool, Trouble> {
+        let Some(Salvage { file, from, to }) = &self.salvage else { return Ok(false) };
+        if self.written_seq >= until {
+            return Ok(true);
+        }
+        let (file, range) = (file.clone(), *from..*to);
+        let mut walk = Walk::new(&*file, range, self.shared.key, self.written_seq..until, Vec::new());
+        while let Some(found) = walk.next() {
+            let entry = Entry {
+                at: 0,
+                length: found.frame.len(),
+                first: found.seq,
+                messages: 1,
+                payload: found.payload.len() as u64,
+                queues: found.queues,
+            };
+            self.room_for(entry.length as u64, entry.first)?;
+            self.append(found.frame)?;
+            self.count(&entry);
+        }
+        Ok(true)
+    }
+}
+
+pub fn segment_name(first: u64) -> String {
+    format!("{first:020}.log")
+}
+
+/// Each queue's part of what lies between two places.
+fn marks(start: &Totals, end: &Totals) -> BTreeMap<u32, Mark> {
+    let mark = |(id, (appended, end)): (&u32, &(Waiting, u64))| {
+        let (before, _) = start.get(id).copied().unwrap_or_default();
+        let here = Waiting {
+            messages: appended.messages.saturating_sub(before.messages),
+            bytes: appended.bytes.saturating_sub(before.bytes),
+        };
+        (*id, Mark { appended: *appended, here, end: *end })
+    };
+    end.iter().map(mark).filter(|(_, mark)| mark.here.messages > 0).collect()
+}
