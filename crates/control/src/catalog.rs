@@ -3,12 +3,14 @@
 //! Levels and names of the older form are those syslog-ng 3.38 shows at each `stats(level())`.
 
 mod certificates;
+mod disk_buffer;
 mod metrics;
 
 use crate::counters::{Counter, PromName, State};
 use crate::ledger::{Ledger, Row};
 
 pub use certificates::certificates;
+pub use disk_buffer::{DiskLog, DiskQueue, disk_log, disk_queue};
 pub use metrics::{METRICS, Metric};
 
 type Labels = Vec<(&'static str, String)>;

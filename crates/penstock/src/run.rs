@@ -30,7 +30,7 @@ use background::Starter;
 use pid_file::PidFile;
 
 /// How long the end waits for destinations that still take messages.
-const DRAIN_MAX: Duration = Duration::from_secs(30);
+pub const DRAIN_MAX: Duration = Duration::from_secs(30);
 
 /// Why the program does not start; what is wrong has been said.
 pub struct Failed(u8);
@@ -90,19 +90,22 @@ fn start_and_serve(options: RunOptions) -> Result<(), Failed> {
         ProcessMode::Background => background::detach(false)?,
         ProcessMode::SafeBackground => background::detach(true)?,
     };
-    let opened = start(&options).and_then(|started| {
-        let served = Arc::new(Served::new(Arc::clone(&started.program)));
-        match Server::start(ServerOptions::new(&options.control), served) {
-            Ok(server) => Ok((started, server)),
-            Err(error) => {
-                if let Some(engine) = started.program.end() {
-                    engine.stop(Duration::ZERO);
-                }
-                Err(failed(EXIT_INIT, &error.to_string()))
+    let opened = start(&options).and_then(|started| match answer(&options, &started) {
+        Ok(server) => Ok((started, server)),
+        Err(error) => {
+            if let Some(taker) = &started.taker {
+                taker.failed(&error);
             }
+            if let Some(engine) = started.program.end() {
+                engine.stop(Duration::ZERO);
+            }
+            Err(failed(EXIT_INIT, &error))
         }
     });
-    let (started, server) = opened.inspect_err(|failed| starter.failed(failed.0))?;
+    let (mut started, server) = opened.inspect_err(|failed| starter.failed(failed.0))?;
+    if let Some(taker) = started.taker.take() {
+        taker.listen(&started.program);
+    }
     let pid_file = options.pid_file.as_deref().and_then(PidFile::write);
     starter.succeeded(options.stderr);
     notify::ready();
@@ -113,8 +116,25 @@ fn start_and_serve(options: RunOptions) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Opens the control socket; in a take-over, what runs so far ends.
+fn answer(options: &RunOptions, started: &Started) -> Result<Server, String> {
+    let served = Arc::new(Served::new(Arc::clone(&started.program)));
+    let replaces = started.taker.is_some();
+    let options = ServerOptions { replaces, ..ServerOptions::new(&options.control) };
+    let server = Server::start(options, served).map_err(|error| error.to_string())?;
+    if let Some(taker) = &started.taker {
+        taker.ready(&started.disinherited)?;
+        server.replace().map_err(|error| error.to_string())?;
+    }
+    Ok(server)
+}
+
 /// A program with everything open.
 struct Started {
+    /// The program whose place it takes, which still counts on going on.
+    taker: Option<Taker>,
+    /// Destinations of that one which this one does not have.
+    disinherited: Vec<String>,
     program: Arc<Program>,
     signals: Signals,
 }
@@ -148,10 +168,19 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
     };
     let mut engine = Engine::new(&engine_options)
         .map_err(|error| failed(EXIT_INIT, &format!("cannot start the workers: {error}")))?;
+    let plan = configuration.compile(&identity, engine.existing());
+    let report = configuration.report();
+    let Some(plan) = plan else {
+        return Err(failed(EXIT_CONFIG, report.trim_end()));
+    };
+    if !report.is_empty() {
+        eprint!("{report}");
+    }
     let state = options.state_dir.join(STATE_FILE);
     let store = state::Store::open(&state)
         .map_err(|error| failed(EXIT_INIT, &format!("cannot use {}: {error}", state.display())))?;
     engine.shared().set_state(store);
+    engine.shared().durable.set_state_dir(options.state_dir.clone());
     let plan = configuration.compile(&identity, engine.existing());
     let report = configuration.report();
     let Some(plan) = plan else {
@@ -204,7 +233,7 @@ fn reloader(program: Arc<Program>) -> SyncSender<()> {
     let (sender, receiver): (SyncSender<()>, Receiver<()>) = sync_channel(1);
     let started = std::thread::Builder::new().name("reload".into()).spawn(move || {
         for () in receiver {
-            let reload = || drop(program.reload());
+            let reload = || drop(program.reload(None));
             if std::panic::catch_unwind(std::panic::AssertUnwindSafe(reload)).is_err() {
                 oplog::critical("Internal error while reloading, contained", &[]);
             }

@@ -9,6 +9,38 @@ pub struct Metric {
 
 /// Every metric there is, sorted by name.
 pub const METRICS: &[Metric] = &[
+    Metric { name: "disk_log_bytes", help: "bytes of a log on disk that destinations share" },
+    Metric { name: "disk_log_commits_total", help: "groups written to a log on disk" },
+    Metric { name: "disk_log_full", help: "1 while a log on disk cannot be written to for want of space" },
+    Metric { name: "disk_log_io_errors_total", help: "failed writes and syncs of a log on disk" },
+    Metric { name: "disk_log_lost_frames_total", help: "parts of a log on disk that could not be read again" },
+    Metric { name: "disk_log_pending_bytes", help: "bytes given to a log on disk and not yet written" },
+    Metric {
+        name: "disk_log_shared_events_total",
+        help: "messages that were stored once for several destinations",
+    },
+    Metric {
+        name: "disk_log_sync_latency_max_seconds",
+        help: "the longest time from a message to its being safe on disk",
+    },
+    Metric {
+        name: "disk_log_sync_latency_seconds_bucket",
+        help: "groups by the time from a message to its being safe on disk",
+    },
+    Metric { name: "disk_log_sync_latency_seconds_count", help: "groups that were synced" },
+    Metric {
+        name: "disk_log_sync_latency_seconds_sum",
+        help: "the sum of the times from a message to its being safe on disk",
+    },
+    Metric { name: "disk_log_written_bytes_total", help: "bytes written to a log on disk" },
+    Metric { name: "disk_queue_capacity_bytes", help: "bytes that may wait on disk for a destination" },
+    Metric { name: "disk_queue_dir_available_bytes", help: "free bytes of the file system of a log on disk" },
+    Metric { name: "disk_queue_disk_usage_bytes", help: "bytes that wait on disk for a destination" },
+    Metric { name: "disk_queue_events", help: "messages that wait on disk for a destination" },
+    Metric {
+        name: "disk_queue_memory_usage_bytes",
+        help: "bytes in memory of the messages that wait for a destination with disk-buffer()",
+    },
     Metric { name: "filtered_events_total", help: "messages a filter has seen, by result" },
     Metric { name: "input_event_bytes_total", help: "bytes of the messages received by a source driver" },
     Metric { name: "input_events_total", help: "messages received by a source driver" },

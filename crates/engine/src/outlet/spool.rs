@@ -236,9 +236,7 @@ impl Spool {
         let mut loss = Loss::default();
         loop {
             let tickets = std::mem::take(&mut chunk.tickets);
-            let scarce = self.options.reserve_bytes > 0
-                && queue.waiting().bytes.saturating_add(self.options.reserve_bytes)
-                    > self.options.capacity_bytes;
+            let scarce = self.options.reserve_bytes > 0 && self.is_scarce(chunk.waiting_bytes() as u64);
             let reserved = if scarce { tickets.clone() } else { Vec::new() };
             let outcome = match chunk.done() {
                 0 => queue.append(&chunk.bytes, &chunk.ends, safe, Box::new(tickets)),
@@ -268,6 +266,12 @@ impl Spool {
                 }
             }
         }
+    }
+
+    /// Whether with `more` bytes less than the reserve is left of the capacity.
+    fn is_scarce(&self, more: u64) -> bool {
+        let waiting = self.queue.as_ref().map_or(0, |queue| queue.waiting().bytes);
+        waiting.saturating_add(more).saturating_add(self.options.reserve_bytes) > self.options.capacity_bytes
     }
 
     /// What is in memory only goes to disk too, as far as there is room. Only while nobody writes.
@@ -383,8 +387,7 @@ impl Spool {
             return;
         };
         queue.done(next, done.stored as u64, done.bytes as u64);
-        let scarce =
-            queue.waiting().bytes.saturating_add(self.options.reserve_bytes) > self.options.capacity_bytes;
+        let scarce = self.is_scarce(0);
         while self.reserved.front().is_some_and(|(end, _)| !scarce || *end <= next) {
             self.reserved.pop_front();
         }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use control::Counter;
-use control::catalog::{self, Input, Listener, Output};
+use control::catalog::{self, DiskLog, DiskQueue, Input, Listener, Output};
 use engine::driver::Destination;
 use engine::ledger::Reason;
 use engine::source::Source;
-use engine::{Shared, View};
+use engine::{Place, Shared, View};
 
 use crate::program::Gone;
 
@@ -46,6 +46,7 @@ pub fn of_program(view: &View, gone: Gone, shared: &Shared) -> Vec<Counter> {
     counters.push(catalog::global("msg_allocated_bytes", "value", shared.budget.used() as u64));
     counters.push(catalog::shared_batches(shared.shared_batches()));
     counters.extend(catalog::internal_events(internal, oplog::logger().lost()));
+    shared.durable.places().iter().for_each(|place| of_log(place, &mut counters));
     let probed = parsers::metrics_probe::snapshot();
     counters.extend(probed.into_iter().map(|m| catalog::probed(m.key, m.labels, m.value)));
     counters
@@ -132,6 +133,45 @@ fn of_destination(id: &str, destination: &dyn Destination, counters: &mut Vec<Co
         written_bytes: c.delivered_bytes.value(),
         truncated_count: c.truncated.value(),
         unreachable: c.unreachable.value() > 0,
+    }));
+    for on_disk in destination.outlets().iter().filter_map(|outlet| outlet.on_disk()) {
+        counters.extend(catalog::disk_queue(&DiskQueue {
+            id,
+            instance: &instance,
+            queue: &String::from_utf8_lossy(&on_disk.queue),
+            dir: &on_disk.dir.display().to_string(),
+            messages: on_disk.messages,
+            bytes: on_disk.bytes,
+            capacity: on_disk.capacity_bytes,
+            memory: on_disk.memory_bytes,
+        }));
+    }
+}
+
+/// A log on disk that destinations with disk-buffer() share.
+fn of_log(place: &Place, counters: &mut Vec<Counter>) {
+    let stats = place.log.stats();
+    let mut sum = 0;
+    let buckets = stats.synced.buckets.iter().enumerate().map(|(i, groups)| {
+        sum += groups;
+        (1_u64 << i, sum)
+    });
+    let buckets: Vec<(u64, u64)> = buckets.skip(6).step_by(2).collect();
+    counters.extend(catalog::disk_log(&DiskLog {
+        dir: &place.dir.display().to_string(),
+        on_disk: stats.bytes_on_disk,
+        available: stats.bytes_free,
+        written: stats.bytes_written,
+        pending: stats.bytes_pending,
+        commits: stats.commits,
+        syncs: stats.syncs,
+        sync_sum_ns: u64::try_from(stats.synced.sum.as_nanos()).unwrap_or(u64::MAX),
+        sync_max_ns: u64::try_from(stats.synced.max.as_nanos()).unwrap_or(u64::MAX),
+        sync_buckets: &buckets,
+        shared: stats.messages_shared,
+        lost_frames: stats.frames_lost,
+        io_errors: stats.io_errors,
+        disk_full: stats.disk_full,
     }));
 }
 

@@ -1,0 +1,98 @@
+//! What waits on disk: queues of destinations under the names AxoSyslog has for them, and the logs they share.
+
+use super::{Labels, metric, with};
+use crate::counters::{Counter, PromName, Unit};
+
+/// What a destination has on disk, of one file, connection or process.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DiskQueue<'a> {
+    /// `d_net#0`
+    pub id: &'a str,
+    pub instance: &'a str,
+    /// The name by which it is found again, and the folder of its log.
+    pub queue: &'a str,
+    pub dir: &'a str,
+    pub messages: u64,
+    pub bytes: u64,
+    pub capacity: u64,
+    pub memory: u64,
+}
+
+/// The log of a folder.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct DiskLog<'a> {
+    pub dir: &'a str,
+    pub on_disk: u64,
+    pub available: u64,
+    pub written: u64,
+    pub pending: u64,
+    pub commits: u64,
+    pub syncs: u64,
+    /// From append to safe on disk, of all groups that were synced, in nanoseconds.
+    pub sync_sum_ns: u64,
+    pub sync_max_ns: u64,
+    /// Upper bounds in microseconds, and groups that took no longer.
+    pub sync_buckets: &'a [(u64, u64)],
+    pub shared: u64,
+    pub lost_frames: u64,
+    pub io_errors: u64,
+    pub disk_full: bool,
+}
+
+pub fn disk_queue(of: &DiskQueue<'_>) -> Vec<Counter> {
+    let labels: Labels = vec![
+        ("id", of.id.to_owned()),
+        ("driver_instance", of.instance.to_owned()),
+        ("path", of.dir.to_owned()),
+        ("queue", of.queue.to_owned()),
+    ];
+    vec![
+        metric(1, "disk_queue_events", labels.clone(), of.messages),
+        metric(1, "disk_queue_disk_usage_bytes", labels.clone(), of.bytes),
+        metric(1, "disk_queue_capacity_bytes", labels.clone(), of.capacity),
+        metric(1, "disk_queue_memory_usage_bytes", labels, of.memory),
+    ]
+}
+
+pub fn disk_log(of: &DiskLog<'_>) -> Vec<Counter> {
+    let labels: Labels = vec![("dir", of.dir.to_owned())];
+    let count = |name, value| metric(0, name, labels.clone(), value);
+    let seconds = |name, value| {
+        let name = PromName { unit: Unit::Nanoseconds, ..PromName::new(name, labels.clone()) };
+        Counter::metric(name, value)
+    };
+    let mut counters = vec![
+        count("disk_queue_dir_available_bytes", of.available),
+        count("disk_log_bytes", of.on_disk),
+        count("disk_log_written_bytes_total", of.written),
+        count("disk_log_pending_bytes", of.pending),
+        count("disk_log_commits_total", of.commits),
+        count("disk_log_shared_events_total", of.shared),
+        count("disk_log_lost_frames_total", of.lost_frames),
+        count("disk_log_io_errors_total", of.io_errors),
+        count("disk_log_full", u64::from(of.disk_full)),
+        seconds("disk_log_sync_latency_max_seconds", of.sync_max_ns),
+        seconds("disk_log_sync_latency_seconds_sum", of.sync_sum_ns),
+        count("disk_log_sync_latency_seconds_count", of.syncs),
+    ];
+    for (up_to, groups) in of.sync_buckets {
+        let le = format!("{}", *up_to as f64 / 1e6);
+        counters.push(metric(0, "disk_log_sync_latency_seconds_bucket", with(&labels, "le", &le), *groups));
+    }
+    counters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latencies_are_in_seconds() {
+        let of =
+            DiskLog { dir: "/d", sync_max_ns: 2_500_000, sync_buckets: &[(512, 3)], ..DiskLog::default() };
+        let counters = disk_log(&of);
+        let last = counters.last().and_then(|c| c.prom.clone()).expect("a bucket");
+        assert_eq!(last.labels.last().map(|(name, le)| (&**name, le.as_str())), Some(("le", "0.000512")));
+        assert!(counters.iter().any(|c| c.prom.as_ref().is_some_and(|p| p.unit == Unit::Nanoseconds)));
+    }
+}
