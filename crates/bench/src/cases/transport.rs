@@ -4,7 +4,7 @@ use super::aim::Aim;
 use super::{Case, Feed, Input, ONE, OWN, PLAIN, Path, TEN};
 use crate::receiver::Receiver;
 
-const COUNT: usize = 25;
+const COUNT: usize = 26;
 
 /// Plain TCP to one file is what everything else is compared with.
 const PLAIN_AIMS: &[Aim] = &[
@@ -51,11 +51,17 @@ pub(super) const CASES: [Case; COUNT] = [
     },
     Case { name: "ietf-200", about: "the same, 200 connections", input: ietf(200), ..PLAIN },
     Case {
+        name: "hosts-10-one-file",
+        about: "10 hosts in one file, 10 connections",
+        input: Input { hosts: 10, ..TEN },
+        ..PLAIN
+    },
+    Case {
         name: "hosts-10",
-        about: "files by host, 10 hosts, 10 connections",
+        about: "the same messages, a file for each host",
         input: Input { hosts: 10, ..TEN },
         path: Path::FilesByHost,
-        aims: &[Aim::TimesCase { case: "tcp-10", times: 1.25 }],
+        aims: &[Aim::TimesCase { case: "hosts-10-one-file", times: 1.25 }],
         ..PLAIN
     },
     Case {
