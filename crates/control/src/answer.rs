@@ -28,7 +28,7 @@ pub fn answer(request: &Request, subject: &dyn Subject) -> String {
             }
             format!("OK {}", subject.log_level())
         }
-        Request::Reload => outcome(subject.reload()),
+        Request::Reload(trial) => outcome(subject.reload(*trial)),
         Request::Stop => {
             subject.stop();
             "OK Shutdown initiated".into()
@@ -53,6 +53,8 @@ pub fn answer(request: &Request, subject: &dyn Subject) -> String {
         Request::Ledger { json: true } => subject.ledger().to_json(),
         Request::Credentials(Credentials::Status) => credentials(subject),
         Request::Credentials(Credentials::Add { id, secret }) => outcome(subject.add_credential(id, secret)),
+        // The server gives the whole connection away instead.
+        Request::TakeOver(_) => fail("not on this connection"),
         Request::Attach => fail(
             "attach is not available: read the messages from the internal() source or start with --stderr; \
              'log-level debug' shows more of them",

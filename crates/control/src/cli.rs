@@ -23,6 +23,8 @@ pub use version::{VersionInfo, version_text};
 pub const SYSLOG_NG_CONTROL: &str = "/var/lib/syslog-ng/syslog-ng.ctl";
 /// State folder of a program started as `penstock`.
 pub const PENSTOCK_STATE_DIR: &str = "/var/lib/penstock";
+/// Seconds a program that was taken over goes on for what only it can read.
+pub const LINGER: u64 = 300;
 /// Name of the control socket in the state folder.
 pub const CONTROL_FILE_NAME: &str = "penstock.ctl";
 

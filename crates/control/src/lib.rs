@@ -12,6 +12,7 @@ pub mod render;
 pub mod request;
 pub mod server;
 pub mod subject;
+pub mod take_over;
 
 pub use counters::{Counter, PromName, State, Unit};
 pub use ledger::{DropReason, Flow, Ledger, Row};

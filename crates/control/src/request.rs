@@ -1,5 +1,7 @@
 //! One line of the control protocol as a request.
 
+use std::time::Duration;
+
 use oplog::Verbosity;
 
 use crate::render::Format;
@@ -15,7 +17,8 @@ pub enum Request {
     /// The three older switches; `None` asks.
     LogFlag(Verbosity, Option<bool>),
     LogLevel(Option<Verbosity>),
-    Reload,
+    /// `RELOAD [SECONDS]`: how long the configuration is on trial, where that differs from the usual.
+    Reload(Option<Duration>),
     Stop,
     Reopen,
     Config(ConfigView),
@@ -30,6 +33,8 @@ pub enum Request {
     },
     Credentials(Credentials),
     Attach,
+    /// `TAKE_OVER SECONDS`: another process takes the place of this one. The rest of the connection is [`crate::take_over`]'s.
+    TakeOver(Duration),
 }
 
 /// `STATS [CSV|KV|PROMETHEUS] [WITH_LEGACY] [WITHOUT_ORPHANED] [WITHOUT_HEADER]`
@@ -85,7 +90,8 @@ impl Request {
             "REMOVE_ORPHANED_STATS" => alone(rest, Request::RemoveOrphans)?,
             "QUERY" => Request::Query(query(rest)?),
             "LOG" => log(rest)?,
-            "RELOAD" => alone(rest, Request::Reload)?,
+            "RELOAD" if rest.is_empty() => Request::Reload(None),
+            "RELOAD" => Request::Reload(Some(Duration::from_secs(rest.parse().map_err(|_| invalid(rest))?))),
             "STOP" => alone(rest, Request::Stop)?,
             "REOPEN" => alone(rest, Request::Reopen)?,
             "CONFIG" => Request::Config(config(rest)?),
@@ -96,6 +102,7 @@ impl Request {
             "LEDGER" => Request::Ledger { json: json_flag(rest)? },
             "PWD" => Request::Credentials(credentials(rest)?),
             "ATTACH" => Request::Attach,
+            "TAKE_OVER" => Request::TakeOver(Duration::from_secs(rest.parse().map_err(|_| invalid(rest))?)),
             "" => return Err("empty command".into()),
             _ => return Err(format!("unknown command '{}'", shown(word))),
         })
@@ -223,7 +230,9 @@ mod tests {
         check("STATS", Request::Stats(Stats::default()));
         check("RESET_STATS\r", Request::ResetStats);
         check("REMOVE_ORPHANED_STATS", Request::RemoveOrphans);
-        check("RELOAD", Request::Reload);
+        check("RELOAD", Request::Reload(None));
+        check("RELOAD 10", Request::Reload(Some(Duration::from_secs(10))));
+        assert!(Request::parse("RELOAD now").is_err());
         check("STOP", Request::Stop);
         check("REOPEN", Request::Reopen);
         check("LISTFILES", Request::ListFiles);
@@ -237,6 +246,8 @@ mod tests {
         check("PWD status", Request::Credentials(Credentials::Status));
         assert!(Request::parse("PWD add /k.pem").is_err() && Request::parse("PWD x").is_err());
         check("ATTACH STDIO 3", Request::Attach);
+        check("TAKE_OVER 30", Request::TakeOver(Duration::from_secs(30)));
+        assert!(Request::parse("TAKE_OVER soon").is_err());
         check("CONFIG GET ORIGINAL", Request::Config(ConfigView::Original));
         check("CONFIG GET PREPROCESSED", Request::Config(ConfigView::Preprocessed));
         check("CONFIG VERIFY ", Request::Config(ConfigView::Verify));

@@ -30,12 +30,19 @@ pub struct ServerOptions {
     /// Permissions of the socket file.
     pub mode: u32,
     pub connections_count_max: usize,
+    /// Another program that answers on this path is to be replaced, by [`Server::replace`].
+    pub replaces: bool,
 }
 
 impl ServerOptions {
     /// Owner only, the usual number of clients.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        ServerOptions { path: path.into(), mode: 0o600, connections_count_max: CONNECTIONS_COUNT_MAX }
+        ServerOptions {
+            path: path.into(),
+            mode: 0o600,
+            connections_count_max: CONNECTIONS_COUNT_MAX,
+            replaces: false,
+        }
     }
 }
 
@@ -104,6 +111,12 @@ impl Server {
             .map_err(failed("start the thread of"))?;
         Ok(Server { path, wake: Some(wake), thread: Some(thread), identity })
     }
+
+    /// Takes the place of the program that answered before. Its clients of this moment keep it.
+    pub fn replace(&self) -> Result<(), ServerError> {
+        let failed = |error| ServerError::Io("replace", self.path.clone(), error);
+        std::fs::rename(bind::beside(&self.path), &self.path).map_err(failed)
+    }
 }
 
 impl Drop for Server {
@@ -116,6 +129,8 @@ impl Drop for Server {
             let _ = thread.join();
         }
         bind::unlink(&self.path, self.identity);
+        // One that was to replace another and did not.
+        bind::unlink(&bind::beside(&self.path), self.identity);
     }
 }
 

@@ -1,6 +1,8 @@
 //! What the running program answers to the control socket.
 
+use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::time::Duration;
 
 use oplog::Verbosity;
 
@@ -49,8 +51,9 @@ pub trait Subject: Send + Sync {
     /// Forgets counters whose object is gone.
     fn remove_orphans(&self);
 
-    /// Reads the configuration again and waits for the outcome. Both texts go to the caller.
-    fn reload(&self) -> Result<String, String>;
+    /// Reads the configuration again and waits for the outcome, for a configuration on trial also for that of the trial. `trial` says
+    /// how long that is, where it differs from the usual. Both texts go to the caller.
+    fn reload(&self, trial: Option<Duration>) -> Result<String, String>;
 
     /// Begins the shutdown and returns at once.
     fn stop(&self);
@@ -69,6 +72,9 @@ pub trait Subject: Send + Sync {
     fn healthcheck(&self) -> Health;
 
     fn ledger(&self) -> Ledger;
+
+    /// Another process takes the place of this one: speaks [`crate::take_over`] with it, from a thread of its own.
+    fn take_over(&self, stream: UnixStream, linger: Duration);
 
     /// The licence text, one line.
     fn license(&self) -> String;

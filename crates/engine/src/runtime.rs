@@ -36,7 +36,7 @@ struct Running {
 }
 
 /// What is running now, for statistics and the ledger.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct View {
     pub sources: Vec<Arc<Source>>,
     pub destinations: Vec<(String, Arc<dyn Destination>)>,

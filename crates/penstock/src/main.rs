@@ -8,6 +8,7 @@ mod pdb;
 mod program;
 mod run;
 mod subject;
+mod take_over;
 mod test_ca;
 mod version;
 

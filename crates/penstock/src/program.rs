@@ -1,25 +1,34 @@
 //! The program while it runs: the engine, the configuration it has, and how that is replaced by another.
 
 mod history;
+mod trial;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::SystemTime;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime};
 
 use conf_schema::Settings;
 use control::cli::RunOptions;
+use engine::compile::Existing;
+use engine::hand_over::Queue;
 use engine::{Engine, Shared, View};
 use oplog::Verbosity;
-use parking_lot::{Mutex, RwLock};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 use template::Identity;
 
 use crate::configuration::{Configuration, seconds};
 use crate::run::notify;
 use crate::subject::graph;
 pub use history::{Gone, History};
+use trial::Before;
+
+const ENDING: &str = "the program is about to end";
+/// During a trial, whether the program is about to end is looked at so often.
+const TRIAL_LOOK: Duration = Duration::from_millis(50);
 
 /// What the program needs to remember of a configuration that runs.
+#[derive(Clone)]
 pub struct Running {
     pub original: String,
     pub preprocessed: String,
@@ -37,8 +46,16 @@ pub struct Program {
     identity: Identity,
     /// As the command line said.
     verbosity: Verbosity,
-    /// None once the end has begun. Held for the time of a reload.
+    /// None once the end has begun. Held while a configuration is put into effect.
     engine: Mutex<Option<Engine>>,
+    /// What runs, to go back to it.
+    current: Mutex<Configuration>,
+    /// How long a new configuration is on trial, unless whoever asks for it says otherwise.
+    trial: Duration,
+    /// Held for the time of a reload and its trial.
+    reloading: Mutex<()>,
+    /// Another process has taken the place of this one.
+    given: AtomicBool,
     pub shared: Arc<Shared>,
     running: RwLock<Arc<Running>>,
     pub history: History,
@@ -53,7 +70,7 @@ impl Program {
         options: &RunOptions,
         identity: Identity,
         engine: Engine,
-        configuration: &Configuration,
+        configuration: Configuration,
         globals: &Settings,
     ) -> Program {
         let now = seconds(SystemTime::now());
@@ -62,8 +79,12 @@ impl Program {
             identity,
             verbosity: options.verbosity,
             shared: Arc::clone(engine.shared()),
-            running: RwLock::new(Arc::new(Running::new(configuration, engine.view()))),
+            running: RwLock::new(Arc::new(Running::new(&configuration, engine.view()))),
             engine: Mutex::new(Some(engine)),
+            current: Mutex::new(configuration),
+            trial: options.reload_health_time,
+            reloading: Mutex::default(),
+            given: AtomicBool::new(false),
             history: History::default(),
             reloaded: AtomicU64::new(now),
             reloaded_well: AtomicU64::new(now),
@@ -77,14 +98,15 @@ impl Program {
         Arc::clone(&self.running.read())
     }
 
-    /// Reads the configuration again and puts it into effect. When that fails, the one that runs has never stopped. Both outcomes
-    /// are sentences.
-    pub fn reload(&self) -> Result<String, String> {
-        let mut slot = self.engine.lock();
-        let Some(engine) = slot.as_mut() else { return Err("the program is about to end".into()) };
+    /// Reads the configuration again and puts it into effect. When that fails, or when the configuration fails its health check within
+    /// `trial`, what ran before runs on. Both outcomes are sentences.
+    pub fn reload(&self, trial: Option<Duration>) -> Result<String, String> {
+        let _one = self.reloading.lock();
         notify::reloading();
         oplog::notice("Configuration reload request received, reloading configuration", &[]);
-        let outcome = self.replace(engine);
+        let outcome = self.replace().and_then(|(before, old)| {
+            self.try_out(&before, trial.unwrap_or(self.trial)).or_else(|reason| self.back_to(old, reason))
+        });
         let now = seconds(SystemTime::now());
         self.reloaded.store(now, Ordering::Relaxed);
         match &outcome {
@@ -106,21 +128,96 @@ impl Program {
         }
     }
 
-    fn replace(&self, engine: &mut Engine) -> Result<(), String> {
+    /// Puts what the file says now into effect. What to compare it with, and what ran before.
+    fn replace(&self) -> Result<(Before, Configuration), String> {
+        let mut slot = self.engine.lock();
+        let engine = slot.as_mut().ok_or(ENDING)?;
         let mut configuration = Configuration::read(&self.path);
         let plan = configuration.compile(&self.identity, engine.existing());
         configuration.log_findings();
         let Some(plan) = plan else {
             return Err(configuration.first_error().unwrap_or_else(|| "the configuration has errors".into()));
         };
+        let before = Before::new(engine.view());
         let globals = Arc::clone(&plan.globals);
         engine.apply(plan).map_err(|errors| errors.join("; "))?;
+        Ok((before, self.installed(configuration, engine, &globals)))
+    }
+
+    /// Notes what runs from now on, and gives back what ran before.
+    fn installed(&self, configuration: Configuration, engine: &Engine, globals: &Settings) -> Configuration {
         let fresh = Arc::new(Running::new(&configuration, engine.view()));
         let old = std::mem::replace(&mut *self.running.write(), Arc::clone(&fresh));
         self.history.replaced(&old.view, &fresh.view);
-        self.apply_log_level(&globals);
-        apply_statistics(&globals);
+        self.apply_log_level(globals);
+        apply_statistics(globals);
+        std::mem::replace(&mut *self.current.lock(), configuration)
+    }
+
+    /// Waits for the end of the trial. The error is why the configuration has failed.
+    fn try_out(&self, before: &Before, trial: Duration) -> Result<(), String> {
+        let until = Instant::now() + trial;
+        while Instant::now() < until {
+            std::thread::park_timeout(TRIAL_LOOK.min(until.saturating_duration_since(Instant::now())));
+            if self.engine.lock().is_none() {
+                return Ok(());
+            }
+        }
+        if trial.is_zero() {
+            return Ok(());
+        }
+        trial::verdict(before, &self.running().view, &self.shared)
+            .map_err(|reason| format!("it failed its health check: {reason}"))
+    }
+
+    /// What ran before is put into effect again.
+    fn back_to(&self, mut old: Configuration, reason: String) -> Result<(), String> {
+        let mut slot = self.engine.lock();
+        let engine = slot.as_mut().ok_or(ENDING)?;
+        let again = old.compile(&self.identity, engine.existing()).ok_or("it does not compile any more".to_owned());
+        let outcome = again.and_then(|plan| {
+            let globals = Arc::clone(&plan.globals);
+            engine.apply(plan).map_err(|errors| errors.join("; "))?;
+            self.installed(old, engine, &globals);
+            Ok(())
+        });
+        match outcome {
+            Ok(()) => Err(reason),
+            Err(error) => {
+                oplog::critical("The configuration that ran before cannot be put into effect", &[("error", &error)]);
+                Err(format!("{reason}; and what ran before cannot be put into effect again: {error}"))
+            }
+        }
+    }
+
+    /// Everything that runs is opened anew: another process, to which it was given, has failed.
+    pub fn restart(&self, engine: &mut Engine, queues: Vec<Queue>) -> Result<(), String> {
+        let mut existing = Existing::new();
+        existing.paths = engine.existing().paths.clone();
+        existing.filters = engine.existing().filters.clone();
+        existing.parsers = engine.existing().parsers.clone();
+        existing.states = engine.existing().states.clone();
+        let plan = self.current.lock().compile(&self.identity, &existing).ok_or("it does not compile any more")?;
+        engine.resume(plan, queues).map_err(|errors| errors.join("; "))?;
+        let running = self.running();
+        let fresh = Arc::new(Running { view: engine.view().clone(), ..Running::clone(&running) });
+        *self.running.write() = Arc::clone(&fresh);
+        self.history.replaced(&running.view, &fresh.view);
         Ok(())
+    }
+
+    /// For whoever hands everything over to another process.
+    pub fn engine(&self) -> MutexGuard<'_, Option<Engine>> {
+        self.engine.lock()
+    }
+
+    /// Another process has taken over.
+    pub fn given(&self) {
+        self.given.store(true, Ordering::SeqCst);
+    }
+
+    pub fn is_given(&self) -> bool {
+        self.given.load(Ordering::SeqCst)
     }
 
     /// The more talkative one of command line and `log-level()`; without that option, what was set at run time stays.
@@ -163,14 +260,7 @@ impl Running {
             files: config.files.iter().map(|path| path.display().to_string()).collect(),
             graph: graph::of(config),
             modified: configuration.modified,
-            view: View {
-                sources: view.sources.clone(),
-                destinations: view.destinations.clone(),
-                paths: view.paths.clone(),
-                filters: view.filters.clone(),
-                parsers: view.parsers.clone(),
-                states: view.states.clone(),
-            },
+            view: view.clone(),
         }
     }
 }

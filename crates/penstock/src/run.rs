@@ -7,7 +7,7 @@ pub mod notify;
 mod pid_file;
 mod privileges;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -24,6 +24,7 @@ use signal_hook::iterator::Signals;
 use crate::configuration::Configuration;
 use crate::program::Program;
 use crate::subject::Served;
+use crate::take_over::taker::{Taken, Taker, adopt};
 use crate::version::VERSION;
 use crate::{EXIT_CONFIG, EXIT_INIT};
 use background::Starter;
@@ -177,18 +178,13 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
         eprint!("{report}");
     }
     let state = options.state_dir.join(STATE_FILE);
+    let (taker, taken) = take_over(options, &state)?;
+    transport::inherited::offer(taken.sockets);
+    engine.inherit(taken.queues);
     let store = state::Store::open(&state)
         .map_err(|error| failed(EXIT_INIT, &format!("cannot use {}: {error}", state.display())))?;
     engine.shared().set_state(store);
     engine.shared().durable.set_state_dir(options.state_dir.clone());
-    let plan = configuration.compile(&identity, engine.existing());
-    let report = configuration.report();
-    let Some(plan) = plan else {
-        return Err(failed(EXIT_CONFIG, report.trim_end()));
-    };
-    if !report.is_empty() {
-        eprint!("{report}");
-    }
     oplog::notice("syslog-ng starting up", &[("version", &VERSION)]);
     let globals = Arc::clone(&plan.globals);
     if let Err(errors) = engine.apply(plan) {
@@ -202,13 +198,35 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
         return Err(Failed(EXIT_INIT));
     }
     oplog::set_verbosity(options.verbosity);
-    let program = Program::new(options, identity, engine, &configuration, &globals);
-    Ok(Started { program: Arc::new(program), signals })
+    let unused = transport::inherited::withdraw();
+    if !unused.is_empty() {
+        let names = unused.join(", ");
+        oplog::notice("Sockets that were open before are not in the configuration", &[("sockets", &names)]);
+    }
+    let disinherited = engine.disinherited();
+    let program = Program::new(options, identity, engine, configuration, &globals);
+    for connection in taken.connections {
+        adopt(&program, connection);
+    }
+    Ok(Started { taker, disinherited, program: Arc::new(program), signals })
+}
+
+/// Gets what the program before this one has, when its place is to be taken. It stands still from here on, until it hears that this one
+/// works, or has gone.
+fn take_over(options: &RunOptions, state: &Path) -> Result<(Option<Taker>, Taken), Failed> {
+    let Some(linger) = options.take_over else { return Ok((None, Taken::default())) };
+    let asked = Taker::ask(&options.control, state, linger);
+    let Some(taker) = asked.map_err(|error| failed(EXIT_INIT, &error))? else {
+        oplog::notice("There is no running program to take over from", &[]);
+        return Ok((None, Taken::default()));
+    };
+    let taken = taker.stop().map_err(|error| failed(EXIT_INIT, &error))?;
+    Ok((Some(taker), taken))
 }
 
 /// Does what signals ask for, until one asks for the end.
 fn serve(started: Started) {
-    let Started { program, mut signals } = started;
+    let Started { program, mut signals, .. } = started;
     let reloads = reloader(Arc::clone(&program));
     for signal in signals.forever() {
         match signal {
@@ -217,6 +235,10 @@ fn serve(started: Started) {
             SIGUSR1 => program.reopen(),
             _ => break,
         }
+    }
+    if program.is_given() {
+        oplog::notice("Everything is handed over, ending", &[("version", &VERSION)]);
+        return;
     }
     notify::stopping();
     // Waits for a reload that is under way.

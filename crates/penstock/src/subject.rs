@@ -2,16 +2,19 @@
 
 mod balance;
 pub mod graph;
-mod health;
+pub mod health;
 pub mod statistics;
 
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use control::catalog;
 use control::{ConfigView, Counter, Health, Ledger, Subject};
 
 use crate::program::Program;
+use crate::take_over;
 use crate::version;
 
 /// The running program as the control socket sees it.
@@ -59,8 +62,12 @@ impl Subject for Served {
         self.program.history.remove_orphans();
     }
 
-    fn reload(&self) -> Result<String, String> {
-        self.program.reload()
+    fn reload(&self, trial: Option<Duration>) -> Result<String, String> {
+        self.program.reload(trial)
+    }
+
+    fn take_over(&self, stream: UnixStream, linger: Duration) {
+        take_over::giver::serve(&self.program, stream, linger);
     }
 
     fn stop(&self) {

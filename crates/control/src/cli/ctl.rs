@@ -56,7 +56,12 @@ enum Command {
         level: Option<Verbosity>,
     },
     /// Read the configuration again and wait for the outcome
-    Reload,
+    Reload {
+        /// Seconds for which the new configuration is on trial; the old one comes back when it fails its health check. Without it, what
+        /// the program was started with counts
+        #[arg(long, value_name = "SECONDS")]
+        health_time: Option<u64>,
+    },
     /// Stop the program
     Stop,
     /// Reopen destination files, for logrotate
@@ -288,7 +293,8 @@ fn line(command: &Command) -> String {
         Command::Trace(s) => switch("TRACE", s),
         Command::LogLevel { level: None } => "LOG LEVEL".into(),
         Command::LogLevel { level: Some(level) } => format!("LOG LEVEL {level}"),
-        Command::Reload => "RELOAD".into(),
+        Command::Reload { health_time: None } => "RELOAD".into(),
+        Command::Reload { health_time: Some(seconds) } => format!("RELOAD {seconds}"),
         Command::Stop => "STOP".into(),
         Command::Reopen => "REOPEN".into(),
         Command::Config(Config { preprocessed: true, .. }) => "CONFIG GET PREPROCESSED".into(),

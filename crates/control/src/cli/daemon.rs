@@ -2,11 +2,12 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{ArgAction, Parser};
 use oplog::Verbosity;
 
-use super::SYSLOG_NG_CONTROL;
+use super::{LINGER, SYSLOG_NG_CONTROL};
 use super::options::{ProcessMode, RunOptions, worker_threads};
 
 /// Collects, processes and forwards log messages according to a syslog-ng configuration.
@@ -88,6 +89,16 @@ pub struct DaemonArgs {
     /// As --debug until everything is open
     #[arg(short = 'r', long)]
     pub startup_debug: bool,
+
+    /// Take the place of the running program without a pause: its sockets, connections and queues. Starts as usual when none runs
+    #[arg(long, help_heading = "Additions")]
+    pub take_over: bool,
+    /// With --take-over: seconds the program before may go on for connections that only it can read, those with TLS
+    #[arg(long, value_name = "SECONDS", default_value_t = LINGER, help_heading = "Additions")]
+    pub linger: u64,
+    /// Seconds for which a configuration is on trial after a reload; it is rolled back when it fails its health check at their end
+    #[arg(long, value_name = "SECONDS", default_value_t = 0, help_heading = "Additions")]
+    pub reload_health_time: u64,
 
     /// Write the configuration after includes, blocks and variables to FILE and exit
     #[arg(long, value_name = "FILE")]
@@ -203,6 +214,8 @@ impl DaemonArgs {
             chroot: self.chroot.clone(),
             fd_limit: self.fd_limit,
             enable_core: self.enable_core,
+            take_over: self.take_over.then_some(Duration::from_secs(self.linger)),
+            reload_health_time: Duration::from_secs(self.reload_health_time),
         }
     }
 

@@ -2,12 +2,13 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 use oplog::Verbosity;
 
 use super::options::{ProcessMode, RunOptions, worker_threads};
-use super::{CONTROL_FILE_NAME, PENSTOCK_STATE_DIR};
+use super::{CONTROL_FILE_NAME, LINGER, PENSTOCK_STATE_DIR};
 
 /// Collects, processes and forwards log messages. Runs syslog-ng configuration files unchanged.
 #[derive(Debug, Parser)]
@@ -119,6 +120,15 @@ pub struct RunArgs {
     /// Allow core dumps
     #[arg(long)]
     pub enable_core: bool,
+    /// Take the place of the running program without a pause: its sockets, connections and queues. Starts as usual when none runs
+    #[arg(long)]
+    pub take_over: bool,
+    /// With --take-over: seconds the program before may go on for connections that only it can read, those with TLS
+    #[arg(long, value_name = "SECONDS", default_value_t = LINGER)]
+    pub linger: u64,
+    /// Seconds for which a configuration is on trial after a reload; it is rolled back when it fails its health check at their end
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    pub reload_health_time: u64,
 }
 
 impl RunArgs {
@@ -139,6 +149,8 @@ impl RunArgs {
             chroot: self.chroot,
             fd_limit: self.fd_limit,
             enable_core: self.enable_core,
+            take_over: self.take_over.then_some(Duration::from_secs(self.linger)),
+            reload_health_time: Duration::from_secs(self.reload_health_time),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! How to run, whichever command line it came from.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::ValueEnum;
 use oplog::Verbosity;
@@ -39,6 +40,10 @@ pub struct RunOptions {
     /// Limit of open files to ask for; `None`: the hard limit.
     pub fd_limit: Option<u64>,
     pub enable_core: bool,
+    /// Take the place of the program behind `control`; it may go on for so long for connections that only it can read.
+    pub take_over: Option<Duration>,
+    /// How long a configuration is on trial after a reload.
+    pub reload_health_time: Duration,
 }
 
 /// A number of threads on a command line.

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
@@ -17,10 +17,17 @@ pub type Identity = Option<(u64, u64)>;
 pub fn bind(options: &ServerOptions) -> Result<(UnixListener, Identity), ServerError> {
     let path = options.path.as_path();
     let failed = |what: &'static str| move |error: io::Error| ServerError::Io(what, path.to_owned(), error);
+    let beside = beside(path);
+    let path = if options.replaces { beside.as_path() } else { path };
     remove_stale(path)?;
     let listener = listen(path, options.mode).map_err(failed("create"))?;
     listener.set_nonblocking(true).map_err(failed("set up"))?;
     Ok((listener, identity(path)))
+}
+
+/// Where a socket is made that is to replace another.
+pub fn beside(path: &Path) -> PathBuf {
+    path.with_added_extension("new")
 }
 
 /// Nobody can connect between `bind` and `listen`, so the permissions are right from the first client on.

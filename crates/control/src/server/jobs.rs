@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 
 use crate::answer::{answer, fail};
 use crate::request::Request;
@@ -41,13 +42,13 @@ impl Jobs {
     /// One request is under way per connection, so the number of threads is bounded by that of connections.
     pub fn start(&self, token: u64, request: Request) -> Outcome {
         match request {
-            Request::Reload if self.reloading.swap(true, Ordering::SeqCst) => {
+            Request::Reload(_) if self.reloading.swap(true, Ordering::SeqCst) => {
                 Outcome::Now(fail("a reload is already under way"))
             }
             Request::Health if self.reloading.load(Ordering::SeqCst) => {
                 Outcome::Now("RETRY the configuration is being reloaded".into())
             }
-            Request::Reload | Request::Health | Request::Config(ConfigView::Verify) => {
+            Request::Reload(_) | Request::Health | Request::Config(ConfigView::Verify) => {
                 self.spawn(token, request)
             }
             request => Outcome::Now(contained(&request, &*self.subject)),
@@ -59,10 +60,25 @@ impl Jobs {
         self.receiver.try_recv().ok()
     }
 
+    /// The client goes, its connection stays with whoever speaks on it.
+    pub fn give_away(&self, stream: UnixStream, linger: Duration) {
+        let subject = Arc::clone(&self.subject);
+        let started = stream.set_nonblocking(false).and_then(|()| {
+            std::thread::Builder::new().name("take-over".into()).spawn(move || {
+                if catch_unwind(AssertUnwindSafe(|| subject.take_over(stream, linger))).is_err() {
+                    oplog::critical("Internal error while another process takes over, contained", &[]);
+                }
+            })
+        });
+        if let Err(error) = started {
+            oplog::error("Cannot start the thread that hands over", &[("error", &error)]);
+        }
+    }
+
     fn spawn(&self, token: u64, request: Request) -> Outcome {
         let (subject, sender) = (Arc::clone(&self.subject), self.sender.clone());
         let reloading = Arc::clone(&self.reloading);
-        let is_reload = request == Request::Reload;
+        let is_reload = matches!(request, Request::Reload(_));
         let started = self.wake.try_clone().and_then(|mut wake| {
             std::thread::Builder::new().name("control-job".into()).spawn(move || {
                 let text = contained(&request, &*subject);

@@ -154,6 +154,12 @@ impl Run {
             Err(text) => return self.reply(token, &fail(text), false),
         };
         oplog::debug("Control command received", &[("command", &line.split(' ').next().unwrap_or_default())]);
+        if let Request::TakeOver(linger) = request {
+            if let Some(at) = self.conns.iter().position(|c| c.token == token) {
+                self.jobs.give_away(self.conns.swap_remove(at).stream, linger);
+            }
+            return;
+        }
         match self.jobs.start(token, request) {
             Outcome::Now(text) => self.reply(token, &text, false),
             Outcome::Later => {

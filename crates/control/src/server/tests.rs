@@ -196,3 +196,24 @@ fn anothers_socket_is_not_removed() {
     assert!(bench.path().exists());
     drop(other);
 }
+
+#[test]
+fn a_connection_that_is_given_away_and_a_server_that_is_replaced() {
+    let mut bench = Bench::new(Fake::default());
+    let path = bench.path();
+    let mut stream = UnixStream::connect(&path).expect("connect");
+    stream.write_all(b"TAKE_OVER 30\n").expect("write");
+    let frame = crate::take_over::receive(&stream).expect("the word of another protocol");
+    assert_eq!(crate::take_over::Reader(&frame.body).number(), Some(30));
+    let options = ServerOptions { replaces: true, ..ServerOptions::new(&path) };
+    let next = Server::start(options.clone(), Arc::new(Fake::default())).expect("beside the other");
+    drop(next);
+    assert!(!path.with_added_extension("new").exists());
+    let subject = Arc::new(Fake::default());
+    let next = Server::start(options, Arc::clone(&subject) as Arc<dyn Subject>).expect("beside the other");
+    next.replace().expect("replaced");
+    assert!(request(&path, "STOP", None).is_ok());
+    assert!(subject.stopped.load(Ordering::SeqCst), "the new one answers");
+    drop(bench.server.take());
+    assert!(request(&path, "LICENSE", None).is_ok(), "the socket is the new one's");
+}

@@ -1,7 +1,9 @@
 //! A running program made of plain values, for the tests of this crate.
 
+use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::Duration;
 
 use oplog::Verbosity;
 use parking_lot::Mutex;
@@ -64,7 +66,7 @@ impl Subject for Fake {
         self.counters.lock().retain(|c| c.state != State::Orphaned);
     }
 
-    fn reload(&self) -> Result<String, String> {
+    fn reload(&self, _trial: Option<Duration>) -> Result<String, String> {
         match &*self.reload_gate.lock() {
             Some(gate) => gate.recv().unwrap_or_else(|_| Err("gate closed".into())),
             None => Ok("Config reload successful".into()),
@@ -109,6 +111,11 @@ impl Subject for Fake {
 
     fn credentials(&self) -> Vec<(String, String)> {
         vec![("/key.pem".into(), "PENDING".into())]
+    }
+
+    fn take_over(&self, stream: UnixStream, linger: Duration) {
+        let body = crate::take_over::Writer::new().number(linger.as_secs()).done();
+        let _ = crate::take_over::send(&stream, crate::take_over::Kind::Hello, None, &body);
     }
 
     fn license(&self) -> String {

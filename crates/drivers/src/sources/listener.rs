@@ -89,7 +89,7 @@ pub struct Listener {
     unnamed: Vec<Unnamed>,
     queued: bool,
     /// Known by it to connections of another process.
-    adopter: Arc<dyn Adopt>,
+    _adopter: Arc<dyn Adopt>,
 }
 
 /// A connection that waits for its sender's name. Whoever takes it out of the slot serves it: the resolver, or the listener when
@@ -134,7 +134,7 @@ impl Listener {
         let adopter = Adopter::start(&source, &accepted, shared);
         worker.add(move |token, cx| {
             register(&socket.fd(), cx.handle.registry(), token)?;
-            Ok(Box::new(Listener { socket, source, accepted, unnamed: Vec::new(), queued: false, adopter }))
+            Ok(Box::new(Listener { socket, source, accepted, unnamed: Vec::new(), queued: false, _adopter: adopter }))
         });
         Ok(())
     }

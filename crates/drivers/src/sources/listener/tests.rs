@@ -49,7 +49,7 @@ fn waiting(running: &Running) -> (Listener, UnixStream, Arc<Slot>) {
         local: address,
     }];
     let adopter = Adopter::start(&source, &accepted, &running.shared());
-    (Listener { socket: Socket::Tcp(socket), source, accepted, unnamed, queued: false, adopter }, client, slot)
+    (Listener { socket: Socket::Tcp(socket), source, accepted, unnamed, queued: false, _adopter: adopter }, client, slot)
 }
 
 fn running() -> Running {

@@ -1,0 +1,163 @@
+//! The new process: gets what the running one has, and says when it works.
+
+use std::io::ErrorKind;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use control::take_over::{Kind, Reader, VERSION, Writer, receive, send};
+use engine::hand_over::{Connection, Queue};
+use engine::take_in;
+use transport::inherited::Inherited;
+
+use super::words;
+use crate::program::Program;
+
+/// The other process answers at once, or after a reload that is under way.
+const ANSWER_MAX: Duration = Duration::from_secs(60);
+
+/// A connection to the process whose place is to be taken.
+pub struct Taker(UnixStream);
+
+/// What it had.
+#[derive(Default)]
+pub struct Taken {
+    pub sockets: Vec<Inherited>,
+    pub connections: Vec<Connection>,
+    pub queues: Vec<Queue>,
+}
+
+impl Taker {
+    /// Asks for the process behind a control socket, which goes on for now. `None` when there is none. `linger` says how long it may pass on
+    /// what only it can read.
+    pub fn ask(control: &Path, state: &Path, linger: Duration) -> Result<Option<Taker>, String> {
+        let stream = match UnixStream::connect(control) {
+            Ok(stream) => stream,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => {
+                return Ok(None);
+            }
+            Err(error) => return Err(format!("cannot connect to {}: {error}", control.display())),
+        };
+        let taker = Taker(stream);
+        let ask = || {
+            taker.0.set_read_timeout(Some(ANSWER_MAX))?;
+            std::io::Write::write_all(&mut &taker.0, format!("TAKE_OVER {}\n", linger.as_secs()).as_bytes())
+        };
+        ask().map_err(|error| format!("cannot ask the running program: {error}"))?;
+        let hello = taker.hear(Kind::Hello).map_err(|error| {
+            format!("the running program does not hand over: {error}; stop it and start this one instead")
+        })?;
+        let mut fields = Reader(&hello);
+        let (version, theirs) = (fields.number(), fields.text());
+        if version != Some(VERSION) {
+            return Err("the running program is of a version that hands over in another way; stop it and start this one \
+                        instead".to_owned());
+        }
+        let same = |theirs: &String| std::fs::canonicalize(theirs).ok() == std::fs::canonicalize(state).ok();
+        match theirs {
+            Some(theirs) if !same(&theirs) => Err(format!(
+                "the running program keeps its state in {theirs}, and this one in {}: give both the same --state-dir",
+                state.display()
+            )),
+            _ => Ok(Some(taker)),
+        }
+    }
+
+    fn hear(&self, expected: Kind) -> Result<Vec<u8>, String> {
+        let frame = receive(&self.0).map_err(|error| error.to_string())?;
+        match frame.kind {
+            kind if kind == expected => Ok(frame.body),
+            Kind::Failed => Err(String::from_utf8_lossy(&frame.body).into_owned()),
+            kind => Err(format!("it says {kind:?} where {expected:?} is due")),
+        }
+    }
+
+    /// From now on nobody reads: stops the other process and gets what it has.
+    pub fn stop(&self) -> Result<Taken, String> {
+        let broken = |error: std::io::Error| format!("the running program does not hand over: {error}");
+        send(&self.0, Kind::Stop, None, &[]).map_err(broken)?;
+        let mut taken = Taken::default();
+        loop {
+            let frame = receive(&self.0).map_err(broken)?;
+            let understood = match (frame.kind, frame.fd) {
+                (Kind::Socket, Some(fd)) => words::socket(fd, &frame.body).map(|s| taken.sockets.push(s)),
+                (Kind::Connection, Some(fd)) => {
+                    words::connection(fd, &frame.body).map(|c| taken.connections.push(c))
+                }
+                (Kind::Queue, _) => words::piece(&frame.body).map(|(destination, chunk)| {
+                    match taken.queues.iter_mut().find(|queue| queue.destination == destination) {
+                        Some(queue) => queue.chunks.push(chunk),
+                        None => taken.queues.push(Queue { destination, chunks: vec![chunk] }),
+                    }
+                }),
+                (Kind::Released, _) => return Ok(taken),
+                (Kind::Failed, _) => return Err(String::from_utf8_lossy(&frame.body).into_owned()),
+                _ => None,
+            };
+            understood.ok_or("the running program hands over something strange")?;
+        }
+    }
+
+    /// Tells the other process that it can go; after an error it has not, and this one must. `disinherited` are destinations whose queues it
+    /// has to empty itself.
+    pub fn ready(&self, disinherited: &[String]) -> Result<(), String> {
+        let mut body = Writer::new().number(disinherited.len() as u64);
+        body = disinherited.iter().fold(body, |body, id| body.text(id));
+        let sent = send(&self.0, Kind::Ready, None, &body.done()).map_err(|error| error.to_string());
+        let heard = sent.and_then(|()| self.hear(Kind::Done)).map(drop);
+        heard.map_err(|error| format!("the running program goes on: {error}"))
+    }
+
+    /// Why nothing comes of it; the other process goes on.
+    pub fn failed(&self, text: &str) {
+        // It notices anyway, when the connection ends.
+        let _ = send(&self.0, Kind::Failed, None, text.as_bytes());
+    }
+
+    /// Takes what comes late, connections whose handshake was under way say, until the other process ends.
+    pub fn listen(self, program: &Arc<Program>) {
+        let program = Arc::clone(program);
+        // It may live as long as its peers do.
+        let _ = self.0.set_read_timeout(None);
+        let listening = std::thread::Builder::new().name("take-over".into()).spawn(move || {
+            while let Ok(frame) = receive(&self.0) {
+                match (frame.kind, frame.fd) {
+                    (Kind::Connection, Some(fd)) => {
+                        words::connection(fd, &frame.body).into_iter().for_each(|c| adopt(&program, c));
+                    }
+                    (Kind::Queue, _) => late(&program, &frame.body),
+                    _ => {}
+                }
+            }
+            oplog::notice("The program before this one has ended", &[]);
+        });
+        if let Err(error) = listening {
+            oplog::error("Cannot start the thread that takes over late connections", &[("error", &error)]);
+        }
+    }
+}
+
+/// Goes on with a connection, or closes it.
+pub fn adopt(program: &Program, connection: Connection) {
+    let (client, local) = (connection.client.clone(), connection.local.clone());
+    if let Err(error) = program.shared.adopt(connection) {
+        oplog::notice(
+            "Cannot take a connection over, closing it",
+            &[("client", &client), ("local", &local), ("error", &error)],
+        );
+    }
+}
+
+fn late(program: &Program, body: &[u8]) {
+    let Some((destination, chunk)) = words::piece(body) else { return };
+    let messages = chunk.messages();
+    let running = program.running();
+    let all = running.view.destinations.iter().map(|(id, d)| (id.as_str(), d));
+    if let Err(queue) = take_in(all, Queue { destination, chunks: vec![chunk] }) {
+        oplog::error(
+            "Messages of the program before this one have no destination here and are dropped",
+            &[("destination", &queue.destination), ("messages", &messages)],
+        );
+    }
+}
