@@ -59,6 +59,11 @@ pub trait Destination: Format {
 
     fn outlets(&self) -> Vec<Arc<Outlet>>;
 
+    /// What decides which of its outlets a message goes to, where there are several.
+    fn divides_by(&self) -> &str {
+        ""
+    }
+
     /// Whether it makes its outlets as messages come, which name them.
     fn names_outlets(&self) -> bool {
         false

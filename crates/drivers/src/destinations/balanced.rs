@@ -26,6 +26,8 @@ pub struct Balance {
     /// Beside the first one.
     pub servers: Vec<String>,
     key: Option<Arc<Template>>,
+    /// As it is written; empty without one.
+    key_text: String,
 }
 
 impl Balance {
@@ -54,7 +56,8 @@ impl Balance {
             }
             None => None,
         };
-        Some(Some(Balance { servers, key }))
+        let key_text = block.template("key").map(|text| text.text.clone()).unwrap_or_default();
+        Some(Some(Balance { servers, key, key_text }))
     }
 
     /// The servers of each connection: its own, then those that stand in for it. `given` is the first one, and those of failover().
@@ -88,6 +91,7 @@ struct Room {
 pub struct Balanced {
     targets: Vec<SingleDestination>,
     key: Option<Arc<Template>>,
+    key_text: String,
     /// Messages told apart so far.
     turn: AtomicUsize,
     spare: Mutex<Vec<Room>>,
@@ -96,7 +100,13 @@ pub struct Balanced {
 impl Balanced {
     /// `targets`: at least one, as [`super::single::alike`] makes them.
     pub fn new(balance: &Balance, targets: Vec<SingleDestination>) -> Balanced {
-        Balanced { targets, key: balance.key.clone(), turn: AtomicUsize::new(0), spare: Mutex::default() }
+        Balanced {
+            targets,
+            key: balance.key.clone(),
+            key_text: balance.key_text.clone(),
+            turn: AtomicUsize::new(0),
+            spare: Mutex::default(),
+        }
     }
 
     /// Puts each message into the part of its target.
@@ -162,6 +172,10 @@ impl Destination for Balanced {
 
     fn outlets(&self) -> Vec<Arc<Outlet>> {
         self.targets.iter().flat_map(|target| target.outlets()).collect()
+    }
+
+    fn divides_by(&self) -> &str {
+        &self.key_text
     }
 
     fn reloaded(&self) {

@@ -3,8 +3,8 @@
 use super::balanced::{Balance, Balanced};
 use super::datagram::{DatagramOptions, DatagramSink};
 use super::dialing::{DialOptions, Secured};
-use super::rltp::{RltpSink, Spread, Stream, Wishes};
-use super::single::{MakeSink, SingleDestination};
+use super::rltp::{Lanes, Spread, Wishes};
+use super::single::{MakeSink, SingleDestination, alike};
 use super::stream::StreamSink;
 use super::target::{Connect, Lookup, Route, given};
 use super::writing::{self, Layout};
@@ -14,7 +14,7 @@ use crate::sources::rltp::PORT;
 use crate::writer::{Envelope, Writer};
 use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics};
-use engine::driver::{BuildContext, DestinationDriver};
+use engine::driver::{BuildContext, Destination, DestinationDriver};
 use std::sync::Arc;
 
 /// What tells the drivers of this file apart.
@@ -90,7 +90,7 @@ fn build(
         writer.envelope = Envelope::OctetCounting;
     }
     let spoof_source = spoof_source(s, &remote, &mut writer, diags)?;
-    needs_connections(kind, s, &remote, rltp.is_some(), diags)?;
+    needs_connections(kind, s, &remote, diags)?;
     let (servers, failback) = match kind.udp {
         Some(true) => (vec![remote.host.clone()], None),
         _ => given::servers(s, &remote.host, ipv6, diags)?,
@@ -105,15 +105,23 @@ fn build(
     let close_on_input = s.bool("close-on-input").unwrap_or(true);
     let time_reopen = writing::time_reopen(s);
     let keep_alive = s.bool("keep-alive").unwrap_or(true);
+    let failback = if balance.is_some() { Some(Balance::failback(failback)) } else { failback };
+    let options = Arc::new(DialOptions { connect, time_reopen, failback, secure: secure.map(Secured::new) });
     if let Some(wishes) = rltp {
-        let secure = secure.map(Secured::new);
-        let options = Arc::new(DialOptions { connect, time_reopen, failback, secure });
-        let way = Lanes { name: kind.name, address, key: key.clone(), servers, remote, keep_alive, wishes };
-        let destination = lanes(way, options, writer, writing::limits(s), cx);
-        return Some(DestinationDriver { key, destination: Arc::new(destination) });
+        let (name, port, limits) = (kind.name, remote.port, writing::limits(s));
+        let lanes = Lanes { name, key: key.clone(), port, ipv6, keep_alive, limits, options, wishes };
+        let destination: Arc<dyn Destination> = match &balance {
+            Some(balance) => {
+                let targets = lanes.make(&balance.routes(&servers), writer, cx.identity);
+                Arc::new(Balanced::new(balance, targets))
+            }
+            None => Arc::new(Spread::new(lanes.make(&[servers], writer, cx.identity))),
+        };
+        return Some(DestinationDriver { key, destination });
     }
     let make: MakeSink = if udp {
-        let options = Arc::new(DatagramOptions { connect, time_reopen, spoof_source });
+        let options =
+            Arc::new(DatagramOptions { connect: options.connect.clone(), time_reopen, spoof_source });
         Box::new(move |place| {
             Box::new(DatagramSink::new(
                 place,
@@ -122,9 +130,6 @@ fn build(
             ))
         })
     } else {
-        let failback = if balance.is_some() { Some(Balance::failback(failback)) } else { failback };
-        let secure = secure.map(Secured::new);
-        let options = Arc::new(DialOptions { connect, time_reopen, failback, secure });
         let port = remote.port;
         let stream = move |servers: Vec<String>| -> MakeSink {
             let options = Arc::clone(&options);
@@ -134,19 +139,19 @@ fn build(
             })
         };
         if let Some(balance) = &balance {
-            let destination = Balanced::new(balance, &servers, writer, cx, |route, writer| {
+            let targets = alike(balance.routes(&servers), writer, cx.identity, |route, writer| {
                 let instance = format!("tcp,{}:{port}", route.first().map_or("", String::as_str));
                 let make = stream(route);
                 SingleDestination::new((kind.name, instance), writer, writing::limits(s), keep_alive, make)
             });
-            return Some(DestinationDriver { key, destination: Arc::new(destination) });
+            return Some(DestinationDriver { key, destination: Arc::new(Balanced::new(balance, targets)) });
         }
         stream(servers)
     };
     let described = (kind.name, format!("{short},{address}"));
     let mut destination = SingleDestination::new(described, writer, writing::limits(s), keep_alive, make);
     if spoof_source {
-        destination.precondition = Some(if ipv6 { || may_spoof(true) } else { || may_spoof(false) });
+        destination.prepare = Some(Box::new(move |_| may_spoof(ipv6)));
     }
     Some(DestinationDriver { key, destination: Arc::new(destination) })
 }
@@ -199,46 +204,6 @@ fn acknowledged(kind: &Kind, s: &Settings, word: &str, diags: &mut Diagnostics) 
     None
 }
 
-/// Where connections that acknowledge go.
-struct Lanes {
-    name: &'static str,
-    address: String,
-    key: String,
-    servers: Vec<String>,
-    remote: Remote,
-    keep_alive: bool,
-    wishes: Wishes,
-}
-
-/// As many destinations as connections are wished for, in one.
-fn lanes(
-    way: Lanes,
-    options: Arc<DialOptions>,
-    mut writer: Writer,
-    limits: engine::QueueLimits,
-    cx: &BuildContext<'_>,
-) -> Spread {
-    let Lanes { name, address, key, servers, remote: Remote { port, ipv6, .. }, keep_alive, wishes } = way;
-    let count = wishes.connections;
-    // Each has its share of it.
-    writer.throttle = writer.throttle.div_ceil(u32::from(count));
-    let template = Arc::clone(&writer.template);
-    let mut writer = Some(writer);
-    let (stream, servers) = (Stream::default(), Arc::new(servers));
-    let lanes = (0..count).map(|lane| {
-        let (stream, servers, options) = (stream.clone(), Arc::clone(&servers), Arc::clone(&options));
-        let make: MakeSink = Box::new(move |place| {
-            let route = Route::new(servers.iter().map(|host| Lookup::host(host, port, ipv6)).collect());
-            Box::new(RltpSink::new(place, route, Arc::clone(&options), wishes, (stream.clone(), lane)))
-        });
-        // The others share that of the first.
-        let writer = writer.take().unwrap_or_else(|| Writer::new(Arc::clone(&template), cx.identity));
-        SingleDestination::new((name, format!("rltp,{address}")), writer, limits, keep_alive, make)
-    });
-    let lanes = lanes.collect();
-    Spread::new(stream, key, lanes)
-}
-
 fn port(kind: &Kind, s: &Settings, udp: bool, secure: bool, diags: &mut Diagnostics) -> Option<u16> {
     if secure && !kind.protocol && !s.is_set("port") {
         let text = format!("{}() has no port of its own for TLS", kind.name);
@@ -259,27 +224,17 @@ fn port(kind: &Kind, s: &Settings, udp: bool, secure: bool, diags: &mut Diagnost
 }
 
 /// Other servers need a transport that can fail over to them.
-fn needs_connections(
-    kind: &Kind,
-    s: &Settings,
-    remote: &Remote,
-    rltp: bool,
-    diags: &mut Diagnostics,
-) -> Option<()> {
+fn needs_connections(kind: &Kind, s: &Settings, remote: &Remote, diags: &mut Diagnostics) -> Option<()> {
     let wrong = |option: &str| match option {
         _ if kind.udp == Some(true) => false,
-        "load-balance" => (remote.udp || rltp) && s.block(option).is_some(),
+        "load-balance" => remote.udp && s.block(option).is_some(),
         _ => remote.udp && s.is_set(option),
     };
     let Some(option) = ["failover", "failover-servers", "load-balance"].into_iter().find(|o| wrong(o)) else {
         return Some(());
     };
-    let (text, help) = match (rltp, option) {
-        (true, _) => (
-            "load-balance() is for connections that each go their own way",
-            "with transport(rltp), write `rltp(connections(4))` and failover()",
-        ),
-        (_, "load-balance") => {
+    let (text, help) = match option {
+        "load-balance" => {
             ("load-balance() needs connections", "use transport(tcp), or leave load-balance() out")
         }
         _ => ("failover() needs a connection that can fail", "use transport(tcp), or leave failover() out"),

@@ -5,7 +5,7 @@ mod sink;
 
 use super::balanced::{Balance, Balanced};
 use super::dialing::{DialOptions, Secured};
-use super::single::{MakeSink, SingleDestination};
+use super::single::{MakeSink, SingleDestination, alike};
 use super::target::{Connect, Lookup, Route, given};
 use super::writing::{self, Layout};
 use crate::secure;
@@ -51,7 +51,9 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         SingleDestination::new(("relp", instance), writer, writing::limits(s), keep_alive, make)
     };
     let destination: Arc<dyn Destination> = match &balance {
-        Some(balance) => Arc::new(Balanced::new(balance, &servers, writer, cx, target)),
+        Some(balance) => {
+            Arc::new(Balanced::new(balance, alike(balance.routes(&servers), writer, cx.identity, target)))
+        }
         None => Arc::new(target(servers, writer)),
     };
     Some(DestinationDriver { key, destination })

@@ -3,13 +3,15 @@
 
 mod batch;
 mod identity;
+mod lanes;
 mod sink;
 mod spread;
 
 use conf_schema::Settings;
 
-pub use identity::Stream;
-pub use sink::RltpSink;
+use identity::Stream;
+pub use lanes::Lanes;
+use sink::RltpSink;
 pub use spread::Spread;
 
 /// Bytes sent and not acknowledged, when `window()` is not given.

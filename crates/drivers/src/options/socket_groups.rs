@@ -241,8 +241,8 @@ pub static SERVERS: Group = Group {
             Kind::Block(&[&LOAD_BALANCE]),
             Preset::None,
             "Send to several servers at once, each message to one of them: `load-balance(servers(\"b\" \"c\") key(\"${HOST}\"))`. The \
-             others stand in for a server that is away, until it answers again. Costs a look at each message, and with a key() its \
-             template.",
+             others stand in for a server that is away, until it answers again. With transport(rltp), each has as many connections as \
+             `rltp(connections())` says. Costs a look at each message, and with a key() its template.",
         ),
     ],
 };

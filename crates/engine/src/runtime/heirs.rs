@@ -18,8 +18,8 @@ impl Engine {
     }
 }
 
-/// As many outlets as before: each goes on where its predecessor stopped. Otherwise nobody knows which of them the messages of one
-/// sender would take now, so the first one gets them all, and the others begin after it.
+/// As many outlets as before, for the same messages: each goes on where its predecessor stopped. Otherwise nobody knows which of them
+/// the messages that wait would take now, so the first one gets them all, and the others begin after it.
 fn divide(old: &Arc<dyn Destination>, new: &Arc<dyn Destination>, outlets: &[Arc<Outlet>]) {
     let spare = &mut Vec::new();
     if new.names_outlets() {
@@ -32,7 +32,8 @@ fn divide(old: &Arc<dyn Destination>, new: &Arc<dyn Destination>, outlets: &[Arc
         return;
     }
     let heirs = new.outlets();
-    if heirs.len() == outlets.len() && !outlets.iter().any(|outlet| outlet.leads()) {
+    let alike = heirs.len() == outlets.len() && (heirs.len() == 1 || old.divides_by() == new.divides_by());
+    if alike && !outlets.iter().any(|outlet| outlet.leads()) {
         for (heir, outlet) in heirs.iter().zip(outlets) {
             heir.inherit(outlet, spare);
         }

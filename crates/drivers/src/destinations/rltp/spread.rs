@@ -93,6 +93,10 @@ impl Destination for Spread {
         self.lanes.iter().flat_map(|lane| lane.outlets()).collect()
     }
 
+    fn divides_by(&self) -> &str {
+        "sender"
+    }
+
     fn reloaded(&self) {
         self.lanes.iter().for_each(|lane| lane.reloaded());
     }
