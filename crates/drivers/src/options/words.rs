@@ -80,8 +80,6 @@ pub const WRITER_FLAGS: &[Word] = &[
     ),
 ];
 
-const PROXY: &str = "send over TCP and write `proxied-tcp`: a header a datagram is not read";
-
 /// `transport()` of sources.
 pub const SOURCE_TRANSPORTS: &[Word] = &[
     Word::new("tcp", "TCP. Lines in `network()`, octet counting in `syslog()`."),
@@ -108,7 +106,11 @@ pub const SOURCE_TRANSPORTS: &[Word] = &[
         "proxied-tls-passthrough",
         "The header comes in the clear, then the client's own TLS session, with tls(): the balancer passes it through.",
     ),
-    Word::not_yet("proxied-udp", PROXY),
+    Word::new(
+        "proxied-udp",
+        "UDP from a load balancer that puts a PROXY header (version 1 or 2) at the beginning of each datagram: whom it names is the sender \
+         then. A datagram without one is dropped and counted. Costs a little more than UDP.",
+    ),
     Word::not_yet("dgram", "write `udp`"),
     Word::not_yet("http", "serve HTTP with another program"),
     Word::not_yet("http-scraper", "ask for metrics with `syslog-ng-ctl stats prometheus`"),

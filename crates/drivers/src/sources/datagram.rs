@@ -1,17 +1,20 @@
 //! Datagram sockets, UDP and unix: many datagrams a call, one batch of them, and the kernel's drops in the ledger.
 
 mod drops;
+mod proxied;
 
 use super::encoding::decode_datagram;
-use super::listener::register;
+use super::listener::{inet_name, register};
 use super::senders::Senders;
 use super::unix::SocketFile;
 use drops::Drops;
 use engine::hand_over::{Handed, Part};
+use engine::ledger::Reason;
 use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
 use engine::{Feed, Shared};
 use mio::unix::SourceFd;
+pub use proxied::Clients;
 use record::{Batch, Context, Peer, Record, Transport};
 use rustix::io::fcntl_dupfd_cloexec;
 use std::collections::HashMap;
@@ -21,6 +24,7 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use transport::mmsg::{Credentials, Datagram, Receiver};
+use wire::proxy::V2_MAX;
 use wire::{Framer, FramerOptions};
 
 /// Datagrams taken with one call.
@@ -47,7 +51,12 @@ pub struct DatagramOptions {
 
 /// Who the datagrams come from.
 pub enum Origin {
-    Udp { senders: Senders, local: SocketAddr },
+    Udp {
+        senders: Senders,
+        local: SocketAddr,
+    },
+    /// UDP from load balancers.
+    Proxied(Clients),
     Unix(Processes),
 }
 
@@ -88,7 +97,8 @@ impl DatagramPort {
             let feed = Feed::new(source, options.window_messages, cx, token);
             let bytes_max = if matches!(origin, Origin::Unix(_)) { UNIX_BYTES_MAX } else { UDP_BYTES_MAX };
             // One byte more than allowed tells a datagram that is too long from one that just fits.
-            let slot = options.framing.log_msg_size.clamp(1, bytes_max) + 1;
+            let head = if matches!(origin, Origin::Proxied(_)) { V2_MAX } else { 0 };
+            let slot = options.framing.log_msg_size.clamp(1, bytes_max) + 1 + head;
             let calls = (SLOTS_BYTES / slot).clamp(1, RECEIVE_MAX);
             let receiver = Receiver::new(calls, slot);
             let framer = Framer::new(options.framing);
@@ -121,8 +131,10 @@ impl DatagramPort {
         let mut more = true;
         let mut bytes = 0;
         let mut calls = 0;
-        if let Origin::Udp { senders, local } = &mut self.origin {
-            senders.begin_batch(*local, began);
+        match &mut self.origin {
+            Origin::Udp { senders, local } => senders.begin_batch(*local, began),
+            Origin::Proxied(clients) => clients.begin_batch(began),
+            Origin::Unix(_) => {}
         }
         let outcome = loop {
             calls += 1;
@@ -154,7 +166,7 @@ impl DatagramPort {
     }
 
     fn ask_drops(&mut self) {
-        if let Origin::Udp { .. } = &self.origin
+        if let Origin::Udp { .. } | Origin::Proxied(_) = &self.origin
             && let Some(total) = transport::mmsg::drops(&self.socket)
         {
             self.drops.note(&self.feed.source, &self.socket, total);
@@ -168,16 +180,26 @@ impl DatagramPort {
         for datagram in (0..count).filter_map(|at| self.receiver.datagram(at)) {
             bytes += datagram.bytes.len();
             dropped = datagram.dropped.or(dropped);
+            let (mut header, mut message) = (None, datagram.bytes);
+            if let Origin::Proxied(_) = &self.origin {
+                match proxied::header(datagram.bytes) {
+                    Ok((found, rest)) => (header, message) = (Some(found), rest),
+                    Err(error) => {
+                        refused(&self.feed.source, datagram.sender, &error);
+                        continue;
+                    }
+                }
+            }
             let start = batch.text.len();
             match self.options.encoding {
-                Some(encoding) => decode_datagram(encoding, datagram.bytes, &mut batch.text),
-                None => batch.text.extend_from_slice(datagram.bytes),
+                Some(encoding) => decode_datagram(encoding, message, &mut batch.text),
+                None => batch.text.extend_from_slice(message),
             }
             let mut frame = None;
             // Framing of a datagram cannot fail.
             let _ = self.framer.scan(&batch.text, start, |span| frame = Some(span));
             let Some(frame) = frame else { continue };
-            if datagram.truncated && datagram.bytes.len() <= self.options.framing.log_msg_size {
+            if datagram.truncated && message.len() <= self.options.framing.log_msg_size {
                 self.feed.source.counters.truncated.add(1);
             }
             let mut record = Record::new(frame);
@@ -190,6 +212,10 @@ impl DatagramPort {
                     last = Some((sender, at));
                     at
                 }
+                (Origin::Proxied(clients), sender) => {
+                    let Some((header, sender)) = header.zip(sender) else { continue };
+                    clients.place(&header, sender, batch)
+                }
                 (Origin::Unix(processes), _) => place(batch, processes.context(&datagram, began)),
                 // Does not happen on a bound UDP socket, and is not worth dropping if it does.
                 (Origin::Udp { senders, local }, None) => senders.place(*local, *local, batch),
@@ -201,6 +227,19 @@ impl DatagramPort {
         }
         bytes
     }
+}
+
+/// Without a header nobody knows whose message it is.
+fn refused(source: &Source, sender: Option<SocketAddr>, error: &str) {
+    source.counters.received.add(1);
+    source.counters.dropped.add(Reason::Framing, 1);
+    let proxy = sender.map(inet_name).unwrap_or_default();
+    oplog::limited(
+        "proxied-datagram",
+        oplog::Level::Error,
+        "Cannot tell whom a proxy sends for, the datagram is dropped",
+        &[("location", &source.id), ("proxy", &proxy), ("error", &error)],
+    );
 }
 
 /// Index of a context in a batch, put there when it is new.

@@ -1,19 +1,22 @@
 //! `network()`, `syslog()`, `tcp()`, `udp()` and their IPv6 forms: messages from the network.
 
-use super::datagram::{DatagramOptions, DatagramPort, Origin};
+mod address;
+
+use super::datagram::{Clients, DatagramOptions, DatagramPort, Origin};
 use super::listener::{Accepted, Listener, Protocol, Socket, backlog, inet_name};
 use super::proxied::Proxied;
 use super::reading::{Defaults, Reading, location};
 use super::rltp::{self, Rltp};
 use super::senders::{PeerFacts, Senders};
 use crate::secure;
-use conf_schema::{Port, Settings};
-use diag::{Diagnostic, Diagnostics};
+use address::{Way, address};
+use conf_schema::Settings;
+use diag::Diagnostics;
 use engine::Shared;
 use engine::driver::{BuildContext, SourceDriver, Start};
 use engine::source::{Settings as SourceSettings, Source};
 use record::Transport;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -66,6 +69,8 @@ struct NetworkStart {
     /// There is nobody to serve, see [`secure::stays_closed`].
     closed: bool,
     udp: bool,
+    /// Each datagram says for whom it comes.
+    proxied_udp: bool,
     /// Sockets that share the port.
     sockets: u32,
     address: SocketAddr,
@@ -81,7 +86,8 @@ struct NetworkStart {
 
 fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     let word = if kind.udp.is_some() { "" } else { s.choice("transport").unwrap_or("tcp") };
-    let udp = kind.udp.unwrap_or(word == "udp");
+    let proxied_udp = word == "proxied-udp";
+    let udp = kind.udp.unwrap_or(word == "udp" || proxied_udp);
     let rltp = word == "rltp";
     if rltp {
         rltp::check(s, diags)?;
@@ -128,7 +134,7 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
     let backlog = if udp { 0 } else { backlog(s) };
     let opened_with = match keep_alive {
         true => format!(
-            "{address} {rltp} {socket:?} {sockets} {connections_max} {backlog} {} {secure:?} {closed} {:?}",
+            "{address} {rltp} {socket:?} {sockets} {connections_max} {backlog} {} {secure:?} {closed} {:?} {proxied_udp}",
             reading.fixed(),
             Proxied::named(word)
         ),
@@ -147,6 +153,7 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
             proxied: Proxied::named(word),
             closed,
             udp,
+            proxied_udp,
             sockets,
             address,
             socket,
@@ -198,6 +205,7 @@ fn transport_name(protocol: bool, word: &str, udp: bool, secure: bool) -> &'stat
     match (protocol, udp) {
         _ if word == "rltp" && secure => "rltp+tls",
         _ if word == "rltp" => "rltp",
+        (false, _) if word == "proxied-udp" => "rfc3164+proxied-udp",
         (false, _) if word == "proxied-tcp" => "rfc3164+proxied-tcp",
         (false, _) if word == "proxied-tls" => "rfc3164+proxied-tls",
         (false, _) if word == "proxied-tls-passthrough" => "rfc3164+proxied-tls-passthrough",
@@ -208,76 +216,6 @@ fn transport_name(protocol: bool, word: &str, udp: bool, secure: bool) -> &'stat
         (false, true) => "rfc3164+udp",
         (false, false) => "rfc3164+tcp",
     }
-}
-
-/// How peers come.
-struct Way {
-    udp: bool,
-    ipv6: bool,
-    secure: bool,
-    rltp: bool,
-}
-
-fn address(kind: &Kind, s: &Settings, way: Way, diags: &mut Diagnostics) -> Option<SocketAddr> {
-    let Way { udp, ipv6, secure, rltp } = way;
-    if secure && !rltp && !kind.protocol && !s.is_set("port") {
-        let text = format!("{}() has no port of its own for TLS", kind.name);
-        let at = s.span("tls").or(s.call_span())?;
-        diags.push(Diagnostic::error("D0120", text, at).help("add port(6514)"));
-        return None;
-    }
-    let any = if ipv6 { IpAddr::V6(Ipv6Addr::UNSPECIFIED) } else { IpAddr::V4(Ipv4Addr::UNSPECIFIED) };
-    let ip = match s.text("ip") {
-        None => any,
-        Some(text) => match text.parse::<IpAddr>() {
-            Ok(ip) if ip.is_ipv6() == ipv6 => ip,
-            Ok(_) => {
-                let help =
-                    if ipv6 { "write an IPv6 address, or ip-protocol(4)" } else { "add ip-protocol(6)" };
-                let text = format!("{text} is not an IPv{} address", if ipv6 { 6 } else { 4 });
-                diags.push(Diagnostic::error("D0103", text, s.span("ip")?).help(help));
-                return None;
-            }
-            Err(_) => match transport::resolve_target(text, 0, ipv6) {
-                Ok(found) => found.first()?.ip(),
-                Err(error) => {
-                    let finding = Diagnostic::error(
-                        "D0103",
-                        format!("cannot find the address: {error}"),
-                        s.span("ip")?,
-                    );
-                    diags.push(
-                        finding.help("write an address of this machine, or leave ip() out for all of them"),
-                    );
-                    return None;
-                }
-            },
-        },
-    };
-    // syslog() has a port of its own on TCP.
-    let port = match s.port("port") {
-        _ if rltp && !s.is_set("port") => rltp::PORT,
-        Some(Port::Number(_)) | None if !s.is_set("port") && kind.protocol && !udp => {
-            if secure {
-                6514
-            } else {
-                601
-            }
-        }
-        Some(Port::Number(port)) => port,
-        None => 514,
-        Some(Port::Service(name)) => match transport::service_port(name, udp) {
-            Some(port) => port,
-            None => {
-                let text = format!("there is no service `{name}`");
-                diags.push(
-                    Diagnostic::error("D0104", text, s.span("port")?).help("write the port as a number"),
-                );
-                return None;
-            }
-        },
-    };
-    Some(SocketAddr::new(ip, port))
 }
 
 /// The `{sock}` and `{inet}` groups.
@@ -385,7 +323,10 @@ impl NetworkStart {
                 encoding: self.reading.encoding,
                 window_messages: self.reading.window_messages,
             };
-            let origin = Origin::Udp { senders, local };
+            let origin = match self.proxied_udp {
+                true => Origin::Proxied(Clients::new(senders, local)),
+                false => Origin::Udp { senders, local },
+            };
             if let Err(error) = DatagramPort::start(OwnedFd::from(socket), origin, options, source, shared) {
                 return Ok(Err(error));
             }

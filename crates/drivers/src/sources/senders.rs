@@ -119,7 +119,7 @@ impl Senders {
     }
 
     /// The context of a sender. Until its name is known it is called by its number; until a new name is known, by the old one.
-    fn context(&mut self, remote: SocketAddr, local: SocketAddr) -> Arc<Context> {
+    pub fn context(&mut self, remote: SocketAddr, local: SocketAddr) -> Arc<Context> {
         if let Some(known) = self.known.get(&remote)
             && known.asked == self.round
         {

@@ -113,3 +113,41 @@ fn a_header_inside_the_session() {
 fn a_header_before_the_session() {
     through_tls("proxied-tls-passthrough", &["--proxied-tls-passthrough"]);
 }
+
+/// Each datagram says for itself whom it comes from.
+#[test]
+fn datagrams_of_a_balancer_are_those_of_its_clients() {
+    let lab = Lab::new();
+    let text = config("proxied-udp", "").replace("%tcp:in%", "%udp:in%");
+    let mut penstock = Penstock::start(&lab, &text);
+    let balancer = std::net::UdpSocket::bind("127.0.0.1:0").expect("a socket");
+    balancer.connect(("127.0.0.1", lab.port("in"))).expect("an address");
+    let mut two = b"\r\n\r\n\0\r\nQUIT\n\x21\x12\0\x0c".to_vec();
+    two.extend([192, 0, 2, 9, 192, 0, 2, 8, 0x10, 0xe1, 2, 2]);
+    two.extend(message(1, 0).bytes());
+    let local = [b"\r\n\r\n\0\r\nQUIT\n\x20\0\0\0", message(2, 0).as_bytes()].concat();
+    let datagrams = [
+        [HEADER, message(0, 0).as_bytes()].concat(),
+        two,
+        // For itself, and to see whether somebody listens.
+        local,
+        b"\r\n\r\n\0\r\nQUIT\n\x20\0\0\0".to_vec(),
+        // Nobody knows whose these are.
+        message(3, 0).into_bytes(),
+        b"PROXY TCP4 192.0.2.7".to_vec(),
+        [HEADER, message(0, 1).as_bytes()].concat(),
+    ];
+    datagrams.iter().for_each(|datagram| drop(balancer.send(datagram).expect("a datagram")));
+    wait_until("all messages", || lab.lines("out").len() == 4);
+    let lines = lab.lines("out");
+    let from = |start: &str| {
+        lines.iter().filter(|line| line.starts_with(&format!("rfc3164+proxied-udp {start}"))).count()
+    };
+    assert_eq!(from("192.0.2.7 4321 192.0.2.8 514 127.0.0.1 "), 2, "{lines:?}");
+    assert_eq!(from("192.0.2.9 4321 192.0.2.8 514 127.0.0.1 "), 1, "{lines:?}");
+    assert_eq!(from("127.0.0.1 "), 1, "{lines:?}");
+    let ledger = penstock.wait_settled(6);
+    ledger.assert_balanced();
+    assert_eq!(ledger.dropped_for("framing"), 2);
+    assert!(penstock.stop().contains("Cannot tell whom a proxy sends for, the datagram is dropped"));
+}
