@@ -3,8 +3,10 @@
 mod check;
 mod command_line;
 mod correlation;
+mod durable;
 mod files;
 mod golden;
+mod hooks;
 mod hostile;
 mod interop;
 mod journal;
@@ -19,6 +21,7 @@ mod reload;
 mod relp;
 mod rltp;
 mod signals;
+mod take_over;
 mod tls;
 mod tls_keys;
 mod tls_many;
