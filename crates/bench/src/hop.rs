@@ -29,10 +29,11 @@ impl Behind {
         };
         let config = format!(
             "@version: 3.38\noptions {{ keep-hostname(yes); use-dns(no); }};\n\
-             source s_in {{ network(ip(\"127.0.0.1\") port({port}) transport(\"{}\")); }};\n\
+             source s_in {{ {}(ip(\"127.0.0.1\") port({port}) {}); }};\n\
              destination d_out {{ file(\"{}/all.log\"); }};\n\
              log {{ source(s_in); destination(d_out); flags(flow-control); }};\n",
-            hop.transport,
+            hop.driver,
+            hop.source,
             place.output.display()
         );
         let config = place.write("second.conf", &config)?;

@@ -1,4 +1,4 @@
-//! Two penstocks, one behind the other: what acknowledged batches cost beside plain lines, near and far.
+//! Two penstocks, one behind the other: what acknowledged batches and messages cost beside plain lines, near and far.
 
 use super::aim::Aim;
 use super::{Case, Input, ONE, OWN, PLAIN, Path, TEN};
@@ -6,18 +6,21 @@ use super::{Case, Input, ONE, OWN, PLAIN, Path, TEN};
 /// How the first one sends to the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hop {
+    /// The driver of both, and its options at the first and at the second.
+    pub driver: &'static str,
     pub options: &'static str,
-    /// As a source of the second.
-    pub transport: &'static str,
+    pub source: &'static str,
     /// What is on the way is this much later at the other end, in both directions.
     pub delay_ms: u32,
 }
 
-const COUNT: usize = 6;
+const COUNT: usize = 8;
 
-const TCP: Hop = Hop { options: "transport(\"tcp\")", transport: "tcp", delay_ms: 0 };
-const RLTP: Hop = Hop { options: "transport(\"rltp\")", transport: "rltp", delay_ms: 0 };
+const TCP: Hop =
+    Hop { driver: "network", options: "transport(\"tcp\")", source: "transport(\"tcp\")", delay_ms: 0 };
+const RLTP: Hop = Hop { options: "transport(\"rltp\")", source: "transport(\"rltp\")", ..TCP };
 const PACKED: Hop = Hop { options: "transport(\"rltp\") rltp(compress(yes))", ..RLTP };
+const RELP: Hop = Hop { driver: "relp", options: "", source: "", delay_ms: 0 };
 
 const fn case(name: &'static str, about: &'static str, input: Input, hop: Hop, aims: &'static [Aim]) -> Case {
     Case { name, about, input, path: Path::Hop(hop), receivers: OWN, aims, ..PLAIN }
@@ -32,6 +35,7 @@ pub(super) const CASES: [Case; COUNT] = [
         RLTP,
         &[Aim::FasterThanCase { case: "hop-tcp-1", times: 0.6 }],
     ),
+    case("hop-relp-1", "the same by RELP, each message acknowledged", ONE, RELP, &[]),
     case("hop-tcp-10", "as hop-tcp-1, 10 connections in", TEN, TCP, &[]),
     case(
         "hop-rltp-10",
@@ -47,5 +51,6 @@ pub(super) const CASES: [Case; COUNT] = [
         Hop { delay_ms: 50, ..RLTP },
         &[Aim::FasterThanCase { case: "hop-rltp-10", times: 0.8 }],
     ),
+    case("hop-relp-10", "as hop-rltp-10 by RELP", TEN, RELP, &[]),
     case("hop-rltp-10-packed", "as hop-rltp-10, compressed", TEN, PACKED, &[]),
 ];

@@ -131,8 +131,8 @@ fn paths(case: &Case, place: &Place, receiver: Receiver) -> Result<String, Strin
                 + &steps("", "")
         }
         Path::Hop(hop) => {
-            let (port, options) = (place.sink_port, hop.options);
-            format!("destination d_out {{ network(\"127.0.0.1\" port({port}) {options}); }};\n")
+            let (driver, port, options) = (hop.driver, place.sink_port, hop.options);
+            format!("destination d_out {{ {driver}(\"127.0.0.1\" port({port}) {options}); }};\n")
                 + &steps("", "")
         }
         Path::FilterFacility => one_file + &steps("filter f { facility(kern..local7); };", " filter(f);"),
