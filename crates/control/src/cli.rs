@@ -13,7 +13,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub use ctl::run_ctl;
-pub use daemon::{DaemonAction, DaemonArgs, ParseOptions};
+pub use daemon::{DaemonAction, DaemonArgs, ParseOptions, state_dir};
 pub use ledger::run_ledger;
 pub use native::{CheckArgs, Cli, Command, RawArgs, RunArgs, TestCaArgs};
 pub use options::{ProcessMode, RunOptions, WORKER_THREADS_COUNT_MAX};
@@ -36,6 +36,7 @@ pub enum CalledAs {
     SyslogNgCtl,
     Loggen,
     Pdbtool,
+    PersistTool,
 }
 
 impl CalledAs {
@@ -46,6 +47,7 @@ impl CalledAs {
             Some("syslog-ng-ctl") => CalledAs::SyslogNgCtl,
             Some("loggen") => CalledAs::Loggen,
             Some("pdbtool") => CalledAs::Pdbtool,
+            Some("persist-tool") => CalledAs::PersistTool,
             _ => CalledAs::Penstock,
         }
     }
@@ -80,6 +82,7 @@ mod tests {
         check("./penstock", CalledAs::Penstock);
         check("loggen", CalledAs::Loggen);
         check("pdbtool", CalledAs::Pdbtool);
+        check("persist-tool", CalledAs::PersistTool);
         check("anything", CalledAs::Penstock);
         check("", CalledAs::Penstock);
     }

@@ -7,6 +7,7 @@ mod library;
 mod pdb;
 mod program;
 mod run;
+mod state_file;
 mod subject;
 mod take_over;
 mod test_ca;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         CalledAs::SyslogNgCtl => run_ctl(args),
         CalledAs::Loggen => loggen::cli::run(args.into_iter().skip(1)),
         CalledAs::Pdbtool => pdb::run(args),
+        CalledAs::PersistTool => state_file::run_as_persist_tool(args),
     }
 }
 
@@ -49,6 +51,7 @@ fn native(args: Vec<OsString>) -> ExitCode {
         Command::Ledger(args) => run_ledger(args.with_program("penstock ledger")),
         Command::Loggen(args) => loggen::cli::run(args.args.into_iter()),
         Command::Pdb(args) => pdb::run(args.with_program("penstock pdb")),
+        Command::State(args) => state_file::run(args.with_program("penstock state")),
         Command::TestCa(args) => test_ca::run(&args),
         Command::Bench(args) => bench::cli::run(args.args.into_iter()),
     }

@@ -56,6 +56,8 @@ pub struct Program {
     reloading: Mutex<()>,
     /// Another process has taken the place of this one.
     given: AtomicBool,
+    /// Microseconds within which the service manager wants a sign of life; 0: it wants none.
+    pub watchdog: AtomicU64,
     pub shared: Arc<Shared>,
     running: RwLock<Arc<Running>>,
     pub history: History,
@@ -85,6 +87,7 @@ impl Program {
             trial: options.reload_health_time,
             reloading: Mutex::default(),
             given: AtomicBool::new(false),
+            watchdog: AtomicU64::new(0),
             history: History::default(),
             reloaded: AtomicU64::new(now),
             reloaded_well: AtomicU64::new(now),
@@ -174,7 +177,8 @@ impl Program {
     fn back_to(&self, mut old: Configuration, reason: String) -> Result<(), String> {
         let mut slot = self.engine.lock();
         let engine = slot.as_mut().ok_or(ENDING)?;
-        let again = old.compile(&self.identity, engine.existing()).ok_or("it does not compile any more".to_owned());
+        let again =
+            old.compile(&self.identity, engine.existing()).ok_or("it does not compile any more".to_owned());
         let outcome = again.and_then(|plan| {
             let globals = Arc::clone(&plan.globals);
             engine.apply(plan).map_err(|errors| errors.join("; "))?;
@@ -184,7 +188,10 @@ impl Program {
         match outcome {
             Ok(()) => Err(reason),
             Err(error) => {
-                oplog::critical("The configuration that ran before cannot be put into effect", &[("error", &error)]);
+                oplog::critical(
+                    "The configuration that ran before cannot be put into effect",
+                    &[("error", &error)],
+                );
                 Err(format!("{reason}; and what ran before cannot be put into effect again: {error}"))
             }
         }
@@ -197,7 +204,8 @@ impl Program {
         existing.filters = engine.existing().filters.clone();
         existing.parsers = engine.existing().parsers.clone();
         existing.states = engine.existing().states.clone();
-        let plan = self.current.lock().compile(&self.identity, &existing).ok_or("it does not compile any more")?;
+        let plan =
+            self.current.lock().compile(&self.identity, &existing).ok_or("it does not compile any more")?;
         engine.resume(plan, queues).map_err(|errors| errors.join("; "))?;
         let running = self.running();
         let fresh = Arc::new(Running { view: engine.view().clone(), ..Running::clone(&running) });

@@ -1,11 +1,13 @@
 //! `run`: from the command line to a running program, its signals, and its end.
 
+mod activation;
 mod background;
 mod identity;
 mod limits;
 pub mod notify;
 mod pid_file;
 mod privileges;
+pub mod watchdog;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -86,6 +88,10 @@ fn absolute(options: RunOptions) -> RunOptions {
 }
 
 fn start_and_serve(options: RunOptions) -> Result<(), Failed> {
+    let given = activation::sockets();
+    if !given.is_empty() {
+        transport::inherited::offer(given);
+    }
     let mut starter = match options.process_mode {
         ProcessMode::Foreground => Starter::none(),
         ProcessMode::Background => background::detach(false)?,
@@ -110,6 +116,9 @@ fn start_and_serve(options: RunOptions) -> Result<(), Failed> {
     let pid_file = options.pid_file.as_deref().and_then(PidFile::write);
     starter.succeeded(options.stderr);
     notify::ready();
+    if let Some(micros) = started.watchdog {
+        watchdog::start(&started.program, micros);
+    }
     serve(started);
     // The counters can be asked for until the end.
     drop(server);
@@ -134,6 +143,8 @@ fn answer(options: &RunOptions, started: &Started) -> Result<Server, String> {
 struct Started {
     /// The program whose place it takes, which still counts on going on.
     taker: Option<Taker>,
+    /// Microseconds within which the service manager wants a sign of life.
+    watchdog: Option<u64>,
     /// Destinations of that one which this one does not have.
     disinherited: Vec<String>,
     program: Arc<Program>,
@@ -141,7 +152,7 @@ struct Started {
 }
 
 /// How far files were read, in the state folder.
-const STATE_FILE: &str = "penstock.state";
+pub const STATE_FILE: &str = "penstock.state";
 
 fn start(options: &RunOptions) -> Result<Started, Failed> {
     let verbosity = if options.startup_debug { Verbosity::Debug } else { options.verbosity };
@@ -208,7 +219,9 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
     for connection in taken.connections {
         adopt(&program, connection);
     }
-    Ok(Started { taker, disinherited, program: Arc::new(program), signals })
+    let inherited = taker.as_ref().and_then(|taker| taker.watchdog());
+    let watchdog = watchdog::micros().or(inherited);
+    Ok(Started { taker, watchdog, disinherited, program: Arc::new(program), signals })
 }
 
 /// Gets what the program before this one has, when its place is to be taken. It stands still from here on, until it hears that this one

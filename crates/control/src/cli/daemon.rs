@@ -233,7 +233,7 @@ impl DaemonArgs {
 
 /// Beside the persist file of the original, which is neither read nor touched; two instances that differ in
 /// `-R` never share state.
-fn state_dir(persist_file: &Path) -> PathBuf {
+pub fn state_dir(persist_file: &Path) -> PathBuf {
     let mut name = persist_file.as_os_str().to_owned();
     name.push(".d");
     name.into()

@@ -42,7 +42,9 @@ impl Before {
     }
 
     fn known(&self, destination: &dyn Destination) -> Option<&Known> {
-        self.destinations.iter().find(|known| Arc::ptr_eq(known.destination.counters(), destination.counters()))
+        self.destinations
+            .iter()
+            .find(|known| Arc::ptr_eq(known.destination.counters(), destination.counters()))
     }
 }
 
@@ -69,7 +71,9 @@ fn unreachable(before: &Before, now: &View) -> Result<(), String> {
         if before.known(&**destination).is_none() && !was_stuck {
             let (driver, instance) = destination.described();
             let waiting: usize = destination.outlets().iter().map(|outlet| outlet.waiting()).sum();
-            return Err(format!("destination {id} ({driver} {instance}) is not reached, {waiting} messages wait"));
+            return Err(format!(
+                "destination {id} ({driver} {instance}) is not reached, {waiting} messages wait"
+            ));
         }
     }
     Ok(())
@@ -79,11 +83,15 @@ fn unreachable(before: &Before, now: &View) -> Result<(), String> {
 fn rejecting(before: &Before, now: &View) -> Result<(), String> {
     let changed = |s: &&Arc<Source>| !before.sources.iter().any(|(old, _)| Arc::ptr_eq(old, s));
     for source in now.sources.iter().filter(changed) {
-        let had = |(old, connections): &(Arc<Source>, u64)| old.instance == source.instance && *connections > 0;
+        let had =
+            |(old, connections): &(Arc<Source>, u64)| old.instance == source.instance && *connections > 0;
         let rejected = source.counters.rejected_connections.value();
         let nobody = source.counters.connections.value() == 0 && source.counters.received.value() == 0;
         if rejected > 0 && nobody && before.sources.iter().any(had) {
-            let text = format!("source {} ({}) has rejected all of {rejected} connections", source.id, source.instance);
+            let text = format!(
+                "source {} ({}) has rejected all of {rejected} connections",
+                source.id, source.instance
+            );
             return Err(text);
         }
     }

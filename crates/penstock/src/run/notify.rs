@@ -1,9 +1,10 @@
 //! Tells systemd how far the program is (`Type=notify`): one datagram to the socket named in `NOTIFY_SOCKET`.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
+use std::sync::OnceLock;
 
 /// Everything is open.
 pub fn ready() {
@@ -22,8 +23,30 @@ pub fn stopping() {
     tell("STOPPING=1\n");
 }
 
+/// A sign of life, for the watchdog.
+pub fn alive() {
+    tell("WATCHDOG=1\n");
+}
+
+/// Where the program has told it whose place this one takes; what the environment says comes first.
+static INHERITED: OnceLock<OsString> = OnceLock::new();
+
+/// The socket of the service manager. Empty: there is none.
+pub fn socket() -> OsString {
+    let own = std::env::var_os("NOTIFY_SOCKET").filter(|name| !name.is_empty());
+    own.or_else(|| INHERITED.get().cloned()).unwrap_or_default()
+}
+
+/// Goes on where another process has told.
+pub fn inherit(socket: OsString) {
+    let _ = INHERITED.set(socket);
+}
+
 fn tell(text: &str) {
-    let Some(name) = std::env::var_os("NOTIFY_SOCKET") else { return };
+    let name = socket();
+    if name.is_empty() {
+        return;
+    }
     if let Err(error) = tell_at(name.as_bytes(), text) {
         oplog::warning("Cannot notify the service manager", &[("error", &error)]);
     }

@@ -1,7 +1,9 @@
 //! The old process: hands over what it has, goes on as before when the new one fails, and stays for what only it can read.
 
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use control::take_over::{Kind, Reader, VERSION, Writer, receive, send};
@@ -13,7 +15,7 @@ use transport::inherited::{self, Inherited, is_managed_socket};
 use super::taker::adopt;
 use super::words;
 use crate::program::Program;
-use crate::run::DRAIN_MAX;
+use crate::run::{DRAIN_MAX, notify};
 
 /// The new process has prepared everything before it asks, and opens what it got at once.
 const READY_MAX: Duration = Duration::from_secs(60);
@@ -47,7 +49,9 @@ pub fn give(program: &Program, stream: &UnixStream, linger: Duration) {
                 "Another process has taken over",
                 &[("milliseconds", &began.elapsed().as_millis()), ("connections", &parted.handed.len())],
             );
-            engine.put_back(parted.queues.into_iter().filter(|q| disinherited.contains(&q.destination)).collect());
+            engine.put_back(
+                parted.queues.into_iter().filter(|q| disinherited.contains(&q.destination)).collect(),
+            );
             drop(parted.handed);
             program.given();
             let engine = slot.take();
@@ -66,7 +70,9 @@ pub fn give(program: &Program, stream: &UnixStream, linger: Duration) {
 /// Says who this is and waits until the other one is prepared.
 fn greet(program: &Program, stream: &UnixStream) -> Result<(), String> {
     let state = program.shared.state().path().unwrap_or_default();
-    let body = Writer::new().number(VERSION).text(&state.to_string_lossy()).done();
+    let body = Writer::new().number(VERSION).text(&state.to_string_lossy());
+    let body =
+        body.bytes(notify::socket().as_bytes()).number(program.watchdog.load(Ordering::Relaxed)).done();
     let spoken = || {
         stream.set_read_timeout(Some(READY_MAX))?;
         stream.set_write_timeout(Some(READY_MAX))?;
@@ -146,8 +152,7 @@ fn stay(mut engine: Engine, stream: &UnixStream, linger: Duration) {
         queues = Vec::new();
         let waits = engine.view().destinations.iter().flat_map(|(_, d)| d.outlets()).any(|o| o.waiting() > 0);
         let late = began.elapsed() >= linger;
-        if (parted.staying == 0 && parted.passing == 0 && !waits)
-            || began.elapsed() >= linger + FAREWELL_MAX
+        if (parted.staying == 0 && parted.passing == 0 && !waits) || began.elapsed() >= linger + FAREWELL_MAX
         {
             break;
         }

@@ -1,6 +1,8 @@
 //! The new process: gets what the running one has, and says when it works.
 
+use std::ffi::OsStr;
 use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::Arc;
@@ -13,12 +15,17 @@ use transport::inherited::Inherited;
 
 use super::words;
 use crate::program::Program;
+use crate::run::notify;
 
 /// The other process answers at once, or after a reload that is under way.
 const ANSWER_MAX: Duration = Duration::from_secs(60);
 
 /// A connection to the process whose place is to be taken.
-pub struct Taker(UnixStream);
+pub struct Taker {
+    stream: UnixStream,
+    /// 0: the service manager wants no signs of life.
+    watchdog: u64,
+}
 
 /// What it had.
 #[derive(Default)]
@@ -39,10 +46,13 @@ impl Taker {
             }
             Err(error) => return Err(format!("cannot connect to {}: {error}", control.display())),
         };
-        let taker = Taker(stream);
+        let mut taker = Taker { stream, watchdog: 0 };
         let ask = || {
-            taker.0.set_read_timeout(Some(ANSWER_MAX))?;
-            std::io::Write::write_all(&mut &taker.0, format!("TAKE_OVER {}\n", linger.as_secs()).as_bytes())
+            taker.stream.set_read_timeout(Some(ANSWER_MAX))?;
+            std::io::Write::write_all(
+                &mut &taker.stream,
+                format!("TAKE_OVER {}\n", linger.as_secs()).as_bytes(),
+            )
         };
         ask().map_err(|error| format!("cannot ask the running program: {error}"))?;
         let hello = taker.hear(Kind::Hello).map_err(|error| {
@@ -50,6 +60,10 @@ impl Taker {
         })?;
         let mut fields = Reader(&hello);
         let (version, theirs) = (fields.number(), fields.text());
+        if let (Some(socket), Some(watchdog)) = (fields.bytes(), fields.number()) {
+            notify::inherit(OsStr::from_bytes(socket).to_owned());
+            taker.watchdog = watchdog;
+        }
         if version != Some(VERSION) {
             return Err("the running program is of a version that hands over in another way; stop it and start this one \
                         instead".to_owned());
@@ -64,8 +78,13 @@ impl Taker {
         }
     }
 
+    /// Microseconds within which the service manager wanted signs of life from that one.
+    pub fn watchdog(&self) -> Option<u64> {
+        Some(self.watchdog).filter(|micros| *micros > 0)
+    }
+
     fn hear(&self, expected: Kind) -> Result<Vec<u8>, String> {
-        let frame = receive(&self.0).map_err(|error| error.to_string())?;
+        let frame = receive(&self.stream).map_err(|error| error.to_string())?;
         match frame.kind {
             kind if kind == expected => Ok(frame.body),
             Kind::Failed => Err(String::from_utf8_lossy(&frame.body).into_owned()),
@@ -76,10 +95,10 @@ impl Taker {
     /// From now on nobody reads: stops the other process and gets what it has.
     pub fn stop(&self) -> Result<Taken, String> {
         let broken = |error: std::io::Error| format!("the running program does not hand over: {error}");
-        send(&self.0, Kind::Stop, None, &[]).map_err(broken)?;
+        send(&self.stream, Kind::Stop, None, &[]).map_err(broken)?;
         let mut taken = Taken::default();
         loop {
-            let frame = receive(&self.0).map_err(broken)?;
+            let frame = receive(&self.stream).map_err(broken)?;
             let understood = match (frame.kind, frame.fd) {
                 (Kind::Socket, Some(fd)) => words::socket(fd, &frame.body).map(|s| taken.sockets.push(s)),
                 (Kind::Connection, Some(fd)) => {
@@ -104,7 +123,7 @@ impl Taker {
     pub fn ready(&self, disinherited: &[String]) -> Result<(), String> {
         let mut body = Writer::new().number(disinherited.len() as u64);
         body = disinherited.iter().fold(body, |body, id| body.text(id));
-        let sent = send(&self.0, Kind::Ready, None, &body.done()).map_err(|error| error.to_string());
+        let sent = send(&self.stream, Kind::Ready, None, &body.done()).map_err(|error| error.to_string());
         let heard = sent.and_then(|()| self.hear(Kind::Done)).map(drop);
         heard.map_err(|error| format!("the running program goes on: {error}"))
     }
@@ -112,16 +131,16 @@ impl Taker {
     /// Why nothing comes of it; the other process goes on.
     pub fn failed(&self, text: &str) {
         // It notices anyway, when the connection ends.
-        let _ = send(&self.0, Kind::Failed, None, text.as_bytes());
+        let _ = send(&self.stream, Kind::Failed, None, text.as_bytes());
     }
 
     /// Takes what comes late, connections whose handshake was under way say, until the other process ends.
     pub fn listen(self, program: &Arc<Program>) {
         let program = Arc::clone(program);
         // It may live as long as its peers do.
-        let _ = self.0.set_read_timeout(None);
+        let _ = self.stream.set_read_timeout(None);
         let listening = std::thread::Builder::new().name("take-over".into()).spawn(move || {
-            while let Ok(frame) = receive(&self.0) {
+            while let Ok(frame) = receive(&self.stream) {
                 match (frame.kind, frame.fd) {
                     (Kind::Connection, Some(fd)) => {
                         words::connection(fd, &frame.body).into_iter().for_each(|c| adopt(&program, c));
