@@ -63,6 +63,12 @@ impl Feed {
         self.path_cost >= SHARE_COST_MIN
     }
 
+    /// Tells `waiter` when what was read so far is in the outlets' queues, whichever workers have it: at once when it is.
+    pub fn when_handed_over(&self, waiter: Arc<dyn Wake>, cx: &mut PortContext) {
+        cx.outbox.flush();
+        self.lane.when_through(waiter);
+    }
+
     /// Takes a framed batch of `bytes` received bytes. `busy` says that the reader sees more coming; `began` is when reading it began.
     pub fn run(&mut self, batch: Batch, bytes: usize, busy: bool, began: Instant, cx: &mut PortContext) {
         self.run_marked(batch, Read { bytes, busy, began, mark: None }, cx);

@@ -3,6 +3,7 @@
 use crate::outbox::Parcels;
 use crate::outlet::Outlet;
 use crate::turns::Turns;
+use crate::window::Wake;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,6 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 struct Order {
     next: u64,
     parked: BTreeMap<u64, Parcels>,
+    /// Told when all batches are through.
+    waiter: Option<Arc<dyn Wake>>,
 }
 
 /// Numbered batches go in, their output is handed to the outlets in number order.
@@ -69,7 +72,24 @@ impl Lane {
             order.next += 1;
             self.done.fetch_add(1, Ordering::Release);
         }
+        let waiter = if self.outstanding() == 0 { order.waiter.take() } else { None };
+        drop(order);
+        if let Some(waiter) = waiter {
+            waiter.wake();
+        }
         touched
+    }
+
+    /// Wakes `waiter` once the output of all batches given out is in the outlets' queues: now, when it is. A later call takes the place of
+    /// an earlier one. Only the reader of the connection calls this.
+    pub fn when_through(&self, waiter: Arc<dyn Wake>) {
+        let mut order = self.order.lock();
+        if self.outstanding() == 0 {
+            drop(order);
+            waiter.wake();
+        } else {
+            order.waiter = Some(waiter);
+        }
     }
 }
 
@@ -86,5 +106,29 @@ mod tests {
         assert_eq!(lane.outstanding(), 3, "nothing is handed over before the first");
         lane.finish(numbers[0], Vec::new());
         assert_eq!(lane.outstanding(), 0);
+    }
+
+    struct Woken(AtomicU64);
+    impl Wake for Woken {
+        fn wake(&self) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn who_waits_hears_of_the_last_batch() {
+        let (lane, woken) = (Lane::default(), Arc::new(Woken(AtomicU64::new(0))));
+        let wait = || lane.when_through(Arc::clone(&woken) as Arc<dyn Wake>);
+        let heard = || woken.0.load(Ordering::SeqCst);
+        wait();
+        assert_eq!(heard(), 1, "nothing is under way");
+        let (first, second) = (lane.number(), lane.number());
+        wait();
+        lane.finish(second, Vec::new());
+        assert_eq!(heard(), 1, "the first is in work still");
+        lane.finish(first, Vec::new());
+        assert_eq!(heard(), 2);
+        lane.finish(lane.number(), Vec::new());
+        assert_eq!(heard(), 2, "once");
     }
 }

@@ -7,7 +7,7 @@ mod shared;
 mod ticks;
 mod timer;
 
-pub use handle::WorkerHandle;
+pub use handle::{MakePort, WorkerHandle};
 pub(crate) use parting::Parting;
 pub use port::{After, Port, PortContext};
 pub use shared::{Job, Shared};

@@ -9,6 +9,7 @@ mod identity;
 mod multi_line;
 mod port;
 mod roster;
+mod saves;
 mod settings;
 mod tail;
 mod wanted;

@@ -157,17 +157,173 @@ fn one_large_file_over_all_cores_in_order() {
     const COUNT: usize = 200_000;
     let lab = Lab::new();
     append(&lab.path("in"), &block(0, COUNT));
-    let text = config("file(\"%dir%/in\");").replace(
-        "destination(d);",
-        "filter { message(\"number [0-9]+ (of|in) .*[a-z]+ion ([0-9]|x)\") and message(\"(essag|umbe|onnec)[a-z]* .*[0-9]$\") };\n\
-         rewrite { subst(\"nothing[0-9]+\", \"x\", value(\"MESSAGE\") flags(global)); };\n destination(d);",
-    );
+    let text = costly("file(\"%dir%/in\");");
     let mut penstock = Penstock::configure(&lab, &text).arg("--worker-threads").arg("4").ready();
     penstock.wait_settled(COUNT as u64).assert_nothing_lost();
     penstock.stop();
-    let numbers = numbers(&lab);
-    assert_eq!(numbers.len(), COUNT);
-    assert!(numbers.iter().enumerate().all(|(index, number)| index == *number), "out of order");
+    assert_in_order(&lab, COUNT);
+}
+
+/// What the old file's reader gave to other workers comes before the first line of the file that took its place.
+#[test]
+fn a_file_is_replaced_while_several_workers_have_its_batches() {
+    const COUNT: usize = 60_000;
+    const GENERATIONS: usize = 4;
+    let lab = Lab::new();
+    let mut penstock =
+        Penstock::configure(&lab, &costly("file(\"%dir%/in\");")).arg("--worker-threads").arg("4").ready();
+    for generation in 0..GENERATIONS {
+        append(&lab.path("next"), &from(0, generation * COUNT, COUNT));
+        if generation > 0 {
+            std::fs::rename(lab.path("in"), lab.path(&format!("in.{generation}"))).expect("rename");
+        }
+        std::fs::rename(lab.path("next"), lab.path("in")).expect("rename");
+        // It is read, and not to its end.
+        let begun = generation * COUNT + 1;
+        wait_until("its first lines", || numbers_at_least(&lab, begun));
+    }
+    penstock.wait_settled((GENERATIONS * COUNT) as u64).assert_nothing_lost();
+    penstock.stop();
+    assert_in_order(&lab, GENERATIONS * COUNT);
+}
+
+#[track_caller]
+fn assert_in_order(lab: &Lab, count: usize) {
+    let numbers = numbers(lab);
+    assert_eq!(numbers.len(), count);
+    let wrong = numbers.iter().enumerate().find(|(index, number)| index != *number);
+    assert_eq!(wrong, None, "out of order");
+}
+
+/// A log path that costs more than reading.
+fn costly(source: &str) -> String {
+    config(source).replace(
+        "destination(d);",
+        "filter { message(\"number [0-9]+ (of|in) .*[a-z]+ion ([0-9]|x)\") and message(\"(essag|umbe|onnec)[a-z]* .*[0-9]$\") };\n\
+         rewrite { subst(\"nothing[0-9]+\", \"x\", value(\"MESSAGE\") flags(global)); };\n destination(d);",
+    )
+}
+
+#[test]
+fn names_that_are_excluded_and_a_rate_of_looking() {
+    let lab = Lab::new();
+    // Nothing is heard of changes: files are looked at.
+    let source = "wildcard-file(base-dir(\"%dir%/logs\") filename-pattern(\"*.log*\") exclude-pattern(\"*.g?\") \
+                  monitor-method(poll) monitor-freq(0.05) follow-freq(0.02));";
+    append(&lab.path("logs/a.log"), &from(0, 0, 5));
+    append(&lab.path("logs/a.log.gz"), &from(7, 0, 5));
+    let mut penstock = Penstock::start(&lab, &config(source));
+    penstock.wait_settled(5);
+    append(&lab.path("logs/a.log"), &from(0, 5, 5));
+    append(&lab.path("logs/b.log.1"), &from(1, 0, 10));
+    append(&lab.path("logs/b.log.g1"), &from(8, 0, 5));
+    penstock.wait_settled(20).assert_nothing_lost();
+    penstock.stop();
+    assert_complete(&lab.lines("out"), 2, 10);
+}
+
+/// One worker, and a file that would keep it for long: the other file has its turns all the same, after so many messages.
+#[test]
+fn a_limit_of_messages_in_one_turn() {
+    let lab = Lab::new();
+    append(&lab.path("big"), &block(0, 20_000));
+    append(&lab.path("small"), &block(1, 10));
+    let text =
+        config("file(\"%dir%/big\" log-fetch-limit(100)); file(\"%dir%/small\" log-fetch-limit(100));");
+    let mut penstock = Penstock::configure(&lab, &text).arg("--worker-threads").arg("1").ready();
+    penstock.wait_settled(20_010).assert_nothing_lost();
+    penstock.stop();
+    let lines = lab.lines("out");
+    let last = lines.iter().rposition(|line| line.ends_with("connection 1")).expect("the small one");
+    assert!(last + 1 < lines.len(), "the small one waited for all of the large one");
+    let (big, small): (Vec<String>, Vec<String>) =
+        lines.into_iter().partition(|line| line.ends_with("connection 0"));
+    assert_eq!(small.len(), 10);
+    assert_complete(&big, 1, 20_000);
+}
+
+/// Text in another character set, over a restart in the middle of a line.
+#[test]
+fn another_encoding_over_a_restart() {
+    let lab = Lab::new();
+    let text = config("file(\"%dir%/in\" flags(no-parse) encoding(\"utf-16le\"));")
+        .replace("file(\"%dir%/out\")", "file(\"%dir%/out\" template(\"${MESSAGE}\\n\"))");
+    let bytes: Vec<u8> = "żółw\nŁódź\nпрощай\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let (first, second) = bytes.split_at(13);
+    std::fs::write(lab.path("in"), first).expect("write");
+    let mut penstock = Penstock::start(&lab, &text);
+    penstock.wait_settled(1);
+    penstock.stop();
+    let mut file = OpenOptions::new().append(true).open(lab.path("in")).expect("open");
+    file.write_all(second).expect("write");
+    let mut penstock = Penstock::start(&lab, &text);
+    penstock.wait_settled(2);
+    penstock.stop();
+    assert_eq!(lab.lines("out"), ["żółw", "Łódź", "прощай"]);
+}
+
+/// Each mode, and the message that nothing ends but silence.
+#[test]
+fn the_last_of_several_lines_is_a_message_after_a_while() {
+    let modes = [
+        ("indented", "a\n b\nc\n", ["a\\n b", "c"]),
+        ("prefix-garbage) multi-line-prefix(\"^[0-9]\"", "1 a\nb\n2 c\nd\n", ["1 a\\nb", "2 c\\nd"]),
+        (
+            "prefix-suffix) multi-line-prefix(\"^<\") multi-line-suffix(\">$\"",
+            "<a\nb>\n<c\nd\n",
+            ["<a\\nb>", "<c\\nd"],
+        ),
+        ("empty-line-separated", "a\nb\n\nc\nd\n", ["a\\nb", "c\\nd"]),
+        (
+            "smart",
+            "Traceback (most recent call last):\n  File \"x.py\", line 1, in <module>\nValueError: a\nb\n",
+            [
+                "Traceback (most recent call last):\\n  File \\\"x.py\\\", line 1, in <module>\\nValueError: a",
+                "b",
+            ],
+        ),
+    ];
+    for (mode, input, expected) in modes {
+        let lab = Lab::new();
+        let source =
+            format!("file(\"%dir%/in\" flags(no-parse) multi-line-mode({mode}) multi-line-timeout(1));");
+        let text = config(&source).replace(
+            "file(\"%dir%/out\")",
+            "file(\"%dir%/out\" template(\"$(format-json --key MESSAGE)\\n\"))",
+        );
+        append(&lab.path("in"), input);
+        let mut penstock = Penstock::start(&lab, &text);
+        penstock.wait_settled(2);
+        penstock.stop();
+        let expected = expected.map(|message| format!("{{\"MESSAGE\":\"{message}\"}}"));
+        assert_eq!(lab.lines("out"), expected, "{mode}");
+    }
+}
+
+/// An empty inode is given out again at once: the new file is another one, whatever it is called.
+#[test]
+fn a_new_file_with_the_inode_of_the_one_before() {
+    use std::os::unix::fs::MetadataExt;
+    const ROUNDS: usize = 20;
+    let lab = Lab::new();
+    let path = lab.path("in");
+    let text = config("file(\"%dir%/in\");");
+    let inode = || std::fs::metadata(&path).map(|meta| meta.ino()).expect("a file");
+    let mut again = 0;
+    append(&path, &from(0, 0, 10));
+    for round in 0..ROUNDS {
+        let mut penstock = Penstock::start(&lab, &text);
+        penstock.wait_settled(10);
+        penstock.stop();
+        let before = inode();
+        std::fs::remove_file(&path).expect("remove");
+        if round + 1 < ROUNDS {
+            append(&path, &from(0, (round + 1) * 10, 10));
+            again += usize::from(inode() == before);
+        }
+    }
+    assert_complete(&lab.lines("out"), 1, ROUNDS * 10);
+    println!("{again} of {ROUNDS} files had the inode of the one before");
 }
 
 #[test]

@@ -15,7 +15,8 @@ pub(super) const WAKER: Token = Token(usize::MAX);
 /// Tokens from here on belong to outlets, by id.
 pub(super) const OUTLET_BASE: usize = 1 << 40;
 
-pub(super) type MakePort = Box<dyn FnOnce(Token, &PortContext) -> std::io::Result<Box<dyn Port>> + Send>;
+/// Makes a port in its worker's thread.
+pub type MakePort = Box<dyn FnOnce(Token, &PortContext) -> std::io::Result<Box<dyn Port>> + Send>;
 
 type Visit = Box<dyn FnMut(&mut dyn Port) -> bool + Send>;
 
@@ -67,8 +68,19 @@ impl WorkerHandle {
     }
 
     fn send(&self, command: Command) {
-        self.0.mailbox.lock().push(command);
-        self.wake();
+        self.send_all(std::iter::once(command));
+    }
+
+    /// Who finds something in the mailbox need not wake: who put it there does.
+    fn send_all(&self, commands: impl Iterator<Item = Command>) {
+        let mut mailbox = self.0.mailbox.lock();
+        let was_empty = mailbox.is_empty();
+        mailbox.extend(commands);
+        let wakes = was_empty && !mailbox.is_empty();
+        drop(mailbox);
+        if wakes {
+            self.wake();
+        }
     }
 
     pub(super) fn commands(&self) -> Vec<Command> {
@@ -81,6 +93,11 @@ impl WorkerHandle {
         make: impl FnOnce(Token, &PortContext) -> std::io::Result<Box<dyn Port>> + Send + 'static,
     ) {
         self.send(Command::Add(Box::new(make)));
+    }
+
+    /// The same for many ports, which begin in their order.
+    pub fn add_all(&self, makes: impl Iterator<Item = MakePort>) {
+        self.send_all(makes.map(Command::Add));
     }
 
     /// Visits every port in its own thread; those for which `visit` says `true` are closed.

@@ -1,8 +1,9 @@
 //! How far a file was dealt with: batches end in any order, the stored position moves over those at the front only.
 
 use super::identity::Position;
+use super::saves::Saves;
 use engine::{Acknowledge, Mark};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use state::Store;
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
@@ -10,11 +11,15 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::{Arc, OnceLock, Weak};
 
+/// A position that moved by so much is written at once: no more than this is repeated after a kill.
+const SAVE_BYTES: u64 = 64 * 1024;
+
 /// The account of one file. Lives as long as the file is read or a batch of it is under way; a reader that comes meanwhile goes on with it.
 pub struct Tracker {
     store: Arc<Store>,
     /// In the state file.
     name: Vec<u8>,
+    me: Weak<Tracker>,
     inner: Mutex<Inner>,
 }
 
@@ -24,16 +29,33 @@ struct Inner {
     first: u64,
     /// Where each batch ends, and whether it is dealt with.
     waiting: VecDeque<(Position, bool)>,
+    /// What was dealt with.
+    reached: Option<Position>,
+    /// As the state file has it.
     stored: Option<Position>,
+    /// It is among `saves`.
+    is_queued: bool,
+    saves: Arc<Saves>,
     /// Where the reader is.
     read: Position,
     path: Vec<u8>,
     /// The file is no more: when all is dealt with, its record goes.
     gone: bool,
-    value: Vec<u8>,
 }
 
 impl Inner {
+    /// Whether the position in the state file may stay behind for a while.
+    fn may_wait(&self) -> bool {
+        let from = match self.stored {
+            Some(stored) => stored.offset,
+            // Its first record is under way.
+            None if self.is_queued => 0,
+            None => return false,
+        };
+        let by = self.reached.and_then(|reached| reached.offset.checked_sub(from));
+        by.is_some_and(|by| by < SAVE_BYTES) && self.saves.defers()
+    }
+
     /// Batches under way are not waited for any more.
     fn renew(&mut self) {
         self.first += self.waiting.len() as u64;
@@ -56,6 +78,7 @@ impl Tracker {
         name: Vec<u8>,
         path: &Path,
         file: &File,
+        saves: &Arc<Saves>,
     ) -> (Arc<Tracker>, Option<Position>) {
         let is_known = |position: &Position| position.is_in(file).unwrap_or(false);
         let path = path.as_os_str().as_bytes();
@@ -65,6 +88,7 @@ impl Tracker {
             let mut inner = tracker.inner.lock();
             inner.gone = false;
             inner.path = path.to_vec();
+            inner.saves = Arc::clone(saves);
             let read = Some(inner.read).filter(is_known);
             if read.is_none() {
                 inner.renew();
@@ -74,9 +98,16 @@ impl Tracker {
         }
         let stored =
             store.get(&name).and_then(|value| Position::decode(&value).map(|(position, _)| position));
-        let inner =
-            Inner { stored, read: stored.unwrap_or_default(), path: path.to_vec(), ..Inner::default() };
-        let tracker = Arc::new(Tracker { store: Arc::clone(store), name, inner: Mutex::new(inner) });
+        let inner = Inner {
+            reached: stored,
+            stored,
+            saves: Arc::clone(saves),
+            read: stored.unwrap_or_default(),
+            path: path.to_vec(),
+            ..Inner::default()
+        };
+        let (store, inner) = (Arc::clone(store), Mutex::new(inner));
+        let tracker = Arc::new_cyclic(|me| Tracker { store, name, me: Weak::clone(me), inner });
         live.insert(key, Arc::downgrade(&tracker));
         (tracker, stored.filter(is_known))
     }
@@ -91,33 +122,47 @@ impl Tracker {
         Mark::new(Arc::clone(self) as Arc<dyn Acknowledge>, number)
     }
 
-    /// A reader begins here, before anything is read. Whether that has to be stored, with [`Tracker::store_all`].
-    pub fn note(&self, at: Position) -> bool {
+    /// A reader begins here, before anything is read. It is stored with the next [`Saves::store`].
+    pub fn note(&self, at: Position) {
         let mut inner = self.inner.lock();
         inner.read = at;
-        if !inner.waiting.is_empty() || inner.stored == Some(at) {
-            return false;
+        if inner.waiting.is_empty() && inner.reached != Some(at) {
+            inner.reached = Some(at);
+            self.queue(inner);
         }
-        inner.stored = Some(at);
-        true
     }
 
-    /// Stores what was noted, in one write.
-    pub fn store_all(noted: &mut Vec<Arc<Tracker>>) {
-        let Some(store) = noted.first().map(|tracker| Arc::clone(&tracker.store)) else { return };
-        // Each stays locked until it is stored: a batch that ends meanwhile comes after.
-        let mut locked: Vec<_> = noted.iter().map(|tracker| (&tracker.name, tracker.inner.lock())).collect();
-        for (_, inner) in &mut locked {
-            let Inner { stored, value, path, .. } = &mut **inner;
-            value.clear();
-            if let Some(stored) = stored {
-                stored.encode(path, value);
+    fn queue(&self, mut inner: MutexGuard<'_, Inner>) {
+        if !std::mem::replace(&mut inner.is_queued, true) {
+            let saves = Arc::clone(&inner.saves);
+            drop(inner);
+            if let Some(me) = self.me.upgrade() {
+                saves.add(me);
             }
         }
-        let values = locked.iter().map(|(name, inner)| (name.as_slice(), inner.value.as_slice()));
-        store.put_all(values.filter(|(_, value)| !value.is_empty()));
-        drop(locked);
-        noted.clear();
+    }
+
+    /// Stores where these are, in one write. All are of one store, and none is there twice.
+    pub fn store_all(queued: &[Arc<Tracker>]) {
+        let Some(store) = queued.first().map(|tracker| &tracker.store) else { return };
+        // Each stays locked until it is stored: a batch that ends meanwhile comes after.
+        let mut locked = Vec::with_capacity(queued.len());
+        let (mut values, mut value) = (Vec::new(), Vec::new());
+        for tracker in queued {
+            let mut inner = tracker.inner.lock();
+            inner.is_queued = false;
+            if let Some(reached) = inner.reached.filter(|reached| inner.stored != Some(*reached)) {
+                reached.encode(&inner.path, &mut value);
+                values.extend_from_slice(&value);
+                inner.stored = Some(reached);
+                locked.push((&tracker.name, values.len(), inner));
+            }
+        }
+        let mut from = 0;
+        store.put_all(locked.iter().map(|(name, end, _)| {
+            let value = values.get(std::mem::replace(&mut from, *end)..*end).unwrap_or_default();
+            (name.as_slice(), value)
+        }));
     }
 
     /// What the file held is gone from the disk: there is no use in going back to it.
@@ -136,7 +181,7 @@ impl Tracker {
         inner.gone = true;
         if inner.waiting.is_empty() {
             // A file that gets the inode next begins with a record of its own.
-            inner.stored = None;
+            (inner.reached, inner.stored) = (None, None);
             self.store.remove(&self.name);
         }
     }
@@ -145,7 +190,7 @@ impl Tracker {
 impl Acknowledge for Tracker {
     fn done(&self, number: u64) {
         let mut inner = self.inner.lock();
-        let Inner { first, waiting, stored, path, gone, value, .. } = &mut *inner;
+        let Inner { first, waiting, reached, stored, gone, .. } = &mut *inner;
         if let Some(batch) = number.checked_sub(*first).and_then(|at| waiting.get_mut(at as usize)) {
             batch.1 = true;
         }
@@ -157,13 +202,18 @@ impl Acknowledge for Tracker {
         }
         match end {
             Some(_) if *gone && waiting.is_empty() => {
-                *stored = None;
+                (*reached, *stored) = (None, None);
                 self.store.remove(&self.name);
             }
-            Some(end) if *stored != Some(end) => {
-                *stored = Some(end);
-                end.encode(path, value);
-                self.store.put(&self.name, value);
+            Some(end) if *reached != Some(end) => {
+                *reached = Some(end);
+                if inner.may_wait() {
+                    return self.queue(inner);
+                }
+                let mut value = Vec::new();
+                end.encode(&inner.path, &mut value);
+                inner.stored = Some(end);
+                self.store.put(&self.name, &value);
             }
             _ => {}
         }
@@ -201,7 +251,8 @@ mod tests {
         let path = dir.path().join("f");
         std::fs::write(&path, [b'x'; 30]).expect("write");
         let file = File::open(&path).expect("open");
-        let open = || Tracker::open(&store, b"n".to_vec(), &path, &file);
+        let saves = Arc::default();
+        let open = || Tracker::open(&store, b"n".to_vec(), &path, &file, &saves);
         let (tracker, known) = open();
         assert_eq!(known, None);
         let (one, two, three) = (tracker.mark(at(10)), tracker.mark(at(20)), tracker.mark(at(30)));

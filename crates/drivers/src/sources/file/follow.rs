@@ -1,16 +1,15 @@
 //! The watcher of one source: hears what happens to its files, keeps the roster, and gives each file a reader on one of the workers.
 
-use super::acks::Tracker;
 use super::followed::{Ended, Followed};
 use super::identity::FileId;
 use super::port::{FilePort, Parts, PortOptions};
 use super::roster::{Opener, Roster, RosterOptions};
 use super::tail::{Begin, Tail, TailOptions};
-use super::wanted::Wanted;
+use super::wanted::{Listed, Wanted};
 use super::watch::{Event, Method, Watch};
 use crate::sources::listener::register;
 use engine::source::Source;
-use engine::worker::{After, Port, PortContext};
+use engine::worker::{After, MakePort, Port, PortContext};
 use engine::{Shared, Wake, WorkerHandle};
 use mio::unix::SourceFd;
 use parking_lot::Mutex;
@@ -20,9 +19,12 @@ use std::fs::File;
 use std::hash::{Hash, Hasher};
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+/// Readers a worker is given at once: waking it for each would cost more than the small files among them.
+const OPENED_MAX: usize = 64;
 
 /// Everything the files of a source have in common.
 pub struct Following {
@@ -61,13 +63,15 @@ impl Following {
             workers: shared.workers().to_vec(),
             source: Arc::clone(source),
             ended: Arc::default(),
-            noted: Vec::new(),
+            opened: shared.workers().iter().map(|_| Vec::new()).collect(),
         };
         worker.add(move |token, cx| {
             for fd in watch.descriptors() {
                 register(&fd.as_raw_fd(), cx.handle.registry(), token)?;
             }
-            *readers.ended.watcher.lock() = Some(cx.handle.waker(token));
+            let waker = cx.handle.waker(token);
+            *readers.ended.watcher.lock() = Some(Arc::clone(&waker));
+            roster.saves().open(waker);
             let port = FollowPort {
                 roster,
                 watch,
@@ -89,8 +93,16 @@ struct Readers {
     workers: Vec<WorkerHandle>,
     source: Arc<Source>,
     ended: Arc<EndedReaders>,
-    /// Files of this turn whose positions have to be stored.
-    noted: Vec<Arc<Tracker>>,
+    /// For each worker the readers it is given next.
+    opened: Vec<Vec<MakePort>>,
+}
+
+impl Readers {
+    fn begin(&mut self) {
+        for (worker, opened) in self.workers.iter().zip(&mut self.opened) {
+            worker.add_all(opened.drain(..));
+        }
+    }
 }
 
 /// Readers that have ended since the watcher looked.
@@ -111,23 +123,22 @@ impl Ended for EndedReaders {
 }
 
 impl Opener for Readers {
-    fn open(&mut self, file: File, path: &Path, begin: Begin, followed: &Arc<Followed>) {
+    fn open(&mut self, file: File, path: &Arc<Path>, begin: Begin, followed: &Arc<Followed>) {
         let following = &self.following;
         let mut hasher = DefaultHasher::new();
         followed.id.hash(&mut hasher);
         let at = hasher.finish() as usize % self.workers.len().max(1);
-        let (Some(worker), Ok(tail)) = (self.workers.get(at), Tail::new(file, begin, &following.tail)) else {
+        let (Some(opened), Ok(tail)) = (self.opened.get_mut(at), Tail::new(file, begin, &following.tail))
+        else {
             return self.ended.ended(followed.id);
         };
         let mut context = Context::local(&following.group, &following.local_name, "local+file");
         context.values.push((NameId::FILE_NAME, path.as_os_str().as_bytes().into()));
         // From now on a restart finds the file, under whatever name; written with those of the other files of this turn.
-        if followed.tracker.note(tail.position()) {
-            self.noted.push(Arc::clone(&followed.tracker));
-        }
+        followed.tracker.note(tail.position());
         let parts = Parts {
             tail,
-            path: path.to_owned(),
+            path: Arc::clone(path),
             followed: Arc::clone(followed),
             context: Arc::new(context),
             source: Arc::clone(&self.source),
@@ -135,7 +146,10 @@ impl Opener for Readers {
             ended: Arc::clone(&self.ended) as Arc<dyn Ended>,
         };
         oplog::verbose("Following a file", &[("filename", &path.display())]);
-        worker.add(move |token, cx| Ok(Box::new(FilePort::new(parts, cx, token))));
+        opened.push(Box::new(move |token, cx| Ok(Box::new(FilePort::new(parts, cx, token)))));
+        if opened.len() >= OPENED_MAX {
+            self.begin();
+        }
     }
 }
 
@@ -153,25 +167,24 @@ struct FollowPort {
 
 impl FollowPort {
     /// What is there below a folder, all folders watched.
-    fn list(&mut self, below: &Path) -> Vec<PathBuf> {
+    fn list(&mut self, below: &Path) -> Vec<Listed> {
         let mut found = Vec::new();
         let (watch, incomplete) = (&mut self.watch, &mut self.incomplete);
         let mut folder = |path: &Path| *incomplete |= !watch.folder(path);
         self.roster.wanted().list(below, &mut |listed| found.push(listed), &mut folder);
         if !self.watch.polls() {
-            found.iter().filter(|listed| listed.is_link).for_each(|listed| self.watch.link(&listed.path));
+            found.iter().filter(|listed| !listed.is_file).for_each(|listed| self.watch.link(&listed.path));
         }
-        found.into_iter().map(|listed| listed.path).collect()
+        found
     }
 
     fn look(&mut self) {
         self.incomplete = false;
         self.listed = Instant::now();
         let base = self.roster.wanted().base().to_owned();
-        let mut paths = self.list(&base);
-        if self.started {
-            paths.extend(self.roster.paths());
-        } else if let Wanted::One(path) = self.roster.wanted()
+        let listed = self.list(&base);
+        if !self.started
+            && let Wanted::One(path) = self.roster.wanted()
             && std::fs::symlink_metadata(path).is_err()
         {
             oplog::info(
@@ -179,9 +192,11 @@ impl FollowPort {
                 &[("filename", &path.display())],
             );
         }
-        match std::mem::replace(&mut self.started, true) {
-            false => self.roster.start(paths, &mut self.readers),
-            true => paths.iter().for_each(|path| self.roster.examine(path, &mut self.readers)),
+        if std::mem::replace(&mut self.started, true) {
+            self.roster.arrive(&listed, &mut self.readers);
+            self.roster.paths().iter().for_each(|path| self.roster.examine(path, &mut self.readers));
+        } else {
+            self.roster.start(&listed, &mut self.readers);
         }
     }
 
@@ -205,8 +220,8 @@ impl FollowPort {
             }
             Event::Folder(path) => {
                 if self.roster.wanted().is_recursive() {
-                    let paths = self.list(&path);
-                    paths.iter().for_each(|path| self.roster.examine(path, &mut self.readers));
+                    let listed = self.list(&path);
+                    self.roster.arrive(&listed, &mut self.readers);
                 }
             }
             Event::Unwatched(_) => self.incomplete = true,
@@ -241,7 +256,8 @@ impl Port for FollowPort {
         if self.incomplete {
             self.look();
         }
-        Tracker::store_all(&mut self.readers.noted);
+        self.readers.begin();
+        self.roster.store();
         if more { After::Again } else { After::Idle }
     }
 
@@ -255,6 +271,7 @@ impl Port for FollowPort {
 
     fn closed(&mut self, cx: &mut PortContext) {
         *self.readers.ended.watcher.lock() = None;
+        self.roster.saves().close();
         for fd in self.watch.descriptors() {
             // Fails only for a descriptor that was never registered.
             let _ = cx.handle.registry().deregister(&mut SourceFd(&fd.as_raw_fd()));

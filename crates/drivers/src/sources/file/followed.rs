@@ -30,6 +30,15 @@ struct Links {
     replaced: bool,
 }
 
+/// Woken when what was read of the file is handed over, it lets the next one begin.
+pub struct Drained(pub Arc<Followed>);
+
+impl Wake for Drained {
+    fn wake(&self) {
+        self.0.drained();
+    }
+}
+
 /// How a set of files hears of readers that have ended.
 pub trait Ended: Send + Sync {
     fn ended(&self, id: FileId);
@@ -109,21 +118,14 @@ impl Followed {
         self.links.lock().replaced
     }
 
-    /// The reader was at the end after the file was replaced.
-    pub fn drained(&self) {
-        self.release(false);
-    }
-
     /// There is no reader any more.
-    pub fn gone(&self) {
-        self.release(true);
+    pub fn detach(&self) {
+        self.links.lock().reader = None;
     }
 
-    fn release(&self, gone: bool) {
+    /// What its reader read, up to the end after the file was replaced, is in the outlets' queues.
+    fn drained(&self) {
         let mut links = self.links.lock();
-        if gone {
-            links.reader = None;
-        }
         let heirs = std::mem::take(&mut links.heirs);
         self.drained.store(true, Ordering::SeqCst);
         drop(links);

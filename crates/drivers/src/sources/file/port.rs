@@ -1,6 +1,6 @@
 //! The reader of one file: a port without a descriptor in the readiness loop, woken when there is something to read.
 
-use super::followed::{Ended, Followed};
+use super::followed::{Drained, Ended, Followed};
 use super::tail::Tail;
 use engine::reader::SLAB_BYTES;
 use engine::source::Source;
@@ -8,7 +8,7 @@ use engine::worker::{After, Port, PortContext};
 use engine::{Feed, Read};
 use record::{Batch, Context, Record};
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -29,7 +29,7 @@ pub struct PortOptions {
 
 pub struct FilePort {
     tail: Tail,
-    path: PathBuf,
+    path: Arc<Path>,
     followed: Arc<Followed>,
     context: Arc<Context>,
     feed: Feed,
@@ -50,7 +50,7 @@ pub struct FilePort {
 /// What a reader is made of.
 pub struct Parts {
     pub tail: Tail,
-    pub path: PathBuf,
+    pub path: Arc<Path>,
     pub followed: Arc<Followed>,
     pub context: Arc<Context>,
     pub source: Arc<Source>,
@@ -82,7 +82,8 @@ impl FilePort {
     /// Reads once. `Err` says what the turn comes to.
     fn step(&mut self, cx: &mut PortContext) -> Result<usize, After> {
         if !self.feed.may_read() {
-            return Err(After::Idle);
+            // Should it be truncated before there is credit again, it is known what that took.
+            return Err(self.unless_shorter(cx, |_, _| After::Idle));
         }
         let began = Instant::now();
         let wanted = if self.feed.is_costly() { SLAB_BYTES / 2 } else { SLAB_BYTES };
@@ -92,7 +93,7 @@ impl FilePort {
         let read = match self.tail.read(text, wanted, |span| records.push(Record::new(span))) {
             Ok(0) => {
                 cx.recycle(batch);
-                return Err(self.at_end(cx));
+                return Err(self.unless_shorter(cx, FilePort::at_end));
             }
             Ok(read) => read,
             Err(error) => {
@@ -122,8 +123,7 @@ impl FilePort {
         }
         if self.replaced {
             // What was read here comes before what the next file's reader will write, on whichever worker.
-            cx.outbox.flush();
-            self.followed.drained();
+            self.hand_over(cx);
         }
         if self.followed.is_let_go() && (still >= LINGER || self.hurried) {
             self.finish(cx);
@@ -131,6 +131,11 @@ impl FilePort {
             return After::Close;
         }
         After::Idle
+    }
+
+    /// The next file's reader may begin when what was read here is in the outlets' queues; idle workers may have some of it.
+    fn hand_over(&self, cx: &mut PortContext) {
+        self.feed.when_handed_over(Arc::new(Drained(Arc::clone(&self.followed))), cx);
     }
 
     /// What was read of a message without its end is one.
@@ -158,30 +163,47 @@ impl FilePort {
         }
     }
 
-    /// Looks whether the file was truncated or written anew.
+    /// Where nothing can be read: the file may have been truncated, then reading goes on at its beginning.
+    fn unless_shorter(
+        &mut self,
+        cx: &mut PortContext,
+        otherwise: impl FnOnce(&mut FilePort, &mut PortContext) -> After,
+    ) -> After {
+        match self.tail.is_shorter() {
+            Ok(false) => otherwise(self, cx),
+            Ok(true) => match self.restart(cx) {
+                Ok(()) => After::Again,
+                Err(error) => self.failed(&error),
+            },
+            Err(error) => self.failed(&error),
+        }
+    }
+
+    /// Looks whether the file was written anew.
     fn check(&mut self, cx: &mut PortContext) -> std::io::Result<()> {
-        if self.tail.is_untouched() {
-            return Ok(());
+        if self.tail.is_rewritten()? { self.restart(cx) } else { Ok(()) }
+    }
+
+    /// The file was truncated or written anew: begins at its beginning.
+    fn restart(&mut self, cx: &mut PortContext) -> std::io::Result<()> {
+        let lost = self.tail.lost();
+        // What was begun will not be ended.
+        self.finish(cx);
+        self.tail.restart()?;
+        // Of what begins now a restart has to know, under whatever name.
+        self.followed.tracker.renew();
+        drop(self.followed.tracker.mark(self.tail.position()));
+        match lost {
+            0 => oplog::verbose(
+                "File was truncated, reading it from its beginning",
+                &[("filename", &self.path.display())],
+            ),
+            _ => oplog::warning(
+                "File was truncated before it was read to its end, reading it from its beginning",
+                &[("filename", &self.path.display()), ("lost_bytes", &lost)],
+            ),
         }
-        if let Some(lost) = self.tail.truncated()? {
-            // What was begun will not be ended.
-            self.finish(cx);
-            self.tail.restart()?;
-            // Of what begins now a restart has to know, under whatever name.
-            self.followed.tracker.renew();
-            drop(self.followed.tracker.mark(self.tail.position()));
-            match lost {
-                0 => oplog::verbose(
-                    "File was truncated, reading it from its beginning",
-                    &[("filename", &self.path.display())],
-                ),
-                _ => oplog::warning(
-                    "File was truncated before it was read to its end, reading it from its beginning",
-                    &[("filename", &self.path.display()), ("lost_bytes", &lost)],
-                ),
-            }
-            self.feed.source.counters.lost_bytes.add(lost as usize);
-        }
+        self.feed.source.counters.lost_bytes.add(lost as usize);
         Ok(())
     }
 }
@@ -226,8 +248,8 @@ impl Port for FilePort {
         if self.finished && !self.panicked {
             self.followed.tracker.forget();
         }
-        cx.outbox.flush();
-        self.followed.gone();
+        self.followed.detach();
+        self.hand_over(cx);
         self.ended.ended(self.followed.id);
     }
 

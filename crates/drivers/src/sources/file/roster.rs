@@ -4,8 +4,9 @@
 use super::acks::Tracker;
 use super::followed::Followed;
 use super::identity::{FileId, Position};
+use super::saves::Saves;
 use super::tail::Begin;
-use super::wanted::{Wanted, regular};
+use super::wanted::{Listed, Wanted, regular};
 use state::Store;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::ffi::OsStr;
@@ -20,7 +21,7 @@ const LET_GO_MAX: usize = 64;
 
 /// Makes a reader of a file.
 pub trait Opener {
-    fn open(&mut self, file: File, path: &Path, begin: Begin, followed: &Arc<Followed>);
+    fn open(&mut self, file: File, path: &Arc<Path>, begin: Begin, followed: &Arc<Followed>);
 }
 
 pub struct RosterOptions {
@@ -35,9 +36,9 @@ pub struct RosterOptions {
 
 struct Entry {
     followed: Arc<Followed>,
-    path: Option<PathBuf>,
+    path: Option<Arc<Path>>,
     /// The path it had when it was let go.
-    last_path: Option<PathBuf>,
+    last_path: Option<Arc<Path>>,
     /// Size and time of the last change when it was last looked at.
     seen: Seen,
 }
@@ -49,14 +50,15 @@ type Seen = (u64, i64, i64);
 struct Found<'a> {
     id: FileId,
     file: File,
-    path: &'a Path,
+    path: &'a Arc<Path>,
     seen: Seen,
 }
 
 pub struct Roster {
     options: RosterOptions,
     store: Arc<Store>,
-    by_path: HashMap<PathBuf, FileId>,
+    saves: Arc<Saves>,
+    by_path: HashMap<Arc<Path>, FileId>,
     files: HashMap<FileId, Entry>,
     /// In the order in which they were let go.
     let_go: VecDeque<FileId>,
@@ -72,6 +74,7 @@ impl Roster {
         Roster {
             options,
             store: Arc::clone(store),
+            saves: Arc::default(),
             by_path: HashMap::new(),
             files: HashMap::new(),
             let_go: VecDeque::new(),
@@ -85,13 +88,25 @@ impl Roster {
         &self.options.wanted
     }
 
-    /// The first look: `paths` are those that are there. Files that were renamed while nobody looked are read to their ends.
-    pub fn start(&mut self, paths: Vec<PathBuf>, opener: &mut dyn Opener) {
-        let there: HashSet<FileId> =
-            paths.iter().filter_map(|path| regular(path)).map(|meta| FileId::of(&meta)).collect();
+    pub fn saves(&self) -> &Saves {
+        &self.saves
+    }
+
+    /// Stores where the files are whose positions wait for it.
+    pub fn store(&self) {
+        self.saves.count(self.files.len());
+        self.saves.store();
+    }
+
+    /// The first look: `listed` is what is there. Files that were renamed while nobody looked are read to their ends.
+    pub fn start(&mut self, listed: &[Listed], opener: &mut dyn Opener) {
         let mut lost = Vec::new();
         let prefix = format!("{}/", self.options.key);
-        for (name, value) in self.store.with_prefix(prefix.as_bytes()) {
+        let stored = self.store.with_prefix(prefix.as_bytes());
+        let looked_at = if stored.is_empty() { &[] } else { listed };
+        let there: HashSet<FileId> =
+            looked_at.iter().filter_map(|one| regular(&one.path)).map(|meta| FileId::of(&meta)).collect();
+        for (name, value) in stored {
             let (Some(id), Some((position, path))) = (FileId::from_name(&name), Position::decode(&value))
             else {
                 continue;
@@ -99,7 +114,7 @@ impl Roster {
             if there.contains(&id) {
                 continue;
             }
-            let path = PathBuf::from(OsStr::from_bytes(path));
+            let path: Arc<Path> = Path::new(OsStr::from_bytes(path)).into();
             match renamed(id, &position, &path) {
                 Some((changed, file)) => lost.push((changed, id, position, path, file)),
                 // The folder is there and the file is not: nobody will ask for its position again.
@@ -109,7 +124,7 @@ impl Roster {
         }
         // Of several generations the oldest is read first.
         lost.sort_by_key(|(changed, id, ..)| (*changed, *id));
-        let mut before: HashMap<PathBuf, Arc<Followed>> = HashMap::new();
+        let mut before: HashMap<Arc<Path>, Arc<Followed>> = HashMap::new();
         for (_, id, position, path, file) in lost {
             let after = before.get(&path).cloned();
             let followed = self.add(
@@ -121,11 +136,36 @@ impl Roster {
             self.leave(id);
             before.insert(path, followed);
         }
-        for path in paths {
-            let after = before.get(&path).cloned();
-            self.examine_after(&path, after, opener);
+        for one in listed {
+            match before.get(one.path.as_path()) {
+                Some(after) => self.examine_after(&one.path, Some(Arc::clone(after)), opener),
+                None => self.arrived(one, opener),
+            }
         }
         self.started = true;
+    }
+
+    /// Looks at what a listing has found.
+    pub fn arrive(&mut self, listed: &[Listed], opener: &mut dyn Opener) {
+        self.by_path.reserve(listed.len());
+        self.files.reserve(listed.len());
+        listed.iter().for_each(|one| self.arrived(one, opener));
+    }
+
+    /// A file that is not known is opened without a look before: of thousands most are new.
+    fn arrived(&mut self, one: &Listed, opener: &mut dyn Opener) {
+        let path = one.path.as_path();
+        if !one.is_file
+            || !self.has_room()
+            || self.by_path.contains_key(path)
+            || !self.open(path, None, opener)
+        {
+            self.examine(path, opener);
+        }
+    }
+
+    fn has_room(&self) -> bool {
+        self.files.len() - self.let_go.len() < self.options.files_max
     }
 
     /// Looks at what a path leads to.
@@ -154,10 +194,10 @@ impl Roster {
             return;
         }
         self.path_gone(path);
-        let before = self.formerly(path);
         if let Some(entry) = self.files.get_mut(&id) {
             // Renamed, or a second name of the same file.
-            let replaced = entry.path.replace(path.to_owned());
+            let shared: Arc<Path> = path.into();
+            let replaced = entry.path.replace(Arc::clone(&shared));
             entry.seen = seen;
             entry.followed.keep();
             entry.followed.tracker.moved(path);
@@ -168,10 +208,10 @@ impl Roster {
                 // The first name stays the one it is known by.
                 entry.path = Some(other);
             }
-            self.by_path.insert(path.to_owned(), id);
+            self.by_path.insert(shared, id);
             return;
         }
-        if self.files.len() - self.let_go.len() >= self.options.files_max {
+        if !self.has_room() {
             if self.waiting.is_empty() {
                 oplog::warning(
                     "There are more files than max-files() allows, further ones wait until another one is gone",
@@ -185,17 +225,26 @@ impl Roster {
             self.waiting.insert(path.to_owned());
             return;
         }
+        self.open(path, after, opener);
+    }
+
+    /// Opens what no reader has. `false` when one has it, under another name.
+    fn open(&mut self, path: &Path, after: Option<Arc<Followed>>, opener: &mut dyn Opener) -> bool {
         match open(path) {
             Ok((file, meta)) => {
-                let id = FileId::of(&meta);
+                let (id, seen) = (FileId::of(&meta), seen(&meta));
                 if self.files.contains_key(&id) {
-                    return;
+                    return false;
                 }
                 self.waiting.remove(path);
-                self.refused.remove(path);
+                if !self.refused.is_empty() {
+                    self.refused.remove(path);
+                }
                 let begin = if self.started || self.options.read_old { Begin::Start } else { Begin::End };
-                self.add(Found { id, file, path, seen }, begin, before.or(after), opener);
-                self.by_path.insert(path.to_owned(), id);
+                let after = self.formerly(path).or(after);
+                let path: Arc<Path> = path.into();
+                self.add(Found { id, file, path: &path, seen }, begin, after, opener);
+                self.by_path.insert(path, id);
             }
             Err(error) => {
                 if self.refused.len() < self.options.files_max && self.refused.insert(path.to_owned()) {
@@ -206,6 +255,7 @@ impl Roster {
                 }
             }
         }
+        true
     }
 
     /// A file that had a wanted path was renamed to a path that is not: should it not be known, it is read to its end nevertheless.
@@ -218,9 +268,10 @@ impl Roster {
         let id = FileId::of(&meta);
         self.path_gone(from);
         let before = self.formerly(from);
-        self.add(Found { id, file, path: from, seen: seen(&meta) }, Begin::Start, before, opener);
+        let from: Arc<Path> = from.into();
+        self.add(Found { id, file, path: &from, seen: seen(&meta) }, Begin::Start, before, opener);
         // The next file at the path comes after this one.
-        self.by_path.insert(from.to_owned(), id);
+        self.by_path.insert(from, id);
     }
 
     fn add(
@@ -231,12 +282,13 @@ impl Roster {
         opener: &mut dyn Opener,
     ) -> Arc<Followed> {
         let Found { id, file, path, seen } = found;
-        let (tracker, known) = Tracker::open(&self.store, id.name(&self.options.key), path, &file);
+        let name = id.name(&self.options.key);
+        let (tracker, known) = Tracker::open(&self.store, name, path, &file, &self.saves);
         let followed = Followed::new(id, tracker, after);
         let begin = known.map_or(begin, Begin::At);
         opener.open(file, path, begin, &followed);
         let entry =
-            Entry { followed: Arc::clone(&followed), path: Some(path.to_owned()), last_path: None, seen };
+            Entry { followed: Arc::clone(&followed), path: Some(Arc::clone(path)), last_path: None, seen };
         self.files.insert(id, entry);
         followed
     }
@@ -284,9 +336,9 @@ impl Roster {
     }
 
     /// Everything that is known or waits, for a look at each.
-    pub fn paths(&self) -> Vec<PathBuf> {
+    pub fn paths(&self) -> Vec<Arc<Path>> {
         match &self.options.wanted {
-            Wanted::One(path) => vec![path.clone()],
+            Wanted::One(path) => vec![path.as_path().into()],
             Wanted::Matching(_) => self.by_path.keys().cloned().collect(),
         }
     }
@@ -313,7 +365,12 @@ fn seen(meta: &Metadata) -> Seen {
 fn open(path: &Path) -> std::io::Result<(File, Metadata)> {
     // Without waiting for a writer, should it have become a pipe meanwhile.
     let flags = nix::libc::O_NONBLOCK | nix::libc::O_NOCTTY;
-    let file = std::fs::OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let open = |flags| std::fs::OpenOptions::new().read(true).custom_flags(flags).open(path);
+    // Each read of what was just written would write the time of reading to the disk; only the owner and root may say that it need not.
+    let file = match open(flags | nix::libc::O_NOATIME) {
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => open(flags)?,
+        opened => opened?,
+    };
     let meta = file.metadata()?;
     match meta.is_file() {
         true => Ok((file, meta)),

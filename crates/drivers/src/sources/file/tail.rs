@@ -61,18 +61,28 @@ impl Tail {
         Ok(Tail { file, options, head, offset, size_seen: offset, cutter, encoded, kept: Vec::new() })
     }
 
-    /// Looks whether the file is still the one that was read. When it was truncated or written anew, reading begins at its start:
-    /// the bytes that were there and are lost, as far as they were seen. The caller then calls [`Tail::finish`] first.
-    pub fn truncated(&mut self) -> io::Result<Option<u64>> {
-        let size = self.file.metadata()?.len();
-        if size >= self.offset && self.head.check(&self.file)? {
-            self.size_seen = self.size_seen.max(size);
-            return Ok(None);
-        }
-        Ok(Some(self.size_seen.saturating_sub(self.offset)))
+    /// Whether the file begins otherwise than it did when it was read. To be asked before each turn of reading; then [`Tail::restart`].
+    pub fn is_rewritten(&mut self) -> io::Result<bool> {
+        // What was not read yet need not be asked whether it is still the same.
+        Ok(!(self.offset == 0 && self.head.is_empty()) && !self.head.check(&self.file)?)
     }
 
-    /// Begins at the start, after [`Tail::truncated`] and [`Tail::finish`].
+    /// Whether the file ends before the place up to which it was read. To be asked when a read brings nothing; then [`Tail::restart`].
+    pub fn is_shorter(&mut self) -> io::Result<bool> {
+        let size = self.file.metadata()?.len();
+        if size < self.offset {
+            return Ok(true);
+        }
+        self.size_seen = self.size_seen.max(size);
+        Ok(false)
+    }
+
+    /// When it was truncated or written anew: the bytes that were there and were not read, as far as they were seen.
+    pub fn lost(&self) -> u64 {
+        self.size_seen.saturating_sub(self.offset)
+    }
+
+    /// Begins at the start, after [`Tail::finish`].
     pub fn restart(&mut self) -> io::Result<()> {
         (self.cutter, self.encoded) = cutter(&self.options);
         self.kept.clear();
@@ -132,11 +142,6 @@ impl Tail {
             encoded.consumed(text.len());
         }
         self.cutter.finish(text, sink);
-    }
-
-    /// Nothing was read yet, and it begins at the start: it need not be asked whether it is still the same.
-    pub fn is_untouched(&self) -> bool {
-        self.offset == 0 && self.head.is_empty()
     }
 
     /// Whether [`Tail::finish`] would bring anything.

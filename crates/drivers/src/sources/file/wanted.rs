@@ -12,7 +12,8 @@ const DEPTH_MAX: usize = 64;
 /// A path that was found.
 pub struct Listed {
     pub path: PathBuf,
-    pub is_link: bool,
+    /// A file, not a link that may lead to one.
+    pub is_file: bool,
 }
 
 #[derive(Clone)]
@@ -64,8 +65,8 @@ impl Wanted {
         folder(below);
         match self {
             Wanted::One(path) => {
-                let is_link = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink());
-                file(Listed { path: path.clone(), is_link });
+                let is_file = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
+                file(Listed { path: path.clone(), is_file });
             }
             Wanted::Matching(_) => self.list_folder(below, 0, file, folder),
         }
@@ -85,7 +86,7 @@ impl Wanted {
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() && self.is_recursive() && depth < DEPTH_MAX => inner.push(path),
                 Ok(kind) if !kind.is_dir() && self.has(&path) => {
-                    file(Listed { path, is_link: kind.is_symlink() });
+                    file(Listed { path, is_file: kind.is_file() });
                 }
                 _ => {}
             }
