@@ -68,9 +68,7 @@ pub fn page(component: &'static Component) -> String {
     }
     refused(&mut out, &table);
     without_effect(&mut out, &table);
-    if component.context == Context::Parser {
-        out.push_str(&cost::section(component.name));
-    }
+    out.push_str(&cost::section(component));
     out.push_str("\n`-` and `_` are the same in names. This page is made from the program's own tables.\n");
     out
 }

@@ -5,6 +5,7 @@ pub mod destinations;
 mod disk_buffer;
 pub mod elements;
 mod globals;
+mod hook_commands;
 mod output_groups;
 mod parallelize;
 mod rltp_groups;

@@ -13,6 +13,7 @@ mod states;
 mod tags;
 
 use crate::driver::{Destination, Registry, SourceDriver};
+use crate::hooks::Hooks;
 use crate::ledger::{PathCounters, StepCounters};
 use crate::program::Program;
 use conf_schema::{ReadContext, Settings};
@@ -60,6 +61,8 @@ pub struct Plan {
     /// Counters of named parsers, by name.
     pub parsers: BTreeMap<String, Arc<StepCounters>>,
     pub states: States,
+    /// Commands to run when drivers come and go.
+    pub hooks: Vec<Arc<Hooks>>,
 }
 
 /// Contexts of parsers, by the parser's key and the number of its reference.

@@ -10,6 +10,7 @@ mod exec;
 pub mod explain;
 mod feed;
 pub mod hand_over;
+mod hooks;
 mod lane;
 pub mod ledger;
 mod outbox;

@@ -6,6 +6,7 @@ pub(crate) mod take_over;
 use crate::compile::{DestinationKey, Existing, Plan, PlannedSource, States};
 use crate::driver::Destination;
 use crate::hand_over::Queue;
+use crate::hooks::Hooked;
 use crate::program::Program;
 use crate::source::Source;
 use crate::window::Budget;
@@ -55,6 +56,7 @@ pub struct Engine {
     view: View,
     /// What a process before this one has left for destinations.
     inherited: Vec<Queue>,
+    hooked: Hooked,
 }
 
 impl Engine {
@@ -79,6 +81,7 @@ impl Engine {
             existing: Existing::new(),
             view: View::default(),
             inherited: Vec::new(),
+            hooked: Hooked::default(),
         })
     }
 
@@ -102,6 +105,14 @@ impl Engine {
     /// Puts a plan into effect in place of the one that runs. When something of it cannot be opened, what ran before runs on, and the
     /// errors come back.
     pub fn apply(&mut self, plan: Plan) -> Result<(), Vec<String>> {
+        let hooks = plan.hooks.clone();
+        self.hooked.begin(&hooks).map_err(|error| vec![error])?;
+        self.open(plan).inspect_err(|_| self.hooked.undo(&hooks))?;
+        self.hooked.replace(hooks);
+        Ok(())
+    }
+
+    fn open(&mut self, plan: Plan) -> Result<(), Vec<String>> {
         let mut fresh = Vec::new();
         for planned in &plan.destinations {
             let key = DestinationKey { id: planned.id.clone(), options: planned.key.clone() };
@@ -291,6 +302,7 @@ impl Engine {
             let _ = thread.join();
         }
         self.shared.durable.close();
+        self.hooked.stop();
     }
 }
 

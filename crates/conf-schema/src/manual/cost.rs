@@ -1,7 +1,12 @@
 //! What a component costs on the message path, in words, and the benchmark that shows it: a part of its manual page.
 
+use crate::{Component, Context};
+
+mod drivers;
+
 /// A component, what its cost depends on, and what measures it.
 pub struct Cost {
+    pub context: Context,
     pub component: &'static str,
     pub note: &'static str,
     pub measured: Measured,
@@ -12,18 +17,25 @@ pub enum Measured {
     Bench(&'static str),
     /// The inputs under the component's name in the example `parser_cost` of the parsers.
     Example,
+    /// No case of its own: the component is there for small numbers of messages, or does what another one does.
+    Elsewhere,
 }
 
 const fn cost(component: &'static str, note: &'static str, case: &'static str) -> Cost {
-    Cost { component, note, measured: Measured::Bench(case) }
+    Cost { context: Context::Parser, component, note, measured: Measured::Bench(case) }
 }
 
 const fn by_example(component: &'static str, note: &'static str) -> Cost {
-    Cost { component, note, measured: Measured::Example }
+    Cost { context: Context::Parser, component, note, measured: Measured::Example }
+}
+
+/// Of parsers and of drivers.
+pub fn all() -> impl Iterator<Item = &'static Cost> {
+    PARSERS.iter().chain(drivers::DRIVERS)
 }
 
 /// By the components' names.
-pub const COSTS: &[Cost] = &[
+const PARSERS: &[Cost] = &[
     cost(
         "add-contextual-data",
         "One look into a table in memory per message, besides what its selector costs; values that nothing reads are not made.",
@@ -108,15 +120,19 @@ pub const COSTS: &[Cost] = &[
     cost("xml", "One pass over the text; elements that nothing reads are checked and passed over.", "xml"),
 ];
 
-/// The part of a page; nothing for a component without a note. Every parser has one, which a test of the program checks.
-pub fn section(component: &str) -> String {
-    let known = COSTS.iter().find(|cost| cost.component == component);
+/// The part of a page; nothing for a component without a note. Every parser and driver has one, which a test of the program checks.
+pub fn section(component: &Component) -> String {
+    let known = all().find(|cost| cost.context == component.context && cost.component == component.name);
     known.map_or_else(String::new, |cost| {
         let (note, name) = (cost.note, cost.component);
-        let command = match cost.measured {
-            Measured::Bench(case) => format!("penstock bench --cases {case}"),
-            Measured::Example => format!("cargo run --release -p parsers --example parser_cost {name}"),
-        };
-        format!("\n## Cost\n\n{note} `{command}` measures it.\n")
+        match cost.measured {
+            Measured::Bench(case) => {
+                format!("\n## Cost\n\n{note} `penstock bench --cases {case}` measures it.\n")
+            }
+            Measured::Example => {
+                format!("\n## Cost\n\n{note} `cargo run --release -p parsers --example parser_cost {name}` measures it.\n")
+            }
+            Measured::Elsewhere => format!("\n## Cost\n\n{note}\n"),
+        }
     })
 }

@@ -3,6 +3,7 @@
 use conf_schema::{Group, Kind, OptionSpec as Opt, Preset};
 
 use super::disk_buffer::DISK_BUFFER;
+use super::hook_commands::HOOK_COMMANDS;
 use super::words::{MARK_MODES, TS_FORMATS, WRITER_FLAGS};
 use super::{INT_MAX, SECONDS_MAX};
 
@@ -138,7 +139,7 @@ pub static DESTINATION: Group = Group {
         ),
         Opt::no_effect("internal", "counters of every destination are shown alike"),
         DISK_BUFFER,
-        Opt::not_yet("hook-commands", "start and stop the commands with the service manager"),
+        HOOK_COMMANDS,
     ],
 };
 

@@ -2,6 +2,7 @@
 
 use conf_schema::{Group, Kind, OptionSpec as Opt, Preset, Word};
 
+use super::hook_commands::HOOK_COMMANDS;
 use super::socket_groups::EBPF;
 use super::words::{DNS_WORDS, FORMATS, SOURCE_FLAGS, STDIN_FLAGS};
 use super::{INT_MAX, SECONDS_MAX};
@@ -135,7 +136,7 @@ const SOURCE_OPTIONS: &[Opt] = &[
         "PROGRAM of every message of this source: the text up to its last colon.",
     )
     .obsolete("write `program-override(\"...\")`"),
-    Opt::not_yet("hook-commands", "start and stop the commands with the service manager"),
+    HOOK_COMMANDS,
     Opt::no_effect("ebpf", "this source has no port that several sockets could share"),
 ];
 

@@ -46,6 +46,7 @@ impl<'c> Paths<'_, 'c> {
             filters: self.filters,
             parsers: self.parsers,
             states: self.states,
+            hooks: self.hooks,
         }
     }
 

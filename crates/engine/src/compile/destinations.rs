@@ -4,6 +4,7 @@ use super::flags::Flags;
 use super::paths::Paths;
 use super::{DestinationKey, PlannedDestination};
 use crate::driver::{BuildContext, Destination};
+use crate::hooks::Hooks;
 use crate::program::{Branches, Node};
 use conf_schema::{Context, ReadContext};
 use conf_syntax::{Call, LogItem, Object, ObjectKind};
@@ -75,6 +76,7 @@ impl<'c> Paths<'_, 'c> {
         let cx = self.build_context(group, index);
         let (id, driver) = (cx.id(), build(&settings, &cx, diags)?);
         self.unique(&driver.key, call.span, diags);
+        self.hooks.extend(Hooks::read(format!("destination {id}"), &settings).map(Arc::new));
         let options = format!("{}\n{}", self.texts.text(call.span), self.names.fingerprint());
         let key = DestinationKey { id: id.clone(), options };
         let destination = self.existing.destinations.get(&key).cloned().unwrap_or(driver.destination);

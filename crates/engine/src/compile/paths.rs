@@ -6,6 +6,7 @@ use super::scope::Names;
 use super::sources::Entry;
 use super::{Existing, PlannedDestination, PlannedPath, States};
 use crate::driver::Registry;
+use crate::hooks::Hooks;
 use crate::ledger::StepCounters;
 use crate::program::{Branch, Node};
 use conf_schema::Settings;
@@ -33,6 +34,7 @@ pub(super) struct Paths<'a, 'c> {
     /// Counters of named parsers.
     pub parsers: BTreeMap<String, Arc<StepCounters>>,
     pub states: States,
+    pub hooks: Vec<Arc<Hooks>>,
     pub destinations: Vec<PlannedDestination>,
     pub paths: Vec<PlannedPath>,
     /// Log paths by the source statement they read, in order.
@@ -72,6 +74,7 @@ impl<'a, 'c> Paths<'a, 'c> {
             filters: BTreeMap::new(),
             parsers: BTreeMap::new(),
             states: States::new(),
+            hooks: Vec::new(),
             destinations: Vec::new(),
             paths: Vec::new(),
             by_source: BTreeMap::new(),

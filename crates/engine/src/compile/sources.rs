@@ -2,6 +2,7 @@
 
 use super::PlannedSource;
 use super::paths::Paths;
+use crate::hooks::Hooks;
 use crate::program::{Node, Program};
 use conf_schema::{Context, ReadContext};
 use conf_syntax::{Call, LogItem, LogPath, ObjectKind};
@@ -103,6 +104,7 @@ impl<'c> Paths<'_, 'c> {
         let cx = self.build_context(group, index);
         let (id, driver) = (cx.id(), build(&settings, &cx, diags)?);
         self.unique(&driver.key, call.span, diags);
+        self.hooks.extend(Hooks::read(format!("source {id}"), &settings).map(Arc::new));
         Some(PlannedSource { group: group.to_owned(), id, driver, program: Arc::clone(program) })
     }
 }
