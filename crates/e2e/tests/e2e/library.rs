@@ -109,7 +109,7 @@ impl Random {
 
 /// `parser NAME` and `application NAME` of a library, those apart that only others of its blocks use.
 fn parsers_of(scl: &Path) -> BTreeSet<String> {
-    const INNER: [&str; 5] = [
+    const INNER: [&str; 6] = [
         "apache-accesslog-parser-vhost",
         "apache-accesslog-parser-combined",
         "kubernetes-file-parser",

@@ -74,6 +74,28 @@ fn a_folder_that_is_missing_comes_later() {
 }
 
 #[test]
+fn a_folder_that_cannot_be_written_to_hurts_nobody_else() {
+    let lab = Lab::new();
+    let Some(disk) = Disk::mount(&lab, 64) else { return testkit::skip("cannot mount a small disk here") };
+    // Permissions do not keep root out; this does.
+    let remount = |how: &str| {
+        assert!(Command::new("mount").args(["-o", how]).arg(&disk.0).status().unwrap().success());
+    };
+    remount("remount,ro");
+    let mut penstock = Penstock::start(&lab, &config("%dir%/disk/file"));
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.raw(block(0, 10).as_bytes());
+    wait_until("the other file", || lab.lines("out").len() == 10);
+    penstock.wait_log("disk/file', error='Read-only file system");
+    let ledger = penstock.ledger();
+    ledger.assert_balanced();
+    assert_eq!((ledger.destination("bad").delivered, ledger.destination("good").delivered), (0, 10));
+    remount("remount,rw");
+    wait_until("the file in the folder", || lab.lines("disk/file").len() == 10);
+    penstock.wait_settled(10).assert_nothing_lost();
+}
+
+#[test]
 fn a_file_that_is_a_folder_hurts_nobody_else() {
     let lab = Lab::new();
     std::fs::create_dir(lab.path("folder")).unwrap();
