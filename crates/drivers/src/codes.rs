@@ -40,7 +40,7 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "D0113",
         "wrong multi-line-mode()",
-        "The mode needs an expression that says where a message begins or ends.",
+        "The mode needs an expression that says where a message begins or ends, and a transport whose messages are lines.",
     ),
     (
         "D0114",

@@ -59,6 +59,18 @@ impl Input for JoinedInput {
         Ok(read)
     }
 
+    fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.inner.send(bytes)
+    }
+
+    fn unwatch(&mut self, registry: &mio::Registry) {
+        self.inner.unwatch(registry);
+    }
+
+    fn farewell(&mut self) {
+        self.inner.farewell();
+    }
+
     fn always_ready(&self) -> bool {
         // This input reads less than it is asked for; the reader must not take that for the end of what is there.
         self.full || self.inner.always_ready()

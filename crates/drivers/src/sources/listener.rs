@@ -6,11 +6,12 @@ mod place;
 use adopted::Adopter;
 pub use place::{Joined, Place, Protocol, Seat};
 
+use super::file::Mode;
 use super::senders::{Naming, PeerFacts};
 use super::unix::SocketFile;
 use engine::Shared;
-use engine::reader::Described;
 use engine::hand_over::{Adopt, Handed, Part};
+use engine::reader::Described;
 use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
 use mio::unix::SourceFd;
@@ -35,6 +36,8 @@ pub fn backlog(s: &conf_schema::Settings) -> i32 {
 /// What every connection of a listener gets.
 pub struct Accepted {
     pub framing: FramerOptions,
+    /// Lines that belong together are one message.
+    pub multi_line: Option<Mode>,
     pub idle_timeout: Option<Duration>,
     pub window_messages: Option<usize>,
     pub fetch_limit: Option<usize>,
@@ -58,12 +61,12 @@ pub struct Accepted {
 
 impl Accepted {
     /// How the bytes of a connection are read once they are decrypted and decoded. `None` for protocols that answer: their peers
-    /// connect again, and send again what was not acknowledged.
+    /// connect again, and send again what was not acknowledged; and where lines of a message that is not complete are kept.
     pub fn passes_as(&self) -> Option<Arc<str>> {
         let own = self.protocol.as_ref().is_some_and(|protocol| protocol.answers());
         let encoding = self.encoding.map_or("utf-8", |encoding| encoding.name());
         let secure = if self.secure.is_some() { " tls" } else { "" };
-        (!own).then(|| format!("{:?} {encoding}{secure}", self.framing).into())
+        (!own && self.multi_line.is_none()).then(|| format!("{:?} {encoding}{secure}", self.framing).into())
     }
 }
 
@@ -134,7 +137,14 @@ impl Listener {
         let adopter = Adopter::start(&source, &accepted, shared);
         worker.add(move |token, cx| {
             register(&socket.fd(), cx.handle.registry(), token)?;
-            Ok(Box::new(Listener { socket, source, accepted, unnamed: Vec::new(), queued: false, _adopter: adopter }))
+            Ok(Box::new(Listener {
+                socket,
+                source,
+                accepted,
+                unnamed: Vec::new(),
+                queued: false,
+                _adopter: adopter,
+            }))
         });
         Ok(())
     }

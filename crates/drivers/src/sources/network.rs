@@ -3,6 +3,7 @@
 mod address;
 
 use super::datagram::{Clients, DatagramOptions, DatagramPort, Origin};
+use super::file::{Mode, multi_line};
 use super::listener::{Accepted, Listener, Protocol, Socket, backlog, inet_name};
 use super::proxied::Proxied;
 use super::reading::{Defaults, Reading, location};
@@ -11,7 +12,7 @@ use super::senders::{PeerFacts, Senders};
 use crate::secure;
 use address::{Way, address};
 use conf_schema::Settings;
-use diag::Diagnostics;
+use diag::{Diagnostic, Diagnostics};
 use engine::Shared;
 use engine::driver::{BuildContext, SourceDriver, Start};
 use engine::source::{Settings as SourceSettings, Source};
@@ -78,6 +79,7 @@ struct NetworkStart {
     backlog: i32,
     connections_max: usize,
     reading: Reading,
+    multi_line: Option<Mode>,
     facts: PeerFacts,
     location: String,
     /// Read already, so that a reload finds the certificates of running sources; what cannot be read is said when it starts.
@@ -112,6 +114,10 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
     if !udp {
         reading.idle_timeout = s.seconds("idle-timeout").filter(|t| !t.is_zero());
     }
+    let lines = match udp && kind.udp.is_some() {
+        true => None,
+        false => several_lines(s, reading.framing.framing, rltp, diags)?,
+    };
     let (socket, sockets) = shared_port(kind, s, socket_options(s, udp));
     let connections_max = if udp { 1 } else { s.int("max-connections").unwrap_or(10).max(1) as usize };
     if !udp {
@@ -134,9 +140,10 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
     let backlog = if udp { 0 } else { backlog(s) };
     let opened_with = match keep_alive {
         true => format!(
-            "{address} {rltp} {socket:?} {sockets} {connections_max} {backlog} {} {secure:?} {closed} {:?} {proxied_udp}",
+            "{address} {rltp} {socket:?} {sockets} {connections_max} {backlog} {} {secure:?} {closed} {:?} {proxied_udp} {:?}",
             reading.fixed(),
-            Proxied::named(word)
+            Proxied::named(word),
+            lines.as_ref().map(|(_, text)| text),
         ),
         // Never equal to another: everything is opened anew with each reload.
         false => format!("{address} {}", generation()),
@@ -160,11 +167,33 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
             backlog,
             connections_max,
             reading,
+            multi_line: lines.map(|(mode, _)| mode),
             facts,
             location: location(s, cx),
             secure: secure.map(|options| tls::Acceptor::load(&options)),
         }),
     })
+}
+
+/// `multi-line-mode()`: joins lines, so there have to be lines.
+#[allow(clippy::option_option)]
+fn several_lines(
+    s: &Settings,
+    framing: Framing,
+    rltp: bool,
+    diags: &mut Diagnostics,
+) -> Option<Option<(Mode, String)>> {
+    let lines = multi_line(s, diags)?;
+    if lines.is_some() && (rltp || !matches!(framing, Framing::Lines | Framing::LinesWithNuls)) {
+        let at = s.span("multi-line-mode")?;
+        let text = "multi-line-mode() joins lines, and this transport has none";
+        let finding = Diagnostic::error("D0113", text, at);
+        diags.push(
+            finding.help("leave it out: such a message may have several lines; or write transport(\"text\")"),
+        );
+        return None;
+    }
+    Some(lines)
 }
 
 /// What ebpf() and udp-balancer() make of the socket options, and how many sockets this source has on its port.
@@ -277,6 +306,7 @@ impl NetworkStart {
         let reading = &self.reading;
         let accepted = Accepted {
             framing: reading.framing,
+            multi_line: self.multi_line.clone(),
             idle_timeout: reading.idle_timeout,
             window_messages: reading.window_messages,
             fetch_limit: reading.fetch_limit,

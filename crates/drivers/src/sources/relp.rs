@@ -134,6 +134,7 @@ impl Start for RelpStart {
         let reading = &self.reading;
         let accepted = Accepted {
             framing: reading.framing,
+            multi_line: None,
             idle_timeout: reading.idle_timeout,
             window_messages: reading.window_messages,
             fetch_limit: reading.fetch_limit,

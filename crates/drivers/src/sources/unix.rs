@@ -186,6 +186,7 @@ impl UnixStart {
         let transport = Transport("local+unix-stream");
         Accepted {
             framing: reading.framing,
+            multi_line: None,
             idle_timeout: reading.idle_timeout,
             window_messages: reading.window_messages,
             fetch_limit: reading.fetch_limit,

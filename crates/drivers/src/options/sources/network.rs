@@ -3,7 +3,9 @@
 use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset};
 
 use crate::options::socket_groups::{INET, SOCKET, SOCKETS_MAX, STREAM};
-use crate::options::source_groups::{MULTILINE, NETWORK_SOURCE, NO_CONNECTIONS, READER, READER_FLAGS};
+use crate::options::source_groups::{
+    MULTILINE, MULTILINE_STREAM, NETWORK_SOURCE, NO_CONNECTIONS, READER, READER_FLAGS,
+};
 use crate::options::tls_groups::SECURE_SOURCE;
 use crate::options::words::{IP_PROTOCOLS, SOURCE_TRANSPORTS};
 
@@ -43,7 +45,16 @@ pub static NETWORK: Component = Component {
     name: "network",
     aliases: &[],
     positional: &[],
-    groups: &[&READER_FLAGS, &READER, &NETWORK_SOURCE, &STREAM, &SECURE_SOURCE, &SOCKET, &INET, &MULTILINE],
+    groups: &[
+        &READER_FLAGS,
+        &READER,
+        &NETWORK_SOURCE,
+        &STREAM,
+        &SECURE_SOURCE,
+        &SOCKET,
+        &INET,
+        &MULTILINE_STREAM,
+    ],
     own: WITH_TRANSPORT,
     presets: &[("port", Preset::Described("514, 35514 for RLTP"))],
     not_yet: &[],
@@ -58,7 +69,16 @@ pub static SYSLOG: Component = Component {
     name: "syslog",
     aliases: &[],
     positional: &[],
-    groups: &[&READER_FLAGS, &READER, &NETWORK_SOURCE, &STREAM, &SECURE_SOURCE, &SOCKET, &INET, &MULTILINE],
+    groups: &[
+        &READER_FLAGS,
+        &READER,
+        &NETWORK_SOURCE,
+        &STREAM,
+        &SECURE_SOURCE,
+        &SOCKET,
+        &INET,
+        &MULTILINE_STREAM,
+    ],
     own: WITH_TRANSPORT,
     presets: &[("port", Preset::Described("601 for TCP, 6514 for TLS, 514 for UDP, 35514 for RLTP"))],
     not_yet: &[],
@@ -72,7 +92,16 @@ pub static TCP: Component = Component {
     name: "tcp",
     aliases: &[],
     positional: &[],
-    groups: &[&READER_FLAGS, &READER, &NETWORK_SOURCE, &STREAM, &SECURE_SOURCE, &SOCKET, &INET, &MULTILINE],
+    groups: &[
+        &READER_FLAGS,
+        &READER,
+        &NETWORK_SOURCE,
+        &STREAM,
+        &SECURE_SOURCE,
+        &SOCKET,
+        &INET,
+        &MULTILINE_STREAM,
+    ],
     own: FIXED,
     presets: &[],
     not_yet: &[],
@@ -85,7 +114,16 @@ pub static TCP6: Component = Component {
     name: "tcp6",
     aliases: &[],
     positional: &[],
-    groups: &[&READER_FLAGS, &READER, &NETWORK_SOURCE, &STREAM, &SECURE_SOURCE, &SOCKET, &INET, &MULTILINE],
+    groups: &[
+        &READER_FLAGS,
+        &READER,
+        &NETWORK_SOURCE,
+        &STREAM,
+        &SECURE_SOURCE,
+        &SOCKET,
+        &INET,
+        &MULTILINE_STREAM,
+    ],
     own: FIXED,
     presets: &[],
     not_yet: &[],

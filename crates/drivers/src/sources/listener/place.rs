@@ -4,6 +4,7 @@
 use super::{Accepted, register};
 use crate::sources::encoding::EncodedInput;
 use crate::sources::input::FdInput;
+use crate::sources::joined::JoinedInput;
 use crate::sources::proxied;
 use crate::sources::secure::SecurePort;
 use engine::WorkerHandle;
@@ -121,9 +122,14 @@ impl Joined {
 
     /// The same of bytes in the encoding of this program.
     pub fn decoded(self, cx: &PortContext, token: Token) -> Box<dyn Port> {
-        let Joined { input, source, accepted, context, described, seat } = self;
+        let Joined { mut input, source, accepted, context, described, seat } = self;
+        let mut framing = accepted.framing;
+        if let Some(mode) = &accepted.multi_line {
+            let (joined, counted) = JoinedInput::new(input, mode, framing);
+            (input, framing) = (Box::new(joined), counted);
+        }
         let options = StreamOptions {
-            framing: accepted.framing,
+            framing,
             idle_timeout: accepted.idle_timeout,
             window_messages: accepted.window_messages,
             fetch_limit: accepted.fetch_limit,

@@ -16,6 +16,7 @@ fn waiting(running: &Running) -> (Listener, UnixStream, Arc<Slot>) {
     };
     let accepted = Arc::new(Accepted {
         framing: FramerOptions::default(),
+        multi_line: None,
         idle_timeout: None,
         window_messages: None,
         fetch_limit: None,
@@ -49,7 +50,11 @@ fn waiting(running: &Running) -> (Listener, UnixStream, Arc<Slot>) {
         local: address,
     }];
     let adopter = Adopter::start(&source, &accepted, &running.shared());
-    (Listener { socket: Socket::Tcp(socket), source, accepted, unnamed, queued: false, _adopter: adopter }, client, slot)
+    (
+        Listener { socket: Socket::Tcp(socket), source, accepted, unnamed, queued: false, _adopter: adopter },
+        client,
+        slot,
+    )
 }
 
 fn running() -> Running {
