@@ -329,7 +329,7 @@ fn a_new_file_with_the_inode_of_the_one_before() {
 #[test]
 fn killed_again_and_again_nothing_is_lost_and_a_batch_at_most_repeated() {
     const COUNT: usize = 300_000;
-    /// Messages in one read.
+    /// Messages in 256 KiB.
     const BATCH: usize = 256 * 1024 / 60;
     let lab = Lab::new();
     let text = config("file(\"%dir%/in\");");

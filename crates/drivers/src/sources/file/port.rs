@@ -14,8 +14,11 @@ use std::time::{Duration, Instant};
 
 /// Room after the read bytes for text made on the way.
 const ARENA_BYTES: usize = 16 * 1024;
+/// Bytes asked for in one read. What is under way of two reads may be repeated after a kill: the end of one batch's output may wait for
+/// the next one's, so that writes end on borders of the page cache.
+const READ_BYTES: usize = SLAB_BYTES / 2;
 /// Reads in one turn; then the worker's other files and connections have theirs.
-const TURN_READS: usize = 4;
+const TURN_READS: usize = 8;
 /// A read that brings this much shows that there is more to come.
 const BUSY_BYTES: usize = 64 * 1024;
 /// Writers may still write into a file that was renamed or removed: it is read for so long after its last growth.
@@ -86,11 +89,10 @@ impl FilePort {
             return Err(self.unless_shorter(cx, |_, _| After::Idle));
         }
         let began = Instant::now();
-        let wanted = if self.feed.is_costly() { SLAB_BYTES / 2 } else { SLAB_BYTES };
         let mut batch = cx.batch();
-        batch.text.reserve(wanted + ARENA_BYTES);
+        batch.text.reserve(READ_BYTES + ARENA_BYTES);
         let Batch { text, records, .. } = &mut batch;
-        let read = match self.tail.read(text, wanted, |span| records.push(Record::new(span))) {
+        let read = match self.tail.read(text, READ_BYTES, |span| records.push(Record::new(span))) {
             Ok(0) => {
                 cx.recycle(batch);
                 return Err(self.unless_shorter(cx, FilePort::at_end));
@@ -105,7 +107,7 @@ impl FilePort {
         let messages = batch.records.len();
         self.run(batch, read, began, cx);
         // A short read of a regular file means its end; should it have grown meanwhile, that is another notification.
-        if read < wanted { Err(self.at_end(cx)) } else { Ok(messages) }
+        if read < READ_BYTES { Err(self.at_end(cx)) } else { Ok(messages) }
     }
 
     fn run(&mut self, mut batch: Batch, bytes: usize, began: Instant, cx: &mut PortContext) {
