@@ -25,5 +25,6 @@ mod take_over;
 mod tls;
 mod tls_keys;
 mod tls_many;
+mod tls_page;
 mod trouble;
 mod udp;
