@@ -13,12 +13,17 @@ use crate::hop;
 use crate::matrix;
 use crate::measure::Plan;
 use crate::receiver::{Programs, RECEIVERS, Receiver};
+use crate::reload;
 use crate::report::{self, Story};
 use crate::storm;
 
 /// Compare receivers: CPU per message, rate, memory, and whether everything arrived.
 #[derive(Debug, Parser)]
-#[command(name = "bench", disable_version_flag = true)]
+#[command(
+    name = "bench",
+    disable_version_flag = true,
+    after_help = "`bench reload` measures reloads under load; see `bench reload --help`."
+)]
 struct Args {
     /// Cases to run, patterns like tcp-* separated by commas [default: all]
     #[arg(long, value_delimiter = ',')]
@@ -56,6 +61,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
         Some("floor-receiver") => return floor::run(&args[1..]),
         Some("distance") => return hop::run(&args[1..]),
         Some("storm") => return storm::run(&args[1..]),
+        Some("reload") => return reload::run(args.split_off(1)),
         Some("load") => return loggen::cli::run(args.split_off(1).into_iter()),
         _ => {}
     }

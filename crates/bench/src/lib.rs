@@ -13,6 +13,7 @@ mod measure;
 mod place;
 mod process;
 mod receiver;
+mod reload;
 mod report;
 mod results;
 mod sender;

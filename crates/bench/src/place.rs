@@ -84,6 +84,11 @@ impl Drop for Place {
     }
 }
 
+/// A port that nobody has now, for TCP and UDP.
+pub fn free_port() -> Result<u16, String> {
+    free_ports().map(|(port, _)| port)
+}
+
 /// Two different ports that nobody has now, for TCP and UDP.
 fn free_ports() -> Result<(u16, u16), String> {
     let failed = |e| format!("no free port: {e}");

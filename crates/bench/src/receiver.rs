@@ -122,7 +122,7 @@ impl Receiver {
 }
 
 /// The receivers' certificate, made by the one receiver that can.
-fn certificates(place: &Place, programs: &Programs) -> Result<(), String> {
+pub fn certificates(place: &Place, programs: &Programs) -> Result<(), String> {
     let program = programs
         .penstock
         .as_ref()

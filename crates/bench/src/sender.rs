@@ -59,8 +59,13 @@ fn body(body: Body) -> &'static str {
 
 impl Sender {
     pub fn start(case: &Case, port: u16, messages: u64) -> Result<Sender, String> {
+        Sender::spawn(arguments(case, port, messages))
+    }
+
+    /// With arguments of `loggen`.
+    pub fn spawn(arguments: Vec<OsString>) -> Result<Sender, String> {
         let mut words: Vec<OsString> = vec!["load".into()];
-        words.extend(arguments(case, port, messages));
+        words.extend(arguments);
         let command = OwnProgram::here()?.command(words);
         let mut spawn = Spawn::new(&command.program);
         spawn.args(&command.args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
