@@ -1,51 +1,14 @@
 //! The acknowledged protocol between two real processes, with cuts and kills in between; the ledgers of both are the oracle.
 
+mod pair;
+mod several;
+
 use crate::messages::{assert_complete, block, line, message};
 use crate::tls::{block_of, prepared};
+use pair::{Pair, receiver, sender};
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use testkit::{Collector, Lab, Penstock, Proxy, Sender, Signal, wait_until};
-
-const HEAD: &str = "@version: 4.11\noptions { keep-hostname(yes); use-dns(no); time-reopen(0.1); log-fifo-size(1000000); };\n";
-
-fn receiver(options: &str) -> String {
-    format!(
-        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:rltp%) transport(\"rltp\") {options}); }};\n\
-         destination d {{ file(\"%dir%/out\"); }};\n\
-         log {{ source(s); destination(d); flags(flow-control); }};\n"
-    )
-}
-
-fn sender(port: u16, options: &str) -> String {
-    format!(
-        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%) max-connections(100)); }};\n\
-         destination d {{ network(127.0.0.1 port({port}) transport(\"rltp\") {options}); }};\n\
-         log {{ source(s); destination(d); flags(flow-control); }};\n"
-    )
-}
-
-/// `count` messages of each of `connections`, over as many connections at once.
-fn feed(lab: &Lab, connections: usize, count: usize) {
-    let port = lab.port("in");
-    let threads: Vec<_> = (0..connections)
-        .map(|connection| {
-            std::thread::spawn(move || {
-                let mut sender = Sender::tcp(port);
-                sender.raw(block(connection, count).as_bytes());
-                sender.finish();
-            })
-        })
-        .collect();
-    threads.into_iter().for_each(|thread| thread.join().expect("sent"));
-}
-
-/// Both ledgers know of `count` messages and of no other, nothing is lost and nothing waits.
-#[track_caller]
-fn assert_settled(to: &mut Penstock, from: &mut Penstock, count: usize) {
-    from.wait_settled(count as u64).assert_nothing_lost();
-    to.wait_settled(count as u64).assert_nothing_lost();
-    assert_eq!(from.ledger().destination("d").delivered, count as u64);
-}
+use testkit::{Collector, Lab, Penstock, Sender, Signal, wait_until};
 
 #[track_caller]
 fn relayed(to: &str, from: impl FnOnce(u16) -> String) {
@@ -54,14 +17,10 @@ fn relayed(to: &str, from: impl FnOnce(u16) -> String) {
     for file in ["ca.pem", "client.pem", "client.key"] {
         std::fs::copy(there.path(file), here.path(file)).expect("a certificate");
     }
-    let mut to = Penstock::start(&there, to);
-    let mut from = Penstock::start(&here, &from(there.port("rltp")));
+    let pair = Pair::of((here, there), to, |_, port| from(port));
     const COUNT: usize = 20_000;
-    feed(&here, 2, COUNT);
-    assert_settled(&mut to, &mut from, 2 * COUNT);
-    from.stop();
-    to.stop();
-    assert_complete(&there.lines("out"), 2, COUNT);
+    pair.feed(2, COUNT);
+    let there = pair.assert_complete(2, COUNT);
     assert!(there.lines("out").contains(&line(0, 7)));
 }
 
@@ -77,13 +36,10 @@ fn compressed() {
 
 /// Bytes on the way for the same messages.
 fn bytes_carried(options: &str) -> u64 {
-    let (here, there) = (Lab::new(), Lab::new());
-    let mut to = Penstock::start(&there, &receiver(""));
-    let proxy = Proxy::to(there.port("rltp"));
-    let mut from = Penstock::start(&here, &sender(proxy.port(), options));
+    let (mut pair, proxy) = Pair::cut(&[], |port| sender(port, options));
     const COUNT: usize = 20_000;
-    feed(&here, 1, COUNT);
-    assert_settled(&mut to, &mut from, COUNT);
+    pair.feed(1, COUNT);
+    pair.assert_settled(COUNT);
     proxy.bytes()
 }
 
@@ -115,17 +71,11 @@ fn random(seed: u64, count: usize, max: u64) -> Vec<usize> {
 #[track_caller]
 fn cut_and_complete(options: &str, max: u64) {
     for seed in 1..3 {
-        let (here, there) = (Lab::new(), Lab::new());
-        let mut to = Penstock::start(&there, &receiver(""));
-        let proxy = Proxy::to(there.port("rltp"));
-        proxy.cut_after(&random(seed, 30, max));
-        let mut from = Penstock::start(&here, &sender(proxy.port(), options));
+        let (pair, proxy) = Pair::cut(&random(seed, 30, max), |port| sender(port, options));
         const COUNT: usize = 15_000;
-        feed(&here, 4, COUNT);
-        assert_settled(&mut to, &mut from, 4 * COUNT);
+        pair.feed(4, COUNT);
+        pair.assert_complete(4, COUNT);
         assert!(proxy.cuts() > 3, "{} cuts", proxy.cuts());
-        to.stop();
-        assert_complete(&there.lines("out"), 4, COUNT);
     }
 }
 
@@ -164,157 +114,100 @@ fn assert_in_order(numbers: &[usize], count: usize) -> usize {
     numbers.len() - count
 }
 
-#[test]
-fn a_receiver_that_is_killed_goes_on_where_it_was() {
-    let (here, there) = (Lab::new(), Lab::new());
-    let mut to = Penstock::start(&there, &receiver(""));
-    let mut from = Penstock::start(&here, &sender(there.port("rltp"), ""));
-    const COUNT: usize = 60_000;
-    let port = here.port("in");
-    let feeding = std::thread::spawn(move || {
-        let mut sender = Sender::tcp(port);
-        sender.raw(block(0, COUNT).as_bytes());
-        sender.finish();
-    });
+/// Ends the receiver twice while messages come.
+#[track_caller]
+fn restarted(signal: Signal, count: usize) -> Pair {
+    let mut pair = Pair::new("");
+    let feeding = pair.feeding(count);
     for part in [1, 2] {
-        wait_until("some messages", || there.lines("out").len() > part * COUNT / 4);
-        to.signal(Signal::KILL);
-        to.wait_end();
-        to = Penstock::start(&there, &receiver(""));
+        wait_until("some messages", || pair.there.lines("out").len() > part * count / 4);
+        pair.restart_receiver(signal);
     }
     feeding.join().expect("sent");
-    from.wait_settled(COUNT as u64).assert_nothing_lost();
-    to.wait_settled_input();
+    pair.from.wait_settled(count as u64).assert_nothing_lost();
+    pair
+}
+
+#[test]
+fn a_receiver_that_is_killed_goes_on_where_it_was() {
+    const COUNT: usize = 60_000;
+    let mut pair = restarted(Signal::KILL, COUNT);
+    pair.to.wait_settled_input();
     // What was written in the instant before the kill, and not noted.
-    let repeated = assert_in_order(&numbers(&there, 0), COUNT);
+    let repeated = assert_in_order(&numbers(&pair.there, 0), COUNT);
     assert!(repeated < 2 * 10_000, "{repeated} came twice");
 }
 
 #[test]
 fn a_receiver_that_is_stopped_and_started_gets_nothing_twice() {
-    let (here, there) = (Lab::new(), Lab::new());
-    let mut to = Penstock::start(&there, &receiver(""));
-    let mut from = Penstock::start(&here, &sender(there.port("rltp"), ""));
     const COUNT: usize = 60_000;
-    let port = here.port("in");
-    let feeding = std::thread::spawn(move || {
-        let mut sender = Sender::tcp(port);
-        sender.raw(block(0, COUNT).as_bytes());
-        sender.finish();
-    });
-    for part in [1, 2] {
-        wait_until("some messages", || there.lines("out").len() > part * COUNT / 4);
-        to.stop();
-        to = Penstock::start(&there, &receiver(""));
-    }
-    feeding.join().expect("sent");
-    from.wait_settled(COUNT as u64).assert_nothing_lost();
-    to.wait_settled_input().assert_nothing_lost();
-    assert_complete(&there.lines("out"), 1, COUNT);
+    let mut pair = restarted(Signal::TERM, COUNT);
+    pair.to.wait_settled_input().assert_nothing_lost();
+    assert_complete(&pair.there.lines("out"), 1, COUNT);
 }
 
-/// Reads a file, so that it can go on where the receiver was.
-fn sender_of_a_file(port: u16) -> String {
-    sender(port, "")
-        .replace("network(ip(127.0.0.1) port(%tcp:in%) max-connections(100))", "file(\"%dir%/in\")")
+/// A sender that reads a file, so that it can go on where the receiver was. It is ended in the middle and started anew.
+#[track_caller]
+fn reading_a_file(signal: Signal, count: usize) -> Pair {
+    let config = |port| {
+        sender(port, "")
+            .replace("network(ip(127.0.0.1) port(%tcp:in%) max-connections(100))", "file(\"%dir%/in\")")
+    };
+    let mut pair = Pair::of((Lab::new(), Lab::new()), &receiver(""), |here, port| {
+        std::fs::write(here.path("in"), block(0, count)).expect("a file");
+        config(port)
+    });
+    wait_until("some messages", || pair.there.lines("out").len() > count / 4);
+    pair.from.signal(signal);
+    pair.from.wait_end();
+    pair.from = Penstock::start(&pair.here, &config(pair.there.port("rltp")));
+    wait_until("the last message", || numbers(&pair.there, 0).contains(&(count - 1)));
+    pair.from.wait_settled_input().assert_nothing_lost();
+    pair
 }
 
 #[test]
 fn a_sender_that_is_killed_reads_its_file_again_from_what_was_acknowledged() {
-    let (here, there) = (Lab::new(), Lab::new());
-    let mut to = Penstock::start(&there, &receiver(""));
     const COUNT: usize = 60_000;
-    std::fs::write(here.path("in"), block(0, COUNT)).expect("a file");
-    let mut from = Penstock::start(&here, &sender_of_a_file(there.port("rltp")));
-    wait_until("some messages", || there.lines("out").len() > COUNT / 4);
-    from.signal(Signal::KILL);
-    from.wait_end();
-    from = Penstock::start(&here, &sender_of_a_file(there.port("rltp")));
-    wait_until("the last message", || numbers(&there, 0).contains(&(COUNT - 1)));
-    from.wait_settled_input().assert_nothing_lost();
-    to.wait_settled_input().assert_nothing_lost();
-    assert_in_order(&numbers(&there, 0), COUNT);
+    let mut pair = reading_a_file(Signal::KILL, COUNT);
+    pair.to.wait_settled_input().assert_nothing_lost();
+    assert_in_order(&numbers(&pair.there, 0), COUNT);
 }
 
 #[test]
 fn a_sender_that_is_stopped_has_delivered_what_it_took_and_goes_on_with_its_stream() {
-    let (here, there) = (Lab::new(), Lab::new());
-    let mut to = Penstock::start(&there, &receiver(""));
     const COUNT: usize = 40_000;
-    std::fs::write(here.path("in"), block(0, COUNT)).expect("a file");
-    let from = Penstock::start(&here, &sender_of_a_file(there.port("rltp")));
-    wait_until("some messages", || there.lines("out").len() > COUNT / 4);
-    from.stop();
-    let mut from = Penstock::start(&here, &sender_of_a_file(there.port("rltp")));
-    wait_until("all messages", || there.lines("out").len() >= COUNT);
-    from.wait_settled_input().assert_nothing_lost();
-    to.wait_settled(COUNT as u64).assert_nothing_lost();
-    assert_complete(&there.lines("out"), 1, COUNT);
+    let mut pair = reading_a_file(Signal::TERM, COUNT);
+    pair.to.wait_settled(COUNT as u64).assert_nothing_lost();
+    assert_complete(&pair.there.lines("out"), 1, COUNT);
 }
 
 #[test]
 fn a_slow_receiver_holds_the_sender_back() {
-    let (here, there) = (Lab::new(), Lab::new());
+    let there = Lab::new();
     let collector = Collector::tcp(there.port("out"));
     collector.pause();
     let config =
         receiver("").replace("file(\"%dir%/out\")", "network(127.0.0.1 port(%port:out%) so-sndbuf(8192))");
-    let mut to = Penstock::start(&there, &config);
-    let mut from = Penstock::start(&here, &sender(there.port("rltp"), "rltp(window(64KiB)) so-sndbuf(8192)"));
+    let mut pair =
+        Pair::of((Lab::new(), there), &config, |_, port| sender(port, "rltp(window(64KiB)) so-sndbuf(8192)"));
     const COUNT: usize = 120_000;
-    let port = here.port("in");
-    let feeding = std::thread::spawn(move || {
-        let mut sender = Sender::tcp(port);
-        sender.raw(block(0, COUNT).as_bytes());
-        sender.finish();
-    });
+    let feeding = pair.feeding(COUNT);
     let mut last = (0, 0);
     wait_until("the source to stop reading", || {
-        let received = from.ledger().received();
+        let received = pair.from.ledger().received();
         last = if received == last.0 { (received, last.1 + 1) } else { (received, 0) };
         received > 0 && last.1 > 50
     });
     assert!((last.0 as usize) < COUNT, "the source took all {COUNT} messages");
-    from.ledger().assert_balanced();
-    to.ledger().assert_balanced();
-    assert_eq!((from.ledger().dropped(), to.ledger().dropped()), (0, 0));
+    for ledger in [pair.from.ledger(), pair.to.ledger()] {
+        ledger.assert_balanced();
+        assert_eq!(ledger.dropped(), 0);
+    }
     collector.resume();
     feeding.join().expect("sent");
-    assert_settled(&mut to, &mut from, COUNT);
+    pair.assert_settled(COUNT);
     assert_complete(&collector.wait_lines(COUNT), 1, COUNT);
-}
-
-#[test]
-fn several_connections_keep_the_order_of_each_sender_over_cuts() {
-    let (here, there) = (Lab::new(), Lab::new());
-    let mut to = Penstock::start(&there, &receiver(""));
-    let proxy = Proxy::to(there.port("rltp"));
-    proxy.cut_after(&random(7, 30, 400_000));
-    let sources: String =
-        (0..6).map(|n| format!("source s{n} {{ network(ip(127.0.0.1) port(%tcp:in{n}%)); }};\n")).collect();
-    let paths: String = (0..6).map(|n| format!("source(s{n}); ")).collect();
-    let config = format!(
-        "{HEAD}{sources}destination d {{ network(127.0.0.1 port({}) transport(\"rltp\") rltp(connections(4))); }};\n\
-         log {{ {paths} destination(d); flags(flow-control); }};\n",
-        proxy.port()
-    );
-    let mut from = Penstock::start(&here, &config);
-    const COUNT: usize = 10_000;
-    let threads: Vec<_> = (0..6)
-        .map(|connection| {
-            let port = here.port(&format!("in{connection}"));
-            std::thread::spawn(move || {
-                let mut sender = Sender::tcp(port);
-                sender.raw(block(connection, COUNT).as_bytes());
-                sender.finish();
-            })
-        })
-        .collect();
-    threads.into_iter().for_each(|thread| thread.join().expect("sent"));
-    assert_settled(&mut to, &mut from, 6 * COUNT);
-    assert_complete(&there.lines("out"), 6, COUNT);
-    let lanes = to.log().matches("Syslog connection accepted;").count();
-    assert!(lanes >= 4 && proxy.cuts() > 0, "{lanes} connections, {} cuts", proxy.cuts());
 }
 
 /// What a peer is told, or nothing.
@@ -329,9 +222,8 @@ fn answer(port: u16, words: &[u8]) -> Vec<u8> {
 
 #[test]
 fn wrong_peers_are_told_apart_and_others_go_on() {
-    let (here, there) = (Lab::new(), Lab::new());
-    let mut to = Penstock::start(&there, &receiver(""));
-    let port = there.port("rltp");
+    let mut pair = Pair::new("");
+    let (to, port) = (&mut pair.to, pair.there.port("rltp"));
     assert_eq!(answer(port, b"<13>Nov 11 01:02:03 h app: plain\n"), b"");
     to.wait_log("which looks like plain syslog: it has to send with transport(rltp)");
     assert_eq!(answer(port, b"\x16\x03\x01\x02\x00\x01"), b"");
@@ -346,14 +238,13 @@ fn wrong_peers_are_told_apart_and_others_go_on() {
     hello.extend_from_slice(&[6, 0, 0, 0, 16, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     let text = String::from_utf8_lossy(&answer(port, &hello)).into_owned();
     assert!(text.ends_with("a batch came where it does not belong"), "{text}");
-    let mut from = Penstock::start(&here, &sender(port, ""));
-    feed(&here, 1, 100);
-    assert_settled(&mut to, &mut from, 100);
+    pair.feed(1, 100);
+    pair.assert_settled(100);
 }
 
 #[test]
 fn servers_that_speak_something_else_are_left_and_nothing_is_lost() {
-    let (here, there) = (Lab::new(), Lab::new());
+    let there = Lab::new();
     let listener = std::net::TcpListener::bind(("127.0.0.9", there.port("rltp"))).expect("bind");
     std::thread::spawn(move || {
         for mut stream in listener.incoming().map_while(Result::ok) {
@@ -361,13 +252,12 @@ fn servers_that_speak_something_else_are_left_and_nothing_is_lost() {
             let _ = stream.read(&mut [0; 64]);
         }
     });
-    let mut to = Penstock::start(&there, &receiver(""));
-    let config = sender(there.port("rltp"), "failover(servers(127.0.0.1))")
-        .replace("network(127.0.0.1 ", "network(127.0.0.9 ");
-    let mut from = Penstock::start(&here, &config);
-    let mut one = Sender::tcp(here.port("in"));
+    let mut pair = Pair::of((Lab::new(), there), &receiver(""), |_, port| {
+        sender(port, "failover(servers(127.0.0.1))").replace("network(127.0.0.1 ", "network(127.0.0.9 ")
+    });
+    let mut one = Sender::tcp(pair.here.port("in"));
     one.line(&message(0, 0));
     one.finish();
-    from.wait_log("the peer does not speak rltp, it begins with \"220 mail.example\"");
-    assert_settled(&mut to, &mut from, 1);
+    pair.from.wait_log("the peer does not speak rltp, it begins with \"220 mail.example\"");
+    pair.assert_settled(1);
 }
