@@ -53,6 +53,11 @@ pub static SYSTEMD_JOURNAL: Component = Component {
         )
         .collects(),
         Opt::new("match-boot", Kind::Bool, Preset::Bool(false), "Only entries of the boot this machine runs in."),
+        Opt::no_effect(
+            "read-old-on-error",
+            "entries are known by their numbers: reading goes on behind the last one even if that is gone",
+        )
+        .alias(&["read-old-records-on-error"]),
         Opt::new(
             "namespace",
             Kind::Text,

@@ -49,6 +49,7 @@ fn odd_entries_are_read_as_syslog_ng_reads_them() {
 fn options() {
     let text = config(
         "max-field-size(10) prefix(\"j.\") default-facility(mail) default-level(err) host-override(\"hh\") \
+         read_old_on_error(yes) \
          matches(\"SYSLOG_IDENTIFIER\" => \"app\" \"SYSLOG_IDENTIFIER\" => \"long\")",
         "${HOST} ${FACILITY}.${LEVEL} ${j.SYSLOG_IDENTIFIER} ${TRANSPORT} ${MESSAGE}",
     );
