@@ -30,6 +30,8 @@ pub struct Start<'a> {
     env: Vec<(String, String)>,
     stdin: Option<Stdio>,
     limits: Vec<String>,
+    state: Option<PathBuf>,
+    tracer: Vec<String>,
 }
 
 impl<'a> Start<'a> {
@@ -54,6 +56,18 @@ impl<'a> Start<'a> {
         self
     }
 
+    /// The state folder, when it is not the lab's own.
+    pub fn state(mut self, folder: &Path) -> Start<'a> {
+        self.state = Some(folder.to_owned());
+        self
+    }
+
+    /// Runs it below another program, whose words come first on the command line.
+    pub fn under(mut self, tracer: &[&str]) -> Start<'a> {
+        self.tracer.extend(tracer.iter().map(|word| (*word).to_owned()));
+        self
+    }
+
     /// Starts and waits until everything the configuration names is open.
     #[track_caller]
     pub fn ready(self) -> Penstock {
@@ -66,12 +80,17 @@ impl<'a> Start<'a> {
     /// Starts without waiting, for configurations that must fail.
     pub fn spawned(self) -> Penstock {
         let (config, _) = self.lab.write_config(CONFIG, &self.config);
-        let state = self.lab.path(STATE);
+        let state = self.state.unwrap_or_else(|| self.lab.path(STATE));
         std::fs::create_dir_all(&state).expect("a state folder");
         // Through a shell only where a limit is asked for; `exec` keeps the process id.
-        let mut command = match self.limits.is_empty() {
-            true => Command::new(binary()),
-            false => {
+        let mut command = match (self.limits.is_empty(), self.tracer.split_first()) {
+            (true, None) => Command::new(binary()),
+            (true, Some((tracer, words))) => {
+                let mut command = Command::new(tracer);
+                command.args(words).arg(binary());
+                command
+            }
+            (false, _) => {
                 let mut shell = Command::new("/bin/sh");
                 shell.arg("-c").arg(format!("{}exec \"$0\" \"$@\"", self.limits.concat())).arg(binary());
                 shell
@@ -88,7 +107,16 @@ impl<'a> Start<'a> {
 impl Penstock {
     pub fn configure<'a>(lab: &'a Lab, config: &str) -> Start<'a> {
         let config = config.to_owned();
-        Start { lab, config, args: Vec::new(), env: Vec::new(), stdin: None, limits: Vec::new() }
+        Start {
+            lab,
+            config,
+            args: Vec::new(),
+            env: Vec::new(),
+            stdin: None,
+            limits: Vec::new(),
+            state: None,
+            tracer: Vec::new(),
+        }
     }
 
     /// Starts with a configuration and waits until it is ready.

@@ -1,0 +1,34 @@
+//! The faults: one file each, one line in a list.
+
+mod disk_errors;
+mod kill;
+mod outage;
+mod power;
+mod syscalls;
+
+use crate::trial::{Plan, Verdict};
+
+pub struct Kind {
+    pub name: &'static str,
+    /// Rounds of the short, the ordinary and the long run; a short run of 0 leaves it out.
+    pub rounds: [usize; 3],
+    pub run: fn(&Plan) -> Verdict,
+}
+
+pub const ALL: &[Kind] = &[
+    Kind { name: "kill", rounds: [3, 20, 200], run: kill::up },
+    Kind { name: "kill-target-down", rounds: [3, 20, 200], run: kill::down },
+    Kind { name: "kill-at-write", rounds: [3, 15, 500], run: syscalls::write },
+    Kind { name: "kill-at-fdatasync", rounds: [2, 15, 200], run: syscalls::fdatasync },
+    Kind { name: "kill-at-rename", rounds: [0, 5, 50], run: syscalls::rename },
+    Kind { name: "kill-at-unlink", rounds: [0, 5, 50], run: syscalls::unlink },
+    Kind { name: "kill-at-fallocate", rounds: [1, 5, 50], run: syscalls::fallocate },
+    Kind { name: "eio-at-fdatasync", rounds: [2, 10, 100], run: disk_errors::fdatasync },
+    Kind { name: "enospc-at-write", rounds: [1, 10, 100], run: disk_errors::write },
+    Kind { name: "full-disk", rounds: [0, 3, 20], run: disk_errors::full },
+    Kind { name: "read-only", rounds: [1, 3, 20], run: disk_errors::read_only },
+    Kind { name: "power-loss", rounds: [6, 100, 1000], run: power::loss },
+    Kind { name: "target-dead", rounds: [0, 1, 1], run: outage::dead },
+    Kind { name: "target-flapping", rounds: [0, 20, 200], run: outage::flapping },
+    Kind { name: "target-slow", rounds: [0, 1, 3], run: outage::slow },
+];

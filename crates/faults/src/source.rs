@@ -1,0 +1,214 @@
+//! A RELP client that knows what was acknowledged: numbered messages in a window, sent again after a cut until somebody answers for them.
+
+use std::collections::BTreeSet;
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// Messages sent and not acknowledged.
+pub const WINDOW: u64 = 256;
+/// How soon a connection that was refused is tried again.
+const RETRY: Duration = Duration::from_millis(2);
+/// A peer that says nothing for so long is taken for gone.
+const SILENCE: Duration = Duration::from_secs(10);
+const PADDING: &str = "the quick brown fox jumps over the lazy dog and the slow one sleeps in the sun all day; \
+     then it gets up, has a look at the numbers above, and asks whether all of them have arrived yet";
+
+#[derive(Default)]
+struct Shared {
+    /// All below are acknowledged.
+    acknowledged: AtomicU64,
+    /// Acknowledged beyond that.
+    beyond: Mutex<BTreeSet<u64>>,
+    sent: AtomicU64,
+    /// Nothing new is sent from here on.
+    limit: AtomicU64,
+    over: AtomicBool,
+    refused: AtomicU64,
+}
+
+pub struct Source {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Source {
+    /// Sends at most `rate` messages a second (0 is as fast as they are taken) until [`Source::finish`].
+    pub fn start(port: u16, rate: u64) -> Source {
+        let shared = Arc::new(Shared::default());
+        shared.limit.store(u64::MAX, Ordering::SeqCst);
+        let sending = Arc::clone(&shared);
+        let thread = Some(thread::spawn(move || sending.run(port, rate)));
+        Source { shared, thread }
+    }
+
+    /// Sends `count` messages and no more.
+    pub fn exactly(port: u16, count: u64) -> Source {
+        let source = Source::start(port, 0);
+        source.shared.limit.store(count, Ordering::SeqCst);
+        source
+    }
+
+    /// Sends `count` more.
+    pub fn raise(&self, count: u64) {
+        self.shared.limit.fetch_add(count, Ordering::SeqCst);
+    }
+
+    pub fn acknowledged(&self) -> u64 {
+        self.shared.acknowledged.load(Ordering::SeqCst)
+    }
+
+    pub fn sent(&self) -> u64 {
+        self.shared.sent.load(Ordering::SeqCst)
+    }
+
+    /// Messages the peer refused by name.
+    pub fn refused(&self) -> u64 {
+        self.shared.refused.load(Ordering::SeqCst)
+    }
+
+    /// Nothing new is sent, but for what is being sent at this moment; what was sent is sent again until it is acknowledged.
+    pub fn finish(&self) {
+        self.shared.limit.fetch_min(self.sent(), Ordering::SeqCst);
+    }
+
+    pub fn is_finished(&self) -> bool {
+        self.acknowledged() >= self.shared.limit.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Source {
+    fn drop(&mut self) {
+        self.shared.over.store(true, Ordering::SeqCst);
+        if let Some(thread) = self.thread.take() {
+            // A panic in it has been printed; the counts then tell.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn run(&self, port: u16, rate: u64) {
+        while !self.over.load(Ordering::SeqCst) {
+            if let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) {
+                let _ = self.session(stream, rate);
+            }
+            thread::sleep(RETRY);
+        }
+    }
+
+    /// One connection, until it breaks or everything is acknowledged.
+    fn session(&self, mut stream: TcpStream, rate: u64) -> std::io::Result<()> {
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(Duration::from_millis(50)))?;
+        let offers = "relp_version=0\nrelp_software=faults\ncommands=syslog";
+        stream.write_all(format!("1 open {} {offers}\n", offers.len()).as_bytes())?;
+        // A session never counts past the 999,999,999 of the protocol: it would have to last for days.
+        let first = self.acknowledged.load(Ordering::SeqCst);
+        let mut next = first;
+        let mut answers = Answers::default();
+        let (mut heard, began) = (Instant::now(), Instant::now());
+        let mut out = Vec::new();
+        while !self.over.load(Ordering::SeqCst) {
+            let limit = self.limit.load(Ordering::SeqCst);
+            let acknowledged = self.acknowledged.load(Ordering::SeqCst);
+            let paced = match rate {
+                0 => u64::MAX,
+                rate => first + (began.elapsed().as_millis() as u64 * rate) / 1000 + 1,
+            };
+            out.clear();
+            while answers.opened && next < limit.min(acknowledged + WINDOW).min(paced) {
+                let text = message(next);
+                out.extend_from_slice(
+                    format!("{} syslog {} {text}\n", next - first + 2, text.len()).as_bytes(),
+                );
+                next += 1;
+                self.sent.fetch_max(next, Ordering::SeqCst);
+            }
+            stream.write_all(&out)?;
+            let read = answers.read(&mut stream, |txnr, accepted| {
+                if !accepted {
+                    self.refused.fetch_add(1, Ordering::SeqCst);
+                } else if let Some(number) = (first + u64::from(txnr)).checked_sub(2) {
+                    self.note(number);
+                }
+            });
+            match read {
+                Ok(()) => heard = Instant::now(),
+                Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                    let waits = next > self.acknowledged.load(Ordering::SeqCst);
+                    if waits && heard.elapsed() > SILENCE {
+                        return Ok(());
+                    }
+                }
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(())
+    }
+
+    fn note(&self, number: u64) {
+        let mut beyond = self.beyond.lock().unwrap_or_else(|e| e.into_inner());
+        beyond.insert(number);
+        let mut acknowledged = self.acknowledged.load(Ordering::SeqCst);
+        while beyond.remove(&acknowledged) {
+            acknowledged += 1;
+        }
+        // What was acknowledged before the cut and comes again.
+        while beyond.first().is_some_and(|first| *first < acknowledged) {
+            beyond.pop_first();
+        }
+        self.acknowledged.store(acknowledged, Ordering::SeqCst);
+    }
+}
+
+/// The text of a message; [`crate::tally::number`] finds its number again.
+fn message(number: u64) -> String {
+    format!("<13>Nov 22 12:00:00 host app: n={number:010} {PADDING}")
+}
+
+/// Answers of the server, in pieces as they come.
+#[derive(Default)]
+struct Answers {
+    bytes: Vec<u8>,
+    opened: bool,
+}
+
+impl Answers {
+    fn read(&mut self, stream: &mut TcpStream, mut each: impl FnMut(u32, bool)) -> std::io::Result<()> {
+        let mut buffer = [0; 1 << 14];
+        let n = stream.read(&mut buffer)?;
+        if n == 0 {
+            return Err(ErrorKind::UnexpectedEof.into());
+        }
+        self.bytes.extend_from_slice(&buffer[..n]);
+        let mut at = 0;
+        while let Some((used, txnr, accepted)) = answer(&self.bytes[at..]) {
+            at += used;
+            match txnr {
+                0 => return Err(ErrorKind::ConnectionAborted.into()),
+                1 => self.opened = true,
+                _ => each(txnr, accepted),
+            }
+        }
+        self.bytes.drain(..at);
+        Ok(())
+    }
+}
+
+/// `TXNR rsp LEN DATA LF`: bytes, number, whether it says 200.
+fn answer(bytes: &[u8]) -> Option<(usize, u32, bool)> {
+    let mut words = bytes.splitn(4, |b| *b == b' ');
+    let (txnr, _command, length) = (words.next()?, words.next()?, words.next()?);
+    // `0 serverclose 0` has no data and ends with its line.
+    let length = length.split(|b| *b == b'\n').next()?;
+    let number = |word: &[u8]| std::str::from_utf8(word).ok()?.parse::<usize>().ok();
+    let (txnr, length) = (number(txnr)?, number(length)?);
+    let head = bytes.iter().enumerate().filter(|(_, b)| matches!(**b, b' ' | b'\n')).nth(2)?.0;
+    let end = if length == 0 { head + 1 } else { head + 1 + length + 1 };
+    let data = bytes.get(head + 1..end)?;
+    Some((end, txnr as u32, data.starts_with(b"200")))
+}

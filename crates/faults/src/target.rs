@@ -1,0 +1,122 @@
+//! The receiver: knows the number of every line it got, can go away and come back, and be slow.
+
+use crate::tally;
+use std::io::Read;
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::thread;
+use std::time::Duration;
+
+#[derive(Default)]
+struct Shared {
+    /// Numbers in the order of their arrival; connections one after the other.
+    numbers: Mutex<Vec<u64>>,
+    open: Mutex<Vec<TcpStream>>,
+    /// Lines that are none of ours.
+    foreign: AtomicU64,
+    is_up: AtomicBool,
+    is_over: AtomicBool,
+    /// Milliseconds between two reads.
+    slow: AtomicU64,
+}
+
+pub struct Target {
+    port: u16,
+    shared: Arc<Shared>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+impl Target {
+    /// Not listening yet.
+    pub fn new(port: u16) -> Target {
+        Target { port, shared: Arc::default() }
+    }
+
+    /// Listens.
+    pub fn up(&self) {
+        if self.shared.is_up.swap(true, Ordering::SeqCst) {
+            return;
+        }
+        let listener = TcpListener::bind(("127.0.0.1", self.port)).expect("the port of the target is free");
+        let shared = Arc::clone(&self.shared);
+        thread::spawn(move || {
+            while let Ok((stream, _)) = listener.accept() {
+                if !shared.is_up.load(Ordering::SeqCst) {
+                    return;
+                }
+                let Ok(copy) = stream.try_clone() else { continue };
+                lock(&shared.open).push(copy);
+                let shared = Arc::clone(&shared);
+                thread::spawn(move || shared.read(stream));
+            }
+        });
+    }
+
+    /// Stops listening and ends all connections in order: what the kernel has taken is still read.
+    pub fn down(&self) {
+        if !self.shared.is_up.swap(false, Ordering::SeqCst) {
+            return;
+        }
+        drop(TcpStream::connect(("127.0.0.1", self.port)));
+        for stream in lock(&self.shared.open).drain(..) {
+            let _ = stream.shutdown(Shutdown::Write);
+        }
+        testkit::wait_until("the port of the target is free", || !testkit::sockets::tcp_listening(self.port));
+    }
+
+    pub fn slow(&self, milliseconds: u64) {
+        self.shared.slow.store(milliseconds, Ordering::SeqCst);
+    }
+
+    pub fn received(&self) -> usize {
+        lock(&self.shared.numbers).len()
+    }
+
+    pub fn numbers(&self) -> Vec<u64> {
+        lock(&self.shared.numbers).clone()
+    }
+
+    /// Lines that were nobody's message.
+    pub fn foreign(&self) -> u64 {
+        self.shared.foreign.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Target {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Ordering::SeqCst);
+        self.down();
+    }
+}
+
+impl Shared {
+    fn read(&self, mut stream: TcpStream) {
+        let mut rest = Vec::new();
+        let mut buffer = vec![0; 1 << 16];
+        while !self.is_over.load(Ordering::SeqCst) {
+            let slow = self.slow.load(Ordering::SeqCst);
+            if slow > 0 {
+                thread::sleep(Duration::from_millis(slow));
+            }
+            let Ok(n) = stream.read(&mut buffer) else { return };
+            if n == 0 {
+                return;
+            }
+            rest.extend_from_slice(&buffer[..n]);
+            let end = rest.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+            let mut numbers = lock(&self.numbers);
+            for line in rest[..end].split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
+                match tally::number(line) {
+                    Some(number) => numbers.push(number),
+                    None => drop(self.foreign.fetch_add(1, Ordering::SeqCst)),
+                }
+            }
+            drop(numbers);
+            rest.drain(..end);
+        }
+    }
+}

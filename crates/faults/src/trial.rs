@@ -1,0 +1,211 @@
+//! One arrangement under fault: source, program with its store on disk, target; and what it comes to in the end.
+
+use crate::source::Source;
+use crate::tally::Tally;
+use crate::target::Target;
+use rustix::process::{Pid, Signal, kill_process};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use testkit::{Lab, Penstock};
+
+/// How often and with what chance.
+pub struct Plan {
+    pub rounds: usize,
+    pub seed: u64,
+    pub long: bool,
+    /// Other things run beside it: times say nothing.
+    pub short: bool,
+}
+
+pub enum Verdict {
+    Ran {
+        tally: Tally,
+        restart_ms: u64,
+        problems: Vec<String>,
+    },
+    /// Something the fault needs is not there.
+    Skipped(String),
+}
+
+/// The longest a restart may take until connections are taken, in milliseconds.
+const RESTART_MAX: u64 = 300;
+/// What everything is given to come to rest.
+const REST: Duration = Duration::from_secs(60);
+/// Messages that a fault may double: those of one batch (256 KiB), and the window of the source.
+pub const DOUBLES_MAX: u64 = 256 * 1024 / 200 + crate::source::WINDOW;
+
+/// Random numbers that are the same for the same seed (SplitMix64).
+pub struct Chance(pub u64);
+
+impl Chance {
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ (z >> 31)) % n.max(1)
+    }
+
+    pub fn milliseconds(&mut self, from: u64, to: u64) -> Duration {
+        Duration::from_millis(from + self.below(to - from))
+    }
+}
+
+/// Whether a state is reached before `patience` is over.
+pub fn reached(patience: Duration, mut state: impl FnMut() -> bool) -> bool {
+    let start = Instant::now();
+    while !state() {
+        if start.elapsed() > patience {
+            return false;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    true
+}
+
+pub struct Trial {
+    pub lab: Lab,
+    pub target: Target,
+    config: String,
+    state: PathBuf,
+    tally: Tally,
+    restart_ms: u64,
+    problems: Vec<String>,
+}
+
+impl Trial {
+    /// `state` is the folder for everything the program keeps; without one, a folder of the trial's own.
+    pub fn new(state: Option<PathBuf>) -> Trial {
+        Trial::with("disk-buffer(capacity-bytes(20GiB) reliable(yes))", state)
+    }
+
+    pub fn with(buffer: &str, state: Option<PathBuf>) -> Trial {
+        let lab = Lab::new();
+        let config = format!(
+            "@version: 4.8\noptions {{ keep-hostname(yes); }};\n\
+             source s {{ relp(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+             destination d {{ network(127.0.0.1 port(%port:out%) time-reopen(0.1) {buffer}); }};\n\
+             log {{ source(s); destination(d); flags(flow-control); }};\n"
+        );
+        let target = Target::new(lab.port("out"));
+        let state = state.unwrap_or_else(|| lab.path("state"));
+        Trial { lab, target, config, state, tally: Tally::default(), restart_ms: 0, problems: Vec::new() }
+    }
+
+    pub fn source(&self, rate: u64) -> Source {
+        Source::start(self.lab.port("in"), rate)
+    }
+
+    pub fn exactly(&self, count: u64) -> Source {
+        Source::exactly(self.lab.port("in"), count)
+    }
+
+    /// Starts the program, under `tracer` when that is not empty, and returns when it takes connections; `None` when it ended before.
+    pub fn start(&mut self, tracer: &[&str]) -> Option<Penstock> {
+        let began = Instant::now();
+        let start = Penstock::configure(&self.lab, &self.config).state(&self.state).under(tracer);
+        let mut penstock = start.spawned();
+        let port = self.lab.port("in");
+        let mut ended = false;
+        let open = reached(REST, || {
+            ended = penstock.process().ended().is_some();
+            ended || testkit::sockets::tcp_listening(port)
+        });
+        if ended {
+            return None;
+        }
+        if !open {
+            self.problem("never took connections");
+        }
+        if tracer.is_empty() {
+            self.restart_ms = self.restart_ms.max(began.elapsed().as_millis() as u64);
+        }
+        Some(penstock)
+    }
+
+    pub fn kill(&mut self, mut penstock: Penstock) {
+        // It may be dead already, which is as well. Below a tracer the program is its child, and the tracer ends with it.
+        let id = penstock.id();
+        let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
+        let traced = children.split_whitespace().filter_map(|pid| pid.parse().ok().and_then(Pid::from_raw));
+        for pid in traced {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        if children.is_empty() {
+            let _ = penstock.process().child().kill();
+        }
+        penstock.wait_end();
+        self.tally.rounds += 1;
+    }
+
+    pub fn round(&mut self) {
+        self.tally.rounds += 1;
+    }
+
+    pub fn problem(&mut self, what: impl Into<String>) {
+        self.problems.push(what.into());
+    }
+
+    /// The fault is over: the rest is sent and delivered, the books are compared.
+    pub fn settle(&mut self, source: &Source, mut penstock: Penstock) {
+        self.target.up();
+        source.finish();
+        if !reached(REST, || source.is_finished()) {
+            let (acknowledged, sent) = (source.acknowledged(), source.sent());
+            self.problem(format!("{acknowledged} of {sent} acknowledged, no more come"));
+        }
+        let sent = source.sent();
+        let mut ledger = penstock.ledger();
+        let rest = reached(REST, || {
+            ledger = penstock.ledger();
+            ledger.waiting() == 0 && penstock.process().ended().is_none()
+        });
+        if !rest {
+            self.problem(format!("{} messages wait for ever", ledger.waiting()));
+        }
+        // What is delivered may still be on its way through the sockets.
+        let acknowledged = source.acknowledged();
+        reached(Duration::from_secs(2), || Tally::of(sent, acknowledged, &self.target.numbers()).lost == 0);
+        let mut tally = Tally::of(sent, acknowledged, &self.target.numbers());
+        tally.unaccounted += self.target.foreign() + gaps(&ledger);
+        self.tally.add(&tally);
+        if source.refused() > 0 {
+            self.problem(format!("{} refused", source.refused()));
+        }
+        if !penstock.process().terminate().success() {
+            self.problem("did not end in order");
+        }
+    }
+
+    /// `faults` is how many faults may each have doubled a batch.
+    pub fn verdict(mut self, plan: &Plan, faults: usize) -> Verdict {
+        let tally = std::mem::take(&mut self.tally);
+        let mut problems = std::mem::take(&mut self.problems);
+        for (what, count) in
+            [("lost", tally.lost), ("unaccounted", tally.unaccounted), ("reordered", tally.reordered)]
+        {
+            if count > 0 {
+                problems.push(format!("{count} {what}"));
+            }
+        }
+        if tally.doubled > faults as u64 * DOUBLES_MAX {
+            problems.push(format!("{} doubled by {faults} faults", tally.doubled));
+        }
+        if self.restart_ms > RESTART_MAX && !plan.short {
+            problems.push(format!("a restart took {} ms", self.restart_ms));
+        }
+        if !problems.is_empty() {
+            let kept = std::env::temp_dir().join("penstock-faults.log");
+            if std::fs::copy(self.lab.path("penstock.log"), &kept).is_ok() {
+                problems.push(format!("log: {}", kept.display()));
+            }
+        }
+        Verdict::Ran { tally, restart_ms: self.restart_ms, problems }
+    }
+}
+
+/// Rows of the ledger that do not add up.
+fn gaps(ledger: &testkit::Ledger) -> u64 {
+    let rows = ledger.sources.iter().chain(&ledger.paths).chain(&ledger.destinations);
+    rows.map(|row| row.received.abs_diff(row.delivered + row.waiting + row.filtered + row.dropped)).sum()
+}
