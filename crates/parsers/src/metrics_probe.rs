@@ -1,5 +1,6 @@
 //! `metrics-probe()`: messages counted by what they contain, shown with the program's statistics.
 
+mod labels;
 mod registry;
 
 pub use registry::{Metric, configure, snapshot};
@@ -7,8 +8,9 @@ pub use registry::{Metric, configure, snapshot};
 use crate::build::Build;
 use crate::parse::{Parse, Writes};
 use crate::seed::Seed;
-use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings, TemplateText};
+use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings};
 use filter::{FilterContext, new_asker};
+use labels::Labels;
 use record::{Batch, Demand};
 use registry::Cell;
 use std::collections::HashMap;
@@ -31,9 +33,10 @@ pub static METRICS_PROBE: Component = Component {
         ),
         Opt::new(
             "labels",
-            Kind::Pairs,
+            Kind::Any,
             Preset::Described("`app`, `host`, `program` and `source` of the message, where no key() is given either"),
-            "Names and templates: each set of values is a counter of its own. Empty values are left out. Take care that there \
+            "Names and templates, `\"host\" => \"$HOST\"`, or the options of `map-value-pairs()`, such as `key(\".app.*\")`, or both: \
+             each set of values is a counter of its own. Empty values are left out. Take care that there \
              are few: a counter stays until the program ends. There are at most as many as the global `stats(max-dynamics())` says.",
         )
         .collects(),
@@ -58,15 +61,12 @@ pub static METRICS_PROBE: Component = Component {
     example: "metrics-probe(key(\"logins_total\") labels(\"user\" => \"${.kv.user}\" \"host\" => \"$HOST\") increment(\"1\"))",
 };
 
-/// The labels where neither they nor a key are given.
-const LABELS: [(&str, &str); 4] =
-    [("app", "${APP}"), ("host", "${HOST}"), ("program", "${PROGRAM}"), ("source", "${SOURCE}")];
 /// Sets of values a worker remembers; a table that is full starts anew.
 const REMEMBERED_MAX: usize = 1 << 14;
 
 struct Probe {
     key: Arc<str>,
-    labels: Vec<(Arc<str>, Arc<Template>)>,
+    labels: Labels,
     /// `None` for 1.
     increment: Option<Arc<Template>>,
     level: u8,
@@ -93,22 +93,7 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
     if key.is_empty() {
         b.wrong("key() is empty", settings.span("key"), "as key(\"logins_total\")");
     }
-    let given: Vec<(String, TemplateText)> = match settings.is_set("labels") || settings.is_set("key") {
-        true => settings.pairs("labels").iter().map(|p| (p.key.text.clone(), p.value.clone())).collect(),
-        false => {
-            let _ = settings.pairs("labels");
-            let text = |text: &str| TemplateText { type_hint: None, text: text.to_owned(), span: b.span };
-            LABELS.iter().map(|(name, template)| ((*name).to_owned(), text(template))).collect()
-        }
-    };
-    let mut labels = Vec::new();
-    for (name, text) in &given {
-        if let Some(template) = b.template(text) {
-            labels.push((Arc::from(name.as_str()), template));
-        }
-    }
-    // As syslog-ng does, so that the same labels in another order are the same counter.
-    labels.sort_by(|a: &(Arc<str>, _), b| a.0.cmp(&b.0));
+    let labels = Labels::read(settings, b);
     let increment = match settings.is_set("increment") {
         true => Some(b.template(&settings.template("increment").cloned()?)?),
         false => {
@@ -116,9 +101,7 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
             None
         }
     };
-    if labels.len() != given.len() || key.is_empty() {
-        return None;
-    }
+    let labels = labels.filter(|_| !key.is_empty())?;
     let level = settings.int("level").and_then(|n| u8::try_from(n).ok()).unwrap_or(0);
     Some(Arc::new(Probe { key: key.into(), labels, increment, level, asker: new_asker() }))
 }
@@ -138,15 +121,12 @@ impl Probe {
         let Some(record) = batch.records.get(index).filter(|_| amount > 0) else { return };
         let Memory { known, cells, touched, text } = memory;
         text.clear();
-        for (_, template) in &self.labels {
-            template.render(Msg { batch, record }, &mut cx.render, text);
-            text.push(0);
-        }
+        let msg = Msg { batch, record };
+        self.labels.render(msg, &mut cx.render, text);
         let at = match known.get(text.as_slice()) {
             Some(at) => *at,
             None => {
-                let values = text.split(|b| *b == 0).map(|v| String::from_utf8_lossy(v).into_owned());
-                let labels = self.labels.iter().map(|(name, _)| Arc::clone(name)).zip(values).collect();
+                let labels = self.labels.values(msg, &mut cx.render, text);
                 cells.push(Pending { cell: registry::cell(&self.key, labels, self.level), add: 0 });
                 known.insert(text.as_slice().into(), cells.len() - 1);
                 cells.len() - 1
@@ -200,8 +180,8 @@ impl Parse for Probe {
     }
 
     fn reads(&self, demand: &mut Demand) {
-        let labels = self.labels.iter().map(|(_, template)| template);
-        labels.chain(&self.increment).for_each(|template| template.reads(demand));
+        self.labels.reads(demand);
+        self.increment.iter().for_each(|template| template.reads(demand));
     }
 
     fn writes(&self) -> Writes {

@@ -222,6 +222,7 @@ mod every {
 /// Values of options that a sample made from their type would not be.
 fn sample(component: &str, option: &str) -> Option<String> {
     Some(match option {
+        "labels" => "\"a\" => \"$HOST\" key(\"b*\")".to_owned(),
         "columns" => "\"a\", int(\"b\")".to_owned(),
         "delimiters" => "\",\"".to_owned(),
         "value-separator" => "\":\"".to_owned(),

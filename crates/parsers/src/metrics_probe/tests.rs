@@ -35,6 +35,24 @@ fn messages_are_counted_by_their_labels() {
 }
 
 #[test]
+fn labels_by_value_pairs() {
+    let _one = alone();
+    let text = "metrics-probe(key('t5') labels('a' => 'x' key('.t5.*' rekey(shift(4) add-prefix('n.'))) exclude('*.no')))";
+    let made = parser(text);
+    let mut batch = batch(&[b"one", b"two", b"three"]);
+    for (index, name, value) in [(0, ".t5.b", "1"), (0, ".t5.c", "2"), (1, ".t5.b", "1"), (1, ".t5.no", "3")]
+    {
+        batch.set(index, record::intern(name).expect("room"), value.as_bytes(), record::ValueType::String);
+    }
+    made.parse(&mut batch, &mut vec![0, 1, 2], &mut context());
+    made.parse(&mut batch, &mut vec![0], &mut context());
+    assert_eq!(counted("t5"), ["a=x 1", "a=x,n.b=1 1", "a=x,n.b=1,n.c=2 2"]);
+    check_codes("metrics-probe(labels('a'))", &["A0102"]);
+    check_codes("metrics-probe(labels(kee('a*')))", &["O0101"]);
+    check_codes("metrics-probe(labels(scope(nv-pears)))", &["A0102"]);
+}
+
+#[test]
 fn increments() {
     let _one = alone();
     let made = parser("metrics-probe(key('t2') increment('$MESSAGE'))");
