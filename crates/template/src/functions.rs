@@ -43,8 +43,11 @@ const GROUPS: &[&[FunctionInfo]] = &[
     correlation::FUNCTIONS,
 ];
 
-/// Functions of syslog-ng that do not work here yet: refused by name.
-const NOT_YET: &[&str] = &["python", "slog"];
+/// Functions of syslog-ng that do not work here yet, refused by name, and what to do instead.
+const NOT_YET: &[(&str, &str)] = &[
+    ("python", "Python comes in a later version: make the value with rewrites and template functions"),
+    ("slog", "encrypted logs come in a later version: relay over TLS, and protect the files on the disk"),
+];
 
 /// All template functions, for the manual.
 pub fn functions() -> impl Iterator<Item = &'static FunctionInfo> {
@@ -56,8 +59,10 @@ pub(crate) fn find(name: &str) -> Option<&'static FunctionInfo> {
 }
 
 pub(crate) fn unknown(name: &str, offset: usize) -> TemplateError {
-    if NOT_YET.contains(&name) {
-        return TemplateError::new(offset, format!("the template function $({name}) is not available yet"));
+    if let Some((_, instead)) = NOT_YET.iter().find(|(known, _)| *known == name) {
+        let error =
+            TemplateError::new(offset, format!("the template function $({name}) is not available yet"));
+        return error.help(*instead);
     }
     let error = TemplateError::new(offset, format!("there is no template function $({name})"));
     match diag::nearest(name, functions().map(|f| f.name)) {
