@@ -5,15 +5,16 @@ use crate::control;
 use crate::frame;
 use crate::group::Group;
 use crate::queue::Safe;
-use crate::report::Latency;
+use crate::report::{Latency, Waiting};
 use crate::shared::{OnRoom, Shared, State};
 use crate::snapshot::Row;
 use crate::writer::{Trouble, Writer};
 use oplog::Level;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Cursors alone are written at most so often.
+/// Between groups of cursors alone.
 const CURSOR_PAUSE: Duration = Duration::from_millis(10);
 /// A disk that refuses is asked again.
 const RETRY: Duration = Duration::from_secs(1);
@@ -22,8 +23,12 @@ pub struct Committer {
     pub shared: Arc<Shared>,
     pub writer: Writer,
     current: Option<Work>,
+    /// Cursors alone are written at most so often.
+    pub pause: Duration,
     /// When the last group was taken.
     taken: Option<Instant>,
+    /// Cursors that are written and maybe not synced.
+    cursors: BTreeMap<u32, (u64, Waiting)>,
     /// What could not be written last time has been said.
     said: bool,
     /// When it was last looked whether rewriting old segments is worth it.
@@ -48,7 +53,16 @@ pub enum Step {
 
 impl Committer {
     pub fn new(shared: Arc<Shared>, writer: Writer) -> Committer {
-        Committer { shared, writer, current: None, taken: None, said: false, looked: None }
+        Committer {
+            shared,
+            writer,
+            current: None,
+            pause: CURSOR_PAUSE,
+            taken: None,
+            cursors: BTreeMap::new(),
+            said: false,
+            looked: None,
+        }
     }
 
     /// The thread: ends when the log is closed and everything is written, or cannot be.
@@ -77,7 +91,7 @@ impl Committer {
                 Step::Refused => self.shared.work.wait_until(&mut state, until).timed_out(),
                 Step::Idle if !state.pending.is_empty() || state.flush => true,
                 Step::Idle if state.moved => {
-                    let next = self.taken.map_or_else(Instant::now, |taken| taken + CURSOR_PAUSE);
+                    let next = self.taken.map_or_else(Instant::now, |taken| taken + self.pause);
                     next <= Instant::now() || self.shared.work.wait_until(&mut state, next).timed_out()
                 }
                 Step::Idle => {
@@ -115,20 +129,23 @@ impl Committer {
     fn take(&mut self) -> Option<Work> {
         let mut locked = self.shared.lock();
         let state = &mut *locked;
-        let due = self.taken.is_none_or(|taken| taken.elapsed() >= CURSOR_PAUSE) || state.closed;
+        let due = self.taken.is_none_or(|taken| taken.elapsed() >= self.pause) || state.closed;
         if state.pending.is_empty() && !(state.moved && due) && !state.flush {
             return None;
         }
         self.taken = Some(Instant::now());
+        let release = unneeded(state);
+        // A segment that goes may be the only one that says how far some queue is.
+        let all = !release.is_empty();
         let moved: Vec<(u32, &Row)> =
-            state.queues.iter().filter(|(_, q)| q.moved).map(|(id, q)| (*id, &q.row)).collect();
-        if !moved.is_empty() {
+            state.queues.iter().filter(|(_, q)| q.moved || all).map(|(id, q)| (*id, &q.row)).collect();
+        if !moved.is_empty() || all {
+            self.cursors.extend(moved.iter().map(|(id, row)| (*id, (row.cursor, row.done))));
             let payload = control::states(moved.into_iter());
             state.note(self.shared.key, &payload);
             state.queues.values_mut().for_each(|queue| queue.moved = false);
         }
         state.moved = false;
-        let release = unneeded(state);
         let mut group = std::mem::replace(&mut state.pending, state.spare.take().unwrap_or_default());
         // Segments go only after the cursors that allow it are on the disk: otherwise they would be missed after a power loss.
         let sync = group.synced || !release.is_empty() || std::mem::take(&mut state.flush);
@@ -182,6 +199,11 @@ impl Committer {
         let mut group = std::mem::take(&mut work.group);
         group.clear();
         state.spare.get_or_insert(group);
+        if synced {
+            for (id, safe) in std::mem::take(&mut self.cursors) {
+                state.queues.get_mut(&id).into_iter().for_each(|queue| queue.safe = safe);
+            }
+        }
         let room = state.room();
         drop(state);
         if resumed && std::mem::take(&mut self.said) {
@@ -233,11 +255,14 @@ impl Committer {
         self.shared.progress.notify_all();
     }
 
-    /// For want of space: what is done goes at once; the segment that takes its place says so.
+    /// For want of space what is done goes at once: the group that would say so cannot be written.
     fn release_all(&mut self) -> bool {
         let firsts = unneeded(&self.shared.lock());
+        if firsts.is_empty() || self.writer.save_cursors().is_err() {
+            return false;
+        }
         self.release(&firsts);
-        !firsts.is_empty()
+        true
     }
 
     /// Takes segments out of the log. A few are kept to be written over, which spares the file system's journal.

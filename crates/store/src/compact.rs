@@ -1,5 +1,6 @@
 //! Gives space back that a slow queue holds: segments in which little still waits are written anew without what is done.
 
+use crate::control;
 use crate::files::{SegmentFile, write_all};
 use crate::frame;
 use crate::shared::{Mark, Shared, State};
@@ -63,6 +64,7 @@ fn worth(state: &State) -> Option<u64> {
         let waits: u64 = segment.marks.iter().map(|(id, mark)| waits(state, *id, mark)).sum();
         segment.sealed
             && !segment.busy
+            && !segment.fixed
             && segment.damage.is_none()
             && waits < size / LIVE_PART
             // What it will take, roughly: a compacted one is not worth it again before half of it is done.
@@ -75,19 +77,23 @@ fn worth(state: &State) -> Option<u64> {
 fn waits(state: &State, id: u32, mark: &Mark) -> u64 {
     let Some(queue) = state.queues.get(&id) else { return 0 };
     let before = mark.appended.bytes.saturating_sub(mark.here.bytes);
-    mark.appended.bytes.saturating_sub(queue.row.done.bytes.max(before))
+    mark.appended.bytes.saturating_sub(queue.safe.1.bytes.max(before))
 }
 
 /// Rewrites one segment. Whether there was one.
 pub fn step(shared: &Shared) -> io::Result<bool> {
     let mut state = shared.lock();
     let Some(first) = worth(&state) else { return Ok(false) };
-    let cursors = state.queues.iter().map(|(id, queue)| (*id, queue.row.cursor)).collect();
+    // Only what is done after a power loss too: otherwise it would be missed.
+    let cursors = state.queues.iter().map(|(id, queue)| (*id, queue.safe.0)).collect();
     let Some(segment) = state.segments.get_mut(&first) else { return Ok(false) };
     segment.busy = true;
     let (file, length, name) = (segment.file.clone(), segment.length, segment.name.clone());
+    let (next, data_end) = (segment.next, segment.data_end);
     drop(state);
-    let outcome = rewrite(shared, &*file, length, &cursors).and_then(|made| match made {
+    // A file that failed may have a footer that tells more than is true.
+    let valid = |footer: &Snapshot| footer.next == next && footer.data_end == data_end;
+    let outcome = rewrite(shared, (&*file, length), &cursors, valid).and_then(|made| match made {
         Some((file, footer)) => {
             shared.files.rename(NEW, &name)?;
             // The name may still lead to the old file after a power loss: it has all that the new one has.
@@ -99,7 +105,10 @@ pub fn step(shared: &Shared) -> io::Result<bool> {
     let mut state = shared.lock();
     let Some(segment) = state.segments.get_mut(&first) else { return Ok(true) };
     segment.busy = false;
-    let Some((file, footer)) = outcome? else { return Ok(false) };
+    let Some((file, footer)) = outcome? else {
+        segment.fixed = true;
+        return Ok(true);
+    };
     segment.length = file.length()?;
     segment.file = file;
     segment.data_start = footer.data_start;
@@ -122,15 +131,18 @@ type Cursors = std::collections::BTreeMap<u32, u64>;
 /// Writes what waits of the segment to a new file, synced. Nothing if the old one is not whole.
 fn rewrite(
     shared: &Shared,
-    old: &dyn SegmentFile,
-    length: u64,
+    (old, length): (&dyn SegmentFile, u64),
     cursors: &Cursors,
+    valid: impl Fn(&Snapshot) -> bool,
 ) -> io::Result<Option<(Arc<dyn SegmentFile>, Snapshot)>> {
     let (Some(header), Some(footer)) =
         (Snapshot::read_header(old, length), Snapshot::read_footer(old, length))
     else {
         return Ok(None);
     };
+    if !valid(&footer) {
+        return Ok(None);
+    }
     let file = shared.files.create(NEW)?;
     let old_start = header.data_start;
     let mut header = Snapshot { sparse: true, ..header };
@@ -146,7 +158,8 @@ fn rewrite(
             return Ok(None);
         }
         let waits = |id: u32| cursors.get(&id).is_some_and(|cursor| *cursor <= found.seq);
-        if !frame::ids(found.queues).any(waits) {
+        let tells_time = found.queues == frame::CONTROL && control::time(found.payload).is_some();
+        if !tells_time && !frame::ids(found.queues).any(waits) {
             continue;
         }
         for id in frame::ids(found.queues) {

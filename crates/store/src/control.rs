@@ -6,6 +6,7 @@ use crate::snapshot::{NAME_MAX, QUEUES_MAX, Row, Table};
 const STATES: u8 = 1;
 const DEFINED: u8 = 2;
 const REMOVED: u8 = 3;
+const TIME: u8 = 4;
 
 pub fn states<'a>(rows: impl Iterator<Item = (u32, &'a Row)>) -> Vec<u8> {
     let mut out = vec![STATES];
@@ -24,6 +25,21 @@ pub fn removed(id: u32) -> Vec<u8> {
     let mut out = vec![REMOVED];
     out.extend_from_slice(&id.to_le_bytes());
     out
+}
+
+/// What follows was put in at this moment or less than a second after it, up to the next of these frames.
+pub fn at_time(seconds: u64) -> [u8; 9] {
+    let mut out = [TIME; 9];
+    out[1..].copy_from_slice(&seconds.to_le_bytes());
+    out
+}
+
+/// The moment that a control frame tells, in seconds since 1970.
+pub fn time(payload: &[u8]) -> Option<u64> {
+    match payload {
+        [TIME, seconds @ ..] => Some(u64::from_le_bytes(seconds.try_into().ok()?)),
+        _ => None,
+    }
 }
 
 fn push(out: &mut Vec<u8>, id: u32, row: &Row) {
@@ -69,13 +85,11 @@ pub fn apply(payload: &[u8], table: &mut Table, mut counted: impl FnMut(u32, Wai
     }
 }
 
-/// What was put in is as said; what is done only grows.
 fn take(row: &mut Row, said: Row) {
     row.appended = said.appended;
     row.end = row.end.max(said.end);
-    if said.cursor > row.cursor || said.done.messages > row.done.messages {
-        row.cursor = said.cursor.max(row.cursor);
-        row.done = said.done;
+    if said.cursor >= row.cursor {
+        (row.cursor, row.done) = (said.cursor, said.done);
     }
 }
 

@@ -27,6 +27,8 @@ mod files;
 mod frame;
 mod group;
 mod log;
+#[cfg(test)]
+mod model;
 mod queue;
 mod read;
 mod recovery;
@@ -34,6 +36,8 @@ mod report;
 mod scan;
 mod shared;
 mod snapshot;
+mod stage;
+mod view;
 mod walk;
 mod writer;
 
@@ -44,3 +48,4 @@ pub const MESSAGE_BYTES_MAX: usize = 64 << 20;
 
 pub use queue::{Full, Held, Queue, Read, Safe};
 pub use report::{Damaged, Latency, QueueInfo, Report, Stats, Waiting};
+pub use view::{Border, Checked, Message, Position, Space, View};

@@ -17,7 +17,7 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 /// Below the directory.
-const FOLDER: &str = "penstock-store";
+pub(crate) const FOLDER: &str = "penstock-store";
 
 pub struct Options {
     /// The log is in the folder `penstock-store` of this one.
@@ -49,6 +49,7 @@ impl Log {
     /// Opens or makes the log. Damage is no error: it is in the report. That another process has it open is one.
     pub fn open(options: Options) -> io::Result<Opened> {
         let (log, committer, report) = Self::prepare(options)?;
+        log.shared.lock().tells_time = true;
         let thread = std::thread::Builder::new().name("store".to_owned()).spawn(|| committer.run())?;
         *log.thread.lock() = Some(thread);
         Ok(Opened { log, report })

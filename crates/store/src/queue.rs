@@ -88,6 +88,7 @@ impl Queue {
         if let Some(why) = state.refusal(self.id, bytes.len() as u64) {
             return Err((why, held));
         }
+        state.tell_time(shared.key);
         let seqs = shared.append(&mut state, self.id, bytes, ends);
         let group = &mut state.pending;
         let idle = group.began.is_none();

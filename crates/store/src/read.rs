@@ -4,7 +4,7 @@ use crate::files::SegmentFile;
 use crate::frame;
 use crate::queue::Read;
 use crate::scan::scan;
-use crate::shared::{Damage, Segment, Shared, State};
+use crate::shared::{Damage, Gap, Segment, Shared, State};
 use crate::snapshot::Snapshot;
 use crate::walk::{BLOCK_MAX, Walk};
 use std::ops::Bound::{Excluded, Unbounded};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What is appended and not yet written is waited for so long.
-const WRITE_WAIT: Duration = Duration::from_millis(100);
+const WRITE_WAIT: Duration = Duration::from_millis(if cfg!(test) { 0 } else { 100 });
 
 /// Where the last reading of a queue ended, and memory for the next.
 #[derive(Default)]
@@ -73,6 +73,11 @@ pub fn read(shared: &Shared, id: u32, place: &mut Place, from: u64, bytes_max: u
             break;
         }
     }
+    if out.lost > 0 {
+        // Where damage has hit done and waiting messages alike, which were which is a guess: never more than wait.
+        let waiting = shared.lock().queues.get(&id).map_or(0, |queue| queue.waiting().messages);
+        out.lost = out.lost.min(waiting.saturating_sub(out.ends.len() as u64));
+    }
     out
 }
 
@@ -98,7 +103,19 @@ fn look_up(shared: &Shared, id: u32, at: u64, out: &mut Read) -> Option<Stretch>
     }
     let (first, segment) = match state.segments.range(..=at).next_back().filter(|(_, s)| s.next > at) {
         Some(found) => found,
-        None => state.segments.range((Excluded(at), Unbounded)).next()?,
+        None => match state.segments.range((Excluded(at), Unbounded)).next() {
+            Some(found) => found,
+            None => {
+                // The files that had the rest are gone.
+                out.seqs.end = state.written;
+                if let Some(row) = state.queues.get(&id).map(|q| &q.row).filter(|r| r.end <= state.written) {
+                    let last = state.segments.values().rev().find_map(|segment| segment.marks.get(&id));
+                    let known = last.map_or(0, |mark| mark.appended.messages).max(row.done.messages);
+                    out.lost += row.appended.messages.saturating_sub(known);
+                }
+                return None;
+            }
+        },
     };
     if *first > at {
         out.lost += lost_between(&state, id, at, *first);
@@ -182,18 +199,18 @@ fn survey(shared: &Shared, stretch: &Stretch) {
     let mut table =
         Snapshot::read_header(&*stretch.file, length).map(|header| header.table).unwrap_or_default();
     let seqs = stretch.first..stretch.next;
-    let mut found = scan(&*stretch.file, stretch.data.clone(), shared.key, seqs, &mut table);
+    let mut found = scan(&*stretch.file, stretch.data.clone(), shared.key, seqs.clone(), &mut table);
     if stretch.sealed && found.next < stretch.next && found.end < stretch.data.end {
         found.damage.note(found.next, stretch.next - found.next);
     }
     let mut state = shared.lock();
     let Some(segment) = state.segments.get_mut(&stretch.first) else { return };
     if segment.sealed {
-        let missing = |(id, mark): (&u32, &crate::shared::Mark)| {
+        for (id, mark) in &segment.marks {
             let intact = found.intact.get(id).map_or(0, |count| count.messages);
-            Some((*id, mark.here.messages.saturating_sub(intact))).filter(|(_, lost)| *lost > 0)
-        };
-        found.damage.lost = segment.marks.iter().filter_map(missing).collect();
+            let known = intact + found.damage.lost_of(*id);
+            found.damage.explain(*id, mark.here.messages.saturating_sub(known));
+        }
     }
     let name = segment.name.clone();
     let frames = damage_frames(&found.damage, segment.sparse);
@@ -208,8 +225,7 @@ fn survey(shared: &Shared, stretch: &Stretch) {
 
 /// Frames that are missing. Of a segment with holes of its own only those are known that a queue misses.
 pub fn damage_frames(damage: &Damage, sparse: bool) -> u64 {
-    match sparse {
-        true => damage.lost.values().sum(),
-        false => damage.gaps.iter().map(|(_, count)| count).sum(),
-    }
+    let known = |gap: &Gap| gap.lost.values().copied().max().unwrap_or(0);
+    let frames = |gap: &Gap| if sparse { known(gap) } else { gap.count };
+    damage.gaps.iter().map(frames).sum()
 }

@@ -7,15 +7,24 @@ use crate::read::damage_frames;
 use crate::report::{Damaged, Report, Waiting};
 use crate::scan::{Scan, scan};
 use crate::shared::{Hole, Mark, QueueState, Segment, State};
-use crate::snapshot::{Snapshot, Table};
+use crate::snapshot::{ASIDE_BYTES, Row, Snapshot, Table};
 use crate::writer;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::sync::Arc;
 
-const KEY: &str = "key";
+pub(crate) const KEY: &str = "key";
 const KEY_MAGIC: [u8; 8] = *b"PSTOREK\x01";
+
+/// Numbers left out at a start: more than a segment has, and not the same as at a start nothing is left of.
+fn skipped() -> u64 {
+    (1 + (random() & 0xf_ffff)) << 22
+}
+
+fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
 
 pub struct Recovered {
     pub key: u64,
@@ -33,6 +42,18 @@ struct Found {
     length: u64,
     header: Option<Snapshot>,
     footer: Option<Snapshot>,
+}
+
+impl Found {
+    /// What was put in before it, by header or footer.
+    fn appended_at_start(&self) -> Option<Appended> {
+        if let Some(header) = &self.header {
+            return Some(appended(&header.table));
+        }
+        let footer = self.footer.as_ref().filter(|footer| !footer.sparse)?;
+        let before = |row: &Row| row.appended.messages.saturating_sub(row.here.messages);
+        Some(footer.table.iter().map(|(id, row)| (*id, before(row))).collect())
+    }
 }
 
 type Appended = BTreeMap<u32, u64>;
@@ -76,8 +97,17 @@ pub fn recover(files: &dyn Files, free_segments: usize) -> io::Result<Recovered>
         Recovery { files, key, table: Table::new(), state: State::default(), report, holes: Vec::new() };
     let found = recovery.identify(opened);
     recovery.report.segments = found.len();
-    recovery.go_over(found, &mut free);
+    if found.is_empty() {
+        // Without a segment it is not known which numbers are in them.
+        free.drain(..).for_each(|name| drop(files.remove(&name)));
+    }
+    recovery.go_over(found);
+    recovery.read_cursors();
     recovery.finish();
+    // What was found is as good as what will be written: names too.
+    if let Err(error) = files.sync_folder() {
+        oplog::warning("Cannot sync the folder of the store", &[("error", &error)]);
+    }
     let Recovery { table, state, report, .. } = recovery;
     Ok(Recovered { key, state, table, free, report })
 }
@@ -87,16 +117,14 @@ fn key(files: &dyn Files, opened: &[(u64, String, Arc<dyn SegmentFile>, u64)]) -
     let mut bytes = [0; 20];
     if let Ok(file) = files.open(KEY)
         && read_all(&*file, &mut bytes, 0) == bytes.len()
-        && bytes[..8] == KEY_MAGIC
-        && crc32c::crc32c(&bytes[..16]).to_le_bytes() == bytes[16..]
-        && let Some(key) = bytes[8..].first_chunk()
+        && let Some(key) = key_in(&bytes)
     {
-        return Ok(u64::from_le_bytes(*key));
+        return Ok(key);
     }
     let of_header = opened.iter().rev().find_map(|(_, _, file, length)| {
         Snapshot::read_header(&**file, *length).or_else(|| Snapshot::read_footer(&**file, *length))
     });
-    let key = of_header.map_or_else(|| RandomState::new().build_hasher().finish(), |header| header.key);
+    let key = of_header.map_or_else(random, |header| header.key);
     bytes[..8].copy_from_slice(&KEY_MAGIC);
     bytes[8..16].copy_from_slice(&key.to_le_bytes());
     let sum = crc32c::crc32c(&bytes[..16]);
@@ -106,6 +134,13 @@ fn key(files: &dyn Files, opened: &[(u64, String, Arc<dyn SegmentFile>, u64)]) -
     file.sync()?;
     files.sync_folder()?;
     Ok(key)
+}
+
+/// What the file of the key holds, if it is whole.
+pub(crate) fn key_in(bytes: &[u8; 20]) -> Option<u64> {
+    let whole = bytes[..8] == KEY_MAGIC && crc32c::crc32c(&bytes[..16]).to_le_bytes() == bytes[16..];
+    let key = bytes[8..].first_chunk()?;
+    whole.then(|| u64::from_le_bytes(*key))
 }
 
 impl Recovery<'_> {
@@ -118,8 +153,11 @@ impl Recovery<'_> {
             let mut header = Snapshot::read_header(&*file, length).filter(ours);
             let mut first = named;
             if let Some(other) = header.as_ref().map(|h| h.first).filter(|first| *first != named) {
-                // Its header was never written over, or it has the name of another one.
-                match self.scan(&*file, 0, length, named, None, &mut Table::new()).first {
+                // Its header was never written over, which then is of an older one; or it has the name of another one.
+                let scanned = (other < named)
+                    .then(|| self.scan(&*file, 0, length, named, None, &mut Table::new()).first)
+                    .flatten();
+                match scanned {
                     Some(_) => header = None,
                     None => first = other,
                 }
@@ -163,16 +201,16 @@ impl Recovery<'_> {
     }
 
     /// From the oldest to the newest; the table follows.
-    fn go_over(&mut self, found: Vec<Found>, free: &mut Vec<String>) {
+    fn go_over(&mut self, found: Vec<Found>) {
         let bounds: Vec<u64> = found.iter().skip(1).map(|f| f.first).collect();
         let mut next = None;
         for (index, one) in found.into_iter().enumerate() {
             let bound = bounds.get(index).copied();
             if next.is_none_or(|next| one.first > next)
-                && let Some(header) = &one.header
+                && let Some(after) = one.appended_at_start()
             {
                 let before = if next.is_none() { Appended::new() } else { appended(&self.table) };
-                self.holes.push((one.first, before, appended(&header.table)));
+                self.holes.push((one.first, before, after));
             }
             if let Some(header) = &one.header {
                 self.adopt(&header.table);
@@ -183,7 +221,7 @@ impl Recovery<'_> {
                     let footer = footer.clone();
                     self.closed(one, footer)
                 }
-                _ => self.unclosed(one, bound, free),
+                _ => self.unclosed(one, bound),
             });
         }
         self.state.next_seq = next.unwrap_or(1);
@@ -193,9 +231,8 @@ impl Recovery<'_> {
     fn adopt(&mut self, table: &Table) {
         let old = std::mem::replace(&mut self.table, table.clone());
         for (id, row) in &mut self.table {
-            if let Some(old) = old.get(id).filter(|old| old.name == row.name && old.cursor > row.cursor) {
-                row.cursor = old.cursor;
-                row.done = old.done;
+            if let Some(old) = old.get(id).filter(|old| old.name == row.name) {
+                row.take_done(old);
             }
         }
     }
@@ -203,48 +240,48 @@ impl Recovery<'_> {
     fn closed(&mut self, one: Found, footer: Snapshot) -> u64 {
         let headerless = one.header.is_none();
         self.adopt(&footer.table);
-        let mark = |(id, row): (&u32, &crate::snapshot::Row)| {
-            (*id, Mark { appended: row.appended, here: row.here, end: row.end })
-        };
+        let mark =
+            |(id, row): (&u32, &Row)| (*id, Mark { appended: row.appended, here: row.here, end: row.end });
         let marks = footer.table.iter().filter(|(_, row)| row.here.messages > 0).map(mark).collect();
         if headerless {
             let what = "its header is damaged".to_owned();
             self.report.damaged.push(Damaged { file: one.name.clone(), what, frames_lost: 0 });
         }
-        let segment = Segment {
-            file: one.file,
-            name: one.name,
-            next: footer.next,
-            data_start: footer.data_start,
-            data_end: footer.data_end,
-            length: one.length,
-            sealed: true,
-            busy: false,
-            sparse: footer.sparse,
-            marks,
-            damage: None,
-        };
+        let data = footer.data_start..footer.data_end;
+        let mut segment = Segment::closed(one.file, one.name, footer.next, data, one.length);
+        (segment.sparse, segment.marks) = (footer.sparse, marks);
         self.state.segments.insert(one.first, segment);
         footer.next
     }
 
     /// A segment without footer: the newest after a crash, or one that failed.
-    fn unclosed(&mut self, one: Found, bound: Option<u64>, free: &mut Vec<String>) -> u64 {
+    fn unclosed(&mut self, one: Found, bound: Option<u64>) -> u64 {
+        // What is known now may stand in a place that goes: it is written anew.
+        self.state.moved = true;
         let start = one.header.as_ref().map_or(0, |h| h.data_start);
-        let before: BTreeMap<u32, Waiting> = self.table.iter().map(|(id, row)| (*id, row.appended)).collect();
+        let mut before: BTreeMap<u32, Waiting> =
+            self.table.iter().map(|(id, row)| (*id, row.appended)).collect();
         let mut table = std::mem::take(&mut self.table);
         let found = self.scan(&*one.file, start, one.length, one.first, bound, &mut table);
         self.table = table;
-        if found.first.is_none() {
-            if one.header.is_none() {
-                self.set_aside(&one.name, "nothing in it can be read");
-            } else {
-                let name = format!("{:020}.free", one.first);
-                if self.files.rename(&one.name, &name).is_ok() {
-                    free.push(name);
-                }
+        if !found.unexplained.is_empty() {
+            let (mut known, mut said) = (Appended::new(), Appended::new());
+            for (id, (from, to)) in &found.unexplained {
+                known.insert(*id, *from);
+                said.insert(*id, *to);
+                before.entry(*id).or_default().messages += to - from;
             }
+            self.holes.push((one.first, known, said));
+        }
+        if found.first.is_none() && one.header.is_none() {
+            self.set_aside(&one.name, "nothing in it can be read");
             return one.first;
+        }
+        if found.first.is_none() {
+            // Its header may be all that tells what is done: it stays until that is written elsewhere.
+            let segment = Segment::closed(one.file, one.name, one.first + 1, start..start, one.length);
+            self.state.segments.insert(one.first, segment);
+            return one.first + 1;
         }
         let sparse = one.header.as_ref().is_some_and(|h| h.sparse);
         let frames = if found.skipped > 0 { damage_frames(&found.damage, sparse) } else { 0 };
@@ -262,19 +299,9 @@ impl Recovery<'_> {
             };
             (here.messages > 0).then_some((*id, Mark { appended: row.appended, here, end: row.end }))
         });
-        let mut segment = Segment {
-            file: one.file,
-            name: one.name,
-            next: found.next,
-            data_start: start,
-            data_end: found.end,
-            length: one.length,
-            sealed: true,
-            busy: false,
-            sparse,
-            marks: marks.collect(),
-            damage: hurt.then(|| Arc::new(found.damage)),
-        };
+        let mut segment = Segment::closed(one.file, one.name, found.next, start..found.end, one.length);
+        (segment.sparse, segment.marks) = (sparse, marks.collect());
+        segment.damage = hurt.then(|| Arc::new(found.damage));
         if let Err(error) = self.close(one.first, &mut segment) {
             oplog::warning("Cannot close a file of the store", &[("file", &segment.name), ("error", &error)]);
         }
@@ -303,9 +330,33 @@ impl Recovery<'_> {
         if segment.damage.is_none() {
             segment.file.truncate(at)?;
         }
-        write_all(&*segment.file, &footer, at)?;
-        segment.length = at + footer.len() as u64;
-        segment.file.sync()
+        let written = write_all(&*segment.file, &footer, at);
+        segment.length = segment.file.length()?;
+        segment.file.sync().and(written)
+    }
+
+    /// Cursors that were saved when there was no space for them in the log.
+    fn read_cursors(&mut self) {
+        let Ok(file) = self.files.open(writer::CURSORS) else {
+            // It takes its space now: later there may be none.
+            let made = self.files.create(writer::CURSORS);
+            if let Err(error) = made.and_then(|file| file.allocate(ASIDE_BYTES).and_then(|()| file.sync())) {
+                oplog::warning("Cannot make the store's file of cursors", &[("error", &error)]);
+            }
+            return;
+        };
+        for saved in Snapshot::read_aside(&*file).into_iter().filter(|saved| saved.key == self.key) {
+            // Numbers are never given twice, even when no segment is left.
+            self.state.next_seq = self.state.next_seq.max(saved.next);
+            if self.state.segments.is_empty() && self.table.is_empty() {
+                self.table = saved.table.clone();
+            }
+            for (id, saved) in saved.table {
+                if let Some(row) = self.table.get_mut(&id).filter(|row| row.name == saved.name) {
+                    row.take_done(&saved);
+                }
+            }
+        }
     }
 
     fn finish(&mut self) {
@@ -320,7 +371,7 @@ impl Recovery<'_> {
         }
         for (end, before, after) in holes.drain(..) {
             // What was done by then may have been removed in order.
-            let lost = |(id, row): (&u32, &crate::snapshot::Row)| {
+            let lost = |(id, row): (&u32, &Row)| {
                 let known = before.get(id).copied().unwrap_or(0).max(row.done.messages);
                 let lost = after.get(id).copied().unwrap_or(0).saturating_sub(known);
                 (lost > 0).then_some((*id, lost))
@@ -335,9 +386,14 @@ impl Recovery<'_> {
                 state.holes.push(Hole { end, lost });
             }
         }
+        // What was numbered before and never became safe may still lie in a file: those numbers are not used again.
+        if state.next_seq > 1 {
+            state.next_seq = state.next_seq.saturating_add(skipped());
+        }
         state.written = state.next_seq;
         state.synced = state.next_seq;
         state.queues = table.iter().map(|(id, row)| (*id, QueueState::new(row.clone()))).collect();
+        state.queues.values_mut().for_each(|queue| queue.moved = state.moved);
     }
 }
 

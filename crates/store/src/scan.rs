@@ -15,6 +15,8 @@ pub struct Scan {
     /// Messages that were read, by queue.
     pub intact: BTreeMap<u32, Waiting>,
     pub damage: Damage,
+    /// Messages that must have been put in before the segment: known to be, and said to be.
+    pub unexplained: BTreeMap<u32, (u64, u64)>,
     /// Bytes passed over between intact frames.
     pub skipped: u64,
     /// The number of the first frame, and the one after the last.
@@ -44,11 +46,12 @@ pub fn scan(
             }
         }
         if found.queues == frame::CONTROL {
-            let lost = &mut scan.damage.lost;
+            let Scan { damage, unexplained, .. } = &mut scan;
             control::apply(found.payload, table, |id, known, said| {
                 let missing = said.messages.saturating_sub(known.messages);
-                if missing > 0 {
-                    *lost.entry(id).or_default() += missing;
+                let left = damage.explain(id, missing);
+                if left > 0 {
+                    unexplained.insert(id, (known.messages, known.messages + left));
                 }
             });
         }

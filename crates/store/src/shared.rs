@@ -1,5 +1,6 @@
 //! What appending, reading and committing share, behind one lock that is taken once a chunk.
 
+use crate::control;
 use crate::files::{Files, SegmentFile};
 use crate::frame;
 use crate::group::{ENTRY_BYTES_MAX, Group};
@@ -9,6 +10,7 @@ use crate::snapshot::{Row, Table};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Bytes that may wait to be written; beyond, the disk is too slow and appending is refused.
 pub const PENDING_BYTES_MAX: usize = 32 << 20;
@@ -57,6 +59,9 @@ pub struct State {
     /// Somebody waits for everything to be written and synced.
     pub flush: bool,
     pub stats: Stats,
+    /// Whether times are written into the log, and the last one that was, in seconds since 1970.
+    pub tells_time: bool,
+    pub told: u64,
 }
 
 pub struct QueueState {
@@ -66,6 +71,8 @@ pub struct QueueState {
     /// What did not fit.
     pub refused: Option<u64>,
     pub moved: bool,
+    /// Where the cursor is on the disk, and what was done by then.
+    pub safe: (u64, Waiting),
 }
 
 /// A file of the log.
@@ -81,6 +88,8 @@ pub struct Segment {
     pub sealed: bool,
     /// Being rewritten: not to be released.
     pub busy: bool,
+    /// Cannot be rewritten.
+    pub fixed: bool,
     pub sparse: bool,
     /// Queues with messages in it.
     pub marks: BTreeMap<u32, Mark>,
@@ -97,12 +106,20 @@ pub struct Mark {
     pub end: u64,
 }
 
-/// What is missing of a segment.
+/// What is missing of a segment, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Damage {
-    /// First number and count of numbers that are missing between intact frames.
-    pub gaps: Vec<(u64, u64)>,
-    /// Messages of each queue in these gaps.
+    pub gaps: Vec<Gap>,
+    /// So many gaps are explained, for each queue.
+    explained: BTreeMap<u32, usize>,
+}
+
+/// Numbers that are missing between intact frames.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Gap {
+    pub first: u64,
+    pub count: u64,
+    /// Messages of each queue among them, as far as that is known.
     pub lost: BTreeMap<u32, u64>,
 }
 
@@ -116,30 +133,42 @@ impl Damage {
     pub fn note(&mut self, first: u64, count: u64) {
         let full = self.gaps.len() >= GAPS_MAX;
         match self.gaps.last_mut() {
-            Some(last) if full => last.1 += count,
-            _ => self.gaps.push((first, count)),
+            Some(last) if full => last.count += count,
+            _ => self.gaps.push(Gap { first, count, lost: BTreeMap::new() }),
         }
     }
 
-    /// Messages of the queue that are missing in the gaps that begin between `from` and `to`. Which gap they were in is not known where
-    /// there are several: the first ones are taken to be full.
-    pub fn lost(&self, id: u32, from: u64, to: u64) -> u64 {
-        let mut left = self.lost.get(&id).copied().unwrap_or(0);
-        let mut lost = 0;
-        for (first, count) in &self.gaps {
-            let taken = left.min(*count);
-            left -= taken;
-            if (from..to).contains(first) {
-                lost += taken;
+    /// So many messages of the queue are missing in gaps that were not explained before. Which of several they were in is not known: the
+    /// last ones are taken to be full, where less is done. Returns how many do not fit in.
+    pub fn explain(&mut self, id: u32, mut messages: u64) -> u64 {
+        let explained = self.explained.entry(id).or_default();
+        for gap in self.gaps.get_mut(*explained..).unwrap_or_default().iter_mut().rev() {
+            let taken = messages.min(gap.count.saturating_sub(gap.lost.get(&id).copied().unwrap_or(0)));
+            if taken > 0 {
+                *gap.lost.entry(id).or_default() += taken;
+                messages -= taken;
             }
         }
-        lost
+        *explained = self.gaps.len();
+        messages
+    }
+
+    /// Messages of the queue that are missing in the gaps that end between `from` and `to`.
+    pub fn lost(&self, id: u32, from: u64, to: u64) -> u64 {
+        let passed = self.gaps.iter().filter(|gap| (from..to).contains(&(gap.first + gap.count - 1)));
+        passed.map(|gap| gap.lost.get(&id).copied().unwrap_or(0)).sum()
+    }
+
+    /// Messages of the queue that are known to be missing.
+    pub fn lost_of(&self, id: u32) -> u64 {
+        self.gaps.iter().map(|gap| gap.lost.get(&id).copied().unwrap_or(0)).sum()
     }
 }
 
 impl QueueState {
     pub fn new(row: Row) -> QueueState {
-        QueueState { row, capacity: 0, on_room: None, refused: None, moved: false }
+        let safe = (row.cursor, row.done);
+        QueueState { row, capacity: 0, on_room: None, refused: None, moved: false, safe }
     }
 
     pub fn waiting(&self) -> Waiting {
@@ -184,6 +213,30 @@ impl Row {
 }
 
 impl Segment {
+    /// One that is as it was found, with nothing of any queue in it.
+    pub fn closed(
+        file: Arc<dyn SegmentFile>,
+        name: String,
+        next: u64,
+        data: std::ops::Range<u64>,
+        length: u64,
+    ) -> Segment {
+        Segment {
+            file,
+            name,
+            next,
+            data_start: data.start,
+            data_end: data.end,
+            length,
+            sealed: true,
+            busy: false,
+            fixed: false,
+            sparse: false,
+            marks: BTreeMap::new(),
+            damage: None,
+        }
+    }
+
     /// Whether a queue still needs it, `first` being its first number.
     pub fn needed(&self, first: u64, queues: &BTreeMap<u32, QueueState>) -> bool {
         self.marks
@@ -197,6 +250,18 @@ impl State {
     pub fn note(&mut self, key: u64, payload: &[u8]) {
         self.pending.push_control(key, self.next_seq, payload);
         self.next_seq += 1;
+    }
+
+    /// Says what time it is, once a second, before messages are put in.
+    pub fn tell_time(&mut self, key: u64) {
+        if !self.tells_time {
+            return;
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+        if now != self.told {
+            self.told = now;
+            self.note(key, &control::at_time(now));
+        }
     }
 
     /// Why a chunk of so many bytes cannot be taken for a queue now.

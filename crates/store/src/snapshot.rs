@@ -18,6 +18,8 @@ pub const PAGE: u64 = 4096;
 pub const NAME_MAX: usize = 1024;
 /// Queues of a log.
 pub const QUEUES_MAX: u32 = 4096;
+/// Of the file of cursors, which is there before it is needed.
+pub const ASIDE_BYTES: u64 = 64 << 10;
 const BYTES_MAX: usize = FIXED + QUEUES_MAX as usize * (ROW + NAME_MAX) + 4;
 
 /// What is known of a queue at a place of the log.
@@ -33,6 +35,16 @@ pub struct Row {
     pub done: Waiting,
     /// In this segment; of a footer only.
     pub here: Waiting,
+}
+
+impl Row {
+    /// What is done stays done: the later cursor of both.
+    pub fn take_done(&mut self, other: &Row) {
+        if other.cursor > self.cursor {
+            self.cursor = other.cursor;
+            self.done = other.done;
+        }
+    }
 }
 
 pub type Table = BTreeMap<u32, Row>;
@@ -163,6 +175,24 @@ impl Snapshot {
                 Self::decode(&bytes[..filled], magic).ok()
             }
         }
+    }
+
+    /// Writes it into one of the two places of the file of cursors, by turns.
+    pub fn write_aside(&self, file: &dyn SegmentFile, turn: bool) -> io::Result<()> {
+        let bytes = self.encode(HEADER);
+        if bytes.len() as u64 > ASIDE_BYTES / 2 {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        write_all(file, &bytes, u64::from(turn) * ASIDE_BYTES / 2)?;
+        file.sync()
+    }
+
+    /// What [`Snapshot::write_aside`] has written, the newer last.
+    pub fn read_aside(file: &dyn SegmentFile) -> Vec<Snapshot> {
+        let places = [0, ASIDE_BYTES / 2];
+        let mut found: Vec<_> = places.iter().filter_map(|at| Self::read_at(file, *at, HEADER)).collect();
+        found.sort_by_key(|snapshot| snapshot.next);
+        found
     }
 
     /// The bytes of the footer, to be put at the end of the file.

@@ -1,12 +1,13 @@
 //! Writes frames into segments: when one is full it is closed and the next one begun; when a disk fails, what was not safe yet is written
 //! again elsewhere. Only the committing thread has it.
 
-use crate::files::{SegmentFile, write_all};
+use crate::files::{PAGE, SegmentFile, write_all};
 use crate::frame;
 use crate::group::{Entry, Group};
 use crate::report::Waiting;
 use crate::shared::{Mark, Segment, Shared};
 use crate::snapshot::{Snapshot, Table};
+use crate::stage::Stage;
 use crate::walk::Walk;
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -15,6 +16,8 @@ use std::sync::Arc;
 /// A segment that is closed with more room than this behind its frames is cut.
 const SLACK_MAX: u64 = 2 << 20;
 pub const NEW: &str = "new.tmp";
+/// Where cursors are written when there is no space for anything else.
+pub const CURSORS: &str = "cursors";
 
 /// Messages put in before a place, and the number after the last, by queue.
 type Totals = BTreeMap<u32, (Waiting, u64)>;
@@ -38,6 +41,7 @@ impl From<io::Error> for Trouble {
 pub struct Writer {
     shared: Arc<Shared>,
     active: Option<Active>,
+    stage: Stage,
     /// Everything before it is written; what there is at that place.
     pub written_seq: u64,
     written: Totals,
@@ -50,6 +54,7 @@ pub struct Writer {
     pub free: Vec<String>,
     /// A file failed: blocks that were used before are not trusted for now.
     fresh_only: bool,
+    cursors_turn: bool,
     pub bytes_written: u64,
     pub syncs: u64,
 }
@@ -67,10 +72,14 @@ struct Active {
     start: Totals,
     /// Its name is not on the disk yet.
     folder_dirty: bool,
+    /// It still has this name.
+    unnamed: Option<String>,
 }
 
 /// Frames of a failed file that earlier groups wrote and nobody synced.
 struct Salvage {
+    /// The segment's first number.
+    first: u64,
     file: Arc<dyn SegmentFile>,
     from: u64,
     to: u64,
@@ -83,6 +92,7 @@ impl Writer {
         Writer {
             shared,
             active: None,
+            stage: Stage::default(),
             written_seq: seq,
             written: totals.clone(),
             synced_seq: seq,
@@ -90,6 +100,7 @@ impl Writer {
             salvage: None,
             free,
             fresh_only: false,
+            cursors_turn: false,
             bytes_written: 0,
             syncs: 0,
         }
@@ -120,9 +131,9 @@ impl Writer {
 
     fn append(&mut self, bytes: &[u8]) -> Result<(), Trouble> {
         let Some(active) = &mut self.active else { return Err(Trouble::Io(ErrorKind::NotFound.into())) };
-        write_all(&*active.file, bytes, active.at)?;
+        self.stage.append(&*active.file, active.at, bytes)?;
         active.at += bytes.len() as u64;
-        active.length = active.length.max(active.at);
+        active.length = active.length.max(active.at.next_multiple_of(PAGE as u64));
         self.bytes_written += bytes.len() as u64;
         Ok(())
     }
@@ -217,6 +228,8 @@ impl Writer {
         };
         let file = made?;
         let from = reused.as_deref().unwrap_or(NEW);
+        // What is written again may still be found under the old name after a crash: that name is taken over when the disk has it.
+        let salvaging = self.salvage.is_some();
         let name = segment_name(first);
         let mut header = Snapshot {
             key: self.shared.key,
@@ -230,27 +243,18 @@ impl Writer {
         let outcome = file
             .allocate(bytes)
             .and_then(|()| header.write_header(&*file))
-            .and_then(|()| files.rename(from, &name));
+            .and_then(|()| if salvaging { Ok(()) } else { files.rename(from, &name) });
         if let Err(error) = outcome {
             // Whatever it was, this file is not tried again.
             let _ = files.remove(from);
             return Err(error.into());
         }
         self.bytes_written += header.data_start;
-        let segment = Segment {
-            file: file.clone(),
-            name: name.clone(),
-            next: first,
-            data_start: header.data_start,
-            data_end: header.data_start,
-            length: bytes,
-            sealed: false,
-            busy: false,
-            sparse: false,
-            marks: BTreeMap::new(),
-            damage: None,
-        };
+        let data = header.data_start..header.data_start;
+        let mut segment = Segment::closed(file.clone(), name.clone(), first, data, bytes);
+        segment.sealed = false;
         self.shared.lock().segments.insert(first, segment);
+        self.stage.restart();
         self.active = Some(Active {
             first,
             file,
@@ -261,6 +265,7 @@ impl Writer {
             length: bytes,
             start: self.written.clone(),
             folder_dirty: true,
+            unnamed: salvaging.then(|| from.to_owned()),
         });
         Ok(())
     }
@@ -270,6 +275,10 @@ impl Writer {
             self.syncs += 1;
             // Even a full disk says here that data are lost.
             active.file.sync().map_err(Trouble::Io)?;
+            if let Some(from) = &active.unnamed {
+                self.shared.files.rename(from, &active.name).map_err(Trouble::Io)?;
+                active.unnamed = None;
+            }
             if active.folder_dirty {
                 self.shared.files.sync_folder().map_err(Trouble::Io)?;
                 active.folder_dirty = false;
@@ -278,9 +287,23 @@ impl Writer {
         }
         self.synced_seq = self.written_seq;
         self.synced.clone_from(&self.written);
-        self.salvage = None;
+        if let Some(salvage) = self.salvage.take() {
+            let mut state = self.shared.lock();
+            state.segments.get_mut(&salvage.first).into_iter().for_each(|segment| segment.busy = false);
+        }
         self.fresh_only = false;
         Ok(())
+    }
+
+    /// Makes it known to the next start what is done, without taking space.
+    pub fn save_cursors(&mut self) -> io::Result<()> {
+        let mut table = self.table();
+        table.values_mut().for_each(|row| row.here = Waiting::default());
+        let (key, seq) = (self.shared.key, self.written_seq);
+        let snapshot =
+            Snapshot { key, first: seq, next: seq, data_start: 0, data_end: 0, sparse: false, table };
+        self.cursors_turn = !self.cursors_turn;
+        snapshot.write_aside(&*self.shared.files.open(CURSORS)?, self.cursors_turn)
     }
 
     /// Shows readers what was written.
@@ -310,22 +333,24 @@ impl Writer {
             segment.data_end = active.synced_at;
             segment.marks = marks(&active.start, &self.synced);
             segment.sealed = true;
+            // It has to stay until what is read from it is elsewhere.
+            segment.busy = true;
         }
         drop(state);
         self.written_seq = self.synced_seq;
         self.written.clone_from(&self.synced);
         if self.salvage.is_none() && active.at > active.synced_at {
-            let Active { file, synced_at: from, at: to, .. } = active;
-            self.salvage = Some(Salvage { file, from, to });
-        } else if self.synced_seq == active.first {
-            // Nothing in it is needed: it held what is written again now.
-            let _ = self.shared.files.remove(&active.name);
+            let Active { first, file, synced_at: from, at: to, .. } = active;
+            self.salvage = Some(Salvage { first, file, from, to });
+        } else if let Some(name) = &active.unnamed {
+            // Nothing in it is needed: it held what is written again now. One that has its name stays until then.
+            let _ = self.shared.files.remove(name);
         }
     }
 
     /// Writes again what earlier groups had written, numbers before `until`. Whether there was something.
     fn write_salvage(&mut self, until: u64) -> Result<bool, Trouble> {
-        let Some(Salvage { file, from, to }) = &self.salvage else { return Ok(false) };
+        let Some(Salvage { file, from, to, .. }) = &self.salvage else { return Ok(false) };
         if self.written_seq >= until {
             return Ok(true);
         }

@@ -1,0 +1,5 @@
+//! The store against a model, on a disk that loses, tears, refuses and flips: what was safe is read again, in order, once.
+
+mod disk;
+mod sequence;
+mod tests;
