@@ -8,6 +8,7 @@ pub mod framing;
 pub mod json;
 pub mod octet;
 pub mod proxy;
+pub mod queue_file;
 pub mod relp;
 mod rfc3164;
 mod rfc5424;

@@ -24,6 +24,11 @@ fn framer() {
 }
 
 #[test]
+fn queue_file() {
+    replay("queue_file", invariants::queue_file);
+}
+
+#[test]
 fn rfc3164() {
     replay("rfc3164", invariants::rfc3164);
 }

@@ -212,6 +212,21 @@ fn rebuild(read: &[u8]) {
 }
 
 /// The first byte says how the rest is cut. However it is, the frames are the same, and every message lies in its batch.
+/// No bytes do harm; whatever is read is part of the file, and no more messages come than the header counts.
+pub fn queue_file(input: &[u8]) {
+    use wire::queue_file::{Header, Message, messages};
+    let _ = Message::parse(input).map(|(_, used)| assert!(used <= input.len()));
+    let Ok(header) = Header::parse(input) else { return };
+    let (mut count, mut bytes) = (0, 0);
+    let found = messages(input, input.len() as u64, &header, |message| {
+        count += 1;
+        bytes += message.values.iter().map(|(name, value, _)| name.len() + value.len()).sum::<usize>();
+        count < 10_000
+    });
+    assert_eq!(found.messages, count);
+    assert!(count <= header.messages());
+}
+
 pub fn rltp(input: &[u8]) {
     let Some((cut, stream)) = input.split_first() else { return };
     let _ = wire::rltp::read_hello(stream);
