@@ -6,6 +6,7 @@ use crate::receiver::{RECEIVERS, Receiver};
 use loggen::message::Body;
 
 pub mod aim;
+mod buffered;
 mod datagram;
 mod files;
 mod processing;
@@ -14,6 +15,7 @@ mod secure;
 mod transport;
 
 use aim::Aim;
+pub use buffered::Buffered;
 pub use processing::Processing;
 pub use rltp::Hop;
 
@@ -59,6 +61,8 @@ pub enum Path {
     FilesByHost,
     /// TCP out to a process that writes to a file.
     Relay,
+    /// The same, and what waits is on disk.
+    Buffered(Buffered),
     /// To a second penstock, which writes to a file.
     Hop(Hop),
     FilterFacility,
@@ -119,8 +123,15 @@ const PLAIN: Case = Case {
 };
 
 /// In the order they are run and reported.
-const TABLES: [&[Case]; 6] =
-    [&transport::CASES, &processing::CASES, &files::CASES, &secure::CASES, &datagram::CASES, &rltp::CASES];
+const TABLES: [&[Case]; 7] = [
+    &transport::CASES,
+    &buffered::CASES,
+    &processing::CASES,
+    &files::CASES,
+    &secure::CASES,
+    &datagram::CASES,
+    &rltp::CASES,
+];
 
 const COUNT: usize = {
     let (mut count, mut table) = (0, 0);

@@ -2,7 +2,7 @@
 //! every second round goes through the cases backwards, so that neither a slow spell of the machine nor what one run leaves behind
 //! for the next falls on one of them.
 
-use crate::cases::Case;
+use crate::cases::{CASES, Case, Path};
 use crate::measure::{Plan, measure};
 use crate::receiver::Receiver;
 use crate::results::{Results, Run};
@@ -75,10 +75,14 @@ fn row(run: &Run, results: &Results) -> String {
 }
 
 fn delivered(run: &Run) -> String {
-    let beside = match run.handshakes {
+    let mut beside = match run.handshakes {
         0.0 => String::new(),
         rate => format!("; {rate:.0} handshakes/s beside"),
     };
+    let is_buffered = CASES.iter().any(|c| c.name == run.case && matches!(c.path, Path::Buffered(_)));
+    if is_buffered {
+        beside.push_str(&format!("; {:.0} bytes a message to disk", run.written_per_message()));
+    }
     if run.verified.is_clean() {
         return format!("all{beside}");
     }

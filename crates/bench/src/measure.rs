@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use loggen::verify::{Expected, verify_files};
 use rustix::process::Signal;
 
-use crate::cases::{Case, Feed, Path};
+use crate::cases::{Buffered, Case, Feed, Path};
 use crate::files;
 use crate::hop::Behind;
 use crate::place::Place;
@@ -59,8 +59,11 @@ fn attempt(case: &Case, receiver: Receiver, plan: &Plan, run: &mut Run) -> Resul
         loggen::send::allow_descriptors(layout.count() as u64);
     }
     // The floor has no relay: it stands for receiving and writing in each case.
-    let sink =
-        (case.path == Path::Relay && receiver != Receiver::Floor).then(|| start_sink(&place)).transpose()?;
+    let sinks = match case.path {
+        Path::Relay if receiver != Receiver::Floor => vec![start_sink(&place, 0)?],
+        Path::Buffered(kept) if receiver != Receiver::Floor && !kept.late => start_sinks(&place, kept)?,
+        _ => Vec::new(),
+    };
     let behind = match &case.path {
         Path::Hop(hop) if receiver != Receiver::Floor => Some(Behind::start(hop, &place, plan.programs)?),
         _ => None,
@@ -76,7 +79,12 @@ fn attempt(case: &Case, receiver: Receiver, plan: &Plan, run: &mut Run) -> Resul
     let before = usage(&process);
     let seconds = match case.layout() {
         Some(layout) => read_files(layout, &place, &mut process, messages, run)?,
-        None => feed(case, &place, &mut process, messages, run)?,
+        None => match case.path {
+            Path::Buffered(kept) if receiver != Receiver::Floor && kept.late => {
+                feed_late(case, kept, &place, &mut process, messages, run)?
+            }
+            _ => feed(case, &place, &mut process, messages, run)?,
+        },
     };
     let after = usage(&process);
     fill_in(run, seconds, before, after);
@@ -84,9 +92,7 @@ fn attempt(case: &Case, receiver: Receiver, plan: &Plan, run: &mut Run) -> Resul
         return Err(format!("ended by itself: {}", process.words()));
     }
     process.stop();
-    if let Some(sink) = sink {
-        sink.stop();
-    }
+    sinks.into_iter().for_each(Process::stop);
     if let Some(behind) = behind {
         behind.stop();
     }
@@ -102,13 +108,49 @@ fn amount(case: &Case, plan: &Plan) -> u64 {
     }
 }
 
-fn start_sink(place: &Place) -> Result<Process, String> {
-    let output = place.output.join("all.log");
-    let words = vec!["floor-receiver".into(), place.sink_port.to_string().into(), output.into()];
+/// The output of all but the first is not looked at.
+fn start_sink(place: &Place, number: usize) -> Result<Process, String> {
+    let output = match number {
+        0 => place.output.join("all.log"),
+        _ => place.root.join(format!("all-{number}.log")),
+    };
+    let port = place.sink_port_of(number);
+    let words = vec!["floor-receiver".into(), port.to_string().into(), output.into()];
     let command = OwnProgram::here()?.command(words);
-    let mut sink = Process::start(&command, place.root.join("sink.log"))?;
-    sink.wait_listening(place.sink_port, false)?;
+    let mut sink = Process::start(&command, place.root.join(format!("sink-{number}.log")))?;
+    sink.wait_listening(port, false)?;
     Ok(sink)
+}
+
+fn start_sinks(place: &Place, kept: Buffered) -> Result<Vec<Process>, String> {
+    (0..kept.destinations).map(|number| start_sink(place, number)).collect()
+}
+
+/// Sends everything to a relay whose destinations do not run, then starts these and waits for the output. Seconds from its first byte to
+/// the last.
+fn feed_late(
+    case: &Case,
+    kept: Buffered,
+    place: &Place,
+    process: &mut Process,
+    messages: u64,
+    run: &mut Run,
+) -> Result<f64, String> {
+    let mut sender = Sender::start(case, place.port, messages)?;
+    if !sender.wait(TOTAL_MAX) {
+        return Err("the receiver stopped taking messages".into());
+    }
+    run.sent = sender.sent()?;
+    let sinks = start_sinks(place, kept)?;
+    let until = Instant::now() + SILENT_MAX;
+    while place.size() == 0 && Instant::now() < until {
+        std::thread::sleep(LOOK);
+    }
+    let start = Instant::now();
+    let last_growth = wait_for_output(place, process, || false, messages, start)?;
+    run.lines = lines(place)?;
+    sinks.into_iter().for_each(Process::stop);
+    Ok((last_growth - start).as_secs_f64())
 }
 
 /// Shows the files and waits for the output. Seconds as for [`feed`].
@@ -215,6 +257,7 @@ fn fill_in(run: &mut Run, seconds: f64, before: Usage, after: Usage) {
     run.cpu_ns = after.cpu_ns.saturating_sub(before.cpu_ns);
     run.rss_before = before.rss;
     run.rss_peak = after.rss_peak;
+    run.written = after.written.saturating_sub(before.written);
 }
 
 fn verify(

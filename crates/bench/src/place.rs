@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 /// Bytes of one write of [`Place::warm`].
 const WARM_CHUNK: usize = 1 << 20;
 
+/// The most sinks of a case.
+pub const SINKS_MAX: usize = 5;
+
 pub struct Place {
     pub root: PathBuf,
     /// Where the receiver's output files go.
@@ -19,6 +22,8 @@ pub struct Place {
     pub port: u16,
     /// The sink's port, in cases with one.
     pub sink_port: u16,
+    /// Those of further sinks.
+    more_ports: Vec<u16>,
     keep: bool,
 }
 
@@ -34,7 +39,15 @@ impl Place {
             fs::create_dir_all(folder).map_err(|e| format!("cannot make {}: {e}", folder.display()))?;
         }
         let (port, sink_port) = free_ports()?;
-        Ok(Place { root, output, prepared, input, port, sink_port, keep })
+        let more_ports =
+            (1..SINKS_MAX).map(|_| free_ports().map(|(port, _)| port)).collect::<Result<_, _>>()?;
+        Ok(Place { root, output, prepared, input, port, sink_port, more_ports, keep })
+    }
+
+    /// The port of the sink with this number, from 0.
+    pub fn sink_port_of(&self, number: usize) -> u16 {
+        let more = number.checked_sub(1).and_then(|at| self.more_ports.get(at));
+        more.copied().unwrap_or(self.sink_port)
     }
 
     /// Where the certificates of a TLS server are.

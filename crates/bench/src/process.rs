@@ -27,6 +27,8 @@ pub struct Usage {
     /// Resident now and at the most, in bytes.
     pub rss: u64,
     pub rss_peak: u64,
+    /// Bytes that went, or are to go, to disks.
+    pub written: u64,
 }
 
 impl Usage {
@@ -36,6 +38,7 @@ impl Usage {
             cpu_ns: self.cpu_ns + other.cpu_ns,
             rss: self.rss + other.rss,
             rss_peak: self.rss_peak + other.rss_peak,
+            written: self.written + other.written,
         }
     }
 }
@@ -78,6 +81,8 @@ impl Process {
             let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
             usage.rss += kilobytes(&status, "VmRSS:") * 1024;
             usage.rss_peak += kilobytes(&status, "VmHWM:") * 1024;
+            let io = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
+            usage.written += kilobytes(&io, "write_bytes:");
         }
         usage
     }

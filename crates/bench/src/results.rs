@@ -19,6 +19,8 @@ pub struct Run {
     pub rss_before: u64,
     pub rss_peak: u64,
     pub verified: Verified,
+    /// Bytes the receiver has written to disks, as far as the kernel knows.
+    pub written: u64,
     /// TLS handshakes a second beside the messages.
     pub handshakes: f64,
     /// Why there is no measurement.
@@ -48,6 +50,10 @@ impl Run {
 
     pub fn rate(&self) -> f64 {
         self.lines as f64 / self.seconds.max(1e-9)
+    }
+
+    pub fn written_per_message(&self) -> f64 {
+        self.written as f64 / self.sent.max(1) as f64
     }
 
     pub fn bytes_per_connection(&self) -> f64 {

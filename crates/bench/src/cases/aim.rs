@@ -15,6 +15,8 @@ pub enum Aim {
     CheaperThan { peer: Receiver, times: f64 },
     /// At least so many times the rate of another case.
     FasterThanCase { case: &'static str, times: f64 },
+    /// Bytes written per message at most so many times those of another case.
+    WrittenTimesCase { case: &'static str, times: f64 },
     /// CPU per message differs from that of another case by at most this share, up or down, in the least disturbed rounds of each.
     Within { case: &'static str, share: f64 },
     /// Every message arrives, over a transport that may lose some.
@@ -36,9 +38,10 @@ pub struct Judgement {
 impl Aim {
     pub fn other_case(&self) -> Option<&'static str> {
         match self {
-            Aim::TimesCase { case, .. } | Aim::FasterThanCase { case, .. } | Aim::Within { case, .. } => {
-                Some(case)
-            }
+            Aim::TimesCase { case, .. }
+            | Aim::FasterThanCase { case, .. }
+            | Aim::WrittenTimesCase { case, .. }
+            | Aim::Within { case, .. } => Some(case),
             _ => None,
         }
     }
@@ -52,6 +55,9 @@ impl Aim {
             Aim::CpuUs(us) => format!("at most {us} us of CPU per message"),
             Aim::CheaperThan { peer, times } => format!("at least {times} times less CPU than {peer}"),
             Aim::FasterThanCase { case, times } => format!("at least {times} times the rate of {case}"),
+            Aim::WrittenTimesCase { case, times } => {
+                format!("at most {times} times the bytes written of {case}")
+            }
             Aim::Within { case, share } => {
                 format!("at most {:.0} % apart from {case} (CPU)", share * 100.0)
             }
@@ -76,6 +82,9 @@ impl Aim {
             Aim::FasterThanCase { case: other, times } => results
                 .ratio((case, own), (other, own), |run| run.rate())
                 .map(|x| (format!("{x:.2} times"), x >= times)),
+            Aim::WrittenTimesCase { case: other, times } => results
+                .ratio((case, own), (other, own), Run::written_per_message)
+                .map(|x| (format!("{x:.2} times"), x <= times)),
             Aim::Within { case: other, share } => {
                 let least = |case| results.least(case, own, Run::cpu_us);
                 least(case).zip(least(other)).map(|(this, other)| {

@@ -5,7 +5,10 @@ use crate::place::Place;
 
 /// What cannot be said in rsyslog without a script of another kind is left out.
 pub fn can(path: Path) -> bool {
-    !matches!(path, Path::Hop(_) | Path::FilterTag | Path::Costly | Path::Processing(_))
+    match path {
+        Path::Buffered(kept) => !kept.reliable && kept.destinations == 1,
+        _ => !matches!(path, Path::Hop(_) | Path::FilterTag | Path::Costly | Path::Processing(_)),
+    }
 }
 
 pub fn text(case: &Case, place: &Place) -> Result<String, String> {
@@ -50,6 +53,13 @@ pub fn text(case: &Case, place: &Place) -> Result<String, String> {
              template=\"RSYSLOG_TraditionalForwardFormat\")\n",
             place.sink_port
         )),
+        Path::Buffered(kept) if !kept.reliable && kept.destinations == 1 => text.push_str(&format!(
+            "action(type=\"omfwd\" target=\"127.0.0.1\" port=\"{}\" protocol=\"tcp\" \
+             template=\"RSYSLOG_TraditionalForwardFormat\" action.resumeRetryCount=\"-1\" \
+             action.resumeInterval=\"1\" queue.type=\"LinkedList\" queue.filename=\"out\" \
+             queue.size=\"10000\" queue.maxDiskSpace=\"16g\" queue.saveOnShutdown=\"on\")\n",
+            place.sink_port
+        )),
         Path::FilterFacility => text.push_str(&guarded("$syslogfacility <= 23", "all")),
         Path::FilterHost => text.push_str(&guarded("re_match($hostname, \"^host0[0-9]+\\$\")", "all")),
         Path::Regexp => text.push_str(&guarded("re_match($msg, \"seq=[0-9]+ [a-zA-Z0-9=:./]+ \")", "all")),
@@ -63,7 +73,7 @@ pub fn text(case: &Case, place: &Place) -> Result<String, String> {
                 text.push_str(&guarded(condition, name));
             }
         }
-        Path::Hop(_) | Path::FilterTag | Path::Costly | Path::Processing(_) => {
+        Path::Buffered(_) | Path::Hop(_) | Path::FilterTag | Path::Costly | Path::Processing(_) => {
             return Err("rsyslog has no equal of this case".into());
         }
     }

@@ -57,6 +57,9 @@ fn window(case: &Case) -> usize {
     (case.input.connections * WINDOW_MIN).max(WINDOW)
 }
 
+/// Room on disk of each destination: more than any case needs.
+const BUFFER_BYTES: u64 = 16 << 30;
+
 /// Files, and a port that says that the receiver is ready.
 fn files(case: &Case, place: &Place, tuned: bool, count: usize) -> String {
     let mut options = vec![format!("base-dir(\"{}\") filename-pattern(\"*.log\")", place.input.display())];
@@ -129,6 +132,19 @@ fn paths(case: &Case, place: &Place, receiver: Receiver) -> Result<String, Strin
             let port = place.sink_port;
             format!("destination d_out {{ network(\"127.0.0.1\" port({port}) transport(\"tcp\")); }};\n")
                 + &steps("", "")
+        }
+        Path::Buffered(kept) => {
+            let folder = place.root.join("buffer");
+            std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+            let reliable = if kept.reliable { "yes" } else { "no" };
+            let drivers = (0..kept.destinations).map(|number| {
+                let (port, folder) = (place.sink_port_of(number), folder.display());
+                format!(
+                    "    network(\"127.0.0.1\" port({port}) transport(\"tcp\") time-reopen(1)\n        \
+                     disk-buffer(disk-buf-size({BUFFER_BYTES}) reliable({reliable}) dir(\"{folder}\")));\n"
+                )
+            });
+            format!("destination d_out {{\n{}}};\n", drivers.collect::<String>()) + &steps("", "")
         }
         Path::Hop(hop) => {
             let (driver, port, options) = (hop.driver, place.sink_port, hop.options);

@@ -5,12 +5,12 @@ use super::Story;
 pub fn text(story: &Story) -> String {
     let mut out = String::from(
         "case,receiver,round,connections,sent,lines,seconds,msg_per_second,cpu_us_per_msg,rss_peak_bytes,\
-         bytes_per_connection,missing,doubled,reordered,foreign,handshakes_per_second,failure\n",
+         bytes_per_connection,missing,doubled,reordered,foreign,handshakes_per_second,written_per_msg,failure\n",
     );
     for run in &story.results.runs {
         let v = &run.verified;
         out.push_str(&format!(
-            "{},{},{},{},{},{},{:.3},{:.0},{:.4},{},{:.0},{},{},{},{},{:.0},{}\n",
+            "{},{},{},{},{},{},{:.3},{:.0},{:.4},{},{:.0},{},{},{},{},{:.0},{:.0},{}\n",
             run.case,
             run.receiver,
             run.round,
@@ -27,6 +27,7 @@ pub fn text(story: &Story) -> String {
             v.reordered,
             v.foreign,
             run.handshakes,
+            run.written_per_message(),
             quoted(run.failure.as_deref().unwrap_or(""))
         ));
     }
