@@ -3,9 +3,10 @@
 use crate::files::SegmentFile;
 use crate::frame;
 use crate::queue::Read;
+use crate::report::Waiting;
 use crate::scan::scan;
-use crate::shared::{Damage, Gap, Segment, Shared, State};
-use crate::snapshot::Snapshot;
+use crate::shared::{Damage, Gap, Mark, Segment, Shared, State};
+use crate::snapshot::{Row, Snapshot, Table};
 use crate::walk::{BLOCK_MAX, Walk};
 use std::ops::Bound::{Excluded, Unbounded};
 use std::ops::Range;
@@ -191,13 +192,14 @@ fn walk(
 
 /// Finds out, once a segment, what its damage has cost.
 fn survey(shared: &Shared, stretch: &Stretch) {
-    let known = shared.lock().segments.get(&stretch.first).is_none_or(|segment| segment.damage.is_some());
-    if known {
-        return;
+    let mut table = match shared.lock().segments.get(&stretch.first) {
+        Some(segment) if segment.damage.is_none() => table_at_start(segment),
+        _ => return,
+    };
+    if table.is_empty() {
+        let length = stretch.file.length().unwrap_or(0);
+        table = Snapshot::read_header(&*stretch.file, length).map(|header| header.table).unwrap_or_default();
     }
-    let length = stretch.file.length().unwrap_or(0);
-    let mut table =
-        Snapshot::read_header(&*stretch.file, length).map(|header| header.table).unwrap_or_default();
     let seqs = stretch.first..stretch.next;
     let mut found = scan(&*stretch.file, stretch.data.clone(), shared.key, seqs.clone(), &mut table);
     if stretch.sealed && found.next < stretch.next && found.end < stretch.data.end {
@@ -221,6 +223,18 @@ fn survey(shared: &Shared, stretch: &Stretch) {
         "A file of the store is damaged, its intact messages are delivered",
         &[("dir", &shared.path), ("file", &name), ("frames_lost", &frames), ("bytes", &found.skipped)],
     );
+}
+
+/// What was put in before the segment, of the queues that have messages in it.
+fn table_at_start(segment: &Segment) -> Table {
+    let row = |(id, mark): (&u32, &Mark)| {
+        let appended = Waiting {
+            messages: mark.appended.messages.saturating_sub(mark.here.messages),
+            bytes: mark.appended.bytes.saturating_sub(mark.here.bytes),
+        };
+        (*id, Row { name: b"-".to_vec(), appended, ..Row::default() })
+    };
+    segment.marks.iter().map(row).collect()
 }
 
 /// Frames that are missing. Of a segment with holes of its own only those are known that a queue misses.
