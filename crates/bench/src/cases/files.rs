@@ -6,7 +6,7 @@ use crate::cases::Input;
 use crate::files::Layout;
 use crate::receiver::Receiver;
 
-const COUNT: usize = 11;
+const COUNT: usize = 12;
 
 /// Lines of each file at least: for fewer, opening and closing it would be most of the work, of whatever program.
 pub(super) const LINES_MIN: u64 = 200;
@@ -22,7 +22,8 @@ const READERS: &[Receiver] =
 const fn case(name: &'static str, about: &'static str, folders: usize, files: usize) -> Case {
     let layout = Layout { folders, files };
     let input = Input { feed: Feed::Files(layout), connections: layout.count(), ..ONE };
-    Case { name, about, input, receivers: READERS, aims: LIKE_ONE, ..PLAIN }
+    // What one core does: one file is read by one worker anyway, and two workers that write to one file cost each other something.
+    Case { name, about, input, receivers: READERS, aims: LIKE_ONE, worker_threads: Some(1), ..PLAIN }
 }
 
 const ONE_FILE: Case = case("files-1x1", "one folder with one file, read from its beginning", 1, 1);
@@ -37,6 +38,11 @@ pub(super) const CASES: [Case; COUNT] = [
     case("files-100x1", "100 folders with one file each", 100, 1),
     case("files-100x10", "100 folders with 10 files each", 100, 10),
     case("files-100x100", "100 folders with 100 files each", 100, 100),
+    Case {
+        worker_threads: None,
+        aims: AIMS,
+        ..case("files-10x10-all-workers", "10 folders with 10 files each, as many workers as cores", 10, 10)
+    },
     Case {
         name: "files-costly-1-worker",
         about: "one file, two expressions and a subst, one worker",

@@ -191,7 +191,7 @@ impl Watch {
                     events.push(Event::Folder(path));
                 }
             } else if kind.contains(ReadFlags::MODIFY) {
-                if events.last() != Some(&Event::Modified(path.clone())) {
+                if !matches!(events.last(), Some(Event::Modified(last)) if *last == path) {
                     events.push(Event::Modified(path));
                 }
             } else if kind.contains(ReadFlags::MOVED_FROM) {
