@@ -25,14 +25,14 @@ pub struct OnDisk {
 }
 
 impl Queue {
-    fn parts(&mut self) -> Option<(&mut Spool, Memory<'_>)> {
+    pub(super) fn parts(&mut self) -> Option<(&mut Spool, Memory<'_>)> {
         let Queue { chunks, messages, busy, stalled, spool, .. } = self;
         let memory = Memory { chunks, messages, busy: *busy, stalled: *stalled };
         spool.as_deref_mut().map(|spool| (spool, memory))
     }
 
     /// Asks for what waits on disk when there is room for it in memory.
-    fn ask_keeper(&mut self) {
+    pub(super) fn ask_keeper(&mut self) {
         let messages = self.messages;
         if let Some(spool) = &mut self.spool {
             spool.ask_keeper(messages);
@@ -214,7 +214,8 @@ impl Outlet {
         queue.messages > 0 && !queue.stalled && !behind
     }
 
-    /// Whether what waits here stays on disk when `heir` takes its place: it finds it there, or cannot have it.
+    /// Whether what waits here stays on disk when `heir` takes its place: it finds it there, or is another one, and what waits was for
+    /// this one. What is on its way while everything moves is handed over in any case.
     pub(super) fn leaves_on_disk(&self, heir: &Outlet) -> bool {
         let name = |queue: &Queue| {
             queue.spool.as_ref().map(|spool| (spool.place().dir.clone(), spool.name().to_vec()))
@@ -222,7 +223,7 @@ impl Outlet {
         let theirs = name(&heir.queue.lock());
         let queue = self.queue.lock();
         let Some(spool) = queue.spool.as_ref().filter(|spool| spool.is_attached()) else { return false };
-        spool.is_behind() || theirs == name(&queue)
+        spool.is_behind() || queue.stalled || theirs == name(&queue)
     }
 
     /// Everything goes to disk that can, at the end of a message wherever the peer lets it.

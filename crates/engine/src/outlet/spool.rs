@@ -206,6 +206,12 @@ impl Spool {
                     }
                     Err(lost) => loss.add(lost),
                 }
+                if let Some(rest) = self.take_off_what_does_not_fit(&mut chunk) {
+                    let (lost, free) = self.push(memory, chunk);
+                    loss.add(lost);
+                    loss.add(self.push(memory, rest).0);
+                    return (loss, free);
+                }
             }
             let before = self.direct(memory);
             loss.add(self.cut(&mut chunk, memory.stalled, before));
@@ -266,6 +272,21 @@ impl Spool {
                 }
             }
         }
+    }
+
+    /// After a chunk had no room: the first of its messages may have. Returns the others.
+    fn take_off_what_does_not_fit(&self, chunk: &mut Chunk) -> Option<Chunk> {
+        let queue = self.queue.as_ref().filter(|_| self.refused == Some(Full::Capacity))?;
+        let mut room = self.options.capacity_bytes.saturating_sub(queue.waiting().bytes);
+        let mut fit = 0;
+        for message in chunk.iter() {
+            room = match room.checked_sub(message.len() as u64) {
+                Some(room) => room,
+                None => break,
+            };
+            fit += 1;
+        }
+        (fit > 0 && fit < chunk.messages()).then(|| chunk.split(fit))
     }
 
     /// Whether with `more` bytes less than the reserve is left of the capacity.
@@ -391,6 +412,23 @@ impl Spool {
         while self.reserved.front().is_some_and(|(end, _)| !scarce || *end <= next) {
             self.reserved.pop_front();
         }
+    }
+
+    /// Messages at the front of the memory part that are on disk too, with numbers before `until`.
+    pub fn stored_before(&self, until: u64) -> usize {
+        let mut count = 0;
+        for span in &self.spans {
+            match span.before(self.queue.as_ref(), until) {
+                Some(part) => return count + part,
+                None => count += span.messages,
+            }
+        }
+        count
+    }
+
+    /// Whether there are such messages on disk only.
+    pub fn has_unread_before(&self, until: u64) -> bool {
+        self.spans.is_empty() && self.behind.as_ref().is_some_and(|behind| behind.next() < until)
     }
 
     /// Asks the keeper to come when there is something for it to do; once until it has come.

@@ -12,7 +12,7 @@ use std::ops::Range;
 use store::{Full, Queue, Read};
 
 /// Bytes of one read.
-const READ_BYTES: usize = 1 << 20;
+const READ_BYTES: usize = 256 << 10;
 /// With so little on disk only, what comes is kept beside.
 const JOIN_BYTES: usize = 4 << 20;
 /// More is not kept beside: reading was too slow.
@@ -49,6 +49,11 @@ pub(in crate::outlet) enum Plan {
 impl Behind {
     pub fn new(next: u64, messages: usize, bytes: usize) -> Behind {
         Behind { next, messages, bytes, joined: None, tail: VecDeque::new(), tail_messages: 0 }
+    }
+
+    /// What is to be read next.
+    pub fn next(&self) -> u64 {
+        self.next
     }
 
     pub fn waiting(&self) -> usize {
@@ -106,6 +111,12 @@ impl Spool {
                     return (loss, behind.join(seqs, chunk));
                 }
                 Err(lost) => loss.add(lost),
+            }
+            if let Some(rest) = self.take_off_what_does_not_fit(&mut chunk) {
+                let (lost, free) = self.push_behind(chunk, stalled);
+                loss.add(lost);
+                loss.add(self.push_behind(rest, stalled).0);
+                return (loss, free);
             }
         }
         let before = self.behind.as_ref().map_or(0, |behind| behind.tail_messages);

@@ -41,6 +41,18 @@ impl Span {
         }
     }
 
+    /// Its messages with numbers before `until`, as far as they are not delivered; `None` when all have.
+    pub fn before(&self, queue: Option<&Queue>, until: u64) -> Option<usize> {
+        if self.seqs.end <= until {
+            return None;
+        }
+        if until <= self.seqs.start {
+            return Some(0);
+        }
+        let count = queue.map_or(0, |queue| count_before(queue, self.seqs.start, until));
+        Some(count.saturating_sub(self.part).min(self.messages))
+    }
+
     /// Tells the disk of those that are delivered, though the last one is not.
     pub fn note_part(&self, queue: &Queue) {
         if self.part == 0 {
@@ -50,6 +62,21 @@ impl Span {
             queue.done(next, (self.part + self.lost) as u64, self.part_bytes as u64);
         }
     }
+}
+
+/// Messages from `begin` on with numbers before `until`.
+fn count_before(queue: &Queue, begin: u64, until: u64) -> usize {
+    let (mut at, mut count) = (begin, 0);
+    while at < until {
+        // One at a time: only so is each number known.
+        let Ok(read) = queue.read(at, 1) else { break };
+        if read.seqs.end <= at || read.seqs.end > until {
+            break;
+        }
+        count += read.ends.len();
+        at = read.seqs.end;
+    }
+    count
 }
 
 /// The number after the first `messages` messages from `begin` on.
