@@ -4,6 +4,7 @@ pub mod datagram;
 mod encoding;
 pub mod file;
 pub mod generator;
+mod inet;
 pub mod input;
 pub mod internal;
 mod joined;

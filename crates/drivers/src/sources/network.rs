@@ -4,7 +4,8 @@ mod address;
 
 use super::datagram::{Clients, DatagramOptions, DatagramPort, Origin};
 use super::file::{Mode, multi_line};
-use super::listener::{Accepted, Listener, Protocol, Socket, backlog, inet_name};
+use super::inet::Inet;
+use super::listener::{Protocol, backlog, inet_name};
 use super::proxied::Proxied;
 use super::reading::{Defaults, Reading, location};
 use super::rltp::{self, Rltp};
@@ -17,7 +18,6 @@ use engine::Shared;
 use engine::driver::{BuildContext, SourceDriver, Start};
 use engine::source::{Settings as SourceSettings, Source};
 use record::Transport;
-use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -74,16 +74,7 @@ struct NetworkStart {
     proxied_udp: bool,
     /// Sockets that share the port.
     sockets: u32,
-    address: SocketAddr,
-    socket: SocketOptions,
-    backlog: i32,
-    connections_max: usize,
-    reading: Reading,
-    multi_line: Option<Mode>,
-    facts: PeerFacts,
-    location: String,
-    /// Read already, so that a reload finds the certificates of running sources; what cannot be read is said when it starts.
-    secure: Option<Result<Arc<tls::Acceptor>, String>>,
+    at: Inet,
 }
 
 fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
@@ -162,15 +153,17 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
             udp,
             proxied_udp,
             sockets,
-            address,
-            socket,
-            backlog,
-            connections_max,
-            reading,
-            multi_line: lines.map(|(mode, _)| mode),
-            facts,
-            location: location(s, cx),
-            secure: secure.map(|options| tls::Acceptor::load(&options)),
+            at: Inet {
+                address,
+                socket,
+                backlog,
+                connections_max,
+                reading,
+                multi_line: lines.map(|(mode, _)| mode),
+                facts,
+                location: location(s, cx),
+                secure: secure.map(|options| tls::Acceptor::load(&options)),
+            },
         }),
     })
 }
@@ -273,72 +266,31 @@ impl Start for NetworkStart {
         if self.closed {
             return Ok(());
         }
-        let failed = |e: std::io::Error| match e.kind() {
-            std::io::ErrorKind::AddrInUse => {
-                format!(
-                    "cannot listen on {}: {e}; another program has it (`ss -lntup` shows which)",
-                    self.address
-                )
-            }
-            std::io::ErrorKind::PermissionDenied => {
-                format!(
-                    "cannot listen on {}: {e}; ports below 1024 need root or CAP_NET_BIND_SERVICE",
-                    self.address
-                )
-            }
-            _ => format!("cannot listen on {}: {e}", self.address),
-        };
-        match self.udp {
-            true => self.start_udp(shared, source).map_err(failed)?,
-            false => self.start_tcp(shared, source).map_err(failed)?,
+        if self.udp {
+            return self.start_udp(shared, source).map_err(|error| self.at.failed(&error))?;
         }
+        let protocol: Option<Arc<dyn Protocol>> = match (&self.rltp, self.proxied) {
+            (Some(key), _) => {
+                let size = self.at.reading.framing.log_msg_size;
+                Some(Arc::new(Rltp::new(shared.state(), key, size)))
+            }
+            (None, Some(proxied)) => Some(Arc::new(proxied)),
+            (None, None) => None,
+        };
+        self.at.serve(protocol, shared, source)
     }
 }
 
 impl NetworkStart {
-    fn start_tcp(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> std::io::Result<Result<(), String>> {
-        let secure = match &self.secure {
-            Some(Ok(acceptor)) => Some(Arc::clone(acceptor)),
-            Some(Err(error)) => return Ok(Err(format!("cannot serve TLS: {error}"))),
-            None => None,
-        };
-        let listener = transport::listen_tcp(self.address, &self.socket, self.backlog)?;
-        let reading = &self.reading;
-        let accepted = Accepted {
-            framing: reading.framing,
-            multi_line: self.multi_line.clone(),
-            idle_timeout: reading.idle_timeout,
-            window_messages: reading.window_messages,
-            fetch_limit: reading.fetch_limit,
-            encoding: reading.encoding,
-            socket: self.socket.clone(),
-            connections_max: self.connections_max,
-            facts: self.facts.clone(),
-            naming: reading.naming.clone(),
-            local_name: Arc::clone(&reading.local_name),
-            credentials: reading.credentials,
-            location: self.location.clone(),
-            open: AtomicUsize::new(0),
-            secure,
-            protocol: match (&self.rltp, self.proxied) {
-                (Some(key), _) => {
-                    Some(Arc::new(Rltp::new(shared.state(), key, reading.framing.log_msg_size)))
-                }
-                (None, Some(proxied)) => Some(Arc::new(proxied) as Arc<dyn Protocol>),
-                (None, None) => None,
-            },
-        };
-        Ok(Listener::start(Socket::Tcp(listener), source, Arc::new(accepted), shared))
-    }
-
     fn start_udp(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> std::io::Result<Result<(), String>> {
         // All are opened before one is served, so that a failure leaves nothing behind.
-        let mut address = self.address;
+        let Inet { socket: options, reading, facts, .. } = &self.at;
+        let mut address = self.at.address;
         let mut sockets = Vec::new();
         for _ in 0..self.sockets {
-            let socket = transport::bind_udp(address, &self.socket)?;
+            let socket = transport::bind_udp(address, options)?;
             transport::mmsg::count_drops(&socket)?;
-            if self.socket.so_rcvbuf.is_none() {
+            if options.so_rcvbuf.is_none() {
                 transport::receive::raise(&socket);
             }
             // Port 0 is any free port, the same for all.
@@ -347,11 +299,11 @@ impl NetworkStart {
         }
         for socket in sockets {
             let local = socket.local_addr()?;
-            let senders = Senders::new(self.facts.clone(), self.reading.naming.clone());
+            let senders = Senders::new(facts.clone(), reading.naming.clone());
             let options = DatagramOptions {
-                framing: FramerOptions { framing: Framing::Datagram, ..self.reading.framing },
-                encoding: self.reading.encoding,
-                window_messages: self.reading.window_messages,
+                framing: FramerOptions { framing: Framing::Datagram, ..reading.framing },
+                encoding: reading.encoding,
+                window_messages: reading.window_messages,
             };
             let origin = match self.proxied_udp {
                 true => Origin::Proxied(Clients::new(senders, local)),

@@ -1,0 +1,110 @@
+//! A source at an address of this machine, network(), syslog() or relp(): where it listens, and how TCP connections are served there.
+
+use super::file::Mode;
+use super::listener::{Accepted, Listener, Protocol, Socket};
+use super::reading::Reading;
+use super::senders::PeerFacts;
+use conf_schema::{Port, Settings};
+use diag::{Diagnostic, Diagnostics};
+use engine::Shared;
+use engine::source::Source;
+use std::io::{self, ErrorKind};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use transport::SocketOptions;
+
+pub struct Inet {
+    pub address: SocketAddr,
+    pub socket: SocketOptions,
+    pub backlog: i32,
+    pub connections_max: usize,
+    pub reading: Reading,
+    pub multi_line: Option<Mode>,
+    pub facts: PeerFacts,
+    pub location: String,
+    /// Read already, so that a reload finds the certificates of running sources; what cannot be read is said when it starts.
+    pub secure: Option<Result<Arc<tls::Acceptor>, String>>,
+}
+
+impl Inet {
+    /// Serves TCP connections.
+    pub fn serve(
+        &self,
+        protocol: Option<Arc<dyn Protocol>>,
+        shared: &Arc<Shared>,
+        source: &Arc<Source>,
+    ) -> Result<(), String> {
+        let secure = self.secure.clone().transpose().map_err(|error| format!("cannot serve TLS: {error}"))?;
+        let listener = transport::listen_tcp(self.address, &self.socket, self.backlog)
+            .map_err(|error| self.failed(&error))?;
+        let reading = &self.reading;
+        let accepted = Accepted {
+            framing: reading.framing,
+            multi_line: self.multi_line.clone(),
+            idle_timeout: reading.idle_timeout,
+            window_messages: reading.window_messages,
+            fetch_limit: reading.fetch_limit,
+            encoding: reading.encoding,
+            socket: self.socket.clone(),
+            connections_max: self.connections_max,
+            facts: self.facts.clone(),
+            naming: reading.naming.clone(),
+            local_name: Arc::clone(&reading.local_name),
+            credentials: reading.credentials,
+            location: self.location.clone(),
+            open: AtomicUsize::new(0),
+            secure,
+            protocol,
+        };
+        Listener::start(Socket::Tcp(listener), source, Arc::new(accepted), shared)
+    }
+
+    /// Why the address cannot be listened on.
+    pub fn failed(&self, error: &io::Error) -> String {
+        let remedy = match error.kind() {
+            ErrorKind::AddrInUse => "; another program has it (`ss -lntup` shows which)",
+            ErrorKind::PermissionDenied => "; ports below 1024 need root or CAP_NET_BIND_SERVICE",
+            _ => "",
+        };
+        format!("cannot listen on {}: {error}{remedy}", self.address)
+    }
+}
+
+/// `ip()`: one address of this machine, or all of them.
+pub fn ip(s: &Settings, ipv6: bool, diags: &mut Diagnostics) -> Option<IpAddr> {
+    let any = if ipv6 { IpAddr::V6(Ipv6Addr::UNSPECIFIED) } else { IpAddr::V4(Ipv4Addr::UNSPECIFIED) };
+    let Some(text) = s.text("ip") else { return Some(any) };
+    let (text, help) = match text.parse::<IpAddr>() {
+        Ok(ip) if ip.is_ipv6() == ipv6 => return Some(ip),
+        Ok(_) if ipv6 => {
+            (format!("{text} is not an IPv6 address"), "write an IPv6 address, or ip-protocol(4)")
+        }
+        Ok(_) => (format!("{text} is not an IPv4 address"), "add ip-protocol(6)"),
+        Err(_) => match transport::resolve_target(text, 0, ipv6) {
+            Ok(found) => return found.first().map(SocketAddr::ip),
+            Err(error) => (
+                format!("cannot find the address: {error}"),
+                "write an address of this machine, or leave ip() out for all of them",
+            ),
+        },
+    };
+    diags.push(Diagnostic::error("D0103", text, s.span("ip").or(s.call_span())?).help(help));
+    None
+}
+
+/// `port()`, a number or the name of a service; `own` when it is not given.
+pub fn port(s: &Settings, own: u16, udp: bool, diags: &mut Diagnostics) -> Option<u16> {
+    let name = match s.port("port") {
+        _ if !s.is_set("port") => return Some(own),
+        None => return Some(own),
+        Some(Port::Number(port)) => return Some(port),
+        Some(Port::Service(name)) => name,
+    };
+    let found = transport::service_port(name, udp);
+    if found.is_none() {
+        let finding = Diagnostic::error("D0104", format!("there is no service `{name}`"), s.span("port")?);
+        diags.push(finding.help("write the port as a number"));
+    }
+    found
+}
