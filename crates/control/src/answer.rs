@@ -53,6 +53,7 @@ pub fn answer(request: &Request, subject: &dyn Subject) -> String {
         Request::Ledger { json: true } => subject.ledger().to_json(),
         Request::Credentials(Credentials::Status) => credentials(subject),
         Request::Credentials(Credentials::Add { id, secret }) => outcome(subject.add_credential(id, secret)),
+        Request::Queue(request) => outcome(subject.queue(request)),
         // The server gives the whole connection away instead.
         Request::TakeOver(_) => fail("not on this connection"),
         Request::Attach => fail(

@@ -36,6 +36,7 @@ pub enum CalledAs {
     SyslogNgCtl,
     Loggen,
     Pdbtool,
+    Dqtool,
     PersistTool,
 }
 
@@ -47,6 +48,7 @@ impl CalledAs {
             Some("syslog-ng-ctl") => CalledAs::SyslogNgCtl,
             Some("loggen") => CalledAs::Loggen,
             Some("pdbtool") => CalledAs::Pdbtool,
+            Some("dqtool") => CalledAs::Dqtool,
             Some("persist-tool") => CalledAs::PersistTool,
             _ => CalledAs::Penstock,
         }
@@ -82,6 +84,7 @@ mod tests {
         check("./penstock", CalledAs::Penstock);
         check("loggen", CalledAs::Loggen);
         check("pdbtool", CalledAs::Pdbtool);
+        check("dqtool", CalledAs::Dqtool);
         check("persist-tool", CalledAs::PersistTool);
         check("anything", CalledAs::Penstock);
         check("", CalledAs::Penstock);

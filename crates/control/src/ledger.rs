@@ -28,10 +28,12 @@ pub enum DropReason {
     Conversion,
     /// It waited on disk and could not be read again.
     Damaged,
+    /// It waited on disk and was dropped on request.
+    Discarded,
 }
 
 impl DropReason {
-    pub const ALL: [DropReason; 9] = [
+    pub const ALL: [DropReason; 10] = [
         DropReason::QueueFull,
         DropReason::Refused,
         DropReason::Abandoned,
@@ -41,6 +43,7 @@ impl DropReason {
         DropReason::Framing,
         DropReason::Conversion,
         DropReason::Damaged,
+        DropReason::Discarded,
     ];
 
     /// The name in output, as in `queue-full`.
@@ -55,6 +58,7 @@ impl DropReason {
             DropReason::Framing => "framing",
             DropReason::Conversion => "conversion",
             DropReason::Damaged => "damaged",
+            DropReason::Discarded => "discarded",
         }
     }
 
@@ -74,6 +78,7 @@ impl DropReason {
             DropReason::Framing => "the sender's framing was broken",
             DropReason::Conversion => "a value could not be converted and on-error() says to drop",
             DropReason::Damaged => "waited on disk, and the disk gave back something else",
+            DropReason::Discarded => "waited on disk and was dropped by `penstock queue drop`",
         }
     }
 }

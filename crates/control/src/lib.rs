@@ -8,6 +8,7 @@ pub mod cli;
 pub mod client;
 pub mod counters;
 pub mod ledger;
+pub mod queues;
 pub mod render;
 pub mod request;
 pub mod server;

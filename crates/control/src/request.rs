@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use oplog::Verbosity;
 
+use crate::queues::QueueRequest;
 use crate::render::Format;
 use crate::subject::ConfigView;
 
@@ -33,6 +34,8 @@ pub enum Request {
     },
     Credentials(Credentials),
     Attach,
+    /// `QUEUE ...`: queues on disk.
+    Queue(QueueRequest),
     /// `TAKE_OVER SECONDS`: another process takes the place of this one. The rest of the connection is [`crate::take_over`]'s.
     TakeOver(Duration),
 }
@@ -102,6 +105,7 @@ impl Request {
             "LEDGER" => Request::Ledger { json: json_flag(rest)? },
             "PWD" => Request::Credentials(credentials(rest)?),
             "ATTACH" => Request::Attach,
+            "QUEUE" => Request::Queue(QueueRequest::parse(rest)?),
             "TAKE_OVER" => Request::TakeOver(Duration::from_secs(rest.parse().map_err(|_| invalid(rest))?)),
             "" => return Err("empty command".into()),
             _ => return Err(format!("unknown command '{}'", shown(word))),

@@ -8,6 +8,7 @@ use oplog::Verbosity;
 
 use crate::counters::Counter;
 use crate::ledger::Ledger;
+use crate::queues::QueueRequest;
 
 /// Which text `config` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,7 +39,7 @@ impl Health {
 }
 
 /// The running program. Called from the control thread, so answers must come promptly; [`Subject::reload`],
-/// [`Subject::healthcheck`] and [`ConfigView::Verify`] are called from a thread of their own and may take
+/// [`Subject::queue`], [`Subject::healthcheck`] and [`ConfigView::Verify`] are called from a thread of their own and may take
 /// their time.
 pub trait Subject: Send + Sync {
     /// All counters to show at the configured level, in a stable order.
@@ -75,6 +76,9 @@ pub trait Subject: Send + Sync {
 
     /// Another process takes the place of this one: speaks [`crate::take_over`] with it, from a thread of its own.
     fn take_over(&self, stream: UnixStream, linger: Duration);
+
+    /// Queues on disk. From a thread of its own, may take its time.
+    fn queue(&self, request: &QueueRequest) -> Result<String, String>;
 
     /// The licence text, one line.
     fn license(&self) -> String;

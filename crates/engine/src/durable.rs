@@ -4,6 +4,7 @@ mod keeper;
 
 pub(crate) use keeper::{Keeper, Turn};
 
+use crate::dead_letters::DeadLetters;
 use parking_lot::Mutex;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -69,6 +70,7 @@ struct Names {
 pub struct Durable {
     state_dir: OnceLock<PathBuf>,
     places: Mutex<Vec<Arc<Place>>>,
+    letters: Mutex<Option<Arc<DeadLetters>>>,
 }
 
 impl Place {
@@ -86,6 +88,7 @@ impl Place {
         for queue in self.log.queues() {
             let mut names = self.names.lock();
             if queue.waiting.messages == 0
+                || queue.name == crate::dead_letters::NAME.as_bytes()
                 || names.used.contains(&queue.name)
                 || !names.said.insert(queue.name.clone())
             {
@@ -118,15 +121,45 @@ impl Durable {
             (None, Some(dir)) => dir.clone(),
             (None, None) => return Err("disk-buffer() needs a dir(): there is no state folder".to_owned()),
         };
-        let wrong = |error: &std::io::Error| format!("disk-buffer() cannot use {}: {error}", dir.display());
+        self.place_in(dir, options.free_segments).map_err(|error| format!("disk-buffer(): {error}"))
+    }
+
+    fn place_in(&self, dir: PathBuf, free_segments: Option<usize>) -> Result<Arc<Place>, String> {
+        let wrong = |error: &std::io::Error| format!("cannot use {}: {error}", dir.display());
         let dir = dir.canonicalize().map_err(|error| wrong(&error))?;
         let mut places = self.places.lock();
         if let Some(place) = places.iter().find(|place| place.dir == dir) {
             return Ok(Arc::clone(place));
         }
-        let place = Arc::new(open(&dir, options).map_err(|error| wrong(&error))?);
+        let place = Arc::new(open(&dir, free_segments).map_err(|error| wrong(&error))?);
         places.push(Arc::clone(&place));
         Ok(place)
+    }
+
+    /// The log in the state folder, opened if nobody has yet.
+    pub fn state_place(&self) -> Result<Arc<Place>, String> {
+        let dir = self.state_dir.get().ok_or("there is no state folder")?;
+        self.place_in(dir.clone(), None)
+    }
+
+    /// From now on, dead letters are kept or not.
+    pub(crate) fn keep_letters(&self, wanted: bool) -> Result<Option<Arc<DeadLetters>>, String> {
+        let mut letters = self.letters.lock();
+        if wanted && letters.is_none() {
+            *letters = Some(DeadLetters::open(self)?);
+        }
+        Ok(letters.clone().filter(|_| wanted))
+    }
+
+    /// The dead letters, also when they are not kept any more.
+    pub fn letters(&self) -> Result<Arc<DeadLetters>, String> {
+        let mut letters = self.letters.lock();
+        if let Some(letters) = &*letters {
+            return Ok(Arc::clone(letters));
+        }
+        let opened = DeadLetters::open(self)?;
+        *letters = Some(Arc::clone(&opened));
+        Ok(opened)
     }
 
     /// What is open.
@@ -169,6 +202,7 @@ impl Durable {
 
     /// The end: everything is written, and nothing is read any more.
     pub(crate) fn close(&self) {
+        self.letters.lock().take();
         for place in self.places.lock().drain(..) {
             place.keeper.end();
             place.log.close();
@@ -202,9 +236,9 @@ fn report(dir: &Path, report: &Report) {
     }
 }
 
-fn open(dir: &Path, options: &DiskBuffer) -> std::io::Result<Place> {
+fn open(dir: &Path, free_segments: Option<usize>) -> std::io::Result<Place> {
     let mut wanted = Options::new(dir);
-    if let Some(segments) = options.free_segments {
+    if let Some(segments) = free_segments {
         wanted.free_segments = segments;
     }
     let opened = Log::open(wanted)?;

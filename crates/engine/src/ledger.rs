@@ -1,5 +1,6 @@
 //! The ledger: what came in and what became of it. Counted per batch with relaxed atomics, read by statistics, metrics and tests.
 
+use crate::dead_letters::Tray;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 
 /// Why a message was not delivered. Every lost message has exactly one.
@@ -23,10 +24,12 @@ pub enum Reason {
     Conversion,
     /// It waited on disk and could not be read again.
     Damaged,
+    /// It waited on disk and was dropped on request.
+    Discarded,
 }
 
 impl Reason {
-    pub const ALL: [Reason; 9] = [
+    pub const ALL: [Reason; 10] = [
         Reason::QueueFull,
         Reason::Refused,
         Reason::Abandoned,
@@ -36,6 +39,7 @@ impl Reason {
         Reason::Framing,
         Reason::Conversion,
         Reason::Damaged,
+        Reason::Discarded,
     ];
 
     pub fn name(self) -> &'static str {
@@ -49,6 +53,7 @@ impl Reason {
             Reason::Framing => "framing",
             Reason::Conversion => "conversion",
             Reason::Damaged => "damaged",
+            Reason::Discarded => "discarded",
         }
     }
 }
@@ -162,6 +167,8 @@ pub struct DestinationCounters {
     pub reconnects: Count,
     /// 1 while the destination cannot be reached.
     pub unreachable: Gauge,
+    /// Where messages go that it refuses for good.
+    pub dead_letters: Tray,
 }
 
 /// Matched and not matched messages of a filter or parser.

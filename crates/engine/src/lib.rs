@@ -4,6 +4,7 @@
 mod chunk;
 mod codes;
 pub mod compile;
+pub mod dead_letters;
 pub mod driver;
 mod durable;
 mod exec;
@@ -11,6 +12,7 @@ pub mod explain;
 mod feed;
 pub mod hand_over;
 mod hooks;
+pub mod inject;
 mod lane;
 pub mod ledger;
 mod outbox;

@@ -2,6 +2,7 @@
 //!
 //! Any worker may bring a chunk; whoever finds the outlet unattended writes it out on the spot. No thread of its own, no hand-off.
 
+mod discard;
 mod durable;
 mod heirs;
 mod parting;
@@ -65,6 +66,12 @@ impl Progress<'_> {
 
     pub fn dropped(&mut self, reason: Reason, messages: usize) {
         self.counters.dropped.add(reason, messages);
+    }
+
+    /// The destination will never take this message: counts it as dropped, and keeps it where the configuration says so.
+    pub fn refused(&mut self, why: &str, message: &[u8]) {
+        self.counters.dropped.add(Reason::Refused, 1);
+        self.counters.dead_letters.put(why, message);
     }
 }
 

@@ -113,8 +113,12 @@ impl Engine {
     }
 
     fn open(&mut self, plan: Plan) -> Result<(), Vec<String>> {
+        let wanted = plan.globals.bool("dead-letters").unwrap_or(false);
+        let letters = self.shared.durable.keep_letters(wanted).map_err(|error| vec![error])?;
         let mut fresh = Vec::new();
         for planned in &plan.destinations {
+            let letters = letters.as_ref().map(|letters| (letters, planned.id.as_str()));
+            planned.destination.counters().dead_letters.set(letters);
             let key = DestinationKey { id: planned.id.clone(), options: planned.key.clone() };
             if self.existing.destinations.contains_key(&key) {
                 continue;

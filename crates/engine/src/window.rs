@@ -88,6 +88,11 @@ impl Window {
         })
     }
 
+    /// Bytes under way.
+    pub fn used(&self) -> usize {
+        self.bytes.load(Ordering::Acquire)
+    }
+
     fn has_room(&self) -> bool {
         self.bytes.load(Ordering::Acquire) < self.bytes_max
             && self.messages.load(Ordering::Acquire) < self.messages_max

@@ -3,9 +3,11 @@
 mod check;
 mod components;
 mod configuration;
+mod foreign_queue;
 mod library;
 mod pdb;
 mod program;
+mod queue;
 mod run;
 mod state_file;
 mod subject;
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
         CalledAs::SyslogNgCtl => run_ctl(args),
         CalledAs::Loggen => loggen::cli::run(args.into_iter().skip(1)),
         CalledAs::Pdbtool => pdb::run(args),
+        CalledAs::Dqtool => queue::dqtool::run(args),
         CalledAs::PersistTool => state_file::run_as_persist_tool(args),
     }
 }
@@ -51,6 +54,8 @@ fn native(args: Vec<OsString>) -> ExitCode {
         Command::Ledger(args) => run_ledger(args.with_program("penstock ledger")),
         Command::Loggen(args) => loggen::cli::run(args.args.into_iter()),
         Command::Pdb(args) => pdb::run(args.with_program("penstock pdb")),
+        Command::Queue(args) => queue::run(args.with_program("penstock queue")),
+        Command::Dqtool(args) => queue::dqtool::run(args.with_program("dqtool")),
         Command::State(args) => state_file::run(args.with_program("penstock state")),
         Command::TestCa(args) => test_ca::run(&args),
         Command::Bench(args) => bench::cli::run(args.args.into_iter()),

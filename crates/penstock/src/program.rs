@@ -214,6 +214,11 @@ impl Program {
         Ok(())
     }
 
+    /// Names of this machine.
+    pub fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
     /// For whoever hands everything over to another process.
     pub fn engine(&self) -> MutexGuard<'_, Option<Engine>> {
         self.engine.lock()

@@ -3,6 +3,7 @@
 mod balance;
 pub mod graph;
 pub mod health;
+mod queues;
 pub mod statistics;
 
 use std::os::unix::net::UnixStream;
@@ -11,6 +12,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use control::catalog;
+use control::queues::QueueRequest;
 use control::{ConfigView, Counter, Health, Ledger, Subject};
 
 use crate::program::Program;
@@ -104,6 +106,10 @@ impl Subject for Served {
 
     fn ledger(&self) -> Ledger {
         balance::of(&self.program.running().view)
+    }
+
+    fn queue(&self, request: &QueueRequest) -> Result<String, String> {
+        queues::answer(&self.program, request)
     }
 
     fn license(&self) -> String {

@@ -21,7 +21,7 @@ Examples:
   penstock run --config /etc/syslog-ng/syslog-ng.conf --state-dir /var/lib/penstock
   penstock ledger
 
-Called as syslog-ng, syslog-ng-ctl, loggen, pdbtool or persist-tool it takes the command lines of those programs."
+Called as syslog-ng, syslog-ng-ctl, loggen, pdbtool, dqtool or persist-tool it takes the command lines of those programs."
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -48,6 +48,12 @@ pub enum Command {
     /// Try, test, merge and make pattern databases
     #[command(disable_help_flag = true)]
     Pdb(RawArgs),
+    /// Look into queues on disk: ls, cat, grep, verify, drop, replay, import ...
+    #[command(disable_help_flag = true)]
+    Queue(RawArgs),
+    /// Look into a queue file as syslog-ng's dqtool does
+    #[command(disable_help_flag = true)]
+    Dqtool(RawArgs),
     /// Look into the state file, change it
     #[command(disable_help_flag = true)]
     State(RawArgs),

@@ -48,9 +48,10 @@ impl Jobs {
             Request::Health if self.reloading.load(Ordering::SeqCst) => {
                 Outcome::Now("RETRY the configuration is being reloaded".into())
             }
-            Request::Reload(_) | Request::Health | Request::Config(ConfigView::Verify) => {
-                self.spawn(token, request)
-            }
+            Request::Reload(_)
+            | Request::Health
+            | Request::Queue(_)
+            | Request::Config(ConfigView::Verify) => self.spawn(token, request),
             request => Outcome::Now(contained(&request, &*self.subject)),
         }
     }

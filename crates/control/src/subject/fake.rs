@@ -118,6 +118,10 @@ impl Subject for Fake {
         let _ = crate::take_over::send(&stream, crate::take_over::Kind::Hello, None, &body);
     }
 
+    fn queue(&self, request: &crate::queues::QueueRequest) -> Result<String, String> {
+        Err(format!("{request:?}"))
+    }
+
     fn license(&self) -> String {
         "Apache-2.0".into()
     }

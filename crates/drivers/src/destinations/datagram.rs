@@ -4,7 +4,6 @@ use super::single::Place;
 use super::target::{Address, Connect, Lookup, Next, Route};
 use super::unreachable::Unreachable;
 use crate::writer::sender;
-use engine::ledger::Reason;
 use engine::{Chunk, Progress, Sink, Status, WorkerHandle};
 use mio::Interest;
 use mio::unix::SourceFd;
@@ -197,8 +196,8 @@ impl DatagramSink {
                     "Message too long for a datagram, dropping it",
                     &[("server", address), ("size", &size)],
                 );
+                progress.refused("too long for a datagram", front);
                 chunk.skip(1);
-                progress.dropped(Reason::Refused, 1);
                 Then::Again
             }
             // The receiver's machine said so about an earlier datagram; this one was not sent.

@@ -26,6 +26,15 @@ pub const GLOBAL_DISK_BUFFER: Opt = Opt::new(
     "Presets of `disk-buffer()` of destinations.",
 );
 
+pub const DEAD_LETTERS: Opt = Opt::new(
+    "dead-letters",
+    Kind::Bool,
+    Preset::Bool(false),
+    "Keep messages that a destination refuses for good, too long for a datagram say, on disk with the reason, instead of only counting them \
+     as dropped. `penstock queue cat dead-letters` shows them, `penstock queue replay dead-letters` tries them again. They are in the log of \
+     the state folder, at most 1 GiB. Costs nothing until a message is refused.",
+);
+
 const BUFFER_GROUPS: &[&Group] = &[&BUFFER];
 const GLOBAL_GROUPS: &[&Group] = &[&GLOBAL];
 

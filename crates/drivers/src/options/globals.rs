@@ -2,7 +2,7 @@
 
 use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Preset};
 
-use super::disk_buffer::GLOBAL_DISK_BUFFER;
+use super::disk_buffer::{DEAD_LETTERS, GLOBAL_DISK_BUFFER};
 use super::words::{DNS_WORDS, LOG_LEVELS, MARK_MODES, TS_FORMATS};
 use super::{INT_MAX, SECONDS_MAX};
 
@@ -228,6 +228,7 @@ static LIMITS: Group = Group {
             Preset::Described("as many as the memory budget allows"),
             "The most messages that may wait for a destination.",
         ),
+        DEAD_LETTERS,
         GLOBAL_DISK_BUFFER,
         Opt::new(
             "log-flow-control",

@@ -119,6 +119,7 @@ fn named(reason: Reason) -> DropReason {
         Reason::Framing => DropReason::Framing,
         Reason::Conversion => DropReason::Conversion,
         Reason::Damaged => DropReason::Damaged,
+        Reason::Discarded => DropReason::Discarded,
     }
 }
 

@@ -2,7 +2,6 @@
 
 mod pieces;
 
-use engine::ledger::Reason;
 use engine::{Chunk, Progress, Sink, Status};
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -151,7 +150,8 @@ impl Sink for FileSink {
                 {
                     self.say(&e);
                     if let Some(chunk) = chunks.pop_front() {
-                        progress.dropped(Reason::Refused, chunk.messages());
+                        let why = format!("{}: {e}", self.path.display());
+                        chunk.iter().for_each(|message| progress.refused(&why, message));
                     }
                 }
                 Err(e) => {

@@ -1,0 +1,173 @@
+//! Dead letters: messages that a destination refuses for good, kept on disk with the reason until somebody looks at them.
+//!
+//! They are a queue of their own, `dead-letters`, in the log of the state folder; what a letter is on disk stands in docs/queues.md.
+
+use crate::durable::Durable;
+use crate::ledger::Count;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+use store::{Queue, Safe};
+
+/// The name of their queue.
+pub const NAME: &str = "dead-letters";
+/// Bytes of letters that may lie on disk; further ones are dropped, as without `dead-letters()`.
+pub const CAPACITY_BYTES: u64 = 1 << 30;
+
+const MAGIC: [u8; 5] = *b"PSDL\x01";
+/// Of a destination's name, and of a reason.
+const WORDS_BYTES_MAX: usize = 4096;
+
+/// One of them: `magic, 5 bytes | microseconds since 1970 u64 | length of destination u16 | length of reason u16 | destination | reason |
+/// message`, little endian.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Letter<'a> {
+    /// When it was refused, in microseconds since 1970.
+    pub time: u64,
+    /// `<statement>#<n>`.
+    pub destination: &'a [u8],
+    pub reason: &'a [u8],
+    /// As it was to leave.
+    pub message: &'a [u8],
+}
+
+impl<'a> Letter<'a> {
+    pub fn encode(&self) -> Vec<u8> {
+        let cut = |words: &'a [u8]| words.get(..WORDS_BYTES_MAX).unwrap_or(words);
+        let (destination, reason) = (cut(self.destination), cut(self.reason));
+        let mut out = Vec::with_capacity(17 + destination.len() + reason.len() + self.message.len());
+        out.extend_from_slice(&MAGIC);
+        out.extend_from_slice(&self.time.to_le_bytes());
+        out.extend_from_slice(&(destination.len() as u16).to_le_bytes());
+        out.extend_from_slice(&(reason.len() as u16).to_le_bytes());
+        for part in [destination, reason, self.message] {
+            out.extend_from_slice(part);
+        }
+        out
+    }
+
+    /// `None` when this is no letter.
+    pub fn decode(bytes: &'a [u8]) -> Option<Letter<'a>> {
+        let rest = bytes.strip_prefix(&MAGIC)?;
+        let (time, rest) = rest.split_first_chunk::<8>()?;
+        let (destination, rest) = rest.split_first_chunk::<2>()?;
+        let (reason, rest) = rest.split_first_chunk::<2>()?;
+        let (destination, rest) = rest.split_at_checked(u16::from_le_bytes(*destination).into())?;
+        let (reason, message) = rest.split_at_checked(u16::from_le_bytes(*reason).into())?;
+        Some(Letter { time: u64::from_le_bytes(*time), destination, reason, message })
+    }
+}
+
+/// Where they are put.
+pub struct DeadLetters {
+    pub queue: Queue,
+    pub kept: Count,
+    /// Letters before this number were given to destinations again and are gone once those have them.
+    pub replayed: AtomicU64,
+}
+
+impl DeadLetters {
+    /// Opens their queue. The error says why it cannot be had.
+    pub fn open(durable: &Durable) -> Result<Arc<DeadLetters>, String> {
+        let place = durable.state_place().map_err(|error| format!("dead-letters(): {error}"))?;
+        let queue = place
+            .log
+            .queue(NAME.as_bytes(), CAPACITY_BYTES, Box::new(|| ()))
+            .map_err(|error| format!("dead-letters() cannot use {}: {error}", place.dir.display()))?;
+        place.begin_use(NAME.as_bytes());
+        Ok(Arc::new(DeadLetters { queue, kept: Count::default(), replayed: AtomicU64::new(0) }))
+    }
+
+    fn keep(&self, destination: &str, reason: &str, message: &[u8]) {
+        let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
+        let letter =
+            Letter { time, destination: destination.as_bytes(), reason: reason.as_bytes(), message }.encode();
+        match self.queue.append(&letter, &[letter.len() as u32], Safe::Synced, Box::new(())) {
+            Ok(_) => self.kept.add(1),
+            Err((why, _)) => oplog::limited(
+                "dead-letters",
+                oplog::Level::Error,
+                "A message that a destination refuses cannot be kept among the dead letters, dropping it",
+                &[("destination", &destination), ("reason", &format_args!("{why:?}"))],
+            ),
+        }
+    }
+
+    /// Puts a letter to the end. Whether it is there.
+    pub fn again(&self, letter: &[u8]) -> bool {
+        self.queue.append(letter, &[letter.len() as u32], Safe::Synced, Box::new(())).is_ok()
+    }
+
+    /// Everything before `next` was given to destinations; returns where that begins.
+    pub fn begin_replay(&self, next: u64) -> u64 {
+        self.replayed.fetch_max(next, Ordering::SeqCst).max(self.queue.first_waiting())
+    }
+}
+
+/// Where one destination puts its letters; nowhere unless the configuration says so.
+#[derive(Default)]
+pub struct Tray(Mutex<Option<(Arc<DeadLetters>, String)>>);
+
+impl Tray {
+    /// From now on, for the destination of this name.
+    pub(crate) fn set(&self, letters: Option<(&Arc<DeadLetters>, &str)>) {
+        *self.0.lock() = letters.map(|(letters, name)| (Arc::clone(letters), name.to_owned()));
+    }
+
+    /// A message that the destination will never take.
+    pub(crate) fn put(&self, reason: &str, message: &[u8]) {
+        let tray = self.0.lock();
+        if let Some((letters, destination)) = &*tray {
+            letters.keep(destination, reason, message);
+        }
+    }
+}
+
+impl std::fmt::Debug for Tray {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Tray({})", self.0.lock().is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn letters_come_back_and_what_is_none_does_not() {
+        let letter = Letter { time: 7, destination: b"d#0", reason: b"too large", message: b"<13>x\ny" };
+        let bytes = letter.encode();
+        assert_eq!(Letter::decode(&bytes), Some(letter));
+        for cut in 0..17 + 3 + 9 {
+            assert_eq!(Letter::decode(&bytes[..cut]), None, "{cut}");
+        }
+        let long = Letter { reason: &[b'x'; 70_000], ..letter }.encode();
+        assert_eq!(Letter::decode(&long).map(|l| (l.reason.len(), l.message)), Some((4096, letter.message)));
+    }
+
+    #[test]
+    fn they_are_kept_on_disk_and_beyond_the_end() {
+        let dir = tempfile::tempdir().expect("folder");
+        let durable = Durable::default();
+        durable.set_state_dir(dir.path().to_owned());
+        let tray = Tray::default();
+        tray.put("nobody listens", b"lost");
+        let letters = DeadLetters::open(&durable).expect("opened");
+        tray.set(Some((&letters, "d#0")));
+        tray.put("too large", b"kept");
+        durable.close();
+
+        let durable = Durable::default();
+        durable.set_state_dir(dir.path().to_owned());
+        let letters = DeadLetters::open(&durable).expect("opened");
+        let read = letters.queue.read(letters.queue.first_waiting(), 1 << 20).expect("read");
+        let letter = Letter::decode(&read.bytes).expect("a letter");
+        assert_eq!(
+            (letter.destination, letter.reason, letter.message),
+            (&b"d#0"[..], &b"too large"[..], &b"kept"[..])
+        );
+        assert_eq!(read.ends.len(), 1);
+        durable.close();
+    }
+}

@@ -1,0 +1,139 @@
+//! Queue files of syslog-ng: opened, shown as lines, and made messages of our own again.
+
+use record::{Batch, Civil, Context, Peer, Record, Span, ValueType as Type, intern, tag_id};
+use std::fs::File;
+use std::io::ErrorKind;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+use wire::queue_file::{self, Found, Header, Message, ReadAt, Stamp, ValueType};
+
+/// An open file.
+pub struct Foreign {
+    file: Source,
+    pub header: Header,
+    pub length: u64,
+}
+
+struct Source(File);
+
+impl ReadAt for Source {
+    fn read_at(&self, bytes: &mut [u8], at: u64) -> usize {
+        let mut filled = 0;
+        while let Some(rest) = bytes.get_mut(filled..).filter(|rest| !rest.is_empty()) {
+            match self.0.read_at(rest, at.saturating_add(filled as u64)) {
+                Ok(0) => break,
+                Ok(count) => filled += count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(_) => break,
+            }
+        }
+        filled
+    }
+}
+
+impl Foreign {
+    /// The error says why it cannot be read.
+    pub fn open(path: &Path) -> Result<Foreign, String> {
+        let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+        let file = File::open(path).map_err(|error| wrong(&error))?;
+        let length = file.metadata().map_err(|error| wrong(&error))?.len();
+        let file = Source(file);
+        let mut page = [0; 4096];
+        let count = ReadAt::read_at(&file, &mut page, 0);
+        let header = Header::parse(page.get(..count).unwrap_or_default()).map_err(|error| wrong(&error))?;
+        Ok(Foreign { file, header, length })
+    }
+
+    /// Gives every message to `each`, which says whether to go on.
+    pub fn messages(&self, each: impl FnMut(&Message<'_>) -> bool) -> Found {
+        queue_file::messages(&self.file, self.length, &self.header, each)
+    }
+}
+
+/// A time as ISO 8601 has it, in the zone of the message.
+pub fn iso(stamp: &Stamp) -> String {
+    let t = Civil::from_seconds(stamp.secs.saturating_add(stamp.offset.into()));
+    let (sign, zone) =
+        if stamp.offset < 0 { ('-', stamp.offset.unsigned_abs()) } else { ('+', stamp.offset as u32) };
+    let (hours, minutes) = (zone / 3600, zone / 60 % 60);
+    let time = format!("{:02}:{:02}:{:02}.{:06}", t.hour, t.min, t.sec, stamp.usec);
+    format!("{:04}-{:02}-{:02}T{time}{sign}{hours:02}:{minutes:02}", t.year, t.month, t.day)
+}
+
+/// A message as a line: time, host, header, text.
+pub fn line(message: &Message<'_>) -> Vec<u8> {
+    let mut out = format!("<{}>{} ", message.pri, iso(&message.stamp)).into_bytes();
+    out.extend_from_slice(message.value("HOST").unwrap_or_default());
+    out.push(b' ');
+    let text = message.value("MESSAGE").unwrap_or_default();
+    match message.value("LEGACY_MSGHDR") {
+        Some(header) => out.extend_from_slice(header),
+        None => {
+            if let Some(program) = message.value("PROGRAM") {
+                out.extend_from_slice(program);
+                if let Some(pid) = message.value("PID") {
+                    out.extend_from_slice(&[b"[", pid, b"]"].concat());
+                }
+                out.extend_from_slice(b": ");
+            }
+        }
+    }
+    out.extend_from_slice(text);
+    out
+}
+
+/// An empty batch for messages of such a file.
+pub fn batch() -> Batch {
+    Batch::new(Vec::new(), Arc::new(Context::local("", "", "")), record::Stamp::now(0))
+}
+
+/// Adds the message to the batch, with all that it had.
+pub fn add(batch: &mut Batch, message: &Message<'_>) {
+    let index = batch.records.len();
+    let mut record = Record::new(Span::EMPTY);
+    record.pri = message.pri;
+    record.origin = index as u32;
+    let Stamp { secs, usec, offset } = message.stamp;
+    record.stamp = record::Stamp { secs, usec: usec.min(999_999), offset };
+    record.context = context(batch, message);
+    batch.records.push(record);
+    for (name, value, kind) in &message.values {
+        let Some(id) = std::str::from_utf8(name).ok().and_then(intern) else { continue };
+        let kind = match kind {
+            ValueType::String => Type::String,
+            ValueType::Json => Type::Json,
+            ValueType::Boolean => Type::Boolean,
+            ValueType::Integer => Type::Int,
+            ValueType::Double => Type::Double,
+            ValueType::DateTime => Type::DateTime,
+            ValueType::List => Type::List,
+            ValueType::Null => Type::Null,
+            ValueType::Bytes => Type::Bytes,
+        };
+        batch.set(index, id, value, kind);
+    }
+    for tag in &message.tags {
+        if let Some(tag) = std::str::from_utf8(tag).ok().and_then(tag_id) {
+            batch.set_tag(index, tag);
+        }
+    }
+}
+
+/// The context with the address of its sender.
+fn context(batch: &mut Batch, message: &Message<'_>) -> u16 {
+    let Some(address) = message.peer else { return 0 };
+    let remote = SocketAddr::new(address, 0);
+    let same = |context: &Arc<Context>| matches!(context.peer, Peer::Inet { remote: known, .. } if known == remote);
+    let at = batch.contexts.iter().position(same).unwrap_or_else(|| {
+        let local = SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0);
+        let peer = Peer::Inet { remote, local, proxy: None };
+        batch.contexts.push(Arc::new(Context { peer, ..Context::local("", "", "") }));
+        batch.contexts.len() - 1
+    });
+    u16::try_from(at).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests;

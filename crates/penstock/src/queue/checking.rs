@@ -1,0 +1,65 @@
+//! `verify`: reads every file of a folder and says what is damaged.
+
+use super::Place;
+use super::output::{name, size};
+use super::progress::Bar;
+use serde_json::json;
+use store::Checked;
+
+pub fn verify(place: &Place) -> Result<bool, String> {
+    let view = place.view()?;
+    let space = view.space();
+    let mut bar = Bar::new(space.bytes - space.bytes_free, false);
+    let (mut files, mut messages, mut hurt) = (0u64, 0u64, Vec::new());
+    view.verify(
+        |bytes| bar.at(bytes),
+        |checked| {
+            files += 1;
+            messages += checked.messages;
+            hurt.extend((!checked.is_whole()).then_some(checked));
+        },
+    );
+    drop(bar);
+    if place.json {
+        let damaged: Vec<serde_json::Value> = hurt.iter().map(object).collect();
+        let set_aside = view.set_aside();
+        println!(
+            "{}",
+            json!({ "files": files, "messages": messages, "damaged": damaged, "set_aside": set_aside })
+        );
+        return Ok(hurt.is_empty());
+    }
+    for checked in &hurt {
+        println!("{}", sentence(checked));
+    }
+    for file in view.set_aside() {
+        println!("{file}: set aside because of damage, nothing of it waits any more");
+    }
+    let verdict = if hurt.is_empty() { "everything can be read" } else { "there is damage" };
+    println!("{files} files, {messages} messages, {}: {verdict}", size(space.bytes));
+    Ok(hurt.is_empty())
+}
+
+fn sentence(checked: &Checked) -> String {
+    let mut text = format!("{}: ", checked.file);
+    if checked.no_header {
+        text += "its header cannot be read; ";
+    }
+    text += &format!("{} bytes are damaged, {} records missing", checked.damaged_bytes, checked.frames_lost);
+    for (queue, messages) in &checked.lost {
+        text += &format!(", {messages} messages of {}", name(queue));
+    }
+    text
+}
+
+fn object(checked: &Checked) -> serde_json::Value {
+    let lost: serde_json::Map<String, serde_json::Value> =
+        checked.lost.iter().map(|(queue, messages)| (name(queue), json!(messages))).collect();
+    json!({
+        "file": checked.file,
+        "damaged_bytes": checked.damaged_bytes,
+        "records_missing": checked.frames_lost,
+        "messages_lost": lost,
+        "header": !checked.no_header,
+    })
+}

@@ -1,0 +1,151 @@
+//! `dqtool`: what syslog-ng's tool of this name tells of queue files, for its own files and for our queues.
+
+use super::output::{Printer, name, written};
+use super::{find, view};
+use crate::foreign_queue::{Foreign, line};
+use clap::{Parser, Subcommand};
+use std::ffi::OsString;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Look into queue files of syslog-ng, and into folders of our own queues
+#[derive(Debug, Parser)]
+#[command(
+    name = "dqtool",
+    disable_version_flag = true,
+    after_help = "\
+Examples:
+  dqtool info /var/lib/syslog-ng/syslog-ng-00000.rqf
+  dqtool cat /var/lib/syslog-ng/syslog-ng-00000.qf
+  dqtool info /var/lib/penstock
+
+FILE is a queue file of syslog-ng (.rqf, .qf), or a folder in which this program keeps its queues."
+)]
+struct Args {
+    #[command(subcommand)]
+    command: Command,
+    /// Accepted, without effect
+    #[arg(short, long, global = true)]
+    debug: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Say what is in a queue file
+    Info {
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
+    /// Print the messages of a queue file
+    Cat {
+        /// Not possible here: messages are printed with their time, host and text
+        #[arg(short, long, value_name = "TEMPLATE")]
+        template: Option<String>,
+        #[arg(required = true)]
+        files: Vec<PathBuf>,
+    },
+    /// Not needed here
+    #[command(disable_help_flag = true)]
+    Relocate(Ignored),
+    /// Not needed here
+    #[command(disable_help_flag = true)]
+    Assign(Ignored),
+    /// Not needed here
+    #[command(disable_help_flag = true)]
+    Truncate(Ignored),
+}
+
+#[derive(Debug, clap::Args)]
+struct Ignored {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    _arguments: Vec<OsString>,
+}
+
+const RELOCATE: &str = "relocate: queues are not bound to a path here. Stop the program, move the folder penstock-store, and set dir() of disk-buffer() to \
+     where it is; a queue file of syslog-ng goes in with `penstock queue import FILE --to DESTINATION`";
+const ASSIGN: &str = "assign: queues belong to destinations by name here, persist-name() sets it. A queue file of syslog-ng goes to a destination \
+     with `penstock queue import FILE --to DESTINATION`";
+const TRUNCATE: &str = "truncate: queues give back their space by themselves here; truncate-size-ratio() of disk-buffer() says how much is kept";
+
+/// Runs the command line; the first of `args` is the program's name.
+pub fn run(args: Vec<OsString>) -> ExitCode {
+    let args = match Args::try_parse_from(args) {
+        Ok(args) => args,
+        Err(error) => return crate::usage(&error),
+    };
+    let each = |files: &[PathBuf], show: fn(&Path) -> Result<bool, String>| {
+        files.iter().try_fold(true, |all, file| Ok(show(file)? && all))
+    };
+    super::finish(match &args.command {
+        Command::Info { files } => each(files, info),
+        Command::Cat { template: None, files } => each(files, cat),
+        Command::Cat { template: Some(_), .. } => Err("cat: --template is not available here: give the messages to a destination with \
+             this template(), `penstock queue import FILE --to DESTINATION`, or print everything with `penstock queue import FILE --json`"
+            .to_owned()),
+        Command::Relocate(_) => Err(RELOCATE.to_owned()),
+        Command::Assign(_) => Err(ASSIGN.to_owned()),
+        Command::Truncate(_) => Err(TRUNCATE.to_owned()),
+    })
+}
+
+fn info(path: &Path) -> Result<bool, String> {
+    if path.is_dir() {
+        for queue in view(path)?.queues() {
+            let (waiting, bytes) = (queue.waiting.messages, queue.waiting.bytes);
+            println!(
+                "Disk-buffer state; filename='{}', queue='{}', length='{waiting}', bytes='{bytes}'",
+                path.display(),
+                name(&queue.name)
+            );
+        }
+        return Ok(true);
+    }
+    let file = Foreign::open(path)?;
+    let header = &file.header;
+    let kind = if header.reliable { "reliable" } else { "non-reliable" };
+    println!(
+        "Disk-buffer state loaded; filename='{}', type='{kind}', version='{}', length='{}', read_head='{}', write_head='{}', \
+         front_cache='{}', backlog='{}', overflow='{}', unacknowledged='{}', messages='{}'",
+        path.display(),
+        header.version,
+        header.length,
+        header.read_head,
+        header.write_head,
+        header.front.count,
+        header.backlog.count,
+        header.overflow.count,
+        header.backlog_length,
+        header.messages(),
+    );
+    Ok(true)
+}
+
+fn cat(path: &Path) -> Result<bool, String> {
+    let mut outcome = Ok(());
+    if path.is_dir() {
+        let view = view(path)?;
+        for queue in view.queues() {
+            let queue = find(&view, &queue.id.to_string()).unwrap_or(queue);
+            let mut printer = Printer::stdout(&queue.name, false);
+            view.messages(queue.id, queue.first_waiting, |message, _| {
+                outcome = message.map_or(Ok(()), |message| printer.message(&message));
+                if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            });
+            written(outcome.and_then(|()| printer.finish().map(drop)))?;
+            outcome = Ok(());
+        }
+        return Ok(true);
+    }
+    let file = Foreign::open(path)?;
+    let mut printer = Printer::stdout(b"", false);
+    let found = file.messages(|message| {
+        outcome = printer.line(&line(message));
+        outcome.is_ok()
+    });
+    written(outcome.and_then(|()| printer.finish().map(drop)))?;
+    if found.damaged + found.missing > 0 {
+        eprintln!("{}", super::importing::sentence(&found));
+    }
+    Ok(found.damaged + found.missing == 0)
+}

@@ -1,0 +1,127 @@
+//! `ls` and `stat`: which queues there are and what waits in them.
+
+use super::output::{name, size, time};
+use super::{Place, find, view};
+use serde_json::{Map, Value, json};
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use store::{QueueInfo, View};
+
+/// The folders that are meant: the one that is given, else all that the running program uses, and the state folder.
+fn folders(place: &Place) -> Vec<PathBuf> {
+    if let Some(dir) = &place.dir {
+        return vec![dir.clone()];
+    }
+    let mut folders = place.open_folders();
+    let own = place.state_dir.canonicalize().unwrap_or_else(|_| place.state_dir.clone());
+    if !folders.contains(&own) && (folders.is_empty() || View::open(&own).is_ok()) {
+        folders.insert(0, own);
+    }
+    folders
+}
+
+pub fn ls(place: &Place) -> Result<bool, String> {
+    let mut lines = String::new();
+    let folders = folders(place);
+    for folder in &folders {
+        let view = view(folder)?;
+        if place.json {
+            for queue in view.queues() {
+                let object = facts(&view, &queue);
+                lines += &(Value::Object(object).to_string() + "\n");
+            }
+            continue;
+        }
+        if folders.len() > 1 {
+            lines += &format!("{}:\n", folder.display());
+        }
+        lines += &table(&view);
+    }
+    super::output::written(io::stdout().write_all(lines.as_bytes()))?;
+    Ok(true)
+}
+
+fn table(view: &View) -> String {
+    let mut text = format!("{:>4} {:>12} {:>10} {:>14}  QUEUE\n", "ID", "WAITING", "BYTES", "DELIVERED");
+    for queue in view.queues() {
+        let (waiting, done) = (queue.waiting, queue.done.messages);
+        let (messages, bytes) = (waiting.messages, size(waiting.bytes));
+        text += &format!("{:>4} {messages:>12} {bytes:>10} {done:>14}  {}\n", queue.id, name(&queue.name));
+    }
+    text
+}
+
+fn facts(view: &View, queue: &QueueInfo) -> Map<String, Value> {
+    let folder = view.folder().parent().unwrap_or(view.folder());
+    let mut object = Map::new();
+    for (key, value) in [
+        ("id", json!(queue.id)),
+        ("folder", json!(folder.display().to_string())),
+        ("waiting_messages", json!(queue.waiting.messages)),
+        ("waiting_bytes", json!(queue.waiting.bytes)),
+        ("stored_messages", json!(queue.appended.messages)),
+        ("stored_bytes", json!(queue.appended.bytes)),
+        ("done_messages", json!(queue.done.messages)),
+        ("done_bytes", json!(queue.done.bytes)),
+        ("first_waiting", json!(queue.first_waiting)),
+        ("end", json!(queue.end)),
+    ] {
+        object.insert(key.to_owned(), value);
+    }
+    object.extend([super::output::text("queue", &queue.name)]);
+    object
+}
+
+pub fn stat(place: &Place, wanted: Option<&str>) -> Result<bool, String> {
+    let mut lines = String::new();
+    for folder in folders(place) {
+        let view = view(&folder)?;
+        let queues = match wanted {
+            Some(wanted) => vec![find(&view, wanted)?],
+            None => view.queues(),
+        };
+        if !place.json {
+            let space = view.space();
+            lines += &format!("folder: {}\n", view.folder().display());
+            lines += &format!("  on disk: {} in {} files", size(space.bytes), space.segments);
+            lines += &format!(", of these {} kept to be written over\n", size(space.bytes_free));
+            for file in view.set_aside() {
+                lines += &format!("  set aside because of damage: {file}\n");
+            }
+        }
+        for queue in queues {
+            let oldest = oldest(&view, &queue);
+            if place.json {
+                let mut object = facts(&view, &queue);
+                object.insert("oldest".to_owned(), json!(oldest.map(time)));
+                lines += &(Value::Object(object).to_string() + "\n");
+                continue;
+            }
+            let part = |messages: u64, bytes: u64| format!("{messages} messages, {}", size(bytes));
+            lines += &format!("queue {}: {}\n", queue.id, name(&queue.name));
+            lines += &format!("  waiting: {}\n", part(queue.waiting.messages, queue.waiting.bytes));
+            if let Some(oldest) = oldest {
+                lines += &format!("  oldest: {}\n", time(oldest));
+            }
+            lines += &format!("  ever stored: {}\n", part(queue.appended.messages, queue.appended.bytes));
+            lines += &format!("  delivered or dropped: {}\n", part(queue.done.messages, queue.done.bytes));
+            lines += &format!("  numbers: {} to {}\n", queue.first_waiting, queue.end);
+        }
+    }
+    super::output::written(io::stdout().write_all(lines.as_bytes()))?;
+    Ok(true)
+}
+
+/// When the first message that waits was put in.
+fn oldest(view: &View, queue: &QueueInfo) -> Option<u64> {
+    let mut oldest = None;
+    view.messages(queue.id, queue.first_waiting, |message, _| match message {
+        Some(message) => {
+            oldest = message.time;
+            ControlFlow::Break(())
+        }
+        None => ControlFlow::Continue(()),
+    });
+    oldest
+}
