@@ -196,3 +196,116 @@ fn a_target_that_changes_in_the_middle_of_a_message_costs_nothing() {
     assert_complete(&all.lines().map(str::to_owned).collect::<Vec<_>>(), 1, COUNT);
     assert!(!rest.is_empty(), "the new target got nothing");
 }
+
+/// `loggen` in a process of its own, with stamped messages.
+fn load(lab: &Lab, port: &str, words: &[&str]) -> std::process::Child {
+    let mut command = std::process::Command::new(testkit::binary());
+    command.args(["loggen", "--inet", "--stamp", "--quiet", "--body=text"]).args(words);
+    command.args(["127.0.0.1", &lab.port(port).to_string()]);
+    command.stdin(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    command.spawn().expect("loggen starts")
+}
+
+/// The same for the time that users would see, with pauses measured, is `penstock bench reload`.
+#[test]
+fn a_hundred_reloads_under_load() {
+    const COUNT: usize = 40_000;
+    let lab = Lab::new();
+    crate::tls::prepared(&lab);
+    let tls = crate::tls::block_of("server").replace("tls(", "tls(peer-verify(optional-untrusted) ");
+    let config = |round: usize| {
+        let way = |name: &str, kind: &str, transport: &str| {
+            format!(
+                "source s_{name} {{ network(ip(127.0.0.1) port(%{kind}:{name}%) {transport} tags(\"t{round}\")); }};\n\
+                 destination d_{name} {{ file(\"%dir%/{name}.out\"); }};\n\
+                 log {{ source(s_{name}); destination(d_{name}); flags(flow-control); }};\n"
+            )
+        };
+        let all = [
+            way("t", "tcp", "transport(tcp)"),
+            way("u", "udp", "transport(udp)"),
+            way("e", "tcp", &format!("transport(tls) {tls}")),
+        ];
+        format!("{HEAD}{}", all.concat())
+    };
+    let mut penstock = Penstock::start(&lab, &config(0));
+    let number = format!("--total={COUNT}");
+    let mut senders = [
+        load(&lab, "t", &[&number, "--rate=2000", "--active-connections=4"]),
+        load(&lab, "u", &[&number, "--rate=8000", "--dgram"]),
+        load(&lab, "e", &[&number, "--rate=2000", "--active-connections=4", "--use-ssl"]),
+    ];
+    for round in 1..=100 {
+        let wrong = match round {
+            _ if round % 5 != 0 => "",
+            _ if round % 2 == 0 => "log { source(nobody); };\n",
+            _ => {
+                "source x { network(ip(127.0.0.1) port(%port:t%) persist-name(x)); }; log { source(x); destination(d_t); };\n"
+            }
+        };
+        penstock.rewrite(&lab, &(config(round) + wrong));
+        let answer = penstock.reload();
+        assert_eq!(answer.starts_with("OK"), wrong.is_empty(), "{round}: {answer}");
+    }
+    for sender in &mut senders {
+        assert!(sender.wait().expect("an end").success());
+    }
+    let ledger = penstock.wait_settled(3 * COUNT as u64);
+    ledger.assert_nothing_lost();
+    for (name, connections) in [("t", "4"), ("u", "1"), ("e", "4")] {
+        let path = lab.path(&format!("{name}.out")).display().to_string();
+        wait_until("all lines", || lab.lines(&format!("{name}.out")).len() >= COUNT);
+        let number = COUNT.to_string();
+        let words =
+            ["loggen", "verify", &path, "--expect-connections", connections, "--expect-number", &number];
+        let verified = testkit::run_command(&words);
+        assert_eq!(verified.code, Some(0), "{}", verified.stdout);
+    }
+    assert_eq!(penstock.log().matches("Syslog connection accepted").count(), 8, "a connection was made anew");
+    penstock.stop();
+}
+
+#[test]
+fn a_configuration_that_does_not_work_is_rolled_back() {
+    let lab = Lab::new();
+    let collector = Collector::tcp(lab.port("good"));
+    let relay = |port: &str| {
+        format!(
+            "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+             destination d {{ network(127.0.0.1 port(%port:{port}%) template(\"$MSG\\n\")); }};\n\
+             log {{ source(s); destination(d); flags(flow-control); }};\n"
+        )
+    };
+    let mut penstock = Penstock::start(&lab, &relay("good"));
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.line(&message(0, 0));
+    collector.wait_lines(1);
+    penstock.rewrite(&lab, &relay("nobody"));
+    let control = lab.path("state/penstock.ctl").display().to_string();
+    let asking = std::thread::spawn(move || {
+        testkit::run_command(&["ctl", "reload", "--health-time", "2", "-c", &control])
+    });
+    penstock.wait_log("Configuration reload request received, reloading configuration");
+    wait_until("the answer", || {
+        sender.line(&message(0, 1));
+        asking.is_finished()
+    });
+    let answer = asking.join().expect("an answer");
+    assert_eq!(answer.code, Some(1), "{}{}", answer.stdout, answer.stderr);
+    assert!(
+        answer.stdout.contains("destination d#0") && answer.stdout.contains("is not reached"),
+        "{}",
+        answer.stdout
+    );
+    penstock.wait_log("Error initializing configuration, reverting back to the old one");
+    // What waited for the wrong target goes to the right one.
+    let sent = penstock.wait_settled_input().received() as usize;
+    assert_eq!(collector.wait_lines(sent).len(), sent);
+    assert!(sent > 1);
+    assert!(penstock.request("CONFIG VERIFY").starts_with("FAIL"), "the file is not what runs");
+    // One that works passes its trial.
+    penstock.rewrite(&lab, &relay("good").replace("$MSG", "new $MSG"));
+    assert!(penstock.request("RELOAD 1").starts_with("OK"));
+    sender.line(&message(0, 2));
+    assert!(collector.wait_lines(sent + 1)[sent].starts_with("new "));
+}

@@ -83,7 +83,7 @@ fn senders_do_not_notice() {
 }
 
 fn number(line: &str) -> usize {
-    line.split(' ').nth(2).and_then(|word| word.parse().ok()).unwrap_or_else(|| panic!("{line}"))
+    line.rsplit(' ').nth(3).and_then(|word| word.parse().ok()).unwrap_or_else(|| panic!("{line}"))
 }
 
 #[test]
@@ -146,6 +146,7 @@ fn sessions_go_on_that_only_the_old_process_can_read() {
     for number in 2000..3000 {
         sender.line(&message(0, number));
     }
+    between.wait_settled(3000);
     between.stop();
     wait_until("the last messages", || lab.lines("out").len() == 3000);
     assert_complete(&lab.lines("out"), 1, 3000);
@@ -234,24 +235,25 @@ fn when_the_new_process_fails_the_old_one_goes_on() {
         wait_until("the message", || lab.lines("out").last() == Some(&expected));
     };
     send(&lab);
-    for (text, code) in [
+    let wrong = [
         ("this is no configuration {".to_owned(), 1),
         (config("network(ip(127.0.0.1) port(%port:taken%));"), 2),
         (config("file(\"/proc/nowhere/in\");").replace("destination d {", "destination d { nonsense();"), 1),
-    ] {
+    ];
+    for (round, (text, code)) in wrong.into_iter().enumerate() {
         let mut new = Penstock::configure(&lab, &text).arg("--take-over").spawned();
         assert_eq!(new.wait_end().code(), Some(code), "{}", new.log());
         // The same connection, the same sockets, and the state file is in use again.
         wait_until("an answer", || penstock.request("HEALTHCHECK").starts_with("OK"));
         send(&lab);
-        Sender::unix_dgram(&lab.path("dgram")).line(&message(1, 0));
+        Sender::unix_dgram(&lab.path("dgram")).line(&message(1, round));
         let mut file = std::fs::File::options().append(true).open(lab.path("in-file")).expect("open");
-        std::io::Write::write_all(&mut file, (message(2, 0) + "\n").as_bytes()).expect("write");
-        let expected = line(2, 0);
-        wait_until("both", || lab.lines("out").iter().filter(|l| **l == expected).count() >= 1);
-        wait_until("both", || lab.lines("out").iter().any(|l| *l == line(1, 0)));
+        std::io::Write::write_all(&mut file, (message(2, round) + "\n").as_bytes()).expect("write");
+        for connection in [1, 2] {
+            let expected = format!("message number {round} of connection {connection}");
+            wait_until("both", || lab.lines("out").iter().any(|l| l.ends_with(&expected)));
+        }
         lab.write_config("penstock.conf", &config_of_old);
-        std::fs::write(lab.path("out"), "").expect("truncated");
     }
     drop(taken);
     penstock.wait_settled_input();
