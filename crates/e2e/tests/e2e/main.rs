@@ -15,6 +15,7 @@ mod messages;
 mod numbers;
 mod order;
 mod proxied;
+mod queues;
 mod receive;
 mod relay;
 mod reload;

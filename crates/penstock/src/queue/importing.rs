@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use wire::queue_file::{Found, Message, ValueType};
 
-pub fn import(place: &Place, path: &Path, to: Option<String>) -> Result<bool, String> {
+pub(super) fn import(place: &Place, path: &Path, to: Option<String>) -> Result<bool, String> {
     let file = Foreign::open(path)?;
     if let Some(to) = to {
         let path = path.canonicalize().map_err(|error| format!("{}: {error}", path.display()))?;
