@@ -6,6 +6,7 @@ use crate::destinations::link::Link;
 use crate::destinations::single::Place;
 use crate::destinations::target::Route;
 use crate::destinations::unacked::Unacked;
+use engine::ledger::Reason;
 use engine::{Chunk, Progress, Sink, Status};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
@@ -130,7 +131,7 @@ impl RelpSink {
     fn end(&mut self) {
         let Some(Open { mut link, mut session }) = self.open.take() else { return };
         session.close();
-        let _ = link.send(&session.out, &[]);
+        let _ = link.send(session.output(), &[]);
         link.close();
         self.unacked.reset();
     }
@@ -145,20 +146,14 @@ impl RelpSink {
     /// Sends the frames that are made. `WouldBlock` when not all of them went.
     fn flush(&mut self) -> io::Result<()> {
         let Some(Open { link, session }) = &mut self.open else { return Ok(()) };
-        let mut gone = 0;
-        let outcome = loop {
-            let rest = session.out.get(gone..).unwrap_or_default();
-            if rest.is_empty() {
-                break link.flush();
-            }
-            match link.send(rest, &[]) {
-                Ok(n) => gone += n,
+        while !session.output().is_empty() {
+            match link.send(session.output(), &[]) {
+                Ok(n) => session.sent(n),
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
-                Err(e) => break Err(e),
+                Err(e) => return Err(e),
             }
-        };
-        session.out.drain(..gone);
-        outcome?;
+        }
+        link.flush()?;
         if link.is_clear() { Ok(()) } else { Err(ErrorKind::WouldBlock.into()) }
     }
 
@@ -194,8 +189,8 @@ impl RelpSink {
         }
         let Some(chunk) = chunks.front_mut() else { return };
         self.refusals = 0;
-        progress.refused("the server refuses it again and again", chunk.front().unwrap_or_default());
         chunk.skip(1);
+        progress.dropped(Reason::Refused, 1);
         oplog::limited(
             "relp-refused",
             oplog::Level::Error,
