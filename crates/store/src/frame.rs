@@ -99,7 +99,7 @@ pub fn parse(bytes: &[u8], key: u64, seqs: &Range<u64>, room: u64) -> Parsed {
     }
     let Some(frame) = bytes.get(..length) else { return Parsed::More(length) };
     let sum = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
-    if checksum(payload, &frame[8..]) != sum {
+    if checksum(payload, &frame[8..]) != sum && !cfg!(feature = "unchecked") {
         return Parsed::Bad;
     }
     Parsed::Frame { length, seq, queues: word(head, 16) }

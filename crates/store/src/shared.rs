@@ -155,8 +155,16 @@ impl Damage {
 
     /// Messages of the queue that are missing in the gaps that end between `from` and `to`.
     pub fn lost(&self, id: u32, from: u64, to: u64) -> u64 {
-        let passed = self.gaps.iter().filter(|gap| (from..to).contains(&(gap.first + gap.count - 1)));
-        passed.map(|gap| gap.lost.get(&id).copied().unwrap_or(0)).sum()
+        let lost = |gap: &Gap| {
+            let end = gap.first + gap.count;
+            let ahead = end.saturating_sub(from.max(gap.first));
+            if (from + 1..=to).contains(&end) {
+                gap.lost.get(&id).map_or(0, |lost| ahead.min(*lost))
+            } else {
+                0
+            }
+        };
+        self.gaps.iter().map(lost).sum()
     }
 
     /// Messages of the queue that are known to be missing.

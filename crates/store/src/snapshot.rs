@@ -103,7 +103,7 @@ impl Snapshot {
         let Some((body, sum)) = bytes.get(..length).and_then(|b| b.split_last_chunk::<4>()) else {
             return Err(length);
         };
-        if crc32c::crc32c(body) != u32::from_le_bytes(*sum) {
+        if crc32c::crc32c(body) != u32::from_le_bytes(*sum) && !cfg!(feature = "unchecked") {
             return Err(0);
         }
         Self::fields(body).ok_or(0)

@@ -42,6 +42,8 @@ struct Line {
     /// Of these so many were done when a group was last written, and synced.
     done_written: usize,
     done_synced: usize,
+    /// Were never safe and went with a crash. A file that is found again under another name may bring them back.
+    vanished: BTreeMap<u64, u64>,
 }
 
 pub struct Sequence {
@@ -254,7 +256,7 @@ impl Sequence {
         }
         let (report, opened) = open(&self.disk);
         // What was held by the old process goes with it, and says nothing.
-        let said = std::mem::replace(&mut self.said, Said::default());
+        let said = std::mem::take(&mut self.said);
         let said: BTreeMap<u64, Safe> = std::mem::take(&mut *said.lock());
         (self.log, self.committer, self.queues) = opened;
         if self.damage == 0 && !self.torn {
@@ -317,6 +319,10 @@ impl Sequence {
         let mut kept = Vec::new();
         let mut first = true;
         for message in &got {
+            if let Some(copy) = line.vanished.remove(message) {
+                kept.push((done, (*message, copy)));
+                continue;
+            }
             loop {
                 let Some((place, copy)) = left.next() else {
                     panic!("queue {index}: {message} is one too many")
@@ -343,6 +349,11 @@ impl Sequence {
             assert!(lost == 0 || self.torn, "{lost} are said to be lost");
             // The bytes of lost ones are known to wait until the queue is empty.
             assert!(waiting.bytes == bytes || self.torn, "{waiting:?}, {bytes} bytes read");
+        }
+        for (message, copy) in &line.waiting {
+            if !kept.iter().any(|(_, k)| k.1 == *copy) {
+                line.vanished.insert(*message, *copy);
+            }
         }
         // What came again is done only when it is done again.
         line.waiting = kept.iter().map(|(_, copy)| *copy).collect();
