@@ -12,9 +12,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Connections that may be in their handshake at once.
-const THREADS: u32 = 4;
+const THREADS: u32 = 16;
 /// What is open stays open while so many more are opened, so that there are always some.
-const OPEN_MAX: usize = 16;
+const OPEN_MAX: usize = 4;
 /// A second's rate is looked at in pieces of this length.
 const LOOK: Duration = Duration::from_millis(100);
 

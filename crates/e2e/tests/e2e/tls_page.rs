@@ -59,7 +59,7 @@ fn a_server_and_its_client() {
     let (server, client) = (blocks("The server").remove(0), blocks("The client").remove(0));
     let statements = here(&format!("{server}{client}"), &folder);
     let config = format!(
-        "@version: 4.11\noptions {{ keep-hostname(yes); use-dns(no); }};\n\
+        "@version: 4.11\noptions {{ keep-hostname(yes); use-dns(no); time-reopen(1); }};\n\
          source own {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n{}\n\
          destination d {{ file(\"%dir%/out\" template(\"$HOST $MSG ${{.tls.x509_cn}}\\n\")); }};\n\
          log {{ source(own); destination(d_tls); flags(flow-control); }};\n\
@@ -89,14 +89,14 @@ fn a_chain_of_client_relay_and_server() {
     };
     let log = client.path("app.log");
     std::fs::write(&log, "").expect("a file");
-    // The client comes first, the server last: each waits for the next one.
-    let mut first = Penstock::start(&client, &config(of_client, relay.port("tls")));
+    // The server first, so that nobody waits for time-reopen().
+    let mut last = Penstock::start(&server, &config(of_server, 0));
     let mut middle = Penstock::start(&relay, &config(of_relay, server.port("tls")));
+    let mut first = Penstock::start(&client, &config(of_client, relay.port("tls")));
     let mut file = std::fs::OpenOptions::new().append(true).open(&log).expect("the file");
     for number in 0..COUNT {
         writeln!(file, "<13>Nov 11 01:02:03 web1 app: {number}").expect("a line");
     }
-    let mut last = Penstock::start(&server, &config(of_server, 0));
     let out = "hosts/web1/messages.log";
     wait_until("all messages", || server.lines(out).len() >= COUNT);
     let expected: Vec<String> = (0..COUNT).map(|n| format!("Nov 11 01:02:03 web1 app: {n}")).collect();
