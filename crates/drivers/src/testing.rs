@@ -175,3 +175,8 @@ pub fn built(
     assert!(build(&settings, &cx, &mut diags), "{}\n{text}", render_all(&diags, &parsed.sources));
     settings
 }
+
+/// Options that a builder has read over; those of every driver are the engine's to read.
+pub fn unread(settings: &Settings) -> Vec<String> {
+    settings.unread().into_iter().filter(|name| !name.starts_with("hook-commands")).collect()
+}

@@ -3,6 +3,7 @@
 mod build;
 mod groups;
 mod name;
+mod rotate;
 mod sink;
 
 use super::{disk_buffer, paced};
@@ -14,6 +15,7 @@ use engine::program::{Format, Scratch};
 use engine::{Outbox, Outlet, QueueLimits, Shared};
 use groups::Groups;
 pub use name::FileName;
+pub use rotate::Rotation;
 use name::is_safe;
 use parking_lot::Mutex;
 use record::{Batch, Demand};

@@ -33,6 +33,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         },
         time_reopen: writing::time_reopen(s),
         is_pipe: true,
+        rotation: None,
     };
     let key = s.text("persist-name").map_or_else(|| format!("affile_dd({})", path.text), str::to_owned);
     writer.key = Some(key.clone());

@@ -1,7 +1,7 @@
 //! What holds for every source: no option is read over, and none is asked for that the table does not declare.
 
 use crate::REGISTRY;
-use crate::testing::built;
+use crate::testing::{built, unread};
 
 /// Good values of every option of tls().
 pub const TLS: &str = "key-file(\"/x\") cert-file(\"/x\") ca-file(\"/x\") ca-dir(\"/x\") crl-dir(\"/x\") \
@@ -23,7 +23,7 @@ fn every_option_of_every_source_is_read() {
             _ => None,
         };
         let settings = built(component, &value, |s, cx, diags| build(s, cx, diags).is_some());
-        assert_eq!(settings.unread(), Vec::<String>::new(), "{}", component.name);
+        assert_eq!(unread(&settings), Vec::<String>::new(), "{}", component.name);
     }
 }
 

@@ -134,6 +134,34 @@ fn a_log_file_that_shrinks_under_it_goes_on() {
 }
 
 #[test]
+fn a_file_that_grows_large_is_rotated() {
+    let lab = Lab::new();
+    let config =
+        config("%dir%/big\" logrotate(enable(yes) size(2000) rotations(3))").replace("(3))\");", "(3)));");
+    let mut penstock = Penstock::start(&lab, &config);
+    let mut sender = Sender::tcp(lab.port("in"));
+    const COUNT: usize = 200;
+    for number in 0..COUNT {
+        sender.line(&message(0, number));
+        // Now and then, so that there are many writes.
+        if number % 10 == 9 {
+            penstock.wait_settled(number as u64 + 1);
+        }
+    }
+    penstock.wait_settled(COUNT as u64).assert_nothing_lost();
+    penstock.stop();
+    assert!(!lab.path("big.4").exists());
+    let sizes = ["big.3", "big.2", "big.1"].map(|name| lab.text(name).len());
+    assert!(sizes.iter().all(|size| *size >= 2000), "{sizes:?}");
+    // The newest ones, whole and in order; the oldest are gone.
+    let kept: Vec<String> =
+        ["big.3", "big.2", "big.1", "big"].iter().flat_map(|name| lab.lines(name)).collect();
+    let all = lab.lines("out");
+    assert_eq!(all.len(), COUNT);
+    assert!(kept.len() < COUNT && all.ends_with(&kept), "{kept:?}");
+}
+
+#[test]
 fn a_link_follows_the_newest_file() {
     let lab = Lab::new();
     let file = "%dir%/logs/${HOST}.log\" create-dirs(yes) symlink-as(\"%dir%/newest";

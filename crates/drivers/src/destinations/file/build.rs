@@ -1,6 +1,6 @@
 //! Options of `file()` to a destination.
 
-use super::{FileDestination, FileName, FileOptions};
+use super::{FileDestination, FileName, FileOptions, Rotation};
 use crate::destinations::writing::{self, Layout};
 use conf_schema::Settings;
 use diag::Diagnostics;
@@ -34,9 +34,18 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         },
         time_reopen: s.seconds("time-reopen").unwrap_or(Duration::from_secs(60)),
         is_pipe: false,
+        rotation: rotation(s),
     };
     let key = s.text("persist-name").map_or_else(|| format!("affile_dd({})", path.text), str::to_owned);
     writer.key = Some(key.clone());
     let destination = FileDestination::new("file", name, writer, options, writing::limits(s));
     Some(DestinationDriver { key, destination: Arc::new(destination) })
+}
+
+/// `logrotate()`
+fn rotation(s: &Settings) -> Option<Rotation> {
+    let block = s.block("logrotate")?;
+    let (size, kept) = (block.size("size").unwrap_or(1_000_000), block.int("rotations").unwrap_or(1));
+    let is_on = block.bool("enable").unwrap_or(false);
+    is_on.then(|| Rotation { size, kept: u32::try_from(kept).unwrap_or(1) })
 }

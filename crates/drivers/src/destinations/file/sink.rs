@@ -2,6 +2,7 @@
 
 mod pieces;
 
+use super::rotate::Rotation;
 use engine::{Chunk, Progress, Sink, Status};
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -30,6 +31,8 @@ pub struct FileOptions {
     pub time_reopen: Duration,
     /// A named pipe: made when missing, opened for reading too so that no reader is needed.
     pub is_pipe: bool,
+    /// `logrotate()`
+    pub rotation: Option<Rotation>,
 }
 
 /// How soon a full disk is tried again, at most.
@@ -101,6 +104,23 @@ impl FileSink {
         if fsync { file.sync_data() } else { Ok(()) }
     }
 
+    /// Between two messages: a file that is large enough gives its name to a new one.
+    fn rotate(&mut self) {
+        let Some(rotation) = &self.options.rotation else { return };
+        if !self.file.as_ref().is_some_and(|opened| rotation.is_due(&opened.file)) {
+            return;
+        }
+        self.file = None;
+        if let Err(error) = rotation.rotate(&self.path) {
+            oplog::limited(
+                "logrotate",
+                oplog::Level::Error,
+                "Cannot rotate a file, it grows on",
+                &[("file", &self.path.display()), ("error", &error)],
+            );
+        }
+    }
+
     fn say(&mut self, error: &std::io::Error) {
         if !std::mem::replace(&mut self.failing, true) {
             let opened = self.file.is_some();
@@ -122,6 +142,7 @@ impl Sink for FileSink {
         while let Some(chunk) = chunks.front_mut() {
             let in_pieces =
                 progress.more && chunk.write_max == 0 && !self.options.fsync && !self.options.is_pipe;
+            let in_pieces = in_pieces && self.options.rotation.is_none();
             let written = match in_pieces {
                 true => self.open(Some(chunk)).and_then(|opened| pieces::write(opened, chunks, progress)),
                 false => self.write_chunk(chunk, progress),
@@ -137,6 +158,7 @@ impl Sink for FileSink {
                     if let Some(chunk) = chunks.pop_front() {
                         progress.finished(chunk);
                     }
+                    self.rotate();
                 }
                 // A pipe whose reader is slow: look again soon.
                 Err(e) if e.kind() == ErrorKind::WouldBlock => {

@@ -1,6 +1,6 @@
 //! Destinations on this machine: files, pipes, programs, unix sockets, terminals, standard output.
 
-use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Positional, Preset};
+use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Positional, Preset};
 
 use crate::options::SECONDS_MAX;
 use crate::options::output_groups::{CREATE_DIRS, DESTINATION, PERMISSIONS, TEMPLATE, WRITER};
@@ -17,6 +17,27 @@ const TIME_REAP: Opt = Opt::new(
     Preset::Described("the global time-reap(), 60, when the name has macros; otherwise never"),
     "Close a file to which nothing was written for so many seconds; 0 never does.",
 );
+
+const ROTATIONS_MAX: i64 = 10_000;
+
+static LOGROTATE: Group = Group {
+    name: "rotation",
+    options: &[
+        Opt::new("enable", Kind::Bool, Preset::Bool(false), "Rotate at all."),
+        Opt::new(
+            "size",
+            Kind::Size { min: 1, max: 1 << 50 },
+            Preset::Int(1_000_000),
+            "From this many bytes on the next write goes to a new file. What is written at once is not divided, so files are a little larger.",
+        ),
+        Opt::new(
+            "rotations",
+            Kind::Int { min: 0, max: ROTATIONS_MAX },
+            Preset::Int(1),
+            "How many old files are kept.",
+        ),
+    ],
+};
 
 pub static FILE: Component = Component {
     context: Context::Destination,
@@ -46,13 +67,17 @@ pub static FILE: Component = Component {
             "A symbolic link that always points to the file opened last.",
         ),
         TIME_REAP,
+        Opt::new(
+            "logrotate",
+            Kind::Block(&[&LOGROTATE]),
+            Preset::None,
+            "Start a new file when this one has grown large: `logrotate(enable(yes) size(10MiB) rotations(5))`. The old one becomes \
+             `NAME.1`, the one before it `NAME.2`. logrotate(8) with SIGUSR1 does more: by date, compressed.",
+        ),
         Opt::no_effect("optional", "a file that cannot be opened never keeps the program from starting"),
     ],
     presets: &[NO_MARKS],
-    not_yet: &[(
-        "logrotate",
-        "rotate with logrotate(8) and send SIGUSR1 afterwards, which opens the files anew",
-    )],
+    not_yet: &[],
     summary: "Appends messages to a file. Macros in the name make a file for each host, day, program ...; what a \
               message carries can never lead outside the fixed first part of the path.",
     example: "file(\"/var/log/hosts/${HOST}/${YEAR}-${MONTH}.log\" create-dirs(yes) perm(0640))",
