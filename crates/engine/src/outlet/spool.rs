@@ -62,7 +62,7 @@ pub(super) struct Spool {
     place: Arc<Place>,
     owner: Weak<Outlet>,
     /// `None` before the outlet is released, and after its end.
-    queue: Option<Queue>,
+    queue: Option<Arc<Queue>>,
     /// Bytes of the messages in memory.
     pub bytes: usize,
     /// The messages at the front of the memory part that are on disk too, and how many those are.
@@ -112,7 +112,7 @@ impl Spool {
     }
 
     pub fn queue(&self) -> Option<&Queue> {
-        self.queue.as_ref()
+        self.queue.as_deref()
     }
 
     pub fn capacity_bytes(&self) -> u64 {
@@ -160,7 +160,7 @@ impl Spool {
         if found > 0 {
             self.behind = Some(Behind::new(queue.first_waiting(), found, waiting.bytes as usize));
         }
-        self.queue = Some(queue);
+        self.queue = Some(Arc::new(queue));
         self.bytes = memory.chunks.iter().map(Chunk::waiting_bytes).sum();
         if found > 0 {
             *memory.messages = 0;
@@ -418,7 +418,7 @@ impl Spool {
     pub fn stored_before(&self, until: u64) -> usize {
         let mut count = 0;
         for span in &self.spans {
-            match span.before(self.queue.as_ref(), until) {
+            match span.before(self.queue.as_deref(), until) {
                 Some(part) => return count + part,
                 None => count += span.messages,
             }

@@ -9,6 +9,7 @@ use crate::chunk::Chunk;
 use crate::durable::DiskBuffer;
 use std::collections::VecDeque;
 use std::ops::Range;
+use std::sync::Arc;
 use store::{Full, Queue, Read};
 
 /// Bytes of one read.
@@ -43,7 +44,8 @@ pub(super) struct Behind {
 /// What the keeper is to do for an outlet.
 pub(in crate::outlet) enum Plan {
     Nothing,
-    Read { queue: Queue, from: u64, bytes_max: usize, write_max: usize },
+    /// The one handle: it remembers where the last read ended.
+    Read { queue: Arc<Queue>, from: u64, bytes_max: usize, write_max: usize },
 }
 
 impl Behind {
@@ -167,7 +169,7 @@ impl Spool {
         }
         let plan = match (&self.behind, &self.queue) {
             (Some(behind), Some(queue)) if self.is_half_empty(*memory.messages) => Plan::Read {
-                queue: queue.clone(),
+                queue: Arc::clone(queue),
                 from: behind.next,
                 bytes_max: READ_BYTES,
                 write_max: self.options.write_max,
