@@ -1,7 +1,12 @@
 //! The faults: one file each, one line in a list.
 
+mod backlog;
+mod crowd;
+mod damage;
 mod disk_errors;
 mod kill;
+mod neighbour;
+mod network;
 mod outage;
 mod power;
 mod syscalls;
@@ -28,6 +33,12 @@ pub const ALL: &[Kind] = &[
     Kind { name: "full-disk", rounds: [0, 3, 20], run: disk_errors::full },
     Kind { name: "read-only", rounds: [1, 3, 20], run: disk_errors::read_only },
     Kind { name: "power-loss", rounds: [6, 100, 1000], run: power::loss },
+    Kind { name: "damage", rounds: [200, 10_000, 100_000], run: damage::run },
+    Kind { name: "no-inodes", rounds: [0, 2, 10], run: disk_errors::no_inodes },
+    Kind { name: "backlog", rounds: [0, 2, 10], run: backlog::run },
+    Kind { name: "network-cut", rounds: [3, 20, 200], run: network::cut },
+    Kind { name: "crowd", rounds: [0, 1, 5], run: crowd::run },
+    Kind { name: "neighbour-dead", rounds: [0, 4, 8], run: neighbour::run },
     Kind { name: "target-dead", rounds: [0, 1, 1], run: outage::dead },
     Kind { name: "target-flapping", rounds: [0, 20, 200], run: outage::flapping },
     Kind { name: "target-slow", rounds: [0, 1, 3], run: outage::slow },

@@ -18,6 +18,11 @@ const NO_LOG_FLUSH: u32 = 2;
 impl Mount {
     /// The error says what is missing here.
     pub fn new(folder: &Path, mebibytes: u64) -> Result<Mount, String> {
+        Mount::made(folder, mebibytes, &[])
+    }
+
+    /// With more words for mkfs.
+    pub fn made(folder: &Path, mebibytes: u64, words: &[&str]) -> Result<Mount, String> {
         if !rustix::process::geteuid().is_root() {
             return Err("only root may mount".to_owned());
         }
@@ -25,7 +30,8 @@ impl Mount {
         let file = File::create(&image).map_err(|e| e.to_string())?;
         file.set_len(mebibytes << 20).map_err(|e| e.to_string())?;
         std::fs::create_dir_all(&mounted).map_err(|e| e.to_string())?;
-        run("mkfs.ext4", &["-q", "-F", &text(&image)])?;
+        let path = text(&image);
+        run("mkfs.ext4", &[&["-q", "-F"], words, &[&path]].concat())?;
         let mount = Mount { image, folder: mounted };
         mount.mount("loop")?;
         Ok(mount)
@@ -70,7 +76,7 @@ fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-fn run(program: &str, args: &[&str]) -> Result<(), String> {
+pub fn run(program: &str, args: &[&str]) -> Result<(), String> {
     let output = Command::new(program).args(args).stdin(Stdio::null()).output();
     match output {
         Ok(output) if output.status.success() => Ok(()),

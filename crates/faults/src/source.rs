@@ -36,20 +36,22 @@ pub struct Source {
 }
 
 impl Source {
-    /// Sends at most `rate` messages a second (0 is as fast as they are taken) until [`Source::finish`].
-    pub fn start(port: u16, rate: u64) -> Source {
-        let shared = Arc::new(Shared::default());
-        shared.limit.store(u64::MAX, Ordering::SeqCst);
-        let sending = Arc::clone(&shared);
-        let thread = Some(thread::spawn(move || sending.run(port, rate)));
-        Source { shared, thread }
+    /// Sends as fast as is taken, until [`Source::finish`].
+    pub fn start(port: u16) -> Source {
+        Source::padded(port, u64::MAX, 1)
     }
 
     /// Sends `count` messages and no more.
     pub fn exactly(port: u16, count: u64) -> Source {
-        let source = Source::start(port, 0);
-        source.shared.limit.store(count, Ordering::SeqCst);
-        source
+        Source::padded(port, count, 1)
+    }
+
+    /// The same with messages so many times as long.
+    pub fn padded(port: u16, count: u64, times: usize) -> Source {
+        let shared = Arc::new(Shared { limit: AtomicU64::new(count), ..Shared::default() });
+        let sending = Arc::clone(&shared);
+        let thread = Some(thread::spawn(move || sending.run(port, &PADDING.repeat(times))));
+        Source { shared, thread }
     }
 
     /// Sends `count` more.
@@ -91,17 +93,17 @@ impl Drop for Source {
 }
 
 impl Shared {
-    fn run(&self, port: u16, rate: u64) {
+    fn run(&self, port: u16, padding: &str) {
         while !self.over.load(Ordering::SeqCst) {
             if let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) {
-                let _ = self.session(stream, rate);
+                let _ = self.session(stream, padding);
             }
             thread::sleep(RETRY);
         }
     }
 
     /// One connection, until it breaks or everything is acknowledged.
-    fn session(&self, mut stream: TcpStream, rate: u64) -> std::io::Result<()> {
+    fn session(&self, mut stream: TcpStream, padding: &str) -> std::io::Result<()> {
         stream.set_nodelay(true)?;
         stream.set_read_timeout(Some(Duration::from_millis(50)))?;
         let offers = "relp_version=0\nrelp_software=faults\ncommands=syslog";
@@ -110,18 +112,14 @@ impl Shared {
         let first = self.acknowledged.load(Ordering::SeqCst);
         let mut next = first;
         let mut answers = Answers::default();
-        let (mut heard, began) = (Instant::now(), Instant::now());
+        let mut heard = Instant::now();
         let mut out = Vec::new();
         while !self.over.load(Ordering::SeqCst) {
             let limit = self.limit.load(Ordering::SeqCst);
             let acknowledged = self.acknowledged.load(Ordering::SeqCst);
-            let paced = match rate {
-                0 => u64::MAX,
-                rate => first + (began.elapsed().as_millis() as u64 * rate) / 1000 + 1,
-            };
             out.clear();
-            while answers.opened && next < limit.min(acknowledged + WINDOW).min(paced) {
-                let text = message(next);
+            while answers.opened && next < limit.min(acknowledged + WINDOW) {
+                let text = message(next, padding);
                 out.extend_from_slice(
                     format!("{} syslog {} {text}\n", next - first + 2, text.len()).as_bytes(),
                 );
@@ -166,8 +164,8 @@ impl Shared {
 }
 
 /// The text of a message; [`crate::tally::number`] finds its number again.
-fn message(number: u64) -> String {
-    format!("<13>Nov 22 12:00:00 host app: n={number:010} {PADDING}")
+fn message(number: u64, padding: &str) -> String {
+    format!("<13>Nov 22 12:00:00 host app: n={number:010} {padding}")
 }
 
 /// Answers of the server, in pieces as they come.

@@ -1,8 +1,11 @@
 //! The receiver: knows the number of every line it got, can go away and come back, and be slow.
 
 use crate::tally;
+use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use std::fs::File;
 use std::io::Read;
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
@@ -23,6 +26,8 @@ struct Shared {
 
 pub struct Target {
     port: u16,
+    /// Name of the network namespace it listens in, when that is another one.
+    namespace: Option<String>,
     shared: Arc<Shared>,
 }
 
@@ -33,7 +38,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Target {
     /// Not listening yet.
     pub fn new(port: u16) -> Target {
-        Target { port, shared: Arc::default() }
+        Target { port, namespace: None, shared: Arc::default() }
+    }
+
+    /// In a network namespace, on all its addresses; it stays up.
+    pub fn within(port: u16, namespace: &str) -> Target {
+        Target { port, namespace: Some(namespace.to_owned()), shared: Arc::default() }
     }
 
     /// Listens.
@@ -41,7 +51,7 @@ impl Target {
         if self.shared.is_up.swap(true, Ordering::SeqCst) {
             return;
         }
-        let listener = TcpListener::bind(("127.0.0.1", self.port)).expect("the port of the target is free");
+        let listener = self.listen();
         let shared = Arc::clone(&self.shared);
         thread::spawn(move || {
             while let Ok((stream, _)) = listener.accept() {
@@ -56,9 +66,27 @@ impl Target {
         });
     }
 
+    fn listen(&self) -> TcpListener {
+        let port = self.port;
+        let bind =
+            move |address: &str| TcpListener::bind((address, port)).expect("the port of the target is free");
+        match self.namespace.clone() {
+            None => bind("127.0.0.1"),
+            // A socket belongs to the namespace of the thread that made it.
+            Some(name) => thread::spawn(move || {
+                let place = File::open(format!("/run/netns/{name}")).expect("the namespace is there");
+                move_into_link_name_space(place.as_fd(), Some(LinkNameSpaceType::Network))
+                    .expect("root may move");
+                bind("0.0.0.0")
+            })
+            .join()
+            .expect("the port of the target is free"),
+        }
+    }
+
     /// Stops listening and ends all connections in order: what the kernel has taken is still read.
     pub fn down(&self) {
-        if !self.shared.is_up.swap(false, Ordering::SeqCst) {
+        if self.namespace.is_some() || !self.shared.is_up.swap(false, Ordering::SeqCst) {
             return;
         }
         drop(TcpStream::connect(("127.0.0.1", self.port)));
@@ -78,6 +106,11 @@ impl Target {
 
     pub fn numbers(&self) -> Vec<u64> {
         lock(&self.shared.numbers).clone()
+    }
+
+    /// Begins to count anew.
+    pub fn forget(&self) {
+        lock(&self.shared.numbers).clear();
     }
 
     /// Lines that were nobody's message.

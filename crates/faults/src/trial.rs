@@ -80,20 +80,25 @@ impl Trial {
     }
 
     pub fn with(buffer: &str, state: Option<PathBuf>) -> Trial {
+        Trial::towards("127.0.0.1", buffer, "", state)
+    }
+
+    /// With the target at another address, and more statements.
+    pub fn towards(address: &str, buffer: &str, more: &str, state: Option<PathBuf>) -> Trial {
         let lab = Lab::new();
         let config = format!(
             "@version: 4.8\noptions {{ keep-hostname(yes); }};\n\
              source s {{ relp(ip(127.0.0.1) port(%tcp:in%)); }};\n\
-             destination d {{ network(127.0.0.1 port(%port:out%) time-reopen(0.1) {buffer}); }};\n\
-             log {{ source(s); destination(d); flags(flow-control); }};\n"
+             destination d {{ network(\"{address}\" port(%port:out%) time-reopen(0.1) {buffer}); }};\n\
+             log {{ source(s); destination(d); flags(flow-control); }};\n{more}"
         );
         let target = Target::new(lab.port("out"));
         let state = state.unwrap_or_else(|| lab.path("state"));
         Trial { lab, target, config, state, tally: Tally::default(), restart_ms: 0, problems: Vec::new() }
     }
 
-    pub fn source(&self, rate: u64) -> Source {
-        Source::start(self.lab.port("in"), rate)
+    pub fn source(&self) -> Source {
+        Source::start(self.lab.port("in"))
     }
 
     pub fn exactly(&self, count: u64) -> Source {

@@ -62,7 +62,7 @@ pub fn full(plan: &Plan) -> Verdict {
         Err(why) => return Verdict::Skipped(why),
     };
     let mut trial = Trial::new(Some(mount.folder().join("state")));
-    let source = trial.source(0);
+    let source = trial.source();
     let Some(mut penstock) = trial.start(&[]) else {
         trial.problem("does not start");
         return trial.verdict(plan, 0);
@@ -86,6 +86,41 @@ pub fn full(plan: &Plan) -> Verdict {
             trial.problem("does not go on when there is room again");
             break;
         }
+        trial.round();
+    }
+    trial.settle(&source, penstock);
+    trial.verdict(plan, plan.rounds)
+}
+
+/// Room enough, and no file can be made.
+pub fn no_inodes(plan: &Plan) -> Verdict {
+    let folder = testkit::Lab::new();
+    let mount = match Mount::made(folder.dir(), 1024, &["-N", "64"]) {
+        Ok(mount) => mount,
+        Err(why) => return Verdict::Skipped(why),
+    };
+    let mut trial = Trial::new(Some(mount.folder().join("state")));
+    let Some(penstock) = trial.start(&[]) else {
+        trial.problem("does not start");
+        return trial.verdict(plan, 0);
+    };
+    let source = trial.exactly(0);
+    for _ in 0..plan.rounds {
+        trial.target.down();
+        let taken: Vec<_> = (0..)
+            .map(|n| mount.folder().join(format!("taken{n}")))
+            .take_while(|path| std::fs::File::create(path).is_ok())
+            .collect();
+        // More than a segment holds.
+        source.raise(500_000);
+        reached(PATIENCE, || source.is_finished());
+        for path in taken {
+            let _ = std::fs::remove_file(path);
+        }
+        if !reached(PATIENCE, || source.is_finished()) {
+            trial.problem("does not go on when files can be made again");
+        }
+        trial.target.up();
         trial.round();
     }
     trial.settle(&source, penstock);

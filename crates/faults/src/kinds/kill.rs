@@ -15,7 +15,7 @@ pub fn down(plan: &Plan) -> Verdict {
 fn run(plan: &Plan, away: bool) -> Verdict {
     let mut trial = Trial::new(None);
     let mut chance = Chance(plan.seed);
-    let source = trial.source(0);
+    let source = trial.source();
     trial.target.up();
     for round in 0..plan.rounds {
         if away {

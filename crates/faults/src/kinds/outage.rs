@@ -31,7 +31,7 @@ pub fn flapping(plan: &Plan) -> Verdict {
         trial.problem("does not start");
         return trial.verdict(plan, 0);
     };
-    let source = trial.source(0);
+    let source = trial.source();
     for _ in 0..plan.rounds {
         trial.target.up();
         sleep(chance.milliseconds(20, 200));

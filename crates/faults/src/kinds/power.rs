@@ -12,7 +12,7 @@ pub fn loss(plan: &Plan) -> Verdict {
     };
     let mut trial = Trial::new(Some(mount.folder().join("state")));
     let mut chance = Chance(plan.seed);
-    let source = trial.source(0);
+    let source = trial.source();
     trial.target.up();
     for round in 0..plan.rounds {
         // The last of each three: with nobody to take the messages.

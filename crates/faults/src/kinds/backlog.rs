@@ -1,0 +1,27 @@
+//! Killed with a gibibyte waiting: how soon connections are taken again, and whether all of it arrives.
+
+use crate::source::Source;
+use crate::trial::{Plan, Trial, Verdict, reached};
+use std::time::Duration;
+
+const BYTES: u64 = 1 << 30;
+/// Length of a message, in paddings of the source.
+const TIMES: usize = 40;
+
+pub fn run(plan: &Plan) -> Verdict {
+    let mut trial = Trial::new(None);
+    let count = BYTES / (TIMES as u64 * 180);
+    let source = Source::padded(trial.lab.port("in"), count, TIMES);
+    for _ in 0..plan.rounds {
+        let Some(penstock) = trial.start(&[]) else { break };
+        if !reached(Duration::from_secs(120), || source.is_finished()) {
+            trial.problem(format!("{} of {count} acknowledged", source.acknowledged()));
+        }
+        trial.kill(penstock);
+    }
+    match trial.start(&[]) {
+        Some(penstock) => trial.settle(&source, penstock),
+        None => trial.problem("does not start any more"),
+    }
+    trial.verdict(plan, plan.rounds)
+}
