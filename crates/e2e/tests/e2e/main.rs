@@ -29,3 +29,4 @@ mod tls_many;
 mod tls_page;
 mod trouble;
 mod udp;
+mod usertty;

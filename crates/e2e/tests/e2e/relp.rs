@@ -21,6 +21,44 @@ fn config(destination: &str, source: &str) -> String {
     )
 }
 
+/// Receives by RELP at an address, and writes to a file.
+fn receiver(address: &str, port: &str) -> String {
+    format!(
+        "{HEAD}source s {{ relp(ip({address}) port({port})); }};\ndestination d {{ file(\"%dir%/out\"); }};\n\
+         log {{ source(s); destination(d); flags(flow-control); }};\n"
+    )
+}
+
+/// Sends by RELP what comes in on TCP.
+fn sender(port: u16, options: &str) -> String {
+    format!(
+        "{HEAD}source own {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         destination away {{ relp(127.0.0.1 port({port}) {options}); }};\n\
+         log {{ source(own); destination(away); flags(flow-control); }};\n"
+    )
+}
+
+/// Sends the messages to a port, and ends when they are read.
+fn feed(port: u16) {
+    let mut sender = Sender::tcp(port);
+    sender.raw(block(0, COUNT).as_bytes());
+    sender.finish();
+}
+
+/// The lines of a file that are made of our messages.
+fn ours(lab: &Lab, file: &str) -> Vec<String> {
+    lab.lines(file).into_iter().filter(|line| line.contains("message number")).collect()
+}
+
+/// Waits until every message stands in the file, whatever stands there twice.
+#[track_caller]
+fn wait_all(lab: &Lab, file: &str) {
+    wait_until("everything in the file", || {
+        ours(lab, file).into_iter().collect::<HashSet<_>>().len() >= COUNT
+    });
+    assert_all(&ours(lab, file), COUNT);
+}
+
 #[test]
 fn there_and_back_again() {
     let lab = Lab::new();
@@ -101,9 +139,7 @@ fn cuts_lose_nothing() {
     proxy.cut_after(&BUDGETS);
     let destination = format!("port({}) window-size(300)", proxy.port());
     let mut penstock = Penstock::start(&lab, &config(&destination, source));
-    let mut sender = Sender::tcp(lab.port("in"));
-    sender.raw(block(0, COUNT).as_bytes());
-    sender.finish();
+    feed(lab.port("in"));
     let last = message(0, COUNT - 1);
     let last = last.trim_start_matches("<13>");
     wait_until("the last message", || lab.lines("out").iter().any(|line| line == last));
@@ -131,19 +167,13 @@ fn cuts_on_the_way_to_rsyslog_lose_nothing() {
     let _peer = peers::start_rsyslog(&lab, &program, &theirs);
     let config = config(&format!("port({}) window-size(300)", proxy.port()), "port(%tcp:relp%)");
     let mut penstock = Penstock::start(&lab, &config);
-    let mut sender = Sender::tcp(lab.port("in"));
-    sender.raw(block(0, COUNT).as_bytes());
-    sender.finish();
+    feed(lab.port("in"));
     let ledger = penstock.wait_ledger(|ledger| {
         let done = ledger.destination("away").delivered == COUNT as u64 && ledger.waiting() == 0;
         (!done).then(|| format!("{COUNT} delivered"))
     });
     ledger.assert_nothing_lost();
-    let ours = |line: &String| line.contains("message number");
-    wait_until("everything in the file", || {
-        lab.lines("theirs").iter().filter(|line| ours(line)).collect::<HashSet<_>>().len() >= COUNT
-    });
-    assert_all(&lab.lines("theirs").into_iter().filter(ours).collect::<Vec<_>>(), COUNT);
+    wait_all(&lab, "theirs");
     assert!(proxy.cuts() >= BUDGETS.len(), "{}", proxy.cuts());
 }
 
@@ -163,14 +193,8 @@ fn cuts_on_the_way_from_rsyslog_lose_nothing() {
         proxy.port()
     );
     let _peer = peers::start_rsyslog(&lab, &program, &theirs);
-    let mut sender = Sender::tcp(lab.port("theirs"));
-    sender.raw(block(0, COUNT).as_bytes());
-    sender.finish();
-    let ours = |line: &String| line.contains("message number");
-    wait_until("everything to arrive", || {
-        lab.lines("out").iter().filter(|line| ours(line)).collect::<HashSet<_>>().len() >= COUNT
-    });
-    assert_all(&lab.lines("out").into_iter().filter(ours).collect::<Vec<_>>(), COUNT);
+    feed(lab.port("theirs"));
+    wait_all(&lab, "out");
     penstock.wait_settled_input().assert_nothing_lost();
 }
 
@@ -178,16 +202,8 @@ fn cuts_on_the_way_from_rsyslog_lose_nothing() {
 fn a_receiver_that_is_killed_loses_nothing() {
     let (lab, far) = (Lab::new(), Lab::new());
     let port = lab.port("relp");
-    let receiver = format!(
-        "{HEAD}source s {{ relp(ip(127.0.0.1) port({port})); }};\ndestination d {{ file(\"%dir%/out\"); }};\n\
-         log {{ source(s); destination(d); flags(flow-control); }};\n"
-    );
-    let sending = format!(
-        "{HEAD}source own {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
-         destination away {{ relp(127.0.0.1 port({port}) window-size(300)); }};\n\
-         log {{ source(own); destination(away); flags(flow-control); }};\n"
-    );
-    let mut near = Penstock::start(&lab, &sending);
+    let mut near = Penstock::start(&lab, &sender(port, "window-size(300)"));
+    let receiver = receiver("127.0.0.1", &port.to_string());
     let mut sender = Sender::tcp(lab.port("in"));
     let all = block(0, COUNT);
     let pieces: Vec<&str> = all.split_inclusive('\n').collect();
@@ -233,20 +249,11 @@ fn block_from(from: usize, count: usize) -> String {
 #[test]
 fn the_second_server_takes_over_what_the_first_has_not_answered() {
     let lab = Lab::new();
-    let first = format!(
-        "{HEAD}source s {{ relp(ip(127.0.0.1) port(%tcp:relp%)); }};\ndestination d {{ file(\"%dir%/out\"); }};\nlog {{ source(s); destination(d); flags(flow-control); }};\n"
-    );
     let (one, two) = (Lab::new(), Lab::new());
-    let mut serving = Penstock::start(&one, &first);
+    let mut serving = Penstock::start(&one, &receiver("127.0.0.1", "%tcp:relp%"));
     let port = one.port("relp");
-    let second = first.replace("127.0.0.1", "127.0.0.2").replace("%tcp:relp%", &port.to_string());
-    let mut other = Penstock::start(&two, &second);
-    let sending = format!(
-        "{HEAD}source own {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
-         destination away {{ relp(127.0.0.1 port({port}) failover(servers(\"127.0.0.2\"))); }};\n\
-         log {{ source(own); destination(away); flags(flow-control); }};\n"
-    );
-    let mut near = Penstock::start(&lab, &sending);
+    let mut other = Penstock::start(&two, &receiver("127.0.0.2", &port.to_string()));
+    let mut near = Penstock::start(&lab, &sender(port, "failover(servers(\"127.0.0.2\"))"));
     let mut sender = Sender::tcp(lab.port("in"));
     sender.raw(block_from(0, 500).as_bytes());
     wait_until("the first part", || one.lines("out").len() == 500);
