@@ -112,7 +112,7 @@ impl Committer {
             None => self.take(),
         };
         let Some(mut work) = work else { return Step::Idle };
-        match self.commit(&work) {
+        match self.commit(&mut work) {
             Ok(()) => {
                 self.finish(&mut work);
                 Step::Wrote
@@ -146,18 +146,20 @@ impl Committer {
             state.queues.values_mut().for_each(|queue| queue.moved = false);
         }
         state.moved = false;
-        let mut group = std::mem::replace(&mut state.pending, state.spare.take().unwrap_or_default());
+        let mut next = state.spare.take().unwrap_or_default();
+        next.lie_at(self.writer.begun_page(&state.pending));
+        let group = std::mem::replace(&mut state.pending, next);
         // Segments go only after the cursors that allow it are on the disk: otherwise they would be missed after a power loss.
-        let sync = group.synced || !release.is_empty() || std::mem::take(&mut state.flush);
+        let flush = std::mem::take(&mut state.flush);
+        let sync = flush || group.synced || !release.is_empty();
         state.stats.bytes_pending = group.buffer.len() as u64;
         drop(locked);
-        frame::seal(&mut group.buffer);
         Some(Work { group, sync, release })
     }
 
-    fn commit(&mut self, work: &Work) -> Result<(), Trouble> {
+    fn commit(&mut self, work: &mut Work) -> Result<(), Trouble> {
         for attempt in 0..2 {
-            match self.writer.write(&work.group, work.sync) {
+            match self.writer.write(&mut work.group, work.sync) {
                 Ok(()) => return Ok(()),
                 Err(Trouble::Io(error)) => {
                     // The kernel may have forgotten what it could not write: a second sync of the same file would lie.

@@ -1,7 +1,7 @@
 //! What the store writes into its log for itself: how far queues are, which there are.
 
 use crate::report::Waiting;
-use crate::snapshot::{NAME_MAX, QUEUES_MAX, Row, Table};
+use crate::snapshot::{NAME_MAX, NUMBER_MAX, QUEUES_MAX, Row, Table};
 
 const STATES: u8 = 1;
 const DEFINED: u8 = 2;
@@ -98,7 +98,7 @@ fn pull(rest: &mut &[u8]) -> Option<(u32, Row)> {
     let mut words = [0; 6];
     for word in &mut words {
         let (head, after) = tail.split_first_chunk::<8>()?;
-        *word = u64::from_le_bytes(*head);
+        *word = Some(u64::from_le_bytes(*head)).filter(|word| *word < NUMBER_MAX)?;
         tail = after;
     }
     *rest = tail;

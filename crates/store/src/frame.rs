@@ -34,15 +34,19 @@ pub fn ids(queues: u64) -> impl Iterator<Item = u32> {
     }))
 }
 
-/// Adds a frame whose checksum is still missing: [`seal`] fills it in. The number is hidden behind the log's key, so that nobody who
-/// sends messages can make bytes that look like frames.
+/// Adds a frame. The number is hidden behind the log's key, so that nobody who sends messages can make bytes that look like frames.
 pub fn push(out: &mut Vec<u8>, key: u64, seq: u64, queues: u64, payload: &[u8]) {
+    let at = out.len();
     let mut head = [0; HEAD];
     head[..4].copy_from_slice(&(payload.len() as u32).to_le_bytes());
     head[8..16].copy_from_slice(&(seq ^ key).to_le_bytes());
     head[16..].copy_from_slice(&queues.to_le_bytes());
+    let number = crc32c::crc32c_append(payload.len() as u32, &head[8..16]);
     out.extend_from_slice(&head);
     out.extend_from_slice(payload);
+    // The payload is in the processor's cache now.
+    let sum = crc32c::crc32c_append(number, &out[at + HEAD..]) ^ crc32c::crc32c(&queues.to_le_bytes());
+    out[at + 4..at + 8].copy_from_slice(&sum.to_le_bytes());
 }
 
 /// Length of the frame at the front of a buffer that [`push`] filled.
@@ -54,26 +58,21 @@ pub fn payload(frame: &[u8]) -> &[u8] {
     frame.get(HEAD..).unwrap_or_default()
 }
 
-/// Makes a frame of the buffer belong to more queues. Its checksum must not have been filled in yet.
+/// Makes a frame of the buffer belong to more queues. Its checksum follows without a look at the payload.
 pub fn add_queues(frame: &mut [u8], queues: u64) {
-    if let Some(field) = frame.get_mut(16..).and_then(|f| f.first_chunk_mut::<8>()) {
-        *field = (u64::from_le_bytes(*field) | queues).to_le_bytes();
-    }
+    let Some(head) = frame.first_chunk_mut::<HEAD>() else { return };
+    let old = word(head, 16);
+    let sum = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
+    let change = crc32c::crc32c(&old.to_le_bytes()) ^ crc32c::crc32c(&(old | queues).to_le_bytes());
+    head[4..8].copy_from_slice(&(sum ^ change).to_le_bytes());
+    head[16..].copy_from_slice(&(old | queues).to_le_bytes());
 }
 
-/// Fills in the checksums of the frames that `bytes` is made of.
-pub fn seal(mut bytes: &mut [u8]) {
-    while let Some(length) = length(bytes).filter(|l| *l <= bytes.len()) {
-        let (frame, rest) = bytes.split_at_mut(length);
-        let sum = checksum((length - HEAD) as u32, &frame[8..]);
-        frame[4..8].copy_from_slice(&sum.to_le_bytes());
-        bytes = rest;
-    }
-}
-
-/// CRC-32C of what follows the checksum, begun with the length.
-fn checksum(length: u32, rest: &[u8]) -> u32 {
-    crc32c::crc32c_append(length, rest)
+/// CRC-32C of number and payload, begun with the length, xor that of the queues.
+fn checksum(head: &[u8; HEAD], payload: &[u8]) -> u32 {
+    let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
+    let number = crc32c::crc32c_append(length, &head[8..16]);
+    crc32c::crc32c_append(number, payload) ^ crc32c::crc32c(&head[16..])
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -99,7 +98,7 @@ pub fn parse(bytes: &[u8], key: u64, seqs: &Range<u64>, room: u64) -> Parsed {
     }
     let Some(frame) = bytes.get(..length) else { return Parsed::More(length) };
     let sum = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
-    if checksum(payload, &frame[8..]) != sum && !cfg!(feature = "unchecked") {
+    if checksum(head, &frame[HEAD..]) != sum && !cfg!(feature = "unchecked") {
         return Parsed::Bad;
     }
     Parsed::Frame { length, seq, queues: word(head, 16) }
@@ -129,7 +128,6 @@ mod tests {
         let mut bytes = Vec::new();
         push(&mut bytes, KEY, 7, 3, b"hello, world");
         push(&mut bytes, KEY, 8, 1, b"");
-        seal(&mut bytes);
         let room = bytes.len() as u64;
         let whole = Parsed::Frame { length: 36, seq: 7, queues: 3 };
         assert_eq!(parse(&bytes, KEY, &(0..100), room), whole);
@@ -145,6 +143,9 @@ mod tests {
             assert_eq!(parsed, Parsed::Bad, "bit {bit}");
             bytes[bit / 8] ^= 1 << (bit % 8);
         }
+        add_queues(&mut bytes, 1 << 40);
+        let shared = Parsed::Frame { length: 36, seq: 7, queues: 3 | 1 << 40 };
+        assert_eq!(parse(&bytes, KEY, &(0..100), room), shared);
         assert_eq!(candidate(&bytes, 0, KEY, &(0..100)), Ok(0));
         assert_eq!(candidate(&bytes, 1, KEY, &(0..100)), Ok(36));
         assert_eq!(candidate(&bytes, 37, KEY, &(0..100)), Err(45));

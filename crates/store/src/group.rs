@@ -1,5 +1,6 @@
 //! What has come together to be written at once.
 
+use crate::files::PAGE;
 use crate::frame;
 use crate::queue::{Held, Safe};
 use std::time::Instant;
@@ -14,7 +15,7 @@ const BUFFER_KEPT: usize = 4 << 20;
 
 #[derive(Default)]
 pub struct Group {
-    /// Frames one behind the other, without checksums before the commit.
+    /// Frames one behind the other, after some bytes that bring them to where a page of the file begins.
     pub buffer: Vec<u8>,
     pub entries: Vec<Entry>,
     pub held: Vec<(Safe, Held)>,
@@ -46,6 +47,15 @@ impl Entry {
 impl Group {
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
+    }
+
+    /// Where the first frame goes: so far behind the beginning of a page in memory as it will be in the file, so that it can be
+    /// written without being copied. A guess that does not hold costs the copy.
+    pub fn lie_at(&mut self, begun: usize) {
+        self.buffer.clear();
+        self.buffer.reserve(2 * PAGE);
+        let aligned = self.buffer.as_ptr().align_offset(PAGE).min(PAGE);
+        self.buffer.resize(aligned + begun, 0);
     }
 
     /// Adds messages, the first with number `seq`; `ends` are theirs in `bytes`, which begin at `start`.

@@ -7,7 +7,7 @@ use crate::read::damage_frames;
 use crate::report::{Damaged, Report, Waiting};
 use crate::scan::{Scan, scan};
 use crate::shared::{Hole, Mark, QueueState, Segment, State};
-use crate::snapshot::{ASIDE_BYTES, Row, Snapshot, Table};
+use crate::snapshot::{ASIDE_BYTES, NUMBER_MAX, Row, Snapshot, Table};
 use crate::writer;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -84,7 +84,8 @@ pub fn recover(files: &dyn Files, free_segments: usize) -> io::Result<Recovered>
     let mut opened = Vec::new();
     let mut report = Report::default();
     for name in names {
-        let Some(named) = name.strip_suffix(".log").and_then(|n| n.parse::<u64>().ok()) else { continue };
+        let named = name.strip_suffix(".log").and_then(|n| n.parse::<u64>().ok());
+        let Some(named) = named.filter(|named| *named < NUMBER_MAX) else { continue };
         match files.open(&name).and_then(|file| Ok((file.length()?, file))) {
             Ok((length, file)) => opened.push((named, name, file, length)),
             Err(error) => {

@@ -12,6 +12,8 @@ const TRAILER: [u8; 8] = *b"PSTOREZ\x01";
 const TRAILER_BYTES: usize = 16;
 const FIXED: usize = 64;
 const ROW: usize = 72;
+/// No number, count or place is as large: what says so is damaged.
+pub const NUMBER_MAX: u64 = 1 << 62;
 /// Headers and their copies begin at multiples of it.
 pub const PAGE: u64 = 4096;
 /// Bytes of a queue's name.
@@ -117,13 +119,16 @@ impl Snapshot {
             *word = long(&mut rest)?;
         }
         let [key, first, next, data_start, data_end, count] = words;
+        if words[1..].iter().any(|word| *word >= NUMBER_MAX) {
+            return None;
+        }
         let mut table = Table::new();
         for _ in 0..count {
             let id = number(&mut rest).filter(|id| *id < QUEUES_MAX)?;
             let name_bytes = number(&mut rest).filter(|n| *n as usize <= NAME_MAX)? as usize;
             let mut words = [0; 8];
             for word in &mut words {
-                *word = long(&mut rest)?;
+                *word = long(&mut rest).filter(|word| *word < NUMBER_MAX)?;
             }
             let [messages, bytes, end, cursor, done_messages, done_bytes, here_messages, here_bytes] = words;
             let (name, after) = rest.split_at_checked(name_bytes)?;

@@ -3,6 +3,7 @@
 
 use crate::files::{PAGE, SegmentFile, write_all};
 use std::io::{self, ErrorKind};
+use std::ops::Range;
 
 /// Less is written through the page cache: that costs no round trip to the disk.
 const DIRECT_MIN: usize = if cfg!(test) { 1 << 10 } else { 64 << 10 };
@@ -26,18 +27,28 @@ impl Stage {
         self.refused = false;
     }
 
-    /// Writes `bytes` behind what was written before, which ends at `at`.
-    pub fn append(&mut self, file: &dyn SegmentFile, at: u64, bytes: &[u8]) -> io::Result<()> {
+    /// Writes `run` of the buffer behind what was written before, which ends at `at`.
+    pub fn append(
+        &mut self,
+        file: &dyn SegmentFile,
+        at: u64,
+        buffer: &mut Vec<u8>,
+        run: Range<usize>,
+    ) -> io::Result<()> {
         let begun = at as usize % PAGE;
-        if bytes.len() < DIRECT_MIN || self.refused || self.tail.len() != begun {
-            write_all(file, bytes, at)?;
-        } else if let Err(error) = self.write_pages(file, at, bytes) {
-            if !matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::InvalidInput) {
-                return Err(error);
-            }
-            self.refused = true;
-            write_all(file, bytes, at)?;
+        let mut outcome = Err(ErrorKind::Unsupported.into());
+        if run.len() >= DIRECT_MIN && !self.refused && self.tail.len() == begun {
+            outcome = match self.in_place(buffer, &run) {
+                Some(pages) => write_whole(file, pages, at - begun as u64),
+                None => self.write_pages(file, at, buffer.get(run.clone()).unwrap_or_default()),
+            };
+            self.refused = outcome.as_ref().is_err_and(is_refusal);
         }
+        let bytes = buffer.get(run).unwrap_or_default();
+        if outcome.as_ref().is_err_and(is_refusal) {
+            outcome = write_all(file, bytes, at);
+        }
+        outcome?;
         let left = (begun + bytes.len()) % PAGE;
         if left > bytes.len() {
             self.tail.extend_from_slice(bytes);
@@ -46,6 +57,20 @@ impl Stage {
             self.tail.extend_from_slice(&bytes[bytes.len() - left..]);
         }
         Ok(())
+    }
+
+    /// If the buffer happens to lie in memory as the file does in pages, it is written as it is: with the begun page in front of the
+    /// run, and zeros behind it.
+    fn in_place<'b>(&self, buffer: &'b mut Vec<u8>, run: &Range<usize>) -> Option<&'b [u8]> {
+        let start = run.start.checked_sub(self.tail.len())?;
+        let end = start + (run.end - start).next_multiple_of(PAGE);
+        let room = run.end == buffer.len() && end <= buffer.capacity();
+        if !room || buffer.get(start..)?.as_ptr().align_offset(PAGE) != 0 {
+            return None;
+        }
+        buffer.get_mut(start..run.start)?.copy_from_slice(&self.tail);
+        buffer.resize(end, 0);
+        buffer.get(start..end)
     }
 
     fn write_pages(&mut self, file: &dyn SegmentFile, at: u64, mut bytes: &[u8]) -> io::Result<()> {
@@ -58,26 +83,38 @@ impl Stage {
         stage[..self.tail.len()].copy_from_slice(&self.tail);
         let mut filled = self.tail.len();
         while !bytes.is_empty() {
-            let count = bytes.len().min(STAGE_BYTES - filled);
-            stage[filled..filled + count].copy_from_slice(&bytes[..count]);
-            bytes = &bytes[count..];
-            filled += count;
-            let whole = filled.next_multiple_of(PAGE);
-            stage[filled..whole].fill(0);
-            let mut written = 0;
-            while written < whole {
-                match file.write_pages(&stage[written..whole], at + written as u64) {
-                    Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                    Ok(count) if count < PAGE => return Err(ErrorKind::InvalidInput.into()),
-                    // A short write ends anywhere: its last page is written again.
-                    Ok(count) => written = (written + count) / PAGE * PAGE,
-                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                    Err(error) => return Err(error),
-                }
+            let (now, rest) = bytes.split_at(bytes.len().min(STAGE_BYTES - filled));
+            stage[filled..filled + now.len()].copy_from_slice(now);
+            bytes = rest;
+            filled += now.len();
+            if filled == STAGE_BYTES {
+                write_whole(file, stage, at)?;
+                at += filled as u64;
+                filled = 0;
             }
-            at += whole as u64;
-            filled = 0;
         }
-        Ok(())
+        let whole = filled.next_multiple_of(PAGE);
+        stage[filled..whole].fill(0);
+        write_whole(file, &stage[..whole], at)
     }
+}
+
+/// The file cannot be written so, and nothing is wrong with it.
+fn is_refusal(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::InvalidInput)
+}
+
+fn write_whole(file: &dyn SegmentFile, pages: &[u8], at: u64) -> io::Result<()> {
+    let mut written = 0;
+    while written < pages.len() {
+        match file.write_pages(&pages[written..], at + written as u64) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(count) if count < PAGE => return Err(ErrorKind::InvalidInput.into()),
+            // A short write ends anywhere: its last page is written again.
+            Ok(count) => written = (written + count) / PAGE * PAGE,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }

@@ -11,6 +11,7 @@ use crate::stage::Stage;
 use crate::walk::Walk;
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A segment that is closed with more room than this behind its frames is cut.
@@ -107,7 +108,7 @@ impl Writer {
     }
 
     /// Writes what of the group is not written yet.
-    pub fn write(&mut self, group: &Group, sync: bool) -> Result<(), Trouble> {
+    pub fn write(&mut self, group: &mut Group, sync: bool) -> Result<(), Trouble> {
         let salvaging = self.write_salvage(group.entries.first().map_or(u64::MAX, |e| e.first))?;
         let entries = &group.entries;
         let mut index = entries.partition_point(|e| e.next() <= self.written_seq);
@@ -119,8 +120,7 @@ impl Writer {
                 length += next.length;
                 index += 1;
             }
-            let bytes = group.buffer.get(entry.at..entry.at + length).unwrap_or_default();
-            self.append(bytes)?;
+            self.append(&mut group.buffer, entry.at..entry.at + length)?;
             entries[start..index].iter().for_each(|e| self.count(e));
         }
         if sync || salvaging {
@@ -129,12 +129,20 @@ impl Writer {
         Ok(())
     }
 
-    fn append(&mut self, bytes: &[u8]) -> Result<(), Trouble> {
+    /// How far into a page the file will be when the group is written, if no other segment is begun.
+    pub fn begun_page(&self, group: &Group) -> usize {
+        let at = self.active.as_ref().map_or(0, |active| active.at);
+        let bytes: usize = group.entries.iter().map(|entry| entry.length).sum();
+        (at as usize + bytes) % PAGE
+    }
+
+    fn append(&mut self, buffer: &mut Vec<u8>, run: Range<usize>) -> Result<(), Trouble> {
+        let length = run.len() as u64;
         let Some(active) = &mut self.active else { return Err(Trouble::Io(ErrorKind::NotFound.into())) };
-        self.stage.append(&*active.file, active.at, bytes)?;
-        active.at += bytes.len() as u64;
+        self.stage.append(&*active.file, active.at, buffer, run)?;
+        active.at += length;
         active.length = active.length.max(active.at.next_multiple_of(PAGE as u64));
-        self.bytes_written += bytes.len() as u64;
+        self.bytes_written += length;
         Ok(())
     }
 
@@ -366,7 +374,9 @@ impl Writer {
                 queues: found.queues,
             };
             self.room_for(entry.length as u64, entry.first)?;
-            self.append(found.frame)?;
+            let mut frame = found.frame.to_vec();
+            let length = frame.len();
+            self.append(&mut frame, 0..length)?;
             self.count(&entry);
         }
         Ok(true)
