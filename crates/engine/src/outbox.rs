@@ -40,6 +40,8 @@ pub struct Outbox {
     spare: Vec<Chunk>,
     /// Where something was left that is better written together with what follows.
     left: Vec<Arc<Outlet>>,
+    /// Given a buffer just now, and not yet asked to write.
+    handed: Vec<Arc<Outlet>>,
     /// When the first buffer that is there was begun.
     since: Option<Instant>,
     /// Set by the path in work: what it delivers is flow-controlled.
@@ -74,6 +76,14 @@ impl Outbox {
                 self.flush_at(at);
             }
         }
+        // Outlets that get the same have it before any of them writes: what they keep on disk is then stored once.
+        let mut handed = std::mem::take(&mut self.handed);
+        for outlet in handed.drain(..) {
+            if outlet.pump_most(&mut self.spare) && !self.left.iter().any(|o| Arc::ptr_eq(o, &outlet)) {
+                self.left.push(outlet);
+            }
+        }
+        self.handed = handed;
     }
 
     /// A batch of an ordered lane is through: takes everything out. Only for outboxes that hold one batch at a time.
@@ -107,12 +117,12 @@ impl Outbox {
         let mut buffers = std::mem::take(&mut self.buffers);
         // In the order in which they were begun: files are opened in the order of their first messages.
         for buffer in buffers.drain(..) {
-            self.push(buffer, |outlet, spare| {
-                outlet.pump(spare);
-                false
-            });
+            self.push(buffer);
         }
         self.buffers = buffers;
+        for outlet in self.handed.drain(..) {
+            outlet.pump(&mut self.spare);
+        }
         for outlet in self.left.drain(..) {
             outlet.pump(&mut self.spare);
         }
@@ -123,20 +133,17 @@ impl Outbox {
         if let Some(moved) = self.buffers.get(at) {
             self.places[moved.outlet.id as usize] = at as u32;
         }
-        self.push(buffer, Outlet::pump_most);
+        self.push(buffer);
     }
 
-    fn push(&mut self, buffer: Buffer, pump: fn(&Arc<Outlet>, &mut Vec<Chunk>) -> bool) {
+    fn push(&mut self, buffer: Buffer) {
         self.places[buffer.outlet.id as usize] = u32::MAX;
         if buffer.chunk.is_empty() {
             self.spare.push(buffer.chunk);
             return;
         }
         buffer.outlet.push(buffer.chunk);
-        if pump(&buffer.outlet, &mut self.spare) && !self.left.iter().any(|o| Arc::ptr_eq(o, &buffer.outlet))
-        {
-            self.left.push(buffer.outlet);
-        }
+        self.handed.push(buffer.outlet);
     }
 
     /// Takes back what the batch in work left: it panicked half way.
