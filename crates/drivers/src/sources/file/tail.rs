@@ -64,7 +64,8 @@ impl Tail {
     /// Whether the file begins otherwise than it did when it was read. To be asked before each turn of reading; then [`Tail::restart`].
     pub fn is_rewritten(&mut self) -> io::Result<bool> {
         // What was not read yet need not be asked whether it is still the same.
-        Ok(!(self.offset == 0 && self.head.is_empty()) && !self.head.check(&self.file)?)
+        let is_untouched = self.offset == 0 && self.head.is_empty();
+        Ok(!is_untouched && !self.head.check(&self.file)?)
     }
 
     /// Whether the file ends before the place up to which it was read. To be asked when a read brings nothing; then [`Tail::restart`].
