@@ -66,7 +66,11 @@ impl StreamSink {
             0 => oplog::error("Connection broken", &[("time_reopen", &wait)]),
             _ => oplog::error("Connection broken", &[("time_reopen", &wait), ("sent_again", &again)]),
         }
-        connection.close();
+        // What will be sent again must not come the old way as well.
+        match left {
+            0 => connection.close(),
+            _ => connection.abort(),
+        }
         self.rewind = true;
         self.inside = false;
         self.leaving = false;

@@ -95,6 +95,12 @@ impl Connection {
         transport::unacknowledged(&self.socket).unwrap_or(usize::MAX)
     }
 
+    /// Ends it at once: what the kernel has not sent yet is not sent any more.
+    pub fn abort(self) {
+        // Where that fails, some messages may come twice.
+        let _ = self.socket.set_linger(Some(Duration::ZERO));
+    }
+
     /// Reads what the peer sent and forgets it.
     pub fn input(&mut self) -> io::Result<Input> {
         if let Some(secure) = &mut self.secure {
