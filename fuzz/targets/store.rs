@@ -5,4 +5,6 @@
 #[path = "../../crates/store/tests/replay/invariants.rs"]
 mod invariants;
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| invariants::store(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| {
+    invariants::store(input);
+});

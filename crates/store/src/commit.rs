@@ -152,7 +152,7 @@ impl Committer {
         // Segments go only after the cursors that allow it are on the disk: otherwise they would be missed after a power loss.
         let flush = std::mem::take(&mut state.flush);
         let sync = flush || group.synced || !release.is_empty();
-        state.stats.bytes_pending = group.buffer.len() as u64;
+        state.stats.bytes_pending = group.bytes() as u64;
         drop(locked);
         Some(Work { group, sync, release })
     }

@@ -1,6 +1,7 @@
 //! The bytes of a frame: what one message, or one note of the store to itself, is on disk.
 
 use crate::MESSAGE_BYTES_MAX;
+use crate::checksum;
 use std::ops::Range;
 
 /// `len u32 | crc u32 | seq u64 | queues u64`, little endian.
@@ -36,17 +37,14 @@ pub fn ids(queues: u64) -> impl Iterator<Item = u32> {
 
 /// Adds a frame. The number is hidden behind the log's key, so that nobody who sends messages can make bytes that look like frames.
 pub fn push(out: &mut Vec<u8>, key: u64, seq: u64, queues: u64, payload: &[u8]) {
-    let at = out.len();
     let mut head = [0; HEAD];
     head[..4].copy_from_slice(&(payload.len() as u32).to_le_bytes());
     head[8..16].copy_from_slice(&(seq ^ key).to_le_bytes());
     head[16..].copy_from_slice(&queues.to_le_bytes());
-    let number = crc32c::crc32c_append(payload.len() as u32, &head[8..16]);
+    let sum = checksum::of_frame(seq ^ key, payload) ^ checksum::of_queues(queues);
+    head[4..8].copy_from_slice(&sum.to_le_bytes());
     out.extend_from_slice(&head);
     out.extend_from_slice(payload);
-    // The payload is in the processor's cache now.
-    let sum = crc32c::crc32c_append(number, &out[at + HEAD..]) ^ crc32c::crc32c(&queues.to_le_bytes());
-    out[at + 4..at + 8].copy_from_slice(&sum.to_le_bytes());
 }
 
 /// Length of the frame at the front of a buffer that [`push`] filled.
@@ -63,16 +61,9 @@ pub fn add_queues(frame: &mut [u8], queues: u64) {
     let Some(head) = frame.first_chunk_mut::<HEAD>() else { return };
     let old = word(head, 16);
     let sum = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
-    let change = crc32c::crc32c(&old.to_le_bytes()) ^ crc32c::crc32c(&(old | queues).to_le_bytes());
+    let change = checksum::of_queues(old) ^ checksum::of_queues(old | queues);
     head[4..8].copy_from_slice(&(sum ^ change).to_le_bytes());
     head[16..].copy_from_slice(&(old | queues).to_le_bytes());
-}
-
-/// CRC-32C of number and payload, begun with the length, xor that of the queues.
-fn checksum(head: &[u8; HEAD], payload: &[u8]) -> u32 {
-    let length = u32::from_le_bytes([head[0], head[1], head[2], head[3]]);
-    let number = crc32c::crc32c_append(length, &head[8..16]);
-    crc32c::crc32c_append(number, payload) ^ crc32c::crc32c(&head[16..])
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -98,7 +89,9 @@ pub fn parse(bytes: &[u8], key: u64, seqs: &Range<u64>, room: u64) -> Parsed {
     }
     let Some(frame) = bytes.get(..length) else { return Parsed::More(length) };
     let sum = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
-    if checksum(head, &frame[HEAD..]) != sum && !cfg!(feature = "unchecked") {
+    if checksum::of_frame(seq ^ key, &frame[HEAD..]) ^ checksum::of_queues(word(head, 16)) != sum
+        && !cfg!(feature = "unchecked")
+    {
         return Parsed::Bad;
     }
     Parsed::Frame { length, seq, queues: word(head, 16) }

@@ -49,6 +49,11 @@ impl Group {
         self.entries.is_empty()
     }
 
+    /// Bytes of the frames.
+    pub fn bytes(&self) -> usize {
+        self.entries.iter().map(|entry| entry.length).sum()
+    }
+
     /// Where the first frame goes: so far behind the beginning of a page in memory as it will be in the file, so that it can be
     /// written without being copied. A guess that does not hold costs the copy.
     pub fn lie_at(&mut self, begun: usize) {

@@ -20,6 +20,7 @@
 //! # Ok(()) }
 //! ```
 
+mod checksum;
 mod commit;
 mod compact;
 mod control;

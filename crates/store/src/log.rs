@@ -164,7 +164,7 @@ impl Log {
         stats.bytes_on_disk = state.segments.values().map(|segment| segment.length).sum::<u64>()
             + stats.segments_free as u64 * self.shared.segment_bytes;
         stats.bytes_free = bytes_free;
-        stats.bytes_pending += state.pending.buffer.len() as u64;
+        stats.bytes_pending += state.pending.bytes() as u64;
         stats
     }
 }

@@ -132,8 +132,7 @@ impl Writer {
     /// How far into a page the file will be when the group is written, if no other segment is begun.
     pub fn begun_page(&self, group: &Group) -> usize {
         let at = self.active.as_ref().map_or(0, |active| active.at);
-        let bytes: usize = group.entries.iter().map(|entry| entry.length).sum();
-        (at as usize + bytes) % PAGE
+        (at as usize + group.bytes()) % PAGE
     }
 
     fn append(&mut self, buffer: &mut Vec<u8>, run: Range<usize>) -> Result<(), Trouble> {

@@ -14,8 +14,8 @@ struct Memory(Arc<Mutex<BTreeMap<String, Bytes>>>);
 #[derive(Clone, Default)]
 struct Bytes(Arc<Mutex<Vec<u8>>>);
 
-/// The input is cut into segments: two bytes say how long each is.
-pub fn store(mut input: &[u8]) {
+/// The input is cut into segments: two bytes say how long each is. Returns how many messages were read.
+pub fn store(mut input: &[u8]) -> usize {
     let files = Memory::default();
     let mut first = 1u64;
     while let Some((length, rest)) = input.split_first_chunk::<2>() {
@@ -29,6 +29,7 @@ pub fn store(mut input: &[u8]) {
     let mut key = b"PSTOREK\x01\0\0\0\0\0\0\0\0".to_vec();
     key.extend_from_slice(&0x7af5_1bc5u32.to_le_bytes());
     files.0.lock().unwrap().insert("key".to_owned(), Bytes(Arc::new(Mutex::new(key))));
+    let mut messages = 0;
     for _ in 0..2 {
         let options = Options {
             dir: PathBuf::new(),
@@ -36,7 +37,7 @@ pub fn store(mut input: &[u8]) {
             free_segments: 2,
             files: Some(Box::new(files.clone())),
         };
-        let Ok(opened) = Log::open(options) else { return };
+        let Ok(opened) = Log::open(options) else { return messages };
         for info in opened.log.queues() {
             let Ok(queue) = opened.log.queue(&info.name, 1 << 20, Box::new(|| ())) else { continue };
             let mut at = queue.first_waiting();
@@ -45,6 +46,7 @@ pub fn store(mut input: &[u8]) {
                 let read = queue.read(at, 1000).unwrap();
                 assert!(read.seqs.start == at && read.seqs.end > at);
                 assert_eq!(read.ends.last().map_or(0, |end| *end as usize), read.bytes.len());
+                messages += read.ends.len();
                 at = read.seqs.end;
                 reads += 1;
                 assert!(reads <= 10_000);
@@ -54,6 +56,7 @@ pub fn store(mut input: &[u8]) {
         }
         opened.log.close();
     }
+    messages
 }
 
 impl Files for Memory {
