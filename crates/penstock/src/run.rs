@@ -134,6 +134,7 @@ fn answer(options: &RunOptions, started: &Started) -> Result<Server, String> {
     let server = Server::start(options, served).map_err(|error| error.to_string())?;
     if let Some(taker) = &started.taker {
         taker.ready(&started.disinherited)?;
+        transport::inherited::own();
         server.replace().map_err(|error| error.to_string())?;
     }
     Ok(server)
@@ -192,13 +193,21 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
     let (taker, taken) = take_over(options, &state)?;
     transport::inherited::offer(taken.sockets);
     engine.inherit(taken.queues);
-    let store = state::Store::open(&state)
-        .map_err(|error| failed(EXIT_INIT, &format!("cannot use {}: {error}", state.display())))?;
+    let store = state::Store::open(&state).map_err(|error| {
+        let text = format!("cannot use {}: {error}", state.display());
+        if let Some(taker) = &taker {
+            taker.failed(&text);
+        }
+        failed(EXIT_INIT, &text)
+    })?;
     engine.shared().set_state(store);
     engine.shared().durable.set_state_dir(options.state_dir.clone());
     oplog::notice("syslog-ng starting up", &[("version", &VERSION)]);
     let globals = Arc::clone(&plan.globals);
     if let Err(errors) = engine.apply(plan) {
+        if let Some(taker) = &taker {
+            taker.failed(&errors.join("; "));
+        }
         for error in errors {
             oplog::error("Error initializing configuration", &[("error", &error)]);
             if !options.stderr {

@@ -21,9 +21,12 @@ struct Pool {
     offered: Vec<(Socket, bool)>,
     /// Socket files of the service manager's that are in use.
     managed: Vec<PathBuf>,
+    /// Those of the process that still may go on itself.
+    borrowed: Vec<PathBuf>,
 }
 
-static POOL: Mutex<Pool> = Mutex::new(Pool { offered: Vec::new(), managed: Vec::new() });
+static POOL: Mutex<Pool> =
+    Mutex::new(Pool { offered: Vec::new(), managed: Vec::new(), borrowed: Vec::new() });
 
 /// Offers sockets, in the order in which sockets of one address are to be taken.
 pub fn offer(sockets: Vec<Inherited>) {
@@ -39,6 +42,17 @@ pub fn withdraw() -> Vec<String> {
 /// Whether the file of a unix socket belongs to the service manager.
 pub fn is_managed(path: &Path) -> bool {
     POOL.lock().managed.iter().any(|managed| managed == path)
+}
+
+/// Whether it is ours to remove a socket's file.
+pub fn may_remove(path: &Path) -> bool {
+    let pool = POOL.lock();
+    !pool.managed.iter().chain(&pool.borrowed).any(|known| known == path)
+}
+
+/// The process before this one is not going on: what was taken is ours.
+pub fn own() {
+    POOL.lock().borrowed.clear();
 }
 
 /// The same of a socket that was taken.
@@ -94,8 +108,9 @@ pub(crate) fn take_unix(kind: Type, path: &Path, options: &SocketOptions) -> io:
     socket.set_cloexec(true)?;
     options.apply(&socket, false)?;
     let mut pool = POOL.lock();
-    if managed && !pool.managed.iter().any(|known| known == path) {
-        pool.managed.push(path.to_owned());
+    let known = if managed { &mut pool.managed } else { &mut pool.borrowed };
+    if !known.iter().any(|known| known == path) {
+        known.push(path.to_owned());
     }
     Ok(Some(socket))
 }
@@ -143,6 +158,11 @@ mod tests {
         assert!(listen_unix(&b, &options, 5).is_err(), "it is of another kind");
         let _theirs = bind_unix_datagram(&b, &options).expect("taken");
         assert!(is_managed(&b) && !is_managed(&a));
+        let ours = listen_unix(&a, &options, 5).expect("taken");
+        assert!(!may_remove(&b) && !may_remove(&a), "the other process may still go on");
+        own();
+        assert!(!may_remove(&b) && may_remove(&a));
+        offer(vec![inherited(ours, false)]);
         let left = withdraw();
         assert_eq!(left, [format!("stream {}", a.display())]);
         let kind = listen_tcp(tcp_at, &options, 5).map(drop).map_err(|e| e.kind());

@@ -114,9 +114,7 @@ pub struct SocketFile {
 impl SocketFile {
     /// Right after it was bound.
     fn new(path: &Path) -> SocketFile {
-        // What the service manager has made is its own to remove.
-        let ours = !transport::inherited::is_managed(path);
-        SocketFile { path: path.to_owned(), identity: identity(path).filter(|_| ours) }
+        SocketFile { path: path.to_owned(), identity: identity(path) }
     }
 
     pub fn name(&self) -> String {
@@ -124,7 +122,8 @@ impl SocketFile {
     }
 
     pub fn remove(&self) {
-        if self.identity.is_some() && identity(&self.path) == self.identity {
+        let ours = transport::inherited::may_remove(&self.path);
+        if ours && self.identity.is_some() && identity(&self.path) == self.identity {
             // When it cannot be removed it stays as a stale socket, which the next start replaces.
             let _ = std::fs::remove_file(&self.path);
         }

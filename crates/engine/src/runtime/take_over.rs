@@ -51,13 +51,12 @@ impl Engine {
     fn leave_stores(&self) {
         let outlets = self.existing.destinations.values().flat_map(|destination| destination.outlets());
         let outlets: Vec<_> = outlets.filter(|outlet| outlet.is_on_disk()).collect();
-        if outlets.is_empty() {
-            return;
-        }
         outlets.iter().for_each(|outlet| outlet.store_rest(&mut Vec::new()));
         self.shared.durable.settle();
         // What found no room there is read again by the other process, where its source can.
-        self.shared.budget.end();
+        if !outlets.is_empty() {
+            self.shared.budget.end();
+        }
         outlets.iter().for_each(|outlet| outlet.close(&mut Vec::new()));
         self.shared.durable.close();
     }

@@ -133,6 +133,7 @@ fn go_on(program: &Program, engine: &mut Engine, parted: Parted) {
         oplog::critical("What ran before cannot be opened again", &[("error", &error)]);
     }
     inherited::withdraw();
+    inherited::own();
     connections.into_iter().for_each(|connection| adopt(program, connection));
 }
 
