@@ -31,6 +31,14 @@ fn everything() -> Vec<Counter> {
         ..Ledger::default()
     };
     all.extend(ledger(&balance));
+    all.extend(disk_queue(&DiskQueue {
+        id: "d_n#0",
+        dir: "/d",
+        queue: "q",
+        messages: 7,
+        ..DiskQueue::default()
+    }));
+    all.extend(disk_log(&DiskLog { dir: "/d", sync_buckets: &[(1024, 3)], ..DiskLog::default() }));
     all.extend([
         source("s_net", 1),
         destination("d_f", 1),
