@@ -45,7 +45,10 @@ pub static KV_PARSER: Component = Component {
             "The name of a value that gets, as a list, what is neither key nor value.",
         )
         .alias(&["stray-words-value-name"]),
-        Opt::no_effect("allow-pair-separator-in-value", "a value that has the separator in it stands in quotes"),
+        Opt::no_effect(
+            "allow-pair-separator-in-value",
+            "a value that has the separator in it stands in quotes",
+        ),
     ],
     presets: &[],
     not_yet: &[],
