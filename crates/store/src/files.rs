@@ -34,6 +34,10 @@ pub trait SegmentFile: Send + Sync {
     /// As `write_at`, for large writes that nobody reads back soon: address, length and place are multiples of [`PAGE`], so that the
     /// page cache can be left out, which costs a third of the time. `Unsupported` or `InvalidInput` if it cannot.
     fn write_pages(&self, bytes: &[u8], at: u64) -> io::Result<usize>;
+    /// As `read_at`, in the same way: address, length and place are multiples of [`PAGE`].
+    fn read_pages(&self, _bytes: &mut [u8], _at: u64) -> io::Result<usize> {
+        Err(ErrorKind::Unsupported.into())
+    }
     fn sync(&self) -> io::Result<()>;
     fn length(&self) -> io::Result<u64>;
     /// Makes the file so long, with blocks behind all of it where the file system can do that.
@@ -159,7 +163,7 @@ struct Opened {
 
 fn direct(path: &Path) -> Option<fs::File> {
     let flags = rustix::fs::OFlags::DIRECT.bits() as i32;
-    OpenOptions::new().write(true).custom_flags(flags).open(path).ok()
+    OpenOptions::new().read(true).write(true).custom_flags(flags).open(path).ok()
 }
 
 impl SegmentFile for Opened {
@@ -174,6 +178,13 @@ impl SegmentFile for Opened {
     fn write_pages(&self, bytes: &[u8], at: u64) -> io::Result<usize> {
         match &self.direct {
             Some(file) => file.write_at(bytes, at),
+            None => Err(ErrorKind::Unsupported.into()),
+        }
+    }
+
+    fn read_pages(&self, bytes: &mut [u8], at: u64) -> io::Result<usize> {
+        match &self.direct {
+            Some(file) => file.read_at(bytes, at),
             None => Err(ErrorKind::Unsupported.into()),
         }
     }

@@ -1,6 +1,6 @@
 //! Reading a queue back: from segment to segment, over what is not its own and over what is damaged.
 
-use crate::files::SegmentFile;
+use crate::files::{PAGE, SegmentFile};
 use crate::frame;
 use crate::queue::Read;
 use crate::report::Waiting;
@@ -184,8 +184,8 @@ fn walk(
         out.seqs.end = stretch.next;
     }
     place.buffer = walk.into_buffer();
-    place.buffer.truncate(BLOCK_MAX);
-    place.buffer.shrink_to(BLOCK_MAX);
+    place.buffer.truncate(BLOCK_MAX + PAGE);
+    place.buffer.shrink_to(BLOCK_MAX + PAGE);
     place.hint = Some(Hint { file: stretch.file.clone(), seq: last.0, offset: last.1 });
     clean
 }

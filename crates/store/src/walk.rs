@@ -1,11 +1,14 @@
 //! Goes over the frames of a file in order, and over what is no frame to the next one that is intact.
 
-use crate::files::{SegmentFile, read_all};
+use crate::files::{PAGE, SegmentFile, read_all};
 use crate::frame::{self, Parsed};
 use std::ops::Range;
 
 /// Bytes read at once.
 pub const BLOCK_MAX: usize = 1 << 20;
+
+/// Less is read through the page cache.
+const DIRECT_MIN: usize = if cfg!(test) { 4096 } else { 128 << 10 };
 
 pub struct Walk<'f> {
     file: &'f dyn SegmentFile,
@@ -124,6 +127,9 @@ impl<'f> Walk<'f> {
 
     /// Reads on until `needed` bytes lie ready. `false` if the file has not so many.
     fn fill(&mut self, needed: usize) -> bool {
+        if needed <= self.block && self.fill_pages() && self.filled - self.at >= needed {
+            return true;
+        }
         let ready = self.filled - self.at;
         let left = self.end.saturating_sub(self.place).saturating_sub(ready as u64);
         let wanted = needed.saturating_sub(ready).max(self.block.saturating_sub(ready));
@@ -136,5 +142,30 @@ impl<'f> Walk<'f> {
         let from = self.place + ready as u64;
         self.filled += read_all(self.file, &mut self.buffer[ready..ready + wanted], from);
         self.filled > ready && self.filled >= needed
+    }
+
+    /// The same past the page cache, from the beginning of the page. `false` if nothing was gained by it.
+    fn fill_pages(&mut self) -> bool {
+        let ready = self.filled - self.at;
+        let base = self.place / PAGE as u64 * PAGE as u64;
+        let left = self.end.saturating_sub(base) / PAGE as u64 * PAGE as u64;
+        let length = (self.block as u64).next_multiple_of(PAGE as u64).min(left) as usize;
+        let begun = (self.place - base) as usize;
+        if length < DIRECT_MIN || length <= begun + ready {
+            return false;
+        }
+        if self.buffer.len() < length + PAGE {
+            self.buffer.resize(length + PAGE, 0);
+        }
+        let start = self.buffer.as_ptr().align_offset(PAGE).min(PAGE);
+        // What lies ready is read once more: it may be written over.
+        (self.at, self.filled) = (0, 0);
+        match self.file.read_pages(&mut self.buffer[start..start + length], base) {
+            Ok(count) if count > begun + ready => {
+                (self.at, self.filled) = (start + begun, start + count);
+                true
+            }
+            _ => false,
+        }
     }
 }
