@@ -15,6 +15,10 @@ const SEGMENT_BYTES: u64 = 64 << 20;
 
 /// `Some(None)` when it is not given; `None` after an error was reported.
 pub fn read(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<Option<DiskBuffer>> {
+    let global = match cx.globals.block("disk-buffer") {
+        Some(global) => ratio(global, diags)?,
+        None => None,
+    };
     let Some(block) = s.block("disk-buffer") else { return Some(None) };
     let at = s.span("disk-buffer")?;
     let reliable = block.bool("reliable").unwrap_or(false);
@@ -32,10 +36,6 @@ pub fn read(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Opt
     let memory = block.int("front-cache-size");
     let dir = block.path("dir").map(Into::into);
     let ratio = ratio(block, diags)?;
-    let global = match cx.globals.block("disk-buffer") {
-        Some(global) => self::ratio(global, diags)?,
-        None => None,
-    };
     let Some(capacity) = block.size("capacity-bytes") else {
         let finding = Diagnostic::error("D0140", "disk-buffer() does not say how much may wait on disk", at);
         diags.push(finding.help("add `capacity-bytes(1GiB)`"));

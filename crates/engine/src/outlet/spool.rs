@@ -4,7 +4,9 @@
 //! behind: those in memory and on disk, then those on disk only, then those the disk had no room for.
 
 mod behind;
+mod settling;
 mod span;
+mod storing;
 
 use crate::chunk::Chunk;
 use crate::durable::{DiskBuffer, MEMORY_BYTES, Place};
@@ -16,7 +18,7 @@ use span::{Finished, Span};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Weak};
-use store::{Full, Held, Queue, Safe};
+use store::{Full, Queue};
 
 /// The part of an outlet's queue that is in memory.
 pub(super) struct Memory<'a> {
@@ -234,67 +236,6 @@ impl Spool {
         self.spans.push_back(Span::new(seqs, chunk.messages(), chunk.waiting_bytes()));
     }
 
-    /// Puts the messages of a chunk on disk; its tickets go back once they are as safe as was promised. Returns their numbers. The
-    /// error says what can never be stored; the rest of it is still in the chunk.
-    fn store(&mut self, chunk: &mut Chunk) -> Result<(Range<u64>, Loss), Loss> {
-        let Some(queue) = &self.queue else { return Err(Loss::default()) };
-        let safe = if self.options.reliable { Safe::Synced } else { Safe::Written };
-        let mut loss = Loss::default();
-        loop {
-            let tickets = std::mem::take(&mut chunk.tickets);
-            let scarce = self.options.reserve_bytes > 0 && self.is_scarce(chunk.waiting_bytes() as u64);
-            let reserved = if scarce { tickets.clone() } else { Vec::new() };
-            let outcome = match chunk.done() {
-                0 => queue.append(&chunk.bytes, &chunk.ends, safe, Box::new(tickets)),
-                done => {
-                    let rest = chunk.copy(done, chunk.ends.len());
-                    queue.append(&rest.bytes, &rest.ends, safe, Box::new(tickets))
-                }
-            };
-            match outcome {
-                Ok(seqs) => {
-                    self.refused = None;
-                    if !reserved.is_empty() {
-                        self.reserved.push_back((seqs.end, reserved));
-                    }
-                    return Ok((seqs, loss));
-                }
-                Err((why, held)) => {
-                    chunk.tickets = tickets_of(held);
-                    if why == Full::TooLarge && loss.too_large == 0 {
-                        loss.too_large = leave_out_large(chunk);
-                        if loss.too_large > 0 {
-                            continue;
-                        }
-                    }
-                    self.refused = Some(why);
-                    return Err(loss);
-                }
-            }
-        }
-    }
-
-    /// After a chunk had no room: the first of its messages may have. Returns the others.
-    fn take_off_what_does_not_fit(&self, chunk: &mut Chunk) -> Option<Chunk> {
-        let queue = self.queue.as_ref().filter(|_| self.refused == Some(Full::Capacity))?;
-        let mut room = self.options.capacity_bytes.saturating_sub(queue.waiting().bytes);
-        let mut fit = 0;
-        for message in chunk.iter() {
-            room = match room.checked_sub(message.len() as u64) {
-                Some(room) => room,
-                None => break,
-            };
-            fit += 1;
-        }
-        (fit > 0 && fit < chunk.messages()).then(|| chunk.split(fit))
-    }
-
-    /// Whether with `more` bytes less than the reserve is left of the capacity.
-    fn is_scarce(&self, more: u64) -> bool {
-        let waiting = self.queue.as_ref().map_or(0, |queue| queue.waiting().bytes);
-        waiting.saturating_add(more).saturating_add(self.options.reserve_bytes) > self.options.capacity_bytes
-    }
-
     /// What is in memory only goes to disk too, as far as there is room. Only while nobody writes.
     pub fn spill(&mut self, memory: &mut Memory<'_>) -> Loss {
         self.spill = false;
@@ -368,69 +309,6 @@ impl Spool {
         Loss::full(cut(&self.options, chunk, before))
     }
 
-    /// The sink has finished so many messages from the front, and still answers for the last `unsettled` of all it has finished.
-    pub fn finished(&mut self, messages: usize, bytes: usize, unsettled: usize) {
-        let mut finished = Finished { messages, ..Finished::default() };
-        let (mut left, mut left_bytes) = (messages, bytes);
-        while left > 0
-            && let Some(span) = self.spans.front_mut()
-        {
-            let n = left.min(span.messages);
-            let taken = if n == span.messages { span.bytes } else { left_bytes.min(span.bytes) };
-            span.take(n, taken, &mut finished);
-            left -= n;
-            left_bytes = left_bytes.saturating_sub(taken);
-            if span.messages == 0 {
-                self.spans.pop_front();
-            }
-        }
-        self.stored = self.stored.saturating_sub(messages - left);
-        self.finished_messages += messages;
-        self.finished.push_back(finished);
-        self.settle(unsettled);
-    }
-
-    /// Moves the cursor on the disk to what the sink does not answer for any more.
-    pub fn settle(&mut self, unsettled: usize) {
-        let mut done = Finished::default();
-        while let Some(first) = self.finished.front()
-            && self.finished_messages - first.messages >= unsettled
-        {
-            self.finished_messages -= first.messages;
-            done.add(first);
-            self.finished.pop_front();
-        }
-        self.note_done(&done);
-    }
-
-    fn note_done(&mut self, done: &Finished) {
-        let (Some(queue), Some(next)) = (&self.queue, done.next) else {
-            return;
-        };
-        queue.done(next, done.stored as u64, done.bytes as u64);
-        let scarce = self.is_scarce(0);
-        while self.reserved.front().is_some_and(|(end, _)| !scarce || *end <= next) {
-            self.reserved.pop_front();
-        }
-    }
-
-    /// Messages at the front of the memory part that are on disk too, with numbers before `until`.
-    pub fn stored_before(&self, until: u64) -> usize {
-        let mut count = 0;
-        for span in &self.spans {
-            match span.before(self.queue.as_deref(), until) {
-                Some(part) => return count + part,
-                None => count += span.messages,
-            }
-        }
-        count
-    }
-
-    /// Whether there are such messages on disk only.
-    pub fn has_unread_before(&self, until: u64) -> bool {
-        self.spans.is_empty() && self.behind.as_ref().is_some_and(|behind| behind.next() < until)
-    }
-
     /// Asks the keeper to come when there is something for it to do; once until it has come.
     pub fn ask_keeper(&mut self, messages: usize) {
         if !self.asked && self.behind.is_some() && self.is_half_empty(messages) {
@@ -471,24 +349,4 @@ fn cut(options: &DiskBuffer, chunk: &mut Chunk, before: usize) -> usize {
     chunk.tickets.clear();
     let room = if options.reliable { 0 } else { options.overflow_messages.saturating_sub(before) };
     chunk.truncate(room)
-}
-
-fn tickets_of(held: Held) -> Vec<Arc<Ticket>> {
-    held.downcast::<Vec<Arc<Ticket>>>().map_or_else(|_| Vec::new(), |tickets| *tickets)
-}
-
-/// Takes messages out that cannot be stored; returns how many.
-fn leave_out_large(chunk: &mut Chunk) -> usize {
-    let mut rest = Chunk::read_back(Vec::new(), Vec::new(), chunk.write_max);
-    for message in chunk.iter().filter(|message| message.len() <= store::MESSAGE_BYTES_MAX) {
-        rest.bytes.extend_from_slice(message);
-        rest.ends.push(rest.bytes.len() as u32);
-    }
-    let left_out = chunk.messages() - rest.messages();
-    if left_out > 0 {
-        rest.tickets = std::mem::take(&mut chunk.tickets);
-        rest.flow_control = chunk.flow_control;
-        *chunk = rest;
-    }
-    left_out
 }

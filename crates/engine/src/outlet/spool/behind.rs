@@ -45,7 +45,12 @@ pub(super) struct Behind {
 pub(in crate::outlet) enum Plan {
     Nothing,
     /// The one handle: it remembers where the last read ended.
-    Read { queue: Arc<Queue>, from: u64, bytes_max: usize, write_max: usize },
+    Read {
+        queue: Arc<Queue>,
+        from: u64,
+        bytes_max: usize,
+        write_max: usize,
+    },
 }
 
 impl Behind {

@@ -1,0 +1,95 @@
+//! The end of the way: what a destination has to offer its outlets.
+
+use crate::chunk::Chunk;
+use crate::ledger::{DestinationCounters, Reason};
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// What a sink says after it was asked to write.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Status {
+    /// Took everything.
+    Done,
+    /// Took what it could; its readiness event will call again.
+    Blocked,
+    /// More follows, and what it left is better written together with that.
+    Later,
+    /// Cannot write now; call again after this long.
+    Retry(Duration),
+}
+
+/// Counts what a sink finished, and takes back the buffers.
+pub struct Progress<'a> {
+    pub counters: &'a DestinationCounters,
+    pub spare: &'a mut Vec<Chunk>,
+    /// More is on its way: what makes a poor write may stay, and the sink will be asked again for it.
+    pub more: bool,
+}
+
+/// Emptied buffers that are kept for the next batch, per worker.
+const SPARE_MAX: usize = 16;
+
+impl Progress<'_> {
+    /// A chunk is finished: its tickets go back and its buffer is kept.
+    pub fn finished(&mut self, mut chunk: Chunk) {
+        chunk.clear();
+        if self.spare.len() < SPARE_MAX {
+            self.spare.push(chunk);
+        }
+    }
+
+    pub fn delivered(&mut self, messages: usize, bytes: usize) {
+        self.counters.delivered.add(messages);
+        self.counters.delivered_bytes.add(bytes);
+    }
+
+    pub fn dropped(&mut self, reason: Reason, messages: usize) {
+        self.counters.dropped.add(reason, messages);
+    }
+
+    /// The destination will never take this message: counts it as dropped, and keeps it where the configuration says so.
+    pub fn refused(&mut self, why: &str, message: &[u8]) {
+        self.counters.dropped.add(Reason::Refused, 1);
+        self.counters.dead_letters.put(why, message);
+    }
+}
+
+/// The end of the way: a file, a connection, a process. Called by one worker at a time.
+pub trait Sink: Send {
+    /// Writes chunks from the front. A chunk that is complete is popped and given to [`Progress::finished`];
+    /// every message is reported once, as delivered or dropped.
+    fn write(&mut self, chunks: &mut VecDeque<Chunk>, progress: &mut Progress<'_>) -> Status;
+
+    /// The file descriptor became ready. Finds out about peers that closed.
+    fn event(&mut self) {}
+
+    /// SIGUSR1: close and open again.
+    fn reopen(&mut self) {}
+
+    /// Called now and then: idle files close, dead processes restart. Returns whether the sink has no further use for its resources.
+    fn tick(&mut self, _now: Instant) {}
+
+    /// Called after each tick: what the destination writes of its own accord, a mark say. It goes to the end of the queue.
+    fn own(&mut self, _now: Instant) -> Option<Chunk> {
+        None
+    }
+
+    /// The queue is taken away from the sink in the middle of a message: writes the rest of it, waiting for the peer at most until
+    /// then. A connection on which that fails is of no use any more and has to be closed.
+    fn finish(&mut self, _chunk: &mut Chunk, _progress: &mut Progress<'_>, _until: Instant) {}
+
+    /// Messages that it reported as dealt with, and that would have to be sent again if it ended now. Asked only of outlets whose
+    /// messages are on disk.
+    fn unsettled(&self) -> usize {
+        0
+    }
+
+    /// [`Sink::close`] for such an outlet: returns how many of the messages it reported have to be sent again by another sink.
+    fn close_unsettled(&mut self) -> usize {
+        self.close();
+        0
+    }
+
+    /// The last call: everything that could be written was.
+    fn close(&mut self) {}
+}

@@ -1,0 +1,91 @@
+//! Messages on their way to the disk: their tickets, and what becomes of those there is no room for.
+
+use super::{Loss, Spool};
+use crate::chunk::Chunk;
+use crate::window::Ticket;
+use std::ops::Range;
+use std::sync::Arc;
+use store::{Full, Held, Safe};
+
+impl Spool {
+    /// Puts the messages of a chunk on disk; its tickets go back once they are as safe as was promised. Returns their numbers. The
+    /// error says what can never be stored; the rest of it is still in the chunk.
+    pub(super) fn store(&mut self, chunk: &mut Chunk) -> Result<(Range<u64>, Loss), Loss> {
+        let Some(queue) = &self.queue else { return Err(Loss::default()) };
+        let safe = if self.options.reliable { Safe::Synced } else { Safe::Written };
+        let mut loss = Loss::default();
+        loop {
+            let tickets = std::mem::take(&mut chunk.tickets);
+            let scarce = self.options.reserve_bytes > 0 && self.is_scarce(chunk.waiting_bytes() as u64);
+            let reserved = if scarce { tickets.clone() } else { Vec::new() };
+            let outcome = match chunk.done() {
+                0 => queue.append(&chunk.bytes, &chunk.ends, safe, Box::new(tickets)),
+                done => {
+                    let rest = chunk.copy(done, chunk.ends.len());
+                    queue.append(&rest.bytes, &rest.ends, safe, Box::new(tickets))
+                }
+            };
+            match outcome {
+                Ok(seqs) => {
+                    self.refused = None;
+                    if !reserved.is_empty() {
+                        self.reserved.push_back((seqs.end, reserved));
+                    }
+                    return Ok((seqs, loss));
+                }
+                Err((why, held)) => {
+                    chunk.tickets = tickets_of(held);
+                    if why == Full::TooLarge && loss.too_large == 0 {
+                        loss.too_large = leave_out_large(chunk);
+                        if loss.too_large > 0 {
+                            continue;
+                        }
+                    }
+                    self.refused = Some(why);
+                    return Err(loss);
+                }
+            }
+        }
+    }
+
+    /// After a chunk had no room: the first of its messages may have. Returns the others.
+    pub(super) fn take_off_what_does_not_fit(&self, chunk: &mut Chunk) -> Option<Chunk> {
+        let queue = self.queue.as_ref().filter(|_| self.refused == Some(Full::Capacity))?;
+        let mut room = self.options.capacity_bytes.saturating_sub(queue.waiting().bytes);
+        let mut fit = 0;
+        for message in chunk.iter() {
+            room = match room.checked_sub(message.len() as u64) {
+                Some(room) => room,
+                None => break,
+            };
+            fit += 1;
+        }
+        (fit > 0 && fit < chunk.messages()).then(|| chunk.split(fit))
+    }
+
+    /// Whether with `more` bytes less than the reserve is left of the capacity.
+    pub(super) fn is_scarce(&self, more: u64) -> bool {
+        let waiting = self.queue.as_ref().map_or(0, |queue| queue.waiting().bytes);
+        waiting.saturating_add(more).saturating_add(self.options.reserve_bytes) > self.options.capacity_bytes
+    }
+}
+
+fn tickets_of(held: Held) -> Vec<Arc<Ticket>> {
+    held.downcast::<Vec<Arc<Ticket>>>().map_or_else(|_| Vec::new(), |tickets| *tickets)
+}
+
+/// Takes messages out that cannot be stored; returns how many.
+fn leave_out_large(chunk: &mut Chunk) -> usize {
+    let mut rest = Chunk::read_back(Vec::new(), Vec::new(), chunk.write_max);
+    for message in chunk.iter().filter(|message| message.len() <= store::MESSAGE_BYTES_MAX) {
+        rest.bytes.extend_from_slice(message);
+        rest.ends.push(rest.bytes.len() as u32);
+    }
+    let left_out = chunk.messages() - rest.messages();
+    if left_out > 0 {
+        rest.tickets = std::mem::take(&mut chunk.tickets);
+        rest.flow_control = chunk.flow_control;
+        *chunk = rest;
+    }
+    left_out
+}
