@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
-use store::{Queue, Safe};
+use store::{Full, Queue, Safe};
 
 /// The name of their queue.
 pub const NAME: &str = "dead-letters";
@@ -61,10 +61,11 @@ impl<'a> Letter<'a> {
 
 /// Where they are put.
 pub struct DeadLetters {
-    pub queue: Queue,
+    /// `None` once the log is left to another process, or at the end.
+    queue: Mutex<Option<Queue>>,
     pub kept: Count,
     /// Letters before this number were given to destinations again and are gone once those have them.
-    pub replayed: AtomicU64,
+    replayed: AtomicU64,
 }
 
 impl DeadLetters {
@@ -76,32 +77,55 @@ impl DeadLetters {
             .queue(NAME.as_bytes(), CAPACITY_BYTES, Box::new(|| ()))
             .map_err(|error| format!("dead-letters() cannot use {}: {error}", place.dir.display()))?;
         place.begin_use(NAME.as_bytes());
-        Ok(Arc::new(DeadLetters { queue, kept: Count::default(), replayed: AtomicU64::new(0) }))
+        Ok(Arc::new(DeadLetters {
+            queue: Mutex::new(Some(queue)),
+            kept: Count::default(),
+            replayed: AtomicU64::new(0),
+        }))
     }
 
     fn keep(&self, destination: &str, reason: &str, message: &[u8]) {
         let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
         let letter =
             Letter { time, destination: destination.as_bytes(), reason: reason.as_bytes(), message }.encode();
-        match self.queue.append(&letter, &[letter.len() as u32], Safe::Synced, Box::new(())) {
-            Ok(_) => self.kept.add(1),
-            Err((why, _)) => oplog::limited(
-                "dead-letters",
-                oplog::Level::Error,
-                "A message that a destination refuses cannot be kept among the dead letters, dropping it",
-                &[("destination", &destination), ("reason", &format_args!("{why:?}"))],
-            ),
-        }
+        let why = match self.append(&letter) {
+            Ok(()) => return self.kept.add(1),
+            Err(why) => why,
+        };
+        oplog::limited(
+            "dead-letters",
+            oplog::Level::Error,
+            "A message that a destination refuses cannot be kept among the dead letters, dropping it",
+            &[("destination", &destination), ("reason", &format_args!("{why:?}"))],
+        );
+    }
+
+    fn append(&self, letter: &[u8]) -> Result<(), Full> {
+        let queue = self.queue.lock();
+        let queue = queue.as_ref().ok_or(Full::Closed)?;
+        let outcome = queue.append(letter, &[letter.len() as u32], Safe::Synced, Box::new(()));
+        outcome.map(drop).map_err(|(why, _)| why)
+    }
+
+    /// Their queue, to be let go of soon.
+    pub fn queue(&self) -> Option<Queue> {
+        self.queue.lock().clone()
+    }
+
+    /// Lets go of the log.
+    pub(crate) fn close(&self) {
+        self.queue.lock().take();
     }
 
     /// Puts a letter to the end. Whether it is there.
     pub fn again(&self, letter: &[u8]) -> bool {
-        self.queue.append(letter, &[letter.len() as u32], Safe::Synced, Box::new(())).is_ok()
+        self.append(letter).is_ok()
     }
 
     /// Everything before `next` was given to destinations; returns where that begins.
     pub fn begin_replay(&self, next: u64) -> u64 {
-        self.replayed.fetch_max(next, Ordering::SeqCst).max(self.queue.first_waiting())
+        let first = self.queue().map_or(0, |queue| queue.first_waiting());
+        self.replayed.fetch_max(next, Ordering::SeqCst).max(first)
     }
 }
 
@@ -153,15 +177,16 @@ mod tests {
         durable.set_state_dir(dir.path().to_owned());
         let tray = Tray::default();
         tray.put("nobody listens", b"lost");
-        let letters = DeadLetters::open(&durable).expect("opened");
+        let letters = durable.letters().expect("opened");
         tray.set(Some((&letters, "d#0")));
         tray.put("too large", b"kept");
         durable.close();
 
         let durable = Durable::default();
         durable.set_state_dir(dir.path().to_owned());
-        let letters = DeadLetters::open(&durable).expect("opened");
-        let read = letters.queue.read(letters.queue.first_waiting(), 1 << 20).expect("read");
+        let letters = durable.letters().expect("opened");
+        let queue = letters.queue().expect("open");
+        let read = queue.read(queue.first_waiting(), 1 << 20).expect("read");
         let letter = Letter::decode(&read.bytes).expect("a letter");
         assert_eq!(
             (letter.destination, letter.reason, letter.message),

@@ -202,7 +202,9 @@ impl Durable {
 
     /// The end: everything is written, and nothing is read any more.
     pub(crate) fn close(&self) {
-        self.letters.lock().take();
+        if let Some(letters) = self.letters.lock().take() {
+            letters.close();
+        }
         for place in self.places.lock().drain(..) {
             place.keeper.end();
             place.log.close();

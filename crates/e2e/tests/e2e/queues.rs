@@ -225,6 +225,63 @@ fn dead_letters_are_kept_shown_and_tried_again() {
     assert!(queue(&lab, &["replay", "dead-letters"]).stderr.contains("no program runs"));
 }
 
+#[test]
+fn only_the_message_that_is_refused_becomes_a_dead_letter() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}options {{ dead-letters(yes); }};\nsource s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         destination d {{ file(\"%dir%/by-${{PROGRAM}}\"); }};\n\
+         log {{ source(s); destination(d); flags(flow-control); }};\n"
+    );
+    let mut penstock = Penstock::start(&lab, &config);
+    let long = format!("<13>Nov 11 01:02:03 host {}: no such name", "n".repeat(300));
+    let mut sender = Sender::tcp(lab.port("in"));
+    for text in [&message(0, 0), &long, &message(0, 1)] {
+        sender.line(text);
+    }
+    let ledger = penstock.wait_settled(3);
+    ledger.assert_balanced();
+    assert_eq!((ledger.dropped_for("refused"), lab.lines("by-app").len()), (1, 2));
+    wait_waiting(&lab, "dead-letters", 1);
+    assert!(done(&lab, &["cat", "dead-letters"]).contains("no such name"));
+    // Which of its files it was for is not known any more.
+    assert!(done(&lab, &["replay", "dead-letters"]).contains("; 1 stay: "));
+    wait_waiting(&lab, "dead-letters", 1);
+    // Letters stay when no more are kept, and over a restart.
+    let without = config.replace("dead-letters(yes)", "dead-letters(no)");
+    penstock.reload_with(&lab, &without);
+    sender.line(&long);
+    penstock.wait_ledger(|l| (l.dropped_for("refused") != 2).then(|| "two refused".to_owned()));
+    penstock.stop();
+    assert_eq!(waiting(&lab, "dead-letters"), Some(1));
+    let penstock = Penstock::start(&lab, &without);
+    assert!(!penstock.log().contains("does not have"), "letters are nobody's queue");
+    assert!(done(&lab, &["drop", "dead-letters", "--all"]).contains("1 messages dropped"));
+    wait_waiting(&lab, "dead-letters", 0);
+    penstock.stop();
+}
+
+#[test]
+fn dead_letters_go_with_the_program_that_takes_over() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}options {{ dead-letters(yes); }};\nsource s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         destination d {{ file(\"%dir%/by-${{PROGRAM}}\"); }};\n\
+         log {{ source(s); destination(d); flags(flow-control); }};\n"
+    );
+    let long = format!("<13>Nov 11 01:02:03 host {}: no such name", "n".repeat(300));
+    let mut old = Penstock::start(&lab, &config);
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.line(&long);
+    wait_waiting(&lab, "dead-letters", 1);
+    let mut new = Penstock::configure(&lab, &config).arg("--take-over").spawned();
+    assert!(old.wait_end().success(), "{}", old.log());
+    sender.line(&long);
+    wait_waiting(&lab, "dead-letters", 2);
+    new.wait_ledger(|l| (l.dropped_for("refused") != 1).then(|| "one refused".to_owned())).assert_balanced();
+    new.stop();
+}
+
 fn sample(name: &str) -> String {
     root().join("fuzz/seeds/queue_file").join(name).display().to_string()
 }

@@ -131,7 +131,9 @@ impl Acknowledge for Through {
         }
         while let Some(first) = state.under_way.first_entry().filter(|entry| entry.get().1) {
             let (next, (bytes, _)) = first.remove_entry();
-            self.letters.queue.done(next, 1, bytes);
+            if let Some(queue) = self.letters.queue() {
+                queue.done(next, 1, bytes);
+            }
         }
     }
 }
@@ -139,14 +141,15 @@ impl Acknowledge for Through {
 fn replay(program: &Program, to: Option<&str>) -> Result<String, String> {
     let only = to.map(|to| destination(program, to)).transpose()?;
     let letters = program.shared.durable.letters()?;
-    let end = letters.queue.end();
+    let queue = letters.queue().ok_or(ENDING)?;
+    let end = queue.end();
     let mut at = letters.begin_replay(end);
     let through = Arc::new(Through { letters: Arc::clone(&letters), state: Mutex::default() });
     let mut injector = Injector::new(&program.shared, program.identity().clone());
     let (mut given, mut stays) = (0u64, BTreeMap::<String, u64>::new());
     while at < end {
         // One at a time: only so is each number known.
-        let read = letters.queue.read(at, 1).map_err(|error| error.to_string())?;
+        let read = queue.read(at, 1).map_err(|error| error.to_string())?;
         if read.seqs.end <= at || read.ends.is_empty() {
             break;
         }

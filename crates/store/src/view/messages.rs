@@ -44,17 +44,15 @@ impl View {
             while let Some(found) = walk.next() {
                 position.bytes = begin + found.end.saturating_sub(segment.data.start);
                 position.damaged += found.skipped;
-                let message = match found.queues {
-                    frame::CONTROL => {
-                        time = control::time(found.payload).or(time);
-                        None
-                    }
-                    queues => (frame::belongs_to(queues, queue) && found.seq >= from).then(|| Message {
-                        seq: found.seq,
-                        bytes: found.payload,
-                        time,
-                    }),
-                };
+                let message =
+                    match found.queues {
+                        frame::CONTROL => {
+                            time = control::time(found.payload).or(time);
+                            None
+                        }
+                        queues => (frame::belongs_to(queues, queue) && found.seq >= from)
+                            .then_some(Message { seq: found.seq, bytes: found.payload, time }),
+                    };
                 if message.is_none() && position.bytes - said < STEP {
                     continue;
                 }

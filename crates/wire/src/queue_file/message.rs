@@ -36,6 +36,9 @@ pub enum ValueType {
     Bytes,
 }
 
+/// Its name, the value, its type.
+pub type Value<'a> = (&'a [u8], &'a [u8], ValueType);
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Message<'a> {
     pub id: u64,
@@ -45,7 +48,7 @@ pub struct Message<'a> {
     pub received: Stamp,
     pub tags: Vec<&'a [u8]>,
     /// In no particular order, but those of STRUCTURED-DATA in theirs.
-    pub values: Vec<(&'a [u8], &'a [u8], ValueType)>,
+    pub values: Vec<Value<'a>>,
 }
 
 impl<'a> Message<'a> {
@@ -188,7 +191,7 @@ impl<'a> Table<'a> {
         Some(Table { big_endian, fixed, index, entries: input.take(used)? })
     }
 
-    fn values(&self, order: &[u32]) -> Option<Vec<(&'a [u8], &'a [u8], ValueType)>> {
+    fn values(&self, order: &[u32]) -> Option<Vec<Value<'a>>> {
         let mut values = Vec::with_capacity(self.fixed.len() + self.index.len());
         for (place, name) in self.fixed.iter().zip(STATIC_NAMES) {
             if let Some((_, value, kind)) = self.value_at(*place)? {
@@ -204,7 +207,7 @@ impl<'a> Table<'a> {
     }
 
     /// Name, value and type; nothing of one that is not set.
-    fn value_at(&self, place: u32) -> Option<Option<(&'a [u8], &'a [u8], ValueType)>> {
+    fn value_at(&self, place: u32) -> Option<Option<Value<'a>>> {
         if place == 0 {
             return Some(None);
         }

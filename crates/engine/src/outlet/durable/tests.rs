@@ -388,3 +388,44 @@ fn whatever_happens_in_whatever_order() {
         desk.check_all();
     }
 }
+
+/// The number on disk of the message with this text.
+fn number_of(desk: &Desk, text: &str) -> u64 {
+    let shared = &desk.running.as_ref().expect("running").shared;
+    assert!(shared.durable.places().iter().all(|place| place.log.flush()));
+    let view = store::View::open(desk.dir.path()).expect("a log");
+    let mut number = None;
+    view.messages(0, 0, |message, _| {
+        number = number.or(message.filter(|m| m.bytes == text.as_bytes()).map(|m| m.seq));
+        std::ops::ControlFlow::Continue(())
+    });
+    number.expect("it is on disk")
+}
+
+#[test]
+fn what_is_dropped_on_request_goes_from_the_front_and_is_counted() {
+    let mut desk = Desk::new(true);
+    for _ in 0..20 {
+        desk.push(50, false, None);
+    }
+    desk.let_through(30);
+    // In the middle of what came together, and beyond what is in memory.
+    for (from, to) in [(30, 75), (75, 475), (475, 900)] {
+        let until = number_of(&desk, &format!("{to}\n"));
+        assert_eq!(desk.outlet().discard(until), (to - from, Ok(())));
+        assert_eq!(desk.outlet().waiting(), 1000 - to);
+        assert_eq!(desk.outlet().discard(until).0, 0, "once");
+    }
+    assert_eq!(desk.outlet().counters.dropped.value(Reason::Discarded), 870);
+    assert_balanced(desk.outlet());
+    desk.let_through(40);
+    desk.stop();
+    desk.start();
+    assert_eq!(desk.outlet().waiting(), 60);
+    *desk.room.lock() = usize::MAX;
+    wait_until(|| {
+        desk.pump();
+        desk.outlet().waiting() == 0
+    });
+    assert_eq!(desk.delivered(), (0..30).chain(900..1000).collect::<Vec<_>>());
+}
