@@ -37,7 +37,7 @@ fn compare(workspace: &Workspace, tables: &[Table]) -> Vec<String> {
             }
         }
         if member.uses.iter().any(|used| used == "testkit")
-            && !["e2e", "xtask"].contains(&member.name.as_str())
+            && !["e2e", "faults", "xtask"].contains(&member.name.as_str())
         {
             faults.push(format!("{} ships testkit", member.name));
         }
