@@ -13,6 +13,8 @@ pub const PAGE: usize = 4096;
 pub trait Files: Send + Sync {
     /// Makes the folder if it is not there, and takes it for this process alone until `Files` goes.
     fn claim(&self) -> io::Result<()>;
+    /// Another process may have it from now on: nothing is written here any more.
+    fn release(&self) {}
     fn list(&self) -> io::Result<Vec<String>>;
     fn open(&self, name: &str) -> io::Result<Arc<dyn SegmentFile>>;
     /// An empty file in place of what may be there.
@@ -115,6 +117,10 @@ impl Files for Folder {
         }
         *self.lock.lock() = Some(file);
         Ok(())
+    }
+
+    fn release(&self) {
+        self.lock.lock().take();
     }
 
     fn list(&self) -> io::Result<Vec<String>> {

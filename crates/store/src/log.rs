@@ -154,6 +154,7 @@ impl Log {
         if thread.join().is_err() {
             oplog::error("The thread of the store has failed", &[("dir", &self.shared.path)]);
         }
+        self.shared.files.release();
     }
 
     pub fn stats(&self) -> Stats {
