@@ -26,7 +26,7 @@ fn lanes_sse42(number: u64, payload: &[u8]) -> u32 {
 
 #[inline(always)]
 fn lanes(number: u64, payload: &[u8], step: impl Fn(u32, u64) -> u32) -> u32 {
-    let mut a = step(payload.len() as u32, number);
+    let mut a = step(step(0, payload.len() as u64), number);
     let (mut b, mut c) = (!0, !0);
     let (threes, rest) = payload.as_chunks::<24>();
     for three in threes {
@@ -41,7 +41,9 @@ fn lanes(number: u64, payload: &[u8], step: impl Fn(u32, u64) -> u32) -> u32 {
         b = step(b, word(&last, 8));
         c = step(c, word(&last, 16));
     }
-    step(a, u64::from(b) | u64::from(c) << 32)
+    // Each in a step of its own: the same damage to two lanes must not cancel out.
+    let sum = step(step(0, u64::from(a)), u64::from(b));
+    step(sum, u64::from(c))
 }
 
 #[inline(always)]
@@ -68,6 +70,16 @@ mod tests {
         }
         assert_ne!(of_frame(1, b"a"), of_frame(1, b"a\0"));
         assert_eq!(of_queues(0b101), of_queues(0b1) ^ of_queues(0b100));
+    }
+
+    #[test]
+    fn the_same_damage_in_two_lanes_is_seen() {
+        let whole = vec![0x13; 96];
+        for (from, to) in [(72, 80), (72, 88), (72, 96), (80, 96), (48, 96), (8, 24)] {
+            let mut torn = whole.clone();
+            torn[from..to].fill(0);
+            assert_ne!(of_frame(5, &torn), of_frame(5, &whole), "{from}..{to}");
+        }
     }
 
     #[test]

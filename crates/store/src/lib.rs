@@ -27,6 +27,7 @@ mod control;
 mod files;
 mod frame;
 mod group;
+mod key;
 mod log;
 #[cfg(test)]
 mod model;

@@ -2,7 +2,8 @@
 //! were never closed.
 
 use crate::compact;
-use crate::files::{Files, SegmentFile, read_all, write_all};
+use crate::files::{Files, SegmentFile, write_all};
+use crate::key::{self, NamedFile};
 use crate::read::damage_frames;
 use crate::report::{Damaged, Report, Waiting};
 use crate::scan::{Scan, scan};
@@ -10,20 +11,12 @@ use crate::shared::{Hole, Mark, QueueState, Segment, State};
 use crate::snapshot::{ASIDE_BYTES, NUMBER_MAX, Row, Snapshot, Table};
 use crate::writer;
 use std::collections::BTreeMap;
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::sync::Arc;
 
-pub(crate) const KEY: &str = "key";
-const KEY_MAGIC: [u8; 8] = *b"PSTOREK\x01";
-
 /// Numbers left out at a start: more than a segment has, and not the same as at a start nothing is left of.
 fn skipped() -> u64 {
-    (1 + (random() & 0xf_ffff)) << 22
-}
-
-fn random() -> u64 {
-    RandomState::new().build_hasher().finish()
+    (1 + (key::random() & 0xf_ffff)) << 22
 }
 
 pub struct Recovered {
@@ -93,7 +86,7 @@ pub fn recover(files: &dyn Files, free_segments: usize) -> io::Result<Recovered>
             }
         }
     }
-    let key = key(files, &opened)?;
+    let key = key::find(files, &opened)?;
     let mut recovery =
         Recovery { files, key, table: Table::new(), state: State::default(), report, holes: Vec::new() };
     let found = recovery.identify(opened);
@@ -113,40 +106,9 @@ pub fn recover(files: &dyn Files, free_segments: usize) -> io::Result<Recovered>
     Ok(Recovered { key, state, table, free, report })
 }
 
-/// The log's key: from its file, else from any header; a new one for a new log.
-fn key(files: &dyn Files, opened: &[(u64, String, Arc<dyn SegmentFile>, u64)]) -> io::Result<u64> {
-    let mut bytes = [0; 20];
-    if let Ok(file) = files.open(KEY)
-        && read_all(&*file, &mut bytes, 0) == bytes.len()
-        && let Some(key) = key_in(&bytes)
-    {
-        return Ok(key);
-    }
-    let of_header = opened.iter().rev().find_map(|(_, _, file, length)| {
-        Snapshot::read_header(&**file, *length).or_else(|| Snapshot::read_footer(&**file, *length))
-    });
-    let key = of_header.map_or_else(random, |header| header.key);
-    bytes[..8].copy_from_slice(&KEY_MAGIC);
-    bytes[8..16].copy_from_slice(&key.to_le_bytes());
-    let sum = crc32c::crc32c(&bytes[..16]);
-    bytes[16..].copy_from_slice(&sum.to_le_bytes());
-    let file = files.create(KEY)?;
-    write_all(&*file, &bytes, 0)?;
-    file.sync()?;
-    files.sync_folder()?;
-    Ok(key)
-}
-
-/// What the file of the key holds, if it is whole.
-pub(crate) fn key_in(bytes: &[u8; 20]) -> Option<u64> {
-    let whole = bytes[..8] == KEY_MAGIC && crc32c::crc32c(&bytes[..16]).to_le_bytes() == bytes[16..];
-    let key = bytes[8..].first_chunk()?;
-    whole.then(|| u64::from_le_bytes(*key))
-}
-
 impl Recovery<'_> {
     /// Which segment each file is: by its header, by its name where that does not tell.
-    fn identify(&mut self, opened: Vec<(u64, String, Arc<dyn SegmentFile>, u64)>) -> Vec<Found> {
+    fn identify(&mut self, opened: Vec<NamedFile>) -> Vec<Found> {
         let mut found: BTreeMap<u64, Found> = BTreeMap::new();
         let mut strays = Vec::new();
         for (named, name, file, length) in opened {

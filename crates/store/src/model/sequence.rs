@@ -1,6 +1,7 @@
 //! One sequence of a seed: queues that are filled and emptied, a committing step now and then, crashes, and what must hold after each.
 
 use super::disk::{Faults, Handle, Random};
+use super::message::{MESSAGE_MIN, messages, text};
 use crate::commit::{Committer, Step};
 use crate::{Full, Log, Options, Queue, Safe};
 use parking_lot::Mutex;
@@ -9,8 +10,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 const QUEUES: usize = 3;
-/// Bytes of the smallest message.
-const MESSAGE_MIN: usize = 8;
 const SEGMENT_BYTES: u64 = 32 << 10;
 
 /// What the store has said to be safe, by message.
@@ -378,27 +377,4 @@ fn open(disk: &Handle) -> (crate::Report, Running) {
     let queue = |i| log.queue(format!("queue-{i}").as_bytes(), 40_000, Box::new(|| ())).unwrap();
     let queues = (0..QUEUES).map(queue).collect();
     (report, (log, committer, queues))
-}
-
-/// The bytes of a message: its number, and as many more as follow from that.
-fn text(message: u64) -> Vec<u8> {
-    let length = match message % 23 {
-        0 => 2500,
-        rest => (message.wrapping_mul(31) % 120 + rest) as usize,
-    };
-    let mut text = message.to_le_bytes().to_vec();
-    text.resize(MESSAGE_MIN + length, message as u8);
-    text
-}
-
-fn messages(bytes: &[u8], ends: &[u32]) -> Vec<u64> {
-    let mut from = 0;
-    let one = |end: &u32| {
-        let message = &bytes[from..*end as usize];
-        from = *end as usize;
-        let number = u64::from_le_bytes(*message.first_chunk().unwrap());
-        assert_eq!(message, text(number));
-        number
-    };
-    ends.iter().map(one).collect()
 }

@@ -37,10 +37,10 @@ impl OpenedForReading {
 
 /// The log's key, if its file can be read.
 pub fn key(folder: &Path) -> Option<u64> {
-    let file = OpenedForReading::open(&folder.join(crate::recovery::KEY)).ok()?;
+    let file = OpenedForReading::open(&folder.join(crate::key::KEY)).ok()?;
     let mut bytes = [0; 20];
     (read_all(&file, &mut bytes, 0) == bytes.len()).then_some(())?;
-    crate::recovery::key_in(&bytes)
+    crate::key::key_in(&bytes)
 }
 
 impl SegmentFile for OpenedForReading {
