@@ -1,70 +1,28 @@
 //! Encrypted connections of sources: the handshake in small turns, then the same reader as plain ones, over decrypted bytes.
 
-use super::input::read_spare;
+mod input;
+mod slots;
+
 use super::listener::Place;
 use engine::hand_over::Part;
-use engine::reader::Input;
 use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
+use input::{SecureInput, flush};
 use mio::unix::SourceFd;
 use mio::{Interest, Registry, Token};
 use record::{Context, intern};
-use rustix::net::{SendFlags, Shutdown};
-use std::cell::{Cell, RefCell};
-use std::io::{self, ErrorKind};
+use rustix::net::Shutdown;
+use slots::{HANDSHAKES_MAX, Slot, admit};
+use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tls::{Received, Session};
+use tls::Session;
 
 /// A handshake that takes longer is over; so is one that takes longer than idle-timeout().
 const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
-/// Handshakes a worker goes on with in one round. Each may cost a millisecond of signing, and the others' messages wait behind it.
-const HANDSHAKES_PER_ROUND: u32 = 4;
-/// Handshakes a worker has under way at once; whoever comes then is refused. Each holds some memory for a peer nobody knows yet.
-const HANDSHAKES_MAX: usize = 1000;
 /// Reads of one handshake in a turn.
 const HANDSHAKE_READS: usize = 8;
-/// A record and what is around it: kept free in the slab, so that an unfinished one of the last read fits as well.
-const RECORD_BYTES: usize = 17 * 1024;
-/// Answers to the peer encrypted at a time.
-const SENT_BYTES: usize = 64 * 1024;
-
-thread_local! {
-    /// Handshakes of this worker that are under way.
-    static UNDER_WAY: Cell<usize> = const { Cell::new(0) };
-    /// The worker's round, and the handshakes it went on with in it.
-    static ROUND: Cell<(u64, u32)> = const { Cell::new((0, 0)) };
-    /// Received bytes of the connection whose turn it is: one buffer a worker, not one a connection.
-    static RECEIVED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-}
-
-/// One of the handshakes under way, until it is dropped. Ports stay with their worker.
-struct Slot;
-
-impl Slot {
-    fn take() -> Option<Slot> {
-        let taken = UNDER_WAY.get();
-        (taken < HANDSHAKES_MAX).then(|| {
-            UNDER_WAY.set(taken + 1);
-            Slot
-        })
-    }
-}
-
-impl Drop for Slot {
-    fn drop(&mut self) {
-        UNDER_WAY.set(UNDER_WAY.get().saturating_sub(1));
-    }
-}
-
-/// Whether another handshake may be gone on with in this round.
-fn admit(round: u64) -> bool {
-    let (seen, count) = ROUND.get();
-    let count = if seen == round { count } else { 0 };
-    ROUND.set((round, count + 1));
-    count < HANDSHAKES_PER_ROUND
-}
 
 /// A connection, first in its handshake, then with a reader.
 pub struct SecurePort {
@@ -211,19 +169,6 @@ impl Handshake {
     }
 }
 
-/// Sends what the session wants sent, as much as the kernel takes.
-fn flush(fd: &OwnedFd, session: &mut Session) -> io::Result<()> {
-    while !session.outgoing().is_empty() {
-        match rustix::net::send(fd, session.outgoing(), SendFlags::NOSIGNAL | SendFlags::DONTWAIT) {
-            Ok(n) => session.sent(n),
-            Err(rustix::io::Errno::AGAIN) => return Ok(()),
-            Err(rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(())
-}
-
 impl Port for SecurePort {
     fn turn(&mut self, cx: &mut PortContext) -> After {
         let handshake = match &mut self.phase {
@@ -311,104 +256,6 @@ fn leave(fd: &OwnedFd) {
     for _ in 0..HANDSHAKE_READS {
         if !matches!(rustix::io::read(fd, &mut buffer[..]), Ok(n) if n > 0) {
             return;
-        }
-    }
-}
-
-/// The bytes of messages behind an encrypted connection.
-struct SecureInput {
-    fd: OwnedFd,
-    session: Session,
-    /// The last read brought all it asked for: there may be more.
-    more: bool,
-    /// The peer has ended the session.
-    ended: bool,
-    /// What broke it, to be said after what came before it.
-    failed: Option<String>,
-}
-
-impl Input for SecureInput {
-    fn read(&mut self, into: &mut Vec<u8>, max: usize) -> io::Result<usize> {
-        let early = self.session.take_early();
-        if !early.is_empty() {
-            into.extend_from_slice(&early);
-            return Ok(early.len());
-        }
-        if let Some(error) = self.failed.take() {
-            return Err(io::Error::other(error));
-        }
-        if self.ended {
-            return Ok(0);
-        }
-        RECEIVED.with_borrow_mut(|received| self.receive(received, into, max))
-    }
-
-    fn send(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        flush(&self.fd, &mut self.session)?;
-        if !self.session.outgoing().is_empty() {
-            return Err(ErrorKind::WouldBlock.into());
-        }
-        let piece = bytes.get(..SENT_BYTES).unwrap_or(bytes);
-        if !piece.is_empty() {
-            self.session.encrypt(piece).map_err(io::Error::other)?;
-            flush(&self.fd, &mut self.session)?;
-        }
-        Ok(piece.len())
-    }
-
-    fn always_ready(&self) -> bool {
-        // Decrypted, it is always less than what was asked for.
-        self.more || self.ended || self.failed.is_some()
-    }
-
-    fn unwatch(&mut self, registry: &Registry) {
-        let _ = registry.deregister(&mut SourceFd(&self.fd.as_raw_fd()));
-    }
-
-    fn farewell(&mut self) {
-        self.session.close();
-        // Whoever takes nothing any more is cut off later.
-        let _ = flush(&self.fd, &mut self.session);
-    }
-
-    fn deregister(&mut self, registry: &Registry) {
-        self.session.close();
-        // A peer that takes nothing any more does not get a goodbye.
-        let _ = flush(&self.fd, &mut self.session);
-        let _ = registry.deregister(&mut SourceFd(&self.fd.as_raw_fd()));
-    }
-}
-
-impl SecureInput {
-    fn receive(&mut self, received: &mut Vec<u8>, into: &mut Vec<u8>, max: usize) -> io::Result<usize> {
-        let wanted = max.saturating_sub(RECORD_BYTES).max(RECORD_BYTES);
-        let before = into.len();
-        loop {
-            self.session.begin(received);
-            let read = read_spare(&self.fd, received, wanted);
-            self.more = matches!(read, Ok(n) if n == wanted);
-            // Also when nothing came: the unfinished record goes back to where it is kept.
-            match self.session.decrypt(received, into) {
-                Ok(outcome) => self.ended |= outcome == Received::Closed,
-                Err(error) => self.failed = Some(error),
-            }
-            // Answers to what the peer changes while it sends, and the alert of a failure.
-            let flushed = flush(&self.fd, &mut self.session);
-            let got = into.len() - before;
-            if got > 0 {
-                return Ok(got);
-            }
-            if let Some(error) = self.failed.take() {
-                return Err(io::Error::other(error));
-            }
-            if self.ended {
-                return Ok(0);
-            }
-            if read? == 0 {
-                let text = "the peer has gone without ending the TLS session";
-                return Err(io::Error::new(ErrorKind::UnexpectedEof, text));
-            }
-            flushed?;
         }
     }
 }
