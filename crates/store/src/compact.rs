@@ -1,7 +1,7 @@
 //! Gives space back that a slow queue holds: segments in which little still waits are written anew without what is done.
 
 use crate::control;
-use crate::files::{SegmentFile, write_all};
+use crate::files::{ByName, SegmentFile, write_all};
 use crate::frame;
 use crate::shared::{Mark, Shared, State};
 use crate::snapshot::Snapshot;
@@ -110,7 +110,7 @@ pub fn step(shared: &Shared) -> io::Result<bool> {
         return Ok(true);
     };
     segment.length = file.length()?;
-    segment.file = file;
+    segment.file = Arc::new(ByName::new(&shared.files, &segment.name));
     segment.data_start = footer.data_start;
     segment.data_end = footer.data_end;
     segment.sparse = true;

@@ -87,6 +87,56 @@ pub fn read_all(file: &dyn SegmentFile, bytes: &mut [u8], at: u64) -> usize {
     filled
 }
 
+/// A file that is opened for each use: a log of a thousand closed segments holds no descriptor for them.
+pub struct ByName {
+    files: Arc<dyn Files>,
+    name: String,
+}
+
+impl ByName {
+    pub fn new(files: &Arc<dyn Files>, name: &str) -> ByName {
+        ByName { files: files.clone(), name: name.to_owned() }
+    }
+
+    fn open(&self) -> io::Result<Arc<dyn SegmentFile>> {
+        self.files.open(&self.name)
+    }
+}
+
+impl SegmentFile for ByName {
+    fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<usize> {
+        self.open()?.read_at(bytes, at)
+    }
+
+    fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<usize> {
+        self.open()?.write_at(bytes, at)
+    }
+
+    fn write_pages(&self, bytes: &[u8], at: u64) -> io::Result<usize> {
+        self.open()?.write_pages(bytes, at)
+    }
+
+    fn read_pages(&self, bytes: &mut [u8], at: u64) -> io::Result<usize> {
+        self.open()?.read_pages(bytes, at)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.open()?.sync()
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        self.open()?.length()
+    }
+
+    fn allocate(&self, length: u64) -> io::Result<()> {
+        self.open()?.allocate(length)
+    }
+
+    fn truncate(&self, length: u64) -> io::Result<()> {
+        self.open()?.truncate(length)
+    }
+}
+
 /// A folder of the real file system.
 pub struct Folder {
     path: std::path::PathBuf,

@@ -59,8 +59,8 @@ impl Log {
     pub(crate) fn prepare(options: Options) -> io::Result<(Arc<Log>, Committer, Report)> {
         let began = Instant::now();
         let path = options.dir.join(FOLDER);
-        let files = options.files.unwrap_or_else(|| Box::new(Folder::new(&path)));
-        let Recovered { key, state, table, free, mut report } = recover(&*files, options.free_segments)?;
+        let files = options.files.map_or_else(|| Arc::new(Folder::new(&path)) as Arc<dyn Files>, Arc::from);
+        let Recovered { key, state, table, free, mut report } = recover(&files, options.free_segments)?;
         let next = state.next_seq;
         let limits = (options.segment_bytes.max(1 << 14), options.free_segments);
         let shared = Arc::new(Shared::new(files, key, path.display().to_string(), limits, state));

@@ -50,7 +50,15 @@ pub fn read(shared: &Shared, id: u32, place: &mut Place, from: u64, bytes_max: u
             out.seqs.end = stretch.next;
             continue;
         }
+        let before = (out.bytes.len(), out.ends.len());
         let clean = walk(shared, id, place, &stretch, &mut out, bytes_max);
+        if !clean && is_replaced(shared, &stretch) {
+            // It was rewritten under its name while it was read.
+            out.bytes.truncate(before.0);
+            out.ends.truncate(before.1);
+            out.seqs.end = at;
+            continue;
+        }
         if !clean {
             survey(shared, &stretch);
         }
@@ -188,6 +196,11 @@ fn walk(
     place.buffer.shrink_to(BLOCK_MAX + PAGE);
     place.hint = Some(Hint { file: stretch.file.clone(), seq: last.0, offset: last.1 });
     clean
+}
+
+fn is_replaced(shared: &Shared, stretch: &Stretch) -> bool {
+    let state = shared.lock();
+    state.segments.get(&stretch.first).is_some_and(|segment| !Arc::ptr_eq(&segment.file, &stretch.file))
 }
 
 /// Finds out, once a segment, what its damage has cost.

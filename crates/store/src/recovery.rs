@@ -2,7 +2,7 @@
 //! were never closed.
 
 use crate::compact;
-use crate::files::{Files, SegmentFile, write_all};
+use crate::files::{ByName, Files, SegmentFile, write_all};
 use crate::key::{self, NamedFile};
 use crate::read::damage_frames;
 use crate::report::{Damaged, Report, Waiting};
@@ -52,7 +52,7 @@ impl Found {
 type Appended = BTreeMap<u32, u64>;
 
 struct Recovery<'a> {
-    files: &'a dyn Files,
+    files: &'a Arc<dyn Files>,
     key: u64,
     table: Table,
     state: State,
@@ -61,7 +61,7 @@ struct Recovery<'a> {
     holes: Vec<(u64, Appended, Appended)>,
 }
 
-pub fn recover(files: &dyn Files, free_segments: usize) -> io::Result<Recovered> {
+pub fn recover(files: &Arc<dyn Files>, free_segments: usize) -> io::Result<Recovered> {
     files.claim()?;
     let mut names = files.list()?;
     names.sort();
@@ -79,14 +79,15 @@ pub fn recover(files: &dyn Files, free_segments: usize) -> io::Result<Recovered>
     for name in names {
         let named = name.strip_suffix(".log").and_then(|n| n.parse::<u64>().ok());
         let Some(named) = named.filter(|named| *named < NUMBER_MAX) else { continue };
-        match files.open(&name).and_then(|file| Ok((file.length()?, file))) {
-            Ok((length, file)) => opened.push((named, name, file, length)),
+        let file: Arc<dyn SegmentFile> = Arc::new(ByName::new(files, &name));
+        match file.length() {
+            Ok(length) => opened.push((named, name, file, length)),
             Err(error) => {
                 report.damaged.push(Damaged { file: name, what: error.to_string(), frames_lost: 0 })
             }
         }
     }
-    let key = key::find(files, &opened)?;
+    let key = key::find(&**files, &opened)?;
     let mut recovery =
         Recovery { files, key, table: Table::new(), state: State::default(), report, holes: Vec::new() };
     let found = recovery.identify(opened);

@@ -20,7 +20,7 @@ pub const GAPS_MAX: usize = 10_000;
 pub type OnRoom = Arc<dyn Fn() + Send + Sync>;
 
 pub struct Shared {
-    pub files: Box<dyn Files>,
+    pub files: Arc<dyn Files>,
     pub key: u64,
     pub segment_bytes: u64,
     pub free_segments: usize,
@@ -318,7 +318,7 @@ impl State {
 }
 
 impl Shared {
-    pub fn new(files: Box<dyn Files>, key: u64, path: String, limits: (u64, usize), state: State) -> Shared {
+    pub fn new(files: Arc<dyn Files>, key: u64, path: String, limits: (u64, usize), state: State) -> Shared {
         Shared {
             files,
             key,

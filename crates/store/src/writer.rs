@@ -1,7 +1,7 @@
 //! Writes frames into segments: when one is full it is closed and the next one begun; when a disk fails, what was not safe yet is written
 //! again elsewhere. Only the committing thread has it.
 
-use crate::files::{PAGE, SegmentFile, write_all};
+use crate::files::{ByName, PAGE, SegmentFile, write_all};
 use crate::frame;
 use crate::group::{Entry, Group};
 use crate::report::Waiting;
@@ -204,6 +204,7 @@ impl Writer {
             segment.length = length;
             segment.marks = marks;
             segment.sealed = true;
+            segment.file = Arc::new(ByName::new(&self.shared.files, &active.name));
         }
         Ok(())
     }
