@@ -207,7 +207,15 @@ fn a_file_is_read_on_from_where_the_old_process_was() {
     let count = writing.join().expect("a writer");
     wait_until("every message", || lab.lines("out").len() >= count);
     assert_complete(&lab.lines("out"), 1, count);
+    let state = lab.path("state").display().to_string();
+    let dumped = testkit::run_command(&["state", "dump", "--state-dir", &state]);
+    let name = dumped.stdout.split(" = ").next().unwrap_or_default();
+    assert!(name.starts_with("affile_sd_curpos("), "{}{}", dumped.stdout, dumped.stderr);
+    let removed = testkit::run_command(&["state", "remove", "--state-dir", &state, name]);
+    assert_eq!(removed.code, Some(1), "it is in use");
     penstock.stop();
+    let removed = testkit::run_command(&["state", "remove", "--state-dir", &state, name]);
+    assert_eq!(removed.code, Some(0), "{}", removed.stderr);
 }
 
 #[test]
@@ -276,4 +284,105 @@ fn without_a_running_process_it_is_an_ordinary_start() {
     assert_eq!(second.wait_end().code(), Some(2));
     second.wait_log("another running program has it");
     penstock.stop();
+}
+
+#[test]
+fn what_waits_on_disk_is_found_by_the_new_process() {
+    for mode in ["reliable(yes)", "reliable(no)"] {
+        let lab = Lab::new();
+        let config = format!(
+            "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+             destination d {{ network(127.0.0.1 port(%port:out%) disk-buffer(capacity-bytes(64MiB) {mode})); }};\n\
+             log {{ source(s); destination(d); flags(flow-control); }};\n"
+        );
+        let mut penstock = Penstock::start(&lab, &config);
+        let mut sender = Sender::tcp(lab.port("in"));
+        sender.raw(block(0, 500).as_bytes());
+        penstock.wait_ledger(|l| (l.destination("d").waiting != 500).then(|| "500 waiting".to_owned()));
+        // One that fails leaves everything as it was.
+        let taken = Collector::tcp(lab.port("taken"));
+        let wrong = config.replace("source s {", "source s { network(ip(127.0.0.1) port(%port:taken%));");
+        let mut failing = Penstock::configure(&lab, &wrong).arg("--take-over").spawned();
+        assert_eq!(failing.wait_end().code(), Some(2));
+        penstock.wait_ledger(|l| (l.destination("d").waiting != 500).then(|| "500 waiting".to_owned()));
+        drop(taken);
+        lab.write_config("penstock.conf", &config);
+        let penstock = take_over(&lab, penstock, &config);
+        (500..600).for_each(|number| sender.line(&message(0, number)));
+        let collector = Collector::tcp(lab.port("out"));
+        assert_complete(&collector.wait_lines(600), 1, 600);
+        penstock.stop();
+    }
+}
+
+/// As systemd starts it: `socket` is descriptor 3.
+#[track_caller]
+fn activated(lab: &Lab, config: &str, socket: std::os::fd::OwnedFd) -> Penstock {
+    let shell = "-n 4096 && exec 3<&0 0</dev/null && export LISTEN_PID=$$ LISTEN_FDS=1";
+    Penstock::configure(lab, config).stdin(socket).ulimit(shell).ready()
+}
+
+#[test]
+fn sockets_that_systemd_has_opened() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\nsource u {{ unix-dgram(\"%unix:dgram%\"); }};\n\
+         destination d {{ file(\"%dir%/out\" template(\"${{MSG}}\\n\")); }};\n\
+         log {{ source(s); source(u); destination(d); flags(flow-control); }};\n"
+    );
+    let listener = std::net::TcpListener::bind(("127.0.0.1", lab.port("in"))).expect("bind");
+    let mut early = Sender::tcp(lab.port("in"));
+    early.line(&message(0, 0));
+    let penstock = activated(&lab, &config, listener.try_clone().expect("a copy").into());
+    wait_until("who came before", || lab.lines("out").len() == 1);
+    penstock.stop();
+    let mut late = Sender::tcp(lab.port("in"));
+    late.line(&message(0, 1));
+    let penstock = activated(&lab, &config, listener.into());
+    wait_until("who came meanwhile", || lab.lines("out").len() == 2);
+    penstock.stop();
+    let _ = std::fs::remove_file(lab.path("dgram"));
+    let socket = std::os::unix::net::UnixDatagram::bind(lab.path("dgram")).expect("bind");
+    Sender::unix_dgram(&lab.path("dgram")).line(&message(0, 2));
+    let penstock = activated(&lab, &config, socket.into());
+    wait_until("what was sent before", || lab.lines("out").len() == 3);
+    penstock.stop();
+    assert!(lab.path("dgram").exists(), "it is systemd's");
+}
+
+#[test]
+fn the_service_manager_is_told() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         destination d {{ file(\"%dir%/out\"); }};\nlog {{ source(s); destination(d); }};\n"
+    );
+    let manager = std::os::unix::net::UnixDatagram::bind(lab.path("notify")).expect("bind");
+    manager.set_read_timeout(Some(std::time::Duration::from_secs(60))).expect("a timeout");
+    let hear = |wanted: &str| {
+        let mut buffer = [0; 256];
+        loop {
+            let length = manager.recv(&mut buffer).expect(wanted);
+            if String::from_utf8_lossy(&buffer[..length]).contains(wanted) {
+                return;
+            }
+        }
+    };
+    let notify = lab.path("notify").display().to_string();
+    let start =
+        Penstock::configure(&lab, &config).env("NOTIFY_SOCKET", &notify).env("WATCHDOG_USEC", "100000");
+    let mut old = start.ready();
+    hear(&format!("READY=1\nMAINPID={}", old.id()));
+    hear("WATCHDOG=1");
+    old.reload();
+    hear("RELOADING=1");
+    hear("READY=1");
+    // The new one need not be told by its environment.
+    let new = Penstock::configure(&lab, &config).arg("--take-over").spawned();
+    hear(&format!("READY=1\nMAINPID={}", new.id()));
+    assert!(old.wait_end().success());
+    hear("WATCHDOG=1");
+    hear("WATCHDOG=1");
+    new.stop();
+    hear("STOPPING=1");
 }
