@@ -3,6 +3,7 @@
 use crate::control;
 use crate::files::{ByName, SegmentFile, write_all};
 use crate::frame;
+use crate::shared::next_content;
 use crate::shared::{Mark, Shared, State};
 use crate::snapshot::Snapshot;
 use crate::walk::Walk;
@@ -110,6 +111,7 @@ pub fn step(shared: &Shared) -> io::Result<bool> {
         return Ok(true);
     };
     segment.length = file.length()?;
+    segment.content = next_content();
     segment.file = Arc::new(ByName::new(&shared.files, &segment.name));
     segment.data_start = footer.data_start;
     segment.data_end = footer.data_end;

@@ -24,7 +24,7 @@ pub struct Place {
 }
 
 struct Hint {
-    file: Arc<dyn SegmentFile>,
+    content: u64,
     seq: u64,
     offset: u64,
 }
@@ -38,6 +38,7 @@ struct Stretch {
     /// Nothing of the queue is in it.
     empty: bool,
     sealed: bool,
+    content: u64,
 }
 
 pub fn read(shared: &Shared, id: u32, place: &mut Place, from: u64, bytes_max: usize) -> Read {
@@ -137,6 +138,7 @@ fn look_up(shared: &Shared, id: u32, at: u64, out: &mut Read) -> Option<Stretch>
         next: segment.next,
         empty: segment.sealed && has_nothing(segment, id, *first),
         sealed: segment.sealed,
+        content: segment.content,
     })
     .filter(|stretch| stretch.next > *first)
 }
@@ -160,7 +162,7 @@ fn walk(
     bytes_max: usize,
 ) -> bool {
     let at = out.seqs.end.max(stretch.first);
-    let hint = place.hint.take().filter(|hint| Arc::ptr_eq(&hint.file, &stretch.file) && hint.seq <= at);
+    let hint = place.hint.take().filter(|hint| hint.content == stretch.content && hint.seq <= at);
     let (seq, offset) = hint.map_or((stretch.first, stretch.data.start), |hint| (hint.seq, hint.offset));
     let buffer = std::mem::take(&mut place.buffer);
     let range = offset.min(stretch.data.end)..stretch.data.end;
@@ -194,13 +196,13 @@ fn walk(
     place.buffer = walk.into_buffer();
     place.buffer.truncate(BLOCK_MAX + PAGE);
     place.buffer.shrink_to(BLOCK_MAX + PAGE);
-    place.hint = Some(Hint { file: stretch.file.clone(), seq: last.0, offset: last.1 });
+    place.hint = Some(Hint { content: stretch.content, seq: last.0, offset: last.1 });
     clean
 }
 
 fn is_replaced(shared: &Shared, stretch: &Stretch) -> bool {
     let state = shared.lock();
-    state.segments.get(&stretch.first).is_some_and(|segment| !Arc::ptr_eq(&segment.file, &stretch.file))
+    state.segments.get(&stretch.first).is_some_and(|segment| segment.content != stretch.content)
 }
 
 /// Finds out, once a segment, what its damage has cost.

@@ -10,6 +10,7 @@ use crate::snapshot::{Row, Table};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Bytes that may wait to be written; beyond, the disk is too slow and appending is refused.
@@ -86,6 +87,8 @@ pub struct Segment {
     pub length: u64,
     /// Nothing is added any more, and everything is on the disk.
     pub sealed: bool,
+    /// Changes when places in the file do.
+    pub content: u64,
     /// Being rewritten: not to be released.
     pub busy: bool,
     /// Cannot be rewritten.
@@ -220,6 +223,12 @@ impl Row {
     }
 }
 
+/// A number nothing else has had in this process.
+pub fn next_content() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
 impl Segment {
     /// One that is as it was found, with nothing of any queue in it.
     pub fn closed(
@@ -237,6 +246,7 @@ impl Segment {
             data_end: data.end,
             length,
             sealed: true,
+            content: next_content(),
             busy: false,
             fixed: false,
             sparse: false,
