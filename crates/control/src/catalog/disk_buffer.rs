@@ -31,7 +31,7 @@ pub struct DiskLog<'a> {
     /// From append to safe on disk, of all groups that were synced, in nanoseconds.
     pub sync_sum_ns: u64,
     pub sync_max_ns: u64,
-    /// Upper bounds in microseconds, and groups that took no longer.
+    /// Upper bounds in microseconds, and groups that took no longer; the last bound is the largest number there is.
     pub sync_buckets: &'a [(u64, u64)],
     pub shared: u64,
     pub lost_frames: u64,
@@ -76,7 +76,7 @@ pub fn disk_log(of: &DiskLog<'_>) -> Vec<Counter> {
         count("disk_log_sync_latency_seconds_count", of.syncs),
     ];
     for (up_to, groups) in of.sync_buckets {
-        let le = format!("{}", *up_to as f64 / 1e6);
+        let le = if *up_to == u64::MAX { "+Inf".to_owned() } else { (*up_to as f64 / 1e6).to_string() };
         counters.push(metric(0, "disk_log_sync_latency_seconds_bucket", with(&labels, "le", &le), *groups));
     }
     counters

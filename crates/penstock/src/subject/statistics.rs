@@ -156,7 +156,9 @@ fn of_log(place: &Place, counters: &mut Vec<Counter>) {
         sum += groups;
         (1_u64 << i, sum)
     });
-    let buckets: Vec<(u64, u64)> = buckets.skip(6).step_by(2).collect();
+    // From 64 microseconds to a second.
+    let mut buckets: Vec<(u64, u64)> = buckets.skip(6).step_by(2).take(8).collect();
+    buckets.push((u64::MAX, stats.synced.buckets.iter().sum()));
     counters.extend(catalog::disk_log(&DiskLog {
         dir: &place.dir.display().to_string(),
         on_disk: stats.bytes_on_disk,
