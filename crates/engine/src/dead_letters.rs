@@ -139,8 +139,13 @@ impl Tray {
         *self.0.lock() = letters.map(|(letters, name)| (Arc::clone(letters), name.to_owned()));
     }
 
-    /// A message that the destination will never take.
-    pub(crate) fn put(&self, reason: &str, message: &[u8]) {
+    /// Whether messages put here are kept.
+    pub fn is_wanted(&self) -> bool {
+        self.0.lock().is_some()
+    }
+
+    /// A message that the destination will never take. It has to be counted as dropped.
+    pub fn put(&self, reason: &str, message: &[u8]) {
         let tray = self.0.lock();
         if let Some((letters, destination)) = &*tray {
             letters.keep(destination, reason, message);

@@ -12,7 +12,7 @@ pub use build::build;
 use engine::driver::Destination;
 use engine::ledger::{DestinationCounters, Reason};
 use engine::program::{Format, Scratch};
-use engine::{Outbox, Outlet, QueueLimits, Shared};
+use engine::{Chunk, Outbox, Outlet, QueueLimits, Shared};
 use groups::Groups;
 pub use name::FileName;
 pub use rotate::Rotation;
@@ -122,6 +122,16 @@ impl FileDestination {
         Some(outlet)
     }
 
+    /// Messages for a file that is not to be are dead letters.
+    fn bury(&self, batch: &Batch, selection: &[u32], scratch: &mut Scratch, name: &[u8]) {
+        if self.counters.dead_letters.is_wanted() {
+            let mut chunk = Chunk::default();
+            self.writer.append(batch, selection, scratch, &mut chunk);
+            let why = format!("no such file may be written: {}", String::from_utf8_lossy(name));
+            chunk.iter().for_each(|message| self.counters.dead_letters.put(&why, message));
+        }
+    }
+
     /// Messages of one batch go to several files: each file's messages are rendered together.
     fn format_many(&self, batch: &mut Batch, selection: &[u32], scratch: &mut Scratch, out: &mut Outbox) {
         let mut groups = self.spare.lock().pop().unwrap_or_default();
@@ -144,6 +154,7 @@ impl FileDestination {
                 None => {
                     self.counters.accepted.add(selection.len());
                     self.counters.dropped.add(Reason::Refused, selection.len());
+                    self.bury(batch, selection, scratch, name);
                 }
             }
         }
