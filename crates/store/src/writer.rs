@@ -65,7 +65,6 @@ struct Active {
     file: Arc<dyn SegmentFile>,
     name: String,
     data_start: u64,
-    /// `data_start <= synced_at <= at`.
     at: u64,
     synced_at: u64,
     length: u64,
@@ -375,8 +374,7 @@ impl Writer {
             };
             self.room_for(entry.length as u64, entry.first)?;
             let mut frame = found.frame.to_vec();
-            let length = frame.len();
-            self.append(&mut frame, 0..length)?;
+            self.append(&mut frame, 0..entry.length)?;
             self.count(&entry);
         }
         Ok(true)
