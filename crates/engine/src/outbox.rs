@@ -3,6 +3,7 @@
 use crate::chunk::Chunk;
 use crate::outlet::Outlet;
 use crate::window::Ticket;
+use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -11,6 +12,10 @@ const FLUSH_BYTES: usize = 64 * 1024;
 
 /// Output waits at most this long for more to come, and only while the worker is busy.
 const FLUSH_AFTER: Duration = Duration::from_millis(5);
+
+/// Held while one worker gives its output to outlets that keep it on disk: what several of them get is stored once only if nobody else's
+/// comes in between.
+static TOGETHER: Mutex<()> = Mutex::new(());
 
 struct Buffer {
     outlet: Arc<Outlet>,
@@ -70,12 +75,15 @@ impl Outbox {
 
     /// A batch is through: its ticket is shared by what it left here, and full buffers are written.
     pub fn end_batch(&mut self, ticket: &Arc<Ticket>) {
+        let mut together = None;
         for at in (0..self.buffers.len()).rev() {
             let buffer = &mut self.buffers[at];
             if buffer.end_batch(ticket) && buffer.chunk.bytes.len() >= FLUSH_BYTES {
+                together = together.or_else(|| buffer.outlet.is_durable().then(|| TOGETHER.lock()));
                 self.flush_at(at);
             }
         }
+        drop(together);
         // Outlets that get the same have it before any of them writes: what they keep on disk is then stored once.
         let mut handed = std::mem::take(&mut self.handed);
         for outlet in handed.drain(..) {
@@ -116,9 +124,12 @@ impl Outbox {
         self.since = None;
         let mut buffers = std::mem::take(&mut self.buffers);
         // In the order in which they were begun: files are opened in the order of their first messages.
+        let mut together = None;
         for buffer in buffers.drain(..) {
+            together = together.or_else(|| buffer.outlet.is_durable().then(|| TOGETHER.lock()));
             self.push(buffer);
         }
+        drop(together);
         self.buffers = buffers;
         for outlet in self.handed.drain(..) {
             outlet.pump(&mut self.spare);

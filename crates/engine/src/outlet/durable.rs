@@ -57,7 +57,7 @@ impl Outlet {
     }
 
     /// Whether it was told to keep its messages on disk.
-    pub(super) fn is_durable(&self) -> bool {
+    pub(crate) fn is_durable(&self) -> bool {
         self.durable.load(Ordering::Relaxed)
     }
 
