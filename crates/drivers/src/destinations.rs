@@ -2,8 +2,8 @@
 
 mod balanced;
 mod datagram;
-mod disk_buffer;
 mod dialing;
+mod disk_buffer;
 pub mod file;
 mod finish;
 mod link;

@@ -129,7 +129,13 @@ impl Writer {
     }
 
     /// Appends messages; returns how many were cut.
-    pub fn append(&self, batch: &Batch, selection: &[u32], scratch: &mut Scratch, chunk: &mut Chunk) -> usize {
+    pub fn append(
+        &self,
+        batch: &Batch,
+        selection: &[u32],
+        scratch: &mut Scratch,
+        chunk: &mut Chunk,
+    ) -> usize {
         chunk.write_max = self.flush_lines;
         let render = scratch.render();
         render.seqnum = self.take_numbers(batch, selection);

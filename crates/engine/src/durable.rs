@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 use store::{Log, Options, Report};
 
 /// Bytes in memory of an outlet that keeps its messages on disk, unless `front-cache-size()` says it in messages.
-pub(crate) const MEMORY_BYTES: usize = 64 << 20;
+pub(crate) const MEMORY_BYTES: usize = 32 << 20;
 
 /// What `disk-buffer()` says.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -139,7 +139,11 @@ pub fn newest_version() -> Version {
 pub fn default_folder(called_as: CalledAs) -> PathBuf {
     match called_as {
         CalledAs::SyslogNg | CalledAs::SyslogNgCtl => "/etc/syslog-ng".into(),
-        CalledAs::Penstock | CalledAs::Loggen | CalledAs::Pdbtool | CalledAs::Dqtool | CalledAs::PersistTool => "/etc/penstock".into(),
+        CalledAs::Penstock
+        | CalledAs::Loggen
+        | CalledAs::Pdbtool
+        | CalledAs::Dqtool
+        | CalledAs::PersistTool => "/etc/penstock".into(),
     }
 }
 

@@ -125,7 +125,8 @@ pub fn add(batch: &mut Batch, message: &Message<'_>) {
 fn context(batch: &mut Batch, message: &Message<'_>) -> u16 {
     let Some(address) = message.peer else { return 0 };
     let remote = SocketAddr::new(address, 0);
-    let same = |context: &Arc<Context>| matches!(context.peer, Peer::Inet { remote: known, .. } if known == remote);
+    let same =
+        |context: &Arc<Context>| matches!(context.peer, Peer::Inet { remote: known, .. } if known == remote);
     let at = batch.contexts.iter().position(same).unwrap_or_else(|| {
         let local = SocketAddr::new(Ipv4Addr::UNSPECIFIED.into(), 0);
         let peer = Peer::Inet { remote, local, proxy: None };

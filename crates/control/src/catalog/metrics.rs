@@ -13,7 +13,10 @@ pub const METRICS: &[Metric] = &[
     Metric { name: "disk_log_commits_total", help: "groups written to a log on disk" },
     Metric { name: "disk_log_full", help: "1 while a log on disk cannot be written to for want of space" },
     Metric { name: "disk_log_io_errors_total", help: "failed writes and syncs of a log on disk" },
-    Metric { name: "disk_log_lost_frames_total", help: "parts of a log on disk that could not be read again" },
+    Metric {
+        name: "disk_log_lost_frames_total",
+        help: "parts of a log on disk that could not be read again",
+    },
     Metric { name: "disk_log_pending_bytes", help: "bytes given to a log on disk and not yet written" },
     Metric {
         name: "disk_log_shared_events_total",

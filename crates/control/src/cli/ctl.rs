@@ -232,9 +232,11 @@ pub fn run_ctl(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 pub(super) fn default_control(called: CalledAs) -> PathBuf {
     match called {
         CalledAs::SyslogNg | CalledAs::SyslogNgCtl => SYSLOG_NG_CONTROL.into(),
-        CalledAs::Penstock | CalledAs::Loggen | CalledAs::Pdbtool | CalledAs::Dqtool | CalledAs::PersistTool => {
-            Path::new(PENSTOCK_STATE_DIR).join(CONTROL_FILE_NAME)
-        }
+        CalledAs::Penstock
+        | CalledAs::Loggen
+        | CalledAs::Pdbtool
+        | CalledAs::Dqtool
+        | CalledAs::PersistTool => Path::new(PENSTOCK_STATE_DIR).join(CONTROL_FILE_NAME),
     }
 }
 

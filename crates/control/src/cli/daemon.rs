@@ -7,8 +7,8 @@ use std::time::Duration;
 use clap::{ArgAction, Parser};
 use oplog::Verbosity;
 
-use super::{LINGER, SYSLOG_NG_CONTROL};
 use super::options::{ProcessMode, RunOptions, worker_threads};
+use super::{LINGER, SYSLOG_NG_CONTROL};
 
 /// Collects, processes and forwards log messages according to a syslog-ng configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Parser)]

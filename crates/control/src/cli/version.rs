@@ -26,7 +26,11 @@ pub fn version_text(info: &VersionInfo<'_>) -> String {
         CalledAs::SyslogNg | CalledAs::SyslogNgCtl => {
             format!("syslog-ng {major} ({config_version}), provided by penstock {version}")
         }
-        CalledAs::Penstock | CalledAs::Loggen | CalledAs::Pdbtool | CalledAs::Dqtool | CalledAs::PersistTool => format!("penstock {version}"),
+        CalledAs::Penstock
+        | CalledAs::Loggen
+        | CalledAs::Pdbtool
+        | CalledAs::Dqtool
+        | CalledAs::PersistTool => format!("penstock {version}"),
     };
     let mut components: Vec<&str> = info.components.to_vec();
     components.sort_unstable();

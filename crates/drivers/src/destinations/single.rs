@@ -1,7 +1,7 @@
 //! A destination with one outlet: a connection, a program, a terminal. The driver gives it the sink.
 
-use super::{disk_buffer, paced};
 use super::target::Nudge;
+use super::{disk_buffer, paced};
 use crate::writer::Writer;
 use engine::driver::Destination;
 use engine::ledger::DestinationCounters;

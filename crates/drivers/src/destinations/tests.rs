@@ -7,7 +7,8 @@ use crate::testing::{built, unread};
 fn every_option_of_every_destination_is_read() {
     for (component, build) in REGISTRY.destinations {
         let address = if component.name.ends_with('6') { "\"::1\"" } else { "127.0.0.1" };
-        let value = |name: &str| match name {
+        let value = |name: &str| {
+            match name {
             "host" | "localip" => Some(address.to_owned()),
             "ip-protocol" => Some("4".to_owned()),
             "transport" => Some("tls".to_owned()),
@@ -25,6 +26,7 @@ fn every_option_of_every_destination_is_read() {
                 "servers({address}) failback(tcp-probe-interval(1) successful-probes-required(1))"
             )),
             _ => None,
+        }
         };
         let settings = built(component, &value, |s, cx, diags| build(s, cx, diags).is_some());
         assert_eq!(unread(&settings), Vec::<String>::new(), "{}", component.name);

@@ -83,7 +83,7 @@ static BUFFER: Group = Group {
         Opt::new(
             "front-cache-size",
             Kind::Int { min: 1, max: INT_MAX },
-            Preset::Described("as many as are 64 MiB"),
+            Preset::Described("as many as are 32 MiB"),
             "The most messages that wait in memory; further ones are on disk only and read back in time. Small numbers cost speed.",
         )
         .alias(&["qout-size"]),

@@ -141,7 +141,7 @@ impl ProgramPort {
                 window_messages,
                 fetch_limit,
                 described: None,
-            passes_as: None,
+                passes_as: None,
                 on_close: Some(Box::new(move || {
                     hung_up.is.store(true, Ordering::SeqCst);
                     hung_up.waker.wake();

@@ -89,7 +89,7 @@ pub fn serve<F: AsFd + AsRawFd + Send + 'static>(
         window_messages: reading.window_messages,
         fetch_limit: reading.fetch_limit,
         described: None,
-            passes_as: None,
+        passes_as: None,
         on_close: None,
     };
     worker.add(move |token, cx| {

@@ -137,7 +137,9 @@ fn datagrams_of_a_balancer_are_those_of_its_clients() {
         b"PROXY TCP4 192.0.2.7".to_vec(),
         [HEADER, message(0, 1).as_bytes()].concat(),
     ];
-    datagrams.iter().for_each(|datagram| drop(balancer.send(datagram).expect("a datagram")));
+    for datagram in &datagrams {
+        balancer.send(datagram).expect("a datagram");
+    }
     wait_until("all messages", || lab.lines("out").len() == 4);
     let lines = lab.lines("out");
     let from = |start: &str| {

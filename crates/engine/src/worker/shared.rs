@@ -2,8 +2,8 @@
 
 use super::handle::WorkerHandle;
 use super::port::PortContext;
-use crate::hand_over::{Adopt, Connection};
 use crate::durable::Durable;
+use crate::hand_over::{Adopt, Connection};
 use crate::lane::{Lane, Turn};
 use crate::source::Source;
 use crate::window::{Budget, Ticket};

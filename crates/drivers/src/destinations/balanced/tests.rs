@@ -20,7 +20,8 @@ fn keys_are_spread_and_stay_where_they_are() {
 
 #[test]
 fn every_server_is_the_first_of_one_connection() {
-    let balance = Balance { servers: vec!["b".to_owned(), "c".to_owned()], key: None, key_text: String::new() };
+    let balance =
+        Balance { servers: vec!["b".to_owned(), "c".to_owned()], key: None, key_text: String::new() };
     let expected = [["a", "b", "c"], ["b", "c", "a"], ["c", "a", "b"]];
     assert_eq!(balance.routes(&["a".to_owned()]), expected);
     let with_failover = balance.routes(&["a".to_owned(), "f".to_owned()]);

@@ -6,7 +6,6 @@ use crate::destinations::link::Link;
 use crate::destinations::single::Place;
 use crate::destinations::target::Route;
 use crate::destinations::unacked::Unacked;
-use engine::ledger::Reason;
 use engine::{Chunk, Progress, Sink, Status};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
@@ -189,8 +188,8 @@ impl RelpSink {
         }
         let Some(chunk) = chunks.front_mut() else { return };
         self.refusals = 0;
+        progress.refused("the server refuses it again and again", chunk.front().unwrap_or_default());
         chunk.skip(1);
-        progress.dropped(Reason::Refused, 1);
         oplog::limited(
             "relp-refused",
             oplog::Level::Error,
