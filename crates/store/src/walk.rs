@@ -108,7 +108,8 @@ impl<'f> Walk<'f> {
                 self.at = self.filled;
                 return false;
             }
-            self.at += passed as usize;
+            // The file may be shorter than what is asked of it: then less lies ready than is passed.
+            self.at = (self.at + passed as usize).min(self.filled);
             self.place += passed;
             self.skipped += passed;
             if found {
@@ -167,5 +168,28 @@ impl<'f> Walk<'f> {
             }
             _ => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::{Files, Folder, write_all};
+
+    #[test]
+    fn a_file_that_is_shorter_than_it_should_be() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let folder = Folder::new(dir.path());
+        let file = folder.create("short").expect("a file");
+        let mut walk = Walk::new(&*file, 0..10_000, 7, 1..100, Vec::new());
+        assert!(walk.next().is_none());
+        assert_eq!(walk.skipped(), 10_000);
+        let mut bytes = Vec::new();
+        frame::push(&mut bytes, 7, 1, 1, b"one");
+        write_all(&*file, &bytes, 0).expect("written");
+        let mut walk = Walk::new(&*file, 0..10_000, 7, 1..100, Vec::new());
+        assert_eq!(walk.next().map(|found| found.payload.to_vec()), Some(b"one".to_vec()));
+        assert!(walk.next().is_none());
+        assert_eq!(walk.skipped(), 10_000 - bytes.len() as u64);
     }
 }
