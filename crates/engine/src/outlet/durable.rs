@@ -1,6 +1,6 @@
 //! An outlet whose messages are kept on disk: `disk-buffer()`.
 
-use super::retire::{LOOK, RETIRE_MAX};
+use super::retire::RETIRE_MAX;
 use super::spool::{Loss, Plan};
 use super::{Memory, Outlet, Queue, RETURNED_MAX, Spool};
 use crate::chunk::Chunk;
@@ -229,12 +229,7 @@ impl Outlet {
     /// Everything goes to disk that can, at the end of a message wherever the peer lets it.
     pub(crate) fn store_rest(&self, spare: &mut Vec<Chunk>) {
         let until = Instant::now() + RETIRE_MAX;
-        let mut queue = self.queue.lock();
-        while queue.busy && Instant::now() < until {
-            drop(queue);
-            std::thread::park_timeout(LOOK);
-            queue = self.queue.lock();
-        }
+        let mut queue = self.unattended(until);
         if queue.busy || queue.spool.is_none() {
             return;
         }
@@ -266,12 +261,7 @@ impl Outlet {
         self.queue.lock().closed = true;
         let unsettled = self.sink.lock().close_unsettled();
         let until = Instant::now() + RETIRE_MAX;
-        let mut queue = self.queue.lock();
-        while queue.busy && Instant::now() < until {
-            drop(queue);
-            std::thread::park_timeout(LOOK);
-            queue = self.queue.lock();
-        }
+        let mut queue = self.unattended(until);
         let left = match queue.parts() {
             Some((spool, mut memory)) => {
                 let left = spool.detach(&mut memory, unsettled);

@@ -30,15 +30,21 @@ impl Outlet {
         self.home.release(self.id);
     }
 
-    /// Takes the whole queue away. A message that was begun is finished first, unless nothing has moved here for a while.
-    pub(super) fn retire(&self, spare: &mut Vec<Chunk>, closing: bool) -> VecDeque<Chunk> {
-        let until = Instant::now() + RETIRE_MAX;
+    /// The queue once nobody writes any more, or as it is when somebody still does then.
+    pub(super) fn unattended(&self, until: Instant) -> MutexGuard<'_, Queue> {
         let mut queue = self.queue.lock();
         while queue.busy && Instant::now() < until {
             drop(queue);
             std::thread::park_timeout(LOOK);
             queue = self.queue.lock();
         }
+        queue
+    }
+
+    /// Takes the whole queue away. A message that was begun is finished first, unless nothing has moved here for a while.
+    pub(super) fn retire(&self, spare: &mut Vec<Chunk>, closing: bool) -> VecDeque<Chunk> {
+        let until = Instant::now() + RETIRE_MAX;
+        let mut queue = self.unattended(until);
         // Otherwise somebody hangs in a write: what he has in hand he gives up himself, once the outlet is closed.
         let free = !queue.busy;
         let mut chunks = std::mem::take(&mut queue.chunks);
