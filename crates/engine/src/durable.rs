@@ -144,11 +144,7 @@ impl Durable {
 
     /// From now on, dead letters are kept or not.
     pub(crate) fn keep_letters(&self, wanted: bool) -> Result<Option<Arc<DeadLetters>>, String> {
-        let mut letters = self.letters.lock();
-        if wanted && letters.is_none() {
-            *letters = Some(DeadLetters::open(self)?);
-        }
-        Ok(letters.clone().filter(|_| wanted))
+        wanted.then(|| self.letters()).transpose()
     }
 
     /// The dead letters, also when they are not kept any more.

@@ -1,5 +1,6 @@
 //! One arrangement under fault: source, program with its store on disk, target; and what it comes to in the end.
 
+use crate::mount::Mount;
 use crate::source::Source;
 use crate::tally::Tally;
 use crate::target::Target;
@@ -33,6 +34,9 @@ const RESTART_MAX: u64 = 300;
 const REST: Duration = Duration::from_secs(60);
 /// Messages that a fault may double: those of one batch (256 KiB), and the window of the source.
 pub const DOUBLES_MAX: u64 = 256 * 1024 / 200 + crate::source::WINDOW;
+
+/// What every destination of a trial keeps its messages in.
+pub const BUFFER: &str = "disk-buffer(capacity-bytes(20GiB) reliable(yes))";
 
 /// Random numbers that are the same for the same seed (SplitMix64).
 pub struct Chance(pub u64);
@@ -74,26 +78,28 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// `state` is the folder for everything the program keeps; without one, a folder of the trial's own.
-    pub fn new(state: Option<PathBuf>) -> Trial {
-        Trial::with("disk-buffer(capacity-bytes(20GiB) reliable(yes))", state)
+    pub fn new() -> Trial {
+        Trial::towards("127.0.0.1", "")
     }
 
-    pub fn with(buffer: &str, state: Option<PathBuf>) -> Trial {
-        Trial::towards("127.0.0.1", buffer, "", state)
+    /// With everything the program keeps on that disk.
+    pub fn on(mount: &Mount) -> Trial {
+        let mut trial = Trial::new();
+        trial.state = mount.folder().join("state");
+        trial
     }
 
     /// With the target at another address, and more statements.
-    pub fn towards(address: &str, buffer: &str, more: &str, state: Option<PathBuf>) -> Trial {
+    pub fn towards(address: &str, more: &str) -> Trial {
         let lab = Lab::new();
         let config = format!(
             "@version: 4.8\noptions {{ keep-hostname(yes); }};\n\
              source s {{ relp(ip(127.0.0.1) port(%tcp:in%)); }};\n\
-             destination d {{ network(\"{address}\" port(%port:out%) time-reopen(0.1) {buffer}); }};\n\
+             destination d {{ network(\"{address}\" port(%port:out%) time-reopen(0.1) {BUFFER}); }};\n\
              log {{ source(s); destination(d); flags(flow-control); }};\n{more}"
         );
         let target = Target::new(lab.port("out"));
-        let state = state.unwrap_or_else(|| lab.path("state"));
+        let state = lab.path("state");
         Trial { lab, target, config, state, tally: Tally::default(), restart_ms: 0, problems: Vec::new() }
     }
 
@@ -103,6 +109,15 @@ impl Trial {
 
     pub fn exactly(&self, count: u64) -> Source {
         Source::exactly(self.lab.port("in"), count)
+    }
+
+    /// Starts the program; that it does not start is a problem.
+    pub fn begin(&mut self) -> Option<Penstock> {
+        let penstock = self.start(&[]);
+        if penstock.is_none() {
+            self.problem("does not start");
+        }
+        penstock
     }
 
     /// Starts the program, under `tracer` when that is not empty, and returns when it takes connections; `None` when it ended before.
@@ -180,6 +195,14 @@ impl Trial {
         if !penstock.process().terminate().success() {
             self.problem("did not end in order");
         }
+    }
+
+    /// After the last of the faults the program starts once more, and everything comes to rest.
+    pub fn end(mut self, source: &Source, plan: &Plan, faults: usize) -> Verdict {
+        if let Some(penstock) = self.begin() {
+            self.settle(source, penstock);
+        }
+        self.verdict(plan, faults)
     }
 
     /// `faults` is how many faults may each have doubled a batch.

@@ -243,13 +243,7 @@ impl Spool {
         if self.queue.is_none() || self.behind.is_some() || self.direct(memory) == 0 {
             return loss;
         }
-        let mut skip = self.stored;
-        for chunk in memory.chunks.iter_mut() {
-            let messages = chunk.messages();
-            if skip >= messages {
-                skip -= messages;
-                continue;
-            }
+        for chunk in memory_only(memory.chunks, self.stored) {
             let (stored, lost) = match self.store(chunk) {
                 Ok((seqs, lost)) => {
                     self.add_span(seqs, chunk);
@@ -264,8 +258,7 @@ impl Spool {
             }
         }
         if loss.total() > 0 {
-            memory.chunks.retain(|chunk| !chunk.is_empty());
-            self.bytes = memory.chunks.iter().map(Chunk::waiting_bytes).sum();
+            self.recount(memory);
         }
         loss
     }
@@ -277,27 +270,26 @@ impl Spool {
         if self.refused == Some(Full::Busy) {
             return loss;
         }
-        let mut skip = self.stored;
         let mut kept = 0;
-        for chunk in memory.chunks.iter_mut() {
-            let messages = chunk.messages();
-            if skip >= messages {
-                skip -= messages;
-                continue;
-            }
+        for chunk in memory_only(memory.chunks, self.stored) {
             let cut = cut(&self.options, chunk, kept);
             *memory.messages -= cut;
             loss.full += cut;
             kept += chunk.messages();
         }
         if loss.full > 0 {
-            memory.chunks.retain(|chunk| !chunk.is_empty());
-            self.bytes = memory.chunks.iter().map(Chunk::waiting_bytes).sum();
+            self.recount(memory);
         }
         if let Some(behind) = &mut self.behind {
             loss.full += behind.cut_tail(&self.options);
         }
         loss
+    }
+
+    /// Messages were cut off from chunks in memory.
+    fn recount(&mut self, memory: &mut Memory<'_>) {
+        memory.chunks.retain(|chunk| !chunk.is_empty());
+        self.bytes = memory.chunks.iter().map(Chunk::waiting_bytes).sum();
     }
 
     /// A chunk there is no room for on disk, with `before` messages of its kind.
@@ -339,6 +331,15 @@ impl Spool {
         self.reserved.clear();
         direct
     }
+}
+
+/// The chunks behind the first `stored` messages, which are on disk too.
+fn memory_only(chunks: &mut VecDeque<Chunk>, mut stored: usize) -> impl Iterator<Item = &mut Chunk> {
+    chunks.iter_mut().filter(move |chunk| {
+        let rest = stored.checked_sub(chunk.messages());
+        stored = rest.unwrap_or(stored);
+        rest.is_none()
+    })
 }
 
 /// Cuts a chunk without flow-control down to what may wait in memory beside the `before` messages that do.

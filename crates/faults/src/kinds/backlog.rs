@@ -9,7 +9,7 @@ const BYTES: u64 = 1 << 30;
 const TIMES: usize = 40;
 
 pub fn run(plan: &Plan) -> Verdict {
-    let mut trial = Trial::new(None);
+    let mut trial = Trial::new();
     let count = BYTES / (TIMES as u64 * 180);
     let source = Source::padded(trial.lab.port("in"), count, TIMES);
     for _ in 0..plan.rounds {
@@ -19,9 +19,5 @@ pub fn run(plan: &Plan) -> Verdict {
         }
         trial.kill(penstock);
     }
-    match trial.start(&[]) {
-        Some(penstock) => trial.settle(&source, penstock),
-        None => trial.problem("does not start any more"),
-    }
-    trial.verdict(plan, plan.rounds)
+    trial.end(&source, plan, plan.rounds)
 }

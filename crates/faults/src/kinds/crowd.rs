@@ -18,13 +18,9 @@ pub fn run(plan: &Plan) -> Verdict {
     }
     let more = "source many { network(ip(127.0.0.1) port(%port:crowd%) max-connections(20000)); };\n\
                 destination many { file(\"%dir%/crowd.log\"); };\nlog { source(many); destination(many); };\n";
-    let mut trial =
-        Trial::towards("127.0.0.1", "disk-buffer(capacity-bytes(20GiB) reliable(yes))", more, None);
+    let mut trial = Trial::towards("127.0.0.1", more);
     trial.target.up();
-    let Some(penstock) = trial.start(&[]) else {
-        trial.problem("does not start");
-        return trial.verdict(plan, 0);
-    };
+    let Some(penstock) = trial.begin() else { return trial.verdict(plan, 0) };
     let source = trial.exactly(0);
     let port = trial.lab.port("crowd");
     for _ in 0..plan.rounds {

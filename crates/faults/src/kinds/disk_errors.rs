@@ -22,7 +22,7 @@ fn inject(plan: &Plan, what: impl Fn(u64) -> String) -> Verdict {
     if !has_strace() {
         return Verdict::Skipped("strace is not installed, or may not trace".to_owned());
     }
-    let mut trial = Trial::new(None);
+    let mut trial = Trial::new();
     let mut chance = Chance(plan.seed);
     let source = trial.exactly(0);
     for _ in 0..plan.rounds {
@@ -47,11 +47,7 @@ fn inject(plan: &Plan, what: impl Fn(u64) -> String) -> Verdict {
         }
         trial.kill(penstock);
     }
-    match trial.start(&[]) {
-        Some(penstock) => trial.settle(&source, penstock),
-        None => trial.problem("does not start any more"),
-    }
-    trial.verdict(plan, plan.rounds)
+    trial.end(&source, plan, plan.rounds)
 }
 
 /// Nothing is acknowledged that has no room, and everything goes on when there is.
@@ -61,12 +57,9 @@ pub fn full(plan: &Plan) -> Verdict {
         Ok(mount) => mount,
         Err(why) => return Verdict::Skipped(why),
     };
-    let mut trial = Trial::new(Some(mount.folder().join("state")));
+    let mut trial = Trial::on(&mount);
     let source = trial.source();
-    let Some(mut penstock) = trial.start(&[]) else {
-        trial.problem("does not start");
-        return trial.verdict(plan, 0);
-    };
+    let Some(mut penstock) = trial.begin() else { return trial.verdict(plan, 0) };
     for _ in 0..plan.rounds {
         trial.target.down();
         let (mut last, mut since) = (source.acknowledged(), std::time::Instant::now());
@@ -99,11 +92,8 @@ pub fn no_inodes(plan: &Plan) -> Verdict {
         Ok(mount) => mount,
         Err(why) => return Verdict::Skipped(why),
     };
-    let mut trial = Trial::new(Some(mount.folder().join("state")));
-    let Some(penstock) = trial.start(&[]) else {
-        trial.problem("does not start");
-        return trial.verdict(plan, 0);
-    };
+    let mut trial = Trial::on(&mount);
+    let Some(penstock) = trial.begin() else { return trial.verdict(plan, 0) };
     let source = trial.exactly(0);
     for _ in 0..plan.rounds {
         trial.target.down();
@@ -134,17 +124,14 @@ pub fn read_only(plan: &Plan) -> Verdict {
         Ok(mount) => mount,
         Err(why) => return Verdict::Skipped(why),
     };
-    let mut trial = Trial::new(Some(mount.folder().join("state")));
+    let mut trial = Trial::on(&mount);
     let source = trial.exactly(0);
     trial.target.up();
     for _ in 0..plan.rounds {
         source.raise(COUNT);
-        match trial.start(&[]) {
-            Some(penstock) => {
-                reached(PATIENCE, || source.is_finished());
-                trial.kill(penstock);
-            }
-            None => trial.problem("does not start"),
+        if let Some(penstock) = trial.begin() {
+            reached(PATIENCE, || source.is_finished());
+            trial.kill(penstock);
         }
         if let Err(error) = mount.read_only(true) {
             trial.problem(error);
@@ -164,9 +151,5 @@ pub fn read_only(plan: &Plan) -> Verdict {
             break;
         }
     }
-    match trial.start(&[]) {
-        Some(penstock) => trial.settle(&source, penstock),
-        None => trial.problem("does not start any more"),
-    }
-    trial.verdict(plan, 2 * plan.rounds)
+    trial.end(&source, plan, 2 * plan.rounds)
 }

@@ -13,7 +13,7 @@ pub fn down(plan: &Plan) -> Verdict {
 }
 
 fn run(plan: &Plan, away: bool) -> Verdict {
-    let mut trial = Trial::new(None);
+    let mut trial = Trial::new();
     let mut chance = Chance(plan.seed);
     let source = trial.source();
     trial.target.up();
@@ -28,9 +28,5 @@ fn run(plan: &Plan, away: bool) -> Verdict {
         sleep(chance.milliseconds(20, 250));
         trial.kill(penstock);
     }
-    match trial.start(&[]) {
-        Some(penstock) => trial.settle(&source, penstock),
-        None => trial.problem("does not start any more"),
-    }
-    trial.verdict(plan, plan.rounds)
+    trial.end(&source, plan, plan.rounds)
 }

@@ -1,7 +1,7 @@
 //! One of two destinations is dead: the other has to keep its rate.
 
 use crate::source::Source;
-use crate::trial::{Plan, Trial, Verdict, reached};
+use crate::trial::{BUFFER, Plan, Trial, Verdict, reached};
 use std::time::{Duration, Instant};
 
 const COUNT: u64 = 200_000;
@@ -9,11 +9,11 @@ const COUNT: u64 = 200_000;
 const KEPT: f64 = 0.95;
 
 pub fn run(plan: &Plan) -> Verdict {
-    let more = "destination dead { network(127.0.0.1 port(%port:dead%) time-reopen(0.1) \
-                disk-buffer(capacity-bytes(20GiB) reliable(yes))); };\n\
-                log { source(s); destination(dead); flags(flow-control); };\n";
-    let mut trial =
-        Trial::towards("127.0.0.1", "disk-buffer(capacity-bytes(20GiB) reliable(yes))", more, None);
+    let more = format!(
+        "destination dead {{ network(127.0.0.1 port(%port:dead%) time-reopen(0.1) {BUFFER}); }};\n\
+         log {{ source(s); destination(dead); flags(flow-control); }};\n"
+    );
+    let mut trial = Trial::towards("127.0.0.1", &more);
     trial.target.up();
     // Both at their best of several runs, in turn: other work on the machine slows single ones down.
     let mut best = [Duration::MAX; 2];

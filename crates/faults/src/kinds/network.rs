@@ -51,14 +51,11 @@ pub fn cut(plan: &Plan) -> Verdict {
         Err(why) => return Verdict::Skipped(why),
     };
     let address = FAR.split('/').next().unwrap_or_default();
-    let mut trial = Trial::towards(address, "disk-buffer(capacity-bytes(20GiB) reliable(yes))", "", None);
+    let mut trial = Trial::towards(address, "");
     trial.target = Target::within(trial.lab.port("out"), &link.namespace);
     trial.target.up();
     let mut chance = Chance(plan.seed);
-    let Some(penstock) = trial.start(&[]) else {
-        trial.problem("does not start");
-        return trial.verdict(plan, 0);
-    };
+    let Some(penstock) = trial.begin() else { return trial.verdict(plan, 0) };
     let source = trial.source();
     for _ in 0..plan.rounds {
         sleep(chance.milliseconds(20, 200));

@@ -7,11 +7,8 @@ use std::time::Duration;
 /// Dead for many messages.
 pub fn dead(plan: &Plan) -> Verdict {
     let count = if plan.long { 20_000_000 } else { 300_000 };
-    let mut trial = Trial::new(None);
-    let Some(penstock) = trial.start(&[]) else {
-        trial.problem("does not start");
-        return trial.verdict(plan, 0);
-    };
+    let mut trial = Trial::new();
+    let Some(penstock) = trial.begin() else { return trial.verdict(plan, 0) };
     let source = trial.exactly(count);
     if !reached(Duration::from_secs(count / 1000), || source.is_finished()) {
         trial.problem(format!("{} of {count} acknowledged", source.acknowledged()));
@@ -25,12 +22,9 @@ pub fn dead(plan: &Plan) -> Verdict {
 }
 
 pub fn flapping(plan: &Plan) -> Verdict {
-    let mut trial = Trial::new(None);
+    let mut trial = Trial::new();
     let mut chance = Chance(plan.seed);
-    let Some(penstock) = trial.start(&[]) else {
-        trial.problem("does not start");
-        return trial.verdict(plan, 0);
-    };
+    let Some(penstock) = trial.begin() else { return trial.verdict(plan, 0) };
     let source = trial.source();
     for _ in 0..plan.rounds {
         trial.target.up();
@@ -45,11 +39,8 @@ pub fn flapping(plan: &Plan) -> Verdict {
 
 pub fn slow(plan: &Plan) -> Verdict {
     let count = if plan.long { 2_000_000 } else { 100_000 };
-    let mut trial = Trial::new(None);
-    let Some(penstock) = trial.start(&[]) else {
-        trial.problem("does not start");
-        return trial.verdict(plan, 0);
-    };
+    let mut trial = Trial::new();
+    let Some(penstock) = trial.begin() else { return trial.verdict(plan, 0) };
     trial.target.up();
     trial.target.slow(20);
     let source = trial.exactly(count);

@@ -15,7 +15,7 @@ pub fn loss(plan: &Plan) -> Verdict {
         Ok(mount) => mount,
         Err(why) => return Verdict::Skipped(why),
     };
-    let mut trial = Trial::new(Some(mount.folder().join("state")));
+    let mut trial = Trial::on(&mount);
     let mut chance = Chance(plan.seed);
     let source = trial.source();
     trial.target.up();
@@ -37,11 +37,7 @@ pub fn loss(plan: &Plan) -> Verdict {
             break;
         }
     }
-    match trial.start(&[]) {
-        Some(penstock) => trial.settle(&source, penstock),
-        None => trial.problem("does not start any more"),
-    }
-    trial.verdict(plan, plan.rounds * BATCHES)
+    trial.end(&source, plan, plan.rounds * BATCHES)
 }
 
 /// Whether every thread has stopped.

@@ -45,7 +45,7 @@ fn run(plan: &Plan, names: &str, calls: u64) -> Verdict {
     if !has_strace() {
         return Verdict::Skipped("strace is not installed, or may not trace".to_owned());
     }
-    let mut trial = Trial::new(None);
+    let mut trial = Trial::new();
     let mut chance = Chance(plan.seed);
     let source = trial.exactly(0);
     trial.target.up();
@@ -70,9 +70,5 @@ fn run(plan: &Plan, names: &str, calls: u64) -> Verdict {
             }
         }
     }
-    match trial.start(&[]) {
-        Some(penstock) => trial.settle(&source, penstock),
-        None => trial.problem("does not start any more"),
-    }
-    trial.verdict(plan, plan.rounds)
+    trial.end(&source, plan, plan.rounds)
 }

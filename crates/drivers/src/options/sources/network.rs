@@ -1,6 +1,6 @@
 //! Sources that listen on the network.
 
-use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset};
+use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Preset};
 
 use crate::options::socket_groups::{INET, SOCKET, SOCKETS_MAX, STREAM};
 use crate::options::source_groups::{
@@ -40,21 +40,20 @@ const IP_PROTOCOL: Opt = Opt::new(
 const WITH_TRANSPORT: &[Opt] = &[TRANSPORT, IP, PORT, IP_PROTOCOL];
 const FIXED: &[Opt] = &[IP, PORT];
 
+/// Of sources that can take connections.
+static CONNECTED: [&Group; 8] =
+    [&READER_FLAGS, &READER, &NETWORK_SOURCE, &STREAM, &SECURE_SOURCE, &SOCKET, &INET, &MULTILINE_STREAM];
+
+/// Of those that never do.
+static DATAGRAMS: [&Group; 7] =
+    [&READER_FLAGS, &READER, &NETWORK_SOURCE, &SOCKET, &INET, &MULTILINE, &NO_CONNECTIONS];
+
 pub static NETWORK: Component = Component {
     context: Context::Source,
     name: "network",
     aliases: &[],
     positional: &[],
-    groups: &[
-        &READER_FLAGS,
-        &READER,
-        &NETWORK_SOURCE,
-        &STREAM,
-        &SECURE_SOURCE,
-        &SOCKET,
-        &INET,
-        &MULTILINE_STREAM,
-    ],
+    groups: &CONNECTED,
     own: WITH_TRANSPORT,
     presets: &[("port", Preset::Described("514, 35514 for RLTP"))],
     not_yet: &[],
@@ -69,16 +68,7 @@ pub static SYSLOG: Component = Component {
     name: "syslog",
     aliases: &[],
     positional: &[],
-    groups: &[
-        &READER_FLAGS,
-        &READER,
-        &NETWORK_SOURCE,
-        &STREAM,
-        &SECURE_SOURCE,
-        &SOCKET,
-        &INET,
-        &MULTILINE_STREAM,
-    ],
+    groups: &CONNECTED,
     own: WITH_TRANSPORT,
     presets: &[("port", Preset::Described("601 for TCP, 6514 for TLS, 514 for UDP, 35514 for RLTP"))],
     not_yet: &[],
@@ -92,16 +82,7 @@ pub static TCP: Component = Component {
     name: "tcp",
     aliases: &[],
     positional: &[],
-    groups: &[
-        &READER_FLAGS,
-        &READER,
-        &NETWORK_SOURCE,
-        &STREAM,
-        &SECURE_SOURCE,
-        &SOCKET,
-        &INET,
-        &MULTILINE_STREAM,
-    ],
+    groups: &CONNECTED,
     own: FIXED,
     presets: &[],
     not_yet: &[],
@@ -114,16 +95,7 @@ pub static TCP6: Component = Component {
     name: "tcp6",
     aliases: &[],
     positional: &[],
-    groups: &[
-        &READER_FLAGS,
-        &READER,
-        &NETWORK_SOURCE,
-        &STREAM,
-        &SECURE_SOURCE,
-        &SOCKET,
-        &INET,
-        &MULTILINE_STREAM,
-    ],
+    groups: &CONNECTED,
     own: FIXED,
     presets: &[],
     not_yet: &[],
@@ -136,7 +108,7 @@ pub static UDP: Component = Component {
     name: "udp",
     aliases: &[],
     positional: &[],
-    groups: &[&READER_FLAGS, &READER, &NETWORK_SOURCE, &SOCKET, &INET, &MULTILINE, &NO_CONNECTIONS],
+    groups: &DATAGRAMS,
     own: FIXED,
     presets: &[],
     not_yet: &[],
@@ -150,7 +122,7 @@ pub static UDP6: Component = Component {
     name: "udp6",
     aliases: &[],
     positional: &[],
-    groups: &[&READER_FLAGS, &READER, &NETWORK_SOURCE, &SOCKET, &INET, &MULTILINE, &NO_CONNECTIONS],
+    groups: &DATAGRAMS,
     own: FIXED,
     presets: &[],
     not_yet: &[],
@@ -164,7 +136,7 @@ pub static UDP_BALANCER: Component = Component {
     name: "udp-balancer",
     aliases: &[],
     positional: &[],
-    groups: &[&READER_FLAGS, &READER, &NETWORK_SOURCE, &SOCKET, &INET, &MULTILINE, &NO_CONNECTIONS],
+    groups: &DATAGRAMS,
     own: &[
         IP,
         PORT,
