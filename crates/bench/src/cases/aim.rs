@@ -1,7 +1,7 @@
 //! What penstock is to reach in a case, and whether a run shows it.
 
 use crate::receiver::Receiver;
-use crate::results::{Results, Run};
+use crate::results::{Apart, Results, Run};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Aim {
@@ -17,7 +17,7 @@ pub enum Aim {
     FasterThanCase { case: &'static str, times: f64 },
     /// Bytes written per message at most so many times those of another case.
     WrittenTimesCase { case: &'static str, times: f64 },
-    /// CPU per message differs from that of another case by at most this share, up or down, in the least disturbed rounds of each.
+    /// CPU per message differs from that of another case by at most this share, up or down, over all rounds.
     Within { case: &'static str, share: f64 },
     /// Every message arrives, over a transport that may lose some.
     NothingLost,
@@ -26,7 +26,7 @@ pub enum Aim {
 }
 
 /// An aim held against a run.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Judgement {
     pub case: &'static str,
     pub aim: String,
@@ -86,11 +86,8 @@ impl Aim {
                 .ratio((case, own), (other, own), Run::written_per_message)
                 .map(|x| (format!("{x:.2} times"), x <= times)),
             Aim::Within { case: other, share } => {
-                let least = |case| results.least(case, own, Run::cpu_us);
-                least(case).zip(least(other)).map(|(this, other)| {
-                    let apart = this / other - 1.0;
-                    (format!("{:+.1} %", apart * 100.0), apart.abs() <= share)
-                })
+                let apart = results.apart((case, own), (other, own), Run::cpu_us);
+                return Judgement { case, aim: self.text(), ..within(apart, share) };
             }
             Aim::NothingLost => results.lost(case, own).map(|lost| (format!("{lost} lost"), lost == 0)),
             Aim::BytesPerConnection(bytes) => results
@@ -100,4 +97,16 @@ impl Aim {
         let (measured, met) = found.map_or(("not measured".into(), None), |(text, met)| (text, Some(met)));
         Judgement { case, aim: self.text(), measured, met }
     }
+}
+
+/// Judged only when there were enough rounds for it: the standard error is at most the share, or the difference beyond doubt.
+fn within(apart: Option<Apart>, share: f64) -> Judgement {
+    let Some(Apart { share: found, error, rounds }) = apart else {
+        return Judgement { measured: "not measured".into(), ..Judgement::default() };
+    };
+    let beyond = found.abs() - 2.0 * error > share;
+    let met = (beyond || error <= share).then_some(found.abs() <= share);
+    let doubt = if met.is_none() { ": too few rounds to tell" } else { "" };
+    let measured = format!("{:+.1} % ± {:.1} % over {rounds} rounds{doubt}", found * 100.0, error * 100.0);
+    Judgement { measured, met, ..Judgement::default() }
 }
