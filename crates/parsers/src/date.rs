@@ -8,6 +8,7 @@ use crate::input::Input;
 use crate::options::PARSER;
 use crate::parse::{Parse, Writes};
 use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings, Word};
+use diag::Diagnostic;
 use filter::{FilterContext, new_asker};
 use format::Format;
 use read::Fields;
@@ -92,6 +93,12 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
         None if is_receipt => Target::Receipt,
         None => Target::Message,
     };
+    if matches!(target, Target::Value(_))
+        && let Some(at) = settings.span("time-stamp")
+    {
+        let finding = Diagnostic::warning("A0102", "time-stamp() has no effect beside value()", at);
+        b.diags.push(finding.help("the time goes to that value alone: leave one of them out"));
+    }
     let zone = settings.zone("time-zone").cloned().unwrap_or_else(Zone::local);
     let guess = settings.flag("flags", "guess-timezone");
     Some(Arc::new(DateParser { input: input?, formats, zone, guess, target, asker: new_asker() }))

@@ -1,5 +1,6 @@
 //! `kv-parser()` and `linux-audit-parser()`: `key=value key="value with blanks"`.
 
+mod ahead;
 mod audit;
 mod scan;
 
@@ -15,7 +16,7 @@ use crate::parse::{Parse, Writes};
 use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings};
 use filter::{FilterContext, new_asker};
 use record::{Batch, Demand, NameId, ValueType};
-use scan::{Scanner, Text};
+use scan::{Key, Scanner, Text};
 use std::sync::Arc;
 
 pub static KV_PARSER: Component = Component {
@@ -126,7 +127,7 @@ impl Kv {
         self.scanner.scan(
             text,
             |key, value| {
-                if let Some(name) = self.names.of(key, learned) {
+                if let Some(name) = self.names.at(text, key.start, key.end, learned) {
                     self.keep(name, key, text, value, found);
                 }
             },
@@ -142,7 +143,8 @@ impl Kv {
     }
 
     #[inline]
-    fn keep(&self, name: NameId, key: &[u8], text: &[u8], value: Text, found: &mut Found) {
+    fn keep(&self, name: NameId, key: Key, text: &[u8], value: Text, found: &mut Found) {
+        let key = text.get(key.start..key.end).unwrap_or_default();
         let raw = text.get(value.start..value.end).unwrap_or_default();
         let mark = found.begin();
         if value.escaped {

@@ -43,9 +43,16 @@ impl Names {
     /// The name of a key; `None` when nobody reads it.
     #[inline(always)]
     pub fn of(&self, key: &[u8], learned: &mut Learned) -> Option<NameId> {
+        self.at(key, 0, key.len(), learned)
+    }
+
+    /// As [`Names::of`], of the key that stands in a text from `start` to `end`.
+    #[inline(always)]
+    pub fn at(&self, text: &[u8], start: usize, end: usize, learned: &mut Learned) -> Option<NameId> {
+        let key = text.get(start..end)?;
         match &self.table {
             Some(_) if self.sdata && key.starts_with(SDATA.as_bytes()) => learned.name(&self.prefix, key),
-            Some(table) => table.get(key),
+            Some(table) => table.at(text, start, end),
             None => learned.name(&self.prefix, key),
         }
     }
@@ -90,12 +97,12 @@ impl<V: Copy> Table<V> {
         let mut table =
             Table { sieve: 0, heads: Box::new([0; 256]), entries: Vec::with_capacity(keys.len()) };
         for (key, value) in keys.into_iter().take(usize::from(u16::MAX) - 1) {
-            let word = word(&key);
+            let word = word(&key, key.len());
             let head = &mut table.heads[usize::from(bucket(word, key.len()))];
             table.entries.push(Entry { key, word, value, next: *head });
             *head = table.entries.len() as u16;
             if let Some(entry) = table.entries.last() {
-                table.sieve |= 1 << sieve(&entry.key);
+                table.sieve |= 1 << sieve(entry.key.last().copied().unwrap_or(0), entry.key.len());
             }
         }
         table
@@ -107,14 +114,23 @@ impl<V: Copy> Table<V> {
 
     #[inline(always)]
     pub fn get(&self, key: &[u8]) -> Option<V> {
-        match self.sieve >> sieve(key) & 1 {
+        self.at(key, 0, key.len())
+    }
+
+    /// The value of the key that stands in a text from `start` to `end`. What follows it there is of no matter, but lets its first bytes be
+    /// had in one load.
+    #[inline(always)]
+    pub fn at(&self, text: &[u8], start: usize, end: usize) -> Option<V> {
+        let last = text.get(start..end)?.last().copied().unwrap_or(0);
+        match self.sieve >> sieve(last, end - start) & 1 {
             0 => None,
-            _ => self.find(key),
+            _ => self.find(text, start, end),
         }
     }
 
-    fn find(&self, key: &[u8]) -> Option<V> {
-        let word = word(key);
+    fn find(&self, text: &[u8], start: usize, end: usize) -> Option<V> {
+        let (key, rest) = (text.get(start..end)?, text.get(start..)?);
+        let word = word(rest, key.len());
         let mut at = self.heads[usize::from(bucket(word, key.len()))];
         while let Some(entry) = at.checked_sub(1).and_then(|at| self.entries.get(usize::from(at))) {
             if entry.word == word && entry.key.len() == key.len() && (key.len() <= 8 || *entry.key == *key) {
@@ -127,25 +143,18 @@ impl<V: Copy> Table<V> {
 }
 
 #[inline(always)]
-fn sieve(key: &[u8]) -> u32 {
-    let last = key.last().copied().unwrap_or(0);
-    (u32::from(last) ^ (key.len() as u32) << 3) & 63
+fn sieve(last: u8, len: usize) -> u32 {
+    (u32::from(last) ^ (len as u32) << 3) & 63
 }
 
-/// The first eight bytes of a key; of a shorter one all, which with its length are no other's.
+/// The first eight bytes of the key of this length that `rest` begins with, zeros behind a shorter one.
 #[inline(always)]
-fn word(key: &[u8]) -> u64 {
-    let four = |bytes: Option<&[u8; 4]>| bytes.map_or(0, |b| u64::from(u32::from_le_bytes(*b)));
-    match (key.first_chunk::<8>(), key) {
-        (Some(bytes), _) => u64::from_le_bytes(*bytes),
-        (None, [_, _, _, _, ..]) => four(key.first_chunk()) | four(key.last_chunk()) << 32,
-        (None, [first, .., last]) => {
-            let middle = key.get(key.len() / 2).copied().unwrap_or(0);
-            u64::from(*first) | u64::from(middle) << 8 | u64::from(*last) << 16
-        }
-        (None, [one]) => u64::from(*one),
-        (None, []) => 0,
-    }
+fn word(rest: &[u8], len: usize) -> u64 {
+    let word = match rest.first_chunk::<8>() {
+        Some(bytes) => u64::from_le_bytes(*bytes),
+        None => rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    };
+    if len < 8 { word & ((1 << (8 * len)) - 1) } else { word }
 }
 
 #[inline(always)]
@@ -170,6 +179,9 @@ mod tests {
                     let asked = key(other, change);
                     let same = asked == key(len, wanted);
                     assert_eq!(table.get(&asked), same.then_some(7), "{len} {wanted} {other} {change}");
+                    let within = [b"xy", &asked[..], b"=more text"].concat();
+                    let found = table.at(&within, 2, 2 + asked.len());
+                    assert_eq!(found, same.then_some(7), "{len} {wanted} {other} {change}");
                 }
             }
         }

@@ -127,7 +127,7 @@ impl Reader<'_> {
             if key.escaped {
                 return None;
             }
-            let wanted = table.and_then(|table| table.get(key.of(self.text)));
+            let wanted = table.and_then(|table| table.at(self.text, key.start(), key.end()));
             let mut place = walk.take()?;
             match (self.byte(place)?, wanted) {
                 (b',' | b'}', None) => {}
