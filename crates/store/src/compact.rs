@@ -152,7 +152,7 @@ fn rewrite(
     let mut footer = Snapshot { sparse: true, data_start: header.data_start, ..footer };
     footer.table.values_mut().for_each(|row| row.here = Default::default());
     let data = old_start..footer.data_end;
-    let mut walk = Walk::new(old, data, shared.key, footer.first..footer.next, Vec::new());
+    let mut walk = Walk::new(old, data, shared.key, footer.first..footer.next).strict(true);
     let mut out = Vec::with_capacity(OUTPUT_BLOCK);
     let mut at = header.data_start;
     while let Some(found) = walk.next() {
@@ -176,6 +176,9 @@ fn rewrite(
             out.clear();
         }
         out.extend_from_slice(found.frame);
+    }
+    if let Some(error) = walk.error() {
+        return Err(error);
     }
     if walk.skipped() > 0 {
         return Ok(None);

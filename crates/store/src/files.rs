@@ -2,12 +2,19 @@
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 /// What direct writes are multiples of, in memory and in the file.
 pub const PAGE: usize = 4096;
+/// What cannot be read is tried again after these.
+const READ_PAUSES: [Duration; 2] = match cfg!(test) {
+    true => [Duration::ZERO; 2],
+    false => [Duration::from_millis(10), Duration::from_millis(100)],
+};
 
 /// The files of a folder. Names are without the folder.
 pub trait Files: Send + Sync {
@@ -45,6 +52,10 @@ pub trait SegmentFile: Send + Sync {
     /// Makes the file so long, with blocks behind all of it where the file system can do that.
     fn allocate(&self, length: u64) -> io::Result<()>;
     fn truncate(&self, length: u64) -> io::Result<()>;
+    /// The same for many calls, if it would else be opened for each.
+    fn held_open(&self) -> io::Result<Option<Arc<dyn SegmentFile>>> {
+        Ok(None)
+    }
 }
 
 /// Writes all of it; where it stopped with an error is told.
@@ -63,28 +74,40 @@ pub fn write_all(file: &dyn SegmentFile, mut bytes: &[u8], mut at: u64) -> io::R
     Ok(())
 }
 
-/// Fills `bytes` as far as the file goes. What cannot be read is zeros, page by page: a bad sector costs its frames only.
-pub fn read_all(file: &dyn SegmentFile, bytes: &mut [u8], at: u64) -> usize {
+/// Fills `bytes` as far as the file goes, or up to an error.
+pub fn read_on(file: &dyn SegmentFile, bytes: &mut [u8], at: u64) -> (usize, Option<io::Error>) {
     let mut filled = 0;
     while filled < bytes.len() {
         match file.read_at(&mut bytes[filled..], at + filled as u64) {
             Ok(0) => break,
             Ok(count) => filled += count,
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(_) => {
-                let page = (PAGE - (at as usize + filled) % PAGE).min(bytes.len() - filled);
-                match file.read_at(&mut bytes[filled..filled + page], at + filled as u64) {
-                    Ok(0) => break,
-                    Ok(count) => filled += count,
-                    Err(_) => {
-                        bytes[filled..filled + page].fill(0);
-                        filled += page;
-                    }
-                }
-            }
+            Err(error) => return (filled, Some(error)),
         }
     }
-    filled
+    (filled, None)
+}
+
+/// Fills `bytes` as far as the file goes. What cannot be read when it is tried again either is zeros, page by page: a bad sector costs
+/// its frames only.
+pub fn read_all(file: &dyn SegmentFile, bytes: &mut [u8], at: u64) -> usize {
+    let mut pauses = READ_PAUSES.iter();
+    let mut filled = 0;
+    loop {
+        let (count, error) = read_on(file, &mut bytes[filled..], at + filled as u64);
+        filled += count;
+        let Some(error) = error else { return filled };
+        if let Some(pause) = pauses.next().filter(|_| error.kind() != ErrorKind::NotFound) {
+            std::thread::sleep(*pause);
+            continue;
+        }
+        let page = (PAGE - (at as usize + filled) % PAGE).min(bytes.len() - filled);
+        bytes[filled..filled + page].fill(0);
+        match read_on(file, &mut bytes[filled..filled + page], at + filled as u64) {
+            (count, None) if count < page => return filled + count,
+            _ => filled += page,
+        }
+    }
 }
 
 /// A file that is opened for each use: a log of a thousand closed segments holds no descriptor for them.
@@ -135,6 +158,10 @@ impl SegmentFile for ByName {
     fn truncate(&self, length: u64) -> io::Result<()> {
         self.open()?.truncate(length)
     }
+
+    fn held_open(&self) -> io::Result<Option<Arc<dyn SegmentFile>>> {
+        self.open().map(Some)
+    }
 }
 
 /// A folder of the real file system.
@@ -180,17 +207,15 @@ impl Files for Folder {
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn SegmentFile>> {
-        let path = self.path.join(name);
-        let file = OpenOptions::new().read(true).write(true).open(&path)?;
-        Ok(Arc::new(Opened { file, direct: direct(&path) }))
+        let file = OpenOptions::new().read(true).write(true).open(self.path.join(name))?;
+        Ok(Arc::new(Opened { file, direct: OnceLock::new() }))
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn SegmentFile>> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(true).mode(0o600);
-        let path = self.path.join(name);
-        let file = options.open(&path)?;
-        Ok(Arc::new(Opened { file, direct: direct(&path) }))
+        let file = options.open(self.path.join(name))?;
+        Ok(Arc::new(Opened { file, direct: OnceLock::new() }))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -211,15 +236,22 @@ impl Files for Folder {
     }
 }
 
-/// A file, and the same once more past the page cache where the file system has that.
+/// A file, and the same once more past the page cache: from its first use so, where the file system has that.
 struct Opened {
     file: fs::File,
-    direct: Option<fs::File>,
+    direct: OnceLock<Option<fs::File>>,
 }
 
-fn direct(path: &Path) -> Option<fs::File> {
-    let flags = rustix::fs::OFlags::DIRECT.bits() as i32;
-    OpenOptions::new().read(true).write(true).custom_flags(flags).open(path).ok()
+impl Opened {
+    fn direct(&self) -> io::Result<&fs::File> {
+        let open = || {
+            let flags = rustix::fs::OFlags::DIRECT.bits() as i32;
+            // Its name may be another one by now.
+            let path = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+            OpenOptions::new().read(true).write(true).custom_flags(flags).open(path).ok()
+        };
+        self.direct.get_or_init(open).as_ref().ok_or_else(|| ErrorKind::Unsupported.into())
+    }
 }
 
 impl SegmentFile for Opened {
@@ -232,17 +264,11 @@ impl SegmentFile for Opened {
     }
 
     fn write_pages(&self, bytes: &[u8], at: u64) -> io::Result<usize> {
-        match &self.direct {
-            Some(file) => file.write_at(bytes, at),
-            None => Err(ErrorKind::Unsupported.into()),
-        }
+        self.direct()?.write_at(bytes, at)
     }
 
     fn read_pages(&self, bytes: &mut [u8], at: u64) -> io::Result<usize> {
-        match &self.direct {
-            Some(file) => file.read_at(bytes, at),
-            None => Err(ErrorKind::Unsupported.into()),
-        }
+        self.direct()?.read_at(bytes, at)
     }
 
     fn sync(&self) -> io::Result<()> {

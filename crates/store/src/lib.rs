@@ -48,6 +48,9 @@ pub use log::{Log, Opened, Options};
 /// Bytes of a message.
 pub const MESSAGE_BYTES_MAX: usize = 64 << 20;
 
+/// For so long, what cannot be read is tried again; then it counts as damage.
+pub const READ_PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
+
 pub use queue::{Full, Held, Queue, Read, Safe};
 pub use report::{Damaged, Latency, QueueInfo, Report, Stats, Waiting};
 pub use view::{Border, Checked, Message, Position, Space, View};

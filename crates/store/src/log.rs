@@ -1,5 +1,6 @@
 //! The log of a directory: opened once by one process, shared by all queues.
 
+use crate::READ_PATIENCE;
 use crate::commit::Committer;
 use crate::control;
 use crate::files::{Files, Folder};
@@ -14,7 +15,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Below the directory.
 pub(crate) const FOLDER: &str = "penstock-store";
@@ -25,13 +26,21 @@ pub struct Options {
     pub segment_bytes: u64,
     /// Delivered segments that are kept for being written over.
     pub free_segments: usize,
+    /// What cannot be read is tried again for so long before it counts as damage.
+    pub read_patience: Duration,
     /// Another file system, for tests.
     pub files: Option<Box<dyn Files>>,
 }
 
 impl Options {
     pub fn new(dir: &Path) -> Options {
-        Options { dir: dir.to_owned(), segment_bytes: 64 << 20, free_segments: 4, files: None }
+        Options {
+            dir: dir.to_owned(),
+            segment_bytes: 64 << 20,
+            free_segments: 4,
+            read_patience: READ_PATIENCE,
+            files: None,
+        }
     }
 }
 
@@ -50,12 +59,13 @@ impl Log {
     pub fn open(options: Options) -> io::Result<Opened> {
         let (log, committer, report) = Self::prepare(options)?;
         log.shared.lock().tells_time = true;
+        log.shared.ahead.use_thread();
         let thread = std::thread::Builder::new().name("store".to_owned()).spawn(|| committer.run())?;
         *log.thread.lock() = Some(thread);
         Ok(Opened { log, report })
     }
 
-    /// The log without its thread.
+    /// The log without its threads.
     pub(crate) fn prepare(options: Options) -> io::Result<(Arc<Log>, Committer, Report)> {
         let began = Instant::now();
         let path = options.dir.join(FOLDER);
@@ -63,7 +73,9 @@ impl Log {
         let Recovered { key, state, table, free, mut report } = recover(&files, options.free_segments)?;
         let next = state.next_seq;
         let limits = (options.segment_bytes.max(1 << 14), options.free_segments);
-        let shared = Arc::new(Shared::new(files, key, path.display().to_string(), limits, state));
+        let mut shared = Shared::new(files, key, path.display().to_string(), limits, state);
+        shared.read_patience = options.read_patience;
+        let shared = Arc::new(shared);
         let writer = Writer::new(shared.clone(), next, &table, free);
         let committer = Committer::new(shared.clone(), writer);
         report.took = began.elapsed();
@@ -154,6 +166,7 @@ impl Log {
         if thread.join().is_err() {
             oplog::error("The thread of the store has failed", &[("dir", &self.shared.path)]);
         }
+        self.shared.ahead.end();
         self.shared.files.release();
     }
 

@@ -45,6 +45,8 @@ pub struct Read {
     pub bytes: Vec<u8>,
     /// Where each message ends in `bytes`.
     pub ends: Vec<u32>,
+    /// Their numbers, in runs: from this message on, beginning with this number.
+    pub numbers: Vec<(u32, u64)>,
     /// From what was asked for to what is to be asked for next, and to be told to [`Queue::done`] when all of it is dealt with.
     /// Empty when nothing is written beyond.
     pub seqs: Range<u64>,
@@ -110,11 +112,12 @@ impl Queue {
     }
 
     /// Reads from `from` on, about `bytes_max` bytes, at least one message if there is one. Reads from the disk. When what comes next is
-    /// appended and not yet written, waits for it a moment (at most 100 ms) and may return nothing. What cannot be read is told by
-    /// `lost`: damage is never an error.
+    /// appended and not yet written, waits for it a moment (at most 100 ms) and may return nothing. Damage is told by `lost`, it
+    /// is no error. What cannot be read is one, at first: it is to be tried again after a while, and counts as damage when it still
+    /// cannot be read after [`crate::READ_PATIENCE`].
     pub fn read(&self, from: u64, bytes_max: usize) -> io::Result<Read> {
         let mut place = self.place.lock();
-        Ok(read(&self.log.shared, self.id, &mut place, from, bytes_max))
+        read(&self.log.shared, self.id, &mut place, from, bytes_max)
     }
 
     /// Where reading has to begin.

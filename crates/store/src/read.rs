@@ -1,37 +1,53 @@
 //! Reading a queue back: from segment to segment, over what is not its own and over what is damaged.
 
-use crate::files::{PAGE, SegmentFile};
+mod patience;
+mod survey;
+
+use crate::files::SegmentFile;
 use crate::frame;
 use crate::queue::Read;
-use crate::report::Waiting;
-use crate::scan::scan;
-use crate::shared::{Damage, Gap, Mark, Segment, Shared, State};
-use crate::snapshot::{Row, Snapshot, Table};
-use crate::walk::{BLOCK_MAX, Walk};
+use crate::shared::{Segment, Shared, State};
+use crate::walk::{Reader, Walk, Window};
+use patience::Patience;
+use std::io;
 use std::ops::Bound::{Excluded, Unbounded};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+pub use survey::damage_frames;
 
 /// What is appended and not yet written is waited for so long.
 const WRITE_WAIT: Duration = Duration::from_millis(if cfg!(test) { 0 } else { 100 });
 
-/// Where the last reading of a queue ended, and memory for the next.
+/// Where the last reading of a queue ended, and what it had read beyond that.
 #[derive(Default)]
 pub struct Place {
-    hint: Option<Hint>,
-    buffer: Vec<u8>,
+    spot: Option<Spot>,
+    window: Window,
+    patience: Patience,
 }
 
-struct Hint {
+/// A place in a segment, the one that the window shows.
+struct Spot {
     content: u64,
+    /// The number that may come next.
     seq: u64,
-    offset: u64,
+    /// With the right to keep what was read.
+    held: Option<(Reader, Arc<dyn SegmentFile>)>,
+}
+
+impl Place {
+    /// What was read is forgotten, and read again when it is needed.
+    fn leave(&mut self, shared: &Shared) {
+        self.spot = None;
+        shared.ahead.give_back(self.window.take_memory());
+    }
 }
 
 /// A segment as it was when it was looked up.
 struct Stretch {
     first: u64,
+    name: String,
     file: Arc<dyn SegmentFile>,
     data: Range<u64>,
     next: u64,
@@ -41,7 +57,9 @@ struct Stretch {
     content: u64,
 }
 
-pub fn read(shared: &Shared, id: u32, place: &mut Place, from: u64, bytes_max: usize) -> Read {
+/// The error is one that may go away. It is said, and the caller is to come back after a while; after [`crate::READ_PATIENCE`] what
+/// cannot be read counts as damage.
+pub fn read(shared: &Shared, id: u32, place: &mut Place, from: u64, bytes_max: usize) -> io::Result<Read> {
     let mut out = Read { seqs: from..from, ..Read::default() };
     wait_until_written(shared, id, from);
     loop {
@@ -51,17 +69,32 @@ pub fn read(shared: &Shared, id: u32, place: &mut Place, from: u64, bytes_max: u
             out.seqs.end = stretch.next;
             continue;
         }
-        let before = (out.bytes.len(), out.ends.len());
-        let clean = walk(shared, id, place, &stretch, &mut out, bytes_max);
-        if !clean && is_replaced(shared, &stretch) {
-            // It was rewritten under its name while it was read.
+        let before = (out.bytes.len(), out.ends.len(), out.numbers.len());
+        let take_back = |out: &mut Read| {
             out.bytes.truncate(before.0);
             out.ends.truncate(before.1);
+            out.numbers.truncate(before.2);
             out.seqs.end = at;
-            continue;
-        }
-        if !clean {
-            survey(shared, &stretch);
+        };
+        let strict = !place.patience.is_out(stretch.content);
+        let outcome = match walk(shared, id, place, &stretch, (&mut out, bytes_max)) {
+            Ok(false) if is_replaced(shared, &stretch) => {
+                // It was rewritten under its name while it was read.
+                take_back(&mut out);
+                continue;
+            }
+            Ok(false) => survey::survey(shared, &stretch, strict),
+            Ok(true) => Ok(()),
+            Err(error) => Err(error),
+        };
+        match outcome {
+            Ok(()) => place.patience.passed(shared, id),
+            Err(error) => {
+                take_back(&mut out);
+                place.leave(shared);
+                place.patience.failed(shared, id, (&stretch.name, stretch.content), error)?;
+                continue;
+            }
         }
         let state = shared.lock();
         match state.segments.get(&stretch.first) {
@@ -83,12 +116,19 @@ pub fn read(shared: &Shared, id: u32, place: &mut Place, from: u64, bytes_max: u
             break;
         }
     }
+    let state = shared.lock();
+    let queue = state.queues.get(&id);
     if out.lost > 0 {
         // Where damage has hit done and waiting messages alike, which were which is a guess: never more than wait.
-        let waiting = shared.lock().queues.get(&id).map_or(0, |queue| queue.waiting().messages);
+        let waiting = queue.map_or(0, |queue| queue.waiting().messages);
         out.lost = out.lost.min(waiting.saturating_sub(out.ends.len() as u64));
     }
-    out
+    let last = queue.is_none_or(|queue| out.seqs.end >= queue.row.end);
+    drop(state);
+    if last {
+        place.leave(shared);
+    }
+    Ok(out)
 }
 
 fn wait_until_written(shared: &Shared, id: u32, from: u64) {
@@ -133,6 +173,7 @@ fn look_up(shared: &Shared, id: u32, at: u64, out: &mut Read) -> Option<Stretch>
     }
     Some(Stretch {
         first: *first,
+        name: segment.name.clone(),
         file: segment.file.clone(),
         data: segment.data_start..segment.data_end,
         next: segment.next,
@@ -158,103 +199,85 @@ fn walk(
     id: u32,
     place: &mut Place,
     stretch: &Stretch,
-    out: &mut Read,
-    bytes_max: usize,
-) -> bool {
+    (out, bytes_max): (&mut Read, usize),
+) -> io::Result<bool> {
     let at = out.seqs.end.max(stretch.first);
-    let hint = place.hint.take().filter(|hint| hint.content == stretch.content && hint.seq <= at);
-    let (seq, offset) = hint.map_or((stretch.first, stretch.data.start), |hint| (hint.seq, hint.offset));
-    let buffer = std::mem::take(&mut place.buffer);
-    let range = offset.min(stretch.data.end)..stretch.data.end;
-    let mut walk = Walk::new(&*stretch.file, range, shared.key, seq..stretch.next, buffer)
-        .block(bytes_max.saturating_add(bytes_max / 8 + 4096));
-    let mut clean = true;
-    let mut last = (seq, offset);
-    let mut full = false;
-    while let Some(found) = walk.next() {
+    let spot = place.spot.take().filter(|spot| {
+        spot.content == stretch.content && spot.seq <= at && place.window.place() <= stretch.data.end
+    });
+    let goes_on = spot.is_some();
+    let (seq, held) = match spot {
+        Some(spot) => (spot.seq, spot.held),
+        None => {
+            place.window.restart(stretch.data.start);
+            (stretch.first, None)
+        }
+    };
+    let held = held.map_or_else(|| hold(shared, stretch), |held| Ok(Some(held)))?;
+    let mut window = std::mem::take(&mut place.window);
+    window.lend(|| shared.ahead.spare());
+    let mut last = (seq, window.place());
+    let range = window.place()..stretch.data.end;
+    let file = held.as_ref().map_or(&stretch.file, |(_, file)| file);
+    let mut walk = Walk::new(&**file, range, shared.key, seq..stretch.next)
+        .within(window)
+        .strict(!place.patience.is_out(stretch.content));
+    match held {
+        Some(_) if goes_on => walk = walk.ahead(&shared.ahead, file),
+        Some(_) => {}
+        // What is read beyond will be read again.
+        None => walk = walk.block(bytes_max.saturating_add(bytes_max / 8 + 4096)),
+    }
+    let (mut clean, mut full, mut too_many) = (true, false, false);
+    // The number that would go on with the run of the last message.
+    let mut expected = None;
+    while !full && let Some(found) = walk.next() {
         clean &= found.skipped == 0;
         if found.seq >= at && frame::belongs_to(found.queues, id) {
             if !out.ends.is_empty() && out.bytes.len() + found.payload.len() > bytes_max {
-                full = true;
+                (full, too_many) = (true, true);
                 break;
             }
+            if out.ends.is_empty() || expected != Some(found.seq) {
+                out.numbers.push((out.ends.len() as u32, found.seq));
+            }
+            expected = Some(found.seq + 1);
             out.bytes.extend_from_slice(found.payload);
             out.ends.push(out.bytes.len() as u32);
         }
         last = (found.seq + 1, found.end);
-        if out.bytes.len() >= bytes_max {
-            full = true;
-            break;
-        }
+        full = out.bytes.len() >= bytes_max;
     }
-    if full {
-        out.seqs.end = last.0.max(at);
-    } else {
+    if too_many {
+        walk.put_back();
+    }
+    let error = walk.error();
+    if !full && error.is_none() {
         clean &= walk.skipped() == 0;
         out.seqs.end = stretch.next;
+    } else {
+        out.seqs.end = last.0.max(at);
     }
-    place.buffer = walk.into_buffer();
-    place.buffer.truncate(BLOCK_MAX + PAGE);
-    place.buffer.shrink_to(BLOCK_MAX + PAGE);
-    place.hint = Some(Hint { content: stretch.content, seq: last.0, offset: last.1 });
-    clean
+    place.window = walk.into_window();
+    if !full && place.window.place() != last.1 {
+        place.window.restart(last.1);
+    }
+    if held.is_none() {
+        shared.ahead.give_back(place.window.take_memory());
+    }
+    place.spot = Some(Spot { content: stretch.content, seq: last.0, held });
+    // What came before the error is good.
+    error.filter(|_| out.ends.is_empty()).map_or(Ok(clean), Err)
+}
+
+/// The file, kept open and read ahead, if not too many are.
+fn hold(shared: &Shared, stretch: &Stretch) -> io::Result<Option<(Reader, Arc<dyn SegmentFile>)>> {
+    let Some(reader) = shared.ahead.reader() else { return Ok(None) };
+    let file = stretch.file.held_open()?.unwrap_or_else(|| Arc::clone(&stretch.file));
+    Ok(Some((reader, file)))
 }
 
 fn is_replaced(shared: &Shared, stretch: &Stretch) -> bool {
     let state = shared.lock();
     state.segments.get(&stretch.first).is_some_and(|segment| segment.content != stretch.content)
-}
-
-/// Finds out, once a segment, what its damage has cost.
-fn survey(shared: &Shared, stretch: &Stretch) {
-    let mut table = match shared.lock().segments.get(&stretch.first) {
-        Some(segment) if segment.damage.is_none() => table_at_start(segment),
-        _ => return,
-    };
-    if table.is_empty() {
-        let length = stretch.file.length().unwrap_or(0);
-        table = Snapshot::read_header(&*stretch.file, length).map(|header| header.table).unwrap_or_default();
-    }
-    let seqs = stretch.first..stretch.next;
-    let mut found = scan(&*stretch.file, stretch.data.clone(), shared.key, seqs.clone(), &mut table);
-    if stretch.sealed && found.next < stretch.next && found.end < stretch.data.end {
-        found.damage.note(found.next, stretch.next - found.next);
-    }
-    let mut state = shared.lock();
-    let Some(segment) = state.segments.get_mut(&stretch.first) else { return };
-    if segment.sealed {
-        for (id, mark) in &segment.marks {
-            let intact = found.intact.get(id).map_or(0, |count| count.messages);
-            let known = intact + found.damage.lost_of(*id);
-            found.damage.explain(*id, mark.here.messages.saturating_sub(known));
-        }
-    }
-    let name = segment.name.clone();
-    let frames = damage_frames(&found.damage, segment.sparse);
-    segment.damage = Some(Arc::new(found.damage));
-    state.stats.frames_lost += frames;
-    drop(state);
-    oplog::error(
-        "A file of the store is damaged, its intact messages are delivered",
-        &[("dir", &shared.path), ("file", &name), ("frames_lost", &frames), ("bytes", &found.skipped)],
-    );
-}
-
-/// What was put in before the segment, of the queues that have messages in it.
-fn table_at_start(segment: &Segment) -> Table {
-    let row = |(id, mark): (&u32, &Mark)| {
-        let appended = Waiting {
-            messages: mark.appended.messages.saturating_sub(mark.here.messages),
-            bytes: mark.appended.bytes.saturating_sub(mark.here.bytes),
-        };
-        (*id, Row { name: b"-".to_vec(), appended, ..Row::default() })
-    };
-    segment.marks.iter().map(row).collect()
-}
-
-/// Frames that are missing. Of a segment with holes of its own only those are known that a queue misses.
-pub fn damage_frames(damage: &Damage, sparse: bool) -> u64 {
-    let known = |gap: &Gap| gap.lost.values().copied().max().unwrap_or(0);
-    let frames = |gap: &Gap| if sparse { known(gap) } else { gap.count };
-    damage.gaps.iter().map(frames).sum()
 }

@@ -9,6 +9,7 @@ use crate::report::{Damaged, Report, Waiting};
 use crate::scan::{Scan, scan};
 use crate::shared::{Hole, Mark, QueueState, Segment, State};
 use crate::snapshot::{ASIDE_BYTES, NUMBER_MAX, Row, Snapshot, Table};
+use crate::walk::Walk;
 use crate::writer;
 use std::collections::BTreeMap;
 use std::io;
@@ -155,7 +156,7 @@ impl Recovery<'_> {
     ) -> Scan {
         let most = first.saturating_add(length / crate::frame::HEAD as u64 + 1);
         let seqs = first..bound.unwrap_or(u64::MAX).min(most);
-        scan(file, start.min(length)..length, self.key, seqs, table)
+        scan(&mut Walk::new(file, start.min(length)..length, self.key, seqs), table)
     }
 
     fn set_aside(&mut self, name: &str, what: &str) {

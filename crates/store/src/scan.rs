@@ -1,14 +1,12 @@
 //! Reads a segment as a whole: what is in it, what is missing.
 
 use crate::control;
-use crate::files::SegmentFile;
 use crate::frame;
 use crate::report::Waiting;
 use crate::shared::Damage;
 use crate::snapshot::Table;
 use crate::walk::Walk;
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 #[derive(Debug, Default)]
 pub struct Scan {
@@ -26,17 +24,21 @@ pub struct Scan {
     pub end: u64,
 }
 
-/// Walks `range` of the file. `table` is brought from its state at the segment's beginning to that at its end: by what is counted, and by
+impl Scan {
+    /// Of a closed segment, whose last number and end are known: what is missing at its end. Returns how many bytes that is.
+    pub fn end_at(&mut self, next: u64, end: u64) -> u64 {
+        if self.next >= next || self.end >= end {
+            return 0;
+        }
+        self.damage.note(self.next, next - self.next);
+        end - self.end
+    }
+}
+
+/// Takes a walk to its end. `table` is brought from its state at the segment's beginning to that at its end: by what is counted, and by
 /// what the frames of the store itself say, so that what is missing before one of those is known by queue.
-pub fn scan(
-    file: &dyn SegmentFile,
-    range: Range<u64>,
-    key: u64,
-    seqs: Range<u64>,
-    table: &mut Table,
-) -> Scan {
-    let mut scan = Scan { next: seqs.start, end: range.start, ..Scan::default() };
-    let mut walk = Walk::new(file, range, key, seqs, Vec::new());
+pub fn scan(walk: &mut Walk<'_>, table: &mut Table) -> Scan {
+    let mut scan = Scan { next: walk.seqs().start, end: walk.place(), ..Scan::default() };
     while let Some(found) = walk.next() {
         scan.first.get_or_insert(found.seq);
         if found.skipped > 0 {

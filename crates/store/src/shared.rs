@@ -1,5 +1,6 @@
 //! What appending, reading and committing share, behind one lock that is taken once a chunk.
 
+use crate::READ_PATIENCE;
 use crate::control;
 use crate::files::{Files, SegmentFile};
 use crate::frame;
@@ -7,11 +8,12 @@ use crate::group::{ENTRY_BYTES_MAX, Group};
 use crate::queue::Full;
 use crate::report::{QueueInfo, Stats, Waiting};
 use crate::snapshot::{Row, Table};
+use crate::walk::Ahead;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Bytes that may wait to be written; beyond, the disk is too slow and appending is refused.
 pub const PENDING_BYTES_MAX: usize = 32 << 20;
@@ -27,6 +29,8 @@ pub struct Shared {
     pub free_segments: usize,
     /// Of the folder, for messages.
     pub path: String,
+    pub read_patience: Duration,
+    pub ahead: Arc<Ahead>,
     state: Mutex<State>,
     /// There is something to commit.
     pub work: Condvar,
@@ -335,6 +339,8 @@ impl Shared {
             segment_bytes: limits.0,
             free_segments: limits.1,
             path,
+            read_patience: READ_PATIENCE,
+            ahead: Arc::default(),
             state: Mutex::new(state),
             work: Condvar::new(),
             progress: Condvar::new(),
@@ -343,6 +349,11 @@ impl Shared {
 
     pub fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock()
+    }
+
+    pub fn queue_name(&self, id: u32) -> String {
+        let state = self.lock();
+        state.queues.get(&id).map_or_else(String::new, |q| String::from_utf8_lossy(&q.row.name).into_owned())
     }
 
     /// Appends one chunk, cut into entries; the caller has checked that it is taken.

@@ -10,7 +10,9 @@ use crate::files::SegmentFile;
 use crate::frame;
 use crate::report::{QueueInfo, Waiting};
 use crate::shared::Mark;
+use crate::scan::scan;
 use crate::snapshot::{Snapshot, Table};
+use crate::walk::Walk;
 use files::OpenedForReading;
 pub use messages::{Border, Message, Position};
 use std::collections::BTreeMap;
@@ -130,8 +132,8 @@ impl View {
         } else {
             let most = first.saturating_add(length / frame::HEAD as u64 + 1);
             let seqs = first..bound.min(most);
-            let found =
-                crate::scan::scan(&segment.file, segment.data.clone(), self.key, seqs, &mut self.table);
+            let mut walk = Walk::new(&segment.file, segment.data.clone(), self.key, seqs);
+            let found = scan(&mut walk, &mut self.table);
             segment.next = found.next;
             segment.data.end = found.end;
             for (id, here) in found.intact {

@@ -1,31 +1,28 @@
 //! Goes over the frames of a file in order, and over what is no frame to the next one that is intact.
 
-use crate::files::{PAGE, SegmentFile, read_all};
+mod ahead;
+mod window;
+
+use crate::files::SegmentFile;
 use crate::frame::{self, Parsed};
+pub use ahead::{Ahead, Reader};
+use std::io;
 use std::ops::Range;
-
-/// Bytes read at once.
-pub const BLOCK_MAX: usize = 1 << 20;
-
-/// Less is read through the page cache.
-const DIRECT_MIN: usize = if cfg!(test) { 4096 } else { 128 << 10 };
+use std::sync::Arc;
+pub use window::Window;
+use window::{BLOCK, BLOCK_MAX, Source};
 
 pub struct Walk<'f> {
-    file: &'f dyn SegmentFile,
+    source: Source<'f>,
     key: u64,
     /// Numbers that may still come: they only grow.
     seqs: Range<u64>,
-    /// Where the file, or what of it may be read, ends.
-    end: u64,
-    /// Bytes read at once.
-    block: usize,
-    /// What was read and not yet passed is `buffer[at..filled]`, the first of it at `place` in the file.
-    buffer: Vec<u8>,
-    at: usize,
-    filled: usize,
-    place: u64,
+    window: Window,
     /// Bytes passed over since the last intact frame.
     skipped: u64,
+    /// Of the last frame.
+    length: usize,
+    error: Option<io::Error>,
 }
 
 /// An intact frame.
@@ -42,26 +39,53 @@ pub struct Found<'a> {
 }
 
 impl<'f> Walk<'f> {
-    /// Walks `range` of the file; frames with other numbers than `seqs` do not count as frames. `buffer` is working space.
-    pub fn new(
-        file: &'f dyn SegmentFile,
-        range: Range<u64>,
-        key: u64,
-        seqs: Range<u64>,
-        buffer: Vec<u8>,
-    ) -> Self {
-        let Range { start: place, end } = range;
-        Walk { file, key, seqs, end, block: BLOCK_MAX, buffer, at: 0, filled: 0, place, skipped: 0 }
+    /// Walks `range` of the file; frames with other numbers than `seqs` do not count as frames. What cannot be read is no frame either.
+    pub fn new(file: &'f dyn SegmentFile, range: Range<u64>, key: u64, seqs: Range<u64>) -> Self {
+        let source = Source { file, end: range.end, block: BLOCK, strict: false, ahead: None };
+        let mut window = Window::default();
+        window.restart(range.start);
+        Walk { source, key, seqs, window, skipped: 0, length: 0, error: None }
     }
 
     /// Reads less at once, when less is wanted.
     pub fn block(mut self, bytes: usize) -> Self {
-        self.block = bytes.clamp(4096, BLOCK_MAX);
+        self.source.block = bytes.clamp(4096, BLOCK_MAX);
         self
     }
 
-    pub fn into_buffer(self) -> Vec<u8> {
-        self.buffer
+    /// Ends where something cannot be read: [`Walk::error`] tells why.
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.source.strict = strict;
+        self
+    }
+
+    /// Goes on in a window, which shows this file where the walk begins.
+    pub fn within(mut self, mut window: Window) -> Self {
+        if window.place() != self.window.place() {
+            window.restart(self.window.place());
+        }
+        self.window = window;
+        self
+    }
+
+    /// Lets the next piece be read while this one is looked at.
+    pub fn ahead(mut self, ahead: &'f Arc<Ahead>, file: &'f Arc<dyn SegmentFile>) -> Self {
+        self.source.ahead = Some((ahead, file));
+        self
+    }
+
+    pub fn into_window(self) -> Window {
+        self.window
+    }
+
+    /// Where it is in the file.
+    pub fn place(&self) -> u64 {
+        self.window.place()
+    }
+
+    /// The numbers that may still come.
+    pub fn seqs(&self) -> Range<u64> {
+        self.seqs.clone()
     }
 
     /// Bytes passed over since the last frame: at the end of a walk, those behind the last one.
@@ -69,104 +93,79 @@ impl<'f> Walk<'f> {
         self.skipped
     }
 
+    /// Why a strict walk has ended before its end.
+    pub fn error(&mut self) -> Option<io::Error> {
+        self.error.take()
+    }
+
     pub fn next(&mut self) -> Option<Found<'_>> {
         let (length, seq, queues) = loop {
-            let room = self.end.saturating_sub(self.place);
-            match frame::parse(&self.buffer[self.at..self.filled], self.key, &self.seqs, room) {
+            let room = self.source.end.saturating_sub(self.window.place());
+            match frame::parse(self.window.ready(), self.key, &self.seqs, room) {
                 Parsed::Frame { length, seq, queues } => break (length, seq, queues),
                 Parsed::More(needed) if self.fill(needed) => {}
                 _ => {
-                    if !self.skip() {
+                    if self.error.is_some() || !self.skip() {
                         return None;
                     }
                 }
             }
         };
-        let start = self.at;
-        self.at += length;
-        self.place += length as u64;
+        self.window.pass(length as u64);
+        self.length = length;
         self.seqs.start = seq + 1;
         let skipped = std::mem::take(&mut self.skipped);
-        let frame = &self.buffer[start..start + length];
-        Some(Found { seq, queues, payload: frame::payload(frame), frame, skipped, end: self.place })
+        let frame = self.window.passed(length);
+        Some(Found { seq, queues, payload: frame::payload(frame), frame, skipped, end: self.window.place() })
+    }
+
+    /// The last frame comes once more.
+    pub fn put_back(&mut self) {
+        self.window.back(self.length);
+        self.seqs.start -= 1;
+        self.length = 0;
     }
 
     /// Goes on to the next place where a frame may begin. `false` at the end.
     fn skip(&mut self) -> bool {
-        let mut from = self.at + 1;
+        let mut from = 1;
         loop {
-            let (to, found) = match frame::candidate(&self.buffer[..self.filled], from, self.key, &self.seqs)
-            {
-                Ok(to) => (to, true),
-                Err(to) => (to, false),
+            let (to, found) = match frame::candidate(self.window.ready(), from, self.key, &self.seqs) {
+                Ok(to) => (to as u64, true),
+                Err(to) => (to as u64, false),
             };
-            let passed = to.saturating_sub(self.at) as u64;
-            let left = self.end.saturating_sub(self.place);
-            if left <= frame::HEAD as u64 || passed >= left {
-                self.skipped += left;
-                self.place = self.end;
-                self.at = self.filled;
+            let left = self.source.end.saturating_sub(self.window.place());
+            if left <= frame::HEAD as u64 || to >= left {
+                self.pass_over(left);
                 return false;
             }
             // The file may be shorter than what is asked of it: then less lies ready than is passed.
-            self.at = (self.at + passed as usize).min(self.filled);
-            self.place += passed;
-            self.skipped += passed;
+            self.pass_over(to);
             if found {
                 return true;
             }
-            if !self.fill(self.block.max(frame::HEAD)) && self.filled - self.at < frame::HEAD {
-                let left = self.end.saturating_sub(self.place);
-                self.skipped += left;
-                self.place = self.end;
-                self.at = self.filled;
+            if !self.fill(self.source.block.max(frame::HEAD)) && self.window.ready().len() < frame::HEAD {
+                if self.error.is_none() {
+                    self.pass_over(self.source.end.saturating_sub(self.window.place()));
+                }
                 return false;
             }
-            from = self.at;
+            from = 0;
         }
     }
 
-    /// Reads on until `needed` bytes lie ready. `false` if the file has not so many.
+    fn pass_over(&mut self, bytes: u64) {
+        self.window.pass(bytes);
+        self.skipped += bytes;
+    }
+
     fn fill(&mut self, needed: usize) -> bool {
-        if needed <= self.block && self.fill_pages() && self.filled - self.at >= needed {
-            return true;
-        }
-        let ready = self.filled - self.at;
-        let left = self.end.saturating_sub(self.place).saturating_sub(ready as u64);
-        let wanted = needed.saturating_sub(ready).max(self.block.saturating_sub(ready));
-        let wanted = (wanted as u64).min(left) as usize;
-        self.buffer.copy_within(self.at..self.filled, 0);
-        (self.at, self.filled) = (0, ready);
-        if self.buffer.len() < ready + wanted {
-            self.buffer.resize(ready + wanted, 0);
-        }
-        let from = self.place + ready as u64;
-        self.filled += read_all(self.file, &mut self.buffer[ready..ready + wanted], from);
-        self.filled > ready && self.filled >= needed
-    }
-
-    /// The same past the page cache, from the beginning of the page. `false` if nothing was gained by it.
-    fn fill_pages(&mut self) -> bool {
-        let ready = self.filled - self.at;
-        let base = self.place / PAGE as u64 * PAGE as u64;
-        let left = self.end.saturating_sub(base) / PAGE as u64 * PAGE as u64;
-        let length = (self.block as u64).next_multiple_of(PAGE as u64).min(left) as usize;
-        let begun = (self.place - base) as usize;
-        if length < DIRECT_MIN || length <= begun + ready {
-            return false;
-        }
-        if self.buffer.len() < length + PAGE {
-            self.buffer.resize(length + PAGE, 0);
-        }
-        let start = self.buffer.as_ptr().align_offset(PAGE).min(PAGE);
-        // What lies ready is read once more: it may be written over.
-        (self.at, self.filled) = (0, 0);
-        match self.file.read_pages(&mut self.buffer[start..start + length], base) {
-            Ok(count) if count > begun + ready => {
-                (self.at, self.filled) = (start + begun, start + count);
-                true
+        match self.window.fill(&self.source, needed) {
+            Ok(filled) => filled,
+            Err(error) => {
+                self.error = Some(error);
+                false
             }
-            _ => false,
         }
     }
 }
@@ -181,13 +180,13 @@ mod tests {
         let dir = tempfile::tempdir().expect("a folder");
         let folder = Folder::new(dir.path());
         let file = folder.create("short").expect("a file");
-        let mut walk = Walk::new(&*file, 0..10_000, 7, 1..100, Vec::new());
+        let mut walk = Walk::new(&*file, 0..10_000, 7, 1..100);
         assert!(walk.next().is_none());
         assert_eq!(walk.skipped(), 10_000);
         let mut bytes = Vec::new();
         frame::push(&mut bytes, 7, 1, 1, b"one");
         write_all(&*file, &bytes, 0).expect("written");
-        let mut walk = Walk::new(&*file, 0..10_000, 7, 1..100, Vec::new());
+        let mut walk = Walk::new(&*file, 0..10_000, 7, 1..100);
         assert_eq!(walk.next().map(|found| found.payload.to_vec()), Some(b"one".to_vec()));
         assert!(walk.next().is_none());
         assert_eq!(walk.skipped(), 10_000 - bytes.len() as u64);

@@ -362,7 +362,7 @@ impl Writer {
             return Ok(true);
         }
         let (file, range) = (file.clone(), *from..*to);
-        let mut walk = Walk::new(&*file, range, self.shared.key, self.written_seq..until, Vec::new());
+        let mut walk = Walk::new(&*file, range, self.shared.key, self.written_seq..until);
         while let Some(found) = walk.next() {
             let entry = Entry {
                 at: 0,

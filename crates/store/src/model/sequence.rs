@@ -370,6 +370,7 @@ fn open(disk: &Handle) -> (crate::Report, Running) {
         dir: PathBuf::new(),
         segment_bytes: SEGMENT_BYTES,
         free_segments: 2,
+        read_patience: std::time::Duration::from_secs(60),
         files: Some(Box::new(disk.clone())),
     };
     let (log, mut committer, report) = Log::prepare(options).unwrap();

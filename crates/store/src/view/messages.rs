@@ -40,7 +40,7 @@ impl View {
             let begin = position.bytes;
             let mut time = self.first_time(segment);
             let seqs = segment.first..segment.next;
-            let mut walk = Walk::new(&segment.file, segment.data.clone(), self.key, seqs, Vec::new());
+            let mut walk = Walk::new(&segment.file, segment.data.clone(), self.key, seqs);
             while let Some(found) = walk.next() {
                 position.bytes = begin + found.end.saturating_sub(segment.data.start);
                 position.damaged += found.skipped;
@@ -71,8 +71,7 @@ impl View {
     /// truth.
     fn first_time(&self, segment: &Segment) -> Option<u64> {
         let seqs = segment.first..segment.next;
-        let mut walk =
-            Walk::new(&segment.file, segment.data.clone(), self.key, seqs, Vec::new()).block(1 << 16);
+        let mut walk = Walk::new(&segment.file, segment.data.clone(), self.key, seqs).block(1 << 16);
         while let Some(found) = walk.next() {
             if let Some(time) = control::time(found.payload).filter(|_| found.queues == frame::CONTROL) {
                 return Some(time);

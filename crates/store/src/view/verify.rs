@@ -3,6 +3,7 @@
 use super::{Segment, View};
 use crate::scan::{Scan, scan};
 use crate::snapshot::Table;
+use crate::walk::Walk;
 use std::collections::BTreeMap;
 
 /// What became of checking a file.
@@ -48,10 +49,10 @@ impl View {
 
     fn check(&self, segment: &Segment) -> Checked {
         let seqs = segment.first..segment.next;
-        let mut found = scan(&segment.file, segment.data.clone(), self.key, seqs, &mut Table::new());
-        if segment.sealed && found.next < segment.next && found.end < segment.data.end {
-            found.skipped += segment.data.end - found.end;
-            found.damage.note(found.next, segment.next - found.next);
+        let mut walk = Walk::new(&segment.file, segment.data.clone(), self.key, seqs);
+        let mut found = scan(&mut walk, &mut Table::new());
+        if segment.sealed {
+            found.skipped += found.end_at(segment.next, segment.data.end);
         }
         let lost = self.lost(segment, &found);
         let frames_lost = match segment.sparse {

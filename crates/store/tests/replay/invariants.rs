@@ -35,6 +35,7 @@ pub fn store(mut input: &[u8]) -> usize {
             dir: PathBuf::new(),
             segment_bytes: 1 << 15,
             free_segments: 2,
+            read_patience: std::time::Duration::ZERO,
             files: Some(Box::new(files.clone())),
         };
         let Ok(opened) = Log::open(options) else { return messages };
