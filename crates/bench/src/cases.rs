@@ -15,7 +15,7 @@ mod secure;
 mod transport;
 
 use aim::Aim;
-pub use buffered::Buffered;
+pub use buffered::{Appear, Buffered};
 pub use processing::Processing;
 pub use rltp::Hop;
 

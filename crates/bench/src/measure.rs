@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use loggen::verify::{Expected, verify_files};
 use rustix::process::Signal;
 
-use crate::cases::{Buffered, Case, Feed, Path};
+use crate::cases::{Appear, Buffered, Case, Feed, Path};
 use crate::files;
 use crate::hop::Behind;
 use crate::place::Place;
@@ -61,7 +61,9 @@ fn attempt(case: &Case, receiver: Receiver, plan: &Plan, run: &mut Run) -> Resul
     // The floor has no relay: it stands for receiving and writing in each case.
     let sinks = match case.path {
         Path::Relay if receiver != Receiver::Floor => vec![start_sink(&place, 0)?],
-        Path::Buffered(kept) if receiver != Receiver::Floor && !kept.late => start_sinks(&place, kept)?,
+        Path::Buffered(kept) if receiver != Receiver::Floor && kept.appear == Appear::First => {
+            start_sinks(&place, kept)?
+        }
         _ => Vec::new(),
     };
     let behind = match &case.path {
@@ -80,7 +82,7 @@ fn attempt(case: &Case, receiver: Receiver, plan: &Plan, run: &mut Run) -> Resul
     let seconds = match case.layout() {
         Some(layout) => read_files(layout, &place, &mut process, messages, run)?,
         None => match case.path {
-            Path::Buffered(kept) if receiver != Receiver::Floor && kept.late => {
+            Path::Buffered(kept) if receiver != Receiver::Floor && kept.appear != Appear::First => {
                 feed_late(case, kept, &place, &mut process, messages, run)?
             }
             _ => feed(case, &place, &mut process, messages, run)?,
@@ -123,11 +125,11 @@ fn start_sink(place: &Place, number: usize) -> Result<Process, String> {
 }
 
 fn start_sinks(place: &Place, kept: Buffered) -> Result<Vec<Process>, String> {
-    (0..kept.destinations).map(|number| start_sink(place, number)).collect()
+    (0..kept.destinations - kept.dead).map(|number| start_sink(place, number)).collect()
 }
 
-/// Sends everything to a relay whose destinations do not run, then starts these and waits for the output. Seconds from its first byte to
-/// the last.
+/// Sends everything to a relay whose destinations do not run, or half of it, then starts these and waits for the output. Seconds from its
+/// first byte to the last.
 fn feed_late(
     case: &Case,
     kept: Buffered,
@@ -137,17 +139,25 @@ fn feed_late(
     run: &mut Run,
 ) -> Result<f64, String> {
     let mut sender = Sender::start(case, place.port, messages)?;
-    if !sender.wait(TOTAL_MAX) {
+    if kept.appear == Appear::Half {
+        let (half, until) = (messages * case.input.size as u64 / 2, Instant::now() + TOTAL_MAX);
+        while sender.running() && place.buffered() < half && Instant::now() < until {
+            std::thread::sleep(LOOK);
+        }
+    } else if !sender.wait(TOTAL_MAX) {
         return Err("the receiver stopped taking messages".into());
     }
-    run.sent = sender.sent()?;
     let sinks = start_sinks(place, kept)?;
     let until = Instant::now() + SILENT_MAX;
     while place.size() == 0 && Instant::now() < until {
         std::thread::sleep(LOOK);
     }
     let start = Instant::now();
-    let last_growth = wait_for_output(place, process, || false, messages, start)?;
+    let last_growth = wait_for_output(place, process, || sender.running(), messages, start)?;
+    if !sender.wait(QUIET_MAX) {
+        return Err("the receiver stopped taking messages".into());
+    }
+    run.sent = sender.sent()?;
     run.lines = lines(place)?;
     sinks.into_iter().for_each(Process::stop);
     Ok((last_growth - start).as_secs_f64())

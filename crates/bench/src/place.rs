@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener, UdpSocket};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Bytes of one write of [`Place::warm`].
@@ -48,6 +49,25 @@ impl Place {
     pub fn sink_port_of(&self, number: usize) -> u16 {
         let more = number.checked_sub(1).and_then(|at| self.more_ports.get(at));
         more.copied().unwrap_or(self.sink_port)
+    }
+
+    /// Where relays keep what waits.
+    pub fn buffer(&self) -> PathBuf {
+        self.root.join("buffer")
+    }
+
+    /// Bytes that wait there, as far as the disk has blocks for them.
+    pub fn buffered(&self) -> u64 {
+        fn blocks(folder: &Path) -> u64 {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            let bytes = |entry: fs::DirEntry| match entry.metadata() {
+                Ok(metadata) if metadata.is_dir() => blocks(&entry.path()),
+                Ok(metadata) => metadata.blocks() * 512,
+                Err(_) => 0,
+            };
+            entries.map(bytes).sum()
+        }
+        blocks(&self.buffer())
     }
 
     /// Where the certificates of a TLS server are.

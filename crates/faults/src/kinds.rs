@@ -1,15 +1,20 @@
 //! The faults: one file each, one line in a list.
 
 mod backlog;
+mod certificates;
 mod crowd;
 mod damage;
 mod disk_errors;
+mod drain;
 mod kill;
+mod memory;
 mod neighbour;
 mod network;
 mod outage;
 mod power;
+mod rltp;
 mod syscalls;
+mod take_over;
 
 use crate::trial::{Plan, Verdict};
 
@@ -37,8 +42,15 @@ pub const ALL: &[Kind] = &[
     Kind { name: "no-inodes", rounds: [0, 2, 10], run: disk_errors::no_inodes },
     Kind { name: "backlog", rounds: [0, 2, 10], run: backlog::run },
     Kind { name: "network-cut", rounds: [3, 20, 200], run: network::cut },
+    Kind { name: "rltp-sender-killed", rounds: [2, 20, 200], run: rltp::sender_killed },
+    Kind { name: "rltp-receiver-killed", rounds: [2, 20, 200], run: rltp::receiver_killed },
+    Kind { name: "rltp-link-cut", rounds: [2, 20, 200], run: rltp::link_cut },
+    Kind { name: "certificates", rounds: [2, 20, 200], run: certificates::rotated },
+    Kind { name: "take-over", rounds: [2, 20, 200], run: take_over::run },
     Kind { name: "crowd", rounds: [0, 1, 5], run: crowd::run },
     Kind { name: "neighbour-dead", rounds: [0, 4, 8], run: neighbour::run },
+    Kind { name: "drain", rounds: [1, 1, 3], run: drain::beside },
+    Kind { name: "memory-limit", rounds: [1, 1, 1], run: memory::limited },
     Kind { name: "target-dead", rounds: [0, 1, 1], run: outage::dead },
     Kind { name: "target-flapping", rounds: [0, 20, 200], run: outage::flapping },
     Kind { name: "target-slow", rounds: [0, 1, 3], run: outage::slow },

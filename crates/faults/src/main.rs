@@ -3,16 +3,19 @@
 //! What is sent is acknowledged (RELP), kept on disk (`disk-buffer(reliable(yes))`) and passed on over TCP to a receiver that knows the
 //! number of every message. See docs/faults.md.
 
+mod cgroup;
 mod kinds;
 mod mount;
 mod report;
 mod source;
 mod tally;
 mod target;
+mod tls;
 mod trial;
 
 use clap::Parser;
 use report::Outcome;
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// Runs faults against the real binary and prints what became of every message.
@@ -33,10 +36,16 @@ struct Options {
     /// Where random choices begin: the same seed makes the same choices.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// The binary to harm [default: PENSTOCK_BIN, or the one built here].
+    #[arg(long, value_name = "PATH")]
+    penstock: Option<PathBuf>,
 }
 
 fn main() -> ExitCode {
     let options = Options::parse();
+    if let Some(path) = &options.penstock {
+        testkit::use_binary(path);
+    }
     report::head();
     let (mut passed, mut failed, mut skipped) = (0, 0, 0);
     for kind in kinds::ALL {

@@ -1,4 +1,4 @@
-//! The table: one line a fault.
+//! The table: one line a fault, and what else was measured below it.
 
 use crate::tally::Tally;
 use crate::trial::Verdict;
@@ -28,11 +28,13 @@ pub fn head() {
 pub fn row(name: &str, verdict: &Verdict) -> Outcome {
     let (tally, restart, text, outcome) = match verdict {
         Verdict::Skipped(why) => (Tally::default(), 0, format!("skipped: {why}"), Outcome::Skipped),
-        Verdict::Ran { tally, restart_ms, problems } if problems.is_empty() => {
-            (tally.clone(), *restart_ms, "passed".to_owned(), Outcome::Passed)
-        }
-        Verdict::Ran { tally, restart_ms, problems } => {
-            (tally.clone(), *restart_ms, format!("FAILED: {}", problems.join("; ")), Outcome::Failed)
+        Verdict::Ran { tally, restart_ms, problems, notes } => {
+            let (text, outcome) = match problems.is_empty() {
+                true => ("passed".to_owned(), Outcome::Passed),
+                false => (format!("FAILED: {}", problems.join("; ")), Outcome::Failed),
+            };
+            let notes = notes.iter().map(|note| format!("\n    {note}"));
+            (tally.clone(), *restart_ms, text + &notes.collect::<String>(), outcome)
         }
     };
     println!(

@@ -14,7 +14,7 @@ pub const WINDOW: u64 = 256;
 const RETRY: Duration = Duration::from_millis(2);
 /// A peer that says nothing for so long is taken for gone.
 const SILENCE: Duration = Duration::from_secs(10);
-const PADDING: &str = "the quick brown fox jumps over the lazy dog and the slow one sleeps in the sun all day; \
+pub const PADDING: &str = "the quick brown fox jumps over the lazy dog and the slow one sleeps in the sun all day; \
      then it gets up, has a look at the numbers above, and asks whether all of them have arrived yet";
 
 #[derive(Default)]
@@ -26,8 +26,27 @@ struct Shared {
     sent: AtomicU64,
     /// Nothing new is sent from here on.
     limit: AtomicU64,
+    /// Held while it is decided what is sent next.
+    deciding: Mutex<()>,
     over: AtomicBool,
     refused: AtomicU64,
+}
+
+/// What a source sends, and how.
+#[derive(Clone, Copy)]
+pub struct Load {
+    /// Messages.
+    pub count: u64,
+    /// Their length, in paddings.
+    pub times: usize,
+    /// How soon it is seen that there is more to send while nothing is on the way.
+    pub look: Duration,
+}
+
+impl Default for Load {
+    fn default() -> Load {
+        Load { count: u64::MAX, times: 1, look: Duration::from_millis(50) }
+    }
 }
 
 pub struct Source {
@@ -36,22 +55,17 @@ pub struct Source {
 }
 
 impl Source {
-    /// Sends as fast as is taken, until [`Source::finish`].
-    pub fn start(port: u16) -> Source {
-        Source::padded(port, u64::MAX, 1)
+    /// Sends as fast as is taken: all messages of the load, or until [`Source::finish`].
+    pub fn start(port: u16, load: Load) -> Source {
+        let shared = Arc::new(Shared { limit: AtomicU64::new(load.count), ..Shared::default() });
+        let sending = Arc::clone(&shared);
+        let thread = Some(thread::spawn(move || sending.run(port, load)));
+        Source { shared, thread }
     }
 
     /// Sends `count` messages and no more.
     pub fn exactly(port: u16, count: u64) -> Source {
-        Source::padded(port, count, 1)
-    }
-
-    /// The same with messages so many times as long.
-    pub fn padded(port: u16, count: u64, times: usize) -> Source {
-        let shared = Arc::new(Shared { limit: AtomicU64::new(count), ..Shared::default() });
-        let sending = Arc::clone(&shared);
-        let thread = Some(thread::spawn(move || sending.run(port, &PADDING.repeat(times))));
-        Source { shared, thread }
+        Source::start(port, Load { count, ..Load::default() })
     }
 
     /// Sends `count` more.
@@ -72,8 +86,9 @@ impl Source {
         self.shared.refused.load(Ordering::SeqCst)
     }
 
-    /// Nothing new is sent, but for what is being sent at this moment; what was sent is sent again until it is acknowledged.
+    /// Nothing new is sent; what was sent is sent again until it is acknowledged.
     pub fn finish(&self) {
+        let _decided = self.shared.deciding.lock().unwrap_or_else(|e| e.into_inner());
         self.shared.limit.fetch_min(self.sent(), Ordering::SeqCst);
     }
 
@@ -93,19 +108,20 @@ impl Drop for Source {
 }
 
 impl Shared {
-    fn run(&self, port: u16, padding: &str) {
+    fn run(&self, port: u16, load: Load) {
+        let padding = PADDING.repeat(load.times);
         while !self.over.load(Ordering::SeqCst) {
             if let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) {
-                let _ = self.session(stream, padding);
+                let _ = self.session(stream, &padding, load.look);
             }
             thread::sleep(RETRY);
         }
     }
 
     /// One connection, until it breaks or everything is acknowledged.
-    fn session(&self, mut stream: TcpStream, padding: &str) -> std::io::Result<()> {
+    fn session(&self, mut stream: TcpStream, padding: &str, look: Duration) -> std::io::Result<()> {
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(Duration::from_millis(50)))?;
+        stream.set_read_timeout(Some(look))?;
         let offers = "relp_version=0\nrelp_software=faults\ncommands=syslog";
         stream.write_all(format!("1 open {} {offers}\n", offers.len()).as_bytes())?;
         // A session never counts past the 999,999,999 of the protocol: it would have to last for days.
@@ -115,6 +131,7 @@ impl Shared {
         let mut heard = Instant::now();
         let mut out = Vec::new();
         while !self.over.load(Ordering::SeqCst) {
+            let deciding = self.deciding.lock().unwrap_or_else(|e| e.into_inner());
             let limit = self.limit.load(Ordering::SeqCst);
             let acknowledged = self.acknowledged.load(Ordering::SeqCst);
             out.clear();
@@ -124,8 +141,9 @@ impl Shared {
                     format!("{} syslog {} {text}\n", next - first + 2, text.len()).as_bytes(),
                 );
                 next += 1;
-                self.sent.fetch_max(next, Ordering::SeqCst);
             }
+            self.sent.fetch_max(next, Ordering::SeqCst);
+            drop(deciding);
             stream.write_all(&out)?;
             let read = answers.read(&mut stream, |txnr, accepted| {
                 if !accepted {
@@ -164,7 +182,7 @@ impl Shared {
 }
 
 /// The text of a message; [`crate::tally::number`] finds its number again.
-fn message(number: u64, padding: &str) -> String {
+pub fn message(number: u64, padding: &str) -> String {
     format!("<13>Nov 22 12:00:00 host app: n={number:010} {padding}")
 }
 

@@ -1,8 +1,12 @@
 //! What became of every number.
 
-/// The number of a message, from its line.
+/// Numbers of one of several senders begin at a multiple of it.
+pub const LANE: u64 = 10_000_000;
+
+/// The number of a message, from its line. A killed program may have left the beginning of a line, to which the next one adds a whole
+/// one: the last number counts.
 pub fn number(line: &[u8]) -> Option<u64> {
-    let at = line.windows(2).position(|two| two == b"n=")? + 2;
+    let at = line.windows(2).rposition(|two| two == b"n=")? + 2;
     std::str::from_utf8(line.get(at..at + 10)?).ok()?.parse().ok()
 }
 
@@ -45,6 +49,20 @@ impl Tally {
         tally
     }
 
+    /// Of several senders with numbers in lanes of their own, each of which has sent so many.
+    pub fn of_lanes(sent: &[u64], numbers: &[u64]) -> Tally {
+        let mut lanes: Vec<Vec<u64>> = vec![Vec::new(); sent.len()];
+        let mut tally = Tally::default();
+        for number in numbers {
+            match lanes.get_mut((number / LANE) as usize) {
+                Some(lane) => lane.push(number % LANE),
+                None => tally.unaccounted += 1,
+            }
+        }
+        sent.iter().zip(&lanes).for_each(|(sent, numbers)| tally.add(&Tally::of(*sent, *sent, numbers)));
+        tally
+    }
+
     pub fn add(&mut self, other: &Tally) {
         self.rounds += other.rounds;
         self.sent += other.sent;
@@ -68,5 +86,8 @@ mod tests {
         assert_eq!((tally.reordered, tally.unaccounted), (1, 1));
         assert_eq!(number(b"<13>Nov 22 12:00:00 host app: n=0000000042 the"), Some(42));
         assert_eq!(number(b"n=12"), None);
+        assert_eq!(number(b"host app: n=0000000001 th<13>host app: n=0000000042 the"), Some(42));
+        let lanes = Tally::of_lanes(&[2, 1], &[LANE, 0, 0, 1, 2 * LANE]);
+        assert_eq!((lanes.sent, lanes.delivered, lanes.doubled, lanes.unaccounted), (3, 3, 1, 1));
     }
 }

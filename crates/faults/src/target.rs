@@ -1,15 +1,18 @@
 //! The receiver: knows the number of every line it got, can go away and come back, and be slow.
 
-use crate::tally;
+use crate::source::PADDING;
+use crate::{tally, tls};
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+use rustls::ServerConfig;
 use std::fs::File;
 use std::io::Read;
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::os::fd::AsFd;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 #[derive(Default)]
 struct Shared {
@@ -22,6 +25,14 @@ struct Shared {
     is_over: AtomicBool,
     /// Milliseconds between two reads.
     slow: AtomicU64,
+    /// Connections so far.
+    connections: AtomicU64,
+    /// What new connections begin with, where they are encrypted.
+    tls: Mutex<Option<Arc<ServerConfig>>>,
+    /// Why handshakes came to nothing.
+    failed: Mutex<Vec<String>>,
+    /// When something came last, and the longest time between two arrivals, since that was asked.
+    pause: Mutex<(Option<Instant>, Duration)>,
 }
 
 pub struct Target {
@@ -60,8 +71,9 @@ impl Target {
                 }
                 let Ok(copy) = stream.try_clone() else { continue };
                 lock(&shared.open).push(copy);
+                shared.connections.fetch_add(1, Ordering::SeqCst);
                 let shared = Arc::clone(&shared);
-                thread::spawn(move || shared.read(stream));
+                thread::spawn(move || shared.serve(stream));
             }
         });
     }
@@ -108,6 +120,39 @@ impl Target {
         lock(&self.shared.numbers).clone()
     }
 
+    /// Counts the lines of a file as if they had come, but for those that are not whole; returns how many these are. A killed program may
+    /// leave the beginning of a line.
+    pub fn count_file(&self, path: &Path) -> usize {
+        let bytes = std::fs::read(path).unwrap_or_default();
+        let end = PADDING.as_bytes();
+        let (whole, torn): (Vec<&[u8]>, Vec<&[u8]>) = bytes
+            .split(|b| *b == b'\n')
+            .filter(|line| !line.is_empty())
+            .partition(|line| line.ends_with(end));
+        whole.into_iter().for_each(|line| self.shared.count(line));
+        torn.len()
+    }
+
+    /// Connections so far.
+    pub fn connections(&self) -> u64 {
+        self.shared.connections.load(Ordering::SeqCst)
+    }
+
+    /// From now on new connections have to be encrypted so.
+    pub fn encrypt(&self, config: Arc<ServerConfig>) {
+        *lock(&self.shared.tls) = Some(config);
+    }
+
+    /// Why handshakes came to nothing.
+    pub fn failed(&self) -> Vec<String> {
+        lock(&self.shared.failed).clone()
+    }
+
+    /// The longest time between two arrivals since the last call.
+    pub fn longest_pause(&self) -> Duration {
+        std::mem::take(&mut lock(&self.shared.pause).1)
+    }
+
     /// Begins to count anew.
     pub fn forget(&self) {
         lock(&self.shared.numbers).clear();
@@ -127,7 +172,26 @@ impl Drop for Target {
 }
 
 impl Shared {
-    fn read(&self, mut stream: TcpStream) {
+    fn serve(&self, stream: TcpStream) {
+        let config = lock(&self.tls).clone();
+        match config {
+            None => self.read(stream),
+            Some(config) => match tls::accepted(stream, config) {
+                Ok(stream) => self.read(stream),
+                Err(error) => lock(&self.failed).push(error.to_string()),
+            },
+        }
+    }
+
+    fn came(&self) {
+        let now = Instant::now();
+        let mut pause = lock(&self.pause);
+        if let Some(last) = pause.0.replace(now) {
+            pause.1 = pause.1.max(now - last);
+        }
+    }
+
+    fn read(&self, mut stream: impl Read) {
         let mut rest = Vec::new();
         let mut buffer = vec![0; 1 << 16];
         while !self.is_over.load(Ordering::SeqCst) {
@@ -139,17 +203,22 @@ impl Shared {
             if n == 0 {
                 return;
             }
+            self.came();
             rest.extend_from_slice(&buffer[..n]);
             let end = rest.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
-            let mut numbers = lock(&self.numbers);
-            for line in rest[..end].split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
-                match tally::number(line) {
-                    Some(number) => numbers.push(number),
-                    None => drop(self.foreign.fetch_add(1, Ordering::SeqCst)),
-                }
-            }
-            drop(numbers);
+            self.count(&rest[..end]);
             rest.drain(..end);
+        }
+    }
+
+    /// Notes the numbers of whole lines.
+    fn count(&self, lines: &[u8]) {
+        let mut numbers = lock(&self.numbers);
+        for line in lines.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
+            match tally::number(line) {
+                Some(number) => numbers.push(number),
+                None => drop(self.foreign.fetch_add(1, Ordering::SeqCst)),
+            }
         }
     }
 }

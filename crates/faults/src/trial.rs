@@ -1,7 +1,7 @@
 //! One arrangement under fault: source, program with its store on disk, target; and what it comes to in the end.
 
 use crate::mount::Mount;
-use crate::source::Source;
+use crate::source::{Load, Source};
 use crate::tally::Tally;
 use crate::target::Target;
 use rustix::process::{Pid, Signal, kill_process};
@@ -23,6 +23,8 @@ pub enum Verdict {
         tally: Tally,
         restart_ms: u64,
         problems: Vec<String>,
+        /// What else was measured.
+        notes: Vec<String>,
     },
     /// Something the fault needs is not there.
     Skipped(String),
@@ -35,6 +37,8 @@ const REST: Duration = Duration::from_secs(60);
 /// Messages that a fault may double: those of one batch (256 KiB), and the window of the source.
 pub const DOUBLES_MAX: u64 = 256 * 1024 / 200 + crate::source::WINDOW;
 
+/// What every configuration begins with.
+pub const HEAD: &str = "@version: 4.8\noptions { keep-hostname(yes); };\n";
 /// What every destination of a trial keeps its messages in.
 pub const BUFFER: &str = "disk-buffer(capacity-bytes(20GiB) reliable(yes))";
 
@@ -75,6 +79,7 @@ pub struct Trial {
     tally: Tally,
     restart_ms: u64,
     problems: Vec<String>,
+    notes: Vec<String>,
 }
 
 impl Trial {
@@ -91,20 +96,30 @@ impl Trial {
 
     /// With the target at another address, and more statements.
     pub fn towards(address: &str, more: &str) -> Trial {
-        let lab = Lab::new();
-        let config = format!(
-            "@version: 4.8\noptions {{ keep-hostname(yes); }};\n\
-             source s {{ relp(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+        Trial::of(&format!(
+            "{HEAD}source s {{ relp(ip(127.0.0.1) port(%tcp:in%)); }};\n\
              destination d {{ network(\"{address}\" port(%port:out%) time-reopen(0.1) {BUFFER}); }};\n\
              log {{ source(s); destination(d); flags(flow-control); }};\n{more}"
-        );
-        let target = Target::new(lab.port("out"));
-        let state = lab.path("state");
-        Trial { lab, target, config, state, tally: Tally::default(), restart_ms: 0, problems: Vec::new() }
+        ))
+    }
+
+    /// With a configuration of its own, which takes messages at the port `in` and gives them to the port `out`.
+    pub fn of(config: &str) -> Trial {
+        let lab = Lab::new();
+        Trial {
+            target: Target::new(lab.port("out")),
+            state: lab.path("state"),
+            lab,
+            config: config.to_owned(),
+            tally: Tally::default(),
+            restart_ms: 0,
+            problems: Vec::new(),
+            notes: Vec::new(),
+        }
     }
 
     pub fn source(&self) -> Source {
-        Source::start(self.lab.port("in"))
+        Source::start(self.lab.port("in"), Load::default())
     }
 
     pub fn exactly(&self, count: u64) -> Source {
@@ -166,32 +181,56 @@ impl Trial {
         self.problems.push(what.into());
     }
 
+    /// Something measured, to be printed below the line of the fault.
+    pub fn note(&mut self, what: impl Into<String>) {
+        self.notes.push(what.into());
+    }
+
+    /// Starts another process that takes over from the running one; `None` when the old one does not end.
+    pub fn take_over(&mut self, mut old: Penstock) -> Option<Penstock> {
+        let start = Penstock::configure(&self.lab, &self.config).state(&self.state).arg("--take-over");
+        let new = start.spawned();
+        if reached(REST, || old.process().ended().is_some()) {
+            return Some(new);
+        }
+        self.problem("the old process does not end");
+        None
+    }
+
     /// The fault is over: the rest is sent and delivered, the books are compared.
-    pub fn settle(&mut self, source: &Source, mut penstock: Penstock) {
+    pub fn settle(&mut self, source: &Source, penstock: Penstock) {
         self.target.up();
         source.finish();
         if !reached(REST, || source.is_finished()) {
             let (acknowledged, sent) = (source.acknowledged(), source.sent());
             self.problem(format!("{acknowledged} of {sent} acknowledged, no more come"));
         }
-        let sent = source.sent();
-        let mut ledger = penstock.ledger();
-        let rest = reached(REST, || {
-            ledger = penstock.ledger();
-            ledger.waiting() == 0 && penstock.process().ended().is_none()
-        });
-        if !rest {
-            self.problem(format!("{} messages wait for ever", ledger.waiting()));
-        }
-        // What is delivered may still be on its way through the sockets.
-        let acknowledged = source.acknowledged();
-        reached(Duration::from_secs(2), || Tally::of(sent, acknowledged, &self.target.numbers()).lost == 0);
-        let mut tally = Tally::of(sent, acknowledged, &self.target.numbers());
-        tally.unaccounted += self.target.foreign() + gaps(&ledger);
-        self.tally.add(&tally);
         if source.refused() > 0 {
             self.problem(format!("{} refused", source.refused()));
         }
+        let (sent, acknowledged) = (source.sent(), source.acknowledged());
+        self.rest(penstock, |numbers| Tally::of(sent, acknowledged, numbers));
+    }
+
+    /// Nothing is sent any more: waits until everything is delivered, compares the books and ends the program. `count` makes the
+    /// tally of what has arrived.
+    pub fn rest(&mut self, mut penstock: Penstock, count: impl Fn(&[u64]) -> Tally) {
+        let mut ledger = penstock.ledger();
+        let rest = reached(REST, || {
+            ledger = penstock.ledger();
+            ledger.waiting() == 0 && gaps(&ledger) == 0
+        });
+        if !rest && ledger.waiting() > 0 {
+            self.problem(format!("{} messages wait for ever", ledger.waiting()));
+        }
+        // What is delivered may still be on its way through the sockets.
+        let mut tally = count(&self.target.numbers());
+        reached(Duration::from_secs(2), || {
+            tally = count(&self.target.numbers());
+            tally.lost == 0
+        });
+        tally.unaccounted += self.target.foreign() + gaps(&ledger);
+        self.tally.add(&tally);
         if !penstock.process().terminate().success() {
             self.problem("did not end in order");
         }
@@ -207,6 +246,7 @@ impl Trial {
 
     /// `faults` is how many faults may each have doubled a batch.
     pub fn verdict(mut self, plan: &Plan, faults: usize) -> Verdict {
+        let doubles_max = faults as u64 * DOUBLES_MAX;
         let tally = std::mem::take(&mut self.tally);
         let mut problems = std::mem::take(&mut self.problems);
         for (what, count) in
@@ -216,8 +256,8 @@ impl Trial {
                 problems.push(format!("{count} {what}"));
             }
         }
-        if tally.doubled > faults as u64 * DOUBLES_MAX {
-            problems.push(format!("{} doubled by {faults} faults", tally.doubled));
+        if tally.doubled > doubles_max {
+            problems.push(format!("{} doubled, at most {doubles_max} may be", tally.doubled));
         }
         if self.restart_ms > RESTART_MAX && !plan.short {
             problems.push(format!("a restart took {} ms", self.restart_ms));
@@ -228,12 +268,12 @@ impl Trial {
                 problems.push(format!("log: {}", kept.display()));
             }
         }
-        Verdict::Ran { tally, restart_ms: self.restart_ms, problems }
+        Verdict::Ran { tally, restart_ms: self.restart_ms, problems, notes: self.notes }
     }
 }
 
 /// Rows of the ledger that do not add up.
-fn gaps(ledger: &testkit::Ledger) -> u64 {
+pub fn gaps(ledger: &testkit::Ledger) -> u64 {
     let rows = ledger.sources.iter().chain(&ledger.paths).chain(&ledger.destinations);
     rows.map(|row| row.received.abs_diff(row.delivered + row.waiting + row.filtered + row.dropped)).sum()
 }

@@ -264,9 +264,15 @@ pub fn run_as(program: &Path, args: &[&str]) -> Outcome {
     }
 }
 
-/// The binary under test: `PENSTOCK_BIN`, or built now, in the profile of the tests.
+static BINARY: OnceLock<PathBuf> = OnceLock::new();
+
+/// Names the binary under test, before it is first asked for.
+pub fn use_binary(path: &Path) {
+    BINARY.set(path.to_owned()).expect("the binary is not in use yet");
+}
+
+/// The binary under test: the one named, `PENSTOCK_BIN`, or built now, in the profile of the tests.
 pub fn binary() -> &'static Path {
-    static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| {
         if let Some(path) = std::env::var_os("PENSTOCK_BIN") {
             return PathBuf::from(path);

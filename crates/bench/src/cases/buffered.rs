@@ -12,16 +12,27 @@ pub struct Buffered {
     pub reliable: bool,
     /// Destinations that get every message. The output of the first is verified.
     pub destinations: usize,
-    /// They appear only when everything has been received. The seconds count from the first byte that comes out.
-    pub late: bool,
+    /// Those of them that never appear; not the first.
+    pub dead: usize,
+    pub appear: Appear,
 }
 
-const NORMAL: Buffered = Buffered { reliable: false, destinations: 1, late: false };
+/// When the destinations appear.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Appear {
+    First,
+    /// When everything has been received. The seconds count from the first byte that comes out.
+    Late,
+    /// When half of it lies on the disk; the sender goes on. The seconds count likewise.
+    Half,
+}
+
+const NORMAL: Buffered = Buffered { reliable: false, destinations: 1, dead: 0, appear: Appear::First };
 const RELIABLE: Buffered = Buffered { reliable: true, ..NORMAL };
 const PEERS: &[Receiver] =
     &[Receiver::Floor, Receiver::Penstock, Receiver::SyslogNg, Receiver::SyslogNgTuned, Receiver::Rsyslog];
 
-pub const CASES: [Case; 7] = [
+pub const CASES: [Case; 10] = [
     Case {
         name: "buffer-1",
         about: "relay-1 with disk-buffer()",
@@ -68,7 +79,7 @@ pub const CASES: [Case; 7] = [
         name: "buffer-late",
         about: "as buffer-1; the destination appears when everything waits",
         input: ONE,
-        path: Path::Buffered(Buffered { late: true, ..NORMAL }),
+        path: Path::Buffered(Buffered { appear: Appear::Late, ..NORMAL }),
         receivers: PEERS,
         aims: &[Aim::FasterThanCase { case: "relay-1", times: 0.8 }],
         ..PLAIN
@@ -77,9 +88,33 @@ pub const CASES: [Case; 7] = [
         name: "buffer-reliable-late",
         about: "as buffer-reliable-1; the destination appears when everything waits",
         input: ONE,
-        path: Path::Buffered(Buffered { late: true, ..RELIABLE }),
+        path: Path::Buffered(Buffered { appear: Appear::Late, ..RELIABLE }),
         receivers: PEERS,
         aims: &[Aim::FasterThanCase { case: "relay-1", times: 0.8 }],
+        ..PLAIN
+    },
+    Case {
+        name: "buffer-reliable-half",
+        about: "as buffer-reliable-1; the destination appears when half of everything waits, and the sender goes on",
+        input: ONE,
+        path: Path::Buffered(Buffered { appear: Appear::Half, ..RELIABLE }),
+        receivers: PEERS,
+        aims: &[Aim::FasterThanCase { case: "relay-1", times: 0.8 }],
+        ..PLAIN
+    },
+    Case {
+        name: "buffer-two",
+        about: "two destinations with disk-buffer() that get the same",
+        path: Path::Buffered(Buffered { destinations: 2, ..NORMAL }),
+        receivers: PEERS,
+        ..PLAIN
+    },
+    Case {
+        name: "buffer-two-dead",
+        about: "the same, one of them dead",
+        path: Path::Buffered(Buffered { destinations: 2, dead: 1, ..NORMAL }),
+        receivers: PEERS,
+        aims: &[Aim::FasterThanCase { case: "buffer-two", times: 0.95 }],
         ..PLAIN
     },
 ];

@@ -134,7 +134,7 @@ fn paths(case: &Case, place: &Place, receiver: Receiver) -> Result<String, Strin
                 + &steps("", "")
         }
         Path::Buffered(kept) => {
-            let folder = place.root.join("buffer");
+            let folder = place.buffer();
             std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
             let reliable = if kept.reliable { "yes" } else { "no" };
             let drivers = (0..kept.destinations).map(|number| {

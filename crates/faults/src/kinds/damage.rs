@@ -65,7 +65,7 @@ pub fn run(plan: &Plan) -> Verdict {
         }
         tally.add(&found);
     }
-    Verdict::Ran { tally, restart_ms: 0, problems }
+    Verdict::Ran { tally, restart_ms: 0, problems, notes: Vec::new() }
 }
 
 fn open(dir: &Path) -> Result<(std::sync::Arc<Log>, Queue), String> {

@@ -37,6 +37,13 @@ pub fn run(plan: &Plan) -> Verdict {
         trial.round();
     }
     let kept = best[0].as_secs_f64() / best[1].as_secs_f64();
+    let rate = |took: Duration| COUNT as f64 / took.as_secs_f64() / 1000.0;
+    trial.note(format!(
+        "{:.0} thousand a second beside a live destination, {:.0} beside a dead one: {:.0} %",
+        rate(best[0]),
+        rate(best[1]),
+        kept * 100.0
+    ));
     if kept < KEPT && !plan.short {
         trial.problem(format!("{:.0} % of the rate is left beside a dead destination", kept * 100.0));
     }
