@@ -37,6 +37,7 @@ pub struct Committer {
 
 struct Work {
     group: Group,
+    bytes: usize,
     sync: bool,
     /// Segments nobody needs once this group is safe.
     release: Vec<u64>,
@@ -89,6 +90,10 @@ impl Committer {
                 _ if state.closed => true,
                 Step::Wrote => true,
                 Step::Refused => self.shared.work.wait_until(&mut state, until).timed_out(),
+                Step::Idle if state.together => {
+                    self.shared.work.wait(&mut state);
+                    false
+                }
                 Step::Idle if !state.pending.is_empty() || state.flush => true,
                 Step::Idle if state.moved => {
                     let next = self.taken.map_or_else(Instant::now, |taken| taken + self.pause);
@@ -133,6 +138,11 @@ impl Committer {
         if state.pending.is_empty() && !(state.moved && due) && !state.flush {
             return None;
         }
+        state.due = state.together && !state.closed;
+        if state.due {
+            return None;
+        }
+        self.shared.parted.notify_one();
         self.taken = Some(Instant::now());
         let release = unneeded(state);
         // A segment that goes may be the only one that says how far some queue is.
@@ -152,9 +162,10 @@ impl Committer {
         // Segments go only after the cursors that allow it are on the disk: otherwise they would be missed after a power loss.
         let flush = std::mem::take(&mut state.flush);
         let sync = flush || group.synced || !release.is_empty();
-        state.stats.bytes_pending = group.bytes() as u64;
+        let bytes = group.bytes();
+        state.stats.bytes_pending = bytes as u64;
         drop(locked);
-        Some(Work { group, sync, release })
+        Some(Work { group, bytes, sync, release })
     }
 
     fn commit(&mut self, work: &mut Work) -> Result<(), Trouble> {
@@ -194,7 +205,9 @@ impl Committer {
         stats.segments_free = self.writer.free.len();
         stats.bytes_pending = 0;
         if let Some(began) = work.group.began.filter(|_| work.sync) {
-            note_latency(&mut stats.synced, began.elapsed());
+            let took = began.elapsed();
+            note_latency(&mut stats.synced, took);
+            self.shared.load.synced(work.bytes, took);
         }
         let resumed = std::mem::take(&mut state.trouble);
         state.stats.disk_full = false;
@@ -206,6 +219,8 @@ impl Committer {
                 state.queues.get_mut(&id).into_iter().for_each(|queue| queue.safe = safe);
             }
         }
+        self.shared.load.tell(&state);
+        self.shared.load.set_stuck(false);
         let room = state.room();
         drop(state);
         if resumed && std::mem::take(&mut self.said) {
@@ -225,6 +240,7 @@ impl Committer {
         let mut state = self.shared.lock();
         state.trouble = true;
         state.stats.disk_full = full;
+        self.shared.load.set_stuck(true);
         drop(state);
         if !std::mem::replace(&mut self.said, true) {
             say(&self.shared, what, error);
@@ -255,6 +271,7 @@ impl Committer {
             oplog::error(text, &[("dir", &self.shared.path), ("messages", &messages)]);
         }
         self.shared.progress.notify_all();
+        self.shared.parted.notify_all();
     }
 
     /// For want of space what is done goes at once: the group that would say so cannot be written.

@@ -35,13 +35,27 @@ pub fn ids(queues: u64) -> impl Iterator<Item = u32> {
     }))
 }
 
+/// The queues of frames, and what they change in the checksum of each.
+#[derive(Clone, Copy)]
+pub struct Owners {
+    queues: u64,
+    sum: u32,
+}
+
+impl From<u64> for Owners {
+    fn from(queues: u64) -> Owners {
+        Owners { queues, sum: checksum::of_queues(queues) }
+    }
+}
+
 /// Adds a frame. The number is hidden behind the log's key, so that nobody who sends messages can make bytes that look like frames.
-pub fn push(out: &mut Vec<u8>, key: u64, seq: u64, queues: u64, payload: &[u8]) {
+pub fn push(out: &mut Vec<u8>, key: u64, seq: u64, owners: impl Into<Owners>, payload: &[u8]) {
+    let owners = owners.into();
     let mut head = [0; HEAD];
     head[..4].copy_from_slice(&(payload.len() as u32).to_le_bytes());
     head[8..16].copy_from_slice(&(seq ^ key).to_le_bytes());
-    head[16..].copy_from_slice(&queues.to_le_bytes());
-    let sum = checksum::of_frame(seq ^ key, payload) ^ checksum::of_queues(queues);
+    head[16..].copy_from_slice(&owners.queues.to_le_bytes());
+    let sum = checksum::of_frame(seq ^ key, payload) ^ owners.sum;
     head[4..8].copy_from_slice(&sum.to_le_bytes());
     out.extend_from_slice(&head);
     out.extend_from_slice(payload);
@@ -56,14 +70,12 @@ pub fn payload(frame: &[u8]) -> &[u8] {
     frame.get(HEAD..).unwrap_or_default()
 }
 
-/// Makes a frame of the buffer belong to more queues. Its checksum follows without a look at the payload.
-pub fn add_queues(frame: &mut [u8], queues: u64) {
+/// Gives a frame of the buffer to other queues. Its checksum follows without a look at the payload.
+pub fn hand_over(frame: &mut [u8], from: Owners, to: Owners) {
     let Some(head) = frame.first_chunk_mut::<HEAD>() else { return };
-    let old = word(head, 16);
     let sum = u32::from_le_bytes([head[4], head[5], head[6], head[7]]);
-    let change = checksum::of_queues(old) ^ checksum::of_queues(old | queues);
-    head[4..8].copy_from_slice(&(sum ^ change).to_le_bytes());
-    head[16..].copy_from_slice(&(old | queues).to_le_bytes());
+    head[4..8].copy_from_slice(&(sum ^ from.sum ^ to.sum).to_le_bytes());
+    head[16..].copy_from_slice(&to.queues.to_le_bytes());
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -136,7 +148,7 @@ mod tests {
             assert_eq!(parsed, Parsed::Bad, "bit {bit}");
             bytes[bit / 8] ^= 1 << (bit % 8);
         }
-        add_queues(&mut bytes, 1 << 40);
+        hand_over(&mut bytes, 3.into(), (3 | 1 << 40).into());
         let shared = Parsed::Frame { length: 36, seq: 7, queues: 3 | 1 << 40 };
         assert_eq!(parse(&bytes, KEY, &(0..100), room), shared);
         assert_eq!(candidate(&bytes, 0, KEY, &(0..100)), Ok(0));

@@ -1,7 +1,7 @@
 //! What has come together to be written at once.
 
 use crate::files::PAGE;
-use crate::frame;
+use crate::frame::{self, Owners};
 use crate::queue::{Held, Safe};
 use std::time::Instant;
 
@@ -17,6 +17,8 @@ const BUFFER_KEPT: usize = 4 << 20;
 pub struct Group {
     /// Frames one behind the other, after some bytes that bring them to where a page of the file begins.
     pub buffer: Vec<u8>,
+    /// Of those bytes.
+    begun: usize,
     pub entries: Vec<Entry>,
     pub held: Vec<(Safe, Held)>,
     /// Somebody waits for the disk.
@@ -49,9 +51,9 @@ impl Group {
         self.entries.is_empty()
     }
 
-    /// Bytes of the frames.
+    /// Bytes of the frames, before the group is written.
     pub fn bytes(&self) -> usize {
-        self.entries.iter().map(|entry| entry.length).sum()
+        self.buffer.len() - self.begun
     }
 
     /// Where the first frame goes: so far behind the beginning of a page in memory as it will be in the file, so that it can be
@@ -60,7 +62,8 @@ impl Group {
         self.buffer.clear();
         self.buffer.reserve(2 * PAGE);
         let aligned = self.buffer.as_ptr().align_offset(PAGE).min(PAGE);
-        self.buffer.resize(aligned + begun, 0);
+        self.begun = aligned + begun;
+        self.buffer.resize(self.begun, 0);
     }
 
     /// Adds messages, the first with number `seq`; `ends` are theirs in `bytes`, which begin at `start`.
@@ -68,15 +71,10 @@ impl Group {
         let at = self.buffer.len();
         let payload = ends.last().map_or(0, |end| *end as usize).saturating_sub(start);
         self.buffer.reserve(payload + ends.len() * frame::HEAD);
-        let mut from = start;
+        let (mut from, owners) = (start, Owners::from(queues));
         for (end, seq) in ends.iter().zip(seq..) {
-            frame::push(
-                &mut self.buffer,
-                key,
-                seq,
-                queues,
-                bytes.get(from..*end as usize).unwrap_or_default(),
-            );
+            let message = bytes.get(from..*end as usize).unwrap_or_default();
+            frame::push(&mut self.buffer, key, seq, owners, message);
             from = *end as usize;
         }
         let entry = Entry {
@@ -113,12 +111,13 @@ impl Group {
                 && e.queues < 1 << frame::SHARED_IDS
                 && same(&self.buffer[e.at..e.at + e.length], bytes, ends, start)
         })?;
+        let before = Owners::from(entry.queues);
         entry.queues |= queues;
-        let entry = *entry;
+        let (entry, after) = (*entry, Owners::from(entry.queues));
         let mut frames = self.buffer.get_mut(entry.at..entry.at + entry.length).unwrap_or_default();
         while let Some(length) = frame::length(frames).filter(|l| *l <= frames.len()) {
             let (frame, rest) = frames.split_at_mut(length);
-            frame::add_queues(frame, queues);
+            frame::hand_over(frame, before, after);
             frames = rest;
         }
         Some(entry)
@@ -128,6 +127,7 @@ impl Group {
     pub fn clear(&mut self) {
         self.idle = if self.buffer.len() > BUFFER_KEPT { 0 } else { self.idle + 1 };
         self.buffer.clear();
+        self.begun = 0;
         if self.idle > SHRINK_AFTER {
             self.buffer.shrink_to(BUFFER_KEPT);
         }

@@ -20,6 +20,7 @@
 //! # Ok(()) }
 //! ```
 
+mod append;
 mod checksum;
 mod commit;
 mod compact;
@@ -28,6 +29,7 @@ mod files;
 mod frame;
 mod group;
 mod key;
+mod load;
 mod log;
 #[cfg(test)]
 mod model;
@@ -39,11 +41,13 @@ mod scan;
 mod shared;
 mod snapshot;
 mod stage;
+mod together;
 mod view;
 mod walk;
 mod writer;
 
 pub use files::{Files, SegmentFile};
+pub use load::Load;
 pub use log::{Log, Opened, Options};
 /// Bytes of a message.
 pub const MESSAGE_BYTES_MAX: usize = 64 << 20;
@@ -53,4 +57,5 @@ pub const READ_PATIENCE: std::time::Duration = std::time::Duration::from_secs(60
 
 pub use queue::{Full, Held, Queue, Read, Safe};
 pub use report::{Damaged, Latency, QueueInfo, Report, Stats, Waiting};
+pub use together::Together;
 pub use view::{Border, Checked, Message, Position, Space, View};

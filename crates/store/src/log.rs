@@ -4,6 +4,7 @@ use crate::READ_PATIENCE;
 use crate::commit::Committer;
 use crate::control;
 use crate::files::{Files, Folder};
+use crate::load::Load;
 use crate::queue::Queue;
 use crate::recovery::{Recovered, recover};
 use crate::report::{QueueInfo, Report, Stats};
@@ -119,6 +120,11 @@ impl Log {
         Ok(Queue::new(self.clone(), id))
     }
 
+    /// What tells this log from others: a random number that it keeps, and that is nobody else's business.
+    pub fn key(&self) -> u64 {
+        self.shared.key
+    }
+
     pub fn queues(&self) -> Vec<QueueInfo> {
         self.shared.lock().infos()
     }
@@ -168,6 +174,11 @@ impl Log {
         }
         self.shared.ahead.end();
         self.shared.files.release();
+    }
+
+    /// How much there is to make safe.
+    pub fn load(&self) -> &Arc<Load> {
+        &self.shared.load
     }
 
     pub fn stats(&self) -> Stats {

@@ -3,8 +3,8 @@
 use crate::READ_PATIENCE;
 use crate::control;
 use crate::files::{Files, SegmentFile};
-use crate::frame;
-use crate::group::{ENTRY_BYTES_MAX, Group};
+use crate::group::Group;
+use crate::load::Load;
 use crate::queue::Full;
 use crate::report::{QueueInfo, Stats, Waiting};
 use crate::snapshot::{Row, Table};
@@ -36,6 +36,9 @@ pub struct Shared {
     pub work: Condvar,
     /// Something was committed, or refused by the disk.
     pub progress: Condvar,
+    /// Somebody else may keep the group open.
+    pub parted: Condvar,
+    pub load: Arc<Load>,
 }
 
 #[derive(Default)]
@@ -63,6 +66,10 @@ pub struct State {
     pub synced: u64,
     /// Somebody waits for everything to be written and synced.
     pub flush: bool,
+    /// Somebody keeps the group open, see [`crate::Together`].
+    pub together: bool,
+    /// The group is to be written: nobody else is to keep it open.
+    pub due: bool,
     pub stats: Stats,
     /// Whether times are written into the log, and the last one that was, in seconds since 1970.
     pub tells_time: bool,
@@ -218,15 +225,6 @@ impl QueueState {
     }
 }
 
-impl Row {
-    pub fn waiting(&self) -> Waiting {
-        Waiting {
-            messages: self.appended.messages.saturating_sub(self.done.messages),
-            bytes: self.appended.bytes.saturating_sub(self.done.bytes),
-        }
-    }
-}
-
 /// A number nothing else has had in this process.
 pub fn next_content() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -344,6 +342,8 @@ impl Shared {
             state: Mutex::new(state),
             work: Condvar::new(),
             progress: Condvar::new(),
+            parted: Condvar::new(),
+            load: Arc::default(),
         }
     }
 
@@ -354,48 +354,5 @@ impl Shared {
     pub fn queue_name(&self, id: u32) -> String {
         let state = self.lock();
         state.queues.get(&id).map_or_else(String::new, |q| String::from_utf8_lossy(&q.row.name).into_owned())
-    }
-
-    /// Appends one chunk, cut into entries; the caller has checked that it is taken.
-    pub fn append(&self, state: &mut State, id: u32, bytes: &[u8], ends: &[u32]) -> std::ops::Range<u64> {
-        let queues = frame::queues_of(id);
-        let State { pending, queues: all, next_seq, stats, .. } = state;
-        let Some(queue) = all.get_mut(&id) else { return 0..0 };
-        let row = &mut queue.row;
-        let mut first = None;
-        let (mut start, mut rest) = (0, ends);
-        while !rest.is_empty() {
-            let fits =
-                rest.partition_point(|end| (*end as usize).saturating_sub(start) <= ENTRY_BYTES_MAX).max(1);
-            let (part, after) = rest.split_at(fits);
-            let shared = match id < frame::SHARED_IDS {
-                true => pending.share(row.end, queues, bytes, part, start),
-                false => None,
-            };
-            let entry_first = match shared {
-                Some(entry) => {
-                    stats.messages_shared += entry.messages;
-                    entry.first
-                }
-                None => {
-                    pending.push(self.key, *next_seq, queues, bytes, part, start);
-                    *next_seq += part.len() as u64;
-                    *next_seq - part.len() as u64
-                }
-            };
-            if row.cursor >= row.end {
-                // Nothing waited: what others wrote in between need not be looked at.
-                row.cursor = entry_first;
-            }
-            row.end = entry_first + part.len() as u64;
-            first.get_or_insert(entry_first);
-            let end = part.last().map_or(start, |end| *end as usize);
-            row.appended.messages += part.len() as u64;
-            row.appended.bytes += end.saturating_sub(start) as u64;
-            stats.messages_appended += part.len() as u64;
-            (start, rest) = (end, after);
-        }
-        queue.moved = true;
-        first.unwrap_or(row.end)..row.end
     }
 }
