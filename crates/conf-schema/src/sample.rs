@@ -29,6 +29,7 @@ fn value(kind: &Kind, preset: Preset) -> String {
         (Kind::Int { min, .. }, _) => min.max(1).to_string(),
         (Kind::Size { min, .. }, _) => min.max(4096).to_string(),
         (Kind::Seconds { min, .. }, _) => min.max(1).to_string(),
+        (Kind::Ratio, _) => "0.5".into(),
         (Kind::BoolOr(words) | Kind::Choice(words), _) => first_word(words),
         (Kind::Flags(words), _) => first_word(words),
         (Kind::Path, _) => "\"/tmp/sample\"".into(),

@@ -134,6 +134,14 @@ impl Settings {
         }
     }
 
+    /// From 0 to 1.
+    pub fn ratio(&self, name: &str) -> Option<f64> {
+        match self.find(name) {
+            Found::Value(Value::Ratio(v)) => Some(*v),
+            other => self.none(name, other),
+        }
+    }
+
     pub fn text(&self, name: &str) -> Option<&str> {
         match self.find(name) {
             Found::Value(Value::Text(v)) => Some(&v.text),

@@ -95,6 +95,8 @@ pub enum Kind {
     Size { min: u64, max: u64 },
     /// Whole or decimal seconds, from `min` to `max` -> `seconds()`
     Seconds { min: u32, max: u32 },
+    /// A number from 0 to 1 -> `ratio()`
+    Ratio,
     /// A word, string or number -> `text()`
     Text,
     /// Any number of texts -> `list()`

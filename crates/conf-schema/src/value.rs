@@ -62,6 +62,7 @@ pub enum Value {
     Int(i64),
     Size(u64),
     Seconds(Duration),
+    Ratio(f64),
     Text(Text),
     List(Vec<Text>),
     Template(TemplateText),

@@ -35,6 +35,7 @@ pub(crate) fn wanted(kind: &Kind) -> String {
         Kind::Int { min, max } => format!("a whole number from {min} to {max}"),
         Kind::Size { .. } => "a size in bytes (as `64KiB`)".into(),
         Kind::Seconds { .. } => "a number of seconds".into(),
+        Kind::Ratio => "a number from 0 to 1".into(),
         Kind::Text => "a text".into(),
         Kind::TextList => "texts".into(),
         Kind::Path => "a path".into(),

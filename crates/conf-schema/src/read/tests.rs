@@ -51,6 +51,7 @@ static DRIVER: Component = Component {
         Opt::new("count", Kind::Int { min: 0, max: 100 }, Preset::Int(10), "Count.").old(&["number"]),
         Opt::new("size", Kind::Size { min: 1, max: 1 << 20 }, Preset::Int(8192), "Size."),
         Opt::new("wait", Kind::Seconds { min: 0, max: 60 }, Preset::Int(2), "Wait.").alias(&["pause"]),
+        Opt::new("part", Kind::Ratio, Preset::None, "Part."),
         Opt::new("word", Kind::Text, Preset::None, "Text."),
         Opt::new("tags", Kind::TextList, Preset::None, "Tags.").collects(),
         Opt::new("file", Kind::Path, Preset::None, "File."),
@@ -134,6 +135,7 @@ fn each_kind_gives_its_value() {
     assert_eq!(good("size(64KiB)").size("size"), Some(65536));
     assert_eq!(good("wait(1.5)").seconds("wait"), Some(Duration::from_millis(1500)));
     assert_eq!(good("pause(3)").seconds("wait"), Some(Duration::from_secs(3)));
+    assert_eq!(["part(0.25)", "part(1)"].map(|call| good(call).ratio("part")), [Some(0.25), Some(1.0)]);
     assert_eq!(good("word(10.0.0.1)").text("word"), Some("10.0.0.1"));
     let tags = good("tags(\"a\", b) tags(\"c\")");
     assert_eq!(tags.list("tags").iter().map(|t| t.text.as_str()).collect::<Vec<_>>(), ["a", "b", "c"]);

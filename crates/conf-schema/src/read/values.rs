@@ -101,6 +101,10 @@ fn scalar(asked: &Asked, arg: &Arg, diags: &mut Diagnostics) -> Scalar {
             whole(asked, arg, bound(min), bound(max)).map(|n| Value::Size(n.unsigned_abs()))
         }
         Kind::Seconds { min, max } => seconds(asked, arg, min, max).map(Value::Seconds),
+        Kind::Ratio => match number(asked, arg)? {
+            ratio if (0.0..=1.0).contains(&ratio) => Ok(Value::Ratio(ratio)),
+            _ => Err(out_of_range(asked, arg, 0, 1)),
+        },
         Kind::Text | Kind::Path | Kind::Regexp => {
             text().map(|t| Value::Text(Text { text: t.to_string(), span: arg.span }))
         }
@@ -195,12 +199,17 @@ fn whole(asked: &Asked, arg: &Arg, min: i64, max: i64) -> Result<i64, Box<Diagno
     if (min..=max).contains(&value) { Ok(value) } else { Err(out_of_range(asked, arg, min, max)) }
 }
 
+/// Whole or decimal.
+fn number(asked: &Asked, arg: &Arg) -> Result<f64, Box<Diagnostic>> {
+    match arg.kind {
+        ArgKind::Int { value, .. } => Ok(value as f64),
+        ArgKind::Float { value, .. } => Ok(value),
+        _ => Err(wrong_type(asked, arg)),
+    }
+}
+
 fn seconds(asked: &Asked, arg: &Arg, min: u32, max: u32) -> Result<Duration, Box<Diagnostic>> {
-    let value = match arg.kind {
-        ArgKind::Int { value, .. } => value as f64,
-        ArgKind::Float { value, .. } => value,
-        _ => return Err(wrong_type(asked, arg)),
-    };
+    let value = number(asked, arg)?;
     if value < f64::from(min) || value > f64::from(max) {
         return Err(out_of_range(asked, arg, i64::from(min), i64::from(max)));
     }

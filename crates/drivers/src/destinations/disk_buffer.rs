@@ -15,10 +15,7 @@ const SEGMENT_BYTES: u64 = 64 << 20;
 
 /// `Some(None)` when it is not given; `None` after an error was reported.
 pub fn read(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<Option<DiskBuffer>> {
-    let global = match cx.globals.block("disk-buffer") {
-        Some(global) => ratio(global, diags)?,
-        None => None,
-    };
+    let global = cx.globals.block("disk-buffer").and_then(|global| global.ratio("truncate-size-ratio"));
     let Some(block) = s.block("disk-buffer") else { return Some(None) };
     let at = s.span("disk-buffer")?;
     let reliable = block.bool("reliable").unwrap_or(false);
@@ -35,7 +32,7 @@ pub fn read(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Opt
     }
     let memory = block.int("front-cache-size");
     let dir = block.path("dir").map(Into::into);
-    let ratio = ratio(block, diags)?;
+    let ratio = block.ratio("truncate-size-ratio").or(global);
     let Some(capacity) = block.size("capacity-bytes") else {
         let finding = Diagnostic::error("D0140", "disk-buffer() does not say how much may wait on disk", at);
         diags.push(finding.help("add `capacity-bytes(1GiB)`"));
@@ -56,23 +53,8 @@ pub fn read(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Opt
         overflow_messages: overflow.and_then(|n| usize::try_from(n).ok()).unwrap_or(fifo),
         reserve_bytes: if reliable { reserve_bytes } else { 0 },
         write_max: 0,
-        free_segments: ratio
-            .or(global)
-            .map(|ratio| (capacity_bytes as f64 * ratio) as usize / SEGMENT_BYTES as usize),
+        free_segments: ratio.map(|ratio| (capacity_bytes as f64 * ratio) as usize / SEGMENT_BYTES as usize),
     }))
-}
-
-/// `truncate-size-ratio()`.
-fn ratio(block: &Settings, diags: &mut Diagnostics) -> Option<Option<f64>> {
-    let Some(text) = block.text("truncate-size-ratio") else { return Some(None) };
-    let ratio = text.parse::<f64>().ok().filter(|ratio| (0.0..=1.0).contains(ratio));
-    if ratio.is_none()
-        && let Some(at) = block.span("truncate-size-ratio")
-    {
-        diags.push(Diagnostic::error("D0140", "truncate-size-ratio() is a number from 0 to 1", at));
-        return None;
-    }
-    Some(ratio)
 }
 
 /// The same with the key of the destination, as its outlets need it. Queues of messages in another envelope are others.

@@ -40,9 +40,9 @@ const GLOBAL_GROUPS: &[&Group] = &[&GLOBAL];
 
 const TRUNCATE: Opt = Opt::new(
     "truncate-size-ratio",
-    Kind::Text,
+    Kind::Ratio,
     Preset::Described("256 MiB are kept"),
-    "How much of capacity-bytes() stays on disk for later once it was delivered, from 0 to 1; what is more is given back to the file system. \
+    "How much of capacity-bytes() stays on disk for later once it was delivered; what is more is given back to the file system. \
      Of several destinations that share a folder, the first one says it.",
 );
 
