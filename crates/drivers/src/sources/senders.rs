@@ -125,12 +125,12 @@ impl Senders {
         {
             return Arc::clone(&known.context);
         }
+        let old = self.known.remove(&remote).map(|known| known.context);
         if self.known.len() >= SENDERS_MAX {
             self.known.clear();
         }
         let named = Arc::clone(&self.named);
         let name = self.naming.name(remote, move |name| named.lock().push((remote, name)));
-        let old = self.known.remove(&remote).map(|known| known.context);
         let context = match (name, old) {
             (None, Some(old)) => old,
             (Some(name), Some(old)) if *old.host_from == *name => old,
@@ -208,25 +208,39 @@ mod tests {
         assert_eq!(&*senders.context(remote, local).host_from, "new.example");
     }
 
-    #[test]
-    fn invented_addresses_do_not_fill_the_memory() {
+    fn numbered() -> Senders {
         let resolver = Arc::new(Resolver::new(DnsOptions::default()));
         let naming = Naming { resolver, use_dns: NameUse::No, use_fqdn: false, normalize_hostnames: false };
-        let mut senders = Senders::new(facts(), naming);
+        Senders::new(facts(), naming)
+    }
+
+    fn from(port: u16) -> SocketAddr {
+        SocketAddr::new(std::net::IpAddr::from([192, 0, 2, 1]), port)
+    }
+
+    #[test]
+    fn invented_addresses_do_not_fill_the_memory() {
+        let mut senders = numbered();
         for port in 1..=65535u16 {
-            senders.context(
-                SocketAddr::new(std::net::IpAddr::from([192, 0, 2, 1]), port),
-                address("192.0.2.9:514"),
-            );
+            senders.context(from(port), address("192.0.2.9:514"));
         }
         assert!(senders.known.len() <= SENDERS_MAX);
     }
 
     #[test]
+    fn asking_again_for_a_known_name_costs_the_others_nothing() {
+        let (mut senders, local) = (numbered(), address("192.0.2.9:514"));
+        for port in 1..=SENDERS_MAX as u16 {
+            senders.context(from(port), local);
+        }
+        senders.begin_batch(local, Instant::now() + NAME_LIFE * 2);
+        senders.context(from(1), local);
+        assert_eq!(senders.known.len(), SENDERS_MAX);
+    }
+
+    #[test]
     fn a_sender_has_one_place_in_each_batch() {
-        let resolver = Arc::new(Resolver::new(DnsOptions::default()));
-        let naming = Naming { resolver, use_dns: NameUse::No, use_fqdn: false, normalize_hostnames: false };
-        let mut senders = Senders::new(facts(), naming);
+        let mut senders = numbered();
         let (one, two, local) = (address("192.0.2.1:5"), address("192.0.2.2:5"), address("192.0.2.9:514"));
         let places = |senders: &mut Senders, order: &[SocketAddr]| {
             let mut batch = Batch::default();

@@ -68,7 +68,7 @@ impl Clients {
             return known.placed.1;
         }
         let named = self.senders.context(client, route.destination);
-        if self.known.len() >= ROUTES_MAX {
+        if self.known.len() >= ROUTES_MAX && !self.known.contains_key(&route) {
             self.known.clear();
         }
         let at = batch.contexts.len() as u16;
@@ -149,16 +149,30 @@ mod tests {
         }
     }
 
-    #[test]
-    fn invented_addresses_do_not_fill_the_memory() {
-        let mut clients = clients();
+    fn place_clients(clients: &mut Clients, ports: std::ops::RangeInclusive<u16>) {
         let mut batch = Batch::default();
         clients.begin_batch(Instant::now());
-        for port in 1..=20_000u16 {
+        for port in ports {
             let text = format!("PROXY TCP4 192.0.2.7 192.0.2.8 {port} 514\r\n");
             let (header, _) = header(text.as_bytes()).expect("a header");
             clients.place(&header, "198.51.100.1:9".parse().expect("address"), &mut batch);
         }
+    }
+
+    #[test]
+    fn invented_addresses_do_not_fill_the_memory() {
+        let mut clients = clients();
+        place_clients(&mut clients, 1..=20_000);
         assert!(clients.known.len() <= ROUTES_MAX);
+    }
+
+    #[test]
+    fn a_route_that_is_known_costs_the_others_nothing() {
+        let mut clients = clients();
+        place_clients(&mut clients, 1..=ROUTES_MAX as u16);
+        place_clients(&mut clients, 1..=1);
+        assert_eq!(clients.known.len(), ROUTES_MAX);
+        place_clients(&mut clients, 20_000..=20_000);
+        assert_eq!(clients.known.len(), 1);
     }
 }
