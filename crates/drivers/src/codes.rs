@@ -77,7 +77,12 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "D0140",
         "wrong disk-buffer()",
-        "capacity-bytes() has to be given, truncate-size-ratio() is a number from 0 to 1, and flow-control-window-bytes() is for \
+        "capacity-bytes() has to be given, and flow-control-window-bytes() is for \
          reliable(yes), flow-control-window-size() for reliable(no).",
+    ),
+    (
+        "D0150",
+        "logrotate() that rotates nothing",
+        "As in syslog-ng, files are rotated only with enable(yes); size() and rotations() alone say nothing.",
     ),
 ];

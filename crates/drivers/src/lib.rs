@@ -3,6 +3,7 @@
 mod codes;
 pub mod destinations;
 pub mod options;
+mod ports;
 mod registry;
 mod secure;
 pub mod sources;

@@ -1,6 +1,6 @@
 //! `file()`: appends messages to files, whose name may be made from the message.
 
-mod build;
+pub mod build;
 mod groups;
 mod name;
 mod rotate;

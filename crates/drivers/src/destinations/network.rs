@@ -8,9 +8,9 @@ use super::single::{MakeSink, SingleDestination, alike};
 use super::stream::StreamSink;
 use super::target::{Connect, Lookup, Route, given};
 use super::writing::{self, Layout};
+use crate::ports::Way;
 use crate::secure;
 use crate::sources::network::socket_options;
-use crate::sources::rltp::PORT;
 use crate::writer::{Envelope, Writer};
 use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics};
@@ -77,10 +77,14 @@ fn build(
     let host = s.text("host")?.to_owned();
     given::check_family(&host, ipv6, "host", s, diags)?;
     let rltp = acknowledged(kind, s, word, diags);
-    let port = match rltp {
-        Some(_) if !s.is_set("port") => PORT,
-        _ => port(kind, s, udp, secure.is_some() && rltp.is_none(), diags)?,
+    let way = Way {
+        driver: kind.name,
+        protocol: kind.protocol,
+        udp,
+        secure: secure.is_some(),
+        rltp: rltp.is_some(),
     };
+    let port = way.port(s, diags)?;
     let remote = Remote { host, port, udp, ipv6 };
     let connect =
         Connect { from: given::local_address(s, ipv6, udp, diags)?, socket: socket_options(s, udp) };
@@ -98,10 +102,7 @@ fn build(
     let balance = if kind.udp == Some(true) { None } else { Balance::read(s, ipv6, cx, diags)? };
     let (protocol, short) = if udp { ("dgram", "udp") } else { ("stream", "tcp") };
     let address = format!("{}:{}", remote.host, remote.port);
-    let key = s
-        .text("persist-name")
-        .map_or_else(|| format!("afsocket_dd.({protocol},AF_INET({address}))"), str::to_owned);
-    writer.key = Some(key.clone());
+    let key = writing::key(s, &mut writer, || format!("afsocket_dd.({protocol},AF_INET({address}))"));
     let close_on_input = s.bool("close-on-input").unwrap_or(true);
     let time_reopen = writing::time_reopen(s);
     let keep_alive = s.bool("keep-alive").unwrap_or(true);
@@ -134,8 +135,8 @@ fn build(
         let stream = move |servers: Vec<String>| -> MakeSink {
             let options = Arc::clone(&options);
             Box::new(move |place| {
-                let lookups = servers.iter().map(|host| Lookup::host(host, port, ipv6)).collect();
-                Box::new(StreamSink::new(place, Route::new(lookups), Arc::clone(&options), close_on_input))
+                let route = Route::hosts(&servers, port, ipv6);
+                Box::new(StreamSink::new(place, route, Arc::clone(&options), close_on_input))
             })
         };
         if let Some(balance) = &balance {
@@ -202,25 +203,6 @@ fn acknowledged(kind: &Kind, s: &Settings, word: &str, diags: &mut Diagnostics) 
         diags.push(Diagnostic::error("D0122", text, at).help("write transport(\"rltp\")"));
     }
     None
-}
-
-fn port(kind: &Kind, s: &Settings, udp: bool, secure: bool, diags: &mut Diagnostics) -> Option<u16> {
-    if secure && !kind.protocol && !s.is_set("port") {
-        let text = format!("{}() has no port of its own for TLS", kind.name);
-        let at = s.span("tls").or(s.call_span())?;
-        diags.push(Diagnostic::error("D0120", text, at).help("add port(6514)"));
-        return None;
-    }
-    let given = given::port(s, "port", 514, udp, diags)?;
-    // syslog() has a port of its own on TCP.
-    let own = kind.protocol && !udp && !s.is_set("port");
-    Some(if !own {
-        given
-    } else if secure {
-        6514
-    } else {
-        601
-    })
 }
 
 /// Other servers need a transport that can fail over to them.

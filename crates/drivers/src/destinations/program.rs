@@ -26,8 +26,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         time_reopen: writing::time_reopen(s),
         grace: GRACE,
     });
-    let key = s.text("persist-name").map_or_else(|| format!("afprogram_dd({command})"), str::to_owned);
-    writer.key = Some(key.clone());
+    let key = writing::key(s, &mut writer, || format!("afprogram_dd({command})"));
     let keep_alive = s.bool("keep-alive").unwrap_or(false);
     let make =
         Box::new(move |place| Box::new(ProgramSink::new(place, Arc::clone(&options))) as Box<dyn Sink>);

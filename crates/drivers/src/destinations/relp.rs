@@ -6,8 +6,9 @@ mod sink;
 use super::balanced::{Balance, Balanced};
 use super::dialing::{DialOptions, Secured};
 use super::single::{MakeSink, SingleDestination, alike};
-use super::target::{Connect, Lookup, Route, given};
+use super::target::{Connect, Route, given};
 use super::writing::{self, Layout};
+use crate::ports;
 use crate::secure;
 use crate::sources::network::socket_options;
 use crate::sources::relp::PORT;
@@ -26,7 +27,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
     let secure = secure::read(s, "", secure::Side::Destination, diags)?;
     let host = s.text("host")?.to_owned();
     given::check_family(&host, ipv6, "host", s, diags)?;
-    let port = given::port(s, "port", PORT, false, diags)?;
+    let port = ports::port(s, "port", PORT, false, diags)?;
     let connect =
         Connect { from: given::local_address(s, ipv6, false, diags)?, socket: socket_options(s, false) };
     let mut writer = writing::writer(s, cx, Layout::Network, diags)?;
@@ -34,8 +35,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
     let balance = Balance::read(s, ipv6, cx, diags)?;
     let failback = if balance.is_some() { Some(Balance::failback(failback)) } else { failback };
     let address = format!("{host}:{port}");
-    let key = s.text("persist-name").map_or_else(|| format!("relp_dd.({address})"), str::to_owned);
-    writer.key = Some(key.clone());
+    let key = writing::key(s, &mut writer, || format!("relp_dd.({address})"));
     let time_reopen = writing::time_reopen(s);
     let secure = secure.map(Secured::new);
     let options = Arc::new(DialOptions { connect, time_reopen, failback, secure });
@@ -45,8 +45,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         let instance = format!("relp,{}:{port}", servers.first().map_or("", String::as_str));
         let options = Arc::clone(&options);
         let make: MakeSink = Box::new(move |place| {
-            let lookups = servers.iter().map(|host| Lookup::host(host, port, ipv6)).collect();
-            Box::new(RelpSink::new(place, Route::new(lookups), Arc::clone(&options), window))
+            Box::new(RelpSink::new(place, Route::hosts(&servers, port, ipv6), Arc::clone(&options), window))
         });
         SingleDestination::new(("relp", instance), writer, writing::limits(s), keep_alive, make)
     };

@@ -20,8 +20,7 @@ use std::time::Duration;
 pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
     let mut writer = writing::writer(s, cx, Layout::File, diags)?;
     let time_reopen = writing::time_reopen(s);
-    let key = s.text("persist-name").unwrap_or("stdout_dd").to_owned();
-    writer.key = Some(key.clone());
+    let key = writing::key(s, &mut writer, || "stdout_dd".to_owned());
     let make =
         Box::new(move |place| Box::new(StdoutSink { place, time_reopen, output: None }) as Box<dyn Sink>);
     let described = ("stdout", "stdout".to_owned());

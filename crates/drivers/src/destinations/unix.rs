@@ -39,10 +39,7 @@ fn build(
     let close_on_input = s.bool("close-on-input").unwrap_or(true);
     let instance = path.display().to_string();
     let protocol = if datagram { "dgram" } else { "stream" };
-    let key = s
-        .text("persist-name")
-        .map_or_else(|| format!("afsocket_dd.({protocol},AF_UNIX({instance}))"), str::to_owned);
-    writer.key = Some(key.clone());
+    let key = writing::key(s, &mut writer, || format!("afsocket_dd.({protocol},AF_UNIX({instance}))"));
     let make: MakeSink = if datagram {
         let options = Arc::new(DatagramOptions { connect, time_reopen, spoof_source: false });
         Box::new(move |place| Box::new(DatagramSink::new(place, Lookup::path(&path), Arc::clone(&options))))

@@ -26,9 +26,8 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
     let mut writer = Writer::new(Arc::new(layout), cx.identity);
     writer.throttle = writing::throttle(s);
     let time_reopen = writing::time_reopen(s);
-    let key = s.text("persist-name").map_or_else(|| format!("usertty({user})"), str::to_owned);
+    let key = writing::key(s, &mut writer, || format!("usertty({user})"));
     writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
-    writer.key = Some(key.clone());
     let described = ("usertty", user.clone());
     let make = Box::new(move |_| Box::new(TtySink::new(&user, time_reopen)) as Box<dyn Sink>);
     let destination = SingleDestination::new(described, writer, writing::limits(s), true, make);

@@ -29,6 +29,13 @@ pub fn limits(s: &Settings) -> QueueLimits {
     QueueLimits { messages_max: s.int("log-fifo-size").map_or(FIFO_SIZE, |n| n.max(1) as usize) }
 }
 
+/// By what a destination is known to its successor in a reload, and to what it keeps: its persist-name(), or what stands for it.
+pub fn key(s: &Settings, writer: &mut Writer, otherwise: impl FnOnce() -> String) -> String {
+    let key = s.text("persist-name").map_or_else(otherwise, str::to_owned);
+    writer.key = Some(key.clone());
+    key
+}
+
 pub fn template_options(s: &Settings, cx: &BuildContext<'_>) -> TemplateOptions {
     TemplateOptions {
         ts_format: s.choice("ts-format").and_then(TsFormat::named).unwrap_or_default(),

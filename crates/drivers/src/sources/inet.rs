@@ -4,7 +4,7 @@ use super::file::Mode;
 use super::listener::{Accepted, Listener, Protocol, Socket};
 use super::reading::Reading;
 use super::senders::PeerFacts;
-use conf_schema::{Port, Settings};
+use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics};
 use engine::Shared;
 use engine::source::Source;
@@ -91,20 +91,4 @@ pub fn ip(s: &Settings, ipv6: bool, diags: &mut Diagnostics) -> Option<IpAddr> {
     };
     diags.push(Diagnostic::error("D0103", text, s.span("ip").or(s.call_span())?).help(help));
     None
-}
-
-/// `port()`, a number or the name of a service; `own` when it is not given.
-pub fn port(s: &Settings, own: u16, udp: bool, diags: &mut Diagnostics) -> Option<u16> {
-    let name = match s.port("port") {
-        _ if !s.is_set("port") => return Some(own),
-        None => return Some(own),
-        Some(Port::Number(port)) => return Some(port),
-        Some(Port::Service(name)) => name,
-    };
-    let found = transport::service_port(name, udp);
-    if found.is_none() {
-        let finding = Diagnostic::error("D0104", format!("there is no service `{name}`"), s.span("port")?);
-        diags.push(finding.help("write the port as a number"));
-    }
-    found
 }

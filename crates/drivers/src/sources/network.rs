@@ -10,8 +10,9 @@ use super::proxied::Proxied;
 use super::reading::{Defaults, Reading, location};
 use super::rltp::{self, Rltp};
 use super::senders::{PeerFacts, Senders};
+use crate::ports::Way;
 use crate::secure;
-use address::{Way, address};
+use address::address;
 use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics};
 use engine::Shared;
@@ -94,7 +95,9 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
         _ if rltp => secure::read(s, "", secure::Side::Source, diags)?,
         _ => secure::read(s, word, secure::Side::Source, diags)?,
     };
-    let address = address(kind, s, Way { udp, ipv6, secure: closed || secure.is_some(), rltp }, diags)?;
+    let way =
+        Way { driver: kind.name, protocol: kind.protocol, udp, secure: closed || secure.is_some(), rltp };
+    let address = address(way, ipv6, s, diags)?;
     let defaults = Defaults {
         framing: framing(kind.protocol, udp, word),
         syslog_protocol: kind.protocol,

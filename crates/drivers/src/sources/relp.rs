@@ -8,6 +8,7 @@ use super::listener::{Joined, Protocol, backlog};
 use super::network::{generation, socket_options};
 use super::reading::{Defaults, Reading, location};
 use super::senders::PeerFacts;
+use crate::ports;
 use crate::secure;
 use conf_schema::Settings;
 use diag::Diagnostics;
@@ -29,7 +30,7 @@ struct RelpStart(Inet);
 pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     let secure = secure::read(s, "", secure::Side::Source, diags)?;
     let ip = inet::ip(s, s.choice("ip-protocol") == Some("6"), diags)?;
-    let address = SocketAddr::new(ip, inet::port(s, PORT, false, diags)?);
+    let address = SocketAddr::new(ip, ports::port(s, "port", PORT, false, diags)?);
     // RELP frames its messages itself; of the framing only the size counts.
     let defaults = Defaults {
         framing: Framing::OctetCounting,

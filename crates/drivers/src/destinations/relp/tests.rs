@@ -14,7 +14,7 @@ fn rig(port: u16, window: usize) -> Rig {
         secure: None,
     });
     Rig::new(Box::new(move |place| {
-        let route = Route::new(vec![Lookup::host("127.0.0.1", port, false)]);
+        let route = Route::hosts(&["127.0.0.1".to_owned()], port, false);
         Box::new(RelpSink::new(place, route, Arc::clone(&options), window))
     }))
 }

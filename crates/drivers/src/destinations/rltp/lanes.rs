@@ -3,7 +3,7 @@
 use super::{RltpSink, Stream, Wishes};
 use crate::destinations::dialing::DialOptions;
 use crate::destinations::single::{MakeSink, SingleDestination, alike};
-use crate::destinations::target::{Lookup, Route};
+use crate::destinations::target::Route;
 use crate::writer::Writer;
 use engine::QueueLimits;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ impl Lanes {
         let instance = format!("rltp,{}:{port}", route.first().map_or("", String::as_str));
         let known = stream.clone();
         let make: MakeSink = Box::new(move |place| {
-            let route = Route::new(route.iter().map(|host| Lookup::host(host, port, ipv6)).collect());
+            let route = Route::hosts(&route, port, ipv6);
             Box::new(RltpSink::new(place, route, Arc::clone(&options), wishes, (stream.clone(), lane)))
         });
         let mut made =

@@ -1,7 +1,8 @@
 //! Where a destination with connections sends to and from, as its options say it: host, port, other servers, own address.
 
 use super::super::dialing::Failback;
-use conf_schema::{Port, Settings};
+use crate::ports::port;
+use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -22,24 +23,6 @@ pub fn check_family(
             None
         }
         _ => Some(()),
-    }
-}
-
-/// The port an option gives by number or name.
-pub fn port(s: &Settings, option: &str, preset: u16, udp: bool, diags: &mut Diagnostics) -> Option<u16> {
-    match s.port(option) {
-        None => Some(preset),
-        Some(Port::Number(port)) => Some(port),
-        Some(Port::Service(name)) => {
-            let found = transport::service_port(name, udp);
-            if found.is_none()
-                && let Some(span) = s.span(option)
-            {
-                let finding = Diagnostic::error("D0104", format!("there is no service `{name}`"), span);
-                diags.push(finding.help("write the port as a number"));
-            }
-            found
-        }
     }
 }
 

@@ -28,6 +28,11 @@ impl Route {
         Route { servers, server: 0, address: 0, given_up: 0 }
     }
 
+    /// Servers by name or address, all with the same port.
+    pub fn hosts(servers: &[String], port: u16, ipv6: bool) -> Route {
+        Route::new(servers.iter().map(|host| Lookup::host(host, port, ipv6)).collect())
+    }
+
     pub fn next(&mut self, nudge: &Arc<Nudge>) -> Next {
         loop {
             if self.given_up >= self.servers.len() {
