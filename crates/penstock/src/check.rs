@@ -10,7 +10,7 @@ use engine::compile::Existing;
 use template::Identity;
 
 use crate::configuration::Configuration;
-use crate::{EXIT_CONFIG, components, version};
+use crate::{EXIT_CONFIG, components, printing};
 
 pub use preflight::CODES;
 
@@ -24,13 +24,13 @@ pub fn check(args: &CheckArgs) -> ExitCode {
     }
     if args.json {
         let report = diag::render_json(configuration.findings(), &configuration.parsed.sources);
-        version::print(&format!("{report:#}\n"));
+        printing::print(&format!("{report:#}\n"));
     } else {
         eprint!("{}", configuration.report());
         if args.explain {
             eprint!("{}", explained(&configuration));
             if let Some(plan) = &plan {
-                version::print(&engine::explain::explain(plan));
+                printing::print(&engine::explain::explain(plan));
             }
         }
     }
@@ -62,7 +62,7 @@ pub fn parse_only(options: &ParseOptions) -> ExitCode {
         return ExitCode::from(EXIT_CONFIG);
     }
     if options.print_id {
-        version::print(&format!("{}\n", configuration.id()));
+        printing::print(&format!("{}\n", configuration.id()));
     }
     verdict(&configuration)
 }

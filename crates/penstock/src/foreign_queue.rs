@@ -1,13 +1,13 @@
 //! Queue files of syslog-ng: opened, shown as lines, and made messages of our own again.
 
-use record::{Batch, Civil, Context, Peer, Record, Span, ValueType as Type, intern, tag_id};
+use record::{Batch, Civil, Context, Peer, Record, Span, Stamp, intern, tag_id};
 use std::fs::File;
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
-use wire::queue_file::{self, Found, Header, Message, ReadAt, Stamp, ValueType};
+use wire::queue_file::{self, Found, Header, Message, ReadAt};
 
 /// An open file.
 pub struct Foreign {
@@ -86,7 +86,7 @@ pub fn line(message: &Message<'_>) -> Vec<u8> {
 
 /// An empty batch for messages of such a file.
 pub fn batch() -> Batch {
-    Batch::new(Vec::new(), Arc::new(Context::local("", "", "")), record::Stamp::now(0))
+    Batch::new(Vec::new(), Arc::new(Context::local("", "", "")), Stamp::now(0))
 }
 
 /// Adds the message to the batch, with all that it had.
@@ -95,24 +95,12 @@ pub fn add(batch: &mut Batch, message: &Message<'_>) {
     let mut record = Record::new(Span::EMPTY);
     record.pri = message.pri;
     record.origin = index as u32;
-    let Stamp { secs, usec, offset } = message.stamp;
-    record.stamp = record::Stamp { secs, usec: usec.min(999_999), offset };
+    record.stamp = message.stamp;
     record.context = context(batch, message);
     batch.records.push(record);
     for (name, value, kind) in &message.values {
         let Some(id) = std::str::from_utf8(name).ok().and_then(intern) else { continue };
-        let kind = match kind {
-            ValueType::String => Type::String,
-            ValueType::Json => Type::Json,
-            ValueType::Boolean => Type::Boolean,
-            ValueType::Integer => Type::Int,
-            ValueType::Double => Type::Double,
-            ValueType::DateTime => Type::DateTime,
-            ValueType::List => Type::List,
-            ValueType::Null => Type::Null,
-            ValueType::Bytes => Type::Bytes,
-        };
-        batch.set(index, id, value, kind);
+        batch.set(index, id, value, *kind);
     }
     for tag in &message.tags {
         if let Some(tag) = std::str::from_utf8(tag).ok().and_then(tag_id) {

@@ -6,6 +6,7 @@ mod configuration;
 mod foreign_queue;
 mod library;
 mod pdb;
+mod printing;
 mod program;
 mod queue;
 mod run;

@@ -3,7 +3,7 @@
 mod checking;
 mod contents;
 pub mod dqtool;
-mod dropping;
+pub mod dropping;
 pub mod importing;
 mod listing;
 mod output;
@@ -133,18 +133,7 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
         Command::Replay { to, .. } => dropping::replay(place, to.clone()),
         Command::Import { file, to } => importing::import(place, file, to.clone()),
     };
-    finish(done)
-}
-
-fn finish(done: Result<bool, String>) -> ExitCode {
-    match done {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(crate::EXIT_CONFIG),
-        Err(error) => {
-            eprintln!("{}", error.trim_end());
-            ExitCode::from(crate::EXIT_CONFIG)
-        }
-    }
+    crate::printing::finish(done)
 }
 
 impl Place {
@@ -172,6 +161,13 @@ impl Place {
             }
             Err(error) => Err(error.to_string()),
         }
+    }
+
+    /// Has the running program do it, and prints what that says. `alone` is the error when none runs.
+    fn tell(&self, request: &QueueRequest, alone: &str) -> Result<bool, String> {
+        let text = self.ask(request)?.ok_or(alone)?;
+        println!("{text}");
+        Ok(true)
     }
 
     /// The folders of the logs that the running program has open. None when none runs, or it does not say.

@@ -3,7 +3,7 @@
 mod lines;
 
 use std::ffi::OsString;
-use std::io::{Read, Write};
+use std::io::{BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -11,7 +11,7 @@ use clap::{Args, Parser, Subcommand};
 use control::cli::PENSTOCK_STATE_DIR;
 use state::Store;
 
-use crate::EXIT_CONFIG;
+use crate::printing::{finish, written};
 use crate::run::STATE_FILE;
 
 /// Look into the state file, change it: what has to be known after a restart, such as how far files were read
@@ -109,12 +109,13 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
         Err(error) => return crate::usage(&error),
     };
     let file = state_dir.join(STATE_FILE);
-    finish(match command {
+    let done = match command {
         Command::Dump { prefix } => dump(&file, prefix.as_bytes()),
         Command::Get { name } => get(&file, &name),
         Command::Remove { names } => remove(&file, &names),
         Command::Add { input } => add(&file, &input),
-    })
+    };
+    finish(done.map(|()| true))
 }
 
 /// The command line of `persist-tool`.
@@ -123,23 +124,14 @@ pub fn run_as_persist_tool(args: Vec<OsString>) -> ExitCode {
         Ok(persist) => persist.command,
         Err(error) => return crate::usage(&error),
     };
-    finish(match command {
+    let done = match command {
         PersistCommand::Dump { file } => beside(&file).and_then(|file| dump(&file, b"")),
         PersistCommand::Generate { force, output } => generate(&output, force),
         PersistCommand::Add { output, input } => {
             beside(&output.output_dir.join(&output.persist_name)).and_then(|file| add(&file, &input))
         }
-    })
-}
-
-fn finish(outcome: Result<(), String>) -> ExitCode {
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::from(EXIT_CONFIG)
-        }
-    }
+    };
+    finish(done.map(|()| true))
 }
 
 /// The state file of a persist file's name, as `syslog-ng -R` has it, or the file itself when it is one of ours.
@@ -169,23 +161,22 @@ fn open(file: &Path) -> Result<Store, String> {
 }
 
 fn dump(file: &Path, prefix: &[u8]) -> Result<(), String> {
+    dump_to(std::io::stdout().lock(), file, prefix)
+}
+
+fn dump_to(out: impl Write, file: &Path, prefix: &[u8]) -> Result<(), String> {
     let entries = Store::look(file).map_err(wrong(file))?;
-    let mut out = std::io::stdout().lock();
-    for (name, value) in entries.iter().filter(|(name, _)| name.starts_with(prefix)) {
-        // A closed pipe behind us (`| head`) is not an error.
-        if writeln!(out, "{}", lines::line(name, value)).is_err() {
-            break;
-        }
-    }
-    Ok(())
+    let mut out = BufWriter::new(out);
+    let mut wanted = entries.iter().filter(|(name, _)| name.starts_with(prefix));
+    let outcome = wanted.try_for_each(|(name, value)| writeln!(out, "{}", lines::line(name, value)));
+    written(outcome.and_then(|()| out.flush()))
 }
 
 fn get(file: &Path, name: &str) -> Result<(), String> {
     let wanted = lines::name(name);
     let entries = Store::look(file).map_err(wrong(file))?;
     let (_, value) = entries.iter().find(|(name, _)| *name == wanted).ok_or("there is no such name")?;
-    crate::version::print(&format!("{}\n", lines::hexadecimal(value)));
-    Ok(())
+    written(writeln!(std::io::stdout(), "{}", lines::hexadecimal(value)))
 }
 
 fn remove(file: &Path, names: &[String]) -> Result<(), String> {
@@ -262,7 +253,11 @@ mod tests {
         remove(&there, &["a b".into()]).unwrap();
         let running = Store::open(&there).unwrap();
         assert!(remove(&there, &["c\\x0a".into()]).unwrap_err().contains("another running program"));
-        assert!(dump(&there, b"").is_ok(), "looking is always possible");
+        let mut shown = Vec::new();
+        dump_to(&mut shown, &there, b"").expect("looking is always possible");
+        assert_eq!(String::from_utf8_lossy(&shown), "c\\x0a = { \"value\": \"\" }\n");
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").expect("it is there");
+        assert!(dump_to(full, &there, b"").is_err_and(|error| error.starts_with("cannot write")));
         drop(running);
         assert!(dump(Path::new("/nowhere/x"), b"").is_err() && remove(&here, &["a".into()]).is_err());
     }

@@ -24,7 +24,7 @@ const AUTHORITY: &str = "ca";
 pub fn run(args: &TestCaArgs) -> ExitCode {
     match make(args) {
         Ok(text) => {
-            crate::version::print(&text);
+            crate::printing::print(&text);
             ExitCode::SUCCESS
         }
         Err(error) => {

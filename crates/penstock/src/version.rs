@@ -1,11 +1,11 @@
 //! What the program says of itself: version, components, metrics, licence.
 
-use std::io::Write;
 use std::process::ExitCode;
 
 use control::catalog::METRICS;
 use control::cli::{CalledAs, VersionInfo, version_text};
 
+use crate::printing::print;
 use crate::{components, configuration};
 
 /// Version of penstock.
@@ -41,11 +41,4 @@ pub fn print_components() -> ExitCode {
 pub fn print_metrics() -> ExitCode {
     let lines: Vec<String> = METRICS.iter().map(|m| format!("syslogng_{}: {}\n", m.name, m.help)).collect();
     print(&lines.concat())
-}
-
-/// A closed pipe behind us (`| head`) is not an error.
-pub fn print(text: &str) -> ExitCode {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
-    ExitCode::SUCCESS
 }

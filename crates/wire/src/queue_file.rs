@@ -7,7 +7,7 @@ mod header;
 mod message;
 
 pub use header::{Header, Saved};
-pub use message::{Message, Stamp, Value, ValueType};
+pub use message::{Message, Value};
 
 /// Where records begin.
 pub const RESERVED: u64 = 4096;

@@ -88,7 +88,7 @@ impl Output<'_> {
             out.push_str(&values(batch, record));
             out.push('\n');
         }
-        crate::version::print(&out);
+        crate::printing::print(&out);
         first.unwrap_or(false)
     }
 }

@@ -69,7 +69,7 @@ pub fn patternize(args: &PatternizeArgs) -> Result<u8, String> {
         samples: args.samples,
     };
     let clusters = cluster::clusters(&lines, &options);
-    crate::version::print(&write::of_clusters(&clusters, &super::today()));
+    crate::printing::print(&write::of_clusters(&clusters, &super::today()));
     Ok(0)
 }
 

@@ -19,7 +19,7 @@ pub fn dump(args: &DumpArgs) -> Result<u8, String> {
             tree.map_or_else(String::new, |tree| tree.dump(&label))
         }
     };
-    crate::version::print(&text);
+    crate::printing::print(&text);
     Ok(0)
 }
 
@@ -40,7 +40,7 @@ pub fn dictionary(args: &DumpArgs) -> Result<u8, String> {
             }
         }
     }
-    crate::version::print(&names.iter().map(|name| format!("{name}\n")).collect::<String>());
+    crate::printing::print(&names.iter().map(|name| format!("{name}\n")).collect::<String>());
     Ok(0)
 }
 

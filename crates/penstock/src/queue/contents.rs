@@ -1,8 +1,9 @@
 //! `cat`, `grep` and `export`: the messages of a queue.
 
-use super::output::{Printer, name, written};
+use super::output::{Printer, name};
 use super::progress::Bar;
 use super::{Place, find};
+use crate::printing::written;
 use pattern::{Cache, Kind, Pattern, PatternOptions};
 use std::fs::File;
 use std::io::{self, Write};
@@ -71,17 +72,26 @@ struct Walked {
 pub fn cat(place: &Place, wanted: &str, limit: Option<u64>) -> Result<bool, String> {
     let view = place.view()?;
     let queue = find(&view, wanted)?;
-    let mut printer = Printer::stdout(&queue.name, place.json);
-    let mut left = limit.unwrap_or(u64::MAX);
+    let printer = Printer::stdout(&queue.name, place.json);
+    print(&view, &queue, printer, limit.unwrap_or(u64::MAX)).map(|()| true)
+}
+
+/// Prints the first messages of a queue, at most `limit`.
+pub fn print<W: Write>(
+    view: &View,
+    queue: &QueueInfo,
+    mut printer: Printer<W>,
+    limit: u64,
+) -> Result<(), String> {
+    let mut left = limit;
     if left > 0 {
-        walk(&view, &queue, true, |message| {
+        walk(view, queue, true, |message| {
             left -= 1;
             printer.message(&message)?;
             Ok(if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
     }
-    written(printer.finish().map(drop))?;
-    Ok(true)
+    written(printer.finish().map(drop))
 }
 
 pub fn grep(place: &Place, args: &GrepArgs) -> Result<bool, String> {

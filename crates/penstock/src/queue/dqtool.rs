@@ -1,13 +1,16 @@
 //! `dqtool`: what syslog-ng's tool of this name tells of queue files, for its own files and for our queues.
 
-use super::output::{Printer, name, written};
-use super::{find, view};
+use super::contents;
+use super::output::{Printer, name};
+use super::view;
 use crate::foreign_queue::{Foreign, line};
+use crate::printing::written;
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
-use std::ops::ControlFlow;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use store::View;
 
 /// Look into queue files of syslog-ng, and into folders of our own queues
 #[derive(Debug, Parser)]
@@ -77,7 +80,7 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
     let each = |files: &[PathBuf], show: fn(&Path) -> Result<bool, String>| {
         files.iter().try_fold(true, |all, file| Ok(show(file)? && all))
     };
-    super::finish(match &args.command {
+    crate::printing::finish(match &args.command {
         Command::Info { files } => each(files, info),
         Command::Cat { template: None, files } => each(files, cat),
         Command::Cat { template: Some(_), .. } => Err("cat: --template is not available here: give the messages to a destination with \
@@ -122,21 +125,10 @@ fn info(path: &Path) -> Result<bool, String> {
 }
 
 fn cat(path: &Path) -> Result<bool, String> {
-    let mut outcome = Ok(());
     if path.is_dir() {
-        let view = view(path)?;
-        for queue in view.queues() {
-            let queue = find(&view, &queue.id.to_string()).unwrap_or(queue);
-            let mut printer = Printer::stdout(&queue.name, false);
-            view.messages(queue.id, queue.first_waiting, |message, _| {
-                outcome = message.map_or(Ok(()), |message| printer.message(&message));
-                if outcome.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
-            });
-            written(outcome.and_then(|()| printer.finish().map(drop)))?;
-            outcome = Ok(());
-        }
-        return Ok(true);
+        return print_all(&view(path)?, &mut std::io::stdout()).map(|()| true);
     }
+    let mut outcome = Ok(());
     let file = Foreign::open(path)?;
     let mut printer = Printer::stdout(b"", false);
     let found = file.messages(|message| {
@@ -148,4 +140,32 @@ fn cat(path: &Path) -> Result<bool, String> {
         eprintln!("{}", super::importing::sentence(&found));
     }
     Ok(found.damaged + found.missing == 0)
+}
+
+/// The messages of all queues of a folder.
+fn print_all(view: &View, out: &mut impl Write) -> Result<(), String> {
+    view.queues().iter().try_for_each(|queue| {
+        contents::print(view, queue, Printer::new(&mut *out, &queue.name, false), u64::MAX)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use store::{Log, Options, Safe};
+
+    #[test]
+    fn a_queue_named_like_the_number_of_another_is_not_taken_for_it() {
+        let dir = tempfile::tempdir().expect("folder");
+        let log = Log::open(Options::new(dir.path())).expect("opened").log;
+        for (name, text) in [("1", "of the first\n"), ("0", "of the second\n"), ("third", "of the third\n")] {
+            let queue = log.queue(name.as_bytes(), 1 << 20, Box::new(|| ())).expect("made");
+            let ends = [text.len() as u32];
+            queue.append(text.as_bytes(), &ends, Safe::Written, Box::new(())).expect("room");
+        }
+        log.close();
+        let mut out = Vec::new();
+        print_all(&view(dir.path()).expect("there"), &mut out).expect("memory");
+        assert_eq!(String::from_utf8_lossy(&out), "of the first\nof the second\nof the third\n");
+    }
 }

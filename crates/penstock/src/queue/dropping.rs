@@ -3,7 +3,14 @@
 use super::progress::Bar;
 use super::{Place, find, view};
 use control::queues::QueueRequest;
-use std::time::{SystemTime, UNIX_EPOCH};
+use engine::dead_letters;
+use std::io;
+use std::sync::Arc;
+use std::time::SystemTime;
+use store::{Log, QueueInfo, Waiting};
+
+/// Bytes of one read of what is dropped.
+const READ_BYTES: usize = 1 << 20;
 
 /// 90s, 15m, 12h, 7d, in seconds.
 pub fn age(text: &str) -> Result<u64, String> {
@@ -21,67 +28,81 @@ pub fn age(text: &str) -> Result<u64, String> {
 
 /// The moment so many seconds ago, in seconds since 1970.
 fn ago(seconds: u64) -> u64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    now.saturating_sub(seconds)
+    crate::configuration::seconds(SystemTime::now()).saturating_sub(seconds)
 }
 
-pub fn drop(place: &Place, wanted: &str, older: Option<u64>) -> Result<bool, String> {
+pub(super) fn drop(place: &Place, wanted: &str, older: Option<u64>) -> Result<bool, String> {
     let folder = place.folder();
     let folder = folder.canonicalize().map_err(|error| format!("{}: {error}", folder.display()))?;
     let queue = find(&view(&folder)?, wanted)?;
     let before = older.map(ago);
-    let request = QueueRequest::Drop { folder: folder.clone(), queue: queue.name.clone(), before };
     if place.open_folders().contains(&folder) {
-        match place.ask(&request)? {
-            Some(text) => println!("{text}"),
-            None => return Err("the program has ended meanwhile, try again".to_owned()),
-        }
-        return Ok(true);
+        let request = QueueRequest::Drop { folder, queue: queue.name, before };
+        return place.tell(&request, "the program has ended meanwhile, try again");
     }
     let opened = store::Log::open(store::Options::new(&folder))
         .map_err(|error| format!("cannot change the queues in {}: {error}", folder.display()))?;
     // Nobody changes it any more.
     let view = view(&folder)?;
     let queue = find(&view, wanted)?;
-    let (messages, bytes) = match before {
-        None => {
-            opened.log.remove(&queue.name);
-            (queue.waiting.messages, queue.waiting.bytes)
-        }
-        Some(before) => {
-            let mut bar = Bar::new(view.bytes_from(queue.id, queue.first_waiting), false);
-            let border =
-                view.border(queue.id, queue.first_waiting, before, |position| bar.at(position.bytes));
-            let handle = opened.log.queue(&queue.name, u64::MAX, Box::new(|| ()));
-            let handle = handle.map_err(|error| error.to_string())?;
-            if border.messages > 0 {
-                handle.done(border.seq, border.messages, border.bytes);
-            }
-            (border.messages, border.bytes)
-        }
-    };
+    let until = before.map(|before| {
+        let mut bar = Bar::new(view.bytes_from(queue.id, queue.first_waiting), false);
+        view.border(queue.id, queue.first_waiting, before, |position| bar.at(position.bytes)).seq
+    });
+    let gone = forget(&opened.log, &queue, until)?;
     let safe = opened.log.flush();
     opened.log.close();
     if !safe {
         return Err(format!("cannot write to {}", folder.display()));
     }
-    println!("{messages} messages dropped, {bytes} bytes");
+    println!("{} messages dropped, {} bytes", gone.messages, gone.bytes);
     Ok(true)
 }
 
-pub fn replay(place: &Place, to: Option<String>) -> Result<bool, String> {
-    match place.ask(&QueueRequest::Replay { to })? {
-        Some(text) => println!("{text}"),
-        None => {
-            return Err("no program runs that could give them to a destination: start it first".to_owned());
-        }
+/// Drops what waits in a queue that no destination has, before a number of it or all.
+pub fn forget(log: &Arc<Log>, queue: &QueueInfo, until: Option<u64>) -> Result<Waiting, String> {
+    let letters = queue.name == dead_letters::NAME.as_bytes();
+    let until = until.filter(|until| *until < queue.end);
+    // That of the dead letters may be in use.
+    if until.is_none() && !letters {
+        log.remove(&queue.name);
+        return Ok(queue.waiting);
     }
-    Ok(true)
+    let capacity = if letters { dead_letters::CAPACITY_BYTES } else { u64::MAX };
+    let wrong = |error: io::Error| error.to_string();
+    let handle = log.queue(&queue.name, capacity, Box::new(|| ())).map_err(wrong)?;
+    let until = until.unwrap_or(queue.end);
+    let (mut at, mut step, mut gone) = (handle.first_waiting(), READ_BYTES, Waiting::default());
+    while at < until {
+        let read = handle.read(at, step).map_err(wrong)?;
+        if read.seqs.end > until && step > 1 {
+            // At the border, one at a time: only so is each number known.
+            step = 1;
+            continue;
+        }
+        if read.seqs.end <= at || read.seqs.end > until {
+            break;
+        }
+        at = read.seqs.end;
+        let (messages, bytes) = (read.ends.len() as u64 + read.lost, read.bytes.len() as u64);
+        handle.done(at, messages, bytes);
+        gone.messages += messages;
+        gone.bytes += bytes;
+    }
+    Ok(gone)
+}
+
+pub(super) fn replay(place: &Place, to: Option<String>) -> Result<bool, String> {
+    let alone = "no program runs that could give them to a destination: start it first";
+    place.tell(&QueueRequest::Replay { to }, alone)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ops::Range;
+    use std::path::Path;
+    use store::Safe;
 
     #[test]
     fn ages() {
@@ -92,5 +113,46 @@ mod tests {
         for wrong in ["", "7", "d", "-1d", "1w", "99999999999999999999d", "9999999999999999999d"] {
             assert!(age(wrong).is_err(), "{wrong}");
         }
+    }
+
+    /// A log with `count` messages in queue `q`, of which some in the middle are damaged.
+    fn damaged_log(dir: &Path, count: usize, damaged: Range<usize>) -> Arc<Log> {
+        let opened = Log::open(store::Options::new(dir)).expect("made");
+        let queue = opened.log.queue(b"q", 1 << 30, Box::new(|| ())).expect("made");
+        for number in 0..count {
+            let text = format!("message {number:04}");
+            queue.append(text.as_bytes(), &[text.len() as u32], Safe::Written, Box::new(())).expect("room");
+        }
+        opened.log.flush();
+        opened.log.close();
+        let mut files = std::fs::read_dir(dir.join("penstock-store")).expect("a folder").flatten();
+        let file = files.find(|file| file.path().extension().is_some_and(|e| e == "log")).expect("a file");
+        let mut bytes = std::fs::read(file.path()).expect("read");
+        for number in damaged {
+            let text = format!("message {number:04}");
+            let at = bytes.windows(text.len()).position(|w| w == text.as_bytes()).expect("it is there");
+            bytes[at] ^= 0x20;
+        }
+        std::fs::write(file.path(), bytes).expect("written");
+        Log::open(store::Options::new(dir)).expect("opened").log
+    }
+
+    #[test]
+    fn damaged_messages_are_dropped_with_those_around_them() {
+        let check = |damaged: Range<usize>, until: fn(&QueueInfo) -> Option<u64>, expected: [u64; 2]| {
+            let dir = tempfile::tempdir().expect("folder");
+            let log = damaged_log(dir.path(), 100, damaged.clone());
+            let info = |log: &Arc<Log>| log.queues().into_iter().find(|queue| queue.name == b"q");
+            let queue = info(&log).expect("the queue");
+            let gone = forget(&log, &queue, until(&queue)).expect("dropped");
+            let left = info(&log).map_or(0, |queue| queue.waiting.messages);
+            assert_eq!([gone.messages, left], expected, "{damaged:?}");
+            log.close();
+        };
+        check(0..0, |_| None, [100, 0]);
+        check(10..13, |_| None, [100, 0]);
+        check(0..0, |queue| Some(queue.first_waiting + 40), [40, 60]);
+        check(10..13, |queue| Some(queue.first_waiting + 40), [40, 60]);
+        check(10..13, |queue| Some(queue.first_waiting), [0, 100]);
     }
 }

@@ -1,27 +1,23 @@
 //! `import`: messages of syslog-ng's own queue files, as text or JSON, or to a destination of the running program.
 
 use super::Place;
-use super::output::{Printer, text, written};
+use super::output::{Printer, text};
 use super::progress::Bar;
 use crate::foreign_queue::{Foreign, line};
+use crate::printing::written;
 use control::queues::QueueRequest;
+use record::ValueType;
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 use std::path::Path;
-use wire::queue_file::{Found, Message, ValueType};
+use wire::queue_file::{Found, Message};
 
 pub(super) fn import(place: &Place, path: &Path, to: Option<String>) -> Result<bool, String> {
     let file = Foreign::open(path)?;
     if let Some(to) = to {
         let path = path.canonicalize().map_err(|error| format!("{}: {error}", path.display()))?;
-        let request = QueueRequest::Import { file: path, to };
-        return match place.ask(&request)? {
-            Some(text) => {
-                println!("{text}");
-                Ok(true)
-            }
-            None => Err("no program runs that has a destination for them: start it first".to_owned()),
-        };
+        let alone = "no program runs that has a destination for them: start it first";
+        return place.tell(&QueueRequest::Import { file: path, to }, alone);
     }
     let mut bar = Bar::new(file.length, true);
     let mut outcome = Ok(());
@@ -71,7 +67,7 @@ fn object(message: &Message<'_>) -> Map<String, Value> {
         let (key, plain) = text(&String::from_utf8_lossy(name), value);
         let typed = match (kind, plain.as_str()) {
             (ValueType::Null, _) => Some(Value::Null),
-            (ValueType::Boolean | ValueType::Integer | ValueType::Double | ValueType::Json, Some(text)) => {
+            (ValueType::Boolean | ValueType::Int | ValueType::Double | ValueType::Json, Some(text)) => {
                 serde_json::from_str(text).ok()
             }
             _ => None,

@@ -38,7 +38,7 @@ pub fn ls(place: &Place) -> Result<bool, String> {
         }
         lines += &table(&view);
     }
-    super::output::written(io::stdout().write_all(lines.as_bytes()))?;
+    crate::printing::written(io::stdout().write_all(lines.as_bytes()))?;
     Ok(true)
 }
 
@@ -109,7 +109,7 @@ pub fn stat(place: &Place, wanted: Option<&str>) -> Result<bool, String> {
             lines += &format!("  numbers: {} to {}\n", queue.first_waiting, queue.end);
         }
     }
-    super::output::written(io::stdout().write_all(lines.as_bytes()))?;
+    crate::printing::written(io::stdout().write_all(lines.as_bytes()))?;
     Ok(true)
 }
 

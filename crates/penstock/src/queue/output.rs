@@ -100,14 +100,6 @@ pub fn text(key: &str, bytes: &[u8]) -> (String, Value) {
     }
 }
 
-/// A closed pipe behind us (`| head`) is no error.
-pub fn written(outcome: io::Result<()>) -> Result<(), String> {
-    match outcome {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(format!("cannot write: {error}")),
-        _ => Ok(()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

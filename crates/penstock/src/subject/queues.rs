@@ -2,9 +2,10 @@
 
 use crate::foreign_queue::{self, Foreign};
 use crate::program::Program;
+use crate::queue::dropping::forget;
 use crate::queue::importing::sentence;
 use control::queues::{QueueRequest, hex};
-use engine::dead_letters::{self, DeadLetters, Letter};
+use engine::dead_letters::{DeadLetters, Letter};
 use engine::driver::Destination;
 use engine::inject::Injector;
 use engine::{Acknowledge, Mark, Outlet};
@@ -17,8 +18,6 @@ use store::View;
 
 /// Messages that are formatted together.
 const BATCH_MESSAGES: usize = 256;
-/// Bytes of one read of dead letters.
-const READ_BYTES: usize = 1 << 20;
 const ENDING: &str = "the program is about to end";
 
 pub fn answer(program: &Program, request: &QueueRequest) -> Result<String, String> {
@@ -76,39 +75,13 @@ fn drop_messages(
         |outlet: &Arc<Outlet>| outlet.on_disk().is_some_and(|on| on.queue == queue && on.dir == folder);
     let (messages, outcome) = match outlets.into_iter().find(uses) {
         Some(outlet) => outlet.discard(until),
-        None => (forget(place, &info, until)?, Ok(())),
+        None => (forget(&place.log, &info, Some(until))?.messages as usize, Ok(())),
     };
     let name = String::from_utf8_lossy(queue);
     oplog::notice("Messages on disk dropped on request", &[("queue", &name), ("messages", &messages)]);
     outcome
         .map(|()| format!("{messages} messages dropped"))
         .map_err(|why| format!("{messages} messages dropped; {why}"))
-}
-
-/// Drops messages of a queue that no destination has.
-fn forget(place: &engine::Place, info: &store::QueueInfo, until: u64) -> Result<usize, String> {
-    let letters = info.name == dead_letters::NAME.as_bytes();
-    if until >= info.end && !letters {
-        place.log.remove(&info.name);
-        return Ok(info.waiting.messages as usize);
-    }
-    let capacity = if letters { dead_letters::CAPACITY_BYTES } else { u64::MAX };
-    let queue = place.log.queue(&info.name, capacity, Box::new(|| ())).map_err(|error| error.to_string())?;
-    let (mut at, mut messages) = (queue.first_waiting(), 0);
-    while at < until {
-        // At the border, one at a time: only so is each number known.
-        let mut read = queue.read(at, READ_BYTES).map_err(|error| error.to_string())?;
-        if read.seqs.end > until {
-            read = queue.read(at, 1).map_err(|error| error.to_string())?;
-        }
-        if read.seqs.end <= at || read.seqs.end > until {
-            break;
-        }
-        at = read.seqs.end;
-        queue.done(at, read.ends.len() as u64 + read.lost, read.bytes.len() as u64);
-        messages += read.ends.len();
-    }
-    Ok(messages)
 }
 
 /// Dead letters are done in their order, whatever the order in which destinations are through with them.

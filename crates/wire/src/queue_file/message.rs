@@ -1,5 +1,6 @@
 //! A message as syslog-ng serialises it: numbers are big endian, the table of values at its end has the byte order of its writer.
 
+use record::{Stamp, ValueType};
 use std::net::IpAddr;
 
 /// Versions of the layout read here: that of syslog-ng 3.2x to 4.x.
@@ -13,28 +14,6 @@ const STATIC_NAMES: [&str; 9] =
 const INDIRECT: u8 = 1;
 const UNSET: u8 = 4;
 const TYPED: u8 = 8;
-
-/// Seconds and microseconds since 1970, and the offset of the zone in seconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stamp {
-    pub secs: i64,
-    pub usec: u32,
-    pub offset: i32,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ValueType {
-    #[default]
-    String,
-    Json,
-    Boolean,
-    Integer,
-    Double,
-    DateTime,
-    List,
-    Null,
-    Bytes,
-}
 
 /// Its name, the value, its type.
 pub type Value<'a> = (&'a [u8], &'a [u8], ValueType);
@@ -138,7 +117,7 @@ impl<'a> Input<'a> {
 
     fn stamp(&mut self) -> Option<Stamp> {
         let secs = self.long()? as i64;
-        Some(Stamp { secs, usec: self.word()?, offset: self.word()? as i32 })
+        Some(Stamp { secs, usec: self.word()?.min(999_999), offset: self.word()? as i32 })
     }
 }
 
@@ -261,7 +240,7 @@ fn value_type(kind: u8) -> ValueType {
     match kind {
         1 => ValueType::Json,
         2 => ValueType::Boolean,
-        3 | 4 => ValueType::Integer,
+        3 | 4 => ValueType::Int,
         5 => ValueType::Double,
         6 => ValueType::DateTime,
         7 => ValueType::List,

@@ -1,6 +1,7 @@
 //! Files that the distribution's syslog-ng 3.38 has written, and what becomes of damaged ones.
 
-use super::{Found, Header, Message, ValueType, messages};
+use super::{Found, Header, Message, messages};
+use record::ValueType;
 
 const RELIABLE: &[u8] = include_bytes!("../../../../fuzz/seeds/queue_file/reliable.rqf");
 const NORMAL: &[u8] = include_bytes!("../../../../fuzz/seeds/queue_file/normal.qf");
@@ -82,7 +83,7 @@ fn types_parts_of_values_and_what_was_unset() {
         check("1", "1", ValueType::String);
         check("0", "number 1", ValueType::String);
         check("c.one", "message", ValueType::String);
-        check("j.i", "5", ValueType::Integer);
+        check("j.i", "5", ValueType::Int);
         check("j.b", "true", ValueType::Boolean);
         check("j.f", "1.500000", ValueType::Double);
         check("j.l", "a,b", ValueType::List);

@@ -1,0 +1,46 @@
+//! What commands print to standard output, and how they end when it cannot be written.
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use crate::EXIT_CONFIG;
+
+/// Prints a text that is all a command has to say.
+pub fn print(text: &str) -> ExitCode {
+    let mut out = io::stdout().lock();
+    finish(written(out.write_all(text.as_bytes()).and_then(|()| out.flush())).map(|()| true))
+}
+
+/// A closed pipe behind us (`| head`) is no error.
+pub fn written(outcome: io::Result<()>) -> Result<(), String> {
+    match outcome {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(format!("cannot write: {error}")),
+        _ => Ok(()),
+    }
+}
+
+/// The end of a command: whether all is well, or why it could not be done.
+pub fn finish(done: Result<bool, String>) -> ExitCode {
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(EXIT_CONFIG),
+        Err(error) => {
+            eprintln!("{}", error.trim_end());
+            ExitCode::from(EXIT_CONFIG)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_closed_pipe_is_no_error() {
+        assert_eq!(written(Ok(())), Ok(()));
+        assert_eq!(written(Err(io::ErrorKind::BrokenPipe.into())), Ok(()));
+        assert!(
+            written(Err(io::ErrorKind::StorageFull.into())).is_err_and(|e| e.starts_with("cannot write"))
+        );
+    }
+}
