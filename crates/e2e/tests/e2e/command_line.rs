@@ -1,6 +1,6 @@
 //! The commands: check, version, ledger, the names syslog-ng and syslog-ng-ctl.
 
-use crate::messages::{HEAD, block};
+use crate::messages::{HEAD, block, send};
 use std::path::PathBuf;
 use testkit::penstock::{binary, root, run_as};
 use testkit::{Lab, Penstock, Sender, run_command, wait_until};
@@ -105,9 +105,7 @@ fn run_with_a_wrong_configuration_says_all_and_ends_with_one() {
 fn the_ledger_command_adds_up() {
     let lab = Lab::new();
     let mut penstock = Penstock::start(&lab, &config());
-    let mut sender = Sender::tcp(lab.port("in"));
-    sender.raw(block(0, 100).as_bytes());
-    sender.finish();
+    send(&lab, 0, 100);
     let ledger = penstock.wait_settled(100);
     assert_eq!(ledger.destination("d").delivered, 50, "{ledger}");
     assert_eq!(ledger.paths.iter().map(|path| path.filtered).sum::<u64>(), 50, "{ledger}");
@@ -156,9 +154,7 @@ fn called_as_syslog_ng_it_runs_and_obeys_syslog_ng_ctl() {
     process.wait_for(|| opens.iter().find(|open| !open.is_open()).map(|open| format!("{open:?}")));
     let control = lab.path("ng.ctl").display().to_string();
     process.wait_for(|| (!lab.path("ng.ctl").exists()).then(|| "the control socket".to_owned()));
-    let mut sender = Sender::tcp(lab.port("in"));
-    sender.raw(block(0, 10).as_bytes());
-    sender.finish();
+    send(&lab, 0, 10);
     wait_until("the counters", || {
         let stats = run_as(&ctl, &["stats", "-c", &control]);
         stats.stdout.starts_with("SourceName;SourceId;SourceInstance;State;Type;Number")

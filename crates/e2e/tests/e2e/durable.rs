@@ -1,6 +1,6 @@
 //! disk-buffer(): what waits on disk survives the end of the program and comes once, in order; the ledger balances all the time.
 
-use crate::messages::{HEAD, assert_complete, block, line, message};
+use crate::messages::{HEAD, assert_complete, block, line, message, send, wait_waiting};
 use testkit::{Collector, Lab, Penstock, Sender, wait_until, wait_while_some};
 
 const RELIABLE: &str = "disk-buffer(capacity-bytes(1GiB) reliable(yes))";
@@ -16,12 +16,6 @@ fn config(destination: &str, flags: &str) -> String {
 
 fn to_network(disk_buffer: &str) -> String {
     format!("network(127.0.0.1 port(%port:out%) {disk_buffer});")
-}
-
-fn send(lab: &Lab, connection: usize, count: usize) {
-    let mut sender = Sender::tcp(lab.port("in"));
-    sender.raw(block(connection, count).as_bytes());
-    sender.finish();
 }
 
 /// The sum of a metric over all its labels.
@@ -67,7 +61,7 @@ fn a_kill_costs_nothing_of_what_is_on_disk() {
     assert!(penstock.request("LEDGER JSON").contains(&format!("\"recovered\":{COUNT}")));
     let collector = Collector::tcp(lab.port("out"));
     assert_complete(&collector.wait_lines(COUNT), 1, COUNT);
-    let ledger = penstock.wait_ledger(|ledger| (ledger.waiting() > 0).then(|| "nothing waiting".to_owned()));
+    let ledger = wait_waiting(&mut penstock, 0);
     ledger.assert_nothing_lost();
     penstock.stop();
 
@@ -114,14 +108,12 @@ fn a_dead_destination_and_a_clean_end_without_reliable() {
     let config = config(&to_network(NORMAL), "");
     let mut penstock = Penstock::start(&lab, &config);
     send(&lab, 0, COUNT);
-    penstock
-        .wait_ledger(|l| (l.waiting() != COUNT as u64).then(|| "all waiting".to_owned()))
-        .assert_balanced();
+    wait_waiting(&mut penstock, COUNT).assert_balanced();
     penstock.stop();
     let mut penstock = Penstock::start(&lab, &config);
     let collector = Collector::tcp(lab.port("out"));
     assert_complete(&collector.wait_lines(COUNT), 1, COUNT);
-    penstock.wait_ledger(|l| (l.waiting() > 0).then(|| "nothing waiting".to_owned())).assert_nothing_lost();
+    wait_waiting(&mut penstock, 0).assert_nothing_lost();
 }
 
 /// About 20,000 messages of 60 bytes are more than this.
@@ -152,7 +144,7 @@ fn beyond_the_capacity_messages_without_flow_control_are_dropped_and_counted() {
         assert_eq!(lines[0], message(0, 0), "{mode}");
         let wrong = lines[1..].iter().zip(&expected).find(|(line, expected)| line != expected);
         assert_eq!(wrong, None, "{mode}: the oldest are kept, in order");
-        penstock.wait_ledger(|l| (l.waiting() > 0).then(|| "nothing waiting".to_owned())).assert_balanced();
+        wait_waiting(&mut penstock, 0).assert_balanced();
     }
 }
 
@@ -189,7 +181,7 @@ fn a_reload_keeps_what_waits_and_its_layout() {
         };
         let mut penstock = Penstock::start(&lab, &with("old"));
         send(&lab, 0, COUNT);
-        penstock.wait_ledger(|l| (l.waiting() != COUNT as u64).then(|| "all waiting".to_owned()));
+        wait_waiting(&mut penstock, COUNT);
         penstock.reload_with(&lab, &with("new"));
         let ledger = penstock.ledger();
         ledger.assert_balanced();
@@ -201,9 +193,7 @@ fn a_reload_keeps_what_waits_and_its_layout() {
         assert!(old.iter().all(|l| l.starts_with("old ")) && new.iter().all(|l| l.starts_with("new ")));
         assert_complete(old, 1, COUNT);
         assert_complete(new, 1, COUNT);
-        penstock
-            .wait_ledger(|l| (l.waiting() > 0).then(|| "nothing waiting".to_owned()))
-            .assert_nothing_lost();
+        wait_waiting(&mut penstock, 0).assert_nothing_lost();
     }
 }
 
@@ -260,7 +250,7 @@ fn destinations_that_write_the_same_share_it_on_disk() {
     for collector in &collectors {
         assert_complete(&collector.wait_lines(COUNT), 1, COUNT);
     }
-    penstock.wait_ledger(|l| (l.waiting() > 0).then(|| "nothing waiting".to_owned())).assert_nothing_lost();
+    wait_waiting(&mut penstock, 0).assert_nothing_lost();
 }
 
 #[test]
@@ -271,14 +261,12 @@ fn files_wait_on_disk_too() {
         let one = config(&format!("file(\"%dir%/gone/out\" {disk_buffer});"), "");
         let mut penstock = Penstock::start(&lab, &one);
         send(&lab, 0, COUNT);
-        penstock.wait_ledger(|l| (l.waiting() != COUNT as u64).then(|| "all waiting".to_owned()));
+        wait_waiting(&mut penstock, COUNT);
         penstock.stop();
         let mut penstock = Penstock::start(&lab, &one);
         assert_eq!(penstock.ledger().waiting(), COUNT as u64);
         std::fs::create_dir(lab.path("gone")).expect("a folder");
-        penstock
-            .wait_ledger(|l| (l.waiting() > 0).then(|| "nothing waiting".to_owned()))
-            .assert_nothing_lost();
+        wait_waiting(&mut penstock, 0).assert_nothing_lost();
         let lines: Vec<String> = lab.text("gone/out").lines().map(str::to_owned).collect();
         assert_eq!(lines, (0..COUNT).map(|n| line(0, n)).collect::<Vec<_>>());
     }
@@ -292,12 +280,12 @@ fn files_by_host_go_on_without_another_message_for_them() {
     for connection in 0..3 {
         send(&lab, connection, 500);
     }
-    penstock.wait_ledger(|l| (l.waiting() != 1500).then(|| "all waiting".to_owned()));
+    wait_waiting(&mut penstock, 1500);
     wait_on_disk(&penstock, 1500);
     kill(penstock);
     std::fs::create_dir(lab.path("gone")).expect("a folder");
     let mut penstock = Penstock::start(&lab, &config);
-    penstock.wait_ledger(|l| (l.waiting() > 0).then(|| "nothing waiting".to_owned())).assert_nothing_lost();
+    wait_waiting(&mut penstock, 0).assert_nothing_lost();
     for connection in 0..3 {
         let text = lab.text(&format!("gone/host{connection}"));
         let lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -313,14 +301,14 @@ fn a_destination_that_is_gone_leaves_its_messages_on_disk_and_finds_them_again()
     let without = config("file(\"%dir%/other\");", "");
     let mut penstock = Penstock::start(&lab, &with);
     send(&lab, 0, COUNT);
-    penstock.wait_ledger(|l| (l.waiting() != COUNT as u64).then(|| "all waiting".to_owned()));
+    wait_waiting(&mut penstock, COUNT);
     penstock.reload_with(&lab, &without);
     penstock.wait_log("Messages wait on disk for a destination that the configuration does not have");
     assert_eq!(penstock.ledger().waiting(), 0);
     penstock.reload_with(&lab, &with);
     let collector = Collector::tcp(lab.port("out"));
     assert_complete(&collector.wait_lines(COUNT), 1, COUNT);
-    penstock.wait_ledger(|l| (l.waiting() > 0).then(|| "nothing waiting".to_owned())).assert_nothing_lost();
+    wait_waiting(&mut penstock, 0).assert_nothing_lost();
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Other receivers and relays, both ways: the distribution's syslog-ng and rsyslog, and the system's logger.
 
-use crate::messages::{HEAD, assert_complete, block, line};
+use crate::messages::{HEAD, assert_complete, line, send};
 use std::process::Command;
-use testkit::{Lab, Penstock, Sender, peers, skip, wait_until};
+use testkit::{Lab, Penstock, peers, skip, wait_until};
 
 const COUNT: usize = 500;
 
@@ -20,9 +20,7 @@ fn config(destination: &str, source: &str) -> String {
 /// Sends through penstock to the peer and back again into a file; every line once and in order.
 #[track_caller]
 pub fn there_and_back(lab: &Lab, penstock: &mut Penstock) {
-    let mut sender = Sender::tcp(lab.port("in"));
-    sender.raw(block(0, COUNT).as_bytes());
-    sender.finish();
+    send(lab, 0, COUNT);
     wait_until("everything to come back", || lab.lines("out").len() >= COUNT);
     penstock.wait_settled_input().assert_nothing_lost();
     assert_complete(&lab.lines("out"), 1, COUNT);

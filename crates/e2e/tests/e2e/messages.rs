@@ -1,6 +1,7 @@
-//! Numbered messages, and what must have become of them.
+//! Numbered messages, how they are sent, and what must have become of them.
 
 use std::collections::HashMap;
+use testkit::{Lab, Ledger, Penstock, Sender};
 
 /// What every configuration here begins with.
 pub const HEAD: &str = "@version: 4.11\noptions { keep-hostname(yes); use-dns(no); time-reopen(1); };\n";
@@ -20,6 +21,22 @@ pub fn line(connection: usize, number: usize) -> String {
 /// All of `count` messages of `connection` in one piece.
 pub fn block(connection: usize, count: usize) -> String {
     (0..count).map(|n| message(connection, n) + "\n").collect()
+}
+
+/// Sends all of `count` messages of `connection` to the port `in`, through a connection that ends then.
+pub fn send(lab: &Lab, connection: usize, count: usize) {
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.raw(block(connection, count).as_bytes());
+    sender.finish();
+}
+
+/// Waits until so many messages wait for destinations.
+#[track_caller]
+pub fn wait_waiting(penstock: &mut Penstock, count: usize) -> Ledger {
+    penstock.wait_ledger(|ledger| {
+        let there = ledger.waiting();
+        (there != count as u64).then(|| format!("{count} messages waiting, there are {there}"))
+    })
 }
 
 /// Every message of every connection is there once, and in order within its connection.

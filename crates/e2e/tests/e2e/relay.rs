@@ -1,6 +1,6 @@
 //! Every kind of destination that is not a file, and what happens when it goes away.
 
-use crate::messages::{HEAD, assert_complete, block, line, message};
+use crate::messages::{HEAD, assert_complete, block, line, message, send};
 use testkit::{Collector, Lab, Penstock, Sender, wait_until};
 
 fn config(destination: &str, flags: &str) -> String {
@@ -12,12 +12,6 @@ fn config(destination: &str, flags: &str) -> String {
 
 const FLOW_CONTROL: &str = "flags(flow-control);";
 
-fn send(lab: &Lab, count: usize) {
-    let mut sender = Sender::tcp(lab.port("in"));
-    sender.raw(block(0, count).as_bytes());
-    sender.finish();
-}
-
 fn messages(count: usize) -> Vec<String> {
     (0..count).map(|n| message(0, n)).collect()
 }
@@ -27,7 +21,7 @@ fn tcp() {
     let lab = Lab::new();
     let collector = Collector::tcp(lab.port("out"));
     let mut penstock = Penstock::start(&lab, &config("network(127.0.0.1 port(%port:out%));", FLOW_CONTROL));
-    send(&lab, 3);
+    send(&lab, 0, 3);
     assert_eq!(collector.wait_lines(3), messages(3));
     penstock.wait_settled(3).assert_nothing_lost();
 }
@@ -37,7 +31,7 @@ fn udp() {
     let lab = Lab::new();
     let collector = Collector::udp(lab.port("out"));
     let mut penstock = Penstock::start(&lab, &config("udp(127.0.0.1 port(%port:out%));", FLOW_CONTROL));
-    send(&lab, 3);
+    send(&lab, 0, 3);
     let lines: Vec<String> = collector.wait_lines(3).iter().map(|l| l.trim_end().to_owned()).collect();
     assert_eq!(lines, messages(3));
     penstock.wait_settled(3).assert_nothing_lost();
@@ -51,7 +45,7 @@ fn syslog_over_tcp() {
         &lab,
         &config("syslog(127.0.0.1 port(%port:out%) transport(tcp) template(\"$MSG\"));", FLOW_CONTROL),
     );
-    send(&lab, 2);
+    send(&lab, 0, 2);
     let frames = collector.wait_frames(2);
     assert!(frames[1].starts_with("<13>1 "), "{frames:?}");
     assert!(
@@ -67,7 +61,7 @@ fn syslog_over_udp() {
     let collector = Collector::udp(lab.port("out"));
     let _penstock =
         Penstock::start(&lab, &config("syslog(127.0.0.1 port(%port:out%) transport(udp));", FLOW_CONTROL));
-    send(&lab, 1);
+    send(&lab, 0, 1);
     let lines = collector.wait_lines(1);
     assert!(
         lines[0].starts_with("<13>1 ") && lines[0].contains(" host0 app 0 - - message number 0"),
@@ -82,7 +76,7 @@ fn local_sockets() {
     let dgram = Collector::unix_dgram(&lab.path("dgram"));
     let both = "unix-stream(\"%path:stream%\"); unix-dgram(\"%path:dgram%\");";
     let mut penstock = Penstock::start(&lab, &config(both, FLOW_CONTROL));
-    send(&lab, 3);
+    send(&lab, 0, 3);
     assert_eq!(stream.wait_lines(3), messages(3));
     let lines: Vec<String> = dgram.wait_lines(3).iter().map(|l| l.trim_end().to_owned()).collect();
     assert_eq!(lines, messages(3));
@@ -93,7 +87,7 @@ fn local_sockets() {
 fn a_program() {
     let lab = Lab::new();
     let mut penstock = Penstock::start(&lab, &config("program(\"cat >> %dir%/out\");", FLOW_CONTROL));
-    send(&lab, 3);
+    send(&lab, 0, 3);
     penstock.wait_settled(3).assert_nothing_lost();
     wait_until("the program's output", || lab.lines("out").len() == 3);
     assert_eq!(lab.lines("out"), (0..3).map(|n| line(0, n)).collect::<Vec<_>>());
@@ -105,7 +99,7 @@ fn a_named_pipe() {
     let lab = Lab::new();
     let mut penstock =
         Penstock::start(&lab, &config("pipe(\"%path:fifo%\" template(\"$MSG\\n\"));", FLOW_CONTROL));
-    send(&lab, 2);
+    send(&lab, 0, 2);
     penstock.wait_settled(2).assert_nothing_lost();
     let reader = std::fs::OpenOptions::new().read(true).write(true).open(lab.path("fifo")).unwrap();
     let mut lines = std::io::BufRead::lines(std::io::BufReader::new(reader));
@@ -117,7 +111,7 @@ fn a_named_pipe() {
 fn standard_output() {
     let lab = Lab::new();
     let mut penstock = Penstock::start(&lab, &config("stdout(template(\"out: $MSG\\n\"));", FLOW_CONTROL));
-    send(&lab, 2);
+    send(&lab, 0, 2);
     penstock.wait_log("out: message number 1 of connection 0");
 }
 
@@ -127,7 +121,7 @@ fn the_stamp_of_a_relay_is_bsd_whatever_the_options_say() {
     let collector = Collector::tcp(lab.port("out"));
     let _penstock =
         Penstock::start(&lab, &config("network(127.0.0.1 port(%port:out%) ts-format(iso));", FLOW_CONTROL));
-    send(&lab, 1);
+    send(&lab, 0, 1);
     assert_eq!(collector.wait_lines(1), messages(1));
 }
 
@@ -169,7 +163,7 @@ fn failover_to_the_next_server() {
         let second = Collector::tcp(lab.port("out"));
         let destination = format!("network(127.0.0.9 port(%port:out%) {others});");
         let mut penstock = Penstock::start(&lab, &config(&destination, FLOW_CONTROL));
-        send(&lab, 3);
+        send(&lab, 0, 3);
         assert_eq!(second.wait_lines(3), messages(3), "{others}");
         penstock.wait_settled(3).assert_nothing_lost();
     }
@@ -214,7 +208,7 @@ fn without_flow_control_a_dead_target_costs_what_exceeds_the_queue() {
             config("network(127.0.0.1 port(%port:out%) log-fifo-size(100));", "")
         ),
     );
-    send(&lab, 1000);
+    send(&lab, 0, 1000);
     let ledger = penstock.wait_ledger(|ledger| {
         let dead = ledger.destination("d");
         (dead.waiting + dead.dropped != 1000 || dead.waiting > 100)

@@ -69,13 +69,9 @@ fn senders_do_not_notice() {
     let lines = lab.lines("out");
     for (connection, count) in sent.iter().enumerate() {
         let own = format!(" of connection {connection}");
-        let own: Vec<String> = lines.iter().filter(|l| l.ends_with(&own)).cloned().collect();
-        let mut numbers: Vec<usize> = own.iter().map(|l| number(l)).collect();
-        if numbers.is_sorted() {
-            numbers.dedup();
-        }
+        let own = lines.iter().filter(|line| line.ends_with(&own));
+        let numbers: Vec<usize> = own.map(|line| number(line)).collect();
         assert_eq!(numbers, (0..*count).collect::<Vec<_>>(), "connection {connection}");
-        assert_eq!(own.len(), *count, "connection {connection}");
     }
     assert_eq!(lines.len(), total);
     penstock.stop();

@@ -1,7 +1,7 @@
 //! Encrypted connections through the real binary: both ways, with bad peers, and with the distribution's syslog-ng.
 
 use crate::interop::there_and_back;
-use crate::messages::{HEAD, assert_complete, block, message};
+use crate::messages::{HEAD, assert_complete, message, send};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair, KeyUsagePurpose, date_time_ymd,
 };
@@ -123,9 +123,7 @@ fn bad_peers_are_refused_with_the_reason_while_others_go_on() {
     plain.wait_closed();
     let mut stalled = Sender::tcp(lab.port("elsewhere"));
     stalled.wait_closed();
-    let mut sender = Sender::tcp(lab.port("in"));
-    sender.raw(block(0, COUNT).as_bytes());
-    sender.finish();
+    send(&lab, 0, COUNT);
     for reason in [
         "what the peer sends is not TLS",
         "it was not over in time",

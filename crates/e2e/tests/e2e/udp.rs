@@ -1,6 +1,6 @@
 //! Datagrams: several sockets on one port, what the kernel drops, other senders' names, groups, and other programs both ways.
 
-use crate::messages::{HEAD, assert_complete, block, line, message};
+use crate::messages::{HEAD, assert_complete, line, message, send};
 use std::collections::HashSet;
 use std::net::{SocketAddr, UdpSocket};
 use std::process::Command;
@@ -247,9 +247,7 @@ fn broadcast_and_groups() {
          log {{ source(in); destination(away); }};\nlog {{ source(s); destination(d); }};\n"
     );
     let mut penstock = Penstock::start(&lab, &config);
-    let mut sender = Sender::tcp(lab.port("in"));
-    sender.raw(block(0, 3).as_bytes());
-    sender.finish();
+    send(&lab, 0, 3);
     let ledger = penstock.wait_settled(9);
     ledger.assert_nothing_lost();
     assert_eq!(shares(&ledger), [3, 3], "{ledger}");
