@@ -1,7 +1,7 @@
 //! `kv-parser()` and `linux-audit-parser()`: `key=value key="value with blanks"`.
 
-mod ahead;
 mod audit;
+mod outlined;
 mod scan;
 
 pub use audit::{LINUX_AUDIT_PARSER, build_audit};
@@ -10,14 +10,15 @@ use crate::build::Build;
 use crate::found::Found;
 use crate::input::Input;
 use crate::learned::Learned;
-use crate::names::Names;
+use crate::names::{Names, Table};
 use crate::options::{PARSER, PREFIX};
 use crate::parse::{Parse, Writes};
 use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings};
 use filter::{FilterContext, new_asker};
 use record::{Batch, Demand, NameId, ValueType};
-use scan::{Key, Scanner, Text};
+use scan::{Scanner, Text};
 use std::sync::Arc;
+use wire::pairs::{Outline, Separators};
 
 pub static KV_PARSER: Component = Component {
     context: Context::Parser,
@@ -62,6 +63,8 @@ pub static KV_PARSER: Component = Component {
 struct Kv {
     input: Input,
     scanner: Scanner,
+    /// What texts with an outline have between their parts.
+    separators: Separators,
     names: Names,
     stray: Option<NameId>,
     /// Values that auditd writes in hexadecimal are decoded.
@@ -75,6 +78,7 @@ struct Memory {
     found: Found,
     learned: Learned,
     stray: Vec<u8>,
+    outline: Outline,
 }
 
 pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
@@ -115,11 +119,13 @@ fn common(settings: &Settings, b: &mut Build<'_>, audit: bool) -> Option<Kv> {
         _ => None,
     };
     let names = Names::all(settings.text("prefix").unwrap_or_default());
-    let scanner = Scanner::new(separator?, pairs.as_bytes());
-    Some(Kv { input: input?, scanner, names, stray, audit, asker: new_asker() })
+    let separators = Separators { key: separator?, pair: pairs.as_bytes().into() };
+    let scanner = Scanner::new(separators.key, &separators.pair);
+    Some(Kv { input: input?, scanner, separators, names, stray, audit, asker: new_asker() })
 }
 
 impl Kv {
+    /// All there is, from sign to sign.
     fn pairs(&self, text: &[u8], found: &mut Found, learned: &mut Learned, stray: &mut Vec<u8>) {
         stray.clear();
         let mut first = true;
@@ -128,7 +134,7 @@ impl Kv {
             text,
             |key, value| {
                 if let Some(name) = self.names.at(text, key.start, key.end, learned) {
-                    self.keep(name, key, text, value, found);
+                    self.keep(name, text.get(key.start..key.end).unwrap_or_default(), text, value, found);
                 }
             },
             |word| {
@@ -142,9 +148,13 @@ impl Kv {
         }
     }
 
+    /// The table of the keys that are read, where a text's outline is enough to find them.
+    fn by_outline(&self) -> Option<&Table> {
+        self.names.table().filter(|_| self.stray.is_none() && self.separators.are_plain())
+    }
+
     #[inline]
-    fn keep(&self, name: NameId, key: Key, text: &[u8], value: Text, found: &mut Found) {
-        let key = text.get(key.start..key.end).unwrap_or_default();
+    fn keep(&self, name: NameId, key: &[u8], text: &[u8], value: Text, found: &mut Found) {
         let raw = text.get(value.start..value.end).unwrap_or_default();
         let mark = found.begin();
         if value.escaped {
@@ -163,9 +173,17 @@ impl Parse for Kv {
             return;
         }
         let mut memory = cx.work.take_state(self.asker, Memory::default);
-        let Memory { found, learned, stray } = &mut *memory;
+        let Memory { found, learned, stray, outline } = &mut *memory;
+        let table = self.by_outline();
         self.input.each(batch, selection, cx, found, |text, found| {
-            self.pairs(text, found, learned, stray);
+            let outlined = table.is_some_and(|table| {
+                outlined::read(text, &self.separators, outline, table, |key, name, value| {
+                    self.keep(name, key, text, value, found);
+                })
+            });
+            if !outlined {
+                self.pairs(text, found, learned, stray);
+            }
             true
         });
         cx.work.keep_state(self.asker, memory);

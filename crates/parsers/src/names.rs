@@ -28,6 +28,11 @@ impl Names {
         !self.sdata && self.table.as_ref().is_some_and(|t| t.entries.is_empty())
     }
 
+    /// The keys that are read, where nothing else is.
+    pub fn table(&self) -> Option<&Table> {
+        self.table.as_ref().filter(|_| !self.sdata)
+    }
+
     /// Only the names that are read.
     pub fn narrowed(&self, demand: &Demand) -> Names {
         match wanted(&self.prefix, demand) {
@@ -79,6 +84,8 @@ pub fn wanted(prefix: &str, demand: &Demand) -> Option<Vec<(Box<[u8]>, NameId)>>
 pub struct Table<V = NameId> {
     /// A bit for each key, by its length and last byte: most others end here.
     sieve: u64,
+    /// The same by the last two bytes, for texts where the beginning of the key is not known yet.
+    endings: u64,
     /// First entry of each bucket plus one.
     heads: Box<[u16; 256]>,
     entries: Vec<Entry<V>>,
@@ -94,15 +101,26 @@ struct Entry<V> {
 
 impl<V: Copy> Table<V> {
     pub fn new(keys: Vec<(Box<[u8]>, V)>) -> Table<V> {
-        let mut table =
-            Table { sieve: 0, heads: Box::new([0; 256]), entries: Vec::with_capacity(keys.len()) };
+        let mut table = Table {
+            sieve: 0,
+            endings: 0,
+            heads: Box::new([0; 256]),
+            entries: Vec::with_capacity(keys.len()),
+        };
         for (key, value) in keys.into_iter().take(usize::from(u16::MAX) - 1) {
             let word = word(&key, key.len());
             let head = &mut table.heads[usize::from(bucket(word, key.len()))];
             table.entries.push(Entry { key, word, value, next: *head });
             *head = table.entries.len() as u16;
-            if let Some(entry) = table.entries.last() {
-                table.sieve |= 1 << sieve(entry.key.last().copied().unwrap_or(0), entry.key.len());
+            let Some(key) = table.entries.last().map(|entry| &*entry.key) else { continue };
+            table.sieve |= 1 << sieve(key.last().copied().unwrap_or(0), key.len());
+            match key {
+                [.., before, last] => table.endings |= 1 << ending(*before, *last),
+                // Anything may stand before it.
+                _ => {
+                    table.endings |= (0..64)
+                        .fold(0, |bits, before| bits | 1 << ending(before, key.first().copied().unwrap_or(0)))
+                }
             }
         }
         table
@@ -128,6 +146,15 @@ impl<V: Copy> Table<V> {
         }
     }
 
+    /// False when no key ends at `end`.
+    #[inline(always)]
+    pub fn may_end(&self, text: &[u8], end: usize) -> bool {
+        match text.get(end.wrapping_sub(2)..end) {
+            Some([before, last]) => self.endings >> ending(*before, *last) & 1 != 0,
+            _ => true,
+        }
+    }
+
     fn find(&self, text: &[u8], start: usize, end: usize) -> Option<V> {
         let (key, rest) = (text.get(start..end)?, text.get(start..)?);
         let word = word(rest, key.len());
@@ -140,6 +167,11 @@ impl<V: Copy> Table<V> {
         }
         None
     }
+}
+
+#[inline(always)]
+fn ending(before: u8, last: u8) -> u32 {
+    (u32::from(last) ^ u32::from(before) << 3) & 63
 }
 
 #[inline(always)]
@@ -181,6 +213,7 @@ mod tests {
                     assert_eq!(table.get(&asked), same.then_some(7), "{len} {wanted} {other} {change}");
                     let within = [b"xy", &asked[..], b"=more text"].concat();
                     let found = table.at(&within, 2, 2 + asked.len());
+                    assert!(!same || table.may_end(&within, 2 + asked.len()));
                     assert_eq!(found, same.then_some(7), "{len} {wanted} {other} {change}");
                 }
             }

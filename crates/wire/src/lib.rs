@@ -6,6 +6,7 @@
 pub mod backtrace;
 pub mod framing;
 pub mod json;
+pub mod pairs;
 pub mod octet;
 pub mod proxy;
 pub mod queue_file;

@@ -2,7 +2,7 @@
 
 pub(crate) mod wide;
 
-pub(crate) use wide::{JsonSigns, Lanes, Plain, Windowed, sdata_marks, with_lanes};
+pub(crate) use wide::{JsonSigns, Lanes, PairSigns, Plain, Windowed, sdata_marks, with_lanes};
 
 const LOW: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;

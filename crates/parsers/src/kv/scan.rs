@@ -4,9 +4,9 @@
 //! stray. A bare value ends at the pair separator, or at a blank after which a key comes. A quoted value has to be followed by a
 //! blank or the pair separator; otherwise it is taken as it is, quotes and all, and keys are looked for inside it.
 
-use super::ahead::Keys;
 use crate::marks::{Any, Marks, NotWord};
 use memchr::{memchr, memchr2};
+use wire::pairs::is_word;
 
 #[derive(Clone)]
 pub struct Scanner {
@@ -15,9 +15,6 @@ pub struct Scanner {
     pair_first: u8,
     /// The pair separator may begin inside a word, so that every byte has to be looked at.
     pair_in_word: bool,
-    /// Neither separator begins with a byte that has a meaning of its own: a bare value reaches to the key ahead of it, unless a pair
-    /// separator stands between.
-    by_keys: bool,
 }
 
 /// Where a value stands.
@@ -33,7 +30,7 @@ pub struct Text {
 impl Text {
     /// Without the blanks at its end.
     #[inline]
-    fn bare(text: &[u8], start: usize, mut end: usize) -> Text {
+    pub fn bare(text: &[u8], start: usize, mut end: usize) -> Text {
         while end > start && text.get(end - 1) == Some(&b' ') {
             end -= 1;
         }
@@ -46,27 +43,13 @@ impl Text {
 pub struct Key {
     pub start: usize,
     pub end: usize,
-    pub separator: usize,
+    separator: usize,
 }
 
 /// What is known of the text.
 struct Seen {
     words: Marks<NotWord>,
     quotes: Marks<Any<3>>,
-    keys: Keys,
-    pairs: Marks<Any<1>>,
-    /// The place of the next byte that may begin a pair separator: it may be far, and is looked for once.
-    pair: usize,
-}
-
-impl Seen {
-    #[inline]
-    fn next_pair(&mut self, text: &[u8], at: usize) -> usize {
-        if self.pair < at {
-            self.pair = self.pairs.next(text, at);
-        }
-        self.pair
-    }
 }
 
 /// The end of the first blank or pair separator from a place on.
@@ -76,25 +59,13 @@ struct Broken {
     end: usize,
 }
 
-const KEY_BYTES: [bool; 256] = key_bytes();
-
-const fn key_bytes() -> [bool; 256] {
-    let mut table = [false; 256];
-    let mut byte = 0u8;
-    while byte < 128 {
-        table[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.' || byte == b'-';
-        byte += 1;
-    }
-    table
-}
-
 #[inline]
 fn is_key(text: &[u8], at: usize) -> bool {
-    text.get(at).is_some_and(|b| KEY_BYTES[usize::from(*b)])
+    text.get(at).is_some_and(|b| is_word(*b))
 }
 
 #[inline]
-fn skip_blanks(text: &[u8], mut at: usize) -> usize {
+pub fn skip_blanks(text: &[u8], mut at: usize) -> usize {
     while text.get(at) == Some(&b' ') {
         at += 1;
     }
@@ -104,10 +75,8 @@ fn skip_blanks(text: &[u8], mut at: usize) -> usize {
 impl Scanner {
     pub fn new(separator: u8, pair: &[u8]) -> Scanner {
         let pair_first = pair.first().copied().unwrap_or(b' ');
-        let pair_in_word = KEY_BYTES[usize::from(pair_first)];
-        let plain = |byte: u8| !KEY_BYTES[usize::from(byte)] && !matches!(byte, b' ' | b'"' | b'\'');
-        let by_keys = plain(separator) && plain(pair_first) && pair_first != separator;
-        Scanner { separator, pair: pair.into(), pair_first, pair_in_word, by_keys }
+        let pair_in_word = is_word(pair_first);
+        Scanner { separator, pair: pair.into(), pair_first, pair_in_word }
     }
 
     /// Calls `pair` with each key and the place of its value, `stray` with each piece between them.
@@ -116,13 +85,7 @@ impl Scanner {
         let mut at = 0;
         let mut seen = None;
         let mut broken = Broken { from: usize::MAX, end: 0 };
-        let mut marks = Seen {
-            words: Marks::new(NotWord),
-            quotes: Marks::new(Any(*b"\"'\\")),
-            keys: Keys::new(self.separator),
-            pairs: Marks::new(Any([self.pair_first])),
-            pair: 0,
-        };
+        let mut marks = Seen { words: Marks::new(NotWord), quotes: Marks::new(Any(*b"\"'\\")) };
         while let Some(key) = seen.take().or_else(|| self.next_key(text, at)) {
             stray_word(text, at, key.start, &mut stray);
             let (value, next, ahead) = self.value(text, key.separator + 1, &mut marks, &mut broken);
@@ -174,24 +137,8 @@ impl Scanner {
         }
         match text.get(start) {
             Some(quote @ (b'"' | b'\'')) => self.quoted(text, start, *quote, marks, broken),
-            _ if self.by_keys => self.up_to_key(text, start, marks),
             _ => self.bare(text, start, marks),
         }
-    }
-
-    /// A bare value, by the key ahead.
-    #[inline]
-    fn up_to_key(&self, text: &[u8], start: usize, marks: &mut Seen) -> (Text, usize, Option<Key>) {
-        let ahead = marks.keys.next(text, start);
-        let limit = ahead.map_or(text.len(), |key| key.start);
-        let mut at = marks.next_pair(text, start);
-        while at < limit {
-            if self.is_pair(text, at) {
-                return (Text::bare(text, start, at), at + self.pair.len(), None);
-            }
-            at = marks.next_pair(text, at + 1);
-        }
-        (Text::bare(text, start, limit), limit, ahead)
     }
 
     #[inline]
@@ -341,41 +288,4 @@ pub fn unescape(raw: &[u8], quote: u8, out: &mut Vec<u8>) {
         rest = from.get(2..).unwrap_or_default();
     }
     out.extend_from_slice(rest);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    /// Everything that is found, by the bytes.
-    fn found(scanner: &Scanner, text: &[u8]) -> Vec<(String, Vec<u8>, u8)> {
-        let list = std::cell::RefCell::new(Vec::new());
-        scanner.scan(
-            text,
-            |key, value| {
-                let key = text[key.start..key.end].escape_ascii().to_string();
-                list.borrow_mut().push((key, text[value.start..value.end].to_vec(), value.quote));
-            },
-            |stray| list.borrow_mut().push((String::new(), stray.to_vec(), 0)),
-        );
-        list.into_inner()
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig::with_cases(4000))]
-        #[test]
-        fn keys_ahead_are_those_of_a_walk(pieces in proptest::collection::vec(prop_oneof![
-            6 => "[a-z]{1,9}=[a-z0-9]{0,9} ",
-            2 => "[ =,;a\"'\\\\!-]{0,12}",
-            1 => "[a-z ]{0,150}",
-            1 => "[ ]{0,70}",
-        ], 0..30), pair in prop_oneof![Just(", "), Just(";"), Just(",")]) {
-            let text = pieces.concat();
-            let fast = Scanner::new(b'=', pair.as_bytes());
-            prop_assert!(fast.by_keys);
-            let walk = Scanner { by_keys: false, ..fast.clone() };
-            prop_assert_eq!(found(&fast, text.as_bytes()), found(&walk, text.as_bytes()));
-        }
-    }
 }

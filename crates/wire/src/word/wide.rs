@@ -133,6 +133,18 @@ pub(crate) struct JsonSigns {
     pub digits: u64,
 }
 
+/// Where the signs of `key=value` texts stand in a window, in and outside quotes alike.
+pub(crate) struct PairSigns {
+    /// As [`not_word64`].
+    pub not_words: u64,
+    pub blanks: u64,
+    /// Between keys and values.
+    pub separators: u64,
+    /// First bytes of separators of pairs.
+    pub pairs: u64,
+    pub quotes: u64,
+}
+
 /// Work whose inner loops look at windows. [`with_lanes`] runs it compiled for the widest registers the processor has.
 pub(crate) trait Windowed {
     /// Must be `#[inline(always)]`, like all that is called with `L`.
@@ -146,6 +158,7 @@ pub(crate) trait Lanes: Copy {
     /// `None` where looking for all of them costs more than looking for what comes next.
     fn sdata_signs(window: &[u8; 64]) -> Option<SdataSigns>;
     fn json_signs(window: &[u8; 64]) -> JsonSigns;
+    fn pair_signs(window: &[u8; 64], separator: u8, pair: u8) -> PairSigns;
 }
 
 /// What every processor of the target has.
@@ -175,6 +188,17 @@ impl Lanes for Plain {
             digits: mask64(window, *b"0123456789"),
         }
     }
+
+    #[inline(always)]
+    fn pair_signs(window: &[u8; 64], separator: u8, pair: u8) -> PairSigns {
+        PairSigns {
+            not_words: not_word64(window),
+            blanks: mask64(window, *b" "),
+            separators: mask64(window, [separator]),
+            pairs: mask64(window, [pair]),
+            quotes: mask64(window, *b"\"'"),
+        }
+    }
 }
 
 #[cfg(not(target_arch = "x86_64"))]
@@ -189,7 +213,7 @@ pub(crate) use x86_64::with_lanes;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code, unsafe_op_in_unsafe_fn)]
 mod x86_64 {
-    use super::{JsonSigns, Lanes, Plain, SdataSigns, Windowed};
+    use super::{JsonSigns, Lanes, PairSigns, Plain, SdataSigns, Windowed};
     use std::arch::x86_64::{
         __m256i, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_loadu_si256,
         _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm256_setzero_si256,
@@ -254,7 +278,26 @@ mod x86_64 {
                     closes: any_of(folded, *b"}"),
                     separators: any_of(bytes, *b":,"),
                     blanks: any_of(bytes, *b" "),
-                    digits: digits(bytes),
+                    digits: within(bytes, b'0', b'9'),
+                }
+            }
+        }
+
+        #[inline(always)]
+        fn pair_signs(window: &[u8; 64], separator: u8, pair: u8) -> PairSigns {
+            // SAFETY: as above.
+            unsafe {
+                let bytes = load(window);
+                let blank = _mm256_set1_epi8(0x20);
+                let lower = [_mm256_or_si256(bytes[0], blank), _mm256_or_si256(bytes[1], blank)];
+                // From `-` to `9` are `.` and `/` too, and the slash is no part of a word.
+                let digits = within(bytes, b'-', b'9') & !any_of(bytes, *b"/");
+                PairSigns {
+                    not_words: !(within(lower, b'a', b'z') | digits | any_of(bytes, *b"_")),
+                    blanks: any_of(bytes, *b" "),
+                    separators: any_of(bytes, [separator]),
+                    pairs: any_of(bytes, [pair]),
+                    quotes: any_of(bytes, *b"\"'"),
                 }
             }
         }
@@ -289,9 +332,10 @@ mod x86_64 {
         bits(hits)
     }
 
+    /// Of ASCII: as signed numbers, bytes from 128 on are below all of it.
     #[inline(always)]
-    unsafe fn digits([low, high]: Window) -> u64 {
-        let (first, last) = (_mm256_set1_epi8(b'0' as i8 - 1), _mm256_set1_epi8(b'9' as i8 + 1));
+    unsafe fn within([low, high]: Window, first: u8, last: u8) -> u64 {
+        let (first, last) = (_mm256_set1_epi8(first as i8 - 1), _mm256_set1_epi8(last as i8 + 1));
         bits([
             _mm256_and_si256(_mm256_cmpgt_epi8(low, first), _mm256_cmpgt_epi8(last, low)),
             _mm256_and_si256(_mm256_cmpgt_epi8(high, first), _mm256_cmpgt_epi8(last, high)),

@@ -1,0 +1,137 @@
+//! The pairs that are read of a text, by its outline: most keys are passed over by their last two bytes.
+
+use super::scan::{Text, skip_blanks};
+use crate::names::Table;
+use memchr::memchr;
+use record::NameId;
+use wire::pairs::{Outline, Separators, closing_quote, is_word};
+
+/// Calls `pair` with the key, its name and the place of its value for each pair that is read, in order. False, and none is called, where
+/// the text has no outline.
+#[inline]
+pub fn read(
+    text: &[u8],
+    separators: &Separators,
+    outline: &mut Outline,
+    table: &Table,
+    mut pair: impl FnMut(&[u8], NameId, Text),
+) -> bool {
+    if !outline.draw(text, separators) {
+        return false;
+    }
+    let places = outline.places();
+    for (index, place) in places.iter().enumerate() {
+        let separator = *place as usize;
+        if !table.may_end(text, separator) {
+            continue;
+        }
+        let start = start_of_key(text, separator);
+        let Some(name) = table.at(text, start, separator) else { continue };
+        let limit = places.get(index + 1).map_or(text.len(), |next| start_of_key(text, *next as usize));
+        let breaks = if outline.is_broken() { Some(&*separators.pair) } else { None };
+        pair(text.get(start..separator).unwrap_or_default(), name, value(text, separator + 1, limit, breaks));
+    }
+    true
+}
+
+fn start_of_key(text: &[u8], separator: usize) -> usize {
+    let before = text.get(..separator).unwrap_or_default();
+    before.iter().rposition(|b| !is_word(*b)).map_or(0, |at| at + 1)
+}
+
+/// The value at `at`, with the next key at `limit` and, in a text that has them, a separator of pairs before it.
+fn value(text: &[u8], at: usize, limit: usize, breaks: Option<&[u8]>) -> Text {
+    if let Some(quote @ (b'"' | b'\'')) = text.get(at).copied()
+        && let Some(end) = closing_quote(text, at)
+    {
+        let escaped = text.get(at..end).is_some_and(|raw| raw.contains(&b'\\'));
+        return Text { start: at + 1, end, quote, escaped };
+    }
+    let start = skip_blanks(text, at).min(limit);
+    let end = breaks.and_then(|pair| first_break(text, start, limit, pair)).unwrap_or(limit);
+    Text::bare(text, start, end)
+}
+
+/// The first pair separator that begins between two places.
+fn first_break(text: &[u8], start: usize, limit: usize, pair: &[u8]) -> Option<usize> {
+    let mut at = start;
+    loop {
+        at += memchr(*pair.first()?, text.get(at..limit)?)?;
+        if text.get(at..)?.starts_with(pair) {
+            return Some(at);
+        }
+        at += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scan::Scanner;
+    use super::*;
+    use proptest::prelude::*;
+
+    fn table() -> Table {
+        let keys = ["a", "b", "user", "user-name", "x.y"].into_iter();
+        Table::new(keys.map(|key| (key.as_bytes().into(), record::intern(key).expect("room"))).collect())
+    }
+
+    type Pairs = Vec<(NameId, String, u8, bool)>;
+
+    fn list(text: &[u8], name: NameId, value: Text) -> (NameId, String, u8, bool) {
+        let raw = text[value.start..value.end].escape_ascii().to_string();
+        (name, raw, value.quote, value.escaped)
+    }
+
+    fn by_outline(text: &[u8], separators: &Separators, table: &Table) -> Option<Pairs> {
+        let mut found = Vec::new();
+        let outlined = read(text, separators, &mut Outline::default(), table, |key, name, value| {
+            assert_eq!(key, record::name_of(name).as_bytes());
+            found.push(list(text, name, value));
+        });
+        outlined.then_some(found)
+    }
+
+    fn by_signs(text: &[u8], separators: &Separators, table: &Table) -> Pairs {
+        let mut found = Vec::new();
+        let pair = |key: super::super::scan::Key, value| {
+            if let Some(name) = table.at(text, key.start, key.end) {
+                found.push(list(text, name, value));
+            }
+        };
+        Scanner::new(separators.key, &separators.pair).scan(text, pair, |_| {});
+        found
+    }
+
+    #[test]
+    fn ordinary_texts_have_an_outline() {
+        let separators = Separators { key: b'=', pair: b", "[..].into() };
+        for text in [
+            "a=1 other=x user=\"jim b\" text='it b=2' user-name=j k d b= x.y=",
+            "a=1, user=x y, b=2",
+            "sent by a=x:y?z, user=\"a \\\" b\"",
+        ] {
+            let found = by_outline(text.as_bytes(), &separators, &table());
+            assert_eq!(found, Some(by_signs(text.as_bytes(), &separators, &table())), "{text}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(4000))]
+        #[test]
+        fn finds_what_a_walk_finds(pieces in proptest::collection::vec(prop_oneof![
+            6 => "(a|b|user|user-name|x.y|[a-z]{1,9})=[a-z0-9]{0,9}[ ,;]{1,2}",
+            2 => "(a|b|user)=\"[a-z =,;]{0,20}\"[ ,;]{1,2}",
+            1 => "[ =,;a\"'\\\\!-]{0,4}",
+            1 => "[a-z ]{0,150}",
+            1 => "[ ]{0,70}",
+        ], 0..30), pair in prop_oneof![Just(", "), Just(";"), Just(","), Just(",;")]) {
+            let text = pieces.concat();
+            let separators = Separators { key: b'=', pair: pair.as_bytes().into() };
+            let table = table();
+            prop_assert!(separators.are_plain());
+            if let Some(found) = by_outline(text.as_bytes(), &separators, &table) {
+                prop_assert_eq!(found, by_signs(text.as_bytes(), &separators, &table));
+            }
+        }
+    }
+}

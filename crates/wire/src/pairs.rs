@@ -1,0 +1,250 @@
+//! The outline of a text like `key=value key2="a value"`: where the separators behind keys stand, found 64 bytes at a time with bit
+//! operations that do not wait for each other, so that a reader passes over the pairs that nobody reads without looking at their values.
+//!
+//! Only texts of the ordinary kind have an outline. For all others there is a reader that goes from sign to sign.
+
+use crate::word::{Lanes, PairSigns, Windowed, with_lanes};
+use memchr::memchr2;
+
+/// Longer texts have no outline.
+pub const TEXT_MAX: usize = 1 << 16;
+
+/// Separators of one window that are written down without asking how many there are.
+const MANY: usize = 4;
+
+/// What separates keys from values, and pairs from each other.
+#[derive(Clone, Debug)]
+pub struct Separators {
+    /// Between a key and its value.
+    pub key: u8,
+    /// Between a value and the next key, beside the blank.
+    pub pair: Box<[u8]>,
+}
+
+impl Separators {
+    /// Whether texts can have an outline: no byte of a separator has a meaning of its own, but for blanks in a pair separator.
+    pub fn are_plain(&self) -> bool {
+        let plain = |byte: u8| !is_word(byte) && !matches!(byte, b'"' | b'\'' | b'\\' | 0);
+        let of_pairs = |byte: &u8| plain(*byte) && *byte != self.key;
+        let first = self.pair.first().copied().unwrap_or(b' ');
+        plain(self.key) && self.key != b' ' && first != b' ' && self.pair.iter().all(of_pairs)
+    }
+}
+
+/// What keys are made of.
+pub fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
+}
+
+/// Where the separators behind keys stand. Such a key is a word at the beginning of the text, behind a blank or behind a pair separator of
+/// one byte, and is not part of a value in quotes.
+#[derive(Default)]
+pub struct Outline {
+    places: Vec<u32>,
+    count: usize,
+    /// Pair separators may stand between.
+    broken: bool,
+    found: Found,
+}
+
+/// What was seen outside values in quotes; bits of any window.
+#[derive(Default)]
+struct Found {
+    /// Separators without such a key before them.
+    strays: u64,
+    /// Bytes with which a pair separator may begin.
+    breaks: u64,
+    quotes: u64,
+    /// Values in quotes.
+    quoted: u64,
+    /// Blanks before values.
+    gaps: u64,
+    /// What no text with an outline has.
+    faults: u64,
+}
+
+impl Outline {
+    /// Draws the outline of `text`; false where it has none.
+    #[inline]
+    pub fn draw(&mut self, text: &[u8], separators: &Separators) -> bool {
+        if text.len() > TEXT_MAX {
+            return false;
+        }
+        // A window writes up to 32 places, and room is asked for 64.
+        if self.places.len() < text.len() + 64 {
+            self.places.resize(text.len() + 64, 0);
+        }
+        (self.count, self.found) = (0, Found::default());
+        with_lanes(Draw { text, separators, outline: self });
+        let Found { strays, breaks, quotes, quoted, gaps, faults } = self.found;
+        self.broken = breaks != 0;
+        // Behind a pair separator or a value in quotes, any word before a separator is a key; a value in quotes may stand behind blanks.
+        let doubtful = strays != 0 && (breaks | quoted) != 0 || gaps != 0 && quotes != 0;
+        faults == 0 && !doubtful
+    }
+
+    /// The places of the separators.
+    #[inline]
+    pub fn places(&self) -> &[u32] {
+        self.places.get(..self.count).unwrap_or_default()
+    }
+
+    /// Whether a pair separator may stand before a key.
+    #[inline]
+    pub fn is_broken(&self) -> bool {
+        self.broken
+    }
+
+    #[inline(always)]
+    fn put(&mut self, base: usize, mut bits: u64) {
+        let found = bits.count_ones() as usize;
+        let Some(room) = self.places.get_mut(self.count..).and_then(|rest| rest.first_chunk_mut::<64>())
+        else {
+            self.found.faults = 1;
+            return;
+        };
+        let (first, more) = room.split_at_mut(MANY);
+        let mut put = |place: &mut u32| {
+            *place = base as u32 + bits.trailing_zeros();
+            bits &= bits.wrapping_sub(1);
+        };
+        first.iter_mut().for_each(&mut put);
+        if found > MANY {
+            more.iter_mut().take(found - MANY).for_each(put);
+        }
+        self.count += found;
+    }
+}
+
+struct Draw<'a> {
+    text: &'a [u8],
+    separators: &'a Separators,
+    outline: &'a mut Outline,
+}
+
+impl Windowed for Draw<'_> {
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let Draw { text, separators, outline } = self;
+        let pair = separators.pair.first().copied().unwrap_or(0);
+        let mut edge = Edge { key_may_begin: 1, ..Edge::default() };
+        let (windows, rest) = text.as_chunks::<64>();
+        let mut base = 0;
+        for window in windows {
+            edge.window(&L::pair_signs(window, separators.key, pair), base, text, separators, outline);
+            base += 64;
+        }
+        if !rest.is_empty() {
+            let mut window = [0; 64];
+            if let Some(to) = window.get_mut(..rest.len()) {
+                to.copy_from_slice(rest);
+            }
+            edge.window(&L::pair_signs(&window, separators.key, pair), base, text, separators, outline);
+        }
+    }
+}
+
+/// What a window has to know of the one before it, as the lowest bit.
+#[derive(Default)]
+struct Edge {
+    /// The last byte was a blank or a pair separator, or there was none.
+    key_may_begin: u64,
+    /// A word that may be a key goes on.
+    key: u64,
+    word: u64,
+    /// The last byte was the separator behind a key.
+    value: u64,
+    blank: u64,
+    /// Where the last value in quotes ends.
+    quoted_to: usize,
+}
+
+impl Edge {
+    #[inline(always)]
+    fn window(
+        &mut self,
+        signs: &PairSigns,
+        base: usize,
+        text: &[u8],
+        separators: &Separators,
+        outline: &mut Outline,
+    ) {
+        let PairSigns { not_words, blanks, separators: all, pairs, quotes } = *signs;
+        let words = !not_words;
+        let before = if separators.pair.len() == 1 { blanks | pairs } else { blanks };
+        let starts = words & !(words << 1 | self.word) & (before << 1 | self.key_may_begin);
+        // A word and a bit at its beginning add up to a bit behind its end.
+        let (sum, over) = words.overflowing_add(starts | self.key);
+        let keyed = sum & not_words & all;
+        let mut outside = self.outside(base);
+        let mut found = keyed & outside;
+        let mut opening = quotes & (found << 1 | self.value) & outside;
+        while opening != 0 {
+            let at = opening.trailing_zeros();
+            outline.found.quoted = 1;
+            let Some(end) = end_of_quoted(text, base + at as usize, separators) else {
+                outline.found.faults = 1;
+                return;
+            };
+            self.quoted_to = end;
+            let behind = self.outside(base);
+            outside &= behind | !(u64::MAX << at);
+            found &= outside;
+            opening = quotes & (found << 1) & behind;
+        }
+        let strays = all & outside & !found;
+        let seen = &mut outline.found;
+        // Blanks between a key and its separator; a separator before the first key.
+        seen.faults |= strays & (blanks << 1 | self.blank);
+        if outline.count == 0 {
+            seen.faults |= strays & (found & found.wrapping_neg()).wrapping_sub(1);
+        }
+        seen.strays |= strays;
+        seen.breaks |= pairs & outside;
+        seen.quotes |= quotes & outside;
+        seen.gaps |= blanks & outside & (found << 1 | self.value);
+        *self = Edge {
+            key_may_begin: before >> 63,
+            key: u64::from(over),
+            word: words >> 63,
+            value: found >> 63,
+            blank: blanks >> 63,
+            quoted_to: self.quoted_to,
+        };
+        outline.put(base, found);
+    }
+
+    /// The bytes of a window that are not part of the last value in quotes.
+    #[inline(always)]
+    fn outside(&self, base: usize) -> u64 {
+        match self.quoted_to.saturating_sub(base) {
+            bits @ 0..64 => u64::MAX << bits,
+            _ => 0,
+        }
+    }
+}
+
+/// Behind the quote that closes the value opened at `open`: a blank, a pair separator or nothing has to follow.
+#[inline]
+fn end_of_quoted(text: &[u8], open: usize, separators: &Separators) -> Option<usize> {
+    let end = closing_quote(text, open)? + 1;
+    let rest = text.get(end..)?;
+    (rest.first().is_none_or(|byte| *byte == b' ') || rest.starts_with(&separators.pair)).then_some(end)
+}
+
+/// The place of the quote that closes the one at `open`.
+#[inline]
+pub fn closing_quote(text: &[u8], open: usize) -> Option<usize> {
+    let quote = *text.get(open)?;
+    let mut at = open + 1;
+    loop {
+        at += memchr2(quote, b'\\', text.get(at..)?)?;
+        if text.get(at) == Some(&quote) {
+            return Some(at);
+        }
+        at += 2;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,95 @@
+use super::{Outline, Separators, TEXT_MAX};
+use crate::word::{Lanes, PairSigns, Plain, Windowed, with_lanes};
+use proptest::prelude::*;
+
+fn separators(pair: &str) -> Separators {
+    Separators { key: b'=', pair: pair.as_bytes().into() }
+}
+
+/// The keys before the separators found, in a text of many windows.
+fn keys(text: &str, pair: &str) -> Option<String> {
+    let mut outline = Outline::default();
+    let bytes = text.as_bytes();
+    let key = |place: &u32| {
+        let before = &bytes[..*place as usize];
+        let start = before.iter().rposition(|b| !super::is_word(*b)).map_or(0, |at| at + 1);
+        String::from_utf8_lossy(&before[start..]).into_owned()
+    };
+    outline
+        .draw(bytes, &separators(pair))
+        .then(|| outline.places().iter().map(key).collect::<Vec<_>>().join(" "))
+}
+
+#[test]
+fn keys_outside_quotes() {
+    for (text, pair, expected) in [
+        ("a=1 b.c=x y d-e=\"f=1 g=2\" h='i=3'", ", ", "a b.c d-e h"),
+        ("a=1, b=2,c", ", ", "a b"),
+        ("a=1;b=2;;c=\"x;d=1\";e=", ";", "a b c e"),
+        ("some words a=b=c, what?", "; ", "a"),
+        ("a= b= c", ", ", "a b"),
+        (r#"a="x\"b=1\\" c=2"#, ", ", "a c"),
+        ("no keys at all", ", ", ""),
+    ] {
+        for pad in [0, 40, 50, 55, 58, 60, 61, 62, 63, 64, 127, 200] {
+            let padded =
+                format!("{}{text}{}", "x ".repeat(pad / 2) + &" ".repeat(pad % 2), " ".repeat(pad % 3));
+            assert_eq!(keys(&padded, pair).as_deref(), Some(expected), "{pad} {text}");
+        }
+    }
+    let long = "k".repeat(150);
+    assert_eq!(keys(&format!("a=1 {long}=2 c=3"), ", "), Some(format!("a {long} c")));
+}
+
+#[test]
+fn texts_without_an_outline() {
+    for text in [
+        "a =1",
+        "a=x =y",
+        "!a=1 b=2",
+        "a=1, !b=2",
+        "a=\"x\" !b=2",
+        "a=\"x\"b=1",
+        "a=\"x b=1",
+        "a= 'x b=1'",
+        "=1 a=2",
+    ] {
+        for pad in [0, 55, 58, 59, 60, 61, 62, 63, 64] {
+            let padded = format!("{}{text}", " ".repeat(pad));
+            assert_eq!(keys(&padded, ", "), None, "{pad} {text}");
+        }
+    }
+    assert!(!Outline::default().draw(&vec![b' '; TEXT_MAX + 1], &separators(", ")));
+}
+
+#[test]
+fn separators_with_a_meaning_of_their_own() {
+    for (key, pair, plain) in [
+        (b'=', ", ", true),
+        (b':', ";", true),
+        (b'=', " ", false),
+        (b'=', ", b", false),
+        (b'-', ", ", false),
+        (b'=', "==", false),
+        (b'=', ",\"", false),
+    ] {
+        assert_eq!(Separators { key, pair: pair.as_bytes().into() }.are_plain(), plain, "{pair}");
+    }
+}
+
+struct SameSigns<'a>(&'a [u8; 64]);
+
+impl Windowed for SameSigns<'_> {
+    #[inline(always)]
+    fn run<L: Lanes>(self) {
+        let all = |s: PairSigns| [s.not_words, s.blanks, s.separators, s.pairs, s.quotes];
+        assert_eq!(all(L::pair_signs(self.0, b'=', b',')), all(Plain::pair_signs(self.0, b'=', b',')));
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_widest_registers_see_the_same(bytes in proptest::collection::vec(any::<u8>(), 64)) {
+        with_lanes(SameSigns(bytes.first_chunk().expect("64")));
+    }
+}
