@@ -122,7 +122,7 @@ fn append(dir: &Path, name: &str, count: usize, messages: usize, safe: Safe) -> 
 fn read_back(dir: &Path, messages: usize) -> std::io::Result<()> {
     let (log, queues) = open(dir, 1)?;
     let queue = &queues[0];
-    fill(queue, messages / CHUNK);
+    fill(&log, queue, messages / CHUNK);
     log.flush();
     for name in ["read back", "read back again"] {
         let (cpu, began) = (cpu_time(), Instant::now());
@@ -143,14 +143,14 @@ fn read_back(dir: &Path, messages: usize) -> std::io::Result<()> {
     std::fs::remove_dir_all(dir.join("penstock-store"))
 }
 
-fn fill(queue: &Queue, chunks: usize) {
+fn fill(log: &Log, queue: &Queue, chunks: usize) {
     static FULL: AtomicU64 = AtomicU64::new(0);
     let (bytes, ends) = chunk();
     for _ in 0..chunks {
         while let Err((why, _)) = queue.append(&bytes, &ends, Safe::Written, Box::new(())) {
             assert_eq!(why, Full::Busy);
             FULL.fetch_add(1, Ordering::Relaxed);
-            queue.log().flush();
+            log.flush();
         }
     }
 }
@@ -159,7 +159,7 @@ fn fill(queue: &Queue, chunks: usize) {
 fn recover(dir: &Path, gib: usize) -> std::io::Result<()> {
     let chunks = (gib << 30) / (CHUNK * (MESSAGE_BYTES + 24));
     let (log, queues) = open(dir, 1)?;
-    fill(&queues[0], chunks);
+    fill(&log, &queues[0], chunks);
     log.flush();
     println!("filled: {} segments, {} MiB resident", log.stats().segments, memory() >> 20);
     log.close();

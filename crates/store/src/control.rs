@@ -1,7 +1,7 @@
 //! What the store writes into its log for itself: how far queues are, which there are.
 
 use crate::report::Waiting;
-use crate::snapshot::{NAME_MAX, NUMBER_MAX, QUEUES_MAX, Row, Table};
+use crate::snapshot::{NAME_MAX, QUEUES_MAX, Row, Table, numbers};
 
 const STATES: u8 = 1;
 const DEFINED: u8 = 2;
@@ -44,8 +44,7 @@ pub fn time(payload: &[u8]) -> Option<u64> {
 
 fn push(out: &mut Vec<u8>, id: u32, row: &Row) {
     out.extend_from_slice(&id.to_le_bytes());
-    let Row { appended, end, cursor, done, .. } = row;
-    for word in [appended.messages, appended.bytes, *end, *cursor, done.messages, done.bytes] {
+    for word in row.words() {
         out.extend_from_slice(&word.to_le_bytes());
     }
 }
@@ -95,16 +94,7 @@ fn take(row: &mut Row, said: Row) {
 
 fn pull(rest: &mut &[u8]) -> Option<(u32, Row)> {
     let (id, mut tail) = rest.split_first_chunk::<4>()?;
-    let mut words = [0; 6];
-    for word in &mut words {
-        let (head, after) = tail.split_first_chunk::<8>()?;
-        *word = Some(u64::from_le_bytes(*head)).filter(|word| *word < NUMBER_MAX)?;
-        tail = after;
-    }
+    let row = Row::of_words(numbers(&mut tail)?);
     *rest = tail;
-    let [messages, bytes, end, cursor, done_messages, done_bytes] = words;
-    let appended = Waiting { messages, bytes };
-    let done = Waiting { messages: done_messages, bytes: done_bytes };
-    let row = Row { appended, end, cursor, done, ..Row::default() };
     Some((u32::from_le_bytes(*id), row)).filter(|(id, _)| *id < QUEUES_MAX)
 }

@@ -21,10 +21,7 @@ pub fn find(files: &dyn Files, opened: &[NamedFile]) -> io::Result<u64> {
     {
         return Ok(key);
     }
-    let of_header = opened.iter().rev().find_map(|(_, _, file, length)| {
-        Snapshot::read_header(&**file, *length).or_else(|| Snapshot::read_footer(&**file, *length))
-    });
-    let key = of_header.map_or_else(random, |header| header.key);
+    let key = of_segments(opened.iter().map(|(_, _, file, _)| &**file)).unwrap_or_else(random);
     bytes[..8].copy_from_slice(&KEY_MAGIC);
     bytes[8..16].copy_from_slice(&key.to_le_bytes());
     let sum = crc32c::crc32c(&bytes[..16]);
@@ -34,6 +31,15 @@ pub fn find(files: &dyn Files, opened: &[NamedFile]) -> io::Result<u64> {
     file.sync()?;
     files.sync_folder()?;
     Ok(key)
+}
+
+/// As the headers and footers of segments tell it, the last one first.
+pub fn of_segments<'f>(files: impl DoubleEndedIterator<Item = &'f dyn SegmentFile>) -> Option<u64> {
+    files.rev().find_map(|file| {
+        let length = file.length().ok()?;
+        let snapshot = Snapshot::read_header(file, length).or_else(|| Snapshot::read_footer(file, length));
+        snapshot.map(|snapshot| snapshot.key)
+    })
 }
 
 /// What the file of the key holds, if it is whole.

@@ -116,8 +116,22 @@ impl Queue {
     /// is no error. What cannot be read is one, at first: it is to be tried again after a while, and counts as damage when it still
     /// cannot be read after [`crate::READ_PATIENCE`].
     pub fn read(&self, from: u64, bytes_max: usize) -> io::Result<Read> {
+        self.read_into(from, bytes_max, Vec::new(), Vec::new())
+    }
+
+    /// The same into memory that was used before.
+    pub fn read_into(
+        &self,
+        from: u64,
+        bytes_max: usize,
+        mut bytes: Vec<u8>,
+        mut ends: Vec<u32>,
+    ) -> io::Result<Read> {
+        bytes.clear();
+        ends.clear();
         let mut place = self.place.lock();
-        read(&self.log.shared, self.id, &mut place, from, bytes_max)
+        let out = Read { bytes, ends, ..Read::default() };
+        read(&self.log.shared, self.id, &mut place, from, (out, bytes_max))
     }
 
     /// Where reading has to begin.
@@ -149,11 +163,6 @@ impl Queue {
         if let Some(on_room) = room {
             on_room();
         }
-    }
-
-    /// The log it is in.
-    pub fn log(&self) -> &Arc<Log> {
-        &self.log
     }
 
     fn state<T: Default>(&self, look: impl FnOnce(&QueueState) -> T) -> T {

@@ -6,8 +6,8 @@ mod survey;
 use crate::files::SegmentFile;
 use crate::frame;
 use crate::queue::Read;
-use crate::shared::{Segment, Shared, State};
-use crate::walk::{Reader, Walk, Window};
+use crate::shared::{Mark, Segment, Shared, State};
+use crate::walk::{BLOCK_MAX, Reader, Walk, Window};
 use patience::Patience;
 use std::io;
 use std::ops::Bound::{Excluded, Unbounded};
@@ -19,11 +19,16 @@ pub use survey::damage_frames;
 /// What is appended and not yet written is waited for so long.
 const WRITE_WAIT: Duration = Duration::from_millis(if cfg!(test) { 0 } else { 100 });
 
+/// With so little left of a segment, the next one is begun.
+const NEAR: u64 = 2 * BLOCK_MAX as u64;
+
 /// Where the last reading of a queue ended, and what it had read beyond that.
 #[derive(Default)]
 pub struct Place {
     spot: Option<Spot>,
     window: Window,
+    /// The beginning of the segment that follows, when this one nears its end.
+    next: Option<(Spot, Window)>,
     patience: Patience,
 }
 
@@ -39,7 +44,7 @@ struct Spot {
 impl Place {
     /// What was read is forgotten, and read again when it is needed.
     fn leave(&mut self, shared: &Shared) {
-        self.spot = None;
+        (self.spot, self.next) = (None, None);
         shared.ahead.give_back(self.window.take_memory());
     }
 }
@@ -57,11 +62,33 @@ struct Stretch {
     content: u64,
 }
 
-/// The error is one that may go away. It is said, and the caller is to come back after a while; after [`crate::READ_PATIENCE`] what
+impl Stretch {
+    fn of(first: u64, segment: &Segment, id: u32) -> Stretch {
+        Stretch {
+            first,
+            name: segment.name.clone(),
+            file: segment.file.clone(),
+            data: segment.data_start..segment.data_end,
+            next: segment.next,
+            empty: is_empty(segment, id, first),
+            sealed: segment.sealed,
+            content: segment.content,
+        }
+    }
+}
+
+/// Reads into `out`, which is empty. The error is one that may go away. It is said, and the caller is to come back after a while; after [`crate::READ_PATIENCE`] what
 /// cannot be read counts as damage.
-pub fn read(shared: &Shared, id: u32, place: &mut Place, from: u64, bytes_max: usize) -> io::Result<Read> {
-    let mut out = Read { seqs: from..from, ..Read::default() };
-    wait_until_written(shared, id, from);
+pub fn read(
+    shared: &Shared,
+    id: u32,
+    place: &mut Place,
+    from: u64,
+    (mut out, bytes_max): (Read, usize),
+) -> io::Result<Read> {
+    out.seqs = from..from;
+    let waiting = wait_until_written(shared, id, from);
+    out.bytes.reserve(bytes_max.min(waiting as usize));
     loop {
         let at = out.seqs.end;
         let Some(stretch) = look_up(shared, id, at, &mut out) else { break };
@@ -131,7 +158,8 @@ pub fn read(shared: &Shared, id: u32, place: &mut Place, from: u64, bytes_max: u
     Ok(out)
 }
 
-fn wait_until_written(shared: &Shared, id: u32, from: u64) {
+/// Returns how many bytes wait in the queue.
+fn wait_until_written(shared: &Shared, id: u32, from: u64) -> u64 {
     let until = Instant::now() + WRITE_WAIT;
     let mut state = shared.lock();
     while from >= state.written
@@ -140,9 +168,10 @@ fn wait_until_written(shared: &Shared, id: u32, from: u64) {
         && state.queues.get(&id).is_some_and(|queue| queue.row.end > from)
     {
         if shared.progress.wait_until(&mut state, until).timed_out() {
-            return;
+            break;
         }
     }
+    state.queues.get(&id).map_or(0, |queue| queue.waiting().bytes)
 }
 
 /// The segment that has number `out.seqs.end` or the next one that is there. What was lost between segments is added to `out`.
@@ -171,21 +200,13 @@ fn look_up(shared: &Shared, id: u32, at: u64, out: &mut Read) -> Option<Stretch>
         out.lost += lost_between(&state, id, at, *first);
         out.seqs.end = *first;
     }
-    Some(Stretch {
-        first: *first,
-        name: segment.name.clone(),
-        file: segment.file.clone(),
-        data: segment.data_start..segment.data_end,
-        next: segment.next,
-        empty: segment.sealed && has_nothing(segment, id, *first),
-        sealed: segment.sealed,
-        content: segment.content,
-    })
-    .filter(|stretch| stretch.next > *first)
+    Some(Stretch::of(*first, segment, id)).filter(|stretch| stretch.next > *first)
 }
 
-fn has_nothing(segment: &Segment, id: u32, first: u64) -> bool {
-    segment.marks.get(&id).is_none_or(|mark| mark.end <= first || mark.here.messages == 0)
+/// Nothing of the queue is in it.
+fn is_empty(segment: &Segment, id: u32, first: u64) -> bool {
+    let has_nothing = |mark: &Mark| mark.end <= first || mark.here.messages == 0;
+    segment.sealed && segment.marks.get(&id).is_none_or(has_nothing)
 }
 
 fn lost_between(state: &State, id: u32, from: u64, to: u64) -> u64 {
@@ -205,6 +226,15 @@ fn walk(
     let spot = place.spot.take().filter(|spot| {
         spot.content == stretch.content && spot.seq <= at && place.window.place() <= stretch.data.end
     });
+    let begun = || {
+        let (spot, window) = place.next.take()?;
+        let fits = spot.content == stretch.content && spot.seq <= at;
+        fits.then(|| {
+            shared.ahead.give_back(std::mem::replace(&mut place.window, window).take_memory());
+            spot
+        })
+    };
+    let spot = spot.or_else(begun);
     let goes_on = spot.is_some();
     let (seq, held) = match spot {
         Some(spot) => (spot.seq, spot.held),
@@ -262,12 +292,28 @@ fn walk(
     if !full && place.window.place() != last.1 {
         place.window.restart(last.1);
     }
-    if held.is_none() {
-        shared.ahead.give_back(place.window.take_memory());
+    match &held {
+        None => shared.ahead.give_back(place.window.take_memory()),
+        Some(_) if place.next.is_some() => {}
+        Some(_) if stretch.data.end.saturating_sub(place.window.place()) > NEAR => {}
+        Some(_) => place.next = begin_next(shared, id, stretch),
     }
     place.spot = Some(Spot { content: stretch.content, seq: last.0, held });
     // What came before the error is good.
     error.filter(|_| out.ends.is_empty()).map_or(Ok(clean), Err)
+}
+
+/// Lets the first pieces of the segment that comes next be read.
+fn begin_next(shared: &Shared, id: u32, stretch: &Stretch) -> Option<(Spot, Window)> {
+    let state = shared.lock();
+    let mut following = state.segments.range((Excluded(stretch.first), Unbounded));
+    let (first, segment) = following.find(|(first, segment)| !is_empty(segment, id, **first))?;
+    let next = Stretch::of(*first, segment, id);
+    drop(state);
+    let (reader, file) = hold(shared, &next).ok()??;
+    let walk = Walk::new(&*file, next.data.clone(), shared.key, next.first..next.next);
+    let window = walk.ahead(&shared.ahead, &file).begin();
+    Some((Spot { content: next.content, seq: next.first, held: Some((reader, file)) }, window))
 }
 
 /// The file, kept open and read ahead, if not too many are.

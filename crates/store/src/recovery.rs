@@ -8,7 +8,7 @@ use crate::read::damage_frames;
 use crate::report::{Damaged, Report, Waiting};
 use crate::scan::{Scan, scan};
 use crate::shared::{Hole, Mark, QueueState, Segment, State};
-use crate::snapshot::{ASIDE_BYTES, NUMBER_MAX, Row, Snapshot, Table};
+use crate::snapshot::{self, ASIDE_BYTES, Row, Snapshot, Table};
 use crate::walk::Walk;
 use crate::writer;
 use std::collections::BTreeMap;
@@ -78,8 +78,7 @@ pub fn recover(files: &Arc<dyn Files>, free_segments: usize) -> io::Result<Recov
     let mut opened = Vec::new();
     let mut report = Report::default();
     for name in names {
-        let named = name.strip_suffix(".log").and_then(|n| n.parse::<u64>().ok());
-        let Some(named) = named.filter(|named| *named < NUMBER_MAX) else { continue };
+        let Some(named) = writer::segment_first(&name) else { continue };
         let file: Arc<dyn SegmentFile> = Arc::new(ByName::new(files, &name));
         match file.length() {
             Ok(length) => opened.push((named, name, file, length)),
@@ -178,7 +177,7 @@ impl Recovery<'_> {
                 self.holes.push((one.first, before, after));
             }
             if let Some(header) = &one.header {
-                self.adopt(&header.table);
+                snapshot::follow(&mut self.table, &header.table);
             }
             self.report.bytes += one.length;
             next = Some(match &one.footer {
@@ -192,22 +191,11 @@ impl Recovery<'_> {
         self.state.next_seq = next.unwrap_or(1);
     }
 
-    /// The snapshot's queues; what is known to be done stays done.
-    fn adopt(&mut self, table: &Table) {
-        let old = std::mem::replace(&mut self.table, table.clone());
-        for (id, row) in &mut self.table {
-            if let Some(old) = old.get(id).filter(|old| old.name == row.name) {
-                row.take_done(old);
-            }
-        }
-    }
-
     fn closed(&mut self, one: Found, footer: Snapshot) -> u64 {
         let headerless = one.header.is_none();
-        self.adopt(&footer.table);
-        let mark =
-            |(id, row): (&u32, &Row)| (*id, Mark { appended: row.appended, here: row.here, end: row.end });
-        let marks = footer.table.iter().filter(|(_, row)| row.here.messages > 0).map(mark).collect();
+        snapshot::follow(&mut self.table, &footer.table);
+        let here = footer.table.iter().filter(|(_, row)| row.here.messages > 0);
+        let marks = here.map(|(id, row)| (*id, row.mark())).collect();
         if headerless {
             let what = "its header is damaged".to_owned();
             self.report.damaged.push(Damaged { file: one.name.clone(), what, frames_lost: 0 });
@@ -258,11 +246,8 @@ impl Recovery<'_> {
         }
         let marks = self.table.iter().filter_map(|(id, row)| {
             let before = before.get(id).copied().unwrap_or_default();
-            let here = Waiting {
-                messages: row.appended.messages.saturating_sub(before.messages),
-                bytes: row.appended.bytes.saturating_sub(before.bytes),
-            };
-            (here.messages > 0).then_some((*id, Mark { appended: row.appended, here, end: row.end }))
+            let here = row.appended.less(before);
+            (here.messages > 0).then_some((*id, Mark { here, ..row.mark() }))
         });
         let mut segment = Segment::closed(one.file, one.name, found.next, start..found.end, one.length);
         (segment.sparse, segment.marks) = (sparse, marks.collect());

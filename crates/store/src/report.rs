@@ -1,5 +1,6 @@
 //! What the store tells about itself: what was found when it was opened, what its queues hold, what it has written.
 
+use std::ops::AddAssign;
 use std::time::Duration;
 
 /// Messages and their bytes.
@@ -7,6 +8,23 @@ use std::time::Duration;
 pub struct Waiting {
     pub messages: u64,
     pub bytes: u64,
+}
+
+impl Waiting {
+    /// What is left without `other`, which is a part of it.
+    pub fn less(self, other: Waiting) -> Waiting {
+        Waiting {
+            messages: self.messages.saturating_sub(other.messages),
+            bytes: self.bytes.saturating_sub(other.bytes),
+        }
+    }
+}
+
+impl AddAssign for Waiting {
+    fn add_assign(&mut self, other: Waiting) {
+        self.messages += other.messages;
+        self.bytes += other.bytes;
+    }
 }
 
 /// What opening found.

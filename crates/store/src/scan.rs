@@ -59,22 +59,17 @@ pub fn scan(walk: &mut Walk<'_>, table: &mut Table) -> Scan {
         }
         for id in frame::ids(found.queues) {
             let count = Waiting { messages: 1, bytes: found.payload.len() as u64 };
-            add(scan.intact.entry(id).or_default(), count);
+            *scan.intact.entry(id).or_default() += count;
             // Its definition may be what is missing: the messages are kept under a name of their own.
             let row = table.entry(id).or_default();
             if row.name.is_empty() {
                 row.name = format!("unknown-{id}").into_bytes();
             }
-            add(&mut row.appended, count);
+            row.appended += count;
             row.end = row.end.max(found.seq + 1);
         }
         scan.next = found.seq + 1;
         scan.end = found.end;
     }
     scan
-}
-
-fn add(total: &mut Waiting, count: Waiting) {
-    total.messages += count.messages;
-    total.bytes += count.bytes;
 }

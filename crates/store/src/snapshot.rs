@@ -2,6 +2,7 @@
 
 use crate::files::{SegmentFile, read_all, write_all};
 use crate::report::Waiting;
+use crate::shared::Mark;
 use std::collections::BTreeMap;
 use std::io;
 
@@ -40,6 +41,27 @@ pub struct Row {
 }
 
 impl Row {
+    /// The numbers of it that are written everywhere, in their order on disk.
+    pub fn words(&self) -> [u64; 6] {
+        let Row { appended, end, cursor, done, .. } = self;
+        [appended.messages, appended.bytes, *end, *cursor, done.messages, done.bytes]
+    }
+
+    pub fn of_words([messages, bytes, end, cursor, done_messages, done_bytes]: [u64; 6]) -> Row {
+        let appended = Waiting { messages, bytes };
+        let done = Waiting { messages: done_messages, bytes: done_bytes };
+        Row { appended, end, cursor, done, ..Row::default() }
+    }
+
+    /// Of a footer: the queue's part of the segment.
+    pub fn mark(&self) -> Mark {
+        Mark { appended: self.appended, here: self.here, end: self.end }
+    }
+
+    pub fn waiting(&self) -> Waiting {
+        self.appended.less(self.done)
+    }
+
     /// What is done stays done: the later cursor of both.
     pub fn take_done(&mut self, other: &Row) {
         if other.cursor > self.cursor {
@@ -50,6 +72,16 @@ impl Row {
 }
 
 pub type Table = BTreeMap<u32, Row>;
+
+/// The snapshot's queues; what is known to be done stays done.
+pub fn follow(table: &mut Table, snapshot: &Table) {
+    let old = std::mem::replace(table, snapshot.clone());
+    for (id, row) in table {
+        if let Some(old) = old.get(id).filter(|old| old.name == row.name) {
+            row.take_done(old);
+        }
+    }
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
@@ -78,9 +110,7 @@ impl Snapshot {
         for (id, row) in &self.table {
             out.extend_from_slice(&id.to_le_bytes());
             out.extend_from_slice(&(row.name.len() as u32).to_le_bytes());
-            let Row { appended, end, cursor, done, here, .. } = row;
-            let words = [appended.messages, appended.bytes, *end, *cursor, done.messages, done.bytes];
-            for word in words.into_iter().chain([here.messages, here.bytes]) {
+            for word in row.words().into_iter().chain([row.here.messages, row.here.bytes]) {
                 out.extend_from_slice(&word.to_le_bytes());
             }
             out.extend_from_slice(&row.name);
@@ -126,22 +156,12 @@ impl Snapshot {
         for _ in 0..count {
             let id = number(&mut rest).filter(|id| *id < QUEUES_MAX)?;
             let name_bytes = number(&mut rest).filter(|n| *n as usize <= NAME_MAX)? as usize;
-            let mut words = [0; 8];
-            for word in &mut words {
-                *word = long(&mut rest).filter(|word| *word < NUMBER_MAX)?;
-            }
-            let [messages, bytes, end, cursor, done_messages, done_bytes, here_messages, here_bytes] = words;
+            let words = numbers(&mut rest)?;
+            let [messages, bytes] = numbers(&mut rest)?;
             let (name, after) = rest.split_at_checked(name_bytes)?;
             rest = after;
-            let row = Row {
-                name: name.to_vec(),
-                appended: Waiting { messages, bytes },
-                end,
-                cursor,
-                done: Waiting { messages: done_messages, bytes: done_bytes },
-                here: Waiting { messages: here_messages, bytes: here_bytes },
-            };
-            table.insert(id, row);
+            let here = Waiting { messages, bytes };
+            table.insert(id, Row { name: name.to_vec(), here, ..Row::of_words(words) });
         }
         Some(Snapshot { key, first, next, data_start, data_end, sparse, table })
     }
@@ -227,6 +247,15 @@ fn number(rest: &mut &[u8]) -> Option<u32> {
     let (head, tail) = rest.split_first_chunk::<4>()?;
     *rest = tail;
     Some(u32::from_le_bytes(*head))
+}
+
+/// Numbers as they may be.
+pub fn numbers<const N: usize>(rest: &mut &[u8]) -> Option<[u64; N]> {
+    let mut words = [0; N];
+    for word in &mut words {
+        *word = long(rest).filter(|word| *word < NUMBER_MAX)?;
+    }
+    Some(words)
 }
 
 fn long(rest: &mut &[u8]) -> Option<u64> {

@@ -8,11 +8,13 @@ mod verify;
 
 use crate::files::SegmentFile;
 use crate::frame;
+use crate::key;
 use crate::report::{QueueInfo, Waiting};
-use crate::shared::Mark;
 use crate::scan::scan;
-use crate::snapshot::{Snapshot, Table};
+use crate::shared::Mark;
+use crate::snapshot::{Row, Snapshot, Table, follow};
 use crate::walk::Walk;
+use crate::writer::segment_first;
 use files::OpenedForReading;
 pub use messages::{Border, Message, Position};
 use std::collections::BTreeMap;
@@ -77,7 +79,7 @@ impl View {
                 view.free += path.metadata().map_or(0, |m| m.len());
             } else if name.ends_with(".damaged") {
                 view.others.push(name);
-            } else if let Some(first) = name.strip_suffix(".log").and_then(|n| n.parse::<u64>().ok()) {
+            } else if let Some(first) = segment_first(&name) {
                 match OpenedForReading::open(&path) {
                     Ok(file) => found.push((first, name, file)),
                     // It is through since the folder was listed.
@@ -86,9 +88,8 @@ impl View {
                 }
             }
         }
-        let key = files::key(&view.folder);
-        let of_header = || found.iter().rev().find_map(|(_, _, file)| Some(file.header()?.key));
-        view.key = key.or_else(of_header).unwrap_or(0);
+        let of_segments = || key::of_segments(found.iter().map(|(.., file)| file as &dyn SegmentFile));
+        view.key = files::key(&view.folder).or_else(of_segments).unwrap_or(0);
         let bounds: Vec<u64> = found.iter().skip(1).map(|(first, ..)| *first).collect();
         for (index, (first, name, file)) in found.into_iter().enumerate() {
             view.add(first, name, file, bounds.get(index).copied().unwrap_or(u64::MAX))?;
@@ -126,9 +127,7 @@ impl View {
             follow(&mut self.table, &footer.table);
             segment.next = footer.next;
             segment.data = footer.data_start..footer.data_end;
-            let mark =
-                |row: &crate::snapshot::Row| Mark { appended: row.appended, here: row.here, end: row.end };
-            segment.marks = footer.table.iter().map(|(id, row)| (*id, mark(row))).collect();
+            segment.marks = footer.table.iter().map(|(id, row)| (*id, row.mark())).collect();
         } else {
             let most = first.saturating_add(length / frame::HEAD as u64 + 1);
             let seqs = first..bound.min(most);
@@ -138,7 +137,7 @@ impl View {
             segment.data.end = found.end;
             for (id, here) in found.intact {
                 let row = self.table.get(&id).cloned().unwrap_or_default();
-                segment.marks.insert(id, Mark { appended: row.appended, here, end: row.end });
+                segment.marks.insert(id, Mark { here, ..row.mark() });
             }
         }
         self.segments.push(segment);
@@ -151,7 +150,7 @@ impl View {
     }
 
     pub fn queues(&self) -> Vec<QueueInfo> {
-        let info = |(id, row): (&u32, &crate::snapshot::Row)| {
+        let info = |(id, row): (&u32, &Row)| {
             let waits = row.cursor < row.end;
             QueueInfo {
                 id: *id,
@@ -192,16 +191,6 @@ impl View {
             let mark = segment.marks.get(&queue);
             segment.next > from && mark.is_some_and(|mark| mark.here.messages > 0 && mark.end > from)
         })
-    }
-}
-
-/// The snapshot's queues; what is known to be done stays done.
-fn follow(table: &mut Table, snapshot: &Table) {
-    let old = std::mem::replace(table, snapshot.clone());
-    for (id, row) in table {
-        if let Some(old) = old.get(id).filter(|old| old.name == row.name && old.cursor > row.cursor) {
-            (row.cursor, row.done) = (old.cursor, old.done);
-        }
     }
 }
 

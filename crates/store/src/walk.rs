@@ -9,8 +9,8 @@ pub use ahead::{Ahead, Reader};
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
-pub use window::Window;
-use window::{BLOCK, BLOCK_MAX, Source};
+use window::{BLOCK, Source};
+pub use window::{BLOCK_MAX, Window};
 
 pub struct Walk<'f> {
     source: Source<'f>,
@@ -72,6 +72,12 @@ impl<'f> Walk<'f> {
     pub fn ahead(mut self, ahead: &'f Arc<Ahead>, file: &'f Arc<dyn SegmentFile>) -> Self {
         self.source.ahead = Some((ahead, file));
         self
+    }
+
+    /// Lets what comes first be read, for a walk over it later.
+    pub fn begin(mut self) -> Window {
+        self.window.begin(&self.source);
+        self.window
     }
 
     pub fn into_window(self) -> Window {

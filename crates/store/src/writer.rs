@@ -6,7 +6,7 @@ use crate::frame;
 use crate::group::{Entry, Group};
 use crate::report::Waiting;
 use crate::shared::{Mark, Segment, Shared};
-use crate::snapshot::{Snapshot, Table};
+use crate::snapshot::{NUMBER_MAX, Snapshot, Table};
 use crate::stage::Stage;
 use crate::walk::Walk;
 use std::collections::BTreeMap;
@@ -385,14 +385,16 @@ pub fn segment_name(first: u64) -> String {
     format!("{first:020}.log")
 }
 
+/// The number that such a name tells.
+pub fn segment_first(name: &str) -> Option<u64> {
+    name.strip_suffix(".log")?.parse().ok().filter(|first| *first < NUMBER_MAX)
+}
+
 /// Each queue's part of what lies between two places.
 fn marks(start: &Totals, end: &Totals) -> BTreeMap<u32, Mark> {
     let mark = |(id, (appended, end)): (&u32, &(Waiting, u64))| {
         let (before, _) = start.get(id).copied().unwrap_or_default();
-        let here = Waiting {
-            messages: appended.messages.saturating_sub(before.messages),
-            bytes: appended.bytes.saturating_sub(before.bytes),
-        };
+        let here = appended.less(before);
         (*id, Mark { appended: *appended, here, end: *end })
     };
     end.iter().map(mark).filter(|(_, mark)| mark.here.messages > 0).collect()

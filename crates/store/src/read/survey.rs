@@ -1,7 +1,6 @@
 //! What the damage of a segment has cost, found out once.
 
 use super::Stretch;
-use crate::report::Waiting;
 use crate::scan::scan;
 use crate::shared::{Damage, Gap, Mark, Segment, Shared};
 use crate::snapshot::{Row, Snapshot, Table};
@@ -52,11 +51,7 @@ pub(super) fn survey(shared: &Shared, stretch: &Stretch, strict: bool) -> io::Re
 /// What was put in before the segment, of the queues that have messages in it.
 fn table_at_start(segment: &Segment) -> Table {
     let row = |(id, mark): (&u32, &Mark)| {
-        let appended = Waiting {
-            messages: mark.appended.messages.saturating_sub(mark.here.messages),
-            bytes: mark.appended.bytes.saturating_sub(mark.here.bytes),
-        };
-        (*id, Row { name: b"-".to_vec(), appended, ..Row::default() })
+        (*id, Row { name: b"-".to_vec(), appended: mark.appended.less(mark.here), ..Row::default() })
     };
     segment.marks.iter().map(row).collect()
 }

@@ -7,8 +7,10 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// Queues that keep what they have read until they are read again, and let read ahead: each takes twice [`super::BLOCK_MAX`].
-const READERS_MAX: usize = 16;
+/// Queues that keep what they have read until they are read again, and let read ahead: each takes four times [`super::BLOCK_MAX`].
+const READERS_MAX: usize = 8;
+/// A disk is faster when the next request is there before the last is answered.
+const THREADS: usize = 2;
 /// Memory that is kept for the next reader.
 const SPARE_MAX: usize = 4;
 
@@ -23,6 +25,7 @@ pub struct Piece {
 /// A piece under way.
 pub struct Pending {
     base: u64,
+    length: usize,
     outcome: Arc<Outcome>,
 }
 
@@ -34,11 +37,16 @@ struct Outcome {
 }
 
 impl Pending {
-    /// Waits for the piece, if it is the one that begins there.
-    pub fn take(self, base: u64) -> Option<Piece> {
-        if base != self.base {
-            return None;
-        }
+    pub fn base(&self) -> u64 {
+        self.base
+    }
+
+    pub fn end(&self) -> u64 {
+        self.base + self.length as u64
+    }
+
+    /// `None` when it cannot be read.
+    pub fn wait(self) -> Option<Piece> {
         let mut piece = self.outcome.piece.lock();
         while piece.is_none() {
             self.outcome.there.wait(&mut piece);
@@ -71,13 +79,13 @@ impl Job {
 struct State {
     jobs: VecDeque<Job>,
     threaded: bool,
-    thread: Option<JoinHandle<()>>,
+    threads: Vec<JoinHandle<()>>,
     ended: bool,
     readers: usize,
     spare: Vec<Vec<u8>>,
 }
 
-/// Of a log: its thread begins when it is first needed.
+/// Of a log: its threads begin when they are first needed.
 #[derive(Default)]
 pub struct Ahead {
     state: Mutex<State>,
@@ -129,7 +137,7 @@ impl Ahead {
         memory: Vec<u8>,
     ) -> Option<Pending> {
         let outcome = Arc::new(Outcome::default());
-        let pending = Pending { base, outcome: Arc::clone(&outcome) };
+        let pending = Pending { base, length, outcome: Arc::clone(&outcome) };
         let mut job = Job { file: Arc::clone(file), base, length, memory, outcome };
         let mut state = self.state.lock();
         if !state.threaded {
@@ -140,10 +148,14 @@ impl Ahead {
         if state.ended {
             return None;
         }
-        if state.thread.is_none() {
+        if state.threads.len() < THREADS {
             let mine = Arc::clone(self);
-            let name = "store-ahead".to_owned();
-            state.thread = Some(std::thread::Builder::new().name(name).spawn(move || mine.run()).ok()?);
+            let thread = std::thread::Builder::new().name("store-ahead".to_owned());
+            match thread.spawn(move || mine.run()) {
+                Ok(thread) => state.threads.push(thread),
+                Err(_) if state.threads.is_empty() => return None,
+                Err(_) => {}
+            }
         }
         if job.memory.is_empty() {
             job.memory = state.spare.pop().unwrap_or_default();
@@ -154,14 +166,14 @@ impl Ahead {
         Some(pending)
     }
 
-    /// Ends the thread, which does what was asked for before.
+    /// Ends the threads, which do what was asked for before.
     pub fn end(&self) {
         let mut state = self.state.lock();
         state.ended = true;
-        let thread = state.thread.take();
+        let threads = std::mem::take(&mut state.threads);
         drop(state);
-        self.work.notify_one();
-        if let Some(thread) = thread {
+        self.work.notify_all();
+        for thread in threads {
             // It does nothing that could fail.
             let _ = thread.join();
         }

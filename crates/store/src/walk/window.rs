@@ -1,7 +1,8 @@
 //! What of a file lies in memory: large pieces read past the page cache, one behind the other, what is left of one in front of the next.
 
-use super::ahead::{Ahead, Pending};
+use super::ahead::{Ahead, Pending, Piece};
 use crate::files::{PAGE, SegmentFile, read_all, read_on};
+use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
 
@@ -10,6 +11,8 @@ pub const BLOCK_MAX: usize = 1 << 20;
 pub const BLOCK: usize = if cfg!(test) { 8 << 10 } else { BLOCK_MAX };
 /// Less is read through the page cache.
 const DIRECT_MIN: usize = if cfg!(test) { 4096 } else { 128 << 10 };
+/// Pieces of a file that are read ahead.
+const PIECES_AHEAD: usize = 3;
 /// What is left of a piece, a frame that its end cuts, is kept in front of the next one when it is no longer than this.
 const HEADROOM: usize = if cfg!(test) { 4096 } else { 64 << 10 };
 
@@ -34,7 +37,8 @@ pub struct Window {
     at: usize,
     filled: usize,
     place: u64,
-    next: Option<Pending>,
+    /// What follows, under way.
+    next: VecDeque<Pending>,
 }
 
 impl Window {
@@ -73,7 +77,7 @@ impl Window {
     /// Shows another place, or the same one read anew.
     pub fn restart(&mut self, place: u64) {
         (self.at, self.filled, self.place) = (0, 0, place);
-        self.next = None;
+        self.next.clear();
     }
 
     /// Its memory; what follows is read anew.
@@ -121,16 +125,15 @@ impl Window {
         if length < DIRECT_MIN || length <= known {
             return false;
         }
-        let fetched = self.next.take().and_then(|next| next.take(base)).filter(|next| next.count > known);
+        let fetched = self.take_fetched(base).filter(|piece| piece.count > known);
         let mut spare = Vec::new();
         let (start, count) = match fetched {
-            Some(next) => {
-                let mut memory = next.memory;
+            Some(Piece { mut memory, start, count }) => {
                 if joins {
-                    memory[next.start - ready..next.start].copy_from_slice(self.ready());
+                    memory[start - ready..start].copy_from_slice(self.ready());
                 }
                 spare = std::mem::replace(&mut self.memory, memory);
-                (next.start, next.count)
+                (start, count)
             }
             None => {
                 let start = aligned(&mut self.memory, length);
@@ -150,15 +153,40 @@ impl Window {
         let begun = self.place.saturating_sub(base) as usize;
         self.at = if joins { start - ready } else { start + begun };
         self.filled = start + count;
-        let next = base + count as u64;
-        let length = piece(next, source);
-        if let Some((ahead, file)) = source.ahead
-            && next.is_multiple_of(PAGE as u64)
-            && length >= DIRECT_MIN
-        {
-            self.next = ahead.fetch(file, next, length, spare);
-        }
+        self.fetch(source, base + count as u64, spare);
         true
+    }
+
+    /// Lets the pieces from here on be read, before anything is asked for.
+    pub fn begin(&mut self, source: &Source<'_>) {
+        self.fetch(source, self.place / PAGE as u64 * PAGE as u64, Vec::new());
+    }
+
+    /// Lets what follows be read: the pieces from `base` on, or those behind what is under way.
+    fn fetch(&mut self, source: &Source<'_>, base: u64, mut spare: Vec<u8>) {
+        let Some((ahead, file)) = source.ahead else { return };
+        let mut base = self.next.back().map_or(base, Pending::end);
+        while self.next.len() < PIECES_AHEAD && base.is_multiple_of(PAGE as u64) {
+            let length = piece(base, source);
+            if length < DIRECT_MIN {
+                return;
+            }
+            let Some(pending) = ahead.fetch(file, base, length, std::mem::take(&mut spare)) else { return };
+            base = pending.end();
+            self.next.push_back(pending);
+        }
+    }
+
+    /// The piece that begins there, if it is the next under way.
+    fn take_fetched(&mut self, base: u64) -> Option<Piece> {
+        if self.next.front().is_some_and(|next| next.base() != base) {
+            self.next.clear();
+        }
+        let piece = self.next.pop_front()?.wait();
+        if piece.is_none() {
+            self.next.clear();
+        }
+        piece
     }
 }
 
