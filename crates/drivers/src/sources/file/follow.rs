@@ -2,6 +2,7 @@
 
 use super::followed::{Ended, Followed};
 use super::identity::FileId;
+use super::keyed::Keyed;
 use super::port::{FilePort, Parts, PortOptions};
 use super::roster::{Opener, Roster, RosterOptions};
 use super::tail::{Begin, Tail, TailOptions};
@@ -13,10 +14,9 @@ use engine::worker::{After, MakePort, Port, PortContext};
 use engine::{Shared, Wake, WorkerHandle};
 use mio::unix::SourceFd;
 use parking_lot::Mutex;
-use record::{Context, NameId};
-use std::collections::hash_map::DefaultHasher;
+use record::{Context, NameId, Peer, Transport};
 use std::fs::File;
-use std::hash::{Hash, Hasher};
+use std::hash::BuildHasher;
 use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -63,6 +63,7 @@ impl Following {
             workers: shared.workers().to_vec(),
             source: Arc::clone(source),
             ended: Arc::default(),
+            spread: Keyed::default(),
             opened: shared.workers().iter().map(|_| Vec::new()).collect(),
         };
         worker.add(move |token, cx| {
@@ -93,6 +94,8 @@ struct Readers {
     workers: Vec<WorkerHandle>,
     source: Arc<Source>,
     ended: Arc<EndedReaders>,
+    /// Which worker gets which file.
+    spread: Keyed,
     /// For each worker the readers it is given next.
     opened: Vec<Vec<MakePort>>,
 }
@@ -125,15 +128,19 @@ impl Ended for EndedReaders {
 impl Opener for Readers {
     fn open(&mut self, file: File, path: &Arc<Path>, begin: Begin, followed: &Arc<Followed>) {
         let following = &self.following;
-        let mut hasher = DefaultHasher::new();
-        followed.id.hash(&mut hasher);
-        let at = hasher.finish() as usize % self.workers.len().max(1);
+        let at = self.spread.hash_one(followed.id) as usize % self.workers.len().max(1);
         let (Some(opened), Ok(tail)) = (self.opened.get_mut(at), Tail::new(file, begin, &following.tail))
         else {
             return self.ended.ended(followed.id);
         };
-        let mut context = Context::local(&following.group, &following.local_name, "local+file");
-        context.values.push((NameId::FILE_NAME, path.as_os_str().as_bytes().into()));
+        let context = Context {
+            source: Arc::clone(&following.group),
+            peer: Peer::Local,
+            host_from: Arc::clone(&following.local_name),
+            transport: Transport("local+file"),
+            ip_protocol: 0,
+            values: vec![(NameId::FILE_NAME, path.as_os_str().as_bytes().into())],
+        };
         // From now on a restart finds the file, under whatever name; written with those of the other files of this turn.
         followed.tracker.note(tail.position());
         let parts = Parts {
@@ -178,7 +185,8 @@ impl FollowPort {
         found
     }
 
-    fn look(&mut self) {
+    /// Looks at everything. When notifications were lost, readers look for themselves whether their files have changed.
+    fn look(&mut self, lost: bool) {
         self.incomplete = false;
         self.listed = Instant::now();
         let base = self.roster.wanted().base().to_owned();
@@ -192,12 +200,14 @@ impl FollowPort {
                 &[("filename", &path.display())],
             );
         }
-        if std::mem::replace(&mut self.started, true) {
-            self.roster.arrive(&listed, &mut self.readers);
-            self.roster.paths().iter().for_each(|path| self.roster.examine(path, &mut self.readers));
-        } else {
-            self.roster.start(&listed, &mut self.readers);
+        if !std::mem::replace(&mut self.started, true) {
+            return self.roster.start(&listed, &mut self.readers);
         }
+        match lost {
+            true => self.roster.arrive_anew(&listed, &mut self.readers),
+            false => self.roster.arrive(&listed, &mut self.readers),
+        }
+        self.roster.examine_others(&listed, &mut self.readers);
     }
 
     fn event(&mut self, event: Event) {
@@ -225,12 +235,9 @@ impl FollowPort {
                 }
             }
             Event::Unwatched(_) => self.incomplete = true,
-            Event::Lost => {
-                self.look();
-                self.roster.wake_all();
-            }
+            Event::Lost => self.look(true),
             // Known files each time, folders more rarely when told so.
-            Event::Look if self.listed.elapsed() >= self.readers.following.list_period => self.look(),
+            Event::Look if self.listed.elapsed() >= self.readers.following.list_period => self.look(false),
             Event::Look => {
                 for path in self.roster.paths() {
                     self.roster.examine(&path, &mut self.readers);
@@ -247,14 +254,17 @@ impl Port for FollowPort {
             self.roster.ended(id, &mut self.readers);
         }
         if !self.started {
-            self.look();
+            self.look(false);
         }
         let (events, more) = self.watch.events();
         for event in events {
             self.event(event);
         }
         if self.incomplete {
-            self.look();
+            self.look(false);
+        }
+        if self.roster.is_starved() {
+            self.roster.retry(&mut self.readers);
         }
         self.readers.begin();
         self.roster.store();
@@ -266,7 +276,7 @@ impl Port for FollowPort {
     }
 
     fn retry(&self) -> bool {
-        self.incomplete
+        self.incomplete || self.roster.is_starved()
     }
 
     fn closed(&mut self, cx: &mut PortContext) {

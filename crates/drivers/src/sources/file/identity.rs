@@ -20,7 +20,13 @@ impl FileId {
 
     /// The name of its record in the state file.
     pub fn name(self, source: &str) -> Vec<u8> {
-        format!("{source}/{:x}:{:x}", self.dev, self.ino).into_bytes()
+        let mut name = Vec::with_capacity(source.len() + 2 + 2 * u64::BITS as usize / 4);
+        name.extend_from_slice(source.as_bytes());
+        name.push(b'/');
+        push_hex(&mut name, self.dev);
+        name.push(b':');
+        push_hex(&mut name, self.ino);
+        name
     }
 
     /// The other way round.
@@ -29,6 +35,15 @@ impl FileId {
         let (dev, ino) = text.split_once(':')?;
         Some(FileId { dev: u64::from_str_radix(dev, 16).ok()?, ino: u64::from_str_radix(ino, 16).ok()? })
     }
+}
+
+/// Without leading zeros. By hand, because it is done for each of thousands of files.
+fn push_hex(to: &mut Vec<u8>, value: u64) {
+    let digits = (u64::BITS - (value | 1).leading_zeros()).div_ceil(4);
+    to.extend((0..digits).rev().map(|at| match (value >> (4 * at) & 15) as u8 {
+        digit @ 0..10 => b'0' + digit,
+        digit => b'a' - 10 + digit,
+    }));
 }
 
 /// The bytes a file begins with, as many as there were, at most [`HEAD_MAX`].
@@ -160,6 +175,10 @@ mod tests {
     fn names_and_records_come_back() {
         let id = FileId { dev: 0xfd01, ino: 77 };
         assert_eq!(FileId::from_name(&id.name("affile_sd_curpos(/a/b)")), Some(id));
+        for (dev, ino) in [(0, 1), (16, 255), (0xfd01, u64::MAX), (u64::MAX, 0)] {
+            let name = FileId { dev, ino }.name("s");
+            assert_eq!(String::from_utf8(name).expect("text"), format!("s/{dev:x}:{ino:x}"));
+        }
         assert_eq!(FileId::from_name(b"x"), None);
         let position = Position { offset: 5, head_bytes: 3, head_hash: 9 };
         let mut value = Vec::new();

@@ -1,23 +1,26 @@
 //! The files of one source: which path leads to which file, what had its place before, and how many are open. Looks at the file system when
 //! told to, and opens through [`Opener`]; knows no workers and no notifications.
 
+mod left;
+mod open;
+mod start;
+
 use super::acks::Tracker;
 use super::followed::Followed;
-use super::identity::{FileId, Position};
+use super::identity::FileId;
+use super::keyed::Keyed;
 use super::saves::Saves;
 use super::tail::Begin;
 use super::wanted::{Listed, Wanted, regular};
+use left::Left;
+use open::Refused;
+use start::Stored;
 use state::Store;
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
-use std::ffi::OsStr;
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs::{File, Metadata};
-use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirEntryExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// Files that no path leads to any more and whose writers may still be there.
-const LET_GO_MAX: usize = 64;
 
 /// Makes a reader of a file.
 pub trait Opener {
@@ -37,8 +40,6 @@ pub struct RosterOptions {
 struct Entry {
     followed: Arc<Followed>,
     path: Option<Arc<Path>>,
-    /// The path it had when it was let go.
-    last_path: Option<Arc<Path>>,
     /// Size and time of the last change when it was last looked at.
     seen: Seen,
 }
@@ -58,12 +59,18 @@ pub struct Roster {
     options: RosterOptions,
     store: Arc<Store>,
     saves: Arc<Saves>,
-    by_path: HashMap<Arc<Path>, FileId>,
-    files: HashMap<FileId, Entry>,
-    /// In the order in which they were let go.
-    let_go: VecDeque<FileId>,
-    /// What max-files() has no room for.
+    by_path: HashMap<Arc<Path>, FileId, Keyed>,
+    files: HashMap<FileId, Entry, Keyed>,
+    /// Those of the files that no path leads to.
+    left: Left,
+    /// What max-files() or the system has no room for.
     waiting: BTreeSet<PathBuf>,
+    /// Renamed files of an earlier run that there were no descriptors for.
+    renamed: Vec<Stored>,
+    /// Descriptors of files are below this.
+    descriptors_max: u64,
+    /// There were no descriptors for the last one.
+    starved: bool,
     /// What could not be opened: said once.
     refused: HashSet<PathBuf>,
     started: bool,
@@ -75,10 +82,13 @@ impl Roster {
             options,
             store: Arc::clone(store),
             saves: Arc::default(),
-            by_path: HashMap::new(),
-            files: HashMap::new(),
-            let_go: VecDeque::new(),
+            by_path: HashMap::default(),
+            files: HashMap::default(),
+            left: Left::default(),
             waiting: BTreeSet::new(),
+            renamed: Vec::new(),
+            descriptors_max: open::descriptors_max(),
+            starved: false,
             refused: HashSet::new(),
             started: false,
         }
@@ -98,58 +108,34 @@ impl Roster {
         self.saves.store();
     }
 
-    /// The first look: `listed` is what is there. Files that were renamed while nobody looked are read to their ends.
-    pub fn start(&mut self, listed: &[Listed], opener: &mut dyn Opener) {
-        let mut lost = Vec::new();
-        let prefix = format!("{}/", self.options.key);
-        let stored = self.store.with_prefix(prefix.as_bytes());
-        let looked_at = if stored.is_empty() { &[] } else { listed };
-        let there: HashSet<FileId> =
-            looked_at.iter().filter_map(|one| regular(&one.path)).map(|meta| FileId::of(&meta)).collect();
-        for (name, value) in stored {
-            let (Some(id), Some((position, path))) = (FileId::from_name(&name), Position::decode(&value))
-            else {
-                continue;
-            };
-            if there.contains(&id) {
-                continue;
-            }
-            let path: Arc<Path> = Path::new(OsStr::from_bytes(path)).into();
-            match renamed(id, &position, &path) {
-                Some((changed, file)) => lost.push((changed, id, position, path, file)),
-                // The folder is there and the file is not: nobody will ask for its position again.
-                None if folder_has_files(&path) => self.store.remove(&name),
-                None => {}
-            }
-        }
-        // Of several generations the oldest is read first.
-        lost.sort_by_key(|(changed, id, ..)| (*changed, *id));
-        let mut before: HashMap<Arc<Path>, Arc<Followed>> = HashMap::new();
-        for (_, id, position, path, file) in lost {
-            let after = before.get(&path).cloned();
-            let followed = self.add(
-                Found { id, file, path: &path, seen: Seen::default() },
-                Begin::At(position),
-                after,
-                opener,
-            );
-            self.leave(id);
-            before.insert(path, followed);
-        }
-        for one in listed {
-            match before.get(one.path.as_path()) {
-                Some(after) => self.examine_after(&one.path, Some(Arc::clone(after)), opener),
-                None => self.arrived(one, opener),
-            }
-        }
-        self.started = true;
-    }
-
     /// Looks at what a listing has found.
     pub fn arrive(&mut self, listed: &[Listed], opener: &mut dyn Opener) {
         self.by_path.reserve(listed.len());
         self.files.reserve(listed.len());
         listed.iter().for_each(|one| self.arrived(one, opener));
+    }
+
+    /// The same where all readers are given a turn: files that are known need no look.
+    pub fn arrive_anew(&mut self, listed: &[Listed], opener: &mut dyn Opener) {
+        for one in listed {
+            if !self.is_known(one) {
+                self.arrived(one, opener);
+            }
+        }
+        self.wake_all();
+    }
+
+    fn is_known(&self, one: &Listed) -> bool {
+        let known = self.by_path.get(one.path.as_path()).filter(|id| one.is_file && id.ino == one.ino);
+        known.and_then(|id| self.files.get(id)).is_some_and(|entry| entry.path.as_deref() == Some(&one.path))
+    }
+
+    /// Looks at the paths of files that are not in a listing of everything.
+    pub fn examine_others(&mut self, listed: &[Listed], opener: &mut dyn Opener) {
+        let listed: HashSet<&Path, Keyed> = listed.iter().map(|one| one.path.as_path()).collect();
+        let others = self.by_path.keys().filter(|path| !listed.contains(&***path));
+        let others: Vec<Arc<Path>> = others.cloned().collect();
+        others.iter().for_each(|path| self.examine(path, opener));
     }
 
     /// A file that is not known is opened without a look before: of thousands most are new.
@@ -165,7 +151,47 @@ impl Roster {
     }
 
     fn has_room(&self) -> bool {
-        self.files.len() - self.let_go.len() < self.options.files_max
+        !self.starved && self.files.len() - self.left.count() < self.options.files_max
+    }
+
+    /// A file is left for later.
+    fn wait(&mut self, path: &Path) {
+        if self.waiting.is_empty() {
+            let key: &str = &self.options.key;
+            match self.starved {
+                true => open::say_starved(key, path),
+                false => oplog::warning(
+                    "There are more files than max-files() allows, further ones wait until another one is gone",
+                    &[("source", &key), ("max_files", &self.options.files_max), ("file", &path.display())],
+                ),
+            }
+        }
+        self.waiting.insert(path.to_owned());
+    }
+
+    /// Whether files wait for descriptors, of which others may give some back.
+    pub fn is_starved(&self) -> bool {
+        self.starved
+    }
+
+    /// There may be descriptors again.
+    pub fn retry(&mut self, opener: &mut dyn Opener) {
+        self.starved = false;
+        let renamed = std::mem::take(&mut self.renamed);
+        if !renamed.is_empty() {
+            self.find_renamed(renamed, opener);
+        }
+        while self.begin_waiting(opener) {}
+    }
+
+    /// Looks at a path that waits; `false` when there is none or no room.
+    fn begin_waiting(&mut self, opener: &mut dyn Opener) -> bool {
+        let Some(path) = self.waiting.first().filter(|_| self.has_room()).cloned() else { return false };
+        self.examine(&path, opener);
+        if !self.starved {
+            self.waiting.remove(&path);
+        }
+        !self.starved
     }
 
     /// Looks at what a path leads to.
@@ -202,7 +228,7 @@ impl Roster {
             entry.followed.keep();
             entry.followed.tracker.moved(path);
             entry.followed.wake();
-            self.let_go.retain(|other| *other != id);
+            self.left.remove(id);
             if let Some(other) = replaced.filter(|other| regular(other).is_some_and(|m| FileId::of(&m) == id))
             {
                 // The first name stays the one it is known by.
@@ -212,25 +238,14 @@ impl Roster {
             return;
         }
         if !self.has_room() {
-            if self.waiting.is_empty() {
-                oplog::warning(
-                    "There are more files than max-files() allows, further ones wait until another one is gone",
-                    &[
-                        ("source", &self.options.key),
-                        ("max_files", &self.options.files_max),
-                        ("file", &path.display()),
-                    ],
-                );
-            }
-            self.waiting.insert(path.to_owned());
-            return;
+            return self.wait(path);
         }
         self.open(path, after, opener);
     }
 
     /// Opens what no reader has. `false` when one has it, under another name.
     fn open(&mut self, path: &Path, after: Option<Arc<Followed>>, opener: &mut dyn Opener) -> bool {
-        match open(path) {
+        match open::open(path, self.descriptors_max) {
             Ok((file, meta)) => {
                 let (id, seen) = (FileId::of(&meta), seen(&meta));
                 if self.files.contains_key(&id) {
@@ -246,7 +261,11 @@ impl Roster {
                 self.add(Found { id, file, path: &path, seen }, begin, after, opener);
                 self.by_path.insert(path, id);
             }
-            Err(error) => {
+            Err(Refused::Descriptors) => {
+                self.starved = true;
+                self.wait(path);
+            }
+            Err(Refused::Other(error)) => {
                 if self.refused.len() < self.options.files_max && self.refused.insert(path.to_owned()) {
                     oplog::error(
                         "Cannot open a file for reading",
@@ -264,7 +283,11 @@ impl Roster {
         if self.files.contains_key(&FileId::of(&meta)) {
             return;
         }
-        let Ok((file, meta)) = open(to) else { return };
+        // It is not left for later: nobody would find it again.
+        let Ok((file, meta)) = open::open(to, u64::MAX) else {
+            let text = "Cannot open a file that was renamed before it was read";
+            return oplog::error(text, &[("filename", &from.display()), ("now", &to.display())]);
+        };
         let id = FileId::of(&meta);
         self.path_gone(from);
         let before = self.formerly(from);
@@ -287,8 +310,7 @@ impl Roster {
         let followed = Followed::new(id, tracker, after);
         let begin = known.map_or(begin, Begin::At);
         opener.open(file, path, begin, &followed);
-        let entry =
-            Entry { followed: Arc::clone(&followed), path: Some(Arc::clone(path)), last_path: None, seen };
+        let entry = Entry { followed: Arc::clone(&followed), path: Some(Arc::clone(path)), seen };
         self.files.insert(id, entry);
         followed
     }
@@ -303,36 +325,29 @@ impl Roster {
 
     /// The file that was at this path last, if it is still being read.
     fn formerly(&self, path: &Path) -> Option<Arc<Followed>> {
-        let mut entries = self.let_go.iter().rev().filter_map(|id| self.files.get(id));
-        entries
-            .find(|entry| entry.last_path.as_deref() == Some(path))
-            .map(|entry| Arc::clone(&entry.followed))
+        let entry = self.left.last_at(path).and_then(|id| self.files.get(&id));
+        entry.map(|entry| Arc::clone(&entry.followed))
     }
 
     fn leave(&mut self, id: FileId) {
         let Some(entry) = self.files.get_mut(&id) else { return };
-        entry.last_path = entry.path.take();
+        let Some(path) = entry.path.take() else { return };
         entry.followed.let_go();
-        self.let_go.push_back(id);
-        if self.let_go.len() > LET_GO_MAX
-            && let Some(oldest) = self.let_go.pop_front()
-            && let Some(entry) = self.files.get(&oldest)
-        {
+        let hurried = self.left.push(id, path).and_then(|id| self.files.get(&id));
+        if let Some(entry) = hurried {
             entry.followed.hurry();
-            self.let_go.push_back(oldest);
         }
     }
 
     /// The reader of a file has ended: there is room for one that waits.
     pub fn ended(&mut self, id: FileId, opener: &mut dyn Opener) {
         let Some(entry) = self.files.remove(&id) else { return };
-        self.let_go.retain(|other| *other != id);
+        self.left.remove(id);
         if let Some(path) = entry.path {
             self.by_path.remove(&path);
         }
-        if let Some(path) = self.waiting.pop_first() {
-            self.examine(&path, opener);
-        }
+        self.starved = false;
+        self.begin_waiting(opener);
     }
 
     /// Everything that is known or waits, for a look at each.
@@ -360,37 +375,6 @@ impl Roster {
 
 fn seen(meta: &Metadata) -> Seen {
     (meta.len(), meta.mtime(), meta.mtime_nsec())
-}
-
-fn open(path: &Path) -> std::io::Result<(File, Metadata)> {
-    // Without waiting for a writer, should it have become a pipe meanwhile.
-    let flags = nix::libc::O_NONBLOCK | nix::libc::O_NOCTTY;
-    let open = |flags| std::fs::OpenOptions::new().read(true).custom_flags(flags).open(path);
-    // Each read of what was just written would write the time of reading to the disk; only the owner and root may say that it need not.
-    let file = match open(flags | nix::libc::O_NOATIME) {
-        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => open(flags)?,
-        opened => opened?,
-    };
-    let meta = file.metadata()?;
-    match meta.is_file() {
-        true => Ok((file, meta)),
-        false => Err(std::io::Error::other("it is no regular file")),
-    }
-}
-
-/// The file of a stored position under another name in the same folder, with the time of its last change.
-fn renamed(id: FileId, position: &Position, path: &Path) -> Option<((i64, i64), File)> {
-    let entries = std::fs::read_dir(path.parent()?).ok()?;
-    let found = entries.flatten().find(|entry| {
-        entry.ino() == id.ino && entry.metadata().is_ok_and(|meta| meta.is_file() && FileId::of(&meta) == id)
-    })?;
-    let (file, meta) = open(&found.path()).ok()?;
-    let same = FileId::of(&meta) == id && position.is_in(&file).ok()?;
-    same.then_some(((meta.mtime(), meta.mtime_nsec()), file))
-}
-
-fn folder_has_files(path: &Path) -> bool {
-    path.parent().and_then(|folder| std::fs::read_dir(folder).ok()).is_some_and(|mut it| it.next().is_some())
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use super::acks::Tracker;
 use engine::Wake;
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// With fewer files than this each position is written when it moves: that costs less than giving the watcher a turn.
 const FILES_MIN: usize = 64;
@@ -12,14 +13,14 @@ const FILES_MIN: usize = 64;
 /// The files of one source whose positions have moved and are not written.
 #[derive(Default)]
 pub struct Saves {
+    /// There are many files, and a watcher. Asked for each batch, without the lock.
+    defers: AtomicBool,
     inner: Mutex<Inner>,
 }
 
 #[derive(Default)]
 struct Inner {
     watcher: Option<Arc<dyn Wake>>,
-    /// There are many files.
-    defers: bool,
     /// There is no watcher any more.
     is_closed: bool,
     waiting: Vec<Arc<Tracker>>,
@@ -33,13 +34,13 @@ impl Saves {
 
     /// There are this many files now.
     pub fn count(&self, files: usize) {
-        self.inner.lock().defers = files >= FILES_MIN;
+        let inner = self.inner.lock();
+        self.defers.store(files >= FILES_MIN && !inner.is_closed, Ordering::Relaxed);
     }
 
     /// Whether a position may wait for the watcher's next turn.
     pub fn defers(&self) -> bool {
-        let inner = self.inner.lock();
-        inner.defers && !inner.is_closed
+        self.defers.load(Ordering::Relaxed)
     }
 
     /// The file is among those that [`Saves::store`] writes next. Only called when it is not yet.
@@ -72,6 +73,7 @@ impl Saves {
     pub fn close(&self) {
         let mut inner = self.inner.lock();
         (inner.watcher, inner.is_closed) = (None, true);
+        self.defers.store(false, Ordering::Relaxed);
         drop(inner);
         self.store();
     }
@@ -83,7 +85,7 @@ mod tests {
     use crate::sources::file::identity::{Head, Position};
     use state::Store;
     use std::fs::File;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::AtomicUsize;
 
     #[derive(Default)]
     struct Watcher(AtomicUsize);

@@ -3,6 +3,7 @@
 use parking_lot::Mutex;
 use pattern::{Cache, Pattern};
 use std::fs::Metadata;
+use std::os::unix::fs::{DirEntryExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,6 +15,7 @@ pub struct Listed {
     pub path: PathBuf,
     /// A file, not a link that may lead to one.
     pub is_file: bool,
+    pub ino: u64,
 }
 
 #[derive(Clone)]
@@ -65,8 +67,9 @@ impl Wanted {
         folder(below);
         match self {
             Wanted::One(path) => {
-                let is_file = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file());
-                file(Listed { path: path.clone(), is_file });
+                let meta = std::fs::symlink_metadata(path).ok();
+                let (is_file, ino) = meta.map_or((false, 0), |meta| (meta.is_file(), meta.ino()));
+                file(Listed { path: path.clone(), is_file, ino });
             }
             Wanted::Matching(_) => self.list_folder(below, 0, file, folder),
         }
@@ -86,7 +89,7 @@ impl Wanted {
             match entry.file_type() {
                 Ok(kind) if kind.is_dir() && self.is_recursive() && depth < DEPTH_MAX => inner.push(path),
                 Ok(kind) if !kind.is_dir() && self.has(&path) => {
-                    file(Listed { path, is_file: kind.is_file() });
+                    file(Listed { path, is_file: kind.is_file(), ino: entry.ino() });
                 }
                 _ => {}
             }

@@ -34,7 +34,10 @@ const SHARED: [i64; 9] = [
 ];
 /// The shortest time between two looks.
 const PERIOD_MIN: Duration = Duration::from_millis(10);
+/// Bytes of events that are taken at once.
 const EVENTS_BYTES: usize = 64 * 1024;
+/// Events after which a turn ends, when all that were taken with them are looked at.
+const EVENTS_MIN: usize = 2048;
 
 /// What happened to a path.
 #[derive(Debug, PartialEq, Eq)]
@@ -160,14 +163,17 @@ impl Watch {
         let mut reader = inotify::Reader::new(&fd, &mut buffer);
         let mut moved: Option<(u32, PathBuf)> = None;
         let mut more = true;
-        // One buffer a turn.
+        // What was taken from the kernel is not there a second time: a turn ends with an empty buffer, and not between the two halves of
+        // a renaming.
         let mut count = 0;
-        while count < EVENTS_BYTES / 32 {
+        let mut is_half = false;
+        while count < EVENTS_MIN || is_half || !reader.is_buffer_empty() {
             let Ok(event) = reader.next() else {
                 more = false;
                 break;
             };
             count += 1;
+            is_half = event.events().contains(ReadFlags::MOVED_FROM);
             let kind = event.events();
             if kind.contains(ReadFlags::QUEUE_OVERFLOW) {
                 events.push(Event::Lost);
@@ -224,3 +230,6 @@ fn timer(period: Duration) -> io::Result<OwnedFd> {
     rustix::time::timerfd_settime(&timer, TimerfdTimerFlags::empty(), &spec)?;
     Ok(timer)
 }
+
+#[cfg(test)]
+mod tests;

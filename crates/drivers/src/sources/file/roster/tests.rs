@@ -357,7 +357,8 @@ fn no_more_files_than_allowed_and_the_next_one_when_one_is_gone() {
     let key = dir.path().display().to_string();
     let mut roster = Roster::new(RosterOptions { wanted, files_max: 2, read_old: true, key }, &store);
     let mut readers = Readers::default();
-    let listed: Vec<Listed> = paths.iter().map(|path| Listed { path: path.clone(), is_file: true }).collect();
+    let listed: Vec<Listed> =
+        paths.iter().map(|path| Listed { path: path.clone(), is_file: true, ino: 0 }).collect();
     roster.start(&listed, &mut readers);
     assert_eq!((readers.0.len(), roster.waiting.len()), (2, 1));
     std::fs::remove_file(&paths[0]).expect("remove");
@@ -365,4 +366,90 @@ fn no_more_files_than_allowed_and_the_next_one_when_one_is_gone() {
     assert!(readers.0[0].followed.is_let_go());
     roster.ended(readers.0[0].followed.id, &mut readers);
     assert_eq!((readers.0.len(), roster.waiting.len()), (3, 0));
+}
+
+/// The limit of descriptors counts as max-files() does, and what waits for it is tried again.
+#[test]
+fn files_wait_for_descriptors() {
+    let dir = tempfile::tempdir().expect("folder");
+    let paths: Vec<PathBuf> = (0..3).map(|n| dir.path().join(format!("log{n}"))).collect();
+    paths.iter().for_each(|path| std::fs::write(path, "1 x\n").expect("write"));
+    let listed = |path: &PathBuf| Listed {
+        path: path.clone(),
+        is_file: true,
+        ino: regular(path).map_or(0, |meta| meta.ino()),
+    };
+    let listed: Vec<Listed> = paths.iter().map(listed).collect();
+    let wanted = Model::new(true, false).wanted();
+    let key = dir.path().display().to_string();
+    let options = RosterOptions { wanted, files_max: 10, read_old: true, key };
+    let mut roster = Roster::new(options, &Arc::new(Store::in_memory()));
+    let mut readers = Readers::default();
+    roster.start(&listed[..1], &mut readers);
+    roster.descriptors_max = 0;
+    roster.arrive(&listed, &mut readers);
+    roster.arrive_anew(&listed, &mut readers);
+    roster.retry(&mut readers);
+    assert_eq!((readers.0.len(), roster.waiting.len(), roster.is_starved()), (1, 2, true));
+    roster.descriptors_max = u64::MAX;
+    roster.retry(&mut readers);
+    assert_eq!((readers.0.len(), roster.waiting.len(), roster.is_starved()), (3, 0, false));
+    std::fs::remove_file(&paths[0]).expect("remove");
+    roster.examine_others(&listed[1..], &mut readers);
+    let let_go: Vec<bool> = readers.0.iter().map(|reader| reader.followed.is_let_go()).collect();
+    assert_eq!(let_go, [true, false, false]);
+}
+
+/// Thousands renamed at once, in one folder, while nobody looked and while somebody did.
+#[test]
+fn thousands_are_renamed_at_once() {
+    const FILES: usize = 300;
+    let dir = tempfile::tempdir().expect("folder");
+    let path = |n: usize| dir.path().join(format!("log{n}"));
+    let store = Arc::new(Store::in_memory());
+    let open = || {
+        let wanted = Model::new(true, false).wanted();
+        let options = RosterOptions { wanted, files_max: FILES, read_old: true, key: "k".into() };
+        (Roster::new(options, &store), Readers::default())
+    };
+    let listed = || -> Vec<Listed> {
+        let listed = |n| Listed { path: path(n), is_file: true, ino: 0 };
+        (0..FILES).map(listed).collect()
+    };
+    let write = |text: &str| (0..FILES).for_each(|n| std::fs::write(path(n), text).expect("write"));
+    let rename = |to: &str| {
+        let to = |n: usize| dir.path().join(format!("old{n}{to}"));
+        (0..FILES).for_each(|n| std::fs::rename(path(n), to(n)).expect("rename"));
+    };
+    // Descriptors of a test may be few.
+    let stop = |(roster, readers): (Roster, Readers)| {
+        roster.saves().close();
+        drop(readers);
+    };
+    write("1 x\n");
+    let (mut roster, mut readers) = open();
+    for part in listed().chunks(200) {
+        roster.arrive(part, &mut readers);
+        readers.0.drain(..).for_each(|reader| roster.ended(reader.followed.id, &mut Readers::default()));
+    }
+    roster.store();
+    stop((roster, readers));
+    assert_eq!(store.with_prefix(b"k/").len(), FILES);
+    rename(".1");
+    let (mut roster, mut readers) = open();
+    roster.start(&[], &mut readers);
+    assert_eq!((readers.0.len(), roster.left.count()), (FILES, FILES));
+    let waited_for = readers.0.iter().filter(|reader| !reader.followed.is_hurried()).count();
+    assert!(waited_for < 100, "{waited_for}");
+    stop((roster, readers));
+    // Without descriptors they are found later.
+    let (mut roster, mut readers) = open();
+    roster.descriptors_max = 0;
+    roster.start(&[], &mut readers);
+    assert_eq!((readers.0.len(), roster.renamed.len(), roster.is_starved()), (0, FILES, true));
+    assert_eq!(store.with_prefix(b"k/").len(), FILES, "positions are kept");
+    roster.descriptors_max = u64::MAX;
+    roster.retry(&mut readers);
+    assert_eq!((readers.0.len(), roster.renamed.len(), roster.is_starved()), (FILES, 0, false));
+    stop((roster, readers));
 }
