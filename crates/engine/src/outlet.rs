@@ -28,6 +28,8 @@ pub use sink::{Progress, Sink, Status};
 const SPARE_KEPT: usize = 2;
 /// Emptied buffers that lie ready at an outlet for workers that leave full ones.
 const RETURNED_MAX: usize = 4;
+/// The same for what is read from disk.
+const RETURNED_BEHIND_MAX: usize = 16;
 
 /// How much may wait.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +64,15 @@ struct Queue {
 }
 
 impl Queue {
+    /// How many emptied buffers are to lie ready.
+    fn returned_max(&self) -> usize {
+        match &self.spool {
+            Some(spool) if spool.is_behind() => RETURNED_BEHIND_MAX,
+            _ if self.again => RETURNED_MAX,
+            _ => 0,
+        }
+    }
+
     /// Lets the sources of messages without flow-control go on, and keeps of those messages what `log-fifo-size()` allows.
     fn stall(&mut self, messages_max: usize) -> usize {
         self.stalled = true;
@@ -220,7 +231,8 @@ impl Outlet {
             let left: usize = work.iter().map(Chunk::messages).sum();
             let mut queue = self.queue.lock();
             queue.busy = false;
-            while queue.again && spare.len() > SPARE_KEPT && queue.returned.len() < RETURNED_MAX {
+            let wanted = queue.returned_max();
+            while spare.len() > SPARE_KEPT && queue.returned.len() < wanted {
                 queue.returned.extend(spare.pop());
             }
             let new: usize = queue.chunks.iter().map(Chunk::messages).sum();

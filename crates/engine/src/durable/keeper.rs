@@ -5,7 +5,7 @@ use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What was appended a moment ago cannot be read before it is written: the next look.
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
@@ -17,6 +17,8 @@ pub(crate) enum Turn {
     More,
     /// What it needs is not written yet.
     Later,
+    /// What it needs cannot be read now.
+    After(Duration),
 }
 
 #[derive(Default)]
@@ -48,22 +50,23 @@ impl Keeper {
     }
 
     fn run(&self) {
-        let mut later: Vec<Weak<Outlet>> = Vec::new();
+        let mut later: Vec<(Instant, Weak<Outlet>)> = Vec::new();
         loop {
             let outlet = {
                 let mut state = self.state.lock();
                 if state.ended {
                     return;
                 }
-                match state.asked.pop_front() {
-                    Some(outlet) => outlet,
-                    None if later.is_empty() => {
+                let now = Instant::now();
+                state.asked.extend(later.extract_if(.., |(at, _)| *at <= now).map(|(_, outlet)| outlet));
+                match (state.asked.pop_front(), later.iter().map(|(at, _)| *at).min()) {
+                    (Some(outlet), _) => outlet,
+                    (None, None) => {
                         self.wake.wait(&mut state);
                         continue;
                     }
-                    None => {
-                        self.wake.wait_for(&mut state, LOOK_AGAIN);
-                        state.asked.extend(later.drain(..));
+                    (None, Some(next)) => {
+                        self.wake.wait_until(&mut state, next);
                         continue;
                     }
                 }
@@ -73,13 +76,14 @@ impl Keeper {
             match std::panic::catch_unwind(look) {
                 Ok(Turn::Enough) => {}
                 Ok(Turn::More) => self.state.lock().asked.push_back(outlet),
-                Ok(Turn::Later) => later.push(outlet),
+                Ok(Turn::Later) => later.push((Instant::now() + LOOK_AGAIN, outlet)),
+                Ok(Turn::After(pause)) => later.push((Instant::now() + pause, outlet)),
                 Err(_) => {
                     oplog::critical(
                         "Internal error while reading from disk, contained",
                         &[("location", &alive.name)],
                     );
-                    later.push(outlet);
+                    later.push((Instant::now() + LOOK_AGAIN, outlet));
                 }
             }
         }

@@ -1,7 +1,7 @@
 //! An outlet whose messages are kept on disk: `disk-buffer()`.
 
 use super::retire::RETIRE_MAX;
-use super::spool::{Loss, Plan};
+use super::spool::{Loss, Plan, READ_BYTES};
 use super::{Memory, Outlet, Queue, RETURNED_MAX, Spool};
 use crate::chunk::Chunk;
 use crate::durable::{DiskBuffer, Durable, Turn};
@@ -157,25 +157,27 @@ impl Outlet {
         let mut queue = self.queue.lock();
         let Some((spool, mut memory)) = queue.parts() else { return Turn::Enough };
         let (plan, loss) = spool.plan(&mut memory);
+        let Plan::Read { queue: from_disk, from } = plan else {
+            drop(queue);
+            self.lose(loss);
+            return Turn::Enough;
+        };
+        let Chunk { bytes, ends, .. } = queue.returned.pop().unwrap_or_default();
         drop(queue);
         self.lose(loss);
-        let Plan::Read { queue: from_disk, from, bytes_max, write_max } = plan else { return Turn::Enough };
-        let read = match from_disk.read(from, bytes_max) {
+        let read = match from_disk.read_into(from, READ_BYTES, bytes, ends) {
             Ok(read) => read,
-            Err(error) => {
-                oplog::limited(
-                    "disk-buffer-read",
-                    oplog::Level::Error,
-                    "Messages on disk cannot be read now",
-                    &[("location", &self.name), ("error", &error)],
-                );
-                return Turn::Later;
+            // The log has said why.
+            Err(_) => {
+                let mut queue = self.queue.lock();
+                return queue.parts().map_or(Turn::Enough, |(spool, _)| Turn::After(spool.pause_reading()));
             }
         };
         let mut queue = self.queue.lock();
-        let waits = queue.not_before.is_some_and(|at| at > Instant::now());
+        // Who writes will find it.
+        let waits = queue.busy || queue.not_before.is_some_and(|at| at > Instant::now());
         let Some((spool, mut memory)) = queue.parts() else { return Turn::Enough };
-        let (came, loss) = spool.add(&mut memory, read, write_max);
+        let (came, loss) = spool.add(&mut memory, read);
         drop(queue);
         self.lose(loss);
         if !came {

@@ -13,7 +13,7 @@ use crate::durable::{DiskBuffer, MEMORY_BYTES, Place};
 use crate::outlet::Outlet;
 use crate::window::Ticket;
 use behind::Behind;
-pub(super) use behind::Plan;
+pub(super) use behind::{Plan, READ_BYTES};
 use span::{Finished, Span};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -80,6 +80,8 @@ pub(super) struct Spool {
     finished_messages: usize,
     /// The keeper was asked to come.
     asked: bool,
+    /// So often in a row the disk could not be read.
+    read_errors: u32,
     /// What is in memory only is to go to disk as soon as nobody writes.
     pub spill: bool,
 }
@@ -101,6 +103,7 @@ impl Spool {
             finished: VecDeque::new(),
             finished_messages: 0,
             asked: false,
+            read_errors: 0,
             spill: false,
         }
     }

@@ -10,10 +10,14 @@ use crate::durable::DiskBuffer;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 use store::{Full, Queue, Read};
 
 /// Bytes of one read.
-const READ_BYTES: usize = 256 << 10;
+pub(in crate::outlet) const READ_BYTES: usize = 256 << 10;
+/// What cannot be read is tried again after this, and after twice as long each time, up to the other.
+const READ_PAUSE: Duration = Duration::from_millis(100);
+const READ_PAUSE_MAX: Duration = Duration::from_secs(5);
 /// With so little on disk only, what comes is kept beside.
 const JOIN_BYTES: usize = 4 << 20;
 /// More is not kept beside: reading was too slow.
@@ -48,8 +52,6 @@ pub(in crate::outlet) enum Plan {
     Read {
         queue: Arc<Queue>,
         from: u64,
-        bytes_max: usize,
-        write_max: usize,
     },
 }
 
@@ -173,12 +175,9 @@ impl Spool {
             loss.add(self.spill(memory));
         }
         let plan = match (&self.behind, &self.queue) {
-            (Some(behind), Some(queue)) if self.is_half_empty(*memory.messages) => Plan::Read {
-                queue: Arc::clone(queue),
-                from: behind.next,
-                bytes_max: READ_BYTES,
-                write_max: self.options.write_max,
-            },
+            (Some(behind), Some(queue)) if self.is_half_empty(*memory.messages) => {
+                Plan::Read { queue: Arc::clone(queue), from: behind.next }
+            }
             _ => Plan::Nothing,
         };
         if matches!(plan, Plan::Nothing) {
@@ -187,18 +186,26 @@ impl Spool {
         (plan, loss)
     }
 
+    /// The disk could not be read: how long to leave it alone.
+    pub fn pause_reading(&mut self) -> Duration {
+        let pause = READ_PAUSE * 2u32.pow(self.read_errors.min(8));
+        self.read_errors += 1;
+        pause.min(READ_PAUSE_MAX)
+    }
+
     /// Takes what was read to the end of the memory part. The outlet may have caught up by that. Returns whether anything came.
-    pub fn add(&mut self, memory: &mut Memory<'_>, read: Read, write_max: usize) -> (bool, Loss) {
+    pub fn add(&mut self, memory: &mut Memory<'_>, read: Read) -> (bool, Loss) {
         let (Some(behind), Some(queue)) = (&mut self.behind, &self.queue) else {
             return (false, Loss::default());
         };
+        self.read_errors = 0;
         if read.seqs.start != behind.next || read.seqs.end <= behind.next {
             return (false, Loss::default());
         }
         let mut loss = Loss { damaged: read.lost as usize, ..Loss::default() };
         behind.messages = behind.messages.saturating_sub(read.lost as usize);
         let mut end = read.seqs.end;
-        let mut chunk = Chunk::read_back(read.bytes, read.ends, write_max);
+        let mut chunk = Chunk::read_back(read.bytes, read.ends, self.options.write_max);
         if let Some(joined) = &behind.joined
             && end >= joined.from
         {

@@ -44,6 +44,9 @@ impl Spool {
             return;
         };
         queue.done(next, done.stored as u64, done.bytes as u64);
+        if self.reserved.is_empty() {
+            return;
+        }
         let scarce = self.is_scarce(0);
         while self.reserved.front().is_some_and(|(end, _)| !scarce || *end <= next) {
             self.reserved.pop_front();
