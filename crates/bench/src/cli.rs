@@ -15,6 +15,7 @@ use crate::measure::Plan;
 use crate::receiver::{Programs, RECEIVERS, Receiver};
 use crate::reload;
 use crate::report::{self, Story};
+use crate::safe;
 use crate::storm;
 
 /// Compare receivers: CPU per message, rate, memory, and whether everything arrived.
@@ -22,7 +23,7 @@ use crate::storm;
 #[command(
     name = "bench",
     disable_version_flag = true,
-    after_help = "`bench reload` measures reloads under load; see `bench reload --help`."
+    after_help = "`bench reload` measures reloads under load, `bench safe` how soon messages are safe on disk; see `bench reload --help`."
 )]
 struct Args {
     /// Cases to run, patterns like tcp-* separated by commas [default: all]
@@ -62,6 +63,7 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
         Some("distance") => return hop::run(&args[1..]),
         Some("storm") => return storm::run(&args[1..]),
         Some("reload") => return reload::run(args.split_off(1)),
+        Some("safe") => return safe::run(args.split_off(1)),
         Some("load") => return loggen::cli::run(args.split_off(1).into_iter()),
         _ => {}
     }

@@ -5,6 +5,7 @@ pub mod cases;
 pub mod cli;
 
 mod conf;
+mod control;
 mod files;
 mod floor;
 mod hop;
@@ -16,6 +17,7 @@ mod receiver;
 mod reload;
 mod report;
 mod results;
+mod safe;
 mod sender;
 mod storm;
 mod sysctl;

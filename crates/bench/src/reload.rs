@@ -5,8 +5,6 @@ mod pauses;
 mod sink;
 
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -14,6 +12,7 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use loggen::verify::{Expected, verify_files};
 
+use crate::control::ask;
 use crate::place::Place;
 use crate::process::Process;
 use crate::receiver::{Command, Programs};
@@ -208,21 +207,6 @@ fn reloads(args: &Args, ways: &[Way], place: &Place, control: &std::path::Path) 
         pauses.note(longest, took);
     }
     Ok(pauses)
-}
-
-/// A line of the control protocol and its answer.
-fn ask(control: &std::path::Path, line: &str) -> Result<String, String> {
-    let failed = |e: std::io::Error| format!("{line}: {e}");
-    let mut stream = UnixStream::connect(control).map_err(failed)?;
-    stream.write_all(format!("{line}\n").as_bytes()).map_err(failed)?;
-    let mut answer = String::new();
-    for line in BufReader::new(stream).lines() {
-        match line.map_err(failed)? {
-            line if line == "." => return Ok(answer),
-            line => answer.push_str(&(line + "\n")),
-        }
-    }
-    Err(format!("{line}: the answer does not end"))
 }
 
 fn settle(ways: &[Way], sent: &[u64]) {

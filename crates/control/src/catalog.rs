@@ -10,7 +10,7 @@ use crate::counters::{Counter, PromName, State};
 use crate::ledger::{Ledger, Row};
 
 pub use certificates::certificates;
-pub use disk_buffer::{DiskLog, DiskQueue, disk_log, disk_queue};
+pub use disk_buffer::{DiskLog, DiskQueue, Times, disk_log, disk_queue};
 pub use metrics::{METRICS, Metric};
 
 type Labels = Vec<(&'static str, String)>;

@@ -1,8 +1,14 @@
 //! `disk-buffer()`: the logs on disk that outlets keep their messages in, one for each folder, opened when the first outlet asks for it.
 
 mod keeper;
+mod latency;
+mod stored;
+mod together;
 
 pub(crate) use keeper::{Keeper, Turn};
+pub use latency::SafeLatency;
+pub(crate) use stored::Stored;
+pub(crate) use together::together;
 
 use crate::dead_letters::DeadLetters;
 use parking_lot::Mutex;
@@ -55,6 +61,7 @@ pub struct Place {
     pub dir: PathBuf,
     pub log: Arc<Log>,
     pub(crate) keeper: Arc<Keeper>,
+    pub latency: Arc<SafeLatency>,
     names: Mutex<Names>,
 }
 
@@ -242,5 +249,5 @@ fn open(dir: &Path, free_segments: Option<usize>) -> std::io::Result<Place> {
     let opened = Log::open(wanted)?;
     report(dir, &opened.report);
     let keeper = Keeper::start()?;
-    Ok(Place { dir: dir.to_owned(), log: opened.log, keeper, names: Mutex::default() })
+    Ok(Place { dir: dir.to_owned(), log: opened.log, keeper, latency: Arc::default(), names: Mutex::default() })
 }

@@ -53,6 +53,12 @@ impl Feed {
         }
     }
 
+    /// For a source whose peers do not wait.
+    pub fn impatient(self) -> Feed {
+        self.window.ignore_load();
+        self
+    }
+
     /// Whether there is credit to read; when not, the port gets a turn once there is.
     pub fn may_read(&self) -> bool {
         self.window.may_read(&self.waker)

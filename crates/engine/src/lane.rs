@@ -1,5 +1,6 @@
 //! A lane keeps the order of one connection when its batches are worked on by several workers at once.
 
+use crate::durable::together;
 use crate::outbox::Parcels;
 use crate::outlet::Outlet;
 use crate::turns::Turns;
@@ -65,10 +66,12 @@ impl Lane {
         loop {
             let next = order.next;
             let Some(parcels) = order.parked.remove(&next) else { break };
+            let together = together(parcels.iter().map(|(outlet, _)| outlet));
             for (outlet, chunk) in parcels {
                 outlet.push(chunk);
                 touched.push(outlet);
             }
+            drop(together);
             order.next += 1;
             self.done.fetch_add(1, Ordering::Release);
         }

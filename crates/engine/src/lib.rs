@@ -28,7 +28,7 @@ pub mod worker;
 
 pub use chunk::Chunk;
 pub use codes::CODES;
-pub use durable::{DiskBuffer, Durable, Place};
+pub use durable::{DiskBuffer, Durable, Place, SafeLatency};
 pub use exec::{Machine, Outcome};
 pub use feed::{Feed, Read};
 pub use outbox::Outbox;

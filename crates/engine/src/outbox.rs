@@ -1,9 +1,9 @@
 //! A worker's output under way: one buffer per outlet, filled batch after batch and handed over in large pieces.
 
 use crate::chunk::Chunk;
+use crate::durable::together;
 use crate::outlet::Outlet;
 use crate::window::Ticket;
-use parking_lot::Mutex;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -12,10 +12,6 @@ const FLUSH_BYTES: usize = 64 * 1024;
 
 /// Output waits at most this long for more to come, and only while the worker is busy.
 const FLUSH_AFTER: Duration = Duration::from_millis(5);
-
-/// Held while one worker gives its output to outlets that keep it on disk: what several of them get is stored once only if nobody else's
-/// comes in between.
-static TOGETHER: Mutex<()> = Mutex::new(());
 
 struct Buffer {
     outlet: Arc<Outlet>,
@@ -31,6 +27,10 @@ impl Buffer {
         self.outlet.announce(self.chunk.ends.len() - ends, self.chunk.bytes.len() - bytes);
         self.chunk.tickets.push(Arc::clone(ticket));
         true
+    }
+
+    fn is_full(&self) -> bool {
+        self.chunk.bytes.len() >= FLUSH_BYTES
     }
 }
 
@@ -75,11 +75,17 @@ impl Outbox {
 
     /// A batch is through: its ticket is shared by what it left here, and full buffers are written.
     pub fn end_batch(&mut self, ticket: &Arc<Ticket>) {
-        let mut together = None;
+        let mut full = false;
+        for buffer in &mut self.buffers {
+            full |= buffer.end_batch(ticket) && buffer.is_full();
+        }
+        if !full {
+            return;
+        }
+        let full = self.buffers.iter().filter(|buffer| buffer.is_full());
+        let together = together(full.map(|buffer| &buffer.outlet));
         for at in (0..self.buffers.len()).rev() {
-            let buffer = &mut self.buffers[at];
-            if buffer.end_batch(ticket) && buffer.chunk.bytes.len() >= FLUSH_BYTES {
-                together = together.or_else(|| buffer.outlet.is_durable().then(|| TOGETHER.lock()));
+            if self.buffers[at].is_full() {
                 self.flush_at(at);
             }
         }
@@ -124,9 +130,8 @@ impl Outbox {
         self.since = None;
         let mut buffers = std::mem::take(&mut self.buffers);
         // In the order in which they were begun: files are opened in the order of their first messages.
-        let mut together = None;
+        let together = together(buffers.iter().map(|buffer| &buffer.outlet));
         for buffer in buffers.drain(..) {
-            together = together.or_else(|| buffer.outlet.is_durable().then(|| TOGETHER.lock()));
             self.push(buffer);
         }
         drop(together);

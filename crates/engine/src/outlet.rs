@@ -11,14 +11,15 @@ mod sink;
 mod spool;
 
 use crate::chunk::Chunk;
+use crate::durable::Place;
 use crate::ledger::{DestinationCounters, Reason};
 use crate::worker::WorkerHandle;
 use heirs::Heritage;
 use parking_lot::{Mutex, MutexGuard};
 use spool::{Memory, Spool};
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 pub use durable::OnDisk;
@@ -100,8 +101,8 @@ pub struct Outlet {
     queue: Mutex<Queue>,
     sink: Mutex<Box<dyn Sink>>,
     home: WorkerHandle,
-    /// Its queue has a part on disk. Set before there are messages.
-    durable: AtomicBool,
+    /// Where its queue has a part on disk. Set before there are messages.
+    place: OnceLock<Arc<Place>>,
     /// Other outlets wait for a part of its queue to be gone. Set before there are messages for any of them.
     leads: AtomicBool,
 }
@@ -126,7 +127,7 @@ impl Outlet {
             queue: Mutex::default(),
             sink: Mutex::new(sink(id)),
             home,
-            durable: AtomicBool::new(false),
+            place: OnceLock::new(),
             leads: AtomicBool::new(false),
         });
         outlet.home.adopt(&outlet);
@@ -282,7 +283,7 @@ impl Outlet {
             }
             Status::Retry(Duration::from_secs(1))
         });
-        let unsettled = if self.is_durable() { sink.unsettled() } else { 0 };
+        let unsettled = if self.place.get().is_some() { sink.unsettled() } else { 0 };
         (status, unsettled)
     }
 
@@ -343,7 +344,7 @@ impl Outlet {
         }
         let own = self.sink.try_lock().and_then(|mut sink| {
             sink.tick(now);
-            if self.is_durable() {
+            if self.place.get().is_some() {
                 self.settle(sink.unsettled());
             }
             sink.own(now)

@@ -1,8 +1,10 @@
 //! Flow control without arithmetic: bytes and messages a source has under way, given back when the last destination is done.
 
 use parking_lot::Mutex;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+use store::Load;
 
 /// Told when everything made from a batch has been dealt with, in any order of batches.
 pub trait Acknowledge: Send + Sync {
@@ -73,7 +75,14 @@ pub struct Window {
     budget: Arc<Budget>,
     starved: AtomicBool,
     waker: Mutex<Option<Arc<dyn Wake>>>,
+    /// What it lets in has to be on disk before it is let go: how much that log has to do. Set with the first such batch; to `None` where
+    /// nobody can wait.
+    load: OnceLock<Option<Arc<Load>>>,
 }
+
+/// With so many times its bytes under way a window is full whose log says when there is enough: a disk that pauses for a moment does not
+/// stop the source at once.
+const STORED_TIMES: usize = 2;
 
 impl Window {
     pub fn new(bytes_max: usize, messages_max: Option<usize>, budget: Arc<Budget>) -> Arc<Window> {
@@ -85,6 +94,7 @@ impl Window {
             budget,
             starved: AtomicBool::new(false),
             waker: Mutex::new(None),
+            load: OnceLock::new(),
         })
     }
 
@@ -94,10 +104,16 @@ impl Window {
     }
 
     fn has_room(&self) -> bool {
-        self.bytes.load(Ordering::Acquire) < self.bytes_max
+        let bytes = self.bytes.load(Ordering::Acquire);
+        let (bytes_max, is_high) = match self.load.get() {
+            Some(Some(load)) => (self.bytes_max.saturating_mul(STORED_TIMES), load.is_high()),
+            _ => (self.bytes_max, false),
+        };
+        bytes < bytes_max
             && self.messages.load(Ordering::Acquire) < self.messages_max
-            // A connection with nothing under way may always read once: the budget bounds, it never starves.
-            && (self.budget.used() < self.budget.bytes_max || self.bytes.load(Ordering::Acquire) == 0)
+            // A connection with nothing under way may always read once: the budget bounds, it never starves. Of one that has, something
+            // comes back, and then it looks again.
+            && (bytes == 0 || (self.budget.used() < self.budget.bytes_max && !is_high))
     }
 
     /// Whether the source may read. When not, `waker` is called once credit returns.
@@ -111,6 +127,11 @@ impl Window {
         self.has_room() && self.starved.swap(false, Ordering::SeqCst)
     }
 
+    /// Reads on however much a log has to do: what is not read soon is lost.
+    pub fn ignore_load(&self) {
+        let _ = self.load.set(None);
+    }
+
     /// Takes credit for a batch; given back when the ticket and all its clones are gone.
     pub fn ticket(self: &Arc<Window>, bytes: usize, messages: usize) -> Arc<Ticket> {
         self.marked(bytes, messages, None)
@@ -121,7 +142,7 @@ impl Window {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.messages.fetch_add(messages, Ordering::Relaxed);
         self.budget.used.fetch_add(bytes, Ordering::Relaxed);
-        Arc::new(Ticket { window: Arc::clone(self), bytes, messages, mark })
+        Arc::new(Ticket { window: Arc::clone(self), bytes, messages, mark, received: Instant::now() })
     }
 
     fn give_back(&self, bytes: usize, messages: usize) {
@@ -144,9 +165,20 @@ pub struct Ticket {
     bytes: usize,
     messages: usize,
     mark: Option<Mark>,
+    received: Instant,
 }
 
 impl Ticket {
+    /// How long its batch has been under way.
+    pub(crate) fn age(&self) -> Duration {
+        self.received.elapsed()
+    }
+
+    /// It comes back when a log has made its messages safe.
+    pub(crate) fn waits_for(&self, load: &Arc<Load>) {
+        self.window.load.get_or_init(|| Some(Arc::clone(load)));
+    }
+
     /// Whether its source waits to hear that the batch is dealt with. Others only count what is under way.
     pub fn is_marked(&self) -> bool {
         self.mark.is_some()

@@ -19,6 +19,22 @@ pub const METRICS: &[Metric] = &[
     },
     Metric { name: "disk_log_pending_bytes", help: "bytes given to a log on disk and not yet written" },
     Metric {
+        name: "disk_log_safe_latency_max_seconds",
+        help: "the longest time from receiving a message to its being safe on disk",
+    },
+    Metric {
+        name: "disk_log_safe_latency_seconds_bucket",
+        help: "messages of disk-buffer(reliable(yes)) by the time from receiving them to their being safe on disk",
+    },
+    Metric {
+        name: "disk_log_safe_latency_seconds_count",
+        help: "messages of disk-buffer(reliable(yes)) that are safe on disk",
+    },
+    Metric {
+        name: "disk_log_safe_latency_seconds_sum",
+        help: "the sum of the times from receiving messages to their being safe on disk",
+    },
+    Metric {
         name: "disk_log_shared_events_total",
         help: "messages that were stored once for several destinations",
     },

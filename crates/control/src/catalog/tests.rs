@@ -38,7 +38,8 @@ fn everything() -> Vec<Counter> {
         messages: 7,
         ..DiskQueue::default()
     }));
-    all.extend(disk_log(&DiskLog { dir: "/d", sync_buckets: &[(1024, 3)], ..DiskLog::default() }));
+    let times = Times { buckets: &[(1024, 3)], ..Times::default() };
+    all.extend(disk_log(&DiskLog { dir: "/d", sync: times, safe: times, ..DiskLog::default() }));
     all.extend([
         source("s_net", 1),
         destination("d_f", 1),

@@ -94,7 +94,7 @@ impl DatagramPort {
         let source = Arc::clone(source);
         worker.add(move |token, cx| {
             register(&socket.as_raw_fd(), cx.handle.registry(), token)?;
-            let feed = Feed::new(source, options.window_messages, cx, token);
+            let feed = Feed::new(source, options.window_messages, cx, token).impatient();
             let bytes_max = if matches!(origin, Origin::Unix(_)) { UNIX_BYTES_MAX } else { UDP_BYTES_MAX };
             // One byte more than allowed tells a datagram that is too long from one that just fits.
             let head = if matches!(origin, Origin::Proxied(_)) { V2_MAX } else { 0 };

@@ -4,12 +4,11 @@ use super::retire::RETIRE_MAX;
 use super::spool::{Loss, Plan, READ_BYTES};
 use super::{Memory, Outlet, Queue, RETURNED_MAX, Spool};
 use crate::chunk::Chunk;
-use crate::durable::{DiskBuffer, Durable, Turn};
+use crate::durable::{DiskBuffer, Durable, Place, Turn};
 use crate::ledger::Reason;
 use parking_lot::MutexGuard;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 /// What an outlet has on disk, for statistics.
@@ -51,14 +50,14 @@ impl Outlet {
     ) -> Result<(), String> {
         let place = durable.place(options)?;
         let spool = Spool::new(Arc::clone(options), options.queue_name(part), place);
+        let _ = self.place.set(Arc::clone(spool.place()));
         self.queue.lock().spool = Some(Box::new(spool));
-        self.durable.store(true, Ordering::Relaxed);
         Ok(())
     }
 
-    /// Whether it was told to keep its messages on disk.
-    pub(crate) fn is_durable(&self) -> bool {
-        self.durable.load(Ordering::Relaxed)
+    /// The log it was told to keep its messages in.
+    pub(crate) fn place(&self) -> Option<&Arc<Place>> {
+        self.place.get()
     }
 
     /// Takes its queue on disk, unless it is still held back for a predecessor that may use it.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use control::Counter;
-use control::catalog::{self, DiskLog, DiskQueue, Input, Listener, Output};
+use control::catalog::{self, DiskLog, DiskQueue, Input, Listener, Output, Times};
 use engine::driver::Destination;
 use engine::ledger::Reason;
 use engine::source::Source;
@@ -159,6 +159,8 @@ fn of_log(place: &Place, counters: &mut Vec<Counter>) {
     // From 64 microseconds to a second.
     let mut buckets: Vec<(u64, u64)> = buckets.skip(6).step_by(2).take(8).collect();
     buckets.push((u64::MAX, stats.synced.buckets.iter().sum()));
+    let safe = &place.latency;
+    let ns = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     counters.extend(catalog::disk_log(&DiskLog {
         dir: &place.dir.display().to_string(),
         on_disk: stats.bytes_on_disk,
@@ -166,10 +168,8 @@ fn of_log(place: &Place, counters: &mut Vec<Counter>) {
         written: stats.bytes_written,
         pending: stats.bytes_pending,
         commits: stats.commits,
-        syncs: stats.syncs,
-        sync_sum_ns: u64::try_from(stats.synced.sum.as_nanos()).unwrap_or(u64::MAX),
-        sync_max_ns: u64::try_from(stats.synced.max.as_nanos()).unwrap_or(u64::MAX),
-        sync_buckets: &buckets,
+        sync: Times { sum_ns: ns(stats.synced.sum), max_ns: ns(stats.synced.max), buckets: &buckets },
+        safe: Times { sum_ns: ns(safe.sum()), max_ns: ns(safe.max()), buckets: &safe.buckets() },
         shared: stats.messages_shared,
         lost_frames: stats.frames_lost,
         io_errors: stats.io_errors,

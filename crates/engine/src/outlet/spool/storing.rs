@@ -2,6 +2,7 @@
 
 use super::{Loss, Spool};
 use crate::chunk::Chunk;
+use crate::durable::Stored;
 use crate::window::Ticket;
 use std::ops::Range;
 use std::sync::Arc;
@@ -18,11 +19,12 @@ impl Spool {
             let tickets = std::mem::take(&mut chunk.tickets);
             let scarce = self.options.reserve_bytes > 0 && self.is_scarce(chunk.waiting_bytes() as u64);
             let reserved = if scarce { tickets.clone() } else { Vec::new() };
+            let held = Box::new(Stored::new(tickets, chunk.messages(), &self.place, self.options.reliable));
             let outcome = match chunk.done() {
-                0 => queue.append(&chunk.bytes, &chunk.ends, safe, Box::new(tickets)),
+                0 => queue.append(&chunk.bytes, &chunk.ends, safe, held),
                 done => {
                     let rest = chunk.copy(done, chunk.ends.len());
-                    queue.append(&rest.bytes, &rest.ends, safe, Box::new(tickets))
+                    queue.append(&rest.bytes, &rest.ends, safe, held)
                 }
             };
             match outcome {
@@ -71,7 +73,7 @@ impl Spool {
 }
 
 fn tickets_of(held: Held) -> Vec<Arc<Ticket>> {
-    held.downcast::<Vec<Arc<Ticket>>>().map_or_else(|_| Vec::new(), |tickets| *tickets)
+    held.downcast::<Stored>().map_or_else(|_| Vec::new(), |stored| stored.into_tickets())
 }
 
 /// Takes messages out that cannot be stored; returns how many.
