@@ -38,6 +38,7 @@ pub const ALL: &[Kind] = &[
     Kind { name: "full-disk", rounds: [0, 3, 20], run: disk_errors::full },
     Kind { name: "read-only", rounds: [1, 3, 20], run: disk_errors::read_only },
     Kind { name: "power-loss", rounds: [6, 100, 1000], run: power::loss },
+    Kind { name: "power-loss-drain", rounds: [0, 20, 200], run: power::drain },
     Kind { name: "damage", rounds: [200, 10_000, 100_000], run: damage::run },
     Kind { name: "no-inodes", rounds: [0, 2, 10], run: disk_errors::no_inodes },
     Kind { name: "backlog", rounds: [0, 2, 10], run: backlog::run },

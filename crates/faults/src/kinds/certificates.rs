@@ -95,14 +95,17 @@ fn rotations(trial: &mut Trial, plan: &Plan) -> Result<(), String> {
         }
         sent.push(count);
     }
-    trial.rest(penstock, |numbers| Tally::of_lanes(&sent, numbers));
     let (all, failed) = (sent.len(), trial.target.failed());
     if !failed.is_empty() {
         trial.problem(format!("handshakes of the destination failed: {}", failed.join(", ")));
     }
+    let connections = trial.target.connections();
+    if connections != plan.rounds as u64 + 1 {
+        trial.problem(format!("{connections} connections of the destination"));
+    }
+    trial.rest(penstock, |numbers| Tally::of_lanes(&sent, numbers));
     trial.note(format!(
-        "{all} connections in, each open from its generation to the end; {} handshakes of the destination",
-        trial.target.connections()
+        "{all} connections in, each open from its generation to the end; {connections} handshakes of the destination"
     ));
     Ok(())
 }
