@@ -38,6 +38,9 @@ pub enum CalledAs {
     Pdbtool,
     Dqtool,
     PersistTool,
+    Slogkey,
+    Slogencrypt,
+    Slogverify,
 }
 
 impl CalledAs {
@@ -50,6 +53,9 @@ impl CalledAs {
             Some("pdbtool") => CalledAs::Pdbtool,
             Some("dqtool") => CalledAs::Dqtool,
             Some("persist-tool") => CalledAs::PersistTool,
+            Some("slogkey") => CalledAs::Slogkey,
+            Some("slogencrypt") => CalledAs::Slogencrypt,
+            Some("slogverify") => CalledAs::Slogverify,
             _ => CalledAs::Penstock,
         }
     }
@@ -86,6 +92,9 @@ mod tests {
         check("pdbtool", CalledAs::Pdbtool);
         check("dqtool", CalledAs::Dqtool);
         check("persist-tool", CalledAs::PersistTool);
+        check("slogkey", CalledAs::Slogkey);
+        check("slogencrypt", CalledAs::Slogencrypt);
+        check("/usr/bin/slogverify", CalledAs::Slogverify);
         check("anything", CalledAs::Penstock);
         check("", CalledAs::Penstock);
     }

@@ -13,6 +13,7 @@ pub mod pipe;
 pub mod program;
 pub mod relp;
 mod rltp;
+mod sealing;
 mod single;
 pub mod stdout;
 mod stream;

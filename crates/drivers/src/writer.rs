@@ -137,6 +137,9 @@ impl Writer {
         chunk: &mut Chunk,
     ) -> usize {
         chunk.write_max = self.flush_lines;
+        if !self.template.chains().is_empty() {
+            chunk.seal_with(template::seal);
+        }
         let render = scratch.render();
         render.seqnum = self.take_numbers(batch, selection);
         render.number_all = self.numbers_all;

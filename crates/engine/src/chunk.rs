@@ -3,6 +3,9 @@
 use crate::window::Ticket;
 use std::sync::Arc;
 
+/// Finishes messages in their place, just before they leave in this order: the bytes, and the ends of the messages.
+pub type Seal = fn(&mut [u8], &[u32]);
+
 /// Consecutive messages for one outlet. `0 <= written <= bytes.len()`, `ends` ascending, `ends.last() == bytes.len()`.
 #[derive(Default)]
 pub struct Chunk {
@@ -14,6 +17,8 @@ pub struct Chunk {
     pub flow_control: bool,
     /// `flush-lines()`: the most messages that [`Chunk::pending`] offers for one write; 0 is no limit.
     pub write_max: usize,
+    /// What has to be done before anybody sees the bytes.
+    seal: Option<Seal>,
     written: usize,
     done: usize,
     /// Of the messages not yet delivered, those at the front that were sent to a peer that has to acknowledge them.
@@ -30,6 +35,18 @@ impl Chunk {
     /// Messages that were read back from disk.
     pub fn read_back(bytes: Vec<u8>, ends: Vec<u32>, write_max: usize) -> Chunk {
         Chunk { bytes, ends, write_max, ..Chunk::default() }
+    }
+
+    /// Something of what it holds has to be finished when it leaves.
+    pub fn seal_with(&mut self, seal: Seal) {
+        self.seal = Some(seal);
+    }
+
+    /// Finishes its messages, unless that was done. Chunks of an outlet are finished in the order in which they leave.
+    pub fn seal(&mut self) {
+        if let Some(seal) = self.seal.take() {
+            seal(&mut self.bytes, &self.ends);
+        }
     }
 
     /// Messages not yet delivered.
@@ -118,6 +135,7 @@ impl Chunk {
             ends: ends.iter().map(|end| end - begin as u32).collect(),
             flow_control: self.flow_control,
             write_max: self.write_max,
+            seal: self.seal,
             ..Chunk::default()
         }
     }
@@ -189,6 +207,7 @@ impl Chunk {
             tickets: self.tickets.clone(),
             flow_control: self.flow_control,
             write_max: self.write_max,
+            seal: self.seal,
             written: 0,
             done: 0,
             sent: self.sent.saturating_sub(keep),
@@ -205,6 +224,7 @@ impl Chunk {
         self.tickets.clear();
         self.flow_control = false;
         self.write_max = 0;
+        self.seal = None;
         self.written = 0;
         self.done = 0;
         self.sent = 0;
@@ -282,6 +302,26 @@ mod tests {
         assert_eq!((c.sent(), rest.sent()), (1, 1));
         c.rewind();
         assert_eq!(c.unsent().count(), 1);
+    }
+
+    #[test]
+    fn messages_are_finished_once() {
+        let mut c = chunk(&["a", "bb", "ccc"]);
+        c.seal_with(|bytes, ends| {
+            assert!(bytes.is_ascii() && !ends.is_empty());
+            bytes.iter_mut().for_each(|b| *b += 1);
+        });
+        let mut rest = c.split(2);
+        c.seal();
+        c.seal();
+        assert_eq!((c.pending(), rest.pending()), (&b"bcc"[..], &b"ccc"[..]));
+        rest.seal();
+        assert_eq!(rest.pending(), b"ddd");
+        rest.clear();
+        rest.bytes.push(b'x');
+        rest.ends.push(1);
+        rest.seal();
+        assert_eq!(rest.pending(), b"x");
     }
 
     #[test]

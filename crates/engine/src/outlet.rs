@@ -275,8 +275,10 @@ impl Outlet {
     fn write(&self, work: &mut VecDeque<Chunk>, spare: &mut Vec<Chunk>, more: bool) -> (Status, usize) {
         let mut sink = self.sink.lock();
         let mut progress = Progress { counters: &self.counters, spare, more };
-        let outcome =
-            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| sink.write(work, &mut progress)));
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            work.iter_mut().for_each(Chunk::seal);
+            sink.write(work, &mut progress)
+        }));
         let status = outcome.unwrap_or_else(|_| {
             if let Some(chunk) = work.pop_front() {
                 self.counters.dropped.add(Reason::Contained, chunk.messages());

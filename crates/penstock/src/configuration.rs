@@ -143,7 +143,10 @@ pub fn default_folder(called_as: CalledAs) -> PathBuf {
         | CalledAs::Loggen
         | CalledAs::Pdbtool
         | CalledAs::Dqtool
-        | CalledAs::PersistTool => "/etc/penstock".into(),
+        | CalledAs::PersistTool
+        | CalledAs::Slogkey
+        | CalledAs::Slogencrypt
+        | CalledAs::Slogverify => "/etc/penstock".into(),
     }
 }
 

@@ -10,6 +10,7 @@ mod printing;
 mod program;
 mod queue;
 mod run;
+mod sealed;
 mod state_file;
 mod subject;
 mod take_over;
@@ -38,6 +39,9 @@ fn main() -> ExitCode {
         CalledAs::Pdbtool => pdb::run(args),
         CalledAs::Dqtool => queue::dqtool::run(args),
         CalledAs::PersistTool => state_file::run_as_persist_tool(args),
+        CalledAs::Slogkey => sealed::slogkey::run(args),
+        CalledAs::Slogencrypt => sealed::slogencrypt::run(args),
+        CalledAs::Slogverify => sealed::slogverify::run(args),
     }
 }
 
@@ -57,6 +61,9 @@ fn native(args: Vec<OsString>) -> ExitCode {
         Command::Pdb(args) => pdb::run(args.with_program("penstock pdb")),
         Command::Queue(args) => queue::run(args.with_program("penstock queue")),
         Command::Dqtool(args) => queue::dqtool::run(args.with_program("dqtool")),
+        Command::Slogkey(args) => sealed::slogkey::run(args.with_program("slogkey")),
+        Command::Slogencrypt(args) => sealed::slogencrypt::run(args.with_program("slogencrypt")),
+        Command::Slogverify(args) => sealed::slogverify::run(args.with_program("slogverify")),
         Command::State(args) => state_file::run(args.with_program("penstock state")),
         Command::TestCa(args) => test_ca::run(&args),
         Command::Bench(args) => bench::cli::run(args.args.into_iter()),

@@ -5,6 +5,7 @@ use crate::macros::Fact;
 use crate::op::{Lit, Op, Step};
 use crate::{Template, TemplateOptions};
 use record::ValueType;
+use std::sync::Arc;
 
 /// A part of a template before literals are laid out.
 pub(crate) enum Piece {
@@ -56,6 +57,7 @@ pub(crate) fn assemble(text: String, pieces: Vec<Piece>, opts: &TemplateOptions)
         steps.push(Step { op, then: None });
     }
     let line = Line::of(&steps).filter(|_| !opts.escape);
+    let chains = chains(&steps);
     Template {
         text: text.into(),
         steps: steps.into(),
@@ -67,7 +69,25 @@ pub(crate) fn assemble(text: String, pieces: Vec<Piece>, opts: &TemplateOptions)
         hint: None,
         lone_type,
         keep_type: opts.version >= (4, 0),
+        chains,
     }
+}
+
+fn chains(steps: &[Step]) -> Box<[Arc<slog::Chain>]> {
+    let mut found: Vec<Arc<slog::Chain>> = Vec::new();
+    for step in steps {
+        let of_step = match &step.op {
+            Op::Call(function) => function.chain().map(std::slice::from_ref).unwrap_or_default(),
+            Op::Nested(template) => &template.chains,
+            _ => &[],
+        };
+        for chain in of_step {
+            if !found.iter().any(|known| Arc::ptr_eq(known, chain)) {
+                found.push(Arc::clone(chain));
+            }
+        }
+    }
+    found.into()
 }
 
 /// Joins neighbouring texts. A text that stands alone keeps its type.

@@ -13,6 +13,8 @@ pub(crate) struct Call<'a> {
     options: Vec<(&'static str, Option<Text>)>,
     args: Vec<Text>,
     pub compiler: Compiler<'a>,
+    /// Whether entries of a sealed log may stand where it stands.
+    pub may_seal: bool,
 }
 
 impl<'a> Call<'a> {
@@ -20,9 +22,12 @@ impl<'a> Call<'a> {
         info: &'static FunctionInfo,
         offset: usize,
         args: Vec<Text>,
-        compiler: Compiler<'a>,
+        mut compiler: Compiler<'a>,
     ) -> Result<Call<'a>, TemplateError> {
-        let mut call = Call { info, offset, options: Vec::new(), args, compiler };
+        // An entry that another function changes could never be opened.
+        let may_seal = compiler.may_seal;
+        compiler.may_seal = false;
+        let mut call = Call { info, offset, options: Vec::new(), args, compiler, may_seal };
         call.take_options()?;
         call.check_arity()?;
         Ok(call)

@@ -19,11 +19,13 @@ pub(crate) struct Compiler<'a> {
     pub opts: &'a TemplateOptions,
     pub scope: &'a dyn Scope,
     depth: usize,
+    /// Whether `$(slog)` may stand here, see [`TemplateOptions::may_seal`].
+    pub may_seal: bool,
 }
 
 impl<'a> Compiler<'a> {
     pub fn new(opts: &'a TemplateOptions, scope: &'a dyn Scope) -> Compiler<'a> {
-        Compiler { opts, scope, depth: 0 }
+        Compiler { opts, scope, depth: 0, may_seal: opts.may_seal }
     }
 
     fn deeper(&self, offset: usize) -> Result<Compiler<'a>, TemplateError> {
@@ -57,7 +59,7 @@ impl<'a> Compiler<'a> {
             }
             Node::Call { name, offset, args } => self.call(&name, offset, args)?,
             Node::At { back, node } => {
-                let inner = assemble(String::new(), vec![self.piece(*node)?], self.opts);
+                let inner = assemble(String::new(), vec![Compiler { may_seal: false, ..*self }.piece(*node)?], self.opts);
                 Piece::Op(Op::Call(Box::new(At { back: back as usize, inner })))
             }
         })
@@ -106,7 +108,7 @@ impl<'a> Compiler<'a> {
             return Ok(Piece::Op(Op::Nested(deeper.rebound(user)?)));
         }
         let info = functions::find(name).ok_or_else(|| functions::unknown(name, offset))?;
-        let mut call = Call::new(info, offset, args, deeper)?;
+        let mut call = Call::new(info, offset, args, Compiler { ..deeper })?;
         Ok(match info.build {
             Build::Plain(run) => {
                 let plain = PlainCall { args: call.templates(0)?, run };
@@ -123,17 +125,17 @@ impl<'a> Compiler<'a> {
                     TemplateError::new(call.arg_offset(0), format!("there is no template named `{name}`"))
                         .help("define it with `template NAME { template(\"...\"); };` before this place")
                 })?;
-                Piece::Op(Op::Nested(call.compiler.rebound(template)?))
+                Piece::Op(Op::Nested(deeper.rebound(template)?))
             }
         })
     }
 
     /// A template of the configuration under the options of the one that refers to it.
     fn rebound(&self, template: Arc<Template>) -> Result<Arc<Template>, TemplateError> {
-        if template.fits(self.opts) {
+        let opts = TemplateOptions { may_seal: self.may_seal, ..template.rebound_options(self.opts) };
+        if template.fits(&opts) {
             return Ok(template);
         }
-        let opts = template.rebound_options(self.opts);
         let mut compiled = Compiler { opts: &opts, ..*self }.compile(&Text::of(&template.text))?;
         compiled.hint = template.hint;
         Ok(Arc::new(compiled))

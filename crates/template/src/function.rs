@@ -4,12 +4,18 @@ use crate::call::Call;
 use crate::context::Scratch;
 use crate::{Cost, Msg, RenderContext, Template, TemplateError};
 use record::{Demand, ValueType};
+use std::sync::Arc;
 
 /// A compiled call.
 pub(crate) trait Function: Send + Sync {
     /// Appends the result.
     fn call(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType;
     fn reads(&self, demand: &mut Demand);
+
+    /// The chain whose entries it makes: drafts, until the output leaves.
+    fn chain(&self) -> Option<&Arc<slog::Chain>> {
+        None
+    }
 }
 
 /// A template function for the reference manual and the compiler.

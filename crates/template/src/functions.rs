@@ -14,6 +14,7 @@ mod logic;
 mod numbers;
 mod pairs;
 mod paths;
+mod slog;
 mod text;
 
 pub(crate) use correlation::At;
@@ -39,6 +40,7 @@ const GROUPS: &[&[FunctionInfo]] = &[
     geoip2::FUNCTIONS,
     iterate::FUNCTIONS,
     paths::FUNCTIONS,
+    slog::FUNCTIONS,
     dates::FUNCTIONS,
     correlation::FUNCTIONS,
 ];
@@ -46,7 +48,6 @@ const GROUPS: &[&[FunctionInfo]] = &[
 /// Functions of syslog-ng that do not work here yet, refused by name, and what to do instead.
 const NOT_YET: &[(&str, &str)] = &[
     ("python", "Python comes in a later version: make the value with rewrites and template functions"),
-    ("slog", "encrypted logs come in a later version: relay over TLS, and protect the files on the disk"),
 ];
 
 /// All template functions, for the manual.

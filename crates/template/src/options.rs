@@ -77,6 +77,8 @@ pub struct TemplateOptions {
     pub on_error: OnError,
     /// `@version` of the configuration.
     pub version: (u16, u16),
+    /// Whether `$(slog)` may stand in it: only where what is printed goes through [`crate::seal`] before it leaves.
+    pub may_seal: bool,
 }
 
 impl Default for TemplateOptions {
@@ -90,6 +92,7 @@ impl Default for TemplateOptions {
             chain_hostnames: false,
             on_error: OnError::DropMessage,
             version: (4, 11),
+            may_seal: false,
         }
     }
 }
@@ -97,6 +100,6 @@ impl Default for TemplateOptions {
 impl TemplateOptions {
     /// The options for a template in the name of a file: dates are in `local-time-zone()`.
     pub fn for_file_names(&self) -> TemplateOptions {
-        TemplateOptions { time_zone: self.local_time_zone.clone(), ..self.clone() }
+        TemplateOptions { time_zone: self.local_time_zone.clone(), may_seal: false, ..self.clone() }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::{Msg, RenderContext, Template};
 use record::Demand;
+use std::path::Path;
 use std::sync::Arc;
 pub use transport::{DnsOptions, NameUse};
 
@@ -29,6 +30,11 @@ pub trait Scope {
     /// How `$(dns-resolve-ip)` finds names unless it is told.
     fn names(&self) -> NameOptions {
         NameOptions::default()
+    }
+
+    /// Takes something that only one part of the configuration may have, the key of a sealed log; says who has it, when that is another one.
+    fn claim(&self, _what: &Path, _by: &str) -> Option<String> {
+        None
     }
 
     /// Compiles the filter expression of `$(if 'EXPRESSION' ...)`.

@@ -25,6 +25,8 @@ pub struct Template {
     pub(crate) lone_type: ValueType,
     /// From @version 4.0 on a lone macro keeps its type.
     pub(crate) keep_type: bool,
+    /// What it seals with, each chain once.
+    pub(crate) chains: Box<[Arc<slog::Chain>]>,
 }
 
 impl Template {
@@ -58,7 +60,10 @@ impl Template {
     }
 
     pub(crate) fn fits(&self, opts: &TemplateOptions) -> bool {
-        self.options == self.rebound_options(opts)
+        let opts = self.rebound_options(opts);
+        // One that seals nothing may stand wherever its other options fit.
+        self.options == TemplateOptions { may_seal: self.options.may_seal, ..opts.clone() }
+            && (opts.may_seal || self.chains.is_empty())
     }
 
     /// Declares the type of its value: `int("$PID")`.
@@ -93,6 +98,11 @@ impl Template {
             [Step { op, then: None }] if !self.escape => op.name(),
             _ => None,
         }
+    }
+
+    /// The sealed logs it makes entries of. What it prints are drafts then: [`crate::seal`] has to see them before anybody else does.
+    pub fn chains(&self) -> &[Arc<slog::Chain>] {
+        &self.chains
     }
 
     /// Adds what it looks at.

@@ -15,6 +15,13 @@ pub fn syslog_ng() -> Option<PathBuf> {
     [unpacked, PathBuf::from("/usr/sbin/syslog-ng")].into_iter().find(|path| runs(path, "--version"))
 }
 
+/// The folder of the distribution's tools for secure logging, when syslog-ng has that module too.
+pub fn slog_tools() -> Option<PathBuf> {
+    syslog_ng()?;
+    let folders = [root().join("target/peers/bin"), PathBuf::from("/usr/bin")];
+    folders.into_iter().find(|folder| runs(&folder.join("slogverify"), "--help"))
+}
+
 /// Where the distribution's configuration library is.
 pub fn scl() -> Option<PathBuf> {
     let unpacked = root().join("target/peers/syslog-ng/usr/share/syslog-ng/include/scl");

@@ -236,7 +236,10 @@ pub(super) fn default_control(called: CalledAs) -> PathBuf {
         | CalledAs::Loggen
         | CalledAs::Pdbtool
         | CalledAs::Dqtool
-        | CalledAs::PersistTool => Path::new(PENSTOCK_STATE_DIR).join(CONTROL_FILE_NAME),
+        | CalledAs::PersistTool
+        | CalledAs::Slogkey
+        | CalledAs::Slogencrypt
+        | CalledAs::Slogverify => Path::new(PENSTOCK_STATE_DIR).join(CONTROL_FILE_NAME),
     }
 }
 

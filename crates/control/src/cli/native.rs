@@ -21,7 +21,8 @@ Examples:
   penstock run --config /etc/syslog-ng/syslog-ng.conf --state-dir /var/lib/penstock
   penstock ledger
 
-Called as syslog-ng, syslog-ng-ctl, loggen, pdbtool, dqtool or persist-tool it takes the command lines of those programs."
+Called as syslog-ng, syslog-ng-ctl, loggen, pdbtool, dqtool, persist-tool, slogkey, slogencrypt or slogverify it takes the command
+lines of those programs."
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -54,6 +55,15 @@ pub enum Command {
     /// Look into a queue file as syslog-ng's dqtool does
     #[command(disable_help_flag = true)]
     Dqtool(RawArgs),
+    /// Make keys for sealed logs, say how far one has got
+    #[command(disable_help_flag = true)]
+    Slogkey(RawArgs),
+    /// Seal a log that exists
+    #[command(disable_help_flag = true)]
+    Slogencrypt(RawArgs),
+    /// Open a sealed log, say what was changed in it
+    #[command(disable_help_flag = true)]
+    Slogverify(RawArgs),
     /// Look into the state file, change it
     #[command(disable_help_flag = true)]
     State(RawArgs),

@@ -30,7 +30,10 @@ pub fn version_text(info: &VersionInfo<'_>) -> String {
         | CalledAs::Loggen
         | CalledAs::Pdbtool
         | CalledAs::Dqtool
-        | CalledAs::PersistTool => format!("penstock {version}"),
+        | CalledAs::PersistTool
+        | CalledAs::Slogkey
+        | CalledAs::Slogencrypt
+        | CalledAs::Slogverify => format!("penstock {version}"),
     };
     let mut components: Vec<&str> = info.components.to_vec();
     components.sort_unstable();

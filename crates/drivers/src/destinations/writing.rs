@@ -1,6 +1,6 @@
 //! The `{writer}`, `{tmpl}`, `{dest}` and `{perm}` option groups, read once for every writer destination.
 
-use super::disk_buffer;
+use super::{disk_buffer, sealing};
 use crate::writer::{MarkMode, Marks, Suppress, Writer};
 use conf_schema::{Change, Settings};
 use diag::{Diagnostic, Diagnostics, Span};
@@ -46,6 +46,7 @@ pub fn template_options(s: &Settings, cx: &BuildContext<'_>) -> TemplateOptions 
         chain_hostnames: cx.globals.bool("chain-hostnames").unwrap_or(false),
         on_error: s.choice("on-error").and_then(OnError::named).unwrap_or_default(),
         version: cx.version,
+        may_seal: false,
     }
 }
 
@@ -84,6 +85,7 @@ pub fn writer(
     let (all, not_all) = (s.flag("flags", "seqnum-all"), s.flag("flags", "no-seqnum-all"));
     writer.numbers = on || all || !off;
     writer.numbers_all = all && !not_all;
+    sealing::check(&writer, s.template("template").map(|text| text.span), s, cx, diags)?;
     Some(writer)
 }
 
@@ -120,7 +122,8 @@ fn template(
         Layout::Protocol => None,
     };
     let Some(text) = s.template("template").or(global) else { return Some(None) };
-    let made = compile(&text.text, text.span, options, cx, diags)?;
+    let options = TemplateOptions { may_seal: true, ..options.clone() };
+    let made = compile(&text.text, text.span, &options, cx, diags)?;
     let Some(hint) = &text.type_hint else { return Some(Some(made)) };
     match TypeHint::named(&hint.text) {
         // A type changes nothing in a line of text, but a wrong one is an error all the same.

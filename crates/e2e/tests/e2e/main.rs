@@ -21,6 +21,7 @@ mod relay;
 mod reload;
 mod relp;
 mod rltp;
+mod sealed;
 mod signals;
 mod take_over;
 mod tls;

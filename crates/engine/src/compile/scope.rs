@@ -8,6 +8,7 @@ use filter::{Filter, FilterEnv, NamedFilters};
 use rewrite::Rewrite;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use template::{
     Condition, DnsOptions, NameOptions, NameUse, OnError, Scope, Template, TemplateError, TemplateOptions,
@@ -26,6 +27,8 @@ pub(super) struct Names<'a, 'c> {
     filters: NamedFilters,
     /// Findings made while something was compiled on demand.
     findings: RefCell<Vec<Diagnostic>>,
+    /// What only one may have, and who has it.
+    claims: RefCell<HashMap<PathBuf, String>>,
     /// Everything outside a driver's own text that its output may depend on.
     fingerprint: String,
 }
@@ -47,6 +50,7 @@ impl<'a, 'c> Names<'a, 'c> {
             functions: RefCell::default(),
             filters: NamedFilters::default(),
             findings: RefCell::default(),
+            claims: RefCell::default(),
             fingerprint: fingerprint(objects, texts),
         };
         // Each statement is compiled even when nothing uses it, so that its errors are seen.
@@ -149,7 +153,9 @@ impl<'a, 'c> Names<'a, 'c> {
     }
 
     fn typed(&self, text: &TypedText, options: &TemplateOptions) -> Option<Template> {
-        let made = match Template::compile(&text.text, options, self) {
+        // Whether it may is decided where it is used.
+        let options = TemplateOptions { may_seal: true, ..options.clone() };
+        let made = match Template::compile(&text.text, &options, self) {
             Ok(made) => made,
             Err(error) => {
                 self.find(template_error(&error, text.span));
@@ -208,6 +214,7 @@ fn global_template_options(globals: &Settings, version: (u16, u16)) -> TemplateO
         chain_hostnames: globals.bool("chain-hostnames").unwrap_or(false),
         on_error: globals.choice("on-error").and_then(OnError::named).unwrap_or_default(),
         version,
+        may_seal: false,
     }
 }
 
@@ -256,6 +263,12 @@ impl Scope for Names<'_, '_> {
     fn function(&self, name: &str) -> Option<Arc<Template>> {
         let definition = self.objects.functions.get(name)?;
         self.once(&self.functions, name, || self.typed(&definition.text, &self.options))
+    }
+
+    fn claim(&self, what: &Path, by: &str) -> Option<String> {
+        let mut claims = self.claims.borrow_mut();
+        let owner = claims.entry(what.to_owned()).or_insert_with(|| by.to_owned());
+        (owner != by).then(|| owner.clone())
     }
 
     fn condition(&self, text: &str) -> Result<Arc<dyn Condition>, String> {

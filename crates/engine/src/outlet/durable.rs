@@ -94,8 +94,10 @@ impl Outlet {
         self.lose(loss);
     }
 
-    pub(super) fn push_durable(&self, mut queue: MutexGuard<'_, Queue>, chunk: Chunk) {
+    pub(super) fn push_durable(&self, mut queue: MutexGuard<'_, Queue>, mut chunk: Chunk) {
         let Some((spool, mut memory)) = queue.parts() else { return };
+        // What is stored is what leaves.
+        chunk.seal();
         let (loss, mut free) = spool.push(&mut memory, chunk);
         if let Some(chunk) = &mut free {
             chunk.clear();

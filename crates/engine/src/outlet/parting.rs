@@ -9,6 +9,7 @@ impl Outlet {
     pub fn export(&self, spare: &mut Vec<Chunk>) -> Vec<Chunk> {
         let mut chunks = Vec::from(self.retire(spare, false));
         for chunk in &mut chunks {
+            chunk.seal();
             chunk.rewind();
             chunk.tickets.clear();
         }

@@ -166,6 +166,7 @@ impl Spool {
             self.behind = Some(Behind::new(queue.first_waiting(), found, waiting.bytes as usize));
         }
         self.queue = Some(Arc::new(queue));
+        memory.chunks.iter_mut().for_each(Chunk::seal);
         self.bytes = memory.chunks.iter().map(Chunk::waiting_bytes).sum();
         if found > 0 {
             *memory.messages = 0;

@@ -88,13 +88,18 @@ fn every_template_function_does_what_the_manual_says() {
     let manual = manual();
     for function in functions() {
         let (example, result) = function.example;
+        assert!(!function.help.is_empty() && !function.cost.note.is_empty(), "{}", function.name);
         let template = Template::compile(example, manual.template_options(), &manual);
+        // An entry takes a key, and is never the same twice: the end-to-end tests open what they seal.
+        if function.name == "slog" {
+            assert!(template.is_err_and(|e| e.message.contains("cannot be used here")));
+            continue;
+        }
         let template = template.unwrap_or_else(|e| panic!("{example}: {e}"));
         let batch = sample::batch();
         let mut out = Vec::new();
         template.render(Msg { batch: &batch, record: &batch.records[0] }, &mut sample::context(), &mut out);
         assert_eq!(String::from_utf8_lossy(&out), result, "{example}");
         assert!(example.contains(&format!("$({}", function.name)), "{example}");
-        assert!(!function.help.is_empty() && !function.cost.note.is_empty(), "{}", function.name);
     }
 }

@@ -35,6 +35,7 @@ fn options() -> impl Strategy<Value = TemplateOptions> {
             version: if old { (3, 3) } else { (4, 11) },
             time_zone: [None, Zone::named("America/New_York"), Some(Zone::Fixed(i32::MAX))][zone].clone(),
             local_time_zone: None,
+            may_seal: false,
         },
     )
 }
