@@ -255,4 +255,30 @@ mod tests {
         assert!(!hog.may_read(&flag));
         assert!(Window::new(1000, None, budget).may_read(&flag));
     }
+
+    #[test]
+    fn a_source_with_something_under_way_waits_while_its_log_has_enough_to_do() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let log = store::Log::open(store::Options::new(dir.path())).expect("a log").log;
+        let queue = log.queue(b"q", 1 << 30, Box::new(|| ())).expect("a queue");
+        let waker: Arc<dyn Wake> = Arc::new(Flag(AtomicUsize::new(0)));
+        let budget = Budget::new(1 << 30);
+        let [window, other, impatient] = [0; 3].map(|_| Window::new(100, None, Arc::clone(&budget)));
+        impatient.ignore_load();
+        let tickets = [&window, &impatient].map(|window| window.ticket(10, 1));
+        tickets.iter().for_each(|ticket| ticket.waits_for(log.load()));
+        other.ticket(0, 0).waits_for(log.load());
+        assert!(window.may_read(&waker));
+        let together = log.together();
+        let bytes = vec![b'x'; 16 << 20];
+        let stored = queue.append(&bytes, &[bytes.len() as u32], store::Safe::Synced, Box::new(()));
+        assert!(stored.is_ok() && log.load().is_high());
+        assert!(!window.may_read(&waker));
+        assert!(other.may_read(&waker), "it has nothing under way");
+        assert!(impatient.may_read(&waker));
+        drop(together);
+        assert!(log.flush());
+        assert!(window.may_read(&waker));
+        log.close();
+    }
 }
