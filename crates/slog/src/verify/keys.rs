@@ -5,7 +5,7 @@ use crate::key::{Derived, Key};
 /// Of so many keys one is remembered.
 const STEP: u64 = 1024;
 /// A number so far ahead of its turn is not believed: making the keys up to it would take minutes.
-const AHEAD_MAX: u64 = if cfg!(any(test, fuzzing)) { 1 << 12 } else { 1 << 26 };
+const AHEAD_MAX: u64 = if cfg!(any(test, feature = "fuzzing")) { 1 << 12 } else { 1 << 26 };
 
 pub(super) struct Keys {
     first: u64,
