@@ -44,7 +44,13 @@ struct Options {
 fn main() -> ExitCode {
     let options = Options::parse();
     if let Some(path) = &options.penstock {
-        testkit::use_binary(path);
+        match path.canonicalize() {
+            Ok(path) => testkit::use_binary(&path),
+            Err(error) => {
+                eprintln!("{}: {error}", path.display());
+                return ExitCode::from(2);
+            }
+        }
     }
     report::head();
     let (mut passed, mut failed, mut skipped) = (0, 0, 0);

@@ -127,7 +127,7 @@ impl Still {
         let mut places = vec![(0, 0..0); MESSAGES as usize];
         for (at, (_, bytes)) in files.iter().enumerate() {
             for start in memchr_all(bytes, b"n=0") {
-                let Some(number) = number(&bytes[start..]) else { continue };
+                let Some(number) = bytes.get(start..start + 12).and_then(number) else { continue };
                 let length = bytes[start..].iter().position(|b| *b == b'\n').map_or(0, |n| n + 1);
                 places[number as usize] = (at, start - HEAD..start + length);
             }
