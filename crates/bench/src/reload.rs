@@ -195,6 +195,11 @@ fn reloads(args: &Args, ways: &[Way], place: &Place, control: &std::path::Path) 
         let wrong = round % WRONG_EVERY == 0;
         let good = text(ways, place, round);
         place.write("reload.conf", &if wrong { spoilt(&good, round, taken) } else { good })?;
+        let longest = || ways.iter().map(|way| way.sink.longest_pause()).max().unwrap_or_default();
+        // The machine has pauses of its own.
+        ways.iter().for_each(|way| way.sink.forget_pauses());
+        std::thread::sleep(AFTERMATH.min(every / 4));
+        pauses.note_without(longest());
         ways.iter().for_each(|way| way.sink.forget_pauses());
         let asked = Instant::now();
         let answer = ask(control, "RELOAD")?;
@@ -203,8 +208,7 @@ fn reloads(args: &Args, ways: &[Way], place: &Place, control: &std::path::Path) 
             return Err(format!("reload {round}: {answer}"));
         }
         std::thread::sleep(AFTERMATH.min(every / 4));
-        let longest = ways.iter().map(|way| way.sink.longest_pause()).max().unwrap_or_default();
-        pauses.note(longest, took);
+        pauses.note(longest(), took);
     }
     Ok(pauses)
 }

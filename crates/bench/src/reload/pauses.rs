@@ -1,4 +1,4 @@
-//! What the reloads cost: the longest pause around each, and how long it took.
+//! What the reloads cost: the longest pause around each, how long it took, and what pauses there are without one.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,12 +7,18 @@ use std::time::Duration;
 pub struct Pauses {
     pauses: Vec<Duration>,
     took: Vec<Duration>,
+    /// The longest each time, of as long a time without a reload.
+    without: Vec<Duration>,
 }
 
 impl Pauses {
     pub fn note(&mut self, pause: Duration, took: Duration) {
         self.pauses.push(pause);
         self.took.push(took);
+    }
+
+    pub fn note_without(&mut self, pause: Duration) {
+        self.without.push(pause);
     }
 
     /// Of the pauses.
@@ -31,7 +37,7 @@ fn percentile(all: &[Duration], percent: usize) -> Duration {
 
 impl fmt::Display for Pauses {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (name, all) in [("pause", &self.pauses), ("reload", &self.took)] {
+        for (name, all) in [("pause", &self.pauses), ("without", &self.without), ("reload", &self.took)] {
             let ms = |percent| percentile(all, percent).as_secs_f64() * 1000.0;
             writeln!(f, "{name:<8} ms: median {:.1}, 99th {:.1}, longest {:.1}", ms(50), ms(99), ms(100))?;
         }
