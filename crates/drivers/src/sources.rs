@@ -2,6 +2,7 @@
 
 pub mod datagram;
 mod encoding;
+mod farewell;
 pub mod file;
 pub mod generator;
 mod inet;

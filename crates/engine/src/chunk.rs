@@ -1,6 +1,10 @@
 //! Output that is ready to be written: formatted messages in one buffer, with the tickets of the batches they came from.
 
+mod numbers;
+
 use crate::window::Ticket;
+use numbers::Numbers;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Finishes messages in their place, just before they leave in this order: the bytes, and the ends of the messages.
@@ -23,6 +27,8 @@ pub struct Chunk {
     done: usize,
     /// Of the messages not yet delivered, those at the front that were sent to a peer that has to acknowledge them.
     sent: usize,
+    /// Of those that are on disk.
+    numbers: Numbers,
 }
 
 impl Chunk {
@@ -47,6 +53,32 @@ impl Chunk {
         if let Some(seal) = self.seal.take() {
             seal(&mut self.bytes, &self.ends);
         }
+    }
+
+    /// The same, with their numbers there, in runs: from this message on, beginning with this number.
+    pub(crate) fn numbered_as(mut self, runs: Vec<(u32, u64)>) -> Chunk {
+        self.numbers = Numbers::of(runs);
+        self
+    }
+
+    /// The messages not yet delivered are on disk with these numbers, among which there may be others.
+    pub(crate) fn number(&mut self, numbers: Range<u64>) {
+        self.numbers.set(self.done..self.ends.len(), numbers);
+    }
+
+    /// It goes to another queue, where its numbers mean nothing.
+    pub(crate) fn forget_numbers(&mut self) {
+        self.numbers.clear();
+    }
+
+    /// The number on disk after that of the last of the first `count` messages not yet delivered. `None` when it has none, or it is not known.
+    pub fn number_after(&self, count: usize) -> Option<u64> {
+        self.numbers.after((self.done + count).checked_sub(1)?)
+    }
+
+    /// Messages not yet delivered with numbers before `until`.
+    pub fn numbered_before(&self, until: u64) -> usize {
+        self.numbers.before(until, self.ends.len()).saturating_sub(self.done)
     }
 
     /// Messages not yet delivered.
@@ -211,6 +243,7 @@ impl Chunk {
             written: 0,
             done: 0,
             sent: self.sent.saturating_sub(keep),
+            numbers: self.numbers.split_off(at),
         };
         self.written = self.written.min(border);
         self.sent = self.sent.min(keep);
@@ -228,6 +261,7 @@ impl Chunk {
         self.written = 0;
         self.done = 0;
         self.sent = 0;
+        self.numbers.clear();
     }
 }
 

@@ -43,14 +43,17 @@ pub trait Input: Send {
     /// Takes the descriptor out of the readiness loop: the stream is over.
     fn deregister(&mut self, registry: &mio::Registry);
 
-    /// The same where something may still be sent afterwards.
-    fn unwatch(&mut self, registry: &mio::Registry) {
-        self.deregister(registry);
-    }
+    /// Nothing will be sent any more: the peer sees the end once it has read what was.
+    fn shut(&mut self) {}
 
     /// Another process is to read on: the descriptor, no longer watched. `None` where only this process can read it.
     fn give(&mut self, _registry: &mio::Registry) -> Option<OwnedFd> {
         None
+    }
+
+    /// Another process is to read on: what lies beneath, where this only makes messages of bytes that the other one can have as they come.
+    fn peel(&mut self) -> Peeled {
+        Peeled::Bare
     }
 
     /// Tells the peer that the session is to end, where the protocol has a word for it.
@@ -60,6 +63,16 @@ pub trait Input: Send {
     fn at_end(&mut self) -> bool {
         false
     }
+}
+
+/// What is beneath an input.
+pub enum Peeled {
+    /// Nothing: it is the bytes themselves.
+    Bare,
+    /// It is in the middle of what only this process knows.
+    Busy,
+    /// The input of the bytes, those that were read and not made use of, and what is to be added to [`StreamOptions::passes_as`].
+    Of(Box<dyn Input>, Vec<u8>, &'static str),
 }
 
 /// What a connection needs to know beside its bytes.

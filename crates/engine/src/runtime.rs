@@ -299,6 +299,11 @@ impl Engine {
         for outlet in outlets {
             outlet.close(&mut Vec::new());
         }
+        // What was delivered just now is still to be told to those who wait to hear it.
+        let until = Instant::now() + worker::LEAVE_MAX;
+        while self.shared.is_any_leaving() && Instant::now() < until {
+            std::thread::park_timeout(Duration::from_millis(1));
+        }
         for worker in self.workers() {
             worker.stop();
         }

@@ -1,6 +1,7 @@
 //! Workers: one thread per core, each with its own readiness loop and its own connections; whole batches are shared when a core is idle.
 
 mod handle;
+mod leaving;
 mod parting;
 mod port;
 mod shared;
@@ -8,6 +9,7 @@ mod ticks;
 mod timer;
 
 pub use handle::{MakePort, WorkerHandle};
+pub use leaving::{LEAVE_MAX, Leaving};
 pub(crate) use parting::Parting;
 pub use port::{After, Port, PortContext};
 pub use shared::{Job, Shared};
@@ -178,6 +180,16 @@ impl Worker {
         }
     }
 
+    /// Closes a port, unless it has something left to say.
+    fn leave(&mut self, at: usize) {
+        let Some(port) = self.ports.get_mut(at) else { return };
+        self.cx.token = Token(at);
+        match port.leave(&mut self.cx) {
+            true => self.enqueue(at),
+            false => self.close(at),
+        }
+    }
+
     /// Batches other workers could not get to. A worker with connections of its own to serve takes one at a time, so that those
     /// without find the next one waiting; it takes one always, so that none waits for ever.
     fn jobs(&mut self) {
@@ -249,7 +261,7 @@ impl Worker {
                         .filter_map(|(at, port)| visit(&mut **port).then_some(at))
                         .collect();
                     for at in closing {
-                        self.close(at);
+                        self.leave(at);
                     }
                 }
                 Command::Part(parting) => self.part(&parting),

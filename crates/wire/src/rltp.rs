@@ -9,7 +9,7 @@ mod write;
 
 pub use cut::cut;
 pub use pack::{LEVELS, Packer, unpack};
-pub use write::{Payload, ack, batch, hello, packed_batch, ping, refuse, start, welcome};
+pub use write::{Number, Payload, ack, batch, hello, packed_batch, ping, refuse, start, welcome};
 
 use record::Span;
 use std::fmt;
@@ -22,7 +22,7 @@ pub const HELLO_BYTES: usize = 32;
 /// Type, flags and length of a frame.
 pub const HEAD_BYTES: usize = 8;
 /// What stands in a batch's body in front of its payload.
-pub const BATCH_HEAD_BYTES: usize = 16;
+pub const BATCH_HEAD_BYTES: usize = 24;
 /// The body of a frame other than a batch.
 const CONTROL_BYTES_MAX: usize = 2048;
 /// Bytes of a refusal's text.
@@ -52,11 +52,33 @@ pub struct Welcome {
     pub run: u64,
     /// The newest batch of it that was dealt with; all before it were too.
     pub acknowledged: u64,
+    /// How far the messages themselves are dealt with.
+    pub reached: Reached,
+}
+
+/// A place in the messages of a sender that keeps them on disk, where they have numbers that outlive it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Reached {
+    /// Which numbers these are; 0 when there are none.
+    pub numbering: u64,
+    /// Every message with a smaller number is dealt with.
+    pub position: u64,
+}
+
+/// What the sender goes on with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// The numbering of the batches that follow; not 0.
+    pub run: u64,
+    /// Which numbers the positions of the batches are; 0 when there will be none.
+    pub numbering: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batch<'a> {
     pub sequence: u64,
+    /// With its last message, all with smaller numbers on the sender's disk were sent; 0 says nothing of that.
+    pub position: u64,
     pub messages: u32,
     /// Bytes of the payload in the clear.
     pub plain: u32,
@@ -75,8 +97,7 @@ pub enum Frame<'a> {
     Ack(u64),
     /// Nothing else was to be said for a while.
     Ping,
-    /// The numbering of what follows.
-    Start(u64),
+    Start(Start),
     Batch(Batch<'a>),
 }
 
@@ -191,7 +212,10 @@ pub fn next(bytes: &[u8], payload_bytes_max: usize) -> Result<Option<(Frame<'_>,
             None => return Err(Error::Length { frame: "refusal", length }),
         },
         ACK => Frame::Ack(number("acknowledgement", body)?),
-        START => Frame::Start(number("start", body)?),
+        START => match numbers(body) {
+            Some([run, numbering]) => Frame::Start(Start { run, numbering }),
+            None => return Err(Error::Length { frame: "start", length }),
+        },
         PING => Frame::Ping,
         _ => Frame::Batch(read_batch(body, flags, payload_bytes_max)?),
     };
@@ -222,28 +246,37 @@ fn number(frame: &'static str, body: &[u8]) -> Result<u64, Error> {
     body.try_into().map(u64::from_le_bytes).map_err(|_| Error::Length { frame, length: body.len() })
 }
 
+/// A body that is nothing but numbers.
+fn numbers<const N: usize>(body: &[u8]) -> Option<[u64; N]> {
+    let (numbers, rest) = body.as_chunks::<8>();
+    let numbers = <&[[u8; 8]; N]>::try_from(numbers).ok().filter(|_| rest.is_empty())?;
+    Some(numbers.map(u64::from_le_bytes))
+}
+
 fn read_welcome(body: &[u8]) -> Result<Welcome, Error> {
     let wrong = Error::Length { frame: "welcome", length: body.len() };
     let Some((start, rest)) = body.split_first_chunk::<8>() else { return Err(wrong) };
-    let Some((run, acknowledged)) = rest.split_first_chunk::<8>() else { return Err(wrong) };
-    let Ok(acknowledged) = <[u8; 8]>::try_from(acknowledged) else { return Err(wrong) };
+    let Some([run, acknowledged, numbering, position]) = numbers(rest) else { return Err(wrong) };
     let [version, flags, _, _, max @ ..] = start;
     Ok(Welcome {
         version: *version,
         packs: flags & PACKED != 0,
         payload_bytes_max: u32::from_le_bytes(*max),
-        run: u64::from_le_bytes(*run),
-        acknowledged: u64::from_le_bytes(acknowledged),
+        run,
+        acknowledged,
+        reached: Reached { numbering, position },
     })
 }
 
 fn read_batch(body: &[u8], flags: u8, payload_bytes_max: usize) -> Result<Batch<'_>, Error> {
     let wrong = Error::Length { frame: "batch", length: body.len() };
     let Some((sequence, rest)) = body.split_first_chunk::<8>() else { return Err(wrong) };
+    let Some((position, rest)) = rest.split_first_chunk::<8>() else { return Err(wrong) };
     let Some((messages, rest)) = rest.split_first_chunk::<4>() else { return Err(wrong) };
     let Some((plain, payload)) = rest.split_first_chunk::<4>() else { return Err(wrong) };
     let batch = Batch {
         sequence: u64::from_le_bytes(*sequence),
+        position: u64::from_le_bytes(*position),
         messages: u32::from_le_bytes(*messages),
         plain: u32::from_le_bytes(*plain),
         packed: flags & PACKED != 0,

@@ -29,6 +29,11 @@ impl Unacked {
         self.in_flight - self.acknowledged
     }
 
+    /// Whether nothing is on the way, and the queue says so too.
+    pub fn is_idle(&self) -> bool {
+        self.in_flight == 0 && !self.stale
+    }
+
     /// Acknowledgements that [`Unacked::settle`] has not taken into account.
     pub fn acknowledged(&self) -> usize {
         self.acknowledged

@@ -20,7 +20,7 @@ pub struct Inet {
     pub backlog: i32,
     pub connections_max: usize,
     pub reading: Reading,
-    pub multi_line: Option<Mode>,
+    pub multi_line: Option<(Mode, String)>,
     pub facts: PeerFacts,
     pub location: String,
     /// Read already, so that a reload finds the certificates of running sources; what cannot be read is said when it starts.

@@ -3,7 +3,7 @@
 use engine::reader::Input;
 use mio::Registry;
 use mio::unix::SourceFd;
-use rustix::net::SendFlags;
+use rustix::net::{SendFlags, Shutdown};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
@@ -21,6 +21,11 @@ impl<F: AsFd + AsRawFd + Send> Input for FdInput<F> {
             return Ok(0);
         }
         Ok(rustix::net::send(&self.0, bytes, SendFlags::NOSIGNAL | SendFlags::DONTWAIT)?)
+    }
+
+    fn shut(&mut self) {
+        // A peer that has gone needs no end.
+        let _ = rustix::net::shutdown(&self.0, Shutdown::Write);
     }
 
     fn give(&mut self, registry: &Registry) -> Option<OwnedFd> {

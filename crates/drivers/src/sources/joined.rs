@@ -1,7 +1,7 @@
 //! `multi-line-mode()` of streams: whole messages, handed on with their lengths before them, as octet counting has it.
 
 use super::file::{Cutter, Mode};
-use engine::reader::Input;
+use engine::reader::{Input, Peeled};
 use std::io::{self, Write};
 use wire::{FramerOptions, Framing};
 
@@ -22,6 +22,25 @@ impl JoinedInput {
         let input = JoinedInput { inner, cutter, text: Vec::new(), full: false, ended: false };
         (input, FramerOptions { framing: Framing::OctetCounting, ..framing })
     }
+
+    /// What comes up to the beginning of the next message is part of none.
+    pub fn skip_to_next(&mut self) {
+        self.cutter.skip_to_next();
+    }
+}
+
+/// Added to how a connection is read that is handed over between two messages.
+pub const BETWEEN: &str = " between";
+
+/// In the place of an input that was taken out.
+struct Gone;
+
+impl Input for Gone {
+    fn read(&mut self, _: &mut Vec<u8>, _: usize) -> io::Result<usize> {
+        Ok(0)
+    }
+
+    fn deregister(&mut self, _: &mio::Registry) {}
 }
 
 /// A message of one byte becomes three.
@@ -63,8 +82,8 @@ impl Input for JoinedInput {
         self.inner.send(bytes)
     }
 
-    fn unwatch(&mut self, registry: &mio::Registry) {
-        self.inner.unwatch(registry);
+    fn shut(&mut self) {
+        self.inner.shut();
     }
 
     fn farewell(&mut self) {
@@ -82,6 +101,12 @@ impl Input for JoinedInput {
 
     fn at_end(&mut self) -> bool {
         self.inner.at_end()
+    }
+
+    fn peel(&mut self) -> Peeled {
+        let Some(between) = self.cutter.is_at_border() else { return Peeled::Busy };
+        let inner = std::mem::replace(&mut self.inner, Box::new(Gone));
+        Peeled::Of(inner, std::mem::take(&mut self.text), if between { BETWEEN } else { "" })
     }
 }
 
@@ -116,6 +141,54 @@ mod tests {
         let mut text = Vec::new();
         while input.read(&mut text, 1000).expect("read") > 0 {}
         String::from_utf8(text).expect("text")
+    }
+
+    /// A second input goes on where a first one was stopped.
+    fn handed_over(mode: &Mode, text: &[u8], at: usize) -> String {
+        let (before, after) = text.split_at(at);
+        let mut out = Vec::new();
+        let (mut first, _) = JoinedInput::new(Box::new(Pieces(vec![before.to_vec()])), mode, framing());
+        if at > 0 {
+            first.read(&mut out, 1000).expect("read");
+        }
+        let Peeled::Of(_, received, state) = first.peel() else { panic!("it can be handed over") };
+        let pieces = [received, after.to_vec()].into_iter().filter(|piece| !piece.is_empty());
+        let (mut second, _) = JoinedInput::new(Box::new(Pieces(pieces.collect())), mode, framing());
+        if state == BETWEEN {
+            second.skip_to_next();
+        }
+        while second.read(&mut out, 1000).expect("read") > 0 {}
+        String::from_utf8(out).expect("text")
+    }
+
+    #[test]
+    fn handed_over_anywhere_it_is_the_same() {
+        let pattern = |text| {
+            Some(std::sync::Arc::new(pattern::Pattern::compile(text, &Default::default()).expect("good")))
+        };
+        let modes = [
+            (Mode::Indented, &b"one\n two\nthree\n\tfour\n"[..]),
+            (Mode::EmptyLineSeparated, b"one\ntwo\n\nthree\n\n"),
+            (
+                Mode::PrefixGarbage { prefix: pattern("^>"), garbage: pattern("^-") },
+                b">one\ntwo\n-no\nno\n>three\n",
+            ),
+            (
+                Mode::PrefixSuffix { prefix: pattern("^>"), suffix: pattern("^<").expect("one") },
+                b">one\ntwo\n<\nno\n>three\n<\n",
+            ),
+        ];
+        for (mode, text) in modes {
+            let whole = handed_over(&mode, text, 0);
+            for at in 0..text.len() {
+                assert_eq!(
+                    handed_over(&mode, text, at),
+                    whole,
+                    "at {at} of {:?}",
+                    text.escape_ascii().to_string()
+                );
+            }
+        }
     }
 
     proptest! {

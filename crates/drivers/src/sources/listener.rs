@@ -37,7 +37,8 @@ pub fn backlog(s: &conf_schema::Settings) -> i32 {
 pub struct Accepted {
     pub framing: FramerOptions,
     /// Lines that belong together are one message.
-    pub multi_line: Option<Mode>,
+    /// With what tells it from another way.
+    pub multi_line: Option<(Mode, String)>,
     pub idle_timeout: Option<Duration>,
     pub window_messages: Option<usize>,
     pub fetch_limit: Option<usize>,
@@ -61,12 +62,13 @@ pub struct Accepted {
 
 impl Accepted {
     /// How the bytes of a connection are read once they are decrypted and decoded. `None` for protocols that answer: their peers
-    /// connect again, and send again what was not acknowledged; and where lines of a message that is not complete are kept.
+    /// connect again, and send again what was not acknowledged.
     pub fn passes_as(&self) -> Option<Arc<str>> {
         let own = self.protocol.as_ref().is_some_and(|protocol| protocol.answers());
         let encoding = self.encoding.map_or("utf-8", |encoding| encoding.name());
         let secure = if self.secure.is_some() { " tls" } else { "" };
-        (!own && self.multi_line.is_none()).then(|| format!("{:?} {encoding}{secure}", self.framing).into())
+        let lines = self.multi_line.as_ref().map(|(_, text)| format!(" {text}")).unwrap_or_default();
+        (!own).then(|| format!("{:?} {encoding}{secure}{lines}", self.framing).into())
     }
 }
 

@@ -162,7 +162,7 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
                 backlog,
                 connections_max,
                 reading,
-                multi_line: lines.map(|(mode, _)| mode),
+                multi_line: lines,
                 facts,
                 location: location(s, cx),
                 secure: secure.map(|options| tls::Acceptor::load(&options)),

@@ -29,7 +29,7 @@ fn metric(penstock: &Penstock, name: &str) -> u64 {
 
 /// Waits until so many messages are on disk, and everything given to the disk is written.
 #[track_caller]
-fn wait_on_disk(penstock: &Penstock, count: u64) {
+pub fn wait_on_disk(penstock: &Penstock, count: u64) {
     wait_while_some(|| {
         let (there, pending) =
             (metric(penstock, "disk_queue_events"), metric(penstock, "disk_log_pending_bytes"));

@@ -1,5 +1,6 @@
 //! The acknowledged protocol between two real processes, with cuts and kills in between; the ledgers of both are the oracle.
 
+mod killed;
 mod pair;
 mod several;
 

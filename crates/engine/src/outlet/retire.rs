@@ -59,6 +59,7 @@ impl Outlet {
             messages += queue.chunks.iter().map(Chunk::messages).sum::<usize>();
             chunks.append(&mut queue.chunks);
         }
+        chunks.iter_mut().for_each(Chunk::forget_numbers);
         queue.closed |= closing;
         queue.messages -= messages;
         self.counters.waiting.sub(messages);

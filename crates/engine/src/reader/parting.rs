@@ -1,6 +1,6 @@
 //! A stream goes to another process: its descriptor and the beginning of the next message, or the far end of a pump.
 
-use super::{Input, StreamPort};
+use super::{Input, Peeled, StreamPort};
 use crate::hand_over::{Connection, Handed, Part};
 use crate::pump::PumpPort;
 use crate::worker::PortContext;
@@ -27,10 +27,21 @@ pub(super) fn part(port: &mut StreamPort, cx: &mut PortContext) -> Part {
     if port.framer.is_skipping() {
         return Part::Stays;
     }
+    let mut reading = reading.to_string();
+    match port.input.peel() {
+        Peeled::Bare => {}
+        Peeled::Busy => return Part::Stays,
+        Peeled::Of(input, received, state) => {
+            reading.push_str(state);
+            port.input = input;
+            // Nothing else is left of what was read: whole messages came out of it.
+            port.tail = received;
+        }
+    }
     let connection = |fd: OwnedFd, received: Vec<u8>| Connection {
         fd,
         instance: port.feed.source.instance.clone(),
-        reading: reading.to_string(),
+        reading: reading.clone(),
         context: Arc::clone(&port.context),
         client: described.client.clone(),
         local: described.local.clone(),

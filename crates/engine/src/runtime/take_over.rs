@@ -58,6 +58,8 @@ impl Engine {
             self.shared.budget.end();
         }
         outlets.iter().for_each(|outlet| outlet.close(&mut Vec::new()));
+        // What the others still deliver counts.
+        self.shared.budget.begin();
         self.shared.durable.close();
     }
 

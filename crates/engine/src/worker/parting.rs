@@ -18,14 +18,14 @@ pub(crate) struct Parting {
 
 impl Worker {
     pub(super) fn part(&mut self, parting: &Parting) {
-        let served = |port: &dyn Port| port.source().is_some();
+        let parts = |port: &dyn Port| port.parts();
         let all: Vec<usize> =
-            self.ports.iter().filter(|(_, port)| served(&***port)).map(|(at, _)| at).collect();
+            self.ports.iter().filter(|(_, port)| parts(&***port)).map(|(at, _)| at).collect();
         for at in all {
             let Some(port) = self.ports.get_mut(at) else { continue };
             self.cx.token = Token(at);
             match port.part(&mut self.cx) {
-                Part::Closes => self.close(at),
+                Part::Closes => self.leave(at),
                 Part::Stays if port.passes_on() => drop(parting.passing.fetch_add(1, Ordering::SeqCst)),
                 Part::Stays => drop(parting.staying.fetch_add(1, Ordering::SeqCst)),
                 Part::Gone(handed) => {

@@ -42,6 +42,17 @@ pub trait Port: Send {
         false
     }
 
+    /// It is to be closed, by a reload, a hand-over or the end: `true` when it stays to say what is to be said, and closes by itself then. It
+    /// is not asked again; [`Port::source`] is none any more, and [`Port::parts`] is true as long as it is there.
+    fn leave(&mut self, _cx: &mut PortContext) -> bool {
+        false
+    }
+
+    /// Whether it has a part in handing over to another process.
+    fn parts(&self) -> bool {
+        self.source().is_some()
+    }
+
     /// The last call: takes the descriptor out of the readiness loop and says what is to be said.
     fn closed(&mut self, cx: &mut PortContext);
 

@@ -1,5 +1,6 @@
 //! What the workers share: the batches waiting for a free core, who is asleep, and the limits of the process.
 
+use super::leaving::{Count, Leaving};
 use super::handle::WorkerHandle;
 use super::port::PortContext;
 use crate::durable::Durable;
@@ -68,6 +69,7 @@ pub struct Shared {
     state: OnceLock<Arc<state::Store>>,
     /// Whoever serves the connections of an address, by [`Source::instance`].
     adopters: Mutex<BTreeMap<String, Weak<dyn Adopt>>>,
+    leaving: Count,
 }
 
 impl Shared {
@@ -87,6 +89,7 @@ impl Shared {
             stateful: RwLock::default(),
             state: OnceLock::new(),
             adopters: Mutex::default(),
+            leaving: Count::default(),
         })
     }
 
@@ -98,6 +101,16 @@ impl Shared {
     /// Where sources remember how far they have come; without [`Shared::set_state`] only while the process lives.
     pub fn state(&self) -> &Arc<state::Store> {
         self.state.get_or_init(|| Arc::new(state::Store::in_memory()))
+    }
+
+    /// A connection is left, and has something to say before it is closed.
+    pub fn leaving(&self) -> Leaving {
+        self.leaving.enter()
+    }
+
+    /// Whether there is such a one.
+    pub(crate) fn is_any_leaving(&self) -> bool {
+        self.leaving.is_any()
     }
 
     /// Connections that another process has served at `instance` are offered to `adopter`, while it lives.

@@ -19,16 +19,20 @@ fn joined<T: AsRef<[u8]>>(messages: &[T]) -> (Vec<u8>, Vec<u32>) {
     (bytes, ends)
 }
 
+fn number(sequence: u64) -> Number {
+    Number { sequence, position: sequence * 10 }
+}
+
 fn encoded<T: AsRef<[u8]>>(sequence: u64, list: &[T], packer: Option<&mut Packer>) -> Vec<u8> {
     let (bytes, ends) = joined(list);
     let payload = Payload { bytes: &bytes, ends: &ends, start: 0 };
     let mut out = Vec::new();
     if let Some(packed) = packer.and_then(|packer| packer.pack(payload)) {
-        packed_batch(&mut out, sequence, payload, packed.len());
+        packed_batch(&mut out, number(sequence), payload, packed.len());
         out.extend_from_slice(packed);
         return out;
     }
-    batch(&mut out, sequence, payload);
+    batch(&mut out, number(sequence), payload);
     out.extend_from_slice(&bytes);
     out
 }
@@ -57,11 +61,13 @@ fn the_first_words_are_what_the_description_says() {
         assert_eq!(read_hello(&bytes[..cut]), Ok(None));
     }
     assert_eq!(read_hello(&bytes), Ok(Some(HELLO)));
+    let reached = Reached { numbering: 6, position: 7 };
+    let payload_bytes_max = 70_000;
     let expected =
-        Welcome { version: 1, packs: true, payload_bytes_max: 70_000, run: 5, acknowledged: u64::MAX };
+        Welcome { version: 1, packs: true, payload_bytes_max, run: 5, acknowledged: u64::MAX, reached };
     let mut out = Vec::new();
     welcome(&mut out, &expected);
-    assert_eq!(next(&out, MAX), Ok(Some((Frame::Welcome(expected), 32))));
+    assert_eq!(next(&out, MAX), Ok(Some((Frame::Welcome(expected), 48))));
     assert_eq!((read_magic(&bytes[..7]), read_magic(&bytes)), (Ok(false), Ok(true)));
 }
 
@@ -90,7 +96,8 @@ fn control_frames() {
     let mut out = Vec::new();
     ack(&mut out, 7);
     ping(&mut out);
-    start(&mut out, 9);
+    let begin = Start { run: 9, numbering: 3 };
+    start(&mut out, begin);
     refuse(&mut out, code::VERSION, &"ä".repeat(1000));
     let mut frames = Vec::new();
     let mut rest = out.as_slice();
@@ -100,7 +107,7 @@ fn control_frames() {
     }
     let text = "ä".repeat(512);
     let refusal = Frame::Refuse { code: 1, text: &text };
-    assert_eq!(frames, [Frame::Ack(7), Frame::Ping, Frame::Start(9), refusal]);
+    assert_eq!(frames, [Frame::Ack(7), Frame::Ping, Frame::Start(begin), refusal]);
     assert!(rest.is_empty());
 }
 
@@ -113,12 +120,12 @@ fn wrong(bytes: &[u8], max: usize, expected: Error) {
 fn what_is_too_large_or_unknown_is_refused_by_its_head() {
     wrong(&[9, 0, 0, 0, 0, 0, 0, 0], MAX, Error::UnknownFrame(9));
     wrong(&[0, 0, 0, 0, 0, 0, 0, 0], MAX, Error::UnknownFrame(0));
-    wrong(&[BATCH, 0, 0, 0, 117, 0, 0, 0], 100, Error::TooLarge { length: 117, max: 116 });
+    wrong(&[BATCH, 0, 0, 0, 125, 0, 0, 0], 100, Error::TooLarge { length: 125, max: 124 });
     wrong(&[ACK, 0, 0, 0, 0, 16, 0, 0], MAX, Error::TooLarge { length: 4096, max: 2048 });
     wrong(&[ACK, 0, 0, 0, 1, 0, 0, 0, 0], MAX, Error::Length { frame: "acknowledgement", length: 1 });
     wrong(&[BATCH, 0, 0, 0, 1, 0, 0, 0, 0], MAX, Error::Length { frame: "batch", length: 1 });
-    assert_eq!(frame_bytes(&[BATCH, 0, 0, 0, 117, 0, 0]), None);
-    assert_eq!(frame_bytes(&[BATCH, 0, 0, 0, 117, 0, 0, 0]), Some(125));
+    assert_eq!(frame_bytes(&[BATCH, 0, 0, 0, 125, 0, 0]), None);
+    assert_eq!(frame_bytes(&[BATCH, 0, 0, 0, 125, 0, 0, 0]), Some(133));
 }
 
 #[test]
@@ -130,7 +137,7 @@ fn a_batch_that_does_not_add_up_gives_nothing() {
     assert_eq!(decoded(&batch), Err(Error::Sum));
     // More messages than there is room for lengths.
     let mut bad = good.clone();
-    bad[HEAD_BYTES + 8] = 200;
+    bad[HEAD_BYTES + 16] = 200;
     assert_eq!(next(&bad, MAX), Err(Error::Sum));
     let mut packer = Packer::new(3).expect("memory");
     let packed = encoded(1, &["the same text"; 100], Some(&mut packer));
@@ -166,7 +173,7 @@ proptest! {
             while let Some((frame, length)) = next(&buffer, MAX).expect("good frames") {
                 assert_eq!(frame_bytes(&buffer), Some(length));
                 if let Frame::Batch(batch) = frame {
-                    assert_eq!(batch.sequence, found.len() as u64);
+                    assert_eq!(number(found.len() as u64), Number { sequence: batch.sequence, position: batch.position });
                     found.push(decoded(&batch).expect("a good batch"));
                 }
                 buffer.drain(..length);

@@ -2,7 +2,7 @@
 
 use super::{
     ACK, BATCH, BATCH_HEAD_BYTES, HEAD_BYTES, HELLO_BYTES, Hello, MAGIC, PACKED, PING, REASON_BYTES_MAX,
-    REFUSE, START, WELCOME, Welcome,
+    REFUSE, START, Start, WELCOME, Welcome,
 };
 
 /// The messages of a batch: the bytes of all of them, one behind the other, and where each ends.
@@ -13,6 +13,14 @@ pub struct Payload<'a> {
     pub ends: &'a [u32],
     /// What the ends are counted from: where `bytes` begins in the buffer they point into.
     pub start: u32,
+}
+
+/// Where a batch stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Number {
+    pub sequence: u64,
+    /// See [`super::Batch::position`].
+    pub position: u64,
 }
 
 impl Payload<'_> {
@@ -52,11 +60,13 @@ pub fn hello(hello: &Hello) -> [u8; HELLO_BYTES] {
 
 /// The answer to a hello. [`MAGIC`] goes before it.
 pub fn welcome(out: &mut Vec<u8>, welcome: &Welcome) {
-    head(out, WELCOME, 0, 24);
+    head(out, WELCOME, 0, 40);
     out.extend_from_slice(&[welcome.version, if welcome.packs { PACKED } else { 0 }, 0, 0]);
     out.extend_from_slice(&welcome.payload_bytes_max.to_le_bytes());
-    out.extend_from_slice(&welcome.run.to_le_bytes());
-    out.extend_from_slice(&welcome.acknowledged.to_le_bytes());
+    let reached = welcome.reached;
+    for number in [welcome.run, welcome.acknowledged, reached.numbering, reached.position] {
+        out.extend_from_slice(&number.to_le_bytes());
+    }
 }
 
 /// The last word of the side that listens.
@@ -76,9 +86,10 @@ pub fn ack(out: &mut Vec<u8>, sequence: u64) {
     out.extend_from_slice(&sequence.to_le_bytes());
 }
 
-pub fn start(out: &mut Vec<u8>, run: u64) {
-    head(out, START, 0, 8);
-    out.extend_from_slice(&run.to_le_bytes());
+pub fn start(out: &mut Vec<u8>, start: Start) {
+    head(out, START, 0, 16);
+    out.extend_from_slice(&start.run.to_le_bytes());
+    out.extend_from_slice(&start.numbering.to_le_bytes());
 }
 
 pub fn ping(out: &mut Vec<u8>) {
@@ -86,20 +97,21 @@ pub fn ping(out: &mut Vec<u8>) {
 }
 
 /// What stands in front of the bytes of a batch's messages: they follow as they are.
-pub fn batch(out: &mut Vec<u8>, sequence: u64, payload: Payload<'_>) {
-    batch_head(out, 0, sequence, payload, payload.plain());
+pub fn batch(out: &mut Vec<u8>, number: Number, payload: Payload<'_>) {
+    batch_head(out, 0, number, payload, payload.plain());
     payload.lengths(out);
 }
 
 /// The same of a batch that [`super::Packer::pack`] has compressed, to `packed` bytes, which follow.
-pub fn packed_batch(out: &mut Vec<u8>, sequence: u64, payload: Payload<'_>, packed: usize) {
-    batch_head(out, PACKED, sequence, payload, packed);
+pub fn packed_batch(out: &mut Vec<u8>, number: Number, payload: Payload<'_>, packed: usize) {
+    batch_head(out, PACKED, number, payload, packed);
 }
 
-fn batch_head(out: &mut Vec<u8>, flags: u8, sequence: u64, payload: Payload<'_>, length: usize) {
+fn batch_head(out: &mut Vec<u8>, flags: u8, number: Number, payload: Payload<'_>, length: usize) {
     out.reserve(HEAD_BYTES + BATCH_HEAD_BYTES);
     head(out, BATCH, flags, BATCH_HEAD_BYTES + length);
-    out.extend_from_slice(&sequence.to_le_bytes());
+    out.extend_from_slice(&number.sequence.to_le_bytes());
+    out.extend_from_slice(&number.position.to_le_bytes());
     out.extend_from_slice(&(payload.ends.len() as u32).to_le_bytes());
     out.extend_from_slice(&(payload.plain() as u32).to_le_bytes());
 }

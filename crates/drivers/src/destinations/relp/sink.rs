@@ -222,7 +222,11 @@ impl Sink for RelpSink {
             match self.send(chunks) {
                 Ok(()) => return self.unacked.status(chunks),
                 Err(e) if e.kind() == ErrorKind::WouldBlock => return self.unacked.status(chunks),
-                Err(e) => self.left("I/O error occurred while writing", Some(&e), now),
+                Err(e) => {
+                    // What the server has answered before it went need not be sent again.
+                    self.listen(now);
+                    self.left("I/O error occurred while writing", Some(&e), now);
+                }
             }
         }
     }

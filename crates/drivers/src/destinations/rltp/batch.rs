@@ -1,7 +1,7 @@
 //! The next batch of a queue: which messages it takes, and its bytes in front of theirs.
 
 use engine::Chunk;
-use wire::rltp::{self, Packer, Payload};
+use wire::rltp::{self, Number, Packer, Payload};
 
 /// Bytes of a batch; one message may be more. A receiver acknowledges by the batch, so more of them keep both sides going.
 const BATCH_BYTES: usize = 256 * 1024;
@@ -64,16 +64,16 @@ impl<'a> Cut<'a> {
 /// Writes the head of a batch, and its messages if they are compressed; otherwise they have to follow as they are.
 pub fn write<'a>(
     out: &mut Vec<u8>,
-    sequence: u64,
+    number: Number,
     payload: Payload<'a>,
     packer: Option<&mut Packer>,
 ) -> &'a [u8] {
     if let Some(packed) = packer.and_then(|packer| packer.pack(payload)) {
-        rltp::packed_batch(out, sequence, payload, packed.len());
+        rltp::packed_batch(out, number, payload, packed.len());
         out.extend_from_slice(packed);
         return &[];
     }
-    rltp::batch(out, sequence, payload);
+    rltp::batch(out, number, payload);
     payload.bytes
 }
 

@@ -1,40 +1,129 @@
-//! Who a destination is to its receivers: a number that stays the same over its connections and, by the state file, over restarts.
+//! Who a connection of a destination is to its receivers: a stream that stays the same over its connections and, by the state file, over
+//! restarts, and the numbers its messages have on disk.
 
+use engine::{Chunk, DiskBuffer, Shared};
+use parking_lot::Mutex;
+use sha2::{Digest, Sha256};
 use state::Store;
 use std::hash::{BuildHasher, Hasher};
 use std::io::Read;
 use std::sync::{Arc, OnceLock};
+use wire::rltp::{Reached, Welcome};
 
-/// The stream of one destination, known once it has started.
+/// Numberings of batches that are remembered: a receiver that knows an older one gets again what it may have.
+const RUNS_MAX: usize = 32;
+
+/// The stream of one connection, known once its destination has started.
 #[derive(Clone, Default)]
-pub struct Stream(Arc<OnceLock<[u8; 16]>>);
+pub struct Stream(Arc<OnceLock<Known>>);
+
+struct Known {
+    id: [u8; 16],
+    numbers: Option<Numbers>,
+}
+
+/// Of a connection whose queue is on disk.
+struct Numbers {
+    numbering: u64,
+    store: Arc<Store>,
+    /// In the state file.
+    name: Vec<u8>,
+    /// The numberings of batches that this one began, the last one at the end. A receiver that knows another one speaks of a copy of this
+    /// destination, whose messages have the same numbers and are others.
+    runs: Mutex<Vec<u64>>,
+}
 
 impl Stream {
-    /// Reads the number that belongs to this key, or makes one.
-    pub fn recall(&self, store: &Store, key: &str) {
+    /// Reads what belongs to this key, or makes it. `lane` is the connection's number.
+    pub fn recall(&self, store: &Arc<Store>, key: &str, lane: u16, numbering: Option<u64>) {
         let name = format!("rltp_dd({key})").into_bytes();
         let known = store.get(&name).and_then(|value| match value.split_first() {
-            Some((1, stream)) => stream.try_into().ok(),
+            Some((1, id)) => id.try_into().ok(),
             _ => None,
         });
-        let stream = known.unwrap_or_else(|| {
-            let stream = random();
-            store.put(&name, &[&[1][..], &stream].concat());
-            stream
+        let id = known.unwrap_or_else(|| {
+            let id = random();
+            store.put(&name, &[&[1][..], &id].concat());
+            id
         });
-        let _ = self.0.set(stream);
+        let numbers = numbering.map(|numbering| {
+            let name = format!("rltp_dd({key})/{lane}").into_bytes();
+            let runs = store.get(&name).as_deref().and_then(decode).unwrap_or_default();
+            Numbers { numbering, store: Arc::clone(store), name, runs: Mutex::new(runs) }
+        });
+        let _ = self.0.set(Known { id, numbers });
     }
 
     /// Zeros before it has started.
     pub fn id(&self) -> [u8; 16] {
-        self.0.get().copied().unwrap_or_default()
+        self.0.get().map(|known| known.id).unwrap_or_default()
+    }
+
+    fn numbers(&self) -> Option<&Numbers> {
+        self.0.get()?.numbers.as_ref()
+    }
+
+    /// Which numbers its messages have; 0 when they have none that outlive the process.
+    pub fn numbering(&self) -> u64 {
+        self.numbers().map_or(0, |numbers| numbers.numbering)
+    }
+
+    /// A numbering of batches that nobody has used. Kept before it is used: never 0, which stands for none.
+    pub fn run(&self) -> u64 {
+        let [a, b, c, d, e, f, g, h, ..] = random();
+        let run = u64::from_le_bytes([a, b, c, d, e, f, g, h]).max(1);
+        if let Some(numbers) = self.numbers() {
+            let mut runs = numbers.runs.lock();
+            if runs.len() >= RUNS_MAX {
+                runs.remove(0);
+            }
+            runs.push(run);
+            numbers.store.put(&numbers.name, &encode(&runs));
+            // A power failure would cost the knowledge of it: at worst what is with the receiver is sent again.
+            let _ = numbers.store.sync();
+        }
+        run
+    }
+
+    /// What a batch says that has the next `messages` of those that were not sent: with it, everything before this number was. 0 says
+    /// nothing.
+    pub fn position(&self, chunk: &Chunk, messages: usize) -> u64 {
+        match self.numbering() {
+            0 => 0,
+            _ => chunk.number_after(chunk.sent() + messages).unwrap_or(0),
+        }
+    }
+
+    /// Messages with smaller numbers are with the receiver that says this. `None` when it says nothing of these messages.
+    pub fn reached(&self, welcome: &Welcome) -> Option<u64> {
+        let Reached { numbering, position } = welcome.reached;
+        let numbers = self.numbers().filter(|numbers| numbers.numbering == numbering)?;
+        numbers.runs.lock().contains(&welcome.run).then_some(position)
     }
 }
 
-/// A numbering nobody has used: never 0, which stands for none.
-pub fn run() -> u64 {
-    let [a, b, c, d, e, f, g, h, ..] = random();
-    u64::from_le_bytes([a, b, c, d, e, f, g, h]).max(1)
+/// Version, numberings.
+fn encode(runs: &[u64]) -> Vec<u8> {
+    let mut value = vec![1];
+    runs.iter().for_each(|run| value.extend_from_slice(&run.to_le_bytes()));
+    value
+}
+
+fn decode(value: &[u8]) -> Option<Vec<u64>> {
+    let (version, runs) = value.split_first()?;
+    let (runs, rest) = runs.as_chunks::<8>();
+    let known = *version == 1 && rest.is_empty() && runs.len() <= RUNS_MAX;
+    known.then(|| runs.iter().map(|run| u64::from_le_bytes(*run)).collect())
+}
+
+/// Which numbers the messages of a queue on disk have. The log's key stays secret: who knows it could send what looks like its frames.
+pub fn numbering(shared: &Shared, options: &DiskBuffer, part: &[u8]) -> Result<u64, String> {
+    let place = shared.durable.place(options)?;
+    let mut digest = Sha256::new();
+    digest.update(place.log.key().to_le_bytes());
+    digest.update(options.queue_name(part));
+    let digest = digest.finalize();
+    Ok(digest.first_chunk::<8>().map_or(1, |bytes| u64::from_le_bytes(*bytes)).max(1))
 }
 
 fn random() -> [u8; 16] {
@@ -52,18 +141,43 @@ fn random() -> [u8; 16] {
 mod tests {
     use super::*;
 
+    fn recalled(store: &Arc<Store>, key: &str, numbering: Option<u64>) -> Stream {
+        let stream = Stream::default();
+        assert_eq!((stream.id(), stream.numbering()), ([0; 16], 0));
+        stream.recall(store, key, 0, numbering);
+        stream
+    }
+
     #[test]
     fn a_destination_stays_who_it_is() {
-        let store = Store::in_memory();
-        let id = |key| {
-            let stream = Stream::default();
-            assert_eq!(stream.id(), [0; 16]);
-            stream.recall(&store, key);
-            stream.id()
-        };
+        let store = Arc::new(Store::in_memory());
+        let id = |key| recalled(&store, key, None).id();
         let (one, two) = (id("one"), id("two"));
         assert_ne!(one, two);
         assert_eq!((id("one"), id("two")), (one, two));
-        assert_ne!(run(), run());
+        assert_ne!(Stream::default().run(), Stream::default().run());
+    }
+
+    #[test]
+    fn only_a_receiver_that_speaks_of_these_messages_is_believed() {
+        let store = Arc::new(Store::in_memory());
+        let run = recalled(&store, "one", Some(7)).run();
+        let said = |run, numbering| Welcome {
+            version: 1,
+            packs: false,
+            payload_bytes_max: 1 << 20,
+            run,
+            acknowledged: 0,
+            reached: Reached { numbering, position: 55 },
+        };
+        let again = recalled(&store, "one", Some(7));
+        assert_eq!(again.reached(&said(run, 7)), Some(55));
+        assert_eq!(again.reached(&said(run, 8)), None, "another log");
+        assert_eq!(again.reached(&said(run + 1, 7)), None, "a copy of this destination");
+        assert_eq!(recalled(&store, "one", None).reached(&said(run, 0)), None, "nothing is on disk");
+        (0..RUNS_MAX).for_each(|_| assert_ne!(again.run(), 0));
+        assert_eq!(recalled(&store, "one", Some(7)).reached(&said(run, 7)), None, "long ago");
+        let last = again.run();
+        assert_eq!(recalled(&store, "one", Some(7)).reached(&said(last, 7)), Some(55));
     }
 }

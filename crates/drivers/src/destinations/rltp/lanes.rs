@@ -1,11 +1,13 @@
 //! The connections of one destination with `transport(rltp)`: to each of its servers as many as connections() says.
 
-use super::{RltpSink, Stream, Wishes};
+use super::identity::{self, Stream};
+use super::{RltpSink, Wishes};
 use crate::destinations::dialing::DialOptions;
+use crate::destinations::disk_buffer;
 use crate::destinations::single::{MakeSink, SingleDestination, alike};
 use crate::destinations::target::Route;
 use crate::writer::Writer;
-use engine::QueueLimits;
+use engine::{DiskBuffer, QueueLimits};
 use std::sync::Arc;
 use template::Identity;
 
@@ -22,25 +24,28 @@ pub struct Lanes {
     pub wishes: Wishes,
 }
 
+/// One of the connections.
+struct At<'a> {
+    /// The servers it may go to, in the order in which they are tried.
+    route: &'a [String],
+    /// Its number among those groups of connections that are streams of their own, and in its group.
+    group: usize,
+    lane: u16,
+}
+
 impl Lanes {
     /// `routes`: the servers of each group of connections, in the order in which they are tried. A group is a stream of its own.
     pub fn make(self, routes: &[Vec<String>], writer: Writer, identity: &Identity) -> Vec<SingleDestination> {
-        let streams: Vec<Stream> = routes.iter().map(|_| Stream::default()).collect();
         let count = self.wishes.connections;
-        let of_all = (0..routes.len()).flat_map(|group| (0..count).map(move |lane| (group, lane)));
-        alike(of_all.collect(), writer, identity, |(group, lane): (usize, u16), writer| {
-            let (route, stream) = (routes.get(group).cloned(), streams.get(group).cloned());
-            self.lane(group, lane, (route.unwrap_or_default(), stream.unwrap_or_default()), writer)
-        })
+        let of = |(group, route)| (0..count).map(move |lane| At { route, group, lane });
+        let of_all = routes.iter().map(Vec::as_slice).enumerate().flat_map(of).collect();
+        let on_disk = disk_buffer::of(&writer);
+        alike(of_all, writer, identity, |at, writer| self.lane(&at, on_disk.clone(), writer))
     }
 
-    fn lane(
-        &self,
-        group: usize,
-        lane: u16,
-        (route, stream): (Vec<String>, Stream),
-        writer: Writer,
-    ) -> SingleDestination {
+    fn lane(&self, at: &At<'_>, on_disk: Option<Arc<DiskBuffer>>, writer: Writer) -> SingleDestination {
+        let At { group, lane, .. } = *at;
+        let (route, stream) = (at.route.to_vec(), Stream::default());
         let (port, ipv6, wishes, options) = (self.port, self.ipv6, self.wishes, Arc::clone(&self.options));
         let instance = format!("rltp,{}:{port}", route.first().map_or("", String::as_str));
         let known = stream.clone();
@@ -56,8 +61,11 @@ impl Lanes {
             _ => format!("{} connection {}", made.instance, lane + 1),
         };
         let key = if group == 0 { self.key.clone() } else { format!("{} server {}", self.key, group + 1) };
+        let part = made.part.clone();
         made.prepare = Some(Box::new(move |shared| {
-            known.recall(shared.state(), &key);
+            let numbering =
+                on_disk.as_ref().map(|options| identity::numbering(shared, options, part.as_bytes()));
+            known.recall(shared.state(), &key, lane, numbering.transpose()?);
             Ok(())
         }));
         made

@@ -1,10 +1,11 @@
 //! One connection to a receiver that acknowledges: sends batches up to a window, resumes where the receiver says after a cut.
 
 mod hearing;
+mod resuming;
 
 use super::Wishes;
 use super::batch;
-use super::identity::{self, Stream};
+use super::identity::Stream;
 use crate::destinations::dialing::{DialOptions, Dialed, Dialing};
 use crate::destinations::link::Link;
 use crate::destinations::single::Place;
@@ -15,7 +16,7 @@ use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wire::rltp::{self, Hello, Packer};
+use wire::rltp::{self, Hello, Number, Packer};
 
 /// A server that has not said what it speaks by then speaks something else.
 const GREETING_MAX: Duration = Duration::from_secs(10);
@@ -54,6 +55,8 @@ pub struct RltpSink {
     /// The numbering in use, and the number of the next batch in it.
     run: u64,
     next: u64,
+    /// Of what is on disk, the receiver has everything before this number.
+    reached: Option<u64>,
     unacked: Unacked,
     sent: VecDeque<Sent>,
     in_flight_bytes: usize,
@@ -86,8 +89,10 @@ impl RltpSink {
             leaving: false,
             stream,
             lane,
-            run: identity::run(),
+            // None yet: it is made when it is needed, and kept before it is used.
+            run: 0,
             next: 1,
+            reached: None,
             unacked: Unacked::default(),
             sent: VecDeque::new(),
             in_flight_bytes: 0,
@@ -221,7 +226,8 @@ impl RltpSink {
                 self.dialing.place.counters.truncated.add(1);
             }
             self.head.clear();
-            let rest = batch::write(&mut self.head, self.next, cut.payload(), self.packer.as_mut());
+            let number = Number { sequence: self.next, position: self.stream.position(chunk, messages) };
+            let rest = batch::write(&mut self.head, number, cut.payload(), self.packer.as_mut());
             let outcome = match link.send(&self.head, rest) {
                 Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(0),
                 other => other,
@@ -256,6 +262,7 @@ impl Sink for RltpSink {
         }
         loop {
             self.advance(now);
+            self.leave_out(chunks, progress);
             if !self.is_welcome() {
                 return match self.dialing.retry_in(now).filter(|_| !chunks.is_empty()) {
                     Some(wait) => self.unacked.ended(Status::Retry(wait)),

@@ -9,7 +9,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
-use wire::rltp::{self, Frame, Hello, Welcome};
+use wire::rltp::{self, Frame, Hello, Reached, Start, Welcome};
 
 fn rig(port: u16, window: usize) -> Rig {
     let wishes = Wishes { connections: 1, window, level: None };
@@ -63,14 +63,16 @@ impl Peer {
     }
 
     fn welcome(&mut self, run: u64, acknowledged: u64) {
-        let welcome = Welcome { version: 1, packs: false, payload_bytes_max: 1 << 20, run, acknowledged };
+        let reached = Reached::default();
+        let welcome =
+            Welcome { version: 1, packs: false, payload_bytes_max: 1 << 20, run, acknowledged, reached };
         self.say(|out| rltp::welcome(out, &welcome));
     }
 
     fn hear(&mut self) -> Said {
         loop {
             let (said, length) = match rltp::next(&self.input, 1 << 20).expect("a good frame") {
-                Some((Frame::Start(run), length)) => (Some(Said::Start(run)), length),
+                Some((Frame::Start(Start { run, .. }), length)) => (Some(Said::Start(run)), length),
                 Some((Frame::Batch(batch), length)) => {
                     let mut messages = Vec::new();
                     let text =

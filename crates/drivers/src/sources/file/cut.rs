@@ -40,6 +40,22 @@ impl Cutter {
         }
     }
 
+    /// What comes up to the beginning of the next message is part of none.
+    pub fn skip_to_next(&mut self) {
+        if let Cutter::Joined(joiner) = self {
+            joiner.skip_to_next();
+        }
+    }
+
+    /// Whether what was handed out ends where a message does, so that another one can go on with the tail; then whether what comes is
+    /// part of none up to the next message.
+    pub fn is_at_border(&self) -> Option<bool> {
+        match self {
+            Cutter::Framed(framer) => (!framer.is_skipping()).then_some(false),
+            Cutter::Joined(joiner) => joiner.is_at_border(),
+        }
+    }
+
     pub fn take_truncated(&mut self) -> u64 {
         match self {
             Cutter::Framed(framer) => framer.take_truncated(),

@@ -68,6 +68,15 @@ impl MultiLine {
         }
     }
 
+    pub fn skip_to_next(&mut self) {
+        self.skipping = true;
+    }
+
+    /// Whether another one can go on with the tail, and whether that has to skip what comes before the next message.
+    pub fn is_at_border(&self) -> Option<bool> {
+        (!self.mid_line && !self.cut).then_some(self.skipping)
+    }
+
     pub fn take_truncated(&mut self) -> u64 {
         std::mem::take(&mut self.truncated)
     }

@@ -3,6 +3,7 @@
 use super::place::{Joined, Seat};
 use super::{Accepted, register};
 use crate::sources::input::FdInput;
+use crate::sources::joined::BETWEEN;
 use crate::sources::proxied::Begun;
 use engine::Shared;
 use engine::hand_over::{Adopt, Connection};
@@ -35,7 +36,12 @@ impl Adopter {
 impl Adopt for Adopter {
     fn adopt(&self, connection: Connection) -> Result<(), String> {
         let accepted = &self.accepted;
-        if accepted.passes_as().as_deref() != Some(connection.reading.as_str()) {
+        let reading = connection.reading.as_str();
+        let (reading, between) = match reading.strip_suffix(BETWEEN) {
+            Some(reading) => (reading, true),
+            None => (reading, false),
+        };
+        if accepted.passes_as().as_deref() != Some(reading) {
             return Err("it is read in another way now".to_owned());
         }
         let seat = Seat::take(accepted).ok_or("max-connections() are open")?;
@@ -60,7 +66,7 @@ impl Adopt for Adopter {
                 true => Box::new(FdInput(fd)),
                 false => Box::new(Begun { received, input: Box::new(FdInput(fd)), unasked: true }),
             };
-            Ok(Joined { input, source, accepted, context, described, seat }.decoded(cx, token))
+            Ok(Joined { input, source, accepted, context, described, seat }.decoded(cx, token, between))
         });
         Ok(())
     }

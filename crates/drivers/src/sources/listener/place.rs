@@ -117,15 +117,18 @@ impl Joined {
         if let Some(encoding) = self.accepted.encoding {
             self.input = Box::new(EncodedInput::new(self.input, encoding));
         }
-        self.decoded(cx, token)
+        self.decoded(cx, token, false)
     }
 
-    /// The same of bytes in the encoding of this program.
-    pub fn decoded(self, cx: &PortContext, token: Token) -> Box<dyn Port> {
+    /// The same of bytes in the encoding of this program. `between`: with multi-line-mode(), they begin in what is part of no message.
+    pub fn decoded(self, cx: &PortContext, token: Token, between: bool) -> Box<dyn Port> {
         let Joined { mut input, source, accepted, context, described, seat } = self;
         let mut framing = accepted.framing;
-        if let Some(mode) = &accepted.multi_line {
-            let (joined, counted) = JoinedInput::new(input, mode, framing);
+        if let Some((mode, _)) = &accepted.multi_line {
+            let (mut joined, counted) = JoinedInput::new(input, mode, framing);
+            if between {
+                joined.skip_to_next();
+            }
             (input, framing) = (Box::new(joined), counted);
         }
         let options = StreamOptions {

@@ -36,8 +36,8 @@ impl Input for Begun {
         self.input.deregister(registry);
     }
 
-    fn unwatch(&mut self, registry: &Registry) {
-        self.input.unwatch(registry);
+    fn shut(&mut self) {
+        self.input.shut();
     }
 
     fn give(&mut self, registry: &Registry) -> Option<OwnedFd> {

@@ -1,7 +1,4 @@
 //! Which messages of a RELP peer are answered: batches are dealt with in any order, their answers go out in the order of arrival.
-//!
-//! When the connection is given up by this side with batches under way, as a reload or the end of the process does, it stays here until
-//! the last of them is dealt with and answered: otherwise the peer would send again what has arrived.
 
 use engine::reader::Input;
 use engine::{Acknowledge, Mark, Wake};
@@ -40,8 +37,6 @@ struct Inner {
     ready: Vec<Run>,
     /// The port looks for answers by itself when its turn ends.
     in_turn: bool,
-    /// The connection that nobody reads any more, and what was not sent to it yet.
-    left: Option<(Box<dyn Input>, Vec<u8>)>,
 }
 
 impl Answers {
@@ -70,15 +65,6 @@ impl Answers {
         inner.write(out);
         inner.waiting.is_empty()
     }
-
-    /// The port is closed: what is still to be answered is answered from here.
-    pub fn leave(&self, input: Box<dyn Input>, mut out: Vec<u8>) {
-        let mut inner = self.inner.lock();
-        inner.in_turn = false;
-        inner.write(&mut out);
-        inner.left = Some((input, out));
-        inner.answer_left();
-    }
 }
 
 impl Inner {
@@ -87,21 +73,6 @@ impl Inner {
             for at in 0..run.count {
                 relp::response(out, run.first + at);
             }
-        }
-    }
-
-    /// Sends the answers of a connection that was left; after the last one it is closed.
-    fn answer_left(&mut self) {
-        let Some((mut input, mut out)) = self.left.take() else { return };
-        self.write(&mut out);
-        let is_last = self.waiting.is_empty();
-        if is_last {
-            relp::serverclose(&mut out);
-        }
-        // A peer that takes no answers now gets the others with the next batch, or sends its messages again.
-        let sent = send(&mut *input, &mut out);
-        if sent && !is_last {
-            self.left = Some((input, out));
         }
     }
 }
@@ -141,10 +112,6 @@ impl Acknowledge for Answers {
             moved = true;
         }
         if !moved {
-            return;
-        }
-        if inner.left.is_some() {
-            inner.answer_left();
             return;
         }
         let wake = before == 0 && !inner.in_turn;
@@ -203,36 +170,5 @@ mod tests {
         drop(three);
         assert_eq!(wakes.0.load(Ordering::SeqCst), 1, "the port looks by itself");
         assert_eq!(taken(&answers), "5 rsp 6 200 OK\n");
-    }
-
-    /// Writes down what is sent, and that it was dropped.
-    struct Peer(Arc<Mutex<(String, bool)>>);
-    impl Input for Peer {
-        fn read(&mut self, _into: &mut Vec<u8>, _max: usize) -> std::io::Result<usize> {
-            Ok(0)
-        }
-        fn send(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().0.push_str(std::str::from_utf8(bytes).expect("text"));
-            Ok(bytes.len())
-        }
-        fn deregister(&mut self, _registry: &mio::Registry) {}
-    }
-    impl Drop for Peer {
-        fn drop(&mut self) {
-            self.0.lock().1 = true;
-        }
-    }
-
-    #[test]
-    fn a_connection_that_is_left_gets_its_last_answers() {
-        let peer = Arc::new(Mutex::new((String::new(), false)));
-        let answers = Answers::new(Arc::new(Wakes::default()));
-        let (one, two) = (answers.mark(runs(&[2])), answers.mark(runs(&[3])));
-        answers.leave(Box::new(Peer(Arc::clone(&peer))), b"1 rsp 0\n".to_vec());
-        assert_eq!(*peer.lock(), ("1 rsp 0\n".to_owned(), false));
-        drop(one);
-        drop(two);
-        let all = "1 rsp 0\n2 rsp 6 200 OK\n3 rsp 6 200 OK\n0 serverclose 0\n";
-        assert_eq!(*peer.lock(), (all.to_owned(), true));
     }
 }

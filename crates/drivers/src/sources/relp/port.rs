@@ -1,7 +1,11 @@
 //! One RELP peer: whole batches of its messages are read, and answered with one write once they are dealt with.
 
+mod leaving;
+
 use super::answers::{Answers, Run, push, send};
 use crate::sources::listener::{Joined, Seat};
+use crate::sources::farewell::Farewell;
+use engine::hand_over::Part;
 use engine::reader::{Described, Input, SLAB_BYTES};
 use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
@@ -25,8 +29,7 @@ const TURN_READS: usize = 4;
 const OUT_BYTES_MAX: usize = 256 * 1024;
 
 pub struct RelpPort {
-    /// `None` once it is closed.
-    input: Option<Box<dyn Input>>,
+    input: Box<dyn Input>,
     reader: Reader,
     /// The unfinished frame of the last read.
     tail: Vec<u8>,
@@ -45,7 +48,10 @@ pub struct RelpPort {
     queued: bool,
     hung_up: bool,
     failure: Option<String>,
-    _seat: Seat,
+    /// Nothing is read any more, only answered.
+    farewell: Option<Farewell>,
+    /// One of max-connections(), until it is left.
+    seat: Option<Seat>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +70,7 @@ impl RelpPort {
         let Joined { input, source, accepted, context, described, seat } = connection;
         source.counters.connections.add(1);
         RelpPort {
-            input: Some(input),
+            input,
             reader: Reader::new(accepted.framing.log_msg_size),
             tail: Vec::new(),
             feed: Feed::new(source, accepted.window_messages, cx, token),
@@ -81,13 +87,13 @@ impl RelpPort {
             queued: false,
             hung_up: false,
             failure: None,
-            _seat: seat,
+            farewell: None,
+            seat: Some(seat),
         }
     }
 
     /// Reads once. `Err` says what the turn comes to.
     fn step(&mut self, cx: &mut PortContext) -> Result<usize, After> {
-        let Some(input) = &mut self.input else { return Err(After::Close) };
         if matches!(self.phase, Phase::Closing(_) | Phase::Closed) || self.out.len() >= OUT_BYTES_MAX {
             return Err(After::Idle);
         }
@@ -99,7 +105,7 @@ impl RelpPort {
         batch.text.extend_from_slice(&self.tail);
         let began = Instant::now();
         let wanted = if self.feed.is_costly() { SHARED_SLAB_BYTES } else { SLAB_BYTES };
-        let read = match input.read(&mut batch.text, wanted) {
+        let read = match self.input.read(&mut batch.text, wanted) {
             Ok(0) => {
                 cx.recycle(batch);
                 return Err(After::Close);
@@ -117,7 +123,7 @@ impl RelpPort {
                 });
             }
         };
-        let always_ready = input.always_ready();
+        let always_ready = self.input.always_ready();
         let (runs, outcome) = self.scan(&mut batch);
         let messages = batch.records.len();
         self.run(batch, runs, Read { bytes: read, busy: read >= BUSY_BYTES, began, mark: None }, cx);
@@ -202,8 +208,7 @@ impl RelpPort {
             relp::serverclose(&mut self.out);
             self.phase = Phase::Closed;
         }
-        let Some(input) = &mut self.input else { return true };
-        let usable = send(&mut **input, &mut self.out);
+        let usable = send(&mut *self.input, &mut self.out);
         !usable || (self.phase == Phase::Closed && self.out.is_empty())
     }
 }
@@ -231,6 +236,9 @@ fn trimmed(text: &[u8], span: Span) -> Span {
 
 impl Port for RelpPort {
     fn turn(&mut self, cx: &mut PortContext) -> After {
+        if self.farewell.is_some() {
+            return self.go_on_leaving();
+        }
         self.answers.begin();
         let mut fetched = 0;
         let mut after = After::Again;
@@ -257,6 +265,8 @@ impl Port for RelpPort {
         let over = self.answer();
         match after {
             _ if over => After::Close,
+            // What it has sent is still answered, where it listens.
+            After::Close if self.begin_leaving(cx) => After::Again,
             // There is room for answers again, and perhaps something to read.
             After::Idle if full && self.out.len() < OUT_BYTES_MAX => After::Again,
             after => after,
@@ -272,6 +282,9 @@ impl Port for RelpPort {
     }
 
     fn tick(&mut self, now: Instant) -> bool {
+        if let Some(farewell) = &self.farewell {
+            return !farewell.is_late(now);
+        }
         match self.idle_timeout {
             Some(limit) if now.duration_since(self.last_read) >= limit => {
                 self.failure = Some("idle-timeout() passed".to_owned());
@@ -282,15 +295,7 @@ impl Port for RelpPort {
     }
 
     fn closed(&mut self, cx: &mut PortContext) {
-        if let Some(mut input) = self.input.take() {
-            match self.phase {
-                Phase::Closed => input.deregister(cx.handle.registry()),
-                _ => {
-                    input.unwatch(cx.handle.registry());
-                    self.answers.leave(input, std::mem::take(&mut self.out));
-                }
-            }
-        }
+        self.input.deregister(cx.handle.registry());
         self.feed.source.counters.connections.sub(1);
         let Described { fd, client, local } = &self.described;
         let text = "Syslog connection closed";
@@ -302,7 +307,19 @@ impl Port for RelpPort {
         }
     }
 
+    fn leave(&mut self, cx: &mut PortContext) -> bool {
+        self.begin_leaving(cx)
+    }
+
+    fn part(&mut self, _cx: &mut PortContext) -> Part {
+        if self.farewell.is_some() { Part::Stays } else { Part::Closes }
+    }
+
+    fn parts(&self) -> bool {
+        true
+    }
+
     fn source(&self) -> Option<&Arc<Source>> {
-        Some(&self.feed.source)
+        self.farewell.is_none().then_some(&self.feed.source)
     }
 }

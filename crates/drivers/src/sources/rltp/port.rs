@@ -2,11 +2,14 @@
 
 mod answers;
 mod greeting;
+mod leaving;
 
 use super::Rltp;
 use super::slab::{self, Found, Limits};
 use super::stream::{Claim, Superseded};
+use crate::sources::farewell::Farewell;
 use crate::sources::listener::{Accepted, Joined, Seat};
+use engine::hand_over::Part;
 use engine::reader::{Described, Input, SLAB_BYTES};
 use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
@@ -16,7 +19,7 @@ use record::{Batch, Context};
 use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use wire::rltp::{self, Welcome, code};
+use wire::rltp::{self, Number, Welcome, code};
 
 /// A sender that has not said who it is by then is turned away.
 const HELLO_MAX: Duration = Duration::from_secs(10);
@@ -75,7 +78,10 @@ pub struct RltpPort {
     queued: bool,
     hung_up: bool,
     failure: Option<String>,
-    _seat: Seat,
+    /// Nothing is read any more, only acknowledged.
+    farewell: Option<Farewell>,
+    /// One of max-connections(), until it is left.
+    seat: Option<Seat>,
 }
 
 impl RltpPort {
@@ -109,7 +115,8 @@ impl RltpPort {
             queued: false,
             hung_up: false,
             failure: None,
-            _seat: seat,
+            farewell: None,
+            seat: Some(seat),
         }
     }
 
@@ -201,11 +208,11 @@ impl RltpPort {
         self.tail.extend_from_slice(batch.text.get(consumed..received).unwrap_or_default());
         let messages = batch.records.len();
         match last {
-            Some(sequence) => self.run(batch, Slab { sequence, read, truncated, began }, cx)?,
+            Some(last) => self.run(batch, Slab { last, read, truncated, began }, cx)?,
             None => cx.recycle(batch),
         }
-        if let Some(run) = start {
-            match self.claim.as_ref().map_or(Err(Superseded), |claim| claim.start(run)) {
+        if let Some(start) = start {
+            match self.claim.as_ref().map_or(Err(Superseded), |claim| claim.start(start)) {
                 Ok(acknowledged) => {
                     self.phase = Phase::Open(acknowledged.wrapping_add(1));
                     self.told = acknowledged;
@@ -241,15 +248,15 @@ impl RltpPort {
     }
 
     fn run(&mut self, mut batch: Batch, slab: Slab, cx: &mut PortContext) -> Result<(), After> {
-        let Slab { sequence, read, truncated, began } = slab;
-        let mark = match self.claim.as_ref().map_or(Err(Superseded), |claim| claim.mark(sequence)) {
+        let Slab { last, read, truncated, began } = slab;
+        let mark = match self.claim.as_ref().map_or(Err(Superseded), |claim| claim.mark(last)) {
             Ok(mark) => mark,
             Err(Superseded) => {
                 cx.recycle(batch);
                 return Err(self.superseded());
             }
         };
-        self.phase = Phase::Open(sequence.wrapping_add(1));
+        self.phase = Phase::Open(last.sequence.wrapping_add(1));
         self.fed = began;
         self.feed.source.counters.truncated.add(truncated as usize);
         batch.contexts.push(Arc::clone(&self.context));
@@ -286,7 +293,7 @@ impl RltpPort {
 
 /// How a slab was read.
 struct Slab {
-    sequence: u64,
+    last: Number,
     read: usize,
     truncated: u64,
     began: Instant,
@@ -296,6 +303,9 @@ impl Port for RltpPort {
     fn turn(&mut self, cx: &mut PortContext) -> After {
         if let Some(claim) = &self.claim {
             claim.attend();
+        }
+        if self.farewell.is_some() {
+            return self.go_on_leaving();
         }
         match self.work(cx) {
             After::Close => After::Close,
@@ -312,6 +322,9 @@ impl Port for RltpPort {
     }
 
     fn tick(&mut self, now: Instant) -> bool {
+        if let Some(farewell) = &self.farewell {
+            return !farewell.is_late(now);
+        }
         let is_open = matches!(self.phase, Phase::Greeted | Phase::Open(_));
         let silence = now.saturating_duration_since(self.heard);
         let too_long = match self.phase {
@@ -357,7 +370,19 @@ impl Port for RltpPort {
         }
     }
 
+    fn leave(&mut self, cx: &mut PortContext) -> bool {
+        self.begin_leaving(cx)
+    }
+
+    fn part(&mut self, _cx: &mut PortContext) -> Part {
+        if self.farewell.is_some() { Part::Stays } else { Part::Closes }
+    }
+
+    fn parts(&self) -> bool {
+        true
+    }
+
     fn source(&self) -> Option<&Arc<Source>> {
-        Some(&self.feed.source)
+        self.farewell.is_none().then_some(&self.feed.source)
     }
 }

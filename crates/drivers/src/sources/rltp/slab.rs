@@ -2,21 +2,21 @@
 
 use record::{Batch, Record};
 use wire::FramerOptions;
-use wire::rltp::{self, Error, Frame};
+use wire::rltp::{self, Error, Frame, Number, Start};
 
 /// What the frames of a slab come to.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// Bytes of complete frames.
     pub consumed: usize,
-    /// The last batch among them.
-    pub last: Option<u64>,
+    /// The last batch among them, and the last position that one of them said; 0 when none did.
+    pub last: Option<Number>,
     /// Messages cut because they were longer than log-msg-size().
     pub truncated: u64,
     /// Batches came compressed: what was read is much more than it looks.
     pub packed: bool,
     /// The numbering that was begun, behind everything else that is in `consumed`.
-    pub start: Option<u64>,
+    pub start: Option<Start>,
 }
 
 /// What is wrong with what the sender sent.
@@ -87,7 +87,7 @@ fn one(
     };
     match frame {
         Frame::Ping => {}
-        Frame::Start(run) if expected.is_none() && run != 0 => found.start = Some(run),
+        Frame::Start(start) if expected.is_none() && start.run != 0 => found.start = Some(start),
         Frame::Start(_) => return Err(Wrong::Unexpected("start")),
         Frame::Batch(one) => {
             match *expected {
@@ -95,6 +95,7 @@ fn one(
                 Some(expected) => return Err(Wrong::Sequence { found: one.sequence, expected }),
                 None => return Err(Wrong::Unexpected("batch")),
             }
+            let (sequence, position) = (one.sequence, one.position);
             let at = found.consumed + length - one.payload.len();
             let before = records.len();
             let outcome = match one.packed {
@@ -110,7 +111,12 @@ fn one(
             };
             outcome.map_err(Wrong::Frame)?;
             found.truncated += trim(text, records, before, &limits.framing);
-            found.last = Some(one_sequence(expected));
+            let position = match position {
+                0 => found.last.map_or(0, |last| last.position),
+                position => position,
+            };
+            found.last = Some(Number { sequence, position });
+            *expected = Some(sequence.wrapping_add(1));
         }
         Frame::Welcome(_) | Frame::Refuse { .. } | Frame::Ack(_) => {
             return Err(Wrong::Unexpected("word of a receiver"));
@@ -118,13 +124,6 @@ fn one(
     }
     found.consumed += length;
     Ok(true)
-}
-
-/// The number that was due; the next one is due now.
-fn one_sequence(expected: &mut Option<u64>) -> u64 {
-    let sequence = expected.unwrap_or_default();
-    *expected = Some(sequence.wrapping_add(1));
-    sequence
 }
 
 fn unpack(text: &mut Vec<u8>, packed: &Packed, records: &mut Vec<Record>) -> Result<(), Error> {
@@ -176,6 +175,11 @@ mod tests {
         Limits { payload_bytes_max: 1000, framing }
     }
 
+    /// Every second batch says where it stands.
+    fn number(sequence: u64) -> Number {
+        Number { sequence, position: if sequence % 2 == 1 { sequence * 10 } else { 0 } }
+    }
+
     fn frame(sequence: u64, messages: &[&str], packer: Option<&mut rltp::Packer>) -> Vec<u8> {
         let mut bytes = Vec::new();
         let ends: Vec<u32> = messages
@@ -189,11 +193,11 @@ mod tests {
         let mut out = Vec::new();
         match packer.and_then(|packer| packer.pack(payload)) {
             Some(packed) => {
-                rltp::packed_batch(&mut out, sequence, payload, packed.len());
+                rltp::packed_batch(&mut out, number(sequence), payload, packed.len());
                 out.extend_from_slice(packed);
             }
             None => {
-                rltp::batch(&mut out, sequence, payload);
+                rltp::batch(&mut out, number(sequence), payload);
                 out.extend_from_slice(&bytes);
             }
         }
@@ -220,7 +224,8 @@ mod tests {
         bytes.extend_from_slice(&frame(7, &["cut"], None)[..20]);
         let (found, wrong, messages) = scanned(bytes, Some(4));
         assert_eq!(wrong, None);
-        assert_eq!(found, Found { consumed: whole, last: Some(6), truncated: 2, packed: true, start: None });
+        let last = Some(Number { sequence: 6, position: 50 });
+        assert_eq!(found, Found { consumed: whole, last, truncated: 2, packed: true, start: None });
         assert_eq!(messages[..4], ["one", "longer t", "han eigh", "t"]);
         assert_eq!((messages.len(), messages[4].as_str(), messages[54].as_str()), (55, "the same", "end"));
     }
@@ -231,7 +236,7 @@ mod tests {
         bytes.extend(frame(3, &["b"], None));
         let (found, wrong, messages) = scanned(bytes, Some(1));
         assert_eq!(wrong, Some(Wrong::Sequence { found: 3, expected: 2 }));
-        assert_eq!((found.last, messages), (Some(1), vec!["a".to_owned()]));
+        assert_eq!((found.last, messages), (Some(number(1)), vec!["a".to_owned()]));
         assert_eq!(scanned(frame(1, &["a"], None), None).1, Some(Wrong::Unexpected("batch")));
         let mut ack = Vec::new();
         rltp::ack(&mut ack, 1);
@@ -241,11 +246,12 @@ mod tests {
     #[test]
     fn a_start_is_looked_at_before_what_follows_it() {
         let mut bytes = Vec::new();
-        rltp::start(&mut bytes, 9);
+        let start = Start { run: 9, numbering: 0 };
+        rltp::start(&mut bytes, start);
         let length = bytes.len();
         bytes.extend(frame(1, &["a"], None));
         let (found, wrong, _) = scanned(bytes.clone(), None);
-        assert_eq!((found.start, found.consumed, wrong), (Some(9), length, None));
+        assert_eq!((found.start, found.consumed, wrong), (Some(start), length, None));
         assert_eq!(scanned(bytes, Some(1)).1, Some(Wrong::Unexpected("start")));
     }
 }

@@ -7,6 +7,7 @@ use state::Store;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{SystemTime, UNIX_EPOCH};
+use wire::rltp::{Number, Reached, Start};
 
 /// A stream that was not heard of for so long is forgotten.
 const KEPT_SECONDS: u64 = 30 * 86_400;
@@ -21,15 +22,23 @@ pub struct Stream {
     inner: Mutex<Inner>,
 }
 
+/// What is kept of a stream.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// The sender's numbering, and the newest batch of it up to which all are dealt with.
+    pub run: u64,
+    pub acknowledged: u64,
+    /// The same of its messages, where they have numbers that outlive it.
+    pub reached: Reached,
+}
+
 #[derive(Default)]
 struct Inner {
-    /// The sender's numbering, and the newest batch of it up to which all are dealt with.
-    run: u64,
-    acknowledged: u64,
+    known: Known,
     /// The number of the mark at the front of `waiting`.
     first: u64,
-    /// Batches under way, by their sequence, and whether they are dealt with.
-    waiting: VecDeque<(u64, bool)>,
+    /// Batches under way, and whether they are dealt with.
+    waiting: VecDeque<(Number, bool)>,
     /// Connections so far; the last one has the stream.
     claims: u64,
     owner: Option<Owner>,
@@ -52,19 +61,27 @@ fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// As in the state file: version, numbering, acknowledged, seconds since 1970.
-fn encode(run: u64, acknowledged: u64) -> [u8; 25] {
-    let mut value = [1; 25];
-    let numbers = [run, acknowledged, now()].map(u64::to_le_bytes);
-    value.iter_mut().skip(1).zip(numbers.as_flattened()).for_each(|(to, from)| *to = *from);
+/// As in the state file, docs/rltp.md.
+const VERSION: u8 = 1;
+const NUMBERS: usize = 5;
+
+/// Version, what is known, seconds since 1970.
+fn encode(known: Known, seconds: u64) -> [u8; 1 + 8 * NUMBERS] {
+    let mut value = [VERSION; 1 + 8 * NUMBERS];
+    let Known { run, acknowledged, reached: Reached { numbering, position } } = known;
+    let numbers: [u64; NUMBERS] = [run, acknowledged, numbering, position, seconds];
+    let bytes = numbers.map(u64::to_le_bytes);
+    value.iter_mut().skip(1).zip(bytes.as_flattened()).for_each(|(to, from)| *to = *from);
     value
 }
 
-fn decode(value: &[u8]) -> Option<[u64; 3]> {
+fn decode(value: &[u8]) -> Option<(Known, u64)> {
     let (version, numbers) = value.split_first()?;
     let (numbers, rest) = numbers.as_chunks::<8>();
-    let numbers = <&[[u8; 8]; 3]>::try_from(numbers).ok()?;
-    (*version == 1 && rest.is_empty()).then(|| numbers.map(u64::from_le_bytes))
+    let numbers = <&[[u8; 8]; NUMBERS]>::try_from(numbers).ok().filter(|_| *version == VERSION)?;
+    let [run, acknowledged, numbering, position, seconds] = numbers.map(u64::from_le_bytes);
+    let known = Known { run, acknowledged, reached: Reached { numbering, position } };
+    rest.is_empty().then_some((known, seconds))
 }
 
 impl Stream {
@@ -74,8 +91,8 @@ impl Stream {
         if let Some(stream) = live.get(&key).and_then(Weak::upgrade) {
             return stream;
         }
-        let [run, acknowledged, _] = store.get(&name).and_then(|value| decode(&value)).unwrap_or_default();
-        let inner = Mutex::new(Inner { run, acknowledged, ..Inner::default() });
+        let (known, _) = store.get(&name).and_then(|value| decode(&value)).unwrap_or_default();
+        let inner = Mutex::new(Inner { known, ..Inner::default() });
         let stream = Arc::new(Stream { store: Arc::clone(store), name, inner });
         live.insert(key, Arc::downgrade(&stream));
         stream
@@ -84,7 +101,7 @@ impl Stream {
     /// Forgets streams that are old or too many.
     pub fn prune(store: &Store, prefix: &[u8]) {
         let now = now();
-        let seen = |value: &[u8]| decode(value).map_or(0, |[.., seen]| seen);
+        let seen = |value: &[u8]| decode(value).map_or(0, |(_, seen)| seen);
         let mut known: Vec<(u64, Vec<u8>)> =
             store.with_prefix(prefix).into_iter().map(|(name, value)| (seen(&value), name)).collect();
         known.sort_unstable_by(|a, b| b.cmp(a));
@@ -100,7 +117,7 @@ impl Stream {
     }
 
     fn note(&self, inner: &Inner) {
-        self.store.put(&self.name, &encode(inner.run, inner.acknowledged));
+        self.store.put(&self.name, &encode(inner.known, now()));
     }
 }
 
@@ -113,10 +130,13 @@ impl Acknowledge for Stream {
             batch.1 = true;
         }
         let mut moved = false;
-        while let Some((sequence, true)) = inner.waiting.front().copied() {
+        while let Some((number, true)) = inner.waiting.front().copied() {
             inner.waiting.pop_front();
             inner.first += 1;
-            inner.acknowledged = sequence;
+            inner.known.acknowledged = number.sequence;
+            if number.position != 0 {
+                inner.known.reached.position = number.position;
+            }
             moved = true;
         }
         if !moved {
@@ -185,32 +205,41 @@ impl Claim {
     pub fn leave(&self) -> Result<(u64, bool), Superseded> {
         self.with(|inner| {
             inner.owner.iter_mut().for_each(|owner| owner.attended = false);
-            (inner.acknowledged, inner.waiting.is_empty())
+            (inner.known.acknowledged, inner.waiting.is_empty())
         })
     }
 
-    /// Numbering and newest batch dealt with; `None` while batches of an earlier connection are under way, which have to come before those
+    /// Nothing of it is under way, or it is another connection's.
+    pub fn is_settled(&self) -> bool {
+        self.settled().is_ok_and(|known| known.is_some())
+    }
+
+    /// What is known of it; `None` while batches of an earlier connection are under way, which have to come before those
     /// of this one.
-    pub fn settled(&self) -> Result<Option<(u64, u64)>, Superseded> {
-        self.with(|inner| inner.waiting.is_empty().then_some((inner.run, inner.acknowledged)))
+    pub fn settled(&self) -> Result<Option<Known>, Superseded> {
+        self.with(|inner| inner.waiting.is_empty().then_some(inner.known))
     }
 
     /// The sender begins with this numbering: the newest batch of it that is dealt with.
-    pub fn start(&self, run: u64) -> Result<u64, Superseded> {
+    pub fn start(&self, start: Start) -> Result<u64, Superseded> {
         self.with(|inner| {
-            if inner.run != run {
-                (inner.run, inner.acknowledged) = (run, 0);
+            let known = &mut inner.known;
+            if known.run != start.run {
+                (known.run, known.acknowledged) = (start.run, 0);
+            }
+            if known.reached.numbering != start.numbering {
+                known.reached = Reached { numbering: start.numbering, position: 0 };
             }
             self.stream.note(inner);
-            inner.acknowledged
+            inner.known.acknowledged
         })
     }
 
     /// Everything up to this batch is under way. Not to be dropped under a lock of the stream.
-    pub fn mark(&self, sequence: u64) -> Result<Mark, Superseded> {
+    pub fn mark(&self, last: Number) -> Result<Mark, Superseded> {
         self.with(|inner| {
             let number = inner.first + inner.waiting.len() as u64;
-            inner.waiting.push_back((sequence, false));
+            inner.waiting.push_back((last, false));
             Mark::new(Arc::clone(&self.stream) as Arc<dyn Acknowledge>, number)
         })
     }
@@ -240,6 +269,14 @@ mod tests {
         (Claim::new(store, b"rltp/a".to_vec(), woken.clone()).0, woken)
     }
 
+    fn start(run: u64) -> Start {
+        Start { run, numbering: 1 }
+    }
+
+    fn known(run: u64, acknowledged: u64, position: u64) -> Known {
+        Known { run, acknowledged, reached: Reached { numbering: 1, position } }
+    }
+
     fn woken(woken: &Woken) -> usize {
         woken.0.load(Ordering::SeqCst)
     }
@@ -248,8 +285,10 @@ mod tests {
     fn what_is_dealt_with_moves_in_order_and_is_kept() {
         let store = Arc::new(Store::in_memory());
         let (one, wakes) = claim(&store);
-        assert_eq!((one.settled(), one.start(7)), (Ok(Some((0, 0))), Ok(0)));
-        let marks = [3, 5, 6].map(|sequence| one.mark(sequence).expect("mine"));
+        assert_eq!((one.settled(), one.start(start(7))), (Ok(Some(Known::default())), Ok(0)));
+        let marks =
+            [(3, 30), (5, 50), (6, 0)].map(|(sequence, position)| one.mark(Number { sequence, position }));
+        let marks = marks.map(|mark| mark.expect("mine"));
         assert_eq!(one.leave(), Ok((0, false)));
         let [first, second, third] = marks;
         drop(second);
@@ -261,32 +300,38 @@ mod tests {
         assert_eq!((one.leave(), woken(&wakes)), (Ok((6, true)), 1), "it is in its turn");
         drop(one);
         let (again, _) = claim(&store);
-        assert_eq!((again.settled(), again.start(7)), (Ok(Some((7, 6))), Ok(6)));
-        assert_eq!((again.start(8), again.settled()), (Ok(0), Ok(Some((8, 0)))));
+        assert_eq!((again.settled(), again.start(start(7))), (Ok(Some(known(7, 6, 50))), Ok(6)));
+        assert_eq!((again.start(start(8)), again.settled()), (Ok(0), Ok(Some(known(8, 0, 50)))));
+        // The messages have other numbers from now on.
+        assert_eq!(again.start(Start { run: 8, numbering: 2 }), Ok(0));
+        assert_eq!(
+            again.settled(),
+            Ok(Some(Known { reached: Reached { numbering: 2, position: 0 }, ..known(8, 0, 0) }))
+        );
     }
 
     #[test]
     fn a_newer_connection_waits_for_what_the_older_one_brought_and_takes_no_more_from_it() {
         let store = Arc::new(Store::in_memory());
         let (old, wakes) = claim(&store);
-        old.start(7).expect("mine");
-        let mark = old.mark(1).expect("mine");
+        old.start(start(7)).expect("mine");
+        let mark = old.mark(Number { sequence: 1, position: 9 }).expect("mine");
         let (new, new_wakes) = claim(&store);
         assert_eq!(woken(&wakes), 1);
-        assert!(old.mark(2).is_err() && old.leave() == Err(Superseded));
+        assert!(old.mark(Number { sequence: 2, position: 9 }).is_err() && old.leave() == Err(Superseded));
         drop(old);
         assert_eq!(new.settled(), Ok(None));
         new.leave().expect("mine");
         drop(mark);
-        assert_eq!((new.settled(), woken(&new_wakes)), (Ok(Some((7, 1))), 1));
+        assert_eq!((new.settled(), woken(&new_wakes)), (Ok(Some(known(7, 1, 9))), 1));
     }
 
     #[test]
     fn old_streams_are_forgotten() {
         let store = Store::in_memory();
-        store.put(b"p/new", &encode(1, 2));
-        let mut old = encode(1, 2);
-        old[17..].copy_from_slice(&(now() - KEPT_SECONDS - 10).to_le_bytes());
+        store.put(b"p/new", &encode(known(1, 2, 3), now()));
+        let old = encode(known(1, 2, 3), now() - KEPT_SECONDS - 10);
+        assert_eq!(decode(&old).map(|(known, _)| known), Some(known(1, 2, 3)));
         store.put(b"p/old", &old);
         store.put(b"q/old", &old);
         Stream::prune(&store, b"p/");

@@ -3,7 +3,7 @@
 use crate::testing::{HEAD, Running, free_port, wait_until};
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
-use wire::rltp::{self, Frame, Hello, Packer, Payload, Welcome};
+use wire::rltp::{self, Frame, Hello, Number, Packer, Payload, Start, Welcome};
 
 fn config(port: u16, destination: &str) -> String {
     format!(
@@ -74,7 +74,7 @@ impl Peer {
 
     fn start(&mut self, run: u64) {
         let mut out = Vec::new();
-        rltp::start(&mut out, run);
+        rltp::start(&mut out, Start { run, numbering: 0 });
         self.stream.write_all(&out).expect("write");
     }
 
@@ -85,14 +85,15 @@ impl Peer {
             ends.push(bytes.len() as u32);
         }
         let payload = Payload { bytes: &bytes, ends: &ends, start: 0 };
+        let number = Number { sequence, position: 0 };
         let mut out = Vec::new();
         match packer.and_then(|packer| packer.pack(payload)) {
             Some(packed) => {
-                rltp::packed_batch(&mut out, sequence, payload, packed.len());
+                rltp::packed_batch(&mut out, number, payload, packed.len());
                 out.extend_from_slice(packed);
             }
             None => {
-                rltp::batch(&mut out, sequence, payload);
+                rltp::batch(&mut out, number, payload);
                 out.extend_from_slice(&bytes);
             }
         }

@@ -4,7 +4,7 @@ use crate::sources::input::read_spare;
 use engine::reader::Input;
 use mio::Registry;
 use mio::unix::SourceFd;
-use rustix::net::SendFlags;
+use rustix::net::{SendFlags, Shutdown};
 use std::cell::RefCell;
 use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -79,20 +79,19 @@ impl Input for SecureInput {
         self.more || self.ended || self.failed.is_some()
     }
 
-    fn unwatch(&mut self, registry: &Registry) {
-        let _ = registry.deregister(&mut SourceFd(&self.fd.as_raw_fd()));
-    }
-
     fn farewell(&mut self) {
         self.session.close();
         // Whoever takes nothing any more is cut off later.
         let _ = flush(&self.fd, &mut self.session);
     }
 
+    fn shut(&mut self) {
+        self.farewell();
+        let _ = rustix::net::shutdown(&self.fd, Shutdown::Write);
+    }
+
     fn deregister(&mut self, registry: &Registry) {
-        self.session.close();
-        // A peer that takes nothing any more does not get a goodbye.
-        let _ = flush(&self.fd, &mut self.session);
+        self.farewell();
         let _ = registry.deregister(&mut SourceFd(&self.fd.as_raw_fd()));
     }
 }

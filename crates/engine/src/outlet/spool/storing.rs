@@ -30,6 +30,7 @@ impl Spool {
             match outcome {
                 Ok(seqs) => {
                     self.refused = None;
+                    chunk.number(seqs.clone());
                     if !reserved.is_empty() {
                         self.reserved.push_back((seqs.end, reserved));
                     }

@@ -1,9 +1,8 @@
 //! What a receiver says: where to go on, what it has dealt with, why it wants nothing.
 
 use super::{Phase, RltpSink};
-use crate::destinations::rltp::identity;
 use std::time::Instant;
-use wire::rltp::{self, Frame, Packer, Welcome};
+use wire::rltp::{self, Frame, Packer, Start, Welcome};
 
 impl RltpSink {
     /// The receiver says where to go on.
@@ -22,19 +21,20 @@ impl RltpSink {
         if welcome.payload_bytes_max < 1024 {
             return Err("the server takes no batch of a useful size".to_owned());
         }
-        if welcome.run == self.run {
+        self.reached = self.stream.reached(welcome);
+        if self.run != 0 && welcome.run == self.run {
             self.acknowledged(welcome.acknowledged)?;
             self.next = welcome.acknowledged.wrapping_add(1);
         } else {
             // Another server, or another sender was there: nothing is known of what was sent to this one.
-            self.run = identity::run();
+            self.run = self.stream.run();
             self.next = 1;
         }
         // Nothing is under way at the receiver: all that is not acknowledged is sent again.
         self.sent.clear();
         self.in_flight_bytes = 0;
         self.unacked.reset();
-        rltp::start(&mut self.out, self.run);
+        rltp::start(&mut self.out, Start { run: self.run, numbering: self.stream.numbering() });
         self.payload_max = welcome.payload_bytes_max as usize;
         self.packer = self.wishes.level.filter(|_| welcome.packs).and_then(Packer::new);
         self.dialing.of_use(now);

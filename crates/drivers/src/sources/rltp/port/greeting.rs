@@ -1,11 +1,11 @@
 //! The first words with a sender: who it is, where it is to go on, and why it is turned away.
 
 use super::{Phase, RltpPort};
-use crate::sources::rltp::stream::{Claim, Superseded};
+use crate::sources::rltp::stream::{Claim, Known, Superseded};
 use engine::worker::After;
 use std::sync::Arc;
 use std::time::Instant;
-use wire::rltp::{self, Hello, Welcome, code};
+use wire::rltp::{self, Hello, Reached, Welcome, code};
 
 impl RltpPort {
     pub(super) fn fail(&mut self, text: impl ToString) -> After {
@@ -62,6 +62,7 @@ impl RltpPort {
             payload_bytes_max: self.rltp.payload_bytes_max,
             run: 0,
             acknowledged: 0,
+            reached: Reached::default(),
         });
         After::Again
     }
@@ -82,8 +83,8 @@ impl RltpPort {
         let Phase::Waiting(welcome) = &self.phase else { return None };
         let settled = self.claim.as_ref().map_or(Err(Superseded), Claim::settled);
         match settled {
-            Ok(Some((run, acknowledged))) => {
-                rltp::welcome(&mut self.out, &Welcome { run, acknowledged, ..*welcome });
+            Ok(Some(Known { run, acknowledged, reached })) => {
+                rltp::welcome(&mut self.out, &Welcome { run, acknowledged, reached, ..*welcome });
                 self.phase = Phase::Greeted;
                 self.heard = Instant::now();
                 None
