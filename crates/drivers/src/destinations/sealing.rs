@@ -47,7 +47,7 @@ pub fn check(
 /// Why the messages of a destination go to several places.
 fn divided(s: &Settings, cx: &BuildContext<'_>) -> Option<&'static str> {
     let is_made = |span: Span| cx.sources.text(span).contains('$');
-    if s.span("path").is_some_and(is_made) {
+    if s.is_set("path") && s.span("path").is_some_and(is_made) {
         return Some("the name of the file is made from messages, so there are several files");
     }
     if s.is_set("load-balance") {
