@@ -90,11 +90,13 @@ impl Committer {
                 _ if state.closed => true,
                 Step::Wrote => true,
                 Step::Refused => self.shared.work.wait_until(&mut state, until).timed_out(),
-                Step::Idle if state.together => {
+                // Whoever keeps the group open says when it is over.
+                Step::Idle if state.together && (state.is_asked() || state.due) => {
+                    state.due = true;
                     self.shared.work.wait(&mut state);
                     false
                 }
-                Step::Idle if !state.pending.is_empty() || state.flush => true,
+                Step::Idle if state.is_asked() || state.due => true,
                 Step::Idle if state.moved => {
                     let next = self.taken.map_or_else(Instant::now, |taken| taken + self.pause);
                     next <= Instant::now() || self.shared.work.wait_until(&mut state, next).timed_out()
@@ -135,7 +137,9 @@ impl Committer {
         let mut locked = self.shared.lock();
         let state = &mut *locked;
         let due = self.taken.is_none_or(|taken| taken.elapsed() >= self.pause) || state.closed;
-        if state.pending.is_empty() && !(state.moved && due) && !state.flush {
+        if !state.is_asked() && !(state.moved && due) {
+            state.due = false;
+            self.shared.parted.notify_one();
             return None;
         }
         state.due = state.together && !state.closed;

@@ -266,6 +266,11 @@ impl Segment {
 }
 
 impl State {
+    /// Whether a group is to be written at once.
+    pub fn is_asked(&self) -> bool {
+        !self.pending.is_empty() || self.flush
+    }
+
     /// Numbers a control frame and adds it.
     pub fn note(&mut self, key: u64, payload: &[u8]) {
         self.pending.push_control(key, self.next_seq, payload);

@@ -77,6 +77,30 @@ mod tests {
         log.close();
     }
 
+    /// Without anybody asking for more, as under load, where every source waits for what it has given.
+    #[test]
+    fn what_is_given_is_written_as_soon_as_it_is_over() {
+        let dir = tempfile::tempdir().unwrap();
+        let log = Log::open(Options::new(dir.path())).unwrap().log;
+        let queues = queues(&log);
+        for round in 0..500 {
+            let (safe, told) = std::sync::mpsc::channel::<()>();
+            let together = log.together();
+            for queue in &queues {
+                queue
+                    .append(b"x", &[1], Safe::Synced, Box::new(safe.clone()))
+                    .map_err(|(why, _)| why)
+                    .unwrap();
+                queue.done(queue.end(), 1, 1);
+                (0..round % 50).for_each(|_| std::thread::yield_now());
+            }
+            drop((together, safe));
+            let patience = std::time::Duration::from_secs(60);
+            assert_eq!(told.recv_timeout(patience), Err(std::sync::mpsc::RecvTimeoutError::Disconnected));
+        }
+        log.close();
+    }
+
     #[test]
     fn nobody_is_kept_waiting() {
         let dir = tempfile::tempdir().unwrap();
