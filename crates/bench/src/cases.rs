@@ -163,8 +163,7 @@ impl Case {
     pub fn messages(&self, messages: u64, udp_seconds: u64) -> u64 {
         match self.input.feed {
             Feed::Udp { per_second, .. } => u64::from(per_second) * udp_seconds,
-            // What opening a file costs is measured with files of a size.
-            Feed::Files(layout) => messages.max(layout.count() as u64 * files::LINES_MIN),
+            Feed::Files(layout) => layout.messages(messages),
             _ => ((messages as f64 * self.input.share) as u64).max(self.input.connections as u64),
         }
     }

@@ -19,11 +19,30 @@ pub struct Layout {
     pub folders: usize,
     /// In each folder.
     pub files: usize,
+    pub lines: Lines,
+}
+
+/// How long each file is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lines {
+    /// The run's messages, divided among the files, but so many in each at least.
+    AtLeast(u64),
+    /// So many, whatever the run says.
+    Just(u64),
 }
 
 impl Layout {
     pub const fn count(self) -> usize {
         self.folders * self.files
+    }
+
+    /// Messages in all files together when a run has so many for a case.
+    pub const fn messages(self, of_run: u64) -> u64 {
+        let count = self.count() as u64;
+        match self.lines {
+            Lines::AtLeast(lines) if of_run > count * lines => of_run,
+            Lines::AtLeast(lines) | Lines::Just(lines) => count * lines,
+        }
     }
 }
 
@@ -84,6 +103,14 @@ mod tests {
     use super::*;
     use crate::cases::CASES;
     use loggen::verify::{Expected, verify_files};
+
+    #[test]
+    fn files_are_as_long_as_the_case_says() {
+        let layout = |lines| Layout { folders: 10, files: 10, lines };
+        assert_eq!(layout(Lines::AtLeast(5)).messages(600), 600);
+        assert_eq!(layout(Lines::AtLeast(5)).messages(400), 500);
+        assert_eq!(layout(Lines::Just(1)).messages(400), 100);
+    }
 
     #[test]
     fn all_messages_are_there_once_and_only_when_shown() {
