@@ -63,6 +63,10 @@ impl Open {
         Ok(Open { file, identity: (about.dev(), about.ino()) })
     }
 
+    fn is_readable_for_others(&self) -> bool {
+        self.file.metadata().is_ok_and(|about| about.mode() & 0o044 != 0)
+    }
+
     fn is_at(&self, path: &Path) -> bool {
         std::fs::metadata(path).is_ok_and(|about| (about.dev(), about.ino()) == self.identity)
     }
@@ -118,6 +122,7 @@ impl Chain {
         let open = Open::at(&key, false).map_err(|e| Error::file(&key, e))?;
         let contents = Contents::of(&open).map_err(|e| Error::file(&key, e))?;
         let position = files::position(&key, contents.all(), &mac)?;
+        let mut mac_file = None;
         if !mac.exists() {
             let folder = mac.parent().unwrap_or(Path::new("/"));
             let about = std::fs::metadata(folder).map_err(|e| Error::file(folder, e))?;
@@ -125,14 +130,21 @@ impl Chain {
                 return Err(Error::file(folder, std::io::ErrorKind::NotADirectory.into()));
             }
         } else {
-            Open::at(&mac, false).map_err(|e| Error::file(&mac, e))?;
+            // Kept: the program may give up the right to open it.
+            mac_file = Some(Open::at(&mac, false).map_err(|e| Error::file(&mac, e))?);
         }
         let mut chains = CHAINS.lock();
         let same = |chain: &&Arc<Chain>| chain.key_path == key && chain.mac_path == mac;
         if let Some(chain) = chains.iter().find(same) {
             return Ok(Arc::clone(chain));
         }
-        let live = Live { position, seen: contents.start(), key: open, mac: None, synced: None };
+        if open.is_readable_for_others() {
+            oplog::warning(
+                "Key file can be read by other users; they can open and forge what comes from now on",
+                &[("key_file", &key.display()), ("remedy", &"chmod 600")],
+            );
+        }
+        let live = Live { position, seen: contents.start(), key: open, mac: mac_file, synced: None };
         let chain =
             Arc::new(Chain { id: chains.len() as u32, key_path: key, mac_path: mac, live: Mutex::new(live) });
         chains.push(Arc::clone(&chain));

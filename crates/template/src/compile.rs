@@ -59,7 +59,11 @@ impl<'a> Compiler<'a> {
             }
             Node::Call { name, offset, args } => self.call(&name, offset, args)?,
             Node::At { back, node } => {
-                let inner = assemble(String::new(), vec![Compiler { may_seal: false, ..*self }.piece(*node)?], self.opts);
+                let inner = assemble(
+                    String::new(),
+                    vec![Compiler { may_seal: false, ..*self }.piece(*node)?],
+                    self.opts,
+                );
                 Piece::Op(Op::Call(Box::new(At { back: back as usize, inner })))
             }
         })

@@ -46,9 +46,8 @@ const GROUPS: &[&[FunctionInfo]] = &[
 ];
 
 /// Functions of syslog-ng that do not work here yet, refused by name, and what to do instead.
-const NOT_YET: &[(&str, &str)] = &[
-    ("python", "Python comes in a later version: make the value with rewrites and template functions"),
-];
+const NOT_YET: &[(&str, &str)] =
+    &[("python", "Python comes in a later version: make the value with rewrites and template functions")];
 
 /// All template functions, for the manual.
 pub fn functions() -> impl Iterator<Item = &'static FunctionInfo> {

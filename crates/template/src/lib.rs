@@ -43,8 +43,8 @@ pub use function::FunctionInfo;
 pub use functions::functions;
 pub use macros::{DATE_PREFIXES, MACROS, MacroInfo};
 pub use options::{OnError, TemplateOptions, TsFormat};
-pub use slog::draft::seal;
 pub use scope::{Condition, DnsOptions, NameOptions, NameUse, NoScope, Scope};
+pub use slog::draft::seal;
 pub use template::Template;
 pub use typed::TypeHint;
 
