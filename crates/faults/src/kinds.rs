@@ -34,6 +34,7 @@ pub const ALL: &[Kind] = &[
     Kind { name: "kill-at-unlink", rounds: [0, 5, 50], run: syscalls::unlink },
     Kind { name: "kill-at-fallocate", rounds: [1, 5, 50], run: syscalls::fallocate },
     Kind { name: "eio-at-fdatasync", rounds: [2, 10, 100], run: disk_errors::fdatasync },
+    Kind { name: "eio-at-read", rounds: [2, 10, 100], run: disk_errors::read },
     Kind { name: "enospc-at-write", rounds: [1, 10, 100], run: disk_errors::write },
     Kind { name: "full-disk", rounds: [0, 3, 20], run: disk_errors::full },
     Kind { name: "read-only", rounds: [1, 3, 20], run: disk_errors::read_only },

@@ -54,6 +54,25 @@ pub struct Read {
     pub lost: u64,
 }
 
+impl Read {
+    /// The number of one of its messages.
+    pub fn number(&self, message: usize) -> Option<u64> {
+        let runs = self.numbers.partition_point(|(first, _)| *first as usize <= message);
+        let (first, number) = self.numbers.get(runs.checked_sub(1)?)?;
+        (message < self.ends.len()).then(|| number + (message - *first as usize) as u64)
+    }
+
+    /// How many of its messages have numbers before `until`.
+    pub fn before(&self, until: u64) -> usize {
+        let runs = self.numbers.partition_point(|(_, number)| *number < until);
+        let Some((first, number)) = runs.checked_sub(1).and_then(|last| self.numbers.get(last)) else {
+            return 0;
+        };
+        let end = self.numbers.get(runs).map_or(self.ends.len(), |(next, _)| *next as usize);
+        end.min((*first as usize).saturating_add((until - number) as usize))
+    }
+}
+
 /// One of the log's queues. Handles of the same name are the same queue.
 pub struct Queue {
     log: Arc<Log>,

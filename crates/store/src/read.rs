@@ -9,6 +9,7 @@ use crate::queue::Read;
 use crate::shared::{Mark, Segment, Shared, State};
 use crate::walk::{BLOCK_MAX, Reader, Walk, Window};
 use patience::Patience;
+pub use patience::StartPatience;
 use std::io;
 use std::ops::Bound::{Excluded, Unbounded};
 use std::ops::Range;
@@ -77,8 +78,8 @@ impl Stretch {
     }
 }
 
-/// Reads into `out`, which is empty. The error is one that may go away. It is said, and the caller is to come back after a while; after [`crate::READ_PATIENCE`] what
-/// cannot be read counts as damage.
+/// Reads into `out`, which is empty. The error is one that may go away. It is said, and the caller is to come back after a while; after
+/// [`crate::READ_PATIENCE`] what cannot be read counts as damage.
 pub fn read(
     shared: &Shared,
     id: u32,
@@ -90,7 +91,7 @@ pub fn read(
     let waiting = wait_until_written(shared, id, from);
     out.bytes.reserve(bytes_max.min(waiting as usize));
     loop {
-        let at = out.seqs.end;
+        let (at, lost) = (out.seqs.end, out.lost);
         let Some(stretch) = look_up(shared, id, at, &mut out) else { break };
         if stretch.empty {
             out.seqs.end = stretch.next;
@@ -101,7 +102,7 @@ pub fn read(
             out.bytes.truncate(before.0);
             out.ends.truncate(before.1);
             out.numbers.truncate(before.2);
-            out.seqs.end = at;
+            (out.seqs.end, out.lost) = (at, lost);
         };
         let strict = !place.patience.is_out(stretch.content);
         let outcome = match walk(shared, id, place, &stretch, (&mut out, bytes_max)) {
@@ -327,3 +328,6 @@ fn is_replaced(shared: &Shared, stretch: &Stretch) -> bool {
     let state = shared.lock();
     state.segments.get(&stretch.first).is_some_and(|segment| segment.content != stretch.content)
 }
+
+#[cfg(test)]
+mod tests;

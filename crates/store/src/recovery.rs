@@ -4,7 +4,7 @@
 use crate::compact;
 use crate::files::{ByName, Files, SegmentFile, write_all};
 use crate::key::{self, NamedFile};
-use crate::read::damage_frames;
+use crate::read::{StartPatience, damage_frames};
 use crate::report::{Damaged, Report, Waiting};
 use crate::scan::{Scan, scan};
 use crate::shared::{Hole, Mark, QueueState, Segment, State};
@@ -14,6 +14,7 @@ use crate::writer;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Numbers left out at a start: more than a segment has, and not the same as at a start nothing is left of.
 fn skipped() -> u64 {
@@ -54,6 +55,7 @@ type Appended = BTreeMap<u32, u64>;
 
 struct Recovery<'a> {
     files: &'a Arc<dyn Files>,
+    patience: StartPatience,
     key: u64,
     table: Table,
     state: State,
@@ -62,7 +64,9 @@ struct Recovery<'a> {
     holes: Vec<(u64, Appended, Appended)>,
 }
 
-pub fn recover(files: &Arc<dyn Files>, free_segments: usize) -> io::Result<Recovered> {
+/// What cannot be read is tried again for `patience`, over all; then it counts as damage.
+pub fn recover(files: &Arc<dyn Files>, free_segments: usize, patience: Duration) -> io::Result<Recovered> {
+    let patience = StartPatience::new(patience);
     files.claim()?;
     let mut names = files.list()?;
     names.sort();
@@ -87,9 +91,10 @@ pub fn recover(files: &Arc<dyn Files>, free_segments: usize) -> io::Result<Recov
             }
         }
     }
+    opened.iter().for_each(|(_, name, file, length)| patience.wait_for(name, &**file, *length));
     let key = key::find(&**files, &opened)?;
-    let mut recovery =
-        Recovery { files, key, table: Table::new(), state: State::default(), report, holes: Vec::new() };
+    let (table, state) = (Table::new(), State::default());
+    let mut recovery = Recovery { files, patience, key, table, state, report, holes: Vec::new() };
     let found = recovery.identify(opened);
     recovery.report.segments = found.len();
     if found.is_empty() {
@@ -155,7 +160,16 @@ impl Recovery<'_> {
     ) -> Scan {
         let most = first.saturating_add(length / crate::frame::HEAD as u64 + 1);
         let seqs = first..bound.unwrap_or(u64::MAX).min(most);
-        scan(&mut Walk::new(file, start.min(length)..length, self.key, seqs), table)
+        let walk = || Walk::new(file, start.min(length)..length, self.key, seqs.clone());
+        let before = table.clone();
+        loop {
+            let strict = self.patience.is_left();
+            let mut walk = walk().strict(strict);
+            let found = scan(&mut walk, table);
+            let Some(error) = walk.error() else { return found };
+            table.clone_from(&before);
+            self.patience.pause(&crate::writer::segment_name(first), &error);
+        }
     }
 
     fn set_aside(&mut self, name: &str, what: &str) {

@@ -13,6 +13,11 @@ pub fn fdatasync(plan: &Plan) -> Verdict {
     inject(plan, |at| format!("fdatasync:error=EIO:when={at}"))
 }
 
+/// What waits cannot be read for a while: that costs nothing of it.
+pub fn read(plan: &Plan) -> Verdict {
+    inject(plan, |at| format!("pread64:error=EIO:when={at}..{}", at + 7))
+}
+
 /// No room for a while.
 pub fn write(plan: &Plan) -> Verdict {
     inject(plan, |at| format!("pwrite64:error=ENOSPC:when={at}..{}", at + 3))

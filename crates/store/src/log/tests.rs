@@ -234,3 +234,25 @@ fn what_a_slow_queue_holds_is_rewritten() {
     assert_eq!(slow.waiting().messages, 40);
     assert!(fast.waiting().messages <= 50);
 }
+
+#[test]
+fn what_was_read_knows_its_numbers() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = open(dir.path());
+    let (one, other) = (queue(&log, "one"), queue(&log, "other"));
+    let mut expected = Vec::new();
+    for i in 0..5 {
+        let end = put(&one, &texts(3 * i..3 * i + 3), Safe::Written);
+        expected.extend(end - 3..end);
+        put(&other, &texts(100..102), Safe::Written);
+    }
+    log.flush();
+    let read = one.read(one.first_waiting(), 1 << 20).unwrap();
+    let numbers: Vec<u64> = (0..).map_while(|message| read.number(message)).collect();
+    assert_eq!(numbers, expected);
+    for until in expected[0] - 1..=expected[14] + 2 {
+        assert_eq!(read.before(until), expected.iter().filter(|number| **number < until).count());
+    }
+    assert_eq!((read.before(0), read.before(u64::MAX)), (0, 15));
+    log.close();
+}

@@ -40,10 +40,14 @@ pub struct Faults {
     pub folder: u64,
     pub create: u64,
     pub read: u64,
+    /// Reads that fail and are as good as ever when they are tried again.
+    pub unreadable: u64,
 }
 
 pub struct Disk {
     random: Random,
+    /// Of its own, so that seeds mean what they meant before there was this fault.
+    unreadable: Random,
     pub faults: Faults,
     /// Bytes there are.
     pub space: u64,
@@ -56,6 +60,8 @@ pub struct Disk {
 
 #[derive(Default)]
 struct Node {
+    /// What cannot be read of it.
+    bad: std::ops::Range<usize>,
     now: Vec<u8>,
     safe: Vec<u8>,
     dirty: BTreeSet<usize>,
@@ -73,6 +79,7 @@ impl Handle {
     pub fn new(seed: u64) -> Handle {
         let disk = Disk {
             random: Random(seed),
+            unreadable: Random(!seed),
             faults: Faults::default(),
             space: u64::MAX,
             names: BTreeMap::new(),
@@ -117,6 +124,11 @@ impl Disk {
             }
             node.now = node.safe.clone();
         }
+    }
+
+    /// From now on, these bytes of a file cannot be read.
+    pub fn wear_out(&mut self, name: &str, bad: std::ops::Range<usize>) {
+        self.nodes[self.names[name]].bad = bad;
     }
 
     /// Damages one segment somewhere; returns how many bytes in a row.
@@ -253,9 +265,20 @@ impl SegmentFile for Open {
         if disk.fails(once_in) {
             return Err(error(ErrorKind::Interrupted));
         }
-        let file = &disk.nodes[self.node].now;
-        let tail = file.get(at as usize..).unwrap_or_default();
-        let count = tail.len().min(bytes.len());
+        let once_in = disk.faults.unreadable;
+        if once_in > 0 && disk.unreadable.once_in(once_in) {
+            return Err(error(ErrorKind::Other));
+        }
+        let Node { now, bad, .. } = &disk.nodes[self.node];
+        let at = at as usize;
+        let tail = now.get(at..).unwrap_or_default();
+        let mut count = tail.len().min(bytes.len());
+        if at < bad.end && at + count > bad.start {
+            count = bad.start.saturating_sub(at);
+            if count == 0 {
+                return Err(error(ErrorKind::Other));
+            }
+        }
         bytes[..count].copy_from_slice(&tail[..count]);
         Ok(count)
     }

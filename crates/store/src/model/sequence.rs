@@ -62,6 +62,8 @@ pub struct Sequence {
     torn: bool,
     /// Syncs fail.
     unreliable: bool,
+    /// So many reads of a queue one of them fails.
+    unreadable: u64,
     pub trail: Vec<String>,
 }
 
@@ -90,6 +92,7 @@ impl Sequence {
             damage: 0,
             torn: false,
             unreliable: false,
+            unreadable: if seed.is_multiple_of(4) { 2 + seed / 4 % 10 } else { 0 },
             trail: Vec::new(),
         }
     }
@@ -128,7 +131,7 @@ impl Sequence {
     fn faults(&mut self) -> Faults {
         let mut one = |likely: u64| if self.random.once_in(4) { 2 + self.random.below(likely) } else { 0 };
         let (sync, write, short) = (one(12), one(30), one(8));
-        Faults { sync, write, short, folder: one(10), create: one(10), read: one(10) }
+        Faults { sync, write, short, folder: one(10), create: one(10), read: one(10), unreadable: 0 }
     }
 
     fn append(&mut self) {
@@ -188,7 +191,14 @@ impl Sequence {
         let index = self.random.below(QUEUES as u64) as usize;
         let queue = &self.queues[index];
         let bytes_max = 1 + self.random.below(3000) as usize;
-        let read = queue.read(queue.first_waiting(), bytes_max).unwrap();
+        self.disk.0.lock().faults.unreadable = self.unreadable;
+        let read = queue.read(queue.first_waiting(), bytes_max);
+        self.disk.0.lock().faults.unreadable = 0;
+        let Ok(read) = read else {
+            assert!(self.unreadable > 0);
+            self.trail.push(format!("cannot read {index}"));
+            return;
+        };
         let line = &mut self.lines[index];
         let got = messages(&read.bytes, &read.ends);
         self.trail.push(format!("read {index} {:?} lost {}: {got:?}", read.seqs, read.lost));
