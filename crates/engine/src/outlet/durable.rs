@@ -55,7 +55,7 @@ impl Outlet {
         Ok(())
     }
 
-    /// The log it was told to keep its messages in.
+    /// The log it was told to keep its messages in, whatever became of that.
     pub(crate) fn place(&self) -> Option<&Arc<Place>> {
         self.place.get()
     }
@@ -232,24 +232,14 @@ impl Outlet {
     /// Everything goes to disk that can, at the end of a message wherever the peer lets it.
     pub(crate) fn store_rest(&self, spare: &mut Vec<Chunk>) {
         let until = Instant::now() + RETIRE_MAX;
-        let mut queue = self.unattended(until);
+        let queue = self.unattended(until);
         if queue.busy || queue.spool.is_none() {
             return;
         }
-        if !queue.stalled && queue.chunks.front().is_some_and(|chunk| !chunk.rest().is_empty()) {
-            let mut chunks = std::mem::take(&mut queue.chunks);
-            let before: usize = chunks.iter().map(Chunk::messages).sum();
-            queue.busy = true;
-            drop(queue);
-            self.finish(&mut chunks, spare, until);
-            let done = before - chunks.iter().map(Chunk::messages).sum::<usize>();
-            queue = self.queue.lock();
-            queue.busy = false;
+        let (mut queue, done) = self.end_message(queue, spare, until);
+        if done > 0 {
             queue.messages -= done;
             self.counters.waiting.sub(done);
-            while let Some(chunk) = chunks.pop_back() {
-                queue.chunks.push_front(chunk);
-            }
             // The sink says what it answers for when it is closed.
             self.wrote(&mut queue, done, usize::MAX);
         }

@@ -41,18 +41,11 @@ impl Outlet {
         if from.leaves_on_disk(self) {
             return 0;
         }
-        let chunks = from.retire(spare, false);
+        let mut chunks = Vec::from(from.retire(spare, false));
+        chunks.iter_mut().for_each(Chunk::rewind);
         let messages: usize = chunks.iter().map(Chunk::messages).sum();
-        self.counters.waiting.add(messages);
         self.counters.accepted.add(messages);
-        let mut queue = self.queue.lock();
-        queue.messages += messages;
-        for mut chunk in chunks.into_iter().rev() {
-            chunk.rewind();
-            queue.chunks.push_front(chunk);
-        }
-        drop(queue);
-        self.pump(spare);
+        self.put_back(chunks, spare);
         messages
     }
 

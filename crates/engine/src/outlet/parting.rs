@@ -31,7 +31,7 @@ impl Outlet {
         self.queue.lock().spool.is_some()
     }
 
-    /// What was taken away with [`Outlet::export`] goes back, before what waits here.
+    /// What was taken away here, or at a predecessor, comes before what waits here.
     pub fn put_back(self: &Arc<Outlet>, chunks: Vec<Chunk>, spare: &mut Vec<Chunk>) {
         let messages: usize = chunks.iter().map(Chunk::messages).sum();
         self.counters.waiting.add(messages);

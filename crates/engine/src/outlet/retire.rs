@@ -44,21 +44,10 @@ impl Outlet {
     /// Takes the whole queue away. A message that was begun is finished first, unless nothing has moved here for a while.
     pub(super) fn retire(&self, spare: &mut Vec<Chunk>, closing: bool) -> VecDeque<Chunk> {
         let until = Instant::now() + RETIRE_MAX;
-        let mut queue = self.unattended(until);
-        // Otherwise somebody hangs in a write: what he has in hand he gives up himself, once the outlet is closed.
-        let free = !queue.busy;
+        // Whoever still writes then hangs in it: what he has in hand he gives up himself, once the outlet is closed.
+        let (mut queue, finished) = self.end_message(self.unattended(until), spare, until);
         let mut chunks = std::mem::take(&mut queue.chunks);
-        let mut messages: usize = chunks.iter().map(Chunk::messages).sum();
-        if free && !queue.stalled && chunks.front().is_some_and(|chunk| !chunk.rest().is_empty()) {
-            queue.busy = true;
-            drop(queue);
-            self.finish(&mut chunks, spare, until);
-            queue = self.queue.lock();
-            queue.busy = false;
-            // What came meanwhile.
-            messages += queue.chunks.iter().map(Chunk::messages).sum::<usize>();
-            chunks.append(&mut queue.chunks);
-        }
+        let messages = finished + chunks.iter().map(Chunk::messages).sum::<usize>();
         chunks.iter_mut().for_each(Chunk::forget_numbers);
         queue.closed |= closing;
         queue.messages -= messages;
@@ -71,7 +60,33 @@ impl Outlet {
         chunks
     }
 
-    pub(super) fn finish(&self, chunks: &mut VecDeque<Chunk>, spare: &mut Vec<Chunk>, until: Instant) {
+    /// Finishes a message that was begun, unless somebody writes, or nothing has moved here for a while. Returns how many messages are
+    /// through by that, which the queue still counts.
+    pub(super) fn end_message<'q>(
+        &'q self,
+        mut queue: MutexGuard<'q, Queue>,
+        spare: &mut Vec<Chunk>,
+        until: Instant,
+    ) -> (MutexGuard<'q, Queue>, usize) {
+        let begun = queue.chunks.front().is_some_and(|chunk| !chunk.rest().is_empty());
+        if queue.busy || queue.stalled || !begun {
+            return (queue, 0);
+        }
+        let mut chunks = std::mem::take(&mut queue.chunks);
+        let before: usize = chunks.iter().map(Chunk::messages).sum();
+        queue.busy = true;
+        drop(queue);
+        self.finish(&mut chunks, spare, until);
+        let finished = before - chunks.iter().map(Chunk::messages).sum::<usize>();
+        let mut queue = self.queue.lock();
+        queue.busy = false;
+        while let Some(chunk) = chunks.pop_back() {
+            queue.chunks.push_front(chunk);
+        }
+        (queue, finished)
+    }
+
+    fn finish(&self, chunks: &mut VecDeque<Chunk>, spare: &mut Vec<Chunk>, until: Instant) {
         let Some(chunk) = chunks.front_mut() else { return };
         let mut sink = self.sink.lock();
         let mut progress = Progress { counters: &self.counters, spare, more: false };

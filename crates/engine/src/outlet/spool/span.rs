@@ -3,6 +3,9 @@
 use std::ops::Range;
 use store::Queue;
 
+/// Bytes read at once to find a number.
+const LOOK_BYTES: usize = 64 << 10;
+
 /// Consecutive messages that came to disk together, or were read from it together. The ones at the front may be delivered already.
 #[derive(Debug)]
 pub(super) struct Span {
@@ -68,12 +71,11 @@ impl Span {
 fn count_before(queue: &Queue, begin: u64, until: u64) -> usize {
     let (mut at, mut count) = (begin, 0);
     while at < until {
-        // One at a time: only so is each number known.
-        let Ok(read) = queue.read(at, 1) else { break };
-        if read.seqs.end <= at || read.seqs.end > until {
+        let Ok(read) = queue.read(at, LOOK_BYTES) else { break };
+        count += read.before(until);
+        if read.seqs.end <= at {
             break;
         }
-        count += read.ends.len();
         at = read.seqs.end;
     }
     count
@@ -82,21 +84,17 @@ fn count_before(queue: &Queue, begin: u64, until: u64) -> usize {
 /// The number after the first `messages` messages from `begin` on.
 fn number_after(queue: &Queue, begin: u64, messages: usize) -> Option<u64> {
     let (mut at, mut left) = (begin, messages);
-    let mut bytes_max = 64 << 10;
-    while left > 0 {
-        let read = queue.read(at, bytes_max).ok()?;
-        match read.ends.len() {
-            0 if read.seqs.end > at => at = read.seqs.end,
-            0 => return None,
-            n if n <= left => {
-                left -= n;
-                at = read.seqs.end;
-            }
-            _ if bytes_max == 1 => return None,
-            _ => bytes_max = (bytes_max / 2).max(1),
+    loop {
+        let read = queue.read(at, LOOK_BYTES).ok()?;
+        if let Some(number) = left.checked_sub(1).and_then(|last| read.number(last)) {
+            return Some(number + 1);
         }
+        if left == 0 || read.seqs.end <= at {
+            return (left == 0).then_some(at);
+        }
+        left = left.saturating_sub(read.ends.len());
+        at = read.seqs.end;
     }
-    Some(at)
 }
 
 /// What a sink has finished in one go.
