@@ -2,6 +2,7 @@
 
 mod codes;
 pub mod destinations;
+mod live;
 pub mod options;
 mod ports;
 mod registry;

@@ -9,7 +9,6 @@ mod spread;
 
 use conf_schema::Settings;
 
-use identity::Stream;
 pub use lanes::Lanes;
 use sink::RltpSink;
 pub use spread::Spread;

@@ -43,6 +43,11 @@ impl Farewell {
         After::Again
     }
 
+    /// Whether the kernel has all that was sent: an encrypted session may hold some of it back.
+    pub fn is_out(input: &mut dyn Input) -> bool {
+        input.send(&[]).is_ok()
+    }
+
     /// Everything is said: the peer may go. What is to be done then.
     pub fn shut(&mut self, input: &mut dyn Input, after: After) -> After {
         if self.shut.is_none() {

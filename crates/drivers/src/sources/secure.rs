@@ -244,8 +244,25 @@ impl Port for SecurePort {
         }
     }
 
+    fn leave(&mut self, cx: &mut PortContext) -> bool {
+        match &mut self.phase {
+            Phase::Open(port) => port.leave(cx),
+            _ => false,
+        }
+    }
+
+    fn parts(&self) -> bool {
+        match &self.phase {
+            Phase::Open(port) => port.parts(),
+            _ => true,
+        }
+    }
+
     fn source(&self) -> Option<&Arc<Source>> {
-        Some(&self.source)
+        match &self.phase {
+            Phase::Open(port) => port.source(),
+            _ => Some(&self.source),
+        }
     }
 }
 

@@ -3,11 +3,11 @@
 //! The state file has a number that was not given yet, some way ahead: it is written once in many messages, before the first of them. A
 //! clean end writes the exact one, so that only a crash leaves a gap.
 
+use crate::live::Live;
 use parking_lot::Mutex;
 use state::Store;
-use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Arc, OnceLock, Weak};
 
 /// How far ahead numbers are reserved; the largest gap after a crash.
 const AHEAD: u64 = 10_000;
@@ -31,12 +31,7 @@ struct Kept {
     writing: Mutex<()>,
 }
 
-type Live = Mutex<HashMap<(usize, Vec<u8>), Weak<Numbers>>>;
-
-fn live() -> &'static Live {
-    static LIVE: OnceLock<Live> = OnceLock::new();
-    LIVE.get_or_init(Live::default)
-}
+static LIVE: Live<Numbers> = Live::new();
 
 impl Numbers {
     /// Numbers that begin anew with the process.
@@ -47,19 +42,14 @@ impl Numbers {
     /// Numbers that go on where those of `key` ended.
     pub fn open(store: &Arc<Store>, key: &str) -> Arc<Numbers> {
         let name = format!("{key}.seqnum").into_bytes();
-        let id = (Arc::as_ptr(store) as usize, name.clone());
-        let mut live = live().lock();
-        if let Some(numbers) = live.get(&id).and_then(Weak::upgrade) {
-            return numbers;
-        }
-        let next = store.get(&name).and_then(|value| decode(&value)).unwrap_or(1);
-        let numbers = Arc::new(Numbers {
-            next: AtomicU64::new(next),
-            reserved: AtomicU64::new(next),
-            kept: Some(Kept { store: Arc::clone(store), name, writing: Mutex::default() }),
-        });
-        live.insert(id, Arc::downgrade(&numbers));
-        numbers
+        LIVE.open(store, &name.clone(), || {
+            let next = store.get(&name).and_then(|value| decode(&value)).unwrap_or(1);
+            Arc::new(Numbers {
+                next: AtomicU64::new(next),
+                reserved: AtomicU64::new(next),
+                kept: Some(Kept { store: Arc::clone(store), name, writing: Mutex::default() }),
+            })
+        })
     }
 
     /// The first of `count` numbers nobody else gets.
@@ -97,9 +87,7 @@ impl Numbers {
 
     /// At a clean end, when nothing is written any more.
     pub fn save_all() {
-        // None may go away under the lock: its end takes it too.
-        let all: Vec<Arc<Numbers>> = live().lock().values().filter_map(Weak::upgrade).collect();
-        all.iter().for_each(|numbers| numbers.save());
+        LIVE.all().iter().for_each(|numbers| numbers.save());
     }
 }
 
@@ -107,12 +95,7 @@ impl Drop for Numbers {
     fn drop(&mut self) {
         self.save();
         let Some(kept) = &mut self.kept else { return };
-        let id = (Arc::as_ptr(&kept.store) as usize, std::mem::take(&mut kept.name));
-        let mut live = live().lock();
-        // Another one may have taken the place already.
-        if live.get(&id).is_some_and(|numbers| numbers.strong_count() == 0) {
-            live.remove(&id);
-        }
+        LIVE.close(&kept.store, std::mem::take(&mut kept.name));
     }
 }
 

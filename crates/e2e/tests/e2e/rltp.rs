@@ -236,7 +236,8 @@ fn wrong_peers_are_told_apart_and_others_go_on() {
     assert!(text.ends_with("versions 1 to 1 of rltp are spoken here, the sender speaks 7 to 9"), "{text}");
     // Not greeted yet, and a batch already: the bytes of one of no messages.
     hello[8..10].copy_from_slice(&[1, 1]);
-    hello.extend_from_slice(&[6, 0, 0, 0, 16, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    hello.extend_from_slice(&[6, 0, 0, 0, 24, 0, 0, 0, 1]);
+    hello.extend_from_slice(&[0; 23]);
     let text = String::from_utf8_lossy(&answer(port, &hello)).into_owned();
     assert!(text.ends_with("a batch came where it does not belong"), "{text}");
     pair.feed(1, 100);

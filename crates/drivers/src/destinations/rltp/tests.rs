@@ -1,5 +1,6 @@
 //! A sender against receivers made by hand: windows, cuts, servers that know nothing or the wrong thing.
 
+use super::identity::Stream;
 use super::*;
 use crate::destinations::dialing::DialOptions;
 use crate::destinations::single::MakeSink;

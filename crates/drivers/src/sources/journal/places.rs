@@ -1,11 +1,12 @@
 //! How far a journal was dealt with: batches end in any order, the stored places move over those at the front only.
 
+use crate::live::Live;
 use engine::{Acknowledge, Mark};
 use journal::{Id, Place};
 use parking_lot::Mutex;
 use state::Store;
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::Arc;
 
 /// The account of one source. Lives as long as it is read or a batch of it is under way; a reader that comes meanwhile goes on with it.
 pub struct Places {
@@ -28,35 +29,18 @@ struct Inner {
     value: Vec<u8>,
 }
 
-type Live = Mutex<HashMap<(usize, String), Weak<Places>>>;
-
-fn live() -> &'static Live {
-    static LIVE: OnceLock<Live> = OnceLock::new();
-    LIVE.get_or_init(Live::default)
-}
+static LIVE: Live<Places> = Live::new();
 
 impl Places {
     /// The account under this name, the number of this reader, and where it has to go on: nowhere in particular when there is none yet.
     pub fn open(store: &Arc<Store>, key: &str) -> (Arc<Places>, u64, Vec<Place>) {
-        let mut live = live().lock();
-        let id = (Arc::as_ptr(store) as usize, key.to_owned());
-        let places = match live.get(&id).and_then(Weak::upgrade) {
-            Some(places) => places,
-            None => {
-                let stored = store.with_prefix(format!("{key}/").as_bytes());
-                let read = stored.iter().filter_map(|(_, value)| Place::decode(value));
-                let inner =
-                    Inner { read: read.map(|place| (place.seqnum_id, place)).collect(), ..Inner::default() };
-                let places = Arc::new(Places {
-                    store: Arc::clone(store),
-                    key: key.to_owned(),
-                    inner: Mutex::new(inner),
-                });
-                live.insert(id, Arc::downgrade(&places));
-                places
-            }
-        };
-        drop(live);
+        let places = LIVE.open(store, key.as_bytes(), || {
+            let stored = store.with_prefix(format!("{key}/").as_bytes());
+            let read = stored.iter().filter_map(|(_, value)| Place::decode(value));
+            let read = read.map(|place| (place.seqnum_id, place)).collect();
+            let inner = Mutex::new(Inner { read, ..Inner::default() });
+            Arc::new(Places { store: Arc::clone(store), key: key.to_owned(), inner })
+        });
         let mut inner = places.inner.lock();
         inner.readers += 1;
         let (reader, read) = (inner.readers, inner.read.values().copied().collect());
@@ -111,12 +95,7 @@ fn hex(digit: u8) -> u8 {
 
 impl Drop for Places {
     fn drop(&mut self) {
-        let id = (Arc::as_ptr(&self.store) as usize, std::mem::take(&mut self.key));
-        let mut live = live().lock();
-        // Another one may have taken the place already.
-        if live.get(&id).is_some_and(|places| places.strong_count() == 0) {
-            live.remove(&id);
-        }
+        LIVE.close(&self.store, std::mem::take(&mut self.key).into_bytes());
     }
 }
 

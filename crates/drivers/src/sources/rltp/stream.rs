@@ -1,11 +1,12 @@
 //! What is known of a sender's stream: the batches under way, and the newest one before which everything is dealt with. Outlives the
 //! connection, and through the state file the process, so that a sender that comes back is told what need not be sent again.
 
+use crate::live::Live;
 use engine::{Acknowledge, Mark, Wake};
 use parking_lot::Mutex;
 use state::Store;
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, OnceLock, Weak};
+use std::collections::VecDeque;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 use wire::rltp::{Number, Reached, Start};
 
@@ -50,12 +51,7 @@ struct Owner {
     attended: bool,
 }
 
-type Live = Mutex<HashMap<(usize, Vec<u8>), Weak<Stream>>>;
-
-fn live() -> &'static Live {
-    static LIVE: OnceLock<Live> = OnceLock::new();
-    LIVE.get_or_init(Live::default)
-}
+static LIVE: Live<Stream> = Live::new();
 
 fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
@@ -86,16 +82,11 @@ fn decode(value: &[u8]) -> Option<(Known, u64)> {
 
 impl Stream {
     fn open(store: &Arc<Store>, name: Vec<u8>) -> Arc<Stream> {
-        let key = (Arc::as_ptr(store) as usize, name.clone());
-        let mut live = live().lock();
-        if let Some(stream) = live.get(&key).and_then(Weak::upgrade) {
-            return stream;
-        }
-        let (known, _) = store.get(&name).and_then(|value| decode(&value)).unwrap_or_default();
-        let inner = Mutex::new(Inner { known, ..Inner::default() });
-        let stream = Arc::new(Stream { store: Arc::clone(store), name, inner });
-        live.insert(key, Arc::downgrade(&stream));
-        stream
+        LIVE.open(store, &name.clone(), || {
+            let (known, _) = store.get(&name).and_then(|value| decode(&value)).unwrap_or_default();
+            let inner = Mutex::new(Inner { known, ..Inner::default() });
+            Arc::new(Stream { store: Arc::clone(store), name, inner })
+        })
     }
 
     /// Forgets streams that are old or too many.
@@ -156,12 +147,7 @@ impl Acknowledge for Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        let key = (Arc::as_ptr(&self.store) as usize, std::mem::take(&mut self.name));
-        let mut live = live().lock();
-        // Another one may have taken the place already.
-        if live.get(&key).is_some_and(|stream| stream.strong_count() == 0) {
-            live.remove(&key);
-        }
+        LIVE.close(&self.store, std::mem::take(&mut self.name));
     }
 }
 

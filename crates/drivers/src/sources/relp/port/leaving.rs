@@ -32,7 +32,7 @@ impl RelpPort {
         if !send(&mut *self.input, &mut self.out) {
             return After::Close;
         }
-        if self.phase == Phase::Closed && self.out.is_empty() {
+        if self.phase == Phase::Closed && self.out.is_empty() && Farewell::is_out(&mut *self.input) {
             return farewell.shut(&mut *self.input, after);
         }
         after

@@ -23,6 +23,7 @@ impl RltpPort {
         let is_last = self.claim.as_ref().is_none_or(|claim| claim.is_settled());
         if is_last
             && self.out.len() == self.sent
+            && Farewell::is_out(&mut *self.input)
             && let Some(farewell) = &mut self.farewell
         {
             return farewell.shut(&mut *self.input, after);
