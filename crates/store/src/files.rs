@@ -178,6 +178,12 @@ impl Folder {
     }
 }
 
+impl Drop for Folder {
+    fn drop(&mut self) {
+        self.release();
+    }
+}
+
 impl Files for Folder {
     fn claim(&self) -> io::Result<()> {
         fs::create_dir_all(&self.path)?;
@@ -197,7 +203,10 @@ impl Files for Folder {
     }
 
     fn release(&self) {
-        self.lock.lock().take();
+        if let Some(file) = self.lock.lock().take() {
+            // Closing it is not enough while a process that is just being started has a copy.
+            let _ = file.unlock();
+        }
     }
 
     fn list(&self) -> io::Result<Vec<String>> {
