@@ -40,7 +40,7 @@ pub const DRIVERS: &[Cost] = &[
     ),
     source("pipe", "As a connection of `network()`: a read takes what is there.", Elsewhere),
     source("program", "As a connection of `network()`, besides what the command costs.", Elsewhere),
-    source("relp", "As `network()`, and one answer for the messages of a batch.", Elsewhere),
+    source("relp", "As `network()`, and one answer for the messages of a batch.", Bench("hop-relp-1")),
     source("stdin", "As a connection of `network()`: a read takes what is there.", Elsewhere),
     source(
         "syslog",
@@ -99,7 +99,11 @@ pub const DRIVERS: &[Cost] = &[
         Elsewhere,
     ),
     destination("program", "As `pipe()`; the command has its own cost.", Elsewhere),
-    destination("relp", "As `network()`, and each message is kept until it was acknowledged.", Elsewhere),
+    destination(
+        "relp",
+        "As `network()`, and each message is kept until it was acknowledged.",
+        Bench("hop-relp-1"),
+    ),
     destination("stdout", "As `file()`, `pipe()` or a connection, whichever it is.", Elsewhere),
     destination(
         "syslog",

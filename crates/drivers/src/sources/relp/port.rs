@@ -3,8 +3,8 @@
 mod leaving;
 
 use super::answers::{Answers, Run, push, send};
-use crate::sources::listener::{Joined, Seat};
 use crate::sources::farewell::Farewell;
+use crate::sources::listener::{Joined, Seat};
 use engine::hand_over::Part;
 use engine::reader::{Described, Input, SLAB_BYTES};
 use engine::source::Source;

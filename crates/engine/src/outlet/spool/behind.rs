@@ -205,7 +205,8 @@ impl Spool {
         let mut loss = Loss { damaged: read.lost as usize, ..Loss::default() };
         behind.messages = behind.messages.saturating_sub(read.lost as usize);
         let mut end = read.seqs.end;
-        let mut chunk = Chunk::read_back(read.bytes, read.ends, self.options.write_max).numbered_as(read.numbers);
+        let chunk = Chunk::read_back(read.bytes, read.ends, self.options.write_max);
+        let mut chunk = chunk.numbered_as(read.numbers);
         if let Some(joined) = &behind.joined
             && end >= joined.from
         {
