@@ -23,6 +23,7 @@ mod secure;
 mod senders;
 pub mod stdin;
 pub mod unix;
+mod unnamed;
 pub mod wildcard_file;
 
 use record::{NameId, intern};

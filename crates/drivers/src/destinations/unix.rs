@@ -6,12 +6,12 @@ use super::single::{MakeSink, SingleDestination};
 use super::stream::StreamSink;
 use super::target::{Connect, Lookup, Route};
 use super::writing::{self, Layout};
+use crate::sources::unix::socket_options;
 use conf_schema::Settings;
 use diag::Diagnostics;
 use engine::driver::{BuildContext, DestinationDriver};
 use std::path::PathBuf;
 use std::sync::Arc;
-use transport::SocketOptions;
 
 pub fn unix_stream(
     s: &Settings,
@@ -54,16 +54,4 @@ fn build(
     let destination =
         SingleDestination::new((driver, instance), writer, writing::limits(s), keep_alive, make);
     Some(DestinationDriver { key, destination: Arc::new(destination) })
-}
-
-/// The `{sock}` group alone.
-fn socket_options(s: &Settings) -> SocketOptions {
-    SocketOptions {
-        so_rcvbuf: s.size("so-rcvbuf").map(|n| n as usize).filter(|n| *n > 0),
-        so_sndbuf: s.size("so-sndbuf").map(|n| n as usize).filter(|n| *n > 0),
-        so_broadcast: s.bool("so-broadcast").unwrap_or(false),
-        so_keepalive: s.bool("so-keepalive").unwrap_or(false),
-        so_reuseport: s.bool("so-reuseport").unwrap_or(false),
-        ..SocketOptions::default()
-    }
 }

@@ -2,18 +2,17 @@
 
 use super::file::{Mode, multi_line};
 use super::input::FdInput;
-use super::joined::JoinedInput;
 use super::listener::register;
 use super::optional::Optional;
 use super::reading::{Defaults, Reading, location, padded};
 use super::unix::NO_HOSTNAME_SINCE;
+use super::unnamed::Unnamed;
 use crate::destinations::writing::ownership;
-use crate::sources::encoding::EncodedInput;
 use conf_schema::Settings;
 use diag::Diagnostics;
 use engine::Shared;
 use engine::driver::{BuildContext, SourceDriver, Start};
-use engine::reader::{Input, StreamOptions, StreamPort};
+use engine::reader::StreamPort;
 use engine::source::{Settings as SourceSettings, Source};
 use record::{Context, NameId};
 use std::fs::{File, OpenOptions};
@@ -108,27 +107,11 @@ impl Start for PipeStart {
         let reading = &self.reading;
         let mut context = Context::local(&reading.group, &reading.local_name, "local+pipe");
         context.values.push((NameId::FILE_NAME, self.path.as_os_str().as_bytes().into()));
-        let (source, context, encoding) = (Arc::clone(source), Arc::new(context), reading.encoding);
-        let mode = self.multi_line.clone();
-        let mut options = StreamOptions {
-            framing: reading.framing,
-            idle_timeout: None,
-            window_messages: reading.window_messages,
-            fetch_limit: reading.fetch_limit,
-            described: None,
-            passes_as: None,
-            on_close: None,
-        };
+        let (source, context) = (Arc::clone(source), Arc::new(context));
+        let unnamed = Unnamed::new(reading, self.multi_line.as_ref());
         worker.add(move |token, cx| {
             register(&file.as_raw_fd(), cx.handle.registry(), token)?;
-            let mut input: Box<dyn Input> = Box::new(FdInput(file));
-            if let Some(encoding) = encoding {
-                input = Box::new(EncodedInput::new(input, encoding));
-            }
-            if let Some(mode) = mode {
-                let (joined, counted) = JoinedInput::new(input, &mode, options.framing);
-                (input, options.framing) = (Box::new(joined), counted);
-            }
+            let (input, options) = unnamed.wrap(Box::new(FdInput(file)));
             Ok(Box::new(StreamPort::new(input, source, context, options, cx, token)))
         });
         Ok(())

@@ -2,17 +2,16 @@
 
 mod child;
 
-use super::encoding::EncodedInput;
 use super::file::{Mode, multi_line};
 use super::input::FdInput;
-use super::joined::JoinedInput;
 use super::listener::register;
 use super::reading::{Defaults, Reading};
+use super::unnamed::Unnamed;
 use child::Child;
 use conf_schema::Settings;
 use diag::Diagnostics;
 use engine::driver::{BuildContext, SourceDriver, Start};
-use engine::reader::{Input, StreamOptions, StreamPort};
+use engine::reader::StreamPort;
 use engine::source::{Settings as SourceSettings, Source};
 use engine::worker::{After, Port, PortContext};
 use engine::{Shared, Wake};
@@ -122,31 +121,15 @@ impl ProgramPort {
             Arc::new(HungUp { is: AtomicBool::new(false), waker: Arc::clone(&self.hung_up.waker) });
         let hung_up = Arc::clone(&self.hung_up);
         let context = Arc::new(Context::local(&reading.group, &reading.local_name, "local+program"));
-        let (source, encoding) = (Arc::clone(&self.source), reading.encoding);
-        let (mut framing, mode) = (reading.framing, multi_line.clone());
-        let (window_messages, fetch_limit) = (reading.window_messages, reading.fetch_limit);
+        let source = Arc::clone(&self.source);
+        let unnamed = Unnamed::new(reading, multi_line.as_ref());
         cx.handle.add(move |token, cx| {
             register(&output.as_raw_fd(), cx.handle.registry(), token)?;
-            let mut input: Box<dyn Input> = Box::new(FdInput(output));
-            if let Some(encoding) = encoding {
-                input = Box::new(EncodedInput::new(input, encoding));
-            }
-            if let Some(mode) = mode {
-                let (joined, counted) = JoinedInput::new(input, &mode, framing);
-                (input, framing) = (Box::new(joined), counted);
-            }
-            let options = StreamOptions {
-                framing,
-                idle_timeout: None,
-                window_messages,
-                fetch_limit,
-                described: None,
-                passes_as: None,
-                on_close: Some(Box::new(move || {
-                    hung_up.is.store(true, Ordering::SeqCst);
-                    hung_up.waker.wake();
-                })),
-            };
+            let (input, mut options) = unnamed.wrap(Box::new(FdInput(output)));
+            options.on_close = Some(Box::new(move || {
+                hung_up.is.store(true, Ordering::SeqCst);
+                hung_up.waker.wake();
+            }));
             Ok(Box::new(StreamPort::new(input, source, context, options, cx, token)))
         });
     }

@@ -1,16 +1,15 @@
 //! `stdin()`: lines from standard input, be it a pipe, a terminal or a file. The program stops when the input ends.
 
-use super::encoding::EncodedInput;
 use super::file::{Mode, multi_line};
 use super::input::read_spare;
-use super::joined::JoinedInput;
 use super::listener::register;
 use super::reading::{Defaults, Reading, padded};
+use super::unnamed::Unnamed;
 use conf_schema::Settings;
 use diag::Diagnostics;
 use engine::Shared;
 use engine::driver::{BuildContext, SourceDriver, Start};
-use engine::reader::{Input, StreamOptions, StreamPort};
+use engine::reader::{Input, StreamPort};
 use engine::source::{Settings as SourceSettings, Source};
 use mio::Registry;
 use mio::unix::SourceFd;
@@ -81,17 +80,8 @@ pub fn serve<F: AsFd + AsRawFd + Send + 'static>(
     let worker = shared.any_worker().ok_or("there are no workers")?;
     let mut context = Context::local(&reading.group, &reading.local_name, transport);
     context.values.push((NameId::FILE_NAME, file_name.into()));
-    let (source, context, encoding) = (Arc::clone(source), Arc::new(context), reading.encoding);
-    let mode = multi_line.cloned();
-    let mut options = StreamOptions {
-        framing: reading.framing,
-        idle_timeout: None,
-        window_messages: reading.window_messages,
-        fetch_limit: reading.fetch_limit,
-        described: None,
-        passes_as: None,
-        on_close: None,
-    };
+    let (source, context) = (Arc::clone(source), Arc::new(context));
+    let unnamed = Unnamed::new(reading, multi_line);
     worker.add(move |token, cx| {
         match register(&input.fd.as_raw_fd(), cx.handle.registry(), token) {
             Ok(()) => {}
@@ -99,14 +89,7 @@ pub fn serve<F: AsFd + AsRawFd + Send + 'static>(
             Err(e) if e.kind() == ErrorKind::PermissionDenied => {}
             Err(e) => return Err(e),
         }
-        let mut input: Box<dyn Input> = Box::new(input);
-        if let Some(encoding) = encoding {
-            input = Box::new(EncodedInput::new(input, encoding));
-        }
-        if let Some(mode) = mode {
-            let (joined, counted) = JoinedInput::new(input, &mode, options.framing);
-            (input, options.framing) = (Box::new(joined), counted);
-        }
+        let (input, options) = unnamed.wrap(Box::new(input));
         Ok(Box::new(StreamPort::new(input, source, context, options, cx, token)))
     });
     Ok(())

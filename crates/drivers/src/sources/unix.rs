@@ -61,14 +61,7 @@ fn build(stream: bool, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnost
         reading.idle_timeout = s.seconds("idle-timeout").filter(|t| !t.is_zero());
         reading.share_window(connections_max, cx.globals);
     }
-    let socket = SocketOptions {
-        so_rcvbuf: s.size("so-rcvbuf").map(|n| n as usize).filter(|n| *n > 0),
-        so_sndbuf: s.size("so-sndbuf").map(|n| n as usize).filter(|n| *n > 0),
-        so_broadcast: s.bool("so-broadcast").unwrap_or(false),
-        so_keepalive: s.bool("so-keepalive").unwrap_or(false),
-        so_reuseport: s.bool("so-reuseport").unwrap_or(false),
-        ..SocketOptions::default()
-    };
+    let socket = socket_options(s);
     let ownership = ownership(s, diags);
     let create_dirs = s.bool("create-dirs").unwrap_or(false);
     let backlog = if stream { backlog(s) } else { 0 };
@@ -109,6 +102,18 @@ fn build(stream: bool, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnost
 pub struct SocketFile {
     path: PathBuf,
     identity: Option<(u64, u64)>,
+}
+
+/// The `{sock}` group alone.
+pub fn socket_options(s: &Settings) -> SocketOptions {
+    SocketOptions {
+        so_rcvbuf: s.size("so-rcvbuf").map(|n| n as usize).filter(|n| *n > 0),
+        so_sndbuf: s.size("so-sndbuf").map(|n| n as usize).filter(|n| *n > 0),
+        so_broadcast: s.bool("so-broadcast").unwrap_or(false),
+        so_keepalive: s.bool("so-keepalive").unwrap_or(false),
+        so_reuseport: s.bool("so-reuseport").unwrap_or(false),
+        ..SocketOptions::default()
+    }
 }
 
 impl SocketFile {
