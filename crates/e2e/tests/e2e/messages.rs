@@ -1,7 +1,8 @@
 //! Numbered messages, how they are sent, and what must have become of them.
 
 use std::collections::HashMap;
-use testkit::{Lab, Ledger, Penstock, Sender};
+use std::thread::JoinHandle;
+use testkit::{Lab, Ledger, Penstock, Sender, wait_until};
 
 /// What every configuration here begins with.
 pub const HEAD: &str = "@version: 4.11\noptions { keep-hostname(yes); use-dns(no); time-reopen(1); };\n";
@@ -28,6 +29,24 @@ pub fn send(lab: &Lab, connection: usize, count: usize) {
     let mut sender = Sender::tcp(lab.port("in"));
     sender.raw(block(connection, count).as_bytes());
     sender.finish();
+}
+
+/// Sends on until nothing more is taken, and goes on in the background: all of `count` messages, and how many were received by then.
+#[track_caller]
+pub fn send_until_stuck(lab: &Lab, penstock: &Penstock, count: usize) -> (JoinHandle<()>, u64) {
+    let port = lab.port("in");
+    let sending = std::thread::spawn(move || {
+        let mut sender = Sender::tcp(port);
+        sender.raw(block(0, count).as_bytes());
+        sender.finish();
+    });
+    let mut last = (0, 0);
+    wait_until("the source to stop reading", || {
+        let received = penstock.ledger().received();
+        last = if received == last.0 { (received, last.1 + 1) } else { (received, 0) };
+        received > 0 && last.1 > 50
+    });
+    (sending, last.0)
 }
 
 /// Waits until so many messages wait for destinations.

@@ -1,6 +1,6 @@
 //! Every kind of destination that is not a file, and what happens when it goes away.
 
-use crate::messages::{HEAD, assert_complete, block, line, message, send};
+use crate::messages::{HEAD, assert_complete, block, line, message, send, send_until_stuck};
 use testkit::{Collector, Lab, Penstock, Sender, wait_until};
 
 fn config(destination: &str, flags: &str) -> String {
@@ -177,20 +177,9 @@ fn a_slow_target_holds_the_sender_back_and_loses_nothing() {
     let mut penstock =
         Penstock::start(&lab, &config("network(127.0.0.1 port(%port:out%) so-sndbuf(8192));", FLOW_CONTROL));
     const COUNT: usize = 60_000;
-    let port = lab.port("in");
-    let sending = std::thread::spawn(move || {
-        let mut sender = Sender::tcp(port);
-        sender.raw(block(0, COUNT).as_bytes());
-        sender.finish();
-    });
     // The window is full: what has been read stands still although the sender has more.
-    let mut last = (0, 0);
-    wait_until("the source to stop reading", || {
-        let received = penstock.ledger().received();
-        last = if received == last.0 { (received, last.1 + 1) } else { (received, 0) };
-        received > 0 && last.1 > 50
-    });
-    assert!((last.0 as usize) < COUNT, "the source took all {COUNT} messages");
+    let (sending, received) = send_until_stuck(&lab, &penstock, COUNT);
+    assert!((received as usize) < COUNT, "the source took all {COUNT} messages");
     penstock.ledger().assert_balanced();
     collector.resume();
     sending.join().unwrap();

@@ -1,6 +1,6 @@
 //! Reload: connections stay, nothing is lost, a bad configuration changes nothing.
 
-use crate::messages::{HEAD, assert_complete, block, message, wait_waiting};
+use crate::messages::{HEAD, assert_complete, block, message, send_until_stuck, wait_waiting};
 use testkit::{Collector, Lab, Penstock, Sender, Signal, wait_until};
 
 fn config(file: &str) -> String {
@@ -166,19 +166,8 @@ fn a_target_that_changes_in_the_middle_of_a_message_costs_nothing() {
     old.pause();
     let mut penstock = Penstock::start(&lab, &relay("old"));
     const COUNT: usize = 60_000;
-    let port = lab.port("in");
-    let sending = std::thread::spawn(move || {
-        let mut sender = Sender::tcp(port);
-        sender.raw(block(0, COUNT).as_bytes());
-        sender.finish();
-    });
     // All buffers on the way to the old target are full, most likely with a part of a message at the end.
-    let mut last = (0, 0);
-    wait_until("the source to stop reading", || {
-        let received = penstock.ledger().received();
-        last = if received == last.0 { (received, last.1 + 1) } else { (received, 0) };
-        received > 0 && last.1 > 50
-    });
+    let (sending, _) = send_until_stuck(&lab, &penstock, COUNT);
     penstock.reload_with(&lab, &relay("new"));
     old.resume();
     sending.join().unwrap();
