@@ -63,8 +63,8 @@ pub(super) fn drop(place: &Place, wanted: &str, older: Option<u64>) -> Result<bo
 pub fn forget(log: &Arc<Log>, queue: &QueueInfo, until: Option<u64>) -> Result<Waiting, String> {
     let letters = queue.name == dead_letters::NAME.as_bytes();
     let until = until.filter(|until| *until < queue.end);
-    // That of the dead letters may be in use.
-    if until.is_none() && !letters {
+    // That of the dead letters is no destination's, and yet in use.
+    if until.is_none() && !(letters && queue.opened) {
         log.remove(&queue.name);
         return Ok(queue.waiting);
     }
