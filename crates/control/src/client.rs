@@ -58,6 +58,28 @@ impl fmt::Display for ClientError {
 
 impl std::error::Error for ClientError {}
 
+impl ClientError {
+    /// What can be done about it.
+    fn remedy(&self) -> Option<&'static str> {
+        let ClientError::Connect(_, error) = self else { return None };
+        match error.kind() {
+            ErrorKind::NotFound | ErrorKind::ConnectionRefused => Some(
+                "Does the program run? --control SOCKET names the one that is meant: penstock.ctl in its state folder.",
+            ),
+            ErrorKind::PermissionDenied => Some("Ask as root, or as the user the program runs as."),
+            _ => None,
+        }
+    }
+
+    /// The error, and on a line of its own what can be done about it.
+    pub fn explained(&self) -> String {
+        match self.remedy() {
+            Some(remedy) => format!("{self}\n{remedy}"),
+            None => self.to_string(),
+        }
+    }
+}
+
 /// The error as C programs print it, without Rust's number at the end.
 fn plain(error: &io::Error) -> String {
     let text = error.to_string();

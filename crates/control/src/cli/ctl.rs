@@ -247,7 +247,7 @@ fn plain(socket: &Path, line: &str) -> ExitCode {
     match request(socket, line, None) {
         Ok(reply) => show(&reply),
         Err(error) => {
-            eprintln!("{error}");
+            eprintln!("{}", error.explained());
             ExitCode::from(1)
         }
     }
@@ -276,7 +276,7 @@ fn healthcheck(socket: &Path, timeout: Duration) -> ExitCode {
             }
             Ok(reply) => return show(&reply),
             Err(error) => {
-                eprintln!("{error}");
+                eprintln!("{}", error.explained());
                 return ExitCode::from(2);
             }
         }

@@ -48,7 +48,7 @@ pub fn run_ledger(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let in_state_dir = args.state_dir.map(|folder| folder.join(CONTROL_FILE_NAME));
     let socket = args.control.or(in_state_dir).unwrap_or_else(|| default_control(CalledAs::Penstock));
     let ledger =
-        request(&socket, "LEDGER JSON", Some(ANSWER_MAX)).map_err(|e| e.to_string()).and_then(|reply| {
+        request(&socket, "LEDGER JSON", Some(ANSWER_MAX)).map_err(|e| e.explained()).and_then(|reply| {
             match reply.status {
                 Status::Ok => Ledger::from_json(&reply.text),
                 Status::Fail | Status::Retry => Err(reply.text.trim_end().to_owned()),
