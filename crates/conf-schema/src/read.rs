@@ -71,6 +71,8 @@ struct Reader<'a> {
     diags: &'a mut Diagnostics,
     /// Several `options { }` are merged: giving an option again is how that is done.
     repeats_are_fine: bool,
+    /// The name of an option stood alone.
+    bare_option: bool,
 }
 
 impl<'a> Reader<'a> {
@@ -81,7 +83,7 @@ impl<'a> Reader<'a> {
         diags: &'a mut Diagnostics,
     ) -> Reader<'a> {
         let settings = Settings::empty(table, span, cx.globals.clone());
-        Reader { table, settings, cx, diags, repeats_are_fine: false }
+        Reader { table, settings, cx, diags, repeats_are_fine: false, bare_option: false }
     }
 
     /// A typed template (`int("$X")`) in a place where a template stands is not an option.
@@ -92,13 +94,19 @@ impl<'a> Reader<'a> {
 
     fn positional(&mut self, arg: &Arg, place: usize) {
         let Some(spec) = self.spec_at(place) else {
+            if std::mem::take(&mut self.bare_option) {
+                // The value of an option without its brackets, which were reported.
+                return;
+            }
             let text =
                 format!("`{}()` takes no {}", self.table.label, unexpected(arg, self.table.positional));
             let mut finding = Diagnostic::error("O0109", text, arg.span);
-            if let ArgKind::Ident(word) = &arg.kind
-                && let Some(option) = self.find(word)
-            {
-                finding = finding.help(format!("the option is written `{}(...)`", option.name));
+            if let ArgKind::Ident(word) = &arg.kind {
+                let (name, value) = word.split_once('=').unwrap_or((word, "..."));
+                if let Some(option) = self.find(name) {
+                    self.bare_option = !word.contains('=');
+                    finding = finding.help(format!("the option is written `{}({value})`", option.name));
+                }
             }
             self.diags.push(finding);
             return;

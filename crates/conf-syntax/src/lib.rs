@@ -62,7 +62,7 @@ fn finish(reader: Reader<'_>) -> Parsed {
     let top = reader.start();
     let (mut config, mut reader) = Parser::new(reader).config();
     let newest = reader.options.newest_version;
-    if config.version.is_none() {
+    if config.version.is_none() && !reader.has_version {
         reader.diags.push(
             Diagnostic::warning("P0022", format!("no `@version`; {newest} is assumed"), top)
                 .help(format!("begin the file with `@version: {newest}`")),

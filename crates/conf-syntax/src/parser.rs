@@ -13,6 +13,8 @@ use crate::token::{Bracket, Tok, Token};
 
 pub struct Parser<'o> {
     pub reader: Reader<'o>,
+    /// Comes before what was peeked.
+    taken_back: Option<Token>,
     peeked: Option<Token>,
     /// Place of the last token taken: where something missing is reported.
     last: Span,
@@ -23,7 +25,7 @@ pub struct Parser<'o> {
 
 impl<'o> Parser<'o> {
     pub fn new(reader: Reader<'o>) -> Parser<'o> {
-        Parser { reader, peeked: None, last: Span::default(), unclosed: None, depth: 0 }
+        Parser { reader, taken_back: None, peeked: None, last: Span::default(), unclosed: None, depth: 0 }
     }
 
     /// Everything up to the end of the main text.
@@ -52,7 +54,8 @@ impl<'o> Parser<'o> {
     }
 
     fn next(&mut self) -> Token {
-        let token = self.peeked.take().unwrap_or_else(|| self.reader.next_token());
+        let ahead = self.taken_back.take().or_else(|| self.peeked.take());
+        let token = ahead.unwrap_or_else(|| self.reader.next_token());
         if token.kind != Tok::Eof {
             self.last = token.span;
         }
@@ -64,8 +67,8 @@ impl<'o> Parser<'o> {
     }
 
     fn peek_token(&mut self) -> &Token {
-        let reader = &mut self.reader;
-        self.peeked.get_or_insert_with(|| reader.next_token())
+        let Parser { reader, taken_back, peeked, .. } = self;
+        taken_back.as_ref().unwrap_or_else(|| peeked.get_or_insert_with(|| reader.next_token()))
     }
 
     fn at(&mut self, kind: &Tok) -> bool {
@@ -117,8 +120,8 @@ impl<'o> Parser<'o> {
         }
         if self.take(&Tok::Semicolon).is_none() {
             let at = self.last.after();
-            // At the end of the text the missing bracket has been reported, that is enough.
-            if self.at(&Tok::Eof) && self.unclosed == Some(at) {
+            // The missing bracket has been reported, that is enough.
+            if self.unclosed == Some(at) && (self.taken_back.is_some() || self.at(&Tok::Eof)) {
                 return;
             }
             self.push(

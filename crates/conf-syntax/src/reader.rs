@@ -56,6 +56,8 @@ pub struct Reader<'o> {
     expanded_bytes: usize,
     files_read: usize,
     limit_reported: bool,
+    /// `@version` was given, a wrong one too.
+    pub has_version: bool,
 }
 
 /// One text being read.
@@ -125,6 +127,7 @@ impl<'o> Reader<'o> {
             expanded_bytes: 0,
             files_read: 0,
             limit_reported: false,
+            has_version: false,
         };
         for built_in in options.library.iter().flat_map(|library| &library.generators) {
             reader.add_built_in(built_in);

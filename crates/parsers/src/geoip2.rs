@@ -123,7 +123,8 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
             return None;
         }
         Err(error) => {
-            b.diags.error("A0107", format!("cannot read `{path}`: {error}"), at);
+            let finding = diag::Diagnostic::error("A0107", format!("cannot read `{path}`: {error}"), at);
+            b.diags.push(finding.help("put the database there, or correct the path"));
             return None;
         }
     };

@@ -17,13 +17,18 @@ pub(super) fn wrong_type(asked: &Asked, arg: &Arg) -> Box<Diagnostic> {
         (Kind::Bool, Some("yes" | "on" | "no" | "off" | "0" | "1"), _) => {
             finding.help("write it without quotes")
         }
-        (Kind::Bool, _, Some("true" | "True" | "TRUE")) => finding.help("write `yes`"),
-        (Kind::Bool, _, Some("false" | "False" | "FALSE")) => finding.help("write `no`"),
+        (Kind::Bool | Kind::BoolOr(_), _, Some(word)) if means(word, "true") => finding.help("write `yes`"),
+        (Kind::Bool | Kind::BoolOr(_), _, Some(word)) if means(word, "false") => finding.help("write `no`"),
         (Kind::Int { .. } | Kind::Size { .. }, Some(t), _) if t.parse::<i64>().is_ok() => {
             finding.help("write it without quotes")
         }
         _ => finding,
     })
+}
+
+/// `yes` and `no` as other languages have it.
+pub(super) fn means(word: &str, truth: &str) -> bool {
+    word.eq_ignore_ascii_case(truth)
 }
 
 /// What a kind takes, for messages and the manual.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use conf_syntax::{Arg, ArgKind, Call, same_keyword};
 use diag::{Diagnostic, Diagnostics, Span, nearest};
 
-use super::messages::{list_words, out_of_range, wanted, wrong_type};
+use super::messages::{list_words, means, out_of_range, wanted, wrong_type};
 use super::{ReadContext, read_call};
 use crate::spec::{Kind, State, Table, Word};
 use crate::value::{Change, Pair, Switch, TemplateText, Text, Value};
@@ -91,6 +91,7 @@ fn scalar(asked: &Asked, arg: &Arg, diags: &mut Diagnostics) -> Scalar {
         Kind::BoolOr(words) => match (arg.yes_no(), arg.text()) {
             (Some(true), _) => Ok(Value::Switch(Switch::Yes)),
             (Some(false), _) => Ok(Value::Switch(Switch::No)),
+            (None, Some(text)) if means(text, "true") || means(text, "false") => Err(wrong()),
             (None, Some(_)) => word(asked, arg, words, diags).map(|w| Value::Switch(Switch::Word(w.name))),
             (None, None) => Err(wrong()),
         },

@@ -7,7 +7,7 @@ use crate::ast::{
     ArgKind, Call, FilterExpr, If, IfBranch, Inline, LogItem, LogPath, Name, ObjectKind, RawBlock, Reference,
 };
 use crate::context::Context;
-use crate::token::{Bracket, Tok};
+use crate::token::{Bracket, Tok, Token};
 
 /// Items of a log path, for suggestions.
 const LOG_WORDS: &[&str] = &[
@@ -62,8 +62,15 @@ impl Parser<'_> {
     /// The word an item begins with; None at the end of the body, over its `}`. Everything else is reported.
     pub(super) fn next_item(&mut self, open: Span) -> Option<Name> {
         loop {
+            let before = self.last;
             let token = self.next();
             match token.kind {
+                Tok::Word(text) if self.begins_statement(&text) => {
+                    self.last = before;
+                    self.missing_close(Bracket::Curly, open);
+                    self.taken_back = Some(Token { kind: Tok::Word(text), span: token.span });
+                    return None;
+                }
                 Tok::Word(text) => return Some(Name { text, span: token.span }),
                 Tok::Semicolon => {}
                 Tok::Close(Bracket::Curly) => return None,
@@ -82,6 +89,12 @@ impl Parser<'_> {
                 }
             }
         }
+    }
+
+    /// A name behind the word: it is no item, the body before it was never closed.
+    fn begins_statement(&mut self, word: &str) -> bool {
+        let named = ObjectKind::ALL.into_iter().any(|kind| kind.keyword() == word) || word == "template";
+        named && matches!(self.peek(), Tok::Word(_) | Tok::Str(..))
     }
 
     fn object_item(&mut self, word: Name) -> Option<LogItem> {
@@ -256,6 +269,13 @@ impl Parser<'_> {
                 Tok::Word(w) if w == "elif" => keyword = self.next().span,
                 Tok::Word(w) if w == "else" => {
                     keyword = self.next().span;
+                    if matches!(self.peek(), Tok::Word(w) if w == "if") {
+                        let at = keyword.to(self.next().span);
+                        let finding = Diagnostic::error("P0106", "`else if` is one word here", at);
+                        self.push(finding.help("write `elif`"));
+                        keyword = at;
+                        continue;
+                    }
                     let open = self.open(Bracket::Curly, "`else`")?;
                     chain.otherwise = Some(self.log_body(None, keyword, open));
                     break;

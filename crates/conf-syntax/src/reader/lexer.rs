@@ -8,6 +8,9 @@ use crate::context::Context;
 use crate::literal::unescape;
 use crate::token::{Bracket, Tok, Token, classify, is_word_byte};
 
+/// What word processors make of quotes.
+const TYPOGRAPHIC_QUOTES: [char; 6] = ['\u{201c}', '\u{201d}', '\u{201e}', '\u{2018}', '\u{2019}', '\u{ab}'];
+
 impl Reader<'_> {
     /// The next token after includes, pragmas and block calls have been followed.
     pub fn next_token(&mut self) -> Token {
@@ -199,6 +202,10 @@ impl Reader<'_> {
         }
         let span = self.span_from(start);
         let text = self.utf8(bytes, span);
+        if text.starts_with(TYPOGRAPHIC_QUOTES) {
+            let finding = Diagnostic::warning("P0002", "typographic quotes are letters like others", span);
+            self.diags.push(finding.help("write \"...\" or '...'"));
+        }
         match classify(text) {
             Ok(kind) => Some(Token { kind, span }),
             Err(number) => {

@@ -69,6 +69,7 @@ impl Reader<'_> {
         let Some(text) = text else {
             return self.bad_pragma("`@version` needs a version", span, "version: 4.2");
         };
+        self.has_version = true;
         if self.config.version.is_some() {
             self.diags.warning("P0026", "`@version` was given before; this one is ignored", span);
             return;
@@ -221,10 +222,11 @@ impl Reader<'_> {
                 .as_ref()
                 .and_then(|m| nearest(&name, m.iter().map(String::as_str)))
                 .map(str::to_string);
-            self.diags.push(
-                Diagnostic::error("P0027", format!("there is no module `{name}`"), name_span)
-                    .suggest(near.as_deref()),
-            );
+            let finding = Diagnostic::error("P0027", format!("there is no module `{name}`"), name_span);
+            self.diags.push(match near {
+                Some(near) => finding.suggest(Some(&near)),
+                None => finding.help("remove the line: what the program can do is always loaded"),
+            });
         }
         self.config.modules.push(Module { name: Name { text: name, span: name_span }, args, span });
     }

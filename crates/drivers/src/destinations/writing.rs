@@ -124,6 +124,11 @@ fn template(
     let Some(text) = s.template("template").or(global) else { return Some(None) };
     let options = TemplateOptions { may_seal: true, ..options.clone() };
     let made = compile(&text.text, text.span, &options, cx, diags)?;
+    if is_a_name(&text.text) && cx.scope.template(&text.text).is_none() {
+        let finding = format!("there is no template `{}`; each message becomes just this text", text.text);
+        let help = "define it: `template NAME { template(\"...\"); };`, or write the template itself with its macros";
+        diags.push(Diagnostic::warning("D0106", finding, text.span).help(help));
+    }
     let Some(hint) = &text.type_hint else { return Some(Some(made)) };
     match TypeHint::named(&hint.text) {
         // A type changes nothing in a line of text, but a wrong one is an error all the same.
@@ -135,6 +140,11 @@ fn template(
             None
         }
     }
+}
+
+/// Nobody wants a word in the place of each message.
+fn is_a_name(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b))
 }
 
 /// A template by name, or of its text.

@@ -119,9 +119,12 @@ impl<'a, 'c> Paths<'a, 'c> {
     fn top_level(&mut self, log: &'c LogPath, diags: &mut Diagnostics) {
         let mut sources = Vec::new();
         let mut rest = Vec::new();
+        // One that does not exist has been reported.
+        let mut names_sources = false;
         for item in &log.items {
             match item {
                 LogItem::Reference(r) if r.kind == ObjectKind::Source => {
+                    names_sources = true;
                     if self.objects.refer(r.kind, &r.name, diags) {
                         sources.push(r.name.text.clone());
                     }
@@ -149,7 +152,7 @@ impl<'a, 'c> Paths<'a, 'c> {
         let mut nodes = self.items(&rest, diags);
         self.give_states(&mut nodes);
         let branch = self.branch(nodes, &flags, Some(counters));
-        if sources.is_empty() {
+        if sources.is_empty() && !names_sources {
             let text = "a log path without a source gets no messages";
             diags.push(
                 Diagnostic::warning("E0105", text, log.span).help("add `source(name);` or flags(catchall)"),

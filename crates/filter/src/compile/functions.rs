@@ -55,9 +55,11 @@ fn numbers(
         if found.is_none() {
             let text = arg.text().unwrap_or(arg.describe());
             let what = if max == 7 { "severity" } else { "facility" };
-            let near = nearest(text, names.iter().copied());
-            diags
-                .push(Diagnostic::error("F0106", format!("unknown {what} `{text}`"), arg.span).suggest(near));
+            let finding = Diagnostic::error("F0106", format!("unknown {what} `{text}`"), arg.span);
+            diags.push(match nearest(text, names.iter().copied()) {
+                Some(near) => finding.suggest(Some(near)),
+                None => finding.help(format!("there are {}, or a number up to {max}", names.join(", "))),
+            });
         }
         found
     };
@@ -253,7 +255,8 @@ pub(super) fn in_list(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics)
     match env.read_file(path) {
         Ok(file) => Some(Node::InList(Box::new(InList::new(subject, &file)))),
         Err(e) => {
-            diags.error("F0108", format!("cannot read `{path}`: {e}"), path_at);
+            let finding = Diagnostic::error("F0108", format!("cannot read `{path}`: {e}"), path_at);
+            diags.push(finding.help("make the file, a value a line, or correct the path"));
             None
         }
     }

@@ -2,10 +2,11 @@
 //!
 //! Findings are warnings: the program would start, and what is missing may be there by then.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use conf_schema::{Component, Context, Kind, Port, ReadContext, Settings};
+use conf_schema::{Component, Context, Kind, Port, ReadContext, Settings, State};
 use conf_syntax::{Call, Config, LogItem, ObjectKind, Statement};
 use diag::{Diagnostic, Diagnostics, SourceMap, Span};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
@@ -39,12 +40,23 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "a folder stands where a file should",
         "The path of a file names an existing folder. Correct the path.",
     ),
+    (
+        "C0105",
+        "a key or certificate does not exist",
+        "A file or folder of tls() is not there. It is read when the program starts or the configuration is reloaded; what needs it \
+         cannot be opened until then.",
+    ),
 ];
 
 /// Looks at what the drivers of a configuration need.
 pub fn look(configuration: &mut Configuration) {
     let mut findings = Vec::new();
-    let mut look = Look { texts: &configuration.parsed.sources, globals: None, findings: &mut findings };
+    let mut look = Look {
+        texts: &configuration.parsed.sources,
+        globals: None,
+        findings: &mut findings,
+        missing: BTreeSet::new(),
+    };
     look.config(&configuration.parsed.config);
     for finding in findings {
         configuration.push(finding);
@@ -55,6 +67,8 @@ struct Look<'a> {
     texts: &'a SourceMap,
     globals: Option<Arc<Settings>>,
     findings: &'a mut Vec<Diagnostic>,
+    /// Keys and certificates that were reported: many drivers may name the same.
+    missing: BTreeSet<PathBuf>,
 }
 
 impl Look<'_> {
@@ -114,19 +128,20 @@ impl Look<'_> {
         if wrong.has_errors() {
             return;
         }
-        let has = |name: &str| component.table().option(name).is_some();
+        let has = |name: &str| component.table().option(name).is_some_and(|o| o.state == State::Supported);
+        self.secrets(&settings);
         let path = component.positional.first();
         match path.map(|p| (p.name, p.kind)) {
             Some((name, Kind::Template)) if has("create-dirs") => {
                 if let Some(template) = settings.template(name) {
-                    let create = settings.bool("create-dirs").unwrap_or(false);
+                    let create = settings.bool("create-dirs");
                     let span = settings.span(name).unwrap_or(call.span);
                     self.file(&template.text, create, span);
                 }
             }
             Some((name, Kind::Path)) if context == Context::Source => {
                 if let Some(path) = settings.path(name) {
-                    let create = has("create-dirs") && settings.bool("create-dirs").unwrap_or(false);
+                    let create = has("create-dirs").then(|| settings.bool("create-dirs").unwrap_or(false));
                     self.folder(&folder_of(path), create, settings.span(name).unwrap_or(call.span));
                 }
             }
@@ -136,7 +151,7 @@ impl Look<'_> {
     }
 
     /// A file that will be written; its path may have macros.
-    fn file(&mut self, text: &str, create: bool, span: Span) {
+    fn file(&mut self, text: &str, create: Option<bool>, span: Span) {
         let literal = text.split('$').next().unwrap_or_default();
         if literal.len() < text.len() {
             // Folders that are made from messages are known only then.
@@ -156,11 +171,12 @@ impl Look<'_> {
         }
     }
 
-    fn folder(&mut self, folder: &Path, create: bool, span: Span) {
+    /// `create`: what create-dirs() says, where there is one.
+    fn folder(&mut self, folder: &Path, create: Option<bool>, span: Span) {
         if folder.is_dir() {
             return self.writable(folder, Access::WRITE_OK | Access::EXEC_OK, span);
         }
-        if create {
+        if create == Some(true) {
             // The first one above that is there has to take the new ones.
             if let Some(above) = folder.ancestors().find(|a| a.exists()) {
                 self.writable(above, Access::WRITE_OK | Access::EXEC_OK, span);
@@ -169,8 +185,34 @@ impl Look<'_> {
         }
         let finding =
             Diagnostic::warning("C0101", format!("the folder {} does not exist", folder.display()), span);
-        self.findings
-            .push(finding.help("make it, or correct the path; for files, create-dirs(yes) makes it"));
+        self.findings.push(finding.help(match create {
+            Some(_) => "make it, or correct the path; create-dirs(yes) makes it",
+            None => "make it, or correct the path",
+        }));
+    }
+
+    /// Keys and certificates, which are read when the program starts.
+    fn secrets(&mut self, settings: &Settings) {
+        let Some(tls) = settings.block("tls") else { return };
+        for (option, what) in [
+            ("key-file", "file"),
+            ("cert-file", "file"),
+            ("pkcs12-file", "file"),
+            ("ca-file", "file"),
+            ("ca-dir", "folder"),
+            ("crl-dir", "folder"),
+        ] {
+            if let Some(path) = tls.path(option)
+                && let Some(span) = tls.span(option)
+                && !path.exists()
+                && self.missing.insert(path.to_owned())
+            {
+                let text = format!("the {what} {} does not exist", path.display());
+                let finding = Diagnostic::warning("C0105", text, span);
+                self.findings
+                    .push(finding.help("make it, or correct the path; `penstock test-ca` makes some to try"));
+            }
+        }
     }
 
     fn writable(&mut self, path: &Path, access: Access, span: Span) {
@@ -248,6 +290,14 @@ mod tests {
         check("file(\"DIR/a/$HOST\");", &["C0101"]);
         check("file(\"DIR/a/$HOST\" create-dirs(yes));", &[]);
         check("channel { destination { file(\"DIR/a/b\"); }; };", &["C0101"]);
+    }
+
+    #[test]
+    fn keys_and_certificates() {
+        let tls = |options: &str| format!("network(\"h\" port(6514) transport(tls) tls({options}));");
+        check(&tls("ca-file(\"DIR/there\") key-file(\"DIR/there\") cert-file(\"DIR/there\")"), &[]);
+        check(&tls("ca-dir(\"DIR\")"), &[]);
+        check(&tls("ca-dir(\"DIR/no\") key-file(\"DIR/no\") cert-file(\"DIR/there\")"), &["C0105"]);
     }
 
     #[test]

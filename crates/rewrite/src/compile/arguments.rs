@@ -166,7 +166,8 @@ impl<'a> Arguments<'a> {
         let found = template::value_name(name);
         if found.is_none() {
             let text = format!("`{name}` is computed from the message and cannot be set");
-            self.diags.error("R0104", text, at);
+            let finding = Diagnostic::error("R0104", text, at);
+            self.diags.push(finding.help("set a value with a name of your own, as value(\"my.value\")"));
         }
         found
     }
