@@ -249,5 +249,11 @@ fn open(dir: &Path, free_segments: Option<usize>) -> std::io::Result<Place> {
     let opened = Log::open(wanted)?;
     report(dir, &opened.report);
     let keeper = Keeper::start()?;
-    Ok(Place { dir: dir.to_owned(), log: opened.log, keeper, latency: Arc::default(), names: Mutex::default() })
+    Ok(Place {
+        dir: dir.to_owned(),
+        log: opened.log,
+        keeper,
+        latency: Arc::default(),
+        names: Mutex::default(),
+    })
 }
