@@ -23,7 +23,6 @@ pub struct Tracker {
     inner: Mutex<Inner>,
 }
 
-#[derive(Default)]
 struct Inner {
     /// The number of the batch at the front of `waiting`.
     first: u64,
@@ -38,7 +37,7 @@ struct Inner {
     saves: Arc<Saves>,
     /// Where the reader is.
     read: Position,
-    path: Vec<u8>,
+    path: Arc<Path>,
     /// The file is no more: when all is dealt with, its record goes.
     gone: bool,
 }
@@ -76,18 +75,17 @@ impl Tracker {
     pub fn open(
         store: &Arc<Store>,
         name: Vec<u8>,
-        path: &Path,
+        path: &Arc<Path>,
         file: &File,
         saves: &Arc<Saves>,
     ) -> (Arc<Tracker>, Option<Position>) {
         let is_known = |position: &Position| position.is_in(file).unwrap_or(false);
-        let path = path.as_os_str().as_bytes();
         let key = (Arc::as_ptr(store) as usize, name.clone());
         let mut live = live().lock();
         if let Some(tracker) = live.get(&key).and_then(Weak::upgrade) {
             let mut inner = tracker.inner.lock();
             inner.gone = false;
-            inner.path = path.to_vec();
+            inner.path = Arc::clone(path);
             inner.saves = Arc::clone(saves);
             let read = Some(inner.read).filter(is_known);
             if read.is_none() {
@@ -103,8 +101,11 @@ impl Tracker {
             stored,
             saves: Arc::clone(saves),
             read: stored.unwrap_or_default(),
-            path: path.to_vec(),
-            ..Inner::default()
+            path: Arc::clone(path),
+            first: 0,
+            waiting: VecDeque::new(),
+            is_queued: false,
+            gone: false,
         };
         let (store, inner) = (Arc::clone(store), Mutex::new(inner));
         let tracker = Arc::new_cyclic(|me| Tracker { store, name, me: Weak::clone(me), inner });
@@ -152,7 +153,7 @@ impl Tracker {
             let mut inner = tracker.inner.lock();
             inner.is_queued = false;
             if let Some(reached) = inner.reached.filter(|reached| inner.stored != Some(*reached)) {
-                reached.encode(&inner.path, &mut value);
+                reached.encode(inner.path.as_os_str().as_bytes(), &mut value);
                 values.extend_from_slice(&value);
                 inner.stored = Some(reached);
                 locked.push((&tracker.name, values.len(), inner));
@@ -171,8 +172,8 @@ impl Tracker {
     }
 
     /// The file has another name now.
-    pub fn moved(&self, path: &Path) {
-        self.inner.lock().path = path.as_os_str().as_bytes().to_vec();
+    pub fn moved(&self, path: &Arc<Path>) {
+        self.inner.lock().path = Arc::clone(path);
     }
 
     /// The file is no more.
@@ -211,7 +212,7 @@ impl Acknowledge for Tracker {
                     return self.queue(inner);
                 }
                 let mut value = Vec::new();
-                end.encode(&inner.path, &mut value);
+                end.encode(inner.path.as_os_str().as_bytes(), &mut value);
                 inner.stored = Some(end);
                 self.store.put(&self.name, &value);
             }
@@ -248,7 +249,7 @@ mod tests {
     fn the_position_moves_in_order_only() {
         let store = Arc::new(Store::in_memory());
         let dir = tempfile::tempdir().expect("folder");
-        let path = dir.path().join("f");
+        let path: Arc<Path> = dir.path().join("f").into();
         std::fs::write(&path, [b'x'; 30]).expect("write");
         let file = File::open(&path).expect("open");
         let saves = Arc::default();

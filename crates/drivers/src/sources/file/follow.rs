@@ -37,7 +37,7 @@ pub struct Following {
     pub period: Duration,
     /// `monitor-freq()`: how often folders are listed where there are no notifications.
     pub list_period: Duration,
-    pub tail: TailOptions,
+    pub tail: Arc<TailOptions>,
     pub port: Arc<PortOptions>,
     /// Of messages, without FILE_NAME.
     pub group: Arc<str>,

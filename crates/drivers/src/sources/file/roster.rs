@@ -226,7 +226,7 @@ impl Roster {
             let replaced = entry.path.replace(Arc::clone(&shared));
             entry.seen = seen;
             entry.followed.keep();
-            entry.followed.tracker.moved(path);
+            entry.followed.tracker.moved(&shared);
             entry.followed.wake();
             self.left.remove(id);
             if let Some(other) = replaced.filter(|other| regular(other).is_some_and(|m| FileId::of(&m) == id))

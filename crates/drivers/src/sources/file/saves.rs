@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn positions_of_many_files_wait_for_the_watcher() {
         let dir = tempfile::tempdir().expect("folder");
-        let path = dir.path().join("f");
+        let path: Arc<std::path::Path> = dir.path().join("f").into();
         std::fs::write(&path, "x").expect("write");
         let file = File::open(&path).expect("open");
         let (store, saves) = (Arc::new(Store::in_memory()), Arc::new(Saves::default()));

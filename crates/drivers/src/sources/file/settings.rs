@@ -72,11 +72,11 @@ pub fn source(
         method,
         period,
         list_period: list_freq.unwrap_or(Duration::ZERO),
-        tail: TailOptions {
+        tail: Arc::new(TailOptions {
             framing: reading.framing,
             multi_line: multi_line.map(|(mode, _)| mode),
             encoding: reading.encoding,
-        },
+        }),
         port: Arc::new(PortOptions {
             fetch_limit: reading.fetch_limit,
             window_messages: reading.window_messages,

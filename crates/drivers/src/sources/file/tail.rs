@@ -9,6 +9,7 @@ use encoding_rs::Encoding;
 use record::Span;
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 use wire::{FramerOptions, Framing};
 
 /// How a file's bytes become messages.
@@ -31,20 +32,20 @@ pub enum Begin {
 
 pub struct Tail {
     file: File,
-    options: TailOptions,
+    options: Arc<TailOptions>,
     head: Head,
     /// Where the next read begins.
     offset: u64,
     /// The largest size it was seen to have since its beginning was read.
     size_seen: u64,
     cutter: Cutter,
-    encoded: Option<Encoded>,
+    encoded: Option<Box<Encoded>>,
     /// The text of the message that is not complete.
     kept: Vec<u8>,
 }
 
 impl Tail {
-    pub fn new(file: File, begin: Begin, options: &TailOptions) -> io::Result<Tail> {
+    pub fn new(file: File, begin: Begin, options: &Arc<TailOptions>) -> io::Result<Tail> {
         let offset = match begin {
             Begin::Start => 0,
             Begin::End => file.metadata()?.len(),
@@ -57,7 +58,7 @@ impl Tail {
         if offset > 0 {
             head.check(&file)?;
         }
-        let options = options.clone();
+        let options = Arc::clone(options);
         Ok(Tail { file, options, head, offset, size_seen: offset, cutter, encoded, kept: Vec::new() })
     }
 
@@ -147,12 +148,12 @@ impl Tail {
 
     /// Whether [`Tail::finish`] would bring anything.
     pub fn has_rest(&self) -> bool {
-        !self.kept.is_empty() || self.encoded.as_ref().is_some_and(Encoded::has_rest)
+        !self.kept.is_empty() || self.encoded.as_deref().is_some_and(Encoded::has_rest)
     }
 
     /// Where the first message that was not handed out begins.
     pub fn position(&self) -> Position {
-        let behind = self.encoded.as_ref().map_or(self.kept.len(), Encoded::behind);
+        let behind = self.encoded.as_deref().map_or(self.kept.len(), Encoded::behind);
         Position::new(self.offset.saturating_sub(behind as u64), &self.head)
     }
 
@@ -161,14 +162,14 @@ impl Tail {
     }
 }
 
-fn cutter(options: &TailOptions) -> (Cutter, Option<Encoded>) {
+fn cutter(options: &TailOptions) -> (Cutter, Option<Box<Encoded>>) {
     let TailOptions { framing, multi_line, encoding } = options;
     let encoded = encoding.map(|encoding| {
         let record = match framing.framing {
             Framing::Records(size) => Some(size as usize),
             _ => None,
         };
-        Encoded::new(encoding, record, framing.log_msg_size)
+        Box::new(Encoded::new(encoding, record, framing.log_msg_size))
     });
     let framing = if encoded.is_some() { decoded(*framing) } else { *framing };
     (Cutter::new(framing, multi_line.as_ref()), encoded)

@@ -26,7 +26,7 @@ struct Readers(Vec<Reader>);
 impl Opener for Readers {
     fn open(&mut self, file: File, _path: &Arc<Path>, begin: Begin, followed: &Arc<Followed>) {
         let framing = FramerOptions::default();
-        let options = TailOptions { framing, multi_line: None, encoding: None };
+        let options = Arc::new(TailOptions { framing, multi_line: None, encoding: None });
         let tail = Tail::new(file, begin, &options).expect("a tail");
         drop(followed.tracker.mark(tail.position()));
         self.0.push(Reader { tail, followed: Arc::clone(followed) });

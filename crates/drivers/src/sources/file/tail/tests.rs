@@ -1,8 +1,8 @@
 use super::*;
 use std::io::Write;
 
-fn options() -> TailOptions {
-    TailOptions { framing: FramerOptions::default(), multi_line: None, encoding: None }
+fn options() -> Arc<TailOptions> {
+    Arc::new(TailOptions { framing: FramerOptions::default(), multi_line: None, encoding: None })
 }
 
 fn lines(tail: &mut Tail) -> Vec<String> {
@@ -68,7 +68,7 @@ fn a_position_in_another_encoding() {
     let dir = tempfile::tempdir().expect("folder");
     let path = dir.path().join("f");
     std::fs::write(&path, b"caf\xe9\nth\xe9").expect("write");
-    let options = TailOptions { encoding: Some(encoding_rs::WINDOWS_1252), ..options() };
+    let options = Arc::new(TailOptions { encoding: Some(encoding_rs::WINDOWS_1252), ..(*options()).clone() });
     let mut tail = Tail::new(File::open(&path).expect("open"), Begin::Start, &options).expect("tail");
     assert_eq!(lines(&mut tail), ["café"]);
     assert_eq!(tail.position().offset, 5);
