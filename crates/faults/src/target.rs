@@ -25,7 +25,7 @@ struct Shared {
     is_over: AtomicBool,
     /// Milliseconds between two reads.
     slow: AtomicU64,
-    /// Connections so far.
+    /// Connections so far, after their handshakes.
     connections: AtomicU64,
     /// What new connections begin with, where they are encrypted.
     tls: Mutex<Option<Arc<ServerConfig>>>,
@@ -71,7 +71,6 @@ impl Target {
                 }
                 let Ok(copy) = stream.try_clone() else { continue };
                 lock(&shared.open).push(copy);
-                shared.connections.fetch_add(1, Ordering::SeqCst);
                 let shared = Arc::clone(&shared);
                 thread::spawn(move || shared.serve(stream));
             }
@@ -133,7 +132,7 @@ impl Target {
         torn.len()
     }
 
-    /// Connections so far.
+    /// Connections so far, after their handshakes.
     pub fn connections(&self) -> u64 {
         self.shared.connections.load(Ordering::SeqCst)
     }
@@ -175,9 +174,15 @@ impl Shared {
     fn serve(&self, stream: TcpStream) {
         let config = lock(&self.tls).clone();
         match config {
-            None => self.read(stream),
+            None => {
+                self.connections.fetch_add(1, Ordering::SeqCst);
+                self.read(stream);
+            }
             Some(config) => match tls::accepted(stream, config) {
-                Ok(stream) => self.read(stream),
+                Ok(stream) => {
+                    self.connections.fetch_add(1, Ordering::SeqCst);
+                    self.read(stream);
+                }
                 Err(error) => lock(&self.failed).push(error.to_string()),
             },
         }

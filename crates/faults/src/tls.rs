@@ -74,6 +74,8 @@ impl Generation {
         let config = builder.with_single_cert(self.chain("127.0.0.1"), self.key("127.0.0.1"));
         let mut config = config.expect("a key and its certificate");
         config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
+        // A target that goes away says nothing more, and must have nothing left to say.
+        config.send_tls13_tickets = 0;
         Arc::new(config)
     }
 }
@@ -92,7 +94,7 @@ pub fn accepted(
 ) -> std::io::Result<StreamOwned<ServerConnection, TcpStream>> {
     let mut session = ServerConnection::new(config).map_err(std::io::Error::other)?;
     stream.set_read_timeout(Some(HANDSHAKE_MAX))?;
-    while session.is_handshaking() {
+    while session.is_handshaking() || session.wants_write() {
         session.complete_io(&mut stream)?;
     }
     stream.set_read_timeout(None)?;
