@@ -176,7 +176,7 @@ fn typed(value: Found<'_>, out: &mut Vec<u8>) -> bool {
         ValueType::List => list(bytes, out),
         ValueType::Bytes | ValueType::Protobuf => {
             out.push(b'"');
-            crate::functions::base64(bytes, out);
+            crate::functions::base64([bytes], out);
             out.push(b'"');
         }
     }

@@ -4,7 +4,10 @@ use crate::call::Call;
 use crate::facts::{number, put};
 use crate::function::{ANY, Args, Build, Function, FunctionInfo, Plain};
 use crate::{Cost, Msg, RenderContext, TemplateError};
+use base64::engine::general_purpose::STANDARD;
+use base64::write::EncoderWriter;
 use record::{Demand, ValueType};
+use std::io::Write;
 use std::net::Ipv4Addr;
 
 const fn texts(
@@ -63,31 +66,18 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
 ];
 
 fn base64_encode(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
-    base64(args.iter().flatten(), out);
+    base64(args.iter(), out);
     ValueType::String
 }
 
-pub(crate) fn base64<'a>(bytes: impl IntoIterator<Item = &'a u8>, out: &mut Vec<u8>) {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    // Bytes not yet written, and how many.
-    let (mut held, mut count) = (0u32, 0u32);
-    let mut write = |held: u32, digits: u32| {
-        for n in 0..digits {
-            out.push(DIGITS[(held >> (18 - 6 * n) & 63) as usize]);
-        }
-    };
-    for byte in bytes {
-        held |= u32::from(*byte) << (16 - 8 * count);
-        count += 1;
-        if count == 3 {
-            write(held, 4);
-            (held, count) = (0, 0);
-        }
+/// The parts, joined.
+pub(crate) fn base64<'a>(parts: impl IntoIterator<Item = &'a [u8]>, out: &mut Vec<u8>) {
+    let mut encoder = EncoderWriter::new(out, &STANDARD);
+    for part in parts {
+        // A vector takes everything.
+        let _ = encoder.write_all(part);
     }
-    if count > 0 {
-        write(held, count + 1);
-        out.extend_from_slice(if count == 1 { b"==" } else { b"=" });
-    }
+    let _ = encoder.finish();
 }
 
 fn url_encode(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
