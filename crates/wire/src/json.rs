@@ -4,7 +4,7 @@
 //! Only texts of the ordinary kind have an outline: no comments, no blanks but the blank itself, no strings in single quotes. For all
 //! others there is a reader that goes byte by byte.
 
-use crate::word::{JsonSigns, Lanes, Windowed, with_lanes};
+use crate::word::{JsonSigns, Lanes, Places, Windowed, with_lanes};
 
 /// Longer texts have no outline.
 pub const TEXT_MAX: usize = 1 << 16;
@@ -19,8 +19,7 @@ const MANY: usize = 12;
 /// or the second one is that of an empty object or array. A closing bracket may stand behind a separator: that is for the reader to see.
 #[derive(Default)]
 pub struct Outline {
-    places: Vec<u32>,
-    count: usize,
+    places: Places<MANY>,
     escapes: bool,
     /// A bit for each place in a window where a blank stood outside strings.
     blanks: u64,
@@ -34,18 +33,15 @@ impl Outline {
         if text.len() > TEXT_MAX || from > text.len() {
             return false;
         }
-        // A window writes up to 64 places.
-        if self.places.len() < text.len() + 64 {
-            self.places.resize(text.len() + 64, 0);
-        }
-        (self.count, self.escapes, self.blanks, self.faults) = (0, false, 0, 0);
+        self.places.begin(text.len());
+        (self.escapes, self.blanks, self.faults) = (false, 0, 0);
         with_lanes(Draw { text, from, outline: self });
         self.faults == 0
     }
 
     #[inline]
     pub fn places(&self) -> &[u32] {
-        self.places.get(..self.count).unwrap_or_default()
+        self.places.all()
     }
 
     /// Whether there is a backslash anywhere. What follows it has not been looked at.
@@ -58,26 +54,6 @@ impl Outline {
     #[inline]
     pub fn has_blanks(&self) -> bool {
         self.blanks != 0
-    }
-
-    #[inline(always)]
-    fn put(&mut self, base: usize, mut bits: u64) {
-        let found = bits.count_ones() as usize;
-        let Some(room) = self.places.get_mut(self.count..).and_then(|rest| rest.first_chunk_mut::<64>())
-        else {
-            self.faults = 1;
-            return;
-        };
-        let (first, more) = room.split_at_mut(MANY);
-        let mut put = |place: &mut u32| {
-            *place = base as u32 + bits.trailing_zeros();
-            bits &= bits.wrapping_sub(1);
-        };
-        first.iter_mut().for_each(&mut put);
-        if found > MANY {
-            more.iter_mut().take(found - MANY).for_each(put);
-        }
-        self.count += found;
     }
 }
 
@@ -155,7 +131,9 @@ impl Edge {
         let operands = quotes & inside | opens | firsts;
         outline.faults |= operands & !expected | separators & expected;
         outline.blanks |= blanks;
-        outline.put(base, operators | closes | odd_firsts);
+        if outline.places.put(base, operators | closes | odd_firsts).is_none() {
+            outline.faults = 1;
+        }
     }
 
     /// The bytes behind backslashes that are no such bytes themselves.

@@ -3,7 +3,7 @@
 //!
 //! Only texts of the ordinary kind have an outline. For all others there is a reader that goes from sign to sign.
 
-use crate::word::{Lanes, PairSigns, Windowed, with_lanes};
+use crate::word::{Lanes, PairSigns, Places, Windowed, with_lanes};
 use memchr::memchr2;
 
 /// Longer texts have no outline.
@@ -40,8 +40,7 @@ pub fn is_word(byte: u8) -> bool {
 /// one byte, and is not part of a value in quotes.
 #[derive(Default)]
 pub struct Outline {
-    places: Vec<u32>,
-    count: usize,
+    places: Places<MANY>,
     /// Pair separators may stand between.
     broken: bool,
     found: Found,
@@ -70,11 +69,8 @@ impl Outline {
         if text.len() > TEXT_MAX {
             return false;
         }
-        // A window writes up to 32 places, and room is asked for 64.
-        if self.places.len() < text.len() + 64 {
-            self.places.resize(text.len() + 64, 0);
-        }
-        (self.count, self.found) = (0, Found::default());
+        self.places.begin(text.len());
+        self.found = Found::default();
         with_lanes(Draw { text, separators, outline: self });
         let Found { strays, breaks, quotes, quoted, gaps, faults } = self.found;
         self.broken = breaks != 0;
@@ -86,33 +82,13 @@ impl Outline {
     /// The places of the separators.
     #[inline]
     pub fn places(&self) -> &[u32] {
-        self.places.get(..self.count).unwrap_or_default()
+        self.places.all()
     }
 
     /// Whether a pair separator may stand before a key.
     #[inline]
     pub fn is_broken(&self) -> bool {
         self.broken
-    }
-
-    #[inline(always)]
-    fn put(&mut self, base: usize, mut bits: u64) {
-        let found = bits.count_ones() as usize;
-        let Some(room) = self.places.get_mut(self.count..).and_then(|rest| rest.first_chunk_mut::<64>())
-        else {
-            self.found.faults = 1;
-            return;
-        };
-        let (first, more) = room.split_at_mut(MANY);
-        let mut put = |place: &mut u32| {
-            *place = base as u32 + bits.trailing_zeros();
-            bits &= bits.wrapping_sub(1);
-        };
-        first.iter_mut().for_each(&mut put);
-        if found > MANY {
-            more.iter_mut().take(found - MANY).for_each(put);
-        }
-        self.count += found;
     }
 }
 
@@ -196,7 +172,7 @@ impl Edge {
         let seen = &mut outline.found;
         // Blanks between a key and its separator; a separator before the first key.
         seen.faults |= strays & (blanks << 1 | self.blank);
-        if outline.count == 0 {
+        if outline.places.is_empty() {
             seen.faults |= strays & (found & found.wrapping_neg()).wrapping_sub(1);
         }
         seen.strays |= strays;
@@ -211,7 +187,9 @@ impl Edge {
             blank: blanks >> 63,
             quoted_to: self.quoted_to,
         };
-        outline.put(base, found);
+        if outline.places.put(base, found).is_none() {
+            outline.found.faults = 1;
+        }
     }
 
     /// The bytes of a window that are not part of the last value in quotes.

@@ -1,7 +1,9 @@
 //! Finds the end of a header word eight bytes at a time: header words are short, so a call into a general search would cost more.
 
+mod places;
 pub(crate) mod wide;
 
+pub(crate) use places::Places;
 pub(crate) use wide::{JsonSigns, Lanes, PairSigns, Plain, Windowed, sdata_marks, with_lanes};
 
 const LOW: u64 = 0x0101_0101_0101_0101;
