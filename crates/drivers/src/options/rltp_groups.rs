@@ -28,7 +28,7 @@ static RLTP: Group = Group {
         Opt::new(
             "window",
             Kind::Size { min: 64 << 10, max: 1 << 30 },
-            Preset::Described("32 MiB"),
+            Preset::Described("64 MiB"),
             "Bytes of messages that may be sent before the first of them is acknowledged, on each connection. It has to hold what is \
              sent during one round trip; so much memory may be taken while the receiver is slow.",
         ),
