@@ -168,15 +168,8 @@ fn measure(args: &Args) -> Result<bool, String> {
     let floor = |group: u64| disk::alone(&place, group, FLOOR_ROUNDS);
     let (busy_floor, idle_floor) = (floor(busy.group_bytes())?, floor(idle.group_bytes())?);
     println!(
-        "{:<22}{:>10}{:>9}{:>12}{:>9}{:>9}{:>9}   {}",
-        "",
-        "messages",
-        "groups",
-        "bytes each",
-        "median",
-        "99th",
-        "longest",
-        "the disk alone: median, 99th, longest"
+        "{:<22}{:>10}{:>9}{:>12}{:>9}{:>9}{:>9}   the disk alone: median, 99th, longest",
+        "", "messages", "groups", "bytes each", "median", "99th", "longest"
     );
     let row = |name: &str, times: &Times, floor: &disk::Alone| {
         println!(

@@ -117,6 +117,11 @@ impl Server {
         let failed = |error| ServerError::Io("replace", self.path.clone(), error);
         std::fs::rename(bind::beside(&self.path), &self.path).map_err(failed)
     }
+
+    /// Another program replaces it, at any moment: the file under the path is that one's to remove.
+    pub fn give_up_path(&mut self) {
+        self.identity = None;
+    }
 }
 
 impl Drop for Server {

@@ -7,9 +7,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 
 /// Of each name at most one is alive. Names are those of one state file; tests have several.
-pub struct Live<T>(Mutex<BTreeMap<(usize, Vec<u8>), Weak<T>>>);
+pub struct Live<T>(Mutex<BTreeMap<Key, Weak<T>>>);
 
-fn key(store: &Arc<Store>, name: Vec<u8>) -> (usize, Vec<u8>) {
+/// The state file, by its address, and the name.
+type Key = (usize, Vec<u8>);
+
+fn key(store: &Arc<Store>, name: Vec<u8>) -> Key {
     (Arc::as_ptr(store) as usize, name)
 }
 

@@ -109,7 +109,7 @@ fn start_and_serve(options: RunOptions) -> Result<(), Failed> {
             Err(failed(EXIT_INIT, &error))
         }
     });
-    let (mut started, server) = opened.inspect_err(|failed| starter.failed(failed.0))?;
+    let (mut started, mut server) = opened.inspect_err(|failed| starter.failed(failed.0))?;
     if let Some(taker) = started.taker.take() {
         taker.listen(&started.program);
     }
@@ -119,7 +119,11 @@ fn start_and_serve(options: RunOptions) -> Result<(), Failed> {
     if let Some(micros) = started.watchdog {
         watchdog::start(&started.program, micros);
     }
+    let program = Arc::clone(&started.program);
     serve(started);
+    if program.is_given() {
+        server.give_up_path();
+    }
     // The counters can be asked for until the end.
     drop(server);
     drop(pid_file);

@@ -137,7 +137,8 @@ impl Committer {
         let mut locked = self.shared.lock();
         let state = &mut *locked;
         let due = self.taken.is_none_or(|taken| taken.elapsed() >= self.pause) || state.closed;
-        if !state.is_asked() && !(state.moved && due) {
+        let wanted = state.is_asked() || state.moved && due;
+        if !wanted {
             state.due = false;
             self.shared.parted.notify_one();
             return None;

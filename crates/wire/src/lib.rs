@@ -6,8 +6,8 @@
 pub mod backtrace;
 pub mod framing;
 pub mod json;
-pub mod pairs;
 pub mod octet;
+pub mod pairs;
 pub mod proxy;
 pub mod queue_file;
 pub mod relp;

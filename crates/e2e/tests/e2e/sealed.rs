@@ -218,8 +218,8 @@ fn what_was_done_to_a_log_is_named() {
 
 /// The numbers of entries found missing, and nothing else must have been found.
 fn only_missing(outcome: &Outcome) -> bool {
-    let findings = outcome.stderr.lines().filter(|line| line.contains(": line "));
-    findings.fold(true, |only, line| only && line.contains("missing before this line"))
+    let mut findings = outcome.stderr.lines().filter(|line| line.contains(": line "));
+    findings.all(|line| line.contains("missing before this line"))
 }
 
 #[test]

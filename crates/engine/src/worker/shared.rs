@@ -1,7 +1,7 @@
 //! What the workers share: the batches waiting for a free core, who is asleep, and the limits of the process.
 
-use super::leaving::{Count, Leaving};
 use super::handle::WorkerHandle;
+use super::leaving::{Count, Leaving};
 use super::port::PortContext;
 use crate::durable::Durable;
 use crate::hand_over::{Adopt, Connection};

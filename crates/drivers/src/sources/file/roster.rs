@@ -333,8 +333,10 @@ impl Roster {
         let Some(entry) = self.files.get_mut(&id) else { return };
         let Some(path) = entry.path.take() else { return };
         entry.followed.let_go();
-        let hurried = self.left.push(id, path).and_then(|id| self.files.get(&id));
-        if let Some(entry) = hurried {
+        let too_many = self.left.push(id, path);
+        // While others wait for descriptors nobody waits for late writers.
+        let hurried = if self.starved { Some(id) } else { too_many };
+        if let Some(entry) = hurried.and_then(|id| self.files.get(&id)) {
             entry.followed.hurry();
         }
     }
@@ -346,8 +348,7 @@ impl Roster {
         if let Some(path) = entry.path {
             self.by_path.remove(&path);
         }
-        self.starved = false;
-        self.begin_waiting(opener);
+        self.retry(opener);
     }
 
     /// Everything that is known or waits, for a look at each.

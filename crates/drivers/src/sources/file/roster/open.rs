@@ -75,6 +75,9 @@ pub fn open(path: &Path, descriptors_max: u64) -> Result<(File, Metadata), Refus
     }
 }
 
+/// The time of a file's last change: seconds and nanoseconds.
+type Changed = (i64, i64);
+
 /// What is in folders, each listed once: thousands of files may have been renamed in one.
 #[derive(Default)]
 pub struct Folders(HashMap<PathBuf, HashMap<u64, PathBuf, Keyed>>);
@@ -85,7 +88,7 @@ impl Folders {
         &mut self,
         stored: &Stored,
         descriptors_max: u64,
-    ) -> Result<Option<((i64, i64), File)>, Refused> {
+    ) -> Result<Option<(Changed, File)>, Refused> {
         let Stored { id, position, path } = stored;
         let Some(found) = self.of(path).and_then(|files| files.get(&id.ino)) else { return Ok(None) };
         let (file, meta) = match open(found, descriptors_max) {
