@@ -1,5 +1,6 @@
 //! The few things the store wants of a file system, as a trait: so that tests can have one that tears, loses and refuses.
 
+use crate::snapshot::NUMBER_MAX;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
@@ -299,4 +300,14 @@ impl SegmentFile for Opened {
     fn truncate(&self, length: u64) -> io::Result<()> {
         self.file.set_len(length)
     }
+}
+
+/// The name of the segment that begins with a number.
+pub fn segment_name(first: u64) -> String {
+    format!("{first:020}.log")
+}
+
+/// The number that such a name tells.
+pub fn segment_first(name: &str) -> Option<u64> {
+    name.strip_suffix(".log")?.parse().ok().filter(|first| *first < NUMBER_MAX)
 }

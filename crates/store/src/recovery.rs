@@ -2,7 +2,7 @@
 //! were never closed.
 
 use crate::compact;
-use crate::files::{ByName, Files, SegmentFile, write_all};
+use crate::files::{self, ByName, Files, SegmentFile, write_all};
 use crate::key::{self, NamedFile};
 use crate::read::{StartPatience, damage_frames};
 use crate::report::{Damaged, Report, Waiting};
@@ -82,7 +82,7 @@ pub fn recover(files: &Arc<dyn Files>, free_segments: usize, patience: Duration)
     let mut opened = Vec::new();
     let mut report = Report::default();
     for name in names {
-        let Some(named) = writer::segment_first(&name) else { continue };
+        let Some(named) = files::segment_first(&name) else { continue };
         let file: Arc<dyn SegmentFile> = Arc::new(ByName::new(files, &name));
         match file.length() {
             Ok(length) => opened.push((named, name, file, length)),
@@ -168,7 +168,7 @@ impl Recovery<'_> {
             let found = scan(&mut walk, table);
             let Some(error) = walk.error() else { return found };
             table.clone_from(&before);
-            self.patience.pause(&crate::writer::segment_name(first), &error);
+            self.patience.pause(&files::segment_name(first), &error);
         }
     }
 
@@ -343,7 +343,7 @@ impl Recovery<'_> {
             let lost: BTreeMap<u32, u64> = table.iter().filter_map(lost).collect();
             let frames: u64 = lost.values().sum();
             if frames > 0 {
-                let file = format!("{} and before", writer::segment_name(end));
+                let file = format!("{} and before", files::segment_name(end));
                 report.frames_lost += frames;
                 let what = "frames in front of it are missing".to_owned();
                 report.damaged.push(Damaged { file, what, frames_lost: frames });

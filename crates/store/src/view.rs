@@ -6,7 +6,7 @@ mod files;
 mod messages;
 mod verify;
 
-use crate::files::SegmentFile;
+use crate::files::{SegmentFile, segment_first};
 use crate::frame;
 use crate::key;
 use crate::report::{QueueInfo, Waiting};
@@ -14,7 +14,6 @@ use crate::scan::scan;
 use crate::shared::Mark;
 use crate::snapshot::{Row, Snapshot, Table, follow};
 use crate::walk::Walk;
-use crate::writer::segment_first;
 use files::OpenedForReading;
 pub use messages::{Border, Message, Position};
 use std::collections::BTreeMap;

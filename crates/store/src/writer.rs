@@ -1,12 +1,12 @@
 //! Writes frames into segments: when one is full it is closed and the next one begun; when a disk fails, what was not safe yet is written
 //! again elsewhere. Only the committing thread has it.
 
-use crate::files::{ByName, PAGE, SegmentFile, write_all};
+use crate::files::{ByName, PAGE, SegmentFile, segment_name, write_all};
 use crate::frame;
 use crate::group::{Entry, Group};
 use crate::report::Waiting;
 use crate::shared::{Mark, Segment, Shared};
-use crate::snapshot::{NUMBER_MAX, Snapshot, Table};
+use crate::snapshot::{Snapshot, Table};
 use crate::stage::Stage;
 use crate::walk::Walk;
 use std::collections::BTreeMap;
@@ -379,15 +379,6 @@ impl Writer {
         }
         Ok(true)
     }
-}
-
-pub fn segment_name(first: u64) -> String {
-    format!("{first:020}.log")
-}
-
-/// The number that such a name tells.
-pub fn segment_first(name: &str) -> Option<u64> {
-    name.strip_suffix(".log")?.parse().ok().filter(|first| *first < NUMBER_MAX)
 }
 
 /// Each queue's part of what lies between two places.
