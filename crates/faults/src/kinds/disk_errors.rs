@@ -6,6 +6,8 @@ use crate::trial::{Chance, Plan, Trial, Verdict, reached};
 use std::time::Duration;
 
 const COUNT: u64 = 3000;
+/// Calls of `pread64` by which the system's loader reads libraries, with some to spare: it ends the process when one fails.
+const LOADER_READS: u64 = 8;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A failed fdatasync is no success, and the next one that succeeds does not make it one.
@@ -15,7 +17,7 @@ pub fn fdatasync(plan: &Plan) -> Verdict {
 
 /// What waits cannot be read for a while: that costs nothing of it.
 pub fn read(plan: &Plan) -> Verdict {
-    inject(plan, |at| format!("pread64:error=EIO:when={at}..{}", at + 7))
+    inject(plan, |at| format!("pread64:error=EIO:when={}..{}", at + LOADER_READS, at + LOADER_READS + 7))
 }
 
 /// No room for a while.
