@@ -52,7 +52,14 @@ fn changed(
 
 #[track_caller]
 fn taken_over(source: &str, destination: impl FnOnce(&Lab) -> String) {
-    changed(source, destination, |lab, old, _| take_over(lab, old, &receiver(source)));
+    changed(source, destination, |lab, old, time| {
+        let new = take_over(lab, old, &receiver(source));
+        // From then on it answers on the control socket.
+        wait_until("the new process to be alone", || {
+            new.log().matches("The program before this one has ended").count() == time
+        });
+        new
+    });
 }
 
 /// A source that listens with other options is opened anew.
