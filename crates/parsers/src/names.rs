@@ -114,14 +114,12 @@ impl<V: Copy> Table<V> {
             *head = table.entries.len() as u16;
             let Some(key) = table.entries.last().map(|entry| &*entry.key) else { continue };
             table.sieve |= 1 << sieve(key.last().copied().unwrap_or(0), key.len());
-            match key {
-                [.., before, last] => table.endings |= 1 << ending(*before, *last),
+            table.endings |= match key {
+                [.., before, last] => 1 << ending(*before, *last),
                 // Anything may stand before it.
-                _ => {
-                    table.endings |= (0..64)
-                        .fold(0, |bits, before| bits | 1 << ending(before, key.first().copied().unwrap_or(0)))
-                }
-            }
+                [one] => (0..64).fold(0, |bits, before| bits | 1 << ending(before, *one)),
+                [] => u64::MAX,
+            };
         }
         table
     }
