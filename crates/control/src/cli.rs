@@ -59,6 +59,11 @@ impl CalledAs {
             _ => CalledAs::Penstock,
         }
     }
+
+    /// Whether paths and words are to be syslog-ng's own.
+    pub fn is_syslog_ng(self) -> bool {
+        matches!(self, CalledAs::SyslogNg | CalledAs::SyslogNgCtl)
+    }
 }
 
 /// Prints what clap has to say, to where it belongs, and gives the exit code: 0 for help, else `failure`.

@@ -137,17 +137,8 @@ pub fn newest_version() -> Version {
 
 /// The folder of the configuration that is read when none is named.
 pub fn default_folder(called_as: CalledAs) -> PathBuf {
-    match called_as {
-        CalledAs::SyslogNg | CalledAs::SyslogNgCtl => "/etc/syslog-ng".into(),
-        CalledAs::Penstock
-        | CalledAs::Loggen
-        | CalledAs::Pdbtool
-        | CalledAs::Dqtool
-        | CalledAs::PersistTool
-        | CalledAs::Slogkey
-        | CalledAs::Slogencrypt
-        | CalledAs::Slogverify => "/etc/penstock".into(),
-    }
+    let folder = if called_as.is_syslog_ng() { "/etc/syslog-ng" } else { "/etc/penstock" };
+    folder.into()
 }
 
 /// Folders that relative includes are looked up in: beside the configuration, then the libraries, the built-in one last.

@@ -230,16 +230,9 @@ pub fn run_ctl(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// The socket meant when none is given.
 pub(super) fn default_control(called: CalledAs) -> PathBuf {
-    match called {
-        CalledAs::SyslogNg | CalledAs::SyslogNgCtl => SYSLOG_NG_CONTROL.into(),
-        CalledAs::Penstock
-        | CalledAs::Loggen
-        | CalledAs::Pdbtool
-        | CalledAs::Dqtool
-        | CalledAs::PersistTool
-        | CalledAs::Slogkey
-        | CalledAs::Slogencrypt
-        | CalledAs::Slogverify => Path::new(PENSTOCK_STATE_DIR).join(CONTROL_FILE_NAME),
+    match called.is_syslog_ng() {
+        true => SYSLOG_NG_CONTROL.into(),
+        false => Path::new(PENSTOCK_STATE_DIR).join(CONTROL_FILE_NAME),
     }
 }
 

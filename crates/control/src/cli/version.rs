@@ -22,18 +22,9 @@ pub struct VersionInfo<'a> {
 pub fn version_text(info: &VersionInfo<'_>) -> String {
     let VersionInfo { version, config_version, revision, include_path, .. } = info;
     let major = config_version.split('.').next().unwrap_or_default();
-    let first = match info.called_as {
-        CalledAs::SyslogNg | CalledAs::SyslogNgCtl => {
-            format!("syslog-ng {major} ({config_version}), provided by penstock {version}")
-        }
-        CalledAs::Penstock
-        | CalledAs::Loggen
-        | CalledAs::Pdbtool
-        | CalledAs::Dqtool
-        | CalledAs::PersistTool
-        | CalledAs::Slogkey
-        | CalledAs::Slogencrypt
-        | CalledAs::Slogverify => format!("penstock {version}"),
+    let first = match info.called_as.is_syslog_ng() {
+        true => format!("syslog-ng {major} ({config_version}), provided by penstock {version}"),
+        false => format!("penstock {version}"),
     };
     let mut components: Vec<&str> = info.components.to_vec();
     components.sort_unstable();
