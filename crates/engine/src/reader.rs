@@ -98,6 +98,20 @@ pub struct Described {
     pub local: String,
 }
 
+impl Described {
+    /// The line of the log about its end, with what went wrong.
+    pub fn say_closed(&self, failure: Option<&String>) {
+        let Described { fd, client, local } = self;
+        let text = "Syslog connection closed";
+        match failure {
+            Some(error) => {
+                oplog::notice(text, &[("fd", fd), ("client", client), ("local", local), ("error", error)]);
+            }
+            None => oplog::notice(text, &[("fd", fd), ("client", client), ("local", local)]),
+        }
+    }
+}
+
 pub struct StreamPort {
     input: Box<dyn Input>,
     framer: Framer,
@@ -276,17 +290,8 @@ impl Port for StreamPort {
         self.end(cx);
         self.input.deregister(cx.handle.registry());
         self.feed.source.counters.connections.sub(1);
-        if let Some(Described { fd, client, local }) = &self.options.described {
-            let text = "Syslog connection closed";
-            match &self.failure {
-                Some(error) => {
-                    oplog::notice(
-                        text,
-                        &[("fd", fd), ("client", client), ("local", local), ("error", error)],
-                    );
-                }
-                None => oplog::notice(text, &[("fd", fd), ("client", client), ("local", local)]),
-            }
+        if let Some(described) = &self.options.described {
+            described.say_closed(self.failure.as_ref());
         }
         if let Some(on_close) = self.options.on_close.take() {
             on_close();

@@ -297,14 +297,7 @@ impl Port for RelpPort {
     fn closed(&mut self, cx: &mut PortContext) {
         self.input.deregister(cx.handle.registry());
         self.feed.source.counters.connections.sub(1);
-        let Described { fd, client, local } = &self.described;
-        let text = "Syslog connection closed";
-        match &self.failure {
-            Some(error) => {
-                oplog::notice(text, &[("fd", fd), ("client", client), ("local", local), ("error", error)]);
-            }
-            None => oplog::notice(text, &[("fd", fd), ("client", client), ("local", local)]),
-        }
+        self.described.say_closed(self.failure.as_ref());
     }
 
     fn leave(&mut self, cx: &mut PortContext) -> bool {
