@@ -8,6 +8,7 @@ use clap::Parser;
 
 use crate::cases::aim::Judgement;
 use crate::cases::{self, Case, Feed};
+use crate::command;
 use crate::floor;
 use crate::hop;
 use crate::matrix;
@@ -67,27 +68,15 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
         Some("load") => return loggen::cli::run(args.split_off(1).into_iter()),
         _ => {}
     }
-    let args = match Args::try_parse_from(std::iter::once(OsString::from("bench")).chain(args)) {
-        Ok(args) => args,
-        Err(error) => {
-            let _ = error.print();
-            return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
-        }
-    };
-    match work(&args) {
-        Ok(code) => code,
-        Err(error) => {
-            eprintln!("bench: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    command::run("bench", args, work)
 }
 
-fn work(args: &Args) -> Result<ExitCode, String> {
+/// Whether all aims that were judged are met, and nothing failed.
+fn work(args: &Args) -> Result<bool, String> {
     let cases = chosen_cases(&args.cases)?;
     if args.list {
         list(&cases);
-        return Ok(ExitCode::SUCCESS);
+        return Ok(true);
     }
     let programs = Programs::find();
     let receivers = chosen_receivers(&args.receivers, &programs)?;
@@ -111,7 +100,7 @@ fn work(args: &Args) -> Result<ExitCode, String> {
     }
     let failed = results.runs.iter().any(|run| run.failure.is_some());
     let missed = judgements.iter().any(|judgement| judgement.met == Some(false));
-    Ok(if failed || missed { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(!failed && !missed)
 }
 
 fn chosen_cases(patterns: &[String]) -> Result<Vec<&'static Case>, String> {

@@ -4,6 +4,7 @@
 pub mod cases;
 pub mod cli;
 
+mod command;
 mod conf;
 mod control;
 mod files;

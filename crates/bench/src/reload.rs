@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use loggen::verify::{Expected, verify_files};
 
+use crate::command;
 use crate::control::ask;
 use crate::place::Place;
 use crate::process::Process;
@@ -62,21 +63,7 @@ struct Way {
 
 /// Runs the command; `args` are those after its name.
 pub fn run(args: Vec<OsString>) -> ExitCode {
-    let args = match Args::try_parse_from(std::iter::once(OsString::from("bench reload")).chain(args)) {
-        Ok(args) => args,
-        Err(error) => {
-            let _ = error.print();
-            return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
-        }
-    };
-    match measure(&args) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("bench reload: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    command::run("bench reload", args, measure)
 }
 
 fn measure(args: &Args) -> Result<bool, String> {

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use clap::Parser;
 
+use crate::command;
 use crate::control::ask;
 use crate::place::Place;
 use crate::process::Process;
@@ -52,21 +53,7 @@ struct Args {
 
 /// Runs the command; `args` are those after its name.
 pub fn run(args: Vec<OsString>) -> ExitCode {
-    let args = match Args::try_parse_from(std::iter::once(OsString::from("bench safe")).chain(args)) {
-        Ok(args) => args,
-        Err(error) => {
-            let _ = error.print();
-            return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
-        }
-    };
-    match measure(&args) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("bench safe: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    command::run("bench safe", args, measure)
 }
 
 /// The receiver under test and what stands behind it.

@@ -1,0 +1,31 @@
+//! What the commands of the benchmark that users call have in common.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// Reads the words behind a command's name and does its work, which says whether all is as it should be. Exit codes: 0 when it is and for
+/// help, 1 when it is not or something stood in the way, 2 for words that are not understood.
+pub fn run<A: Parser>(
+    name: &str,
+    words: impl IntoIterator<Item = OsString>,
+    work: impl FnOnce(&A) -> Result<bool, String>,
+) -> ExitCode {
+    let args = match A::try_parse_from(std::iter::once(OsString::from(name)).chain(words)) {
+        Ok(args) => args,
+        Err(error) => {
+            // Nobody is left to tell when the terminal itself fails.
+            let _ = error.print();
+            return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
+        }
+    };
+    match work(&args) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("{name}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
