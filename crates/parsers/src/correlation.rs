@@ -18,11 +18,11 @@ mod shard;
 mod state;
 mod synthetic;
 
-pub use crate::seed::Seed;
 pub use contexts::{Contexts, Handler};
 pub use emitted::{Emitted, InjectMode, set_internal_sink};
 pub use grouped::{Grouped, succeed};
 pub use pass::{Entry, Moment, Pass};
+pub use record::Seed;
 pub use scope::Scope;
 pub use shard::{Context, ContextId, Shard};
 pub use state::{State, StateCounters};

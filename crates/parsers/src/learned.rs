@@ -1,8 +1,7 @@
 //! Names learned from messages, where any may be read: a worker's own table, so that the process's, which is behind a lock, is asked
 //! once for each key.
 
-use crate::seed::Seed;
-use record::{NameId, intern};
+use record::{NameId, Seed, intern};
 use std::collections::HashMap;
 
 /// Keys remembered; a table that is full starts anew.

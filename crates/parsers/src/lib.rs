@@ -27,7 +27,6 @@ mod options;
 mod parse;
 pub mod regexp;
 pub mod sdata;
-mod seed;
 pub mod snmptrapd;
 pub mod syslog;
 pub mod tags;

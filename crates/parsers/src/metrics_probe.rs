@@ -7,10 +7,10 @@ pub use registry::{Metric, configure, snapshot};
 
 use crate::build::Build;
 use crate::parse::{Parse, Writes};
-use crate::seed::Seed;
 use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings};
 use filter::{FilterContext, new_asker};
 use labels::Labels;
+use record::Seed;
 use record::{Batch, Demand};
 use registry::Cell;
 use std::collections::HashMap;

@@ -1,4 +1,5 @@
-//! The message model: batches, records, values, names, tags and timestamps. No parsing, no I/O.
+//! The message model: batches, records, values, names, tags and timestamps, and the hash for keys that come with messages. No parsing,
+//! no I/O.
 //!
 //! The unit is the [`Batch`]: one buffer of text (the received bytes, then whatever was made on the way) and one compact
 //! [`Record`] per message whose fields are [`Span`]s of that buffer. The text only grows and value lists are only prepended to,
@@ -10,6 +11,7 @@ mod context;
 mod demand;
 mod names;
 pub mod pri;
+mod seed;
 mod span;
 mod stamp;
 mod tags;
@@ -21,6 +23,7 @@ pub use civil::{Civil, DAY_NAMES, MONTH_NAMES};
 pub use context::{Context, Peer, Transport};
 pub use demand::Demand;
 pub use names::{NameId, intern, lookup, name_of};
+pub use seed::Seed;
 pub use span::Span;
 pub use stamp::Stamp;
 pub use tags::{TagId, Tags, tag_id, tag_name};

@@ -6,7 +6,6 @@ mod encoded;
 mod follow;
 mod followed;
 mod identity;
-mod keyed;
 mod multi_line;
 mod port;
 mod roster;

@@ -3,8 +3,8 @@
 use super::{Entry, Value};
 use crate::build::Build;
 use crate::csv::{Escape, Scanner, Take};
-use crate::seed::Seed;
 use diag::{Diagnostic, Span};
+use record::Seed;
 use record::ValueType;
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The messages of one batch that go to contexts: their keys, and the correlation time at each.
 
-use crate::seed::Seed;
+use record::Seed;
 
 /// One message on its way to its context.
 #[derive(Clone, Copy, Debug)]

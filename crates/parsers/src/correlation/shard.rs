@@ -1,8 +1,7 @@
 //! A part of the contexts, behind one lock: found by key, closed by deadline.
 
 use super::pass::{Entry, Moment, Pass};
-use crate::seed::Seed;
-use record::{Batch, NameId};
+use record::{Batch, NameId, Seed};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::sync::Arc;

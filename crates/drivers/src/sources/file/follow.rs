@@ -2,7 +2,6 @@
 
 use super::followed::{Ended, Followed};
 use super::identity::FileId;
-use super::keyed::Keyed;
 use super::port::{FilePort, Parts, PortOptions};
 use super::roster::{Opener, Roster, RosterOptions};
 use super::tail::{Begin, Tail, TailOptions};
@@ -14,7 +13,7 @@ use engine::worker::{After, MakePort, Port, PortContext};
 use engine::{Shared, Wake, WorkerHandle};
 use mio::unix::SourceFd;
 use parking_lot::Mutex;
-use record::{Context, NameId, Peer, Transport};
+use record::{Context, NameId, Peer, Seed, Transport};
 use std::fs::File;
 use std::hash::BuildHasher;
 use std::os::fd::AsRawFd;
@@ -63,7 +62,7 @@ impl Following {
             workers: shared.workers().to_vec(),
             source: Arc::clone(source),
             ended: Arc::default(),
-            spread: Keyed::default(),
+            spread: Seed::default(),
             opened: shared.workers().iter().map(|_| Vec::new()).collect(),
         };
         worker.add(move |token, cx| {
@@ -95,7 +94,7 @@ struct Readers {
     source: Arc<Source>,
     ended: Arc<EndedReaders>,
     /// Which worker gets which file.
-    spread: Keyed,
+    spread: Seed,
     /// For each worker the readers it is given next.
     opened: Vec<Vec<MakePort>>,
 }

@@ -8,12 +8,12 @@ mod start;
 use super::acks::Tracker;
 use super::followed::Followed;
 use super::identity::FileId;
-use super::keyed::Keyed;
 use super::saves::Saves;
 use super::tail::Begin;
 use super::wanted::{Listed, Wanted, regular};
 use left::Left;
 use open::Refused;
+use record::Seed;
 use start::Stored;
 use state::Store;
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -59,8 +59,8 @@ pub struct Roster {
     options: RosterOptions,
     store: Arc<Store>,
     saves: Arc<Saves>,
-    by_path: HashMap<Arc<Path>, FileId, Keyed>,
-    files: HashMap<FileId, Entry, Keyed>,
+    by_path: HashMap<Arc<Path>, FileId, Seed>,
+    files: HashMap<FileId, Entry, Seed>,
     /// Those of the files that no path leads to.
     left: Left,
     /// What max-files() or the system has no room for.
@@ -132,7 +132,7 @@ impl Roster {
 
     /// Looks at the paths of files that are not in a listing of everything.
     pub fn examine_others(&mut self, listed: &[Listed], opener: &mut dyn Opener) {
-        let listed: HashSet<&Path, Keyed> = listed.iter().map(|one| one.path.as_path()).collect();
+        let listed: HashSet<&Path, Seed> = listed.iter().map(|one| one.path.as_path()).collect();
         let others = self.by_path.keys().filter(|path| !listed.contains(&***path));
         let others: Vec<Arc<Path>> = others.cloned().collect();
         others.iter().for_each(|path| self.examine(path, opener));

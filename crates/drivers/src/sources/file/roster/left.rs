@@ -1,7 +1,7 @@
 //! Files that no path leads to any more and whose writers may still be there: they are read for a while longer.
 
 use crate::sources::file::identity::FileId;
-use crate::sources::file::keyed::Keyed;
+use record::Seed;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::Arc;
@@ -15,9 +15,9 @@ pub struct Left {
     /// Those that are waited for, in the order in which they were let go.
     order: BTreeMap<u64, FileId>,
     /// All of them, with their number and the path they had.
-    all: HashMap<FileId, (u64, Arc<Path>), Keyed>,
+    all: HashMap<FileId, (u64, Arc<Path>), Seed>,
     /// The last one that was at a path.
-    last_at: HashMap<Arc<Path>, FileId, Keyed>,
+    last_at: HashMap<Arc<Path>, FileId, Seed>,
 }
 
 impl Left {

@@ -2,7 +2,7 @@
 
 use super::start::Stored;
 use crate::sources::file::identity::FileId;
-use crate::sources::file::keyed::Keyed;
+use record::Seed;
 use rustix::process::{Resource, getrlimit};
 use std::collections::HashMap;
 use std::fs::{File, Metadata};
@@ -80,7 +80,7 @@ type Changed = (i64, i64);
 
 /// What is in folders, each listed once: thousands of files may have been renamed in one.
 #[derive(Default)]
-pub struct Folders(HashMap<PathBuf, HashMap<u64, PathBuf, Keyed>>);
+pub struct Folders(HashMap<PathBuf, HashMap<u64, PathBuf, Seed>>);
 
 impl Folders {
     /// The file of a stored position under another name in the same folder, with the time of its last change.
@@ -104,7 +104,7 @@ impl Folders {
         self.of(path).is_some_and(|files| !files.is_empty())
     }
 
-    fn of(&mut self, path: &Path) -> Option<&HashMap<u64, PathBuf, Keyed>> {
+    fn of(&mut self, path: &Path) -> Option<&HashMap<u64, PathBuf, Seed>> {
         let folder = path.parent()?;
         if !self.0.contains_key(folder) {
             let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
