@@ -63,8 +63,6 @@ pub static KV_PARSER: Component = Component {
 struct Kv {
     input: Input,
     scanner: Scanner,
-    /// What texts with an outline have between their parts.
-    separators: Separators,
     names: Names,
     stray: Option<NameId>,
     /// Values that auditd writes in hexadecimal are decoded.
@@ -120,8 +118,8 @@ fn common(settings: &Settings, b: &mut Build<'_>, audit: bool) -> Option<Kv> {
     };
     let names = Names::all(settings.text("prefix").unwrap_or_default());
     let separators = Separators { key: separator?, pair: pairs.as_bytes().into() };
-    let scanner = Scanner::new(separators.key, &separators.pair);
-    Some(Kv { input: input?, scanner, separators, names, stray, audit, asker: new_asker() })
+    let scanner = Scanner::new(separators);
+    Some(Kv { input: input?, scanner, names, stray, audit, asker: new_asker() })
 }
 
 impl Kv {
@@ -150,7 +148,7 @@ impl Kv {
 
     /// The table of the keys that are read, where a text's outline is enough to find them.
     fn by_outline(&self) -> Option<&Table> {
-        self.names.table().filter(|_| self.stray.is_none() && self.separators.are_plain())
+        self.names.table().filter(|_| self.stray.is_none() && self.scanner.separators.are_plain())
     }
 
     #[inline]
@@ -177,7 +175,7 @@ impl Parse for Kv {
         let table = self.by_outline();
         self.input.each(batch, selection, cx, found, |text, found| {
             let outlined = table.is_some_and(|table| {
-                outlined::read(text, &self.separators, outline, table, |key, name, value| {
+                outlined::read(text, &self.scanner.separators, outline, table, |key, name, value| {
                     self.keep(name, key, text, value, found);
                 })
             });

@@ -98,7 +98,7 @@ mod tests {
                 found.push(list(text, name, value));
             }
         };
-        Scanner::new(separators.key, &separators.pair).scan(text, pair, |_| {});
+        Scanner::new(separators.clone()).scan(text, pair, |_| {});
         found
     }
 

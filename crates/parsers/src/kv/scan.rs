@@ -6,12 +6,11 @@
 
 use crate::marks::{Any, Marks, NotWord};
 use memchr::{memchr, memchr2};
-use wire::pairs::is_word;
+use wire::pairs::{Separators, is_word};
 
 #[derive(Clone)]
 pub struct Scanner {
-    separator: u8,
-    pair: Box<[u8]>,
+    pub separators: Separators,
     pair_first: u8,
     /// The pair separator may begin inside a word, so that every byte has to be looked at.
     pair_in_word: bool,
@@ -73,10 +72,9 @@ pub fn skip_blanks(text: &[u8], mut at: usize) -> usize {
 }
 
 impl Scanner {
-    pub fn new(separator: u8, pair: &[u8]) -> Scanner {
-        let pair_first = pair.first().copied().unwrap_or(b' ');
-        let pair_in_word = is_word(pair_first);
-        Scanner { separator, pair: pair.into(), pair_first, pair_in_word }
+    pub fn new(separators: Separators) -> Scanner {
+        let pair_first = separators.pair.first().copied().unwrap_or(b' ');
+        Scanner { separators, pair_first, pair_in_word: is_word(pair_first) }
     }
 
     /// Calls `pair` with each key and the place of its value, `stray` with each piece between them.
@@ -99,7 +97,7 @@ impl Scanner {
     fn next_key(&self, text: &[u8], from: usize) -> Option<Key> {
         let mut at = from;
         loop {
-            let separator = at + memchr(self.separator, text.get(at..)?)?;
+            let separator = at + memchr(self.separators.key, text.get(at..)?)?;
             let mut end = separator;
             while end > from && text.get(end - 1) == Some(&b' ') {
                 end -= 1;
@@ -127,7 +125,11 @@ impl Scanner {
         let mut start = at;
         if text.get(at) == Some(&b' ') {
             if self.pair_first == b' ' && self.is_pair(text, at) {
-                return (Text { start: at, end: at, quote: 0, escaped: false }, at + self.pair.len(), None);
+                return (
+                    Text { start: at, end: at, quote: 0, escaped: false },
+                    at + self.separators.pair.len(),
+                    None,
+                );
             }
             let (key, word) = self.key_ahead(text, at, marks);
             if key.is_some() {
@@ -152,7 +154,7 @@ impl Scanner {
             }
             let Some(&byte) = text.get(at) else { break (text.len(), text.len()) };
             if byte == self.pair_first && self.is_pair(text, at) {
-                break (at, at + self.pair.len());
+                break (at, at + self.separators.pair.len());
             }
             if byte == b' ' && at >= no_key_before {
                 let (key, word) = self.key_ahead(text, at, marks);
@@ -169,7 +171,7 @@ impl Scanner {
 
     #[inline]
     fn is_pair(&self, text: &[u8], at: usize) -> bool {
-        text.get(at..).is_some_and(|rest| rest.starts_with(&self.pair))
+        text.get(at..).is_some_and(|rest| rest.starts_with(&self.separators.pair))
     }
 
     /// The key after the blanks at `at`, and where the blanks end.
@@ -181,7 +183,7 @@ impl Scanner {
             return (None, start);
         }
         let separator = skip_blanks(text, end);
-        if text.get(separator) == Some(&self.separator) {
+        if text.get(separator) == Some(&self.separators.key) {
             return (Some(Key { start, end, separator }), start);
         }
         (None, start)
@@ -214,7 +216,7 @@ impl Scanner {
         if after >= text.len() || text.get(after) == Some(&b' ') || self.is_pair(text, after) {
             let value = Text { start: start + 1, end: close, quote, escaped };
             if self.is_pair(text, after) {
-                return (value, after + self.pair.len(), None);
+                return (value, after + self.separators.pair.len(), None);
             }
             let (key, word) = self.key_ahead(text, after, marks);
             return (value, word, key);
@@ -245,7 +247,7 @@ impl Scanner {
         while let Some(hit) = text.get(at..until).and_then(|rest| memchr2(b' ', self.pair_first, rest)) {
             at += hit;
             if self.is_pair(text, at) {
-                return Some(at + self.pair.len());
+                return Some(at + self.separators.pair.len());
             }
             if text.get(at) == Some(&b' ') {
                 return Some(at + 1);
