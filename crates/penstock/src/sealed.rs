@@ -5,7 +5,9 @@ pub mod slogencrypt;
 pub mod slogkey;
 pub mod slogverify;
 
+use clap::Parser;
 use slog::Error;
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::ExitCode;
@@ -15,8 +17,17 @@ const LINE_BYTES_MAX: u64 = 1 << 30;
 /// What the tools take for their number of buffers. Nothing depends on it here, lines are taken one by one.
 const BUFFERS: std::ops::RangeInclusive<u64> = 10..=4_294_967_295;
 
-fn finish(tool: &str, done: Result<ExitCode, String>) -> ExitCode {
-    done.unwrap_or_else(|error| {
+/// A tool's command line, whose first word is the program's name, and its work.
+fn run<A: Parser>(
+    tool: &str,
+    args: Vec<OsString>,
+    work: impl FnOnce(&A) -> Result<ExitCode, String>,
+) -> ExitCode {
+    let args = match A::try_parse_from(args) {
+        Ok(args) => args,
+        Err(error) => return crate::usage(&error),
+    };
+    work(&args).unwrap_or_else(|error| {
         eprintln!("{tool}: {error}");
         ExitCode::from(crate::EXIT_CONFIG)
     })

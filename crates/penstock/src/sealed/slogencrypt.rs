@@ -1,6 +1,6 @@
 //! `slogencrypt`: seals the lines of a log that exists.
 
-use super::{Lines, buffers, file, finish, told};
+use super::{Lines, buffers, file, told};
 use clap::Parser;
 use slog::{Position, read_position, write_key, write_mac};
 use std::ffi::OsString;
@@ -44,14 +44,10 @@ struct Args {
 
 /// Runs the command line; the first of `args` is the program's name.
 pub fn run(args: Vec<OsString>) -> ExitCode {
-    let args = match Args::try_parse_from(args) {
-        Ok(args) => args,
-        Err(error) => return crate::usage(&error),
-    };
-    finish("slogencrypt", seal(&args).map(|()| ExitCode::SUCCESS))
+    super::run("slogencrypt", args, seal)
 }
 
-fn seal(args: &Args) -> Result<(), String> {
+fn seal(args: &Args) -> Result<ExitCode, String> {
     let mut position: Position = read_position(&args.key_file, &args.mac_file).map_err(told)?;
     let mut lines = Lines::of(&args.input)?;
     let output = std::fs::File::create(&args.output).map_err(|e| file(&args.output, &e))?;
@@ -67,5 +63,6 @@ fn seal(args: &Args) -> Result<(), String> {
     let written = output.into_inner().map_err(std::io::IntoInnerError::into_error).and_then(|f| f.sync_all());
     written.map_err(|e| file(&args.output, &e))?;
     write_mac(&args.new_mac, &position.mac).map_err(told)?;
-    write_key(&args.new_key, &position).map_err(told)
+    write_key(&args.new_key, &position).map_err(told)?;
+    Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,6 @@
 //! `slogkey`: makes master keys and host keys, tells how many entries a key has sealed.
 
-use super::{finish, told};
+use super::told;
 use clap::Parser;
 use slog::{Key, Position, create_key, read_key};
 use std::ffi::OsString;
@@ -39,11 +39,7 @@ struct Args {
 
 /// Runs the command line; the first of `args` is the program's name.
 pub fn run(args: Vec<OsString>) -> ExitCode {
-    let args = match Args::try_parse_from(args) {
-        Ok(args) => args,
-        Err(error) => return crate::usage(&error),
-    };
-    finish("slogkey", made(&args))
+    super::run("slogkey", args, made)
 }
 
 fn made(args: &Args) -> Result<ExitCode, String> {

@@ -1,6 +1,6 @@
 //! `slogverify`: opens a sealed log, and names what is not as it was written.
 
-use super::{Lines, buffers, file, finish, told};
+use super::{Lines, buffers, file, told};
 use clap::Parser;
 use slog::{Verifier, read_key, read_mac};
 use std::ffi::OsString;
@@ -56,11 +56,7 @@ struct Args {
 
 /// Runs the command line; the first of `args` is the program's name.
 pub fn run(args: Vec<OsString>) -> ExitCode {
-    let args = match Args::try_parse_from(args) {
-        Ok(args) => args,
-        Err(error) => return crate::usage(&error),
-    };
-    finish("slogverify", verify(&args))
+    super::run("slogverify", args, verify)
 }
 
 fn verifier(args: &Args) -> Result<Verifier, String> {
