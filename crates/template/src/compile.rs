@@ -15,6 +15,7 @@ use std::sync::Arc;
 /// Bound of calls and named templates inside one another.
 const DEPTH_MAX: usize = 32;
 
+#[derive(Clone, Copy)]
 pub(crate) struct Compiler<'a> {
     pub opts: &'a TemplateOptions,
     pub scope: &'a dyn Scope,
@@ -112,7 +113,7 @@ impl<'a> Compiler<'a> {
             return Ok(Piece::Op(Op::Nested(deeper.rebound(user)?)));
         }
         let info = functions::find(name).ok_or_else(|| functions::unknown(name, offset))?;
-        let mut call = Call::new(info, offset, args, Compiler { ..deeper })?;
+        let mut call = Call::new(info, offset, args, deeper)?;
         Ok(match info.build {
             Build::Plain(run) => {
                 let plain = PlainCall { args: call.templates(0)?, run };
