@@ -50,7 +50,7 @@ pub struct Input {
     pub body: Body,
     /// Bytes of a message.
     pub size: usize,
-    /// Multiplies the run's number of messages; at most 1.
+    /// Multiplies the run's number of messages.
     pub share: f64,
 }
 

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
 use std::process::ExitCode;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use crate::cases::Hop;
@@ -106,22 +106,45 @@ fn serve(port: u16, target: u16, delay: Duration) -> std::io::Result<()> {
 /// What is on the way in one direction, with the time at which it arrives; nothing is the end.
 #[derive(Default)]
 struct Way {
-    pieces: Mutex<VecDeque<(Instant, Vec<u8>)>>,
+    state: Mutex<OnTheWay>,
     more: Condvar,
 }
 
+#[derive(Default)]
+struct OnTheWay {
+    pieces: VecDeque<Piece>,
+    /// Read into again: the distance is to cost time, and little CPU.
+    spare: Vec<Vec<u8>>,
+}
+
+struct Piece {
+    arrives: Instant,
+    buffer: Vec<u8>,
+    length: usize,
+}
+
 impl Way {
-    fn push(&self, piece: (Instant, Vec<u8>)) {
-        self.pieces.lock().unwrap_or_else(|e| e.into_inner()).push_back(piece);
-        self.more.notify_one();
+    fn lock(&self) -> MutexGuard<'_, OnTheWay> {
+        self.state.lock().unwrap_or_else(|e| e.into_inner())
     }
 
     fn take(&self, mut from: TcpStream, delay: Duration) {
         let mut buffer = vec![0; BUFFER_BYTES];
         loop {
-            let read = from.read(&mut buffer).unwrap_or(0);
-            self.push((Instant::now() + delay, buffer[..read].to_vec()));
-            if read == 0 {
+            let length = from.read(&mut buffer).unwrap_or(0);
+            let arrives = Instant::now() + delay;
+            let mut state = self.lock();
+            // A little of a buffer is copied: otherwise small pieces would take the room of large ones.
+            let full = if length < BUFFER_BYTES / 4 {
+                buffer[..length].to_vec()
+            } else {
+                let next = state.spare.pop().unwrap_or_else(|| vec![0; BUFFER_BYTES]);
+                std::mem::replace(&mut buffer, next)
+            };
+            state.pieces.push_back(Piece { arrives, buffer: full, length });
+            drop(state);
+            self.more.notify_one();
+            if length == 0 {
                 return;
             }
         }
@@ -129,16 +152,19 @@ impl Way {
 
     fn give(&self, mut to: TcpStream) {
         loop {
-            let mut pieces = self.pieces.lock().unwrap_or_else(|e| e.into_inner());
-            while pieces.is_empty() {
-                pieces = self.more.wait(pieces).unwrap_or_else(|e| e.into_inner());
+            let mut state = self.lock();
+            while state.pieces.is_empty() {
+                state = self.more.wait(state).unwrap_or_else(|e| e.into_inner());
             }
-            let Some((at, piece)) = pieces.pop_front() else { continue };
-            drop(pieces);
-            std::thread::sleep(at.saturating_duration_since(Instant::now()));
-            if piece.is_empty() || to.write_all(&piece).is_err() {
+            let Some(piece) = state.pieces.pop_front() else { continue };
+            drop(state);
+            std::thread::sleep(piece.arrives.saturating_duration_since(Instant::now()));
+            if piece.length == 0 || to.write_all(&piece.buffer[..piece.length]).is_err() {
                 let _ = to.shutdown(Shutdown::Both);
                 return;
+            }
+            if piece.buffer.len() == BUFFER_BYTES {
+                self.lock().spare.push(piece.buffer);
             }
         }
     }
