@@ -62,7 +62,8 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "D0121",
         "tls() that leaves something out",
         "The configuration works, but not as it looks: without ca-file() and ca-dir() no certificate is trusted, the port of a source \
-         with an empty tls() stays closed, and cipher suites that are not available are left out.",
+         with an empty tls() stays closed, cipher suites that are not available are left out, allow-compress(yes) compresses nothing, \
+         and a source has no OCSP answers to verify.",
     ),
     (
         "D0122",

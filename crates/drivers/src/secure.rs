@@ -72,6 +72,7 @@ fn options(s: &Settings, call: Span, side: Side, diags: &mut Diagnostics) -> Opt
         sni: side == Side::Destination && s.bool("sni").unwrap_or(false),
         check_name: !has("ignore-hostname-mismatch"),
         check_validity: !has("ignore-validity-period"),
+        ocsp_stapling_verify: side == Side::Destination && s.bool("ocsp-stapling-verify") == Some(true),
         ..Options::default()
     };
     let mut good = true;
@@ -102,6 +103,7 @@ fn options(s: &Settings, call: Span, side: Side, diags: &mut Diagnostics) -> Opt
             Diagnostic::warning("D0121", "nobody is trusted: every certificate will be refused", call);
         diags.push(finding.help("add ca-file() or ca-dir(), or write peer-verify(optional-untrusted)"));
     }
+    without_effect(s, side, diags);
     good &= cipher_suites(s, call, &mut options, diags);
     good &= names(s, "sigalgs", tls::signature_scheme, &mut options.sigalgs, diags);
     good &= names(s, "client-sigalgs", tls::signature_scheme, &mut options.client_sigalgs, diags);
@@ -109,7 +111,7 @@ fn options(s: &Settings, call: Span, side: Side, diags: &mut Diagnostics) -> Opt
     good.then_some(options)
 }
 
-/// What belongs together, what excludes each other, and what is not done at all.
+/// What belongs together, and what excludes each other.
 fn consistent(s: &Settings, call: Span, side: Side, options: &Options, diags: &mut Diagnostics) -> bool {
     let mut good = true;
     let mut wrong = |text: &str, help: &str, at: Option<Span>| {
@@ -128,15 +130,28 @@ fn consistent(s: &Settings, call: Span, side: Side, options: &Options, diags: &m
     if !options.tls12 && !options.tls13 {
         wrong("no version of TLS is left", "allow TLS 1.2 or 1.3", s.span("ssl-options"));
     }
-    if s.bool("allow-compress") == Some(true) {
-        let help = "leave it out: compression under TLS gives away secrets, and TLS 1.3 has none";
-        wrong("there is no compression under TLS here", help, s.span("allow-compress"));
-    }
-    if s.bool("ocsp-stapling-verify") == Some(true) {
-        let help = "write crl-dir(): revocation lists are looked at for every certificate of the chain";
-        wrong("answers of OCSP servers are not verified here", help, s.span("ocsp-stapling-verify"));
-    }
     good
+}
+
+/// What syslog-ng takes here and nothing comes of, there as here.
+fn without_effect(s: &Settings, side: Side, diags: &mut Diagnostics) {
+    let mut warn = |option: &str, text: &str, help: &str| {
+        if let (Some(true), Some(at)) = (s.bool(option), s.span(option)) {
+            diags.push(Diagnostic::warning("D0121", text.to_owned(), at).help(help.to_owned()));
+        }
+    };
+    warn(
+        "allow-compress",
+        "it is allowed, and no peer will do it: TLS 1.3 has no compression, and in TLS 1.2 it gives away secrets",
+        "leave it out; to send fewer bytes, use transport(\"rltp\") with rltp(compress(yes))",
+    );
+    if side == Side::Source {
+        warn(
+            "ocsp-stapling-verify",
+            "clients bring no OCSP answers, so a source has none to verify",
+            "leave it out, or write crl-dir(): revocation lists are looked at for every certificate of the chain",
+        );
+    }
 }
 
 /// A list of algorithms, separated by colons. What is not available is left out with a warning; nothing may be left of it.

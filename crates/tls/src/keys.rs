@@ -1,8 +1,11 @@
 //! Private keys from the files the configuration names, encrypted ones with the passphrase that was given for them.
 
+use crate::der::{Der, OCTETS, SEQUENCE};
 use crate::material::{read, wrong};
+use crate::old_forms::{Pem, Scheme};
 use crate::secrets::{self, Locked};
 use pkcs8::der::Decode;
+use pkcs8::pkcs5::EncryptionScheme;
 use pkcs8::{EncryptedPrivateKeyInfo, SecretDocument};
 use rustls_pki_types::PrivateKeyDer;
 use rustls_pki_types::pem::{Error as PemError, PemObject};
@@ -10,17 +13,13 @@ use std::path::Path;
 
 const ENCRYPTED_BEGIN: &str = "-----BEGIN ENCRYPTED PRIVATE KEY-----";
 const ENCRYPTED_END: &str = "-----END ENCRYPTED PRIVATE KEY-----";
-/// The mark of the form OpenSSL wrote before PKCS#8, which derives its key with MD5.
-const OLD_FORM: &str = "Proc-Type: 4,ENCRYPTED";
 
 pub fn key(path: &Path) -> Result<PrivateKeyDer<'static>, Locked> {
     let bytes = read(path)?;
     let text = String::from_utf8_lossy(&bytes);
-    if text.contains(OLD_FORM) {
-        return Err(Locked::Broken(format!(
-            "the key in {} is encrypted in the old form, which is too weak: write it anew with `openssl pkcs8 -topk8`",
-            path.display()
-        )));
+    if let Some(found) = Pem::find(&text) {
+        let pem = found.map_err(|why| unsupported(path, &why))?;
+        return secrets::open(path, |secret| Ok(pem.decrypt(secret).and_then(|plain| parsed(&plain))));
     }
     if let Some(begin) = text.find(ENCRYPTED_BEGIN) {
         let end = text.find(ENCRYPTED_END).map(|at| at + ENCRYPTED_END.len());
@@ -39,18 +38,28 @@ pub fn key(path: &Path) -> Result<PrivateKeyDer<'static>, Locked> {
 
 /// An encrypted PKCS#8 key; `None` when the passphrase is wrong.
 pub fn decrypted(path: &Path, der: &[u8], secret: &[u8]) -> Result<Option<PrivateKeyDer<'static>>, String> {
-    let failed = |error: &dyn std::fmt::Display| {
-        format!(
-            "the private key in {} is encrypted in a way that is not supported ({error}): write it anew with \
-             `openssl pkcs8 -topk8`",
-            path.display()
-        )
-    };
-    let info = EncryptedPrivateKeyInfo::from_der(der).map_err(|error| failed(&error))?;
-    if !matches!(info.encryption_algorithm, pkcs8::pkcs5::EncryptionScheme::Pbes2(_)) {
-        return Err(failed(&"PBES1"));
+    if let Ok(info) = EncryptedPrivateKeyInfo::from_der(der)
+        && let EncryptionScheme::Pbes2(_) = info.encryption_algorithm
+    {
+        // Decrypted with a wrong passphrase, the padding or the key in it are not what they should be.
+        return Ok(info.decrypt(secret).ok().and_then(|document| parsed(document.as_bytes())));
     }
-    // Decrypted with a wrong passphrase, the padding or the key in it are not what they should be.
-    let Ok(document) = info.decrypt(secret) else { return Ok(None) };
-    Ok(PrivateKeyDer::try_from(document.as_bytes()).ok().map(|key| key.clone_key()))
+    let old = || {
+        let mut parts = Der(Der(der).take(SEQUENCE)?);
+        Some((Scheme::read(parts.whole(SEQUENCE)?)?, parts.take(OCTETS)?))
+    };
+    let (scheme, bytes) = old().ok_or_else(|| unsupported(path, "none of the ways known here"))?;
+    Ok(scheme.decrypt(secret, bytes).and_then(|plain| parsed(&plain)))
+}
+
+fn parsed(der: &[u8]) -> Option<PrivateKeyDer<'static>> {
+    PrivateKeyDer::try_from(der).ok().map(|key| key.clone_key())
+}
+
+fn unsupported(path: &Path, why: &str) -> String {
+    format!(
+        "the private key in {} is encrypted in a way that is not supported ({why}): write it anew with \
+         `openssl pkcs8 -topk8`",
+        path.display()
+    )
 }

@@ -12,6 +12,8 @@ mod keylog;
 mod keys;
 mod material;
 mod names;
+mod ocsp;
+mod old_forms;
 mod options;
 mod pkcs12;
 mod reason;

@@ -37,6 +37,8 @@ pub struct Options {
     pub check_name: bool,
     /// Certificates must be valid now.
     pub check_validity: bool,
+    /// Of a destination: the server must bring an OCSP answer that says its certificate is good.
+    pub ocsp_stapling_verify: bool,
 }
 
 impl Default for Options {
@@ -62,6 +64,7 @@ impl Default for Options {
             sni: false,
             check_name: true,
             check_validity: true,
+            ocsp_stapling_verify: false,
         }
     }
 }

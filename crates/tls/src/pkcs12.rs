@@ -1,16 +1,17 @@
 //! `pkcs12-file()`: certificate, key and authorities in one container (RFC 7292), as browsers and Windows export them.
 //!
-//! What OpenSSL 3 and current Windows write is read: PBES2 (RFC 8018). The older schemes with RC2 and triple DES derive their keys with
-//! SHA-1 and are refused by name. The container's own checksum is not looked at: whoever can change the file can change the
-//! configuration.
+//! What OpenSSL 3 and current Windows write is read: PBES2 (RFC 8018); and what those before them wrote, with RC2 and triple DES
+//! (`old_forms`). The container's own checksum is not looked at: whoever can change the file can change the configuration.
 
 use crate::der::{CONTEXT_0, Der, IMPLICIT_0, INTEGER, OCTETS, OID, SEQUENCE};
+use crate::old_forms::Scheme;
 use crate::{keys, material, secrets};
 use pkcs8::der::Decode;
 use pkcs8::pkcs5::EncryptionScheme;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use secrets::Locked;
 use std::path::Path;
+use zeroize::Zeroizing;
 
 const DATA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 7, 1];
 const ENCRYPTED_DATA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 7, 6];
@@ -96,7 +97,7 @@ impl<'a> Reader<'a> {
         Ok(Some(found))
     }
 
-    fn decrypted(&self, content: &[u8]) -> Result<Option<Vec<u8>>, String> {
+    fn decrypted(&self, content: &[u8]) -> Result<Option<Zeroizing<Vec<u8>>>, String> {
         let parts = || {
             let mut outer = Der(Der(content).take(SEQUENCE)?);
             outer.take(INTEGER)?;
@@ -106,10 +107,13 @@ impl<'a> Reader<'a> {
         };
         let (scheme, bytes) =
             parts().ok_or_else(|| format!("{} is not in a form that is read here", self.path.display()))?;
-        match EncryptionScheme::from_der(scheme) {
-            Ok(scheme @ EncryptionScheme::Pbes2(_)) => Ok(scheme.decrypt(self.secret, bytes).ok()),
-            _ => Err(format!(
-                "{} is encrypted in a way that is too weak: take it apart with `openssl pkcs12 -legacy` and write it anew",
+        if let Ok(scheme @ EncryptionScheme::Pbes2(_)) = EncryptionScheme::from_der(scheme) {
+            return Ok(scheme.decrypt(self.secret, bytes).ok().map(Zeroizing::new));
+        }
+        match Scheme::read(scheme) {
+            Some(scheme) => Ok(scheme.decrypt(self.secret, bytes)),
+            None => Err(format!(
+                "{} is encrypted in a way that is not supported: take it apart with `openssl pkcs12 -legacy` and write it anew",
                 self.path.display()
             )),
         }

@@ -1,5 +1,6 @@
 //! Why a session failed, in words an operator can act on.
 
+use crate::ocsp::Refused;
 use crate::trust::Unwanted;
 use rustls::server::VerifierBuilderError;
 use rustls::{AlertDescription, CertificateError, Error, InvalidMessage, PeerIncompatible, PeerMisbehaved};
@@ -90,9 +91,10 @@ fn certificate(error: &CertificateError) -> String {
             );
         }
         CertificateError::Other(other) => {
-            return match other.0.downcast_ref::<Unwanted>() {
-                Some(Unwanted(text)) => text.clone(),
-                None => chain(&other.to_string()),
+            // Those of this crate are words already.
+            return match other.0.is::<Unwanted>() || other.0.is::<Refused>() {
+                true => other.0.to_string(),
+                false => chain(&other.to_string()),
             };
         }
         other => return other.to_string(),
@@ -112,6 +114,34 @@ fn chain(error: &str) -> String {
             "its chain is too long"
         }
         other => other,
+    }
+    .to_owned()
+}
+
+/// Why the answer that a server has stapled to its certificate does not count.
+pub fn staple(refused: &Refused) -> String {
+    match refused {
+        Refused::Missing => "no OCSP answer came with it, and ocsp-stapling-verify() wants one",
+        Refused::Unreadable => "the OCSP answer that came with it cannot be read",
+        Refused::NoAnswer(why) => {
+            return format!("what came with it is no OCSP answer but an error of the responder: {why}");
+        }
+        Refused::NoIssuer => {
+            "its OCSP answer cannot be verified: no authority of ca-file() or ca-dir() has signed it"
+        }
+        Refused::Other => "the OCSP answer that came with it is about another certificate",
+        Refused::WrongSigner => {
+            "its OCSP answer is signed by somebody who may not: neither its issuer nor one empowered by that"
+        }
+        Refused::WrongSignature => "the signature of its OCSP answer is wrong",
+        Refused::WeakSignature => {
+            "the signature of its OCSP answer is of a kind that is too weak or not supported"
+        }
+        Refused::NotUnderstood => "its OCSP answer demands something that is not understood",
+        Refused::NotYet => "its OCSP answer is from the future",
+        Refused::OutOfDate => "its OCSP answer is out of date",
+        Refused::Revoked => "it has been revoked, its OCSP answer says",
+        Refused::Unknown => "the OCSP responder does not know it",
     }
     .to_owned()
 }

@@ -5,9 +5,7 @@ use crate::fingerprint::Fingerprint;
 use crate::names;
 use crate::options::Options;
 use rustls::client::danger::HandshakeSignatureValid;
-use rustls::crypto::{
-    CryptoProvider, WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature,
-};
+use rustls::crypto::{CryptoProvider, WebPkiSupportedAlgorithms};
 use rustls::{
     CertificateError, DigitallySignedStruct, Error, OtherError, PeerMisbehaved, RootCertStore,
     SignatureScheme,
@@ -15,6 +13,14 @@ use rustls::{
 use rustls_pki_types::{CertificateDer, UnixTime};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// How a version of TLS has its handshake signed: message, certificate, signature, what can be verified.
+pub type Verify = fn(
+    &[u8],
+    &CertificateDer<'_>,
+    &DigitallySignedStruct,
+    &WebPkiSupportedAlgorithms,
+) -> Result<HandshakeSignatureValid, Error>;
 
 /// What both sides check a certificate with.
 #[derive(Debug)]
@@ -165,32 +171,17 @@ impl Trust {
         self.schemes.clone()
     }
 
-    pub fn signed12(
+    /// Whether the handshake is signed with the certificate's key; `verify` is the rule of the version.
+    pub fn signed(
         &self,
+        verify: Verify,
         message: &[u8],
         cert: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        self.taken(signature)?;
-        verify_tls12_signature(message, cert, signature, &self.algorithms)
-            .map_err(|error| not_its_own(cert, error))
-    }
-
-    pub fn signed13(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.taken(signature)?;
-        verify_tls13_signature(message, cert, signature, &self.algorithms)
-            .map_err(|error| not_its_own(cert, error))
-    }
-
-    fn taken(&self, signature: &DigitallySignedStruct) -> Result<(), Error> {
-        match self.schemes.contains(&signature.scheme) {
-            true => Ok(()),
-            false => Err(PeerMisbehaved::SignedHandshakeWithUnadvertisedSigScheme.into()),
+        if !self.schemes.contains(&signature.scheme) {
+            return Err(PeerMisbehaved::SignedHandshakeWithUnadvertisedSigScheme.into());
         }
+        verify(message, cert, signature, &self.algorithms).map_err(|error| not_its_own(cert, error))
     }
 }

@@ -1,15 +1,18 @@
 //! Whom to trust, as rustls asks it: peers of sources, servers of destinations.
 
 use crate::certificate::Certificate;
+use crate::ocsp::Staples;
 use crate::options::Options;
 use crate::trust::{Trust, roots};
 use crate::{material, names, reason};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
-use rustls::crypto::CryptoProvider;
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::server::{ParsedCertificate, WebPkiClientVerifier};
-use rustls::{CertificateError, DigitallySignedStruct, DistinguishedName, Error, SignatureScheme};
+use rustls::{
+    CertificateError, DigitallySignedStruct, DistinguishedName, Error, OtherError, SignatureScheme,
+};
 use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
 use std::sync::Arc;
 
@@ -29,6 +32,7 @@ pub struct ClientVerifier {
 pub struct ServerVerifier {
     trust: Trust,
     chain: Option<Arc<WebPkiServerVerifier>>,
+    staples: Option<Staples>,
 }
 
 /// The authorities: those of the options, and those that came with the own certificate.
@@ -78,6 +82,13 @@ impl ServerVerifier {
         let authorities = authorities(options, beside)?;
         let lists = material::revocation_lists(options.crl_dir.as_deref())?;
         let roots = roots(&authorities)?;
+        let staples = match options.ocsp_stapling_verify {
+            true => {
+                let algorithms = provider.signature_verification_algorithms;
+                Some(Staples::new(Arc::clone(&roots), &lists, algorithms)?)
+            }
+            false => None,
+        };
         let chain = match roots.is_empty() {
             true => None,
             false => {
@@ -86,7 +97,8 @@ impl ServerVerifier {
                 Some(builder.build().map_err(|error| reason::builder(&error))?)
             }
         };
-        Ok(ServerVerifier { trust: Trust::new(options, authorities, provider, &options.sigalgs), chain })
+        let trust = Trust::new(options, authorities, provider, &options.sigalgs);
+        Ok(ServerVerifier { trust, chain, staples })
     }
 
     /// The chain, and with it the name when it stands among the alternative names. Whether the name is still to be checked
@@ -124,6 +136,33 @@ fn subject_names(leaf: &CertificateDer<'_>, name: &ServerName<'_>) -> bool {
         .is_some_and(|read| !read.has_alternative_names && names::is_host(read.common_name(), &name.to_str()))
 }
 
+/// Both sides have the handshake's signatures looked at in one way.
+macro_rules! handshake_signatures {
+    () => {
+        fn verify_tls12_signature(
+            &self,
+            message: &[u8],
+            cert: &CertificateDer<'_>,
+            signature: &DigitallySignedStruct,
+        ) -> Result<HandshakeSignatureValid, Error> {
+            self.trust.signed(verify_tls12_signature, message, cert, signature)
+        }
+
+        fn verify_tls13_signature(
+            &self,
+            message: &[u8],
+            cert: &CertificateDer<'_>,
+            signature: &DigitallySignedStruct,
+        ) -> Result<HandshakeSignatureValid, Error> {
+            self.trust.signed(verify_tls13_signature, message, cert, signature)
+        }
+
+        fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+            self.trust.schemes()
+        }
+    };
+}
+
 impl ClientCertVerifier for ClientVerifier {
     fn offer_client_auth(&self) -> bool {
         self.asked
@@ -157,27 +196,7 @@ impl ClientCertVerifier for ClientVerifier {
         Ok(ClientCertVerified::assertion())
     }
 
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.trust.signed12(message, cert, dss)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.trust.signed13(message, cert, dss)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.trust.schemes()
-    }
+    handshake_signatures!();
 }
 
 impl ServerCertVerifier for ServerVerifier {
@@ -193,28 +212,14 @@ impl ServerCertVerifier for ServerVerifier {
             self.chain(end_entity, intermediates, server_name, ocsp_response, now)?;
             self.trust.wanted(end_entity)?;
         }
+        // Asked for, it is looked at in every mode of peer-verify().
+        if let Some(staples) = &self.staples {
+            let at = self.trust.moment(end_entity, intermediates, now);
+            let checked = staples.check(end_entity, intermediates, ocsp_response, at, now);
+            checked.map_err(|refused| CertificateError::Other(OtherError(Arc::new(refused))))?;
+        }
         Ok(ServerCertVerified::assertion())
     }
 
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.trust.signed12(message, cert, dss)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        cert: &CertificateDer<'_>,
-        dss: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, Error> {
-        self.trust.signed13(message, cert, dss)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.trust.schemes()
-    }
+    handshake_signatures!();
 }

@@ -76,8 +76,8 @@ pub static TLS: Group = Group {
             "key-file",
             Kind::Path,
             Preset::None,
-            "The private key of cert-file(), PEM. When it is encrypted (PKCS#8), the program starts and refuses connections until \
-             `syslog-ng-ctl credentials add --id FILE` has given it the passphrase, which is kept in memory only.",
+            "The private key of cert-file(), PEM. When it is encrypted (PKCS#8, or OpenSSL's older form), the program starts and refuses \
+             connections until `syslog-ng-ctl credentials add --id FILE` has given it the passphrase, which is kept in memory only.",
         ),
         Opt::new(
             "cert-file",
@@ -90,8 +90,8 @@ pub static TLS: Group = Group {
             "pkcs12-file",
             Kind::Path,
             Preset::None,
-            "Key, certificate and authorities in one file (PKCS#12, as OpenSSL 3 and Windows write it), instead of key-file() and \
-             cert-file(). A passphrase is given as for key-file().",
+            "Key, certificate and authorities in one file (PKCS#12, also those with RC2 or triple DES from before OpenSSL 3), instead of \
+             key-file() and cert-file(). A passphrase is given as for key-file().",
         ),
         Opt::new(
             "ca-file",
@@ -179,13 +179,17 @@ pub static TLS: Group = Group {
             "allow-compress",
             Kind::Bool,
             Preset::Bool(false),
-            "Only `no`: compression under TLS gives away secrets, and TLS 1.3 has none.",
+            "A permission that no peer makes use of: TLS 1.3 has no compression, and in TLS 1.2 it gives away secrets. `yes` is taken \
+             with a warning.",
         ),
         Opt::new(
             "ocsp-stapling-verify",
             Kind::Bool,
             Preset::Bool(false),
-            "Only `no`: answers about revocation in the handshake are not looked at; crl-dir() is.",
+            "Of a destination: the server has to bring, within the handshake, a current answer of an OCSP responder that says its \
+             certificate is good (RFC 6960), signed by the certificate's issuer or by one whom that has empowered. A server without \
+             one is refused. The issuer has to be among ca-file() and ca-dir(), or come with a chain to them. Of a source: `yes` is \
+             taken with a warning, clients bring no such answers. Costs one more look at the chain a handshake, nothing a message.",
         ),
         Opt::no_effect("dhparam-file", "keys are agreed on with elliptic curves only"),
         Opt::no_effect(

@@ -1,15 +1,15 @@
 //! Peers that do not behave: certificates they have no key for, records that no TLS library would write.
 
-use crate::{Acceptor, Options};
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use crate::verifier::ServerVerifier;
+use crate::{Acceptor, Options, PeerVerify};
 use rustls::client::{ClientConnection, ResolvesClientCert};
 use rustls::crypto::cipher::{MessageEncrypter, OutboundChunks, OutboundPlainMessage};
 use rustls::sign::{CertifiedKey, Signer, SigningKey};
 use rustls::{
-    ClientConfig, ConnectionTrafficSecrets, ContentType, DigitallySignedStruct, ProtocolVersion,
-    SignatureAlgorithm, SignatureScheme, SupportedCipherSuite, SupportedProtocolVersion,
+    ClientConfig, ConnectionTrafficSecrets, ContentType, ProtocolVersion, SignatureAlgorithm,
+    SignatureScheme, SupportedCipherSuite, SupportedProtocolVersion,
 };
-use rustls_pki_types::{CertificateDer, ServerName, UnixTime};
+use rustls_pki_types::{CertificateDer, ServerName};
 use std::io::Read;
 use std::sync::Arc;
 
@@ -18,12 +18,14 @@ pub fn client(
     chain: Vec<CertificateDer<'static>>,
     version: &'static SupportedProtocolVersion,
 ) -> ClientConnection {
-    let provider = rustls::crypto::ring::default_provider();
-    let builder = ClientConfig::builder_with_provider(Arc::new(provider))
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let anything = Options { peer_verify: PeerVerify::named("none").expect("a mode"), ..Options::default() };
+    let anything = ServerVerifier::new(&anything, &[], &provider).expect("a verifier");
+    let builder = ClientConfig::builder_with_provider(provider)
         .with_protocol_versions(&[version])
         .expect("versions")
         .dangerous()
-        .with_custom_certificate_verifier(Arc::new(Anything));
+        .with_custom_certificate_verifier(Arc::new(anything));
     let mut config = match chain.is_empty() {
         true => builder.with_no_client_auth(),
         false => builder.with_client_cert_resolver(Arc::new(Stolen(chain))),
@@ -124,44 +126,5 @@ impl Signer for NoKey {
 
     fn scheme(&self) -> SignatureScheme {
         self.0
-    }
-}
-
-/// Takes every certificate.
-#[derive(Debug)]
-struct Anything;
-
-impl ServerCertVerifier for Anything {
-    fn verify_server_cert(
-        &self,
-        _: &CertificateDer<'_>,
-        _: &[CertificateDer<'_>],
-        _: &ServerName<'_>,
-        _: &[u8],
-        _: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        _: &[u8],
-        _: &CertificateDer<'_>,
-        _: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        Ok(HandshakeSignatureValid::assertion())
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        _: &[u8],
-        _: &CertificateDer<'_>,
-        _: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        Ok(HandshakeSignatureValid::assertion())
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        rustls::crypto::ring::default_provider().signature_verification_algorithms.supported_schemes()
     }
 }
