@@ -2,12 +2,20 @@
 
 use crate::frame;
 use crate::group::ENTRY_BYTES_MAX;
+use crate::origin::{self, Lot};
 use crate::shared::{Shared, State};
 use std::ops::Range;
 
 impl Shared {
     /// Appends one chunk, cut into entries; the caller has checked that it is taken.
-    pub fn append(&self, state: &mut State, id: u32, bytes: &[u8], ends: &[u32]) -> Range<u64> {
+    pub fn append(
+        &self,
+        state: &mut State,
+        id: u32,
+        bytes: &[u8],
+        ends: &[u32],
+        mut lots: &[Lot],
+    ) -> Range<u64> {
         let queues = frame::queues_of(id);
         let State { pending, queues: all, next_seq, stats, .. } = state;
         let Some(queue) = all.get_mut(&id) else { return 0..0 };
@@ -28,6 +36,11 @@ impl Shared {
                     entry.first
                 }
                 None => {
+                    // Whoever shares the messages shares what is said of them.
+                    if !lots.is_empty() && first.is_none() {
+                        pending.push_control(self.key, *next_seq, &origin::encode(lots));
+                        *next_seq += 1;
+                    }
                     pending.push(self.key, *next_seq, queues, bytes, part, start);
                     *next_seq += part.len() as u64;
                     *next_seq - part.len() as u64
@@ -39,6 +52,7 @@ impl Shared {
             }
             row.end = entry_first + part.len() as u64;
             first.get_or_insert(entry_first);
+            lots = &[];
             let end = part.last().map_or(start, |end| *end as usize);
             row.appended.messages += part.len() as u64;
             row.appended.bytes += end.saturating_sub(start) as u64;

@@ -33,6 +33,7 @@ mod load;
 mod log;
 #[cfg(test)]
 mod model;
+mod origin;
 mod queue;
 mod read;
 mod recovery;
@@ -55,6 +56,7 @@ pub const MESSAGE_BYTES_MAX: usize = 64 << 20;
 /// For so long, what cannot be read is tried again; then it counts as damage.
 pub const READ_PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
+pub use origin::{Lot, Origin};
 pub use queue::{Full, Held, Queue, Read, Safe};
 pub use report::{Damaged, Latency, QueueInfo, Report, Stats, Waiting};
 pub use together::Together;

@@ -5,6 +5,7 @@ use crate::commit::Committer;
 use crate::control;
 use crate::files::{Files, Folder};
 use crate::load::Load;
+use crate::origin::Lot;
 use crate::queue::Queue;
 use crate::recovery::{Recovered, recover};
 use crate::report::{QueueInfo, Report, Stats};
@@ -15,6 +16,7 @@ use parking_lot::Mutex;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -128,6 +130,21 @@ impl Log {
 
     pub fn queues(&self) -> Vec<QueueInfo> {
         self.shared.lock().infos()
+    }
+
+    /// Whether something may come again that is here.
+    pub fn may_repeat(&self) -> bool {
+        self.shared.may_repeat.load(Ordering::Relaxed)
+    }
+
+    /// Of messages that come for the queue of this name, how many of the first are there since before the start.
+    pub fn repeated(&self, name: &[u8], lot: &Lot) -> u32 {
+        let mut state = self.shared.lock();
+        let queue = state.queues.values_mut().find(|queue| queue.row.name == name);
+        let repeated = queue.map_or(0, |queue| queue.known.repeated(lot));
+        let may_repeat = state.queues.values().any(|queue| !queue.known.is_empty());
+        self.shared.may_repeat.store(may_repeat, Ordering::Relaxed);
+        repeated
     }
 
     /// Forgets a queue and everything that waits in it. Whether there was one.

@@ -2,6 +2,7 @@
 
 use crate::MESSAGE_BYTES_MAX;
 use crate::log::Log;
+use crate::origin::Lot;
 use crate::read::{Place, read};
 use crate::report::Waiting;
 use crate::shared::QueueState;
@@ -101,6 +102,18 @@ impl Queue {
         safe: Safe,
         held: Held,
     ) -> Result<Range<u64>, (Full, Held)> {
+        self.append_from(bytes, ends, &[], safe, held)
+    }
+
+    /// The same for messages some of which count: the first are those of the first lot, and so on.
+    pub fn append_from(
+        &self,
+        bytes: &[u8],
+        ends: &[u32],
+        lots: &[Lot],
+        safe: Safe,
+        held: Held,
+    ) -> Result<Range<u64>, (Full, Held)> {
         let shared = &self.log.shared;
         if bytes.len() > MESSAGE_BYTES_MAX && too_large(ends) {
             return Err((Full::TooLarge, held));
@@ -110,7 +123,7 @@ impl Queue {
             return Err((why, held));
         }
         state.tell_time(shared.key);
-        let seqs = shared.append(&mut state, self.id, bytes, ends);
+        let seqs = shared.append(&mut state, self.id, bytes, ends, lots);
         let group = &mut state.pending;
         let idle = group.began.is_none();
         if idle {

@@ -4,6 +4,7 @@
 use crate::compact;
 use crate::files::{self, ByName, Files, SegmentFile, write_all};
 use crate::key::{self, NamedFile};
+use crate::origin;
 use crate::read::{StartPatience, damage_frames};
 use crate::report::{Damaged, Report, Waiting};
 use crate::scan::{Scan, scan};
@@ -358,6 +359,11 @@ impl Recovery<'_> {
         state.synced = state.next_seq;
         state.queues = table.iter().map(|(id, row)| (*id, QueueState::new(row.clone()))).collect();
         state.queues.values_mut().for_each(|queue| queue.moved = state.moved);
+        for (id, known) in origin::recover(&state.segments, self.key) {
+            if let Some(queue) = state.queues.get_mut(&id) {
+                queue.known = known;
+            }
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use crate::control;
 use crate::files::{Files, SegmentFile};
 use crate::group::Group;
 use crate::load::Load;
+use crate::origin::Known;
 use crate::queue::Full;
 use crate::report::{QueueInfo, Stats, Waiting};
 use crate::snapshot::{Row, Table};
@@ -12,7 +13,7 @@ use crate::walk::Ahead;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Bytes that may wait to be written; beyond, the disk is too slow and appending is refused.
@@ -39,6 +40,8 @@ pub struct Shared {
     /// Somebody else may keep the group open.
     pub parted: Condvar,
     pub load: Arc<Load>,
+    /// A queue has what its sender does not know of.
+    pub may_repeat: AtomicBool,
 }
 
 #[derive(Default)]
@@ -85,6 +88,8 @@ pub struct QueueState {
     pub moved: bool,
     /// Where the cursor is on the disk, and what was done by then.
     pub safe: (u64, Waiting),
+    /// What it had at the start of those who may send it again.
+    pub known: Known,
 }
 
 /// A file of the log.
@@ -190,7 +195,7 @@ impl Damage {
 impl QueueState {
     pub fn new(row: Row) -> QueueState {
         let safe = (row.cursor, row.done);
-        QueueState { row, capacity: 0, on_room: None, refused: None, moved: false, safe }
+        QueueState { row, capacity: 0, on_room: None, refused: None, moved: false, safe, known: Known::default() }
     }
 
     pub fn waiting(&self) -> Waiting {
@@ -336,6 +341,7 @@ impl State {
 
 impl Shared {
     pub fn new(files: Arc<dyn Files>, key: u64, path: String, limits: (u64, usize), state: State) -> Shared {
+        let may_repeat = state.queues.values().any(|queue| !queue.known.is_empty());
         Shared {
             files,
             key,
@@ -349,6 +355,7 @@ impl Shared {
             progress: Condvar::new(),
             parted: Condvar::new(),
             load: Arc::default(),
+            may_repeat: AtomicBool::new(may_repeat),
         }
     }
 
