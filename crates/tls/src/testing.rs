@@ -1,4 +1,6 @@
-//! Certificates made for a test.
+//! Certificates made for a test, and what OCSP responders say about them.
+
+pub mod answers;
 
 use rcgen::{
     BasicConstraints, Certificate, CertificateParams, CertificateRevocationListParams, DnType, IsCa, Issuer,
@@ -39,6 +41,10 @@ impl Authority {
         let key = KeyPair::generate().expect("a key");
         let certificate = params.signed_by(&key, &self.issuer).expect("a certificate");
         Authority { certificate, issuer: Issuer::new(params, key) }
+    }
+
+    pub fn key(&self) -> &KeyPair {
+        self.issuer.key()
     }
 
     /// The authority's own certificate and key, as if it were a server.

@@ -3,6 +3,7 @@
 mod bad_peers;
 mod files;
 mod peer;
+mod staples;
 
 use crate::testing::{Authority, Identity};
 use crate::{Acceptor, Connector, Fingerprint, Options, PeerVerify, Received, Session};

@@ -23,7 +23,7 @@ fn state(path: &Path) -> Option<State> {
 
 /// A source with a secret waits for it, and goes on with it.
 #[track_caller]
-fn opens_with_its_passphrase(server: &Options, file: &Path) {
+fn opens_with_its_passphrase(server: &Options, file: &Path, secret: &[u8]) {
     let world = world();
     let client = Options { ca_file: Some(fixture("ca.pem")), ..world.client() };
     let server = Options { ca_file: Some(world.ca.clone()), ..server.clone() };
@@ -37,7 +37,7 @@ fn opens_with_its_passphrase(server: &Options, file: &Path) {
     let error = unlock(file, b"guess").expect_err("wrong");
     assert!(error.contains("the passphrase is wrong"), "{error}");
     assert_eq!(state(file), Some(State::InvalidPassword));
-    assert!(unlock(file, b"open sesame").expect("good").contains("is good"));
+    assert!(unlock(file, secret).expect("good").contains("is good"));
     assert_eq!(state(file), Some(State::Success));
     meet(&server, &client, "rsa.example.com").expect("a session");
 }
@@ -50,6 +50,7 @@ fn encrypted_keys() {
     opens_with_its_passphrase(
         &Options { key_file: Some(key.clone()), cert_file: Some(cert), ..Options::default() },
         &key,
+        b"open sesame",
     );
 }
 
@@ -57,7 +58,8 @@ fn encrypted_keys() {
 fn containers() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = copied(folder.path(), "rsa.p12");
-    opens_with_its_passphrase(&Options { pkcs12_file: Some(file.clone()), ..Options::default() }, &file);
+    let container = Options { pkcs12_file: Some(file.clone()), ..Options::default() };
+    opens_with_its_passphrase(&container, &file, b"open sesame");
     // Without one it opens by itself, and its authority is trusted.
     let world = world();
     let open = Options { pkcs12_file: Some(copied(folder.path(), "rsa-open.p12")), ..Options::default() };
@@ -73,19 +75,32 @@ fn containers() {
 }
 
 #[test]
-fn what_is_too_old_is_named() {
+fn old_forms_open_too() {
     let folder = tempfile::tempdir().expect("a folder");
     let cert = copied(folder.path(), "rsa.pem");
-    let old = copied(folder.path(), "rsa-old.key");
+    let key = copied(folder.path(), "rsa-old.key");
     let legacy = copied(folder.path(), "rsa-legacy.p12");
+    let pair = Options { key_file: Some(key.clone()), cert_file: Some(cert), ..Options::default() };
+    opens_with_its_passphrase(&pair, &key, b"x");
+    opens_with_its_passphrase(
+        &Options { pkcs12_file: Some(legacy.clone()), ..Options::default() },
+        &legacy,
+        b"x",
+    );
+}
+
+#[test]
+fn what_cannot_be_read_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
     let garbage = folder.path().join("garbage");
     std::fs::write(&garbage, b"\x30\x82\xff\xff\x02\x01\x03").expect("a file");
-    let pair = Options { key_file: Some(old), cert_file: Some(cert), ..Options::default() };
-    let container = |file: PathBuf| Options { pkcs12_file: Some(file), ..Options::default() };
+    let pair = Options {
+        key_file: Some(copied(folder.path(), "rsa.key")),
+        cert_file: Some(copied(folder.path(), "rsa.pem")),
+        ..Options::default()
+    };
     for (options, expected) in [
-        (pair.clone(), "encrypted in the old form"),
-        (container(legacy), "encrypted in a way that is too weak"),
-        (container(garbage.clone()), "is no PKCS#12 container"),
+        (Options { pkcs12_file: Some(garbage.clone()), ..Options::default() }, "is no PKCS#12 container"),
         (Options { pkcs12_file: Some(garbage), ..pair }, "leave out key-file() and cert-file()"),
     ] {
         let error = Acceptor::load(&options).err().expect("refused");
