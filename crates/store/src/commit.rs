@@ -15,7 +15,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Between groups of cursors alone.
-const CURSOR_PAUSE: Duration = Duration::from_millis(10);
+const CURSOR_PAUSE: Duration = Duration::from_millis(5);
+/// When so much was delivered since cursors were last synced they are, though nobody waits for it: it is what would be sent again after
+/// a power loss.
+const CURSOR_BYTES: u64 = if cfg!(test) { 8 << 10 } else { 1 << 20 };
+/// Syncs for cursors alone take at most one part of so many of the disk's time.
+const CURSOR_SHARE: u32 = 5;
 /// A disk that refuses is asked again.
 const RETRY: Duration = Duration::from_secs(1);
 
@@ -29,6 +34,10 @@ pub struct Committer {
     taken: Option<Instant>,
     /// Cursors that are written and maybe not synced.
     cursors: BTreeMap<u32, (u64, Waiting)>,
+    /// What those tell is more than may be sent again: they are to be synced, though nothing else comes.
+    owing: bool,
+    /// Not before this moment.
+    rest: Option<Instant>,
     /// What could not be written last time has been said.
     said: bool,
     /// When it was last looked whether rewriting old segments is worth it.
@@ -39,6 +48,8 @@ struct Work {
     group: Group,
     bytes: usize,
     sync: bool,
+    /// The sync is for cursors alone.
+    owed: bool,
     /// Segments nobody needs once this group is safe.
     release: Vec<u64>,
 }
@@ -61,6 +72,8 @@ impl Committer {
             pause: CURSOR_PAUSE,
             taken: None,
             cursors: BTreeMap::new(),
+            owing: false,
+            rest: None,
             said: false,
             looked: None,
         }
@@ -97,8 +110,9 @@ impl Committer {
                     false
                 }
                 Step::Idle if state.is_asked() || state.due => true,
-                Step::Idle if state.moved => {
+                Step::Idle if state.moved || self.owing => {
                     let next = self.taken.map_or_else(Instant::now, |taken| taken + self.pause);
+                    let next = if state.moved { next } else { next.max(self.rest.unwrap_or(next)) };
                     next <= Instant::now() || self.shared.work.wait_until(&mut state, next).timed_out()
                 }
                 Step::Idle => {
@@ -119,8 +133,12 @@ impl Committer {
             None => self.take(),
         };
         let Some(mut work) = work else { return Step::Idle };
+        let began = Instant::now();
         match self.commit(&mut work) {
             Ok(()) => {
+                if work.owed {
+                    self.rest = Some(Instant::now() + began.elapsed() * (CURSOR_SHARE - 1));
+                }
                 self.finish(&mut work);
                 Step::Wrote
             }
@@ -137,7 +155,8 @@ impl Committer {
         let mut locked = self.shared.lock();
         let state = &mut *locked;
         let due = self.taken.is_none_or(|taken| taken.elapsed() >= self.pause) || state.closed;
-        let wanted = state.is_asked() || state.moved && due;
+        let (owing, owed) = self.owes(state);
+        let wanted = state.is_asked() || (state.moved || owed) && due;
         if !wanted {
             state.due = false;
             self.shared.parted.notify_one();
@@ -149,6 +168,7 @@ impl Committer {
         }
         self.shared.parted.notify_one();
         self.taken = Some(Instant::now());
+        self.owing = owing;
         let release = unneeded(state);
         // A segment that goes may be the only one that says how far some queue is.
         let all = !release.is_empty();
@@ -166,11 +186,20 @@ impl Committer {
         let group = std::mem::replace(&mut state.pending, next);
         // Segments go only after the cursors that allow it are on the disk: otherwise they would be missed after a power loss.
         let flush = std::mem::take(&mut state.flush);
-        let sync = flush || group.synced || !release.is_empty();
+        let sync = flush || group.synced || !release.is_empty() || owed;
         let bytes = group.bytes();
         state.stats.bytes_pending = bytes as u64;
         drop(locked);
-        Some(Work { group, bytes, sync, release })
+        let owed = sync && !(flush || group.synced);
+        Some(Work { group, bytes, sync, owed, release })
+    }
+
+    /// Whether cursors are to be synced for their own sake, and now.
+    fn owes(&self, state: &State) -> (bool, bool) {
+        let queues = state.queues.values();
+        let unsafe_bytes: u64 = queues.map(|q| q.row.done.bytes.saturating_sub(q.safe.1.bytes)).sum();
+        let owing = unsafe_bytes >= CURSOR_BYTES;
+        (owing, owing && self.rest.is_none_or(|rest| rest <= Instant::now() || self.pause.is_zero()))
     }
 
     fn commit(&mut self, work: &mut Work) -> Result<(), Trouble> {
@@ -334,3 +363,6 @@ fn note_latency(latency: &mut Latency, took: Duration) {
     latency.sum += took;
     latency.max = latency.max.max(took);
 }
+
+#[cfg(test)]
+mod tests;
