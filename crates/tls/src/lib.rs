@@ -7,6 +7,8 @@ mod certificate;
 mod der;
 mod endpoint;
 mod fingerprint;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 mod identity;
 mod keylog;
 mod keys;
