@@ -30,10 +30,12 @@ pub enum DropReason {
     Damaged,
     /// It waited on disk and was dropped on request.
     Discarded,
+    /// Its sender sent it again, and it is here already.
+    Repeated,
 }
 
 impl DropReason {
-    pub const ALL: [DropReason; 10] = [
+    pub const ALL: [DropReason; 11] = [
         DropReason::QueueFull,
         DropReason::Refused,
         DropReason::Abandoned,
@@ -44,6 +46,7 @@ impl DropReason {
         DropReason::Conversion,
         DropReason::Damaged,
         DropReason::Discarded,
+        DropReason::Repeated,
     ];
 
     /// The name in output, as in `queue-full`.
@@ -59,6 +62,7 @@ impl DropReason {
             DropReason::Conversion => "conversion",
             DropReason::Damaged => "damaged",
             DropReason::Discarded => "discarded",
+            DropReason::Repeated => "repeated",
         }
     }
 
@@ -79,6 +83,7 @@ impl DropReason {
             DropReason::Conversion => "a value could not be converted and on-error() says to drop",
             DropReason::Damaged => "waited on disk, and the disk gave back something else",
             DropReason::Discarded => "waited on disk and was dropped by `penstock queue drop`",
+            DropReason::Repeated => "came again after a crash, and was on disk already: not lost",
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::window::Ticket;
 use numbers::Numbers;
 use std::ops::Range;
 use std::sync::Arc;
+use store::{Lot, Origin};
 
 /// Finishes messages in their place, just before they leave in this order: the bytes, and the ends of the messages.
 pub type Seal = fn(&mut [u8], &[u32]);
@@ -29,6 +30,8 @@ pub struct Chunk {
     sent: usize,
     /// Of those that are on disk.
     numbers: Numbers,
+    /// Where the messages come from, from the first on, if any of them count.
+    lots: Vec<Lot>,
 }
 
 impl Chunk {
@@ -64,6 +67,31 @@ impl Chunk {
     /// The messages not yet delivered are on disk with these numbers, among which there may be others.
     pub(crate) fn number(&mut self, numbers: Range<u64>) {
         self.numbers.set(self.done..self.ends.len(), numbers);
+    }
+
+    /// Its messages from `at` on are of this origin.
+    pub(crate) fn came_from(&mut self, origin: &Origin, at: usize) {
+        let known: usize = self.lots.iter().map(|lot| lot.messages as usize).sum();
+        if at > known {
+            self.lots.push(Lot { origin: None, messages: (at - known) as u32 });
+        }
+        let messages = (self.ends.len() - at) as u32;
+        self.lots.push(Lot { origin: Some(origin.clone()), messages });
+    }
+
+    /// Where its messages come from; nothing when some of those are gone.
+    pub(crate) fn lots(&self) -> &[Lot] {
+        let known: usize = self.lots.iter().map(|lot| lot.messages as usize).sum();
+        if self.done == 0 && known <= self.ends.len() { &self.lots } else { &[] }
+    }
+
+    /// Takes out messages before anybody has seen them: `count` of them from `at` on.
+    pub(crate) fn take_out(&mut self, at: usize, count: usize) {
+        let from = self.end_of(at);
+        let gone = self.end_of(at + count) - from;
+        self.bytes.drain(from..from + gone);
+        self.ends.drain(at..at + count);
+        self.ends.iter_mut().skip(at).for_each(|end| *end -= gone as u32);
     }
 
     /// It goes to another queue, where its numbers mean nothing.
@@ -244,6 +272,7 @@ impl Chunk {
             done: 0,
             sent: self.sent.saturating_sub(keep),
             numbers: self.numbers.split_off(at),
+            lots: Vec::new(),
         };
         self.written = self.written.min(border);
         self.sent = self.sent.min(keep);
@@ -262,6 +291,7 @@ impl Chunk {
         self.done = 0;
         self.sent = 0;
         self.numbers.clear();
+        self.lots.clear();
     }
 }
 

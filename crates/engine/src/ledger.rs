@@ -26,10 +26,12 @@ pub enum Reason {
     Damaged,
     /// It waited on disk and was dropped on request.
     Discarded,
+    /// Its sender sent it again, and it is here already.
+    Repeated,
 }
 
 impl Reason {
-    pub const ALL: [Reason; 10] = [
+    pub const ALL: [Reason; 11] = [
         Reason::QueueFull,
         Reason::Refused,
         Reason::Abandoned,
@@ -40,6 +42,7 @@ impl Reason {
         Reason::Conversion,
         Reason::Damaged,
         Reason::Discarded,
+        Reason::Repeated,
     ];
 
     pub fn name(self) -> &'static str {
@@ -54,6 +57,7 @@ impl Reason {
             Reason::Conversion => "conversion",
             Reason::Damaged => "damaged",
             Reason::Discarded => "discarded",
+            Reason::Repeated => "repeated",
         }
     }
 }

@@ -35,5 +35,6 @@ pub use outbox::Outbox;
 pub use outlet::{OnDisk, Outlet, Progress, QueueLimits, Sink, Status};
 pub use runtime::take_over::{Parted, take_in};
 pub use runtime::{Engine, EngineOptions, View};
+pub use store::Origin;
 pub use window::{Acknowledge, Budget, Mark, Ticket, Wake, Window};
 pub use worker::{Shared, Worker, WorkerHandle};

@@ -25,6 +25,12 @@ impl Buffer {
     fn end_batch(&mut self, ticket: &Arc<Ticket>) -> bool {
         let Some((bytes, ends)) = self.before.take() else { return false };
         self.outlet.announce(self.chunk.ends.len() - ends, self.chunk.bytes.len() - bytes);
+        if let Some(origin) = ticket.origin() {
+            self.outlet.note_origin(&mut self.chunk, ends, origin);
+            if self.chunk.is_empty() {
+                return false;
+            }
+        }
         self.chunk.tickets.push(Arc::clone(ticket));
         true
     }
@@ -110,8 +116,10 @@ impl Outbox {
                 self.spare.push(buffer.chunk);
                 continue;
             }
-            buffer.end_batch(ticket);
-            parcels.push((buffer.outlet, buffer.chunk));
+            match buffer.end_batch(ticket) {
+                true => parcels.push((buffer.outlet, buffer.chunk)),
+                false => self.spare.push(buffer.chunk),
+            }
         }
         parcels
     }

@@ -6,6 +6,7 @@ mod discard;
 mod durable;
 mod heirs;
 mod parting;
+mod repeated;
 mod retire;
 mod sink;
 mod spool;

@@ -4,7 +4,7 @@ use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
-use store::Load;
+use store::{Load, Origin};
 
 /// Told when everything made from a batch has been dealt with, in any order of batches.
 pub trait Acknowledge: Send + Sync {
@@ -15,11 +15,18 @@ pub trait Acknowledge: Send + Sync {
 pub struct Mark {
     to: Option<Arc<dyn Acknowledge>>,
     number: u64,
+    origin: Option<Origin>,
 }
 
 impl Mark {
     pub fn new(to: Arc<dyn Acknowledge>, number: u64) -> Mark {
-        Mark { to: Some(to), number }
+        Mark { to: Some(to), number, origin: None }
+    }
+
+    /// The messages of the batch can be counted: what of them is on disk is left out when they come again after a crash.
+    pub fn counted(mut self, origin: Origin) -> Mark {
+        self.origin = Some(origin);
+        self
     }
 }
 
@@ -182,6 +189,10 @@ impl Ticket {
     /// Whether its source waits to hear that the batch is dealt with. Others only count what is under way.
     pub fn is_marked(&self) -> bool {
         self.mark.is_some()
+    }
+
+    pub(crate) fn origin(&self) -> Option<&Origin> {
+        self.mark.as_ref()?.origin.as_ref()
     }
 }
 

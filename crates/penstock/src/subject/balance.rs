@@ -120,6 +120,7 @@ fn named(reason: Reason) -> DropReason {
         Reason::Conversion => DropReason::Conversion,
         Reason::Damaged => DropReason::Damaged,
         Reason::Discarded => DropReason::Discarded,
+        Reason::Repeated => DropReason::Repeated,
     }
 }
 

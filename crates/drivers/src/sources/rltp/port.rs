@@ -1,6 +1,7 @@
 //! One sender's connection: greets it, reads its batches, tells it what was dealt with.
 
 mod answers;
+mod careful;
 mod greeting;
 mod leaving;
 
@@ -62,6 +63,9 @@ pub struct RltpPort {
     /// The unfinished frame of the last read, or all that came of it so far in a batch's place.
     tail: Vec<u8>,
     partial: Option<Batch>,
+    /// Batches are taken one by one from the tail, of which so many bytes are through.
+    careful: bool,
+    through: usize,
     /// Answers; `sent` bytes of them are gone.
     out: Vec<u8>,
     sent: usize,
@@ -103,6 +107,8 @@ impl RltpPort {
             claim: None,
             tail: Vec::new(),
             partial: None,
+            careful: false,
+            through: 0,
             out: Vec::new(),
             sent: 0,
             told: 0,
@@ -203,12 +209,12 @@ impl RltpPort {
             self.partial = Some(batch);
             return Ok(0);
         }
-        let Found { consumed, last, truncated, packed, start } = found;
+        let Found { consumed, last, span, truncated, packed, start } = found;
         self.packs = packed;
         self.tail.extend_from_slice(batch.text.get(consumed..received).unwrap_or_default());
         let messages = batch.records.len();
         match last {
-            Some(last) => self.run(batch, Slab { last, read, truncated, began }, cx)?,
+            Some(last) => self.run(batch, Slab { last, span, read, truncated, began }, cx)?,
             None => cx.recycle(batch),
         }
         if let Some(start) = start {
@@ -216,11 +222,12 @@ impl RltpPort {
                 Ok(acknowledged) => {
                     self.phase = Phase::Open(acknowledged.wrapping_add(1));
                     self.told = acknowledged;
+                    self.careful = self.claim.as_ref().is_some_and(Claim::is_careful);
                 }
                 Err(Superseded) => return Err(self.superseded()),
             }
             // What came behind it waits in the tail, and no event will tell of it.
-            if !self.tail.is_empty() && wrong.is_none() {
+            if !self.tail.is_empty() && wrong.is_none() && !self.careful {
                 return self.again(cx);
             }
         }
@@ -248,8 +255,10 @@ impl RltpPort {
     }
 
     fn run(&mut self, mut batch: Batch, slab: Slab, cx: &mut PortContext) -> Result<(), After> {
-        let Slab { last, read, truncated, began } = slab;
-        let mark = match self.claim.as_ref().map_or(Err(Superseded), |claim| claim.mark(last)) {
+        let Slab { last, span, read, truncated, began } = slab;
+        let bytes = batch.text.len();
+        let mark = self.claim.as_ref().map_or(Err(Superseded), |claim| claim.mark(last, span, bytes));
+        let mark = match mark {
             Ok(mark) => mark,
             Err(Superseded) => {
                 cx.recycle(batch);
@@ -261,8 +270,7 @@ impl RltpPort {
         self.feed.source.counters.truncated.add(truncated as usize);
         batch.contexts.push(Arc::clone(&self.context));
         // What came compressed takes the room it has now.
-        let read =
-            Read { bytes: batch.text.len(), busy: read >= BUSY_BYTES || self.packs, began, mark: Some(mark) };
+        let read = Read { bytes, busy: read >= BUSY_BYTES || self.packs, began, mark: Some(mark) };
         self.feed.run_marked(batch, read, cx);
         Ok(())
     }
@@ -275,7 +283,11 @@ impl RltpPort {
             }
             // A sender that is in a hurry may have sent more than its first word.
             let early = matches!(self.phase, Phase::Greeted) && !self.tail.is_empty();
-            let outcome = if early { self.again(cx) } else { self.step(cx) };
+            let outcome = match early {
+                true => self.again(cx),
+                false if self.careful => self.step_carefully(cx),
+                false => self.step(cx),
+            };
             match outcome {
                 Ok(messages) => {
                     fetched += messages;
@@ -294,6 +306,7 @@ impl RltpPort {
 /// How a slab was read.
 struct Slab {
     last: Number,
+    span: u32,
     read: usize,
     truncated: u64,
     began: Instant,

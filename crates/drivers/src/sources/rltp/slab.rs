@@ -11,6 +11,8 @@ pub struct Found {
     pub consumed: usize,
     /// The last batch among them, and the last position that one of them said; 0 when none did.
     pub last: Option<Number>,
+    /// Messages of the batches, as the sender counts them.
+    pub span: u32,
     /// Messages cut because they were longer than log-msg-size().
     pub truncated: u64,
     /// Batches came compressed: what was read is much more than it looks.
@@ -95,7 +97,7 @@ fn one(
                 Some(expected) => return Err(Wrong::Sequence { found: one.sequence, expected }),
                 None => return Err(Wrong::Unexpected("batch")),
             }
-            let (sequence, position) = (one.sequence, one.position);
+            let (sequence, position, messages) = (one.sequence, one.position, one.messages);
             let at = found.consumed + length - one.payload.len();
             let before = records.len();
             let outcome = match one.packed {
@@ -116,6 +118,7 @@ fn one(
                 position => position,
             };
             found.last = Some(Number { sequence, position });
+            found.span = found.span.saturating_add(messages);
             *expected = Some(sequence.wrapping_add(1));
         }
         Frame::Welcome(_) | Frame::Refuse { .. } | Frame::Ack(_) => {
@@ -225,7 +228,8 @@ mod tests {
         let (found, wrong, messages) = scanned(bytes, Some(4));
         assert_eq!(wrong, None);
         let last = Some(Number { sequence: 6, position: 50 });
-        assert_eq!(found, Found { consumed: whole, last, truncated: 2, packed: true, start: None });
+        let expected = Found { consumed: whole, last, span: 54, truncated: 2, packed: true, start: None };
+        assert_eq!(found, expected);
         assert_eq!(messages[..4], ["one", "longer t", "han eigh", "t"]);
         assert_eq!((messages.len(), messages[4].as_str(), messages[54].as_str()), (55, "the same", "end"));
     }

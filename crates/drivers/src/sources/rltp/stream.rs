@@ -2,7 +2,7 @@
 //! connection, and through the state file the process, so that a sender that comes back is told what need not be sent again.
 
 use crate::live::Live;
-use engine::{Acknowledge, Mark, Wake};
+use engine::{Acknowledge, Mark, Origin, Wake};
 use parking_lot::Mutex;
 use state::Store;
 use std::collections::VecDeque;
@@ -14,6 +14,9 @@ use wire::rltp::{Number, Reached, Start};
 const KEPT_SECONDS: u64 = 30 * 86_400;
 /// Streams one source remembers; of more, those heard of last.
 const STREAMS_MAX: usize = 10_000;
+
+/// After a start, so much of what comes is taken batch by batch: of what came before, the ends of batches are what is known.
+const CAREFUL_BYTES: u64 = 32 << 20;
 
 /// Lives as long as a connection of it or a batch from it.
 pub struct Stream {
@@ -29,6 +32,8 @@ pub struct Known {
     /// The sender's numbering, and the newest batch of it up to which all are dealt with.
     pub run: u64,
     pub acknowledged: u64,
+    /// The messages in them.
+    pub messages: u64,
     /// The same of its messages, where they have numbers that outlive it.
     pub reached: Reached,
 }
@@ -36,13 +41,26 @@ pub struct Known {
 #[derive(Default)]
 struct Inner {
     known: Known,
+    /// Messages of the numbering that were taken.
+    taken: u64,
+    /// The stream and its numbering, as messages on disk are marked.
+    origin: Arc<[u8]>,
+    /// Of a stream that was known at the start: bytes that may bring what is on disk already.
+    careful_bytes: u64,
     /// The number of the mark at the front of `waiting`.
     first: u64,
     /// Batches under way, and whether they are dealt with.
-    waiting: VecDeque<(Number, bool)>,
+    waiting: VecDeque<Waiting>,
     /// Connections so far; the last one has the stream.
     claims: u64,
     owner: Option<Owner>,
+}
+
+struct Waiting {
+    last: Number,
+    /// Messages of the numbering up to its end.
+    messages: u64,
+    done: bool,
 }
 
 struct Owner {
@@ -58,14 +76,16 @@ fn now() -> u64 {
 }
 
 /// As in the state file, docs/rltp.md.
-const VERSION: u8 = 1;
-const NUMBERS: usize = 5;
+const VERSION: u8 = 2;
+const NUMBERS: usize = 6;
+/// Before messages were counted.
+const UNCOUNTED: u8 = 1;
 
 /// Version, what is known, seconds since 1970.
 fn encode(known: Known, seconds: u64) -> [u8; 1 + 8 * NUMBERS] {
     let mut value = [VERSION; 1 + 8 * NUMBERS];
-    let Known { run, acknowledged, reached: Reached { numbering, position } } = known;
-    let numbers: [u64; NUMBERS] = [run, acknowledged, numbering, position, seconds];
+    let Known { run, acknowledged, messages, reached: Reached { numbering, position } } = known;
+    let numbers: [u64; NUMBERS] = [run, acknowledged, numbering, position, seconds, messages];
     let bytes = numbers.map(u64::to_le_bytes);
     value.iter_mut().skip(1).zip(bytes.as_flattened()).for_each(|(to, from)| *to = *from);
     value
@@ -74,17 +94,32 @@ fn encode(known: Known, seconds: u64) -> [u8; 1 + 8 * NUMBERS] {
 fn decode(value: &[u8]) -> Option<(Known, u64)> {
     let (version, numbers) = value.split_first()?;
     let (numbers, rest) = numbers.as_chunks::<8>();
-    let numbers = <&[[u8; 8]; NUMBERS]>::try_from(numbers).ok().filter(|_| *version == VERSION)?;
+    let (numbers, messages) = match (*version, numbers) {
+        (VERSION, [numbers @ .., messages]) => (numbers, u64::from_le_bytes(*messages)),
+        (UNCOUNTED, numbers) => (numbers, 0),
+        _ => return None,
+    };
+    let numbers = <&[[u8; 8]; NUMBERS - 1]>::try_from(numbers).ok()?;
     let [run, acknowledged, numbering, position, seconds] = numbers.map(u64::from_le_bytes);
-    let known = Known { run, acknowledged, reached: Reached { numbering, position } };
+    let known = Known { run, acknowledged, messages, reached: Reached { numbering, position } };
     rest.is_empty().then_some((known, seconds))
+}
+
+/// The stream and its numbering.
+fn origin(name: &[u8], run: u64) -> Arc<[u8]> {
+    let mut origin = name.to_vec();
+    origin.extend_from_slice(&run.to_le_bytes());
+    origin.into()
 }
 
 impl Stream {
     fn open(store: &Arc<Store>, name: Vec<u8>) -> Arc<Stream> {
         LIVE.open(store, &name.clone(), || {
-            let (known, _) = store.get(&name).and_then(|value| decode(&value)).unwrap_or_default();
-            let inner = Mutex::new(Inner { known, ..Inner::default() });
+            let found = store.get(&name).and_then(|value| decode(&value));
+            let careful_bytes = if found.is_some() { CAREFUL_BYTES } else { 0 };
+            let (known, _) = found.unwrap_or_default();
+            let (taken, origin) = (known.messages, origin(&name, known.run));
+            let inner = Mutex::new(Inner { known, taken, origin, careful_bytes, ..Inner::default() });
             Arc::new(Stream { store: Arc::clone(store), name, inner })
         })
     }
@@ -118,15 +153,15 @@ impl Acknowledge for Stream {
         if let Some(at) = number.checked_sub(inner.first)
             && let Some(batch) = inner.waiting.get_mut(at as usize)
         {
-            batch.1 = true;
+            batch.done = true;
         }
         let mut moved = false;
-        while let Some((number, true)) = inner.waiting.front().copied() {
-            inner.waiting.pop_front();
+        while let Some(batch) = inner.waiting.pop_front_if(|batch| batch.done) {
             inner.first += 1;
-            inner.known.acknowledged = number.sequence;
-            if number.position != 0 {
-                inner.known.reached.position = number.position;
+            inner.known.acknowledged = batch.last.sequence;
+            inner.known.messages = batch.messages;
+            if batch.last.position != 0 {
+                inner.known.reached.position = batch.last.position;
             }
             moved = true;
         }
@@ -211,7 +246,9 @@ impl Claim {
         self.with(|inner| {
             let known = &mut inner.known;
             if known.run != start.run {
-                (known.run, known.acknowledged) = (start.run, 0);
+                (known.run, known.acknowledged, known.messages) = (start.run, 0, 0);
+                (inner.taken, inner.careful_bytes) = (0, 0);
+                inner.origin = origin(&self.stream.name, start.run);
             }
             if known.reached.numbering != start.numbering {
                 known.reached = Reached { numbering: start.numbering, position: 0 };
@@ -221,13 +258,21 @@ impl Claim {
         })
     }
 
-    /// Everything up to this batch is under way. Not to be dropped under a lock of the stream.
-    pub fn mark(&self, last: Number) -> Result<Mark, Superseded> {
+    /// Everything up to this batch, which is so many messages and bytes, is under way. Not to be dropped under a lock of the stream.
+    pub fn mark(&self, last: Number, span: u32, bytes: usize) -> Result<Mark, Superseded> {
         self.with(|inner| {
             let number = inner.first + inner.waiting.len() as u64;
-            inner.waiting.push_back((last, false));
-            Mark::new(Arc::clone(&self.stream) as Arc<dyn Acknowledge>, number)
+            let origin = Origin { stream: Arc::clone(&inner.origin), first: inner.taken, span };
+            inner.taken += u64::from(span);
+            inner.careful_bytes = inner.careful_bytes.saturating_sub(bytes as u64);
+            inner.waiting.push_back(Waiting { last, messages: inner.taken, done: false });
+            Mark::new(Arc::clone(&self.stream) as Arc<dyn Acknowledge>, number).counted(origin)
         })
+    }
+
+    /// Whether it may send again what is on disk already, which is told by its batches.
+    pub fn is_careful(&self) -> bool {
+        self.with(|inner| inner.careful_bytes > 0).unwrap_or(false)
     }
 }
 
@@ -260,7 +305,13 @@ mod tests {
     }
 
     fn known(run: u64, acknowledged: u64, position: u64) -> Known {
-        Known { run, acknowledged, reached: Reached { numbering: 1, position } }
+        let messages = acknowledged * 10;
+        Known { run, acknowledged, messages, reached: Reached { numbering: 1, position } }
+    }
+
+    /// The last one says nothing of its position.
+    fn number(sequence: u64) -> Number {
+        Number { sequence, position: if sequence == 6 { 0 } else { sequence * 10 } }
     }
 
     fn woken(woken: &Woken) -> usize {
@@ -272,8 +323,7 @@ mod tests {
         let store = Arc::new(Store::in_memory());
         let (one, wakes) = claim(&store);
         assert_eq!((one.settled(), one.start(start(7))), (Ok(Some(Known::default())), Ok(0)));
-        let marks =
-            [(3, 30), (5, 50), (6, 0)].map(|(sequence, position)| one.mark(Number { sequence, position }));
+        let marks = [(3, 30), (5, 20), (6, 10)].map(|(sequence, span)| one.mark(number(sequence), span, 100));
         let marks = marks.map(|mark| mark.expect("mine"));
         assert_eq!(one.leave(), Ok((0, false)));
         let [first, second, third] = marks;
@@ -301,15 +351,49 @@ mod tests {
         let store = Arc::new(Store::in_memory());
         let (old, wakes) = claim(&store);
         old.start(start(7)).expect("mine");
-        let mark = old.mark(Number { sequence: 1, position: 9 }).expect("mine");
+        let mark = old.mark(number(1), 10, 100).expect("mine");
         let (new, new_wakes) = claim(&store);
         assert_eq!(woken(&wakes), 1);
-        assert!(old.mark(Number { sequence: 2, position: 9 }).is_err() && old.leave() == Err(Superseded));
+        assert!(old.mark(number(2), 10, 100).is_err() && old.leave() == Err(Superseded));
         drop(old);
         assert_eq!(new.settled(), Ok(None));
         new.leave().expect("mine");
         drop(mark);
-        assert_eq!((new.settled(), woken(&new_wakes)), (Ok(Some(known(7, 1, 9))), 1));
+        assert_eq!((new.settled(), woken(&new_wakes)), (Ok(Some(known(7, 1, 10))), 1));
+    }
+
+    #[test]
+    fn messages_are_counted_over_the_end_of_the_process() {
+        let store = Arc::new(Store::in_memory());
+        let (one, _) = claim(&store);
+        one.start(start(7)).expect("mine");
+        assert!(!one.is_careful(), "nothing of it can be here");
+        drop(one.mark(number(1), 10, 100));
+        // Under way when the process is killed.
+        let lost = one.mark(number(2), 5, 100).expect("mine");
+        std::mem::forget(lost);
+        let copy = Arc::new(Store::in_memory());
+        copy.put(b"rltp/a", &store.get(b"rltp/a").expect("noted"));
+        let (again, _) = claim(&copy);
+        assert_eq!((again.settled(), again.start(start(7))), (Ok(Some(known(7, 1, 10))), Ok(1)));
+        assert!(again.is_careful());
+        let inner = again.stream.inner.lock();
+        assert_eq!((inner.taken, &*inner.origin), (10, &b"rltp/a\x07\0\0\0\0\0\0\0"[..]));
+        drop(inner);
+        drop(again.mark(number(2), 5, CAREFUL_BYTES as usize));
+        assert!(!again.is_careful());
+        again.start(start(8)).expect("mine");
+        assert_eq!(again.stream.inner.lock().taken, 0);
+    }
+
+    #[test]
+    fn values_without_a_count_are_read() {
+        let mut old = encode(known(1, 2, 3), 4).to_vec();
+        old.truncate(41);
+        old[0] = UNCOUNTED;
+        assert_eq!(decode(&old), Some((Known { messages: 0, ..known(1, 2, 3) }, 4)));
+        old[0] = VERSION;
+        assert_eq!(decode(&old), None);
     }
 
     #[test]

@@ -21,7 +21,7 @@ impl Spool {
             let reserved = if scarce { tickets.clone() } else { Vec::new() };
             let held = Box::new(Stored::new(tickets, chunk.messages(), &self.place, self.options.reliable));
             let outcome = match chunk.done() {
-                0 => queue.append(&chunk.bytes, &chunk.ends, safe, held),
+                0 => queue.append_from(&chunk.bytes, &chunk.ends, chunk.lots(), safe, held),
                 done => {
                     let rest = chunk.copy(done, chunk.ends.len());
                     queue.append(&rest.bytes, &rest.ends, safe, held)

@@ -83,7 +83,7 @@ impl RltpPort {
         let Phase::Waiting(welcome) = &self.phase else { return None };
         let settled = self.claim.as_ref().map_or(Err(Superseded), Claim::settled);
         match settled {
-            Ok(Some(Known { run, acknowledged, reached })) => {
+            Ok(Some(Known { run, acknowledged, reached, .. })) => {
                 rltp::welcome(&mut self.out, &Welcome { run, acknowledged, reached, ..*welcome });
                 self.phase = Phase::Greeted;
                 self.heard = Instant::now();

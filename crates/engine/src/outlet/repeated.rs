@@ -1,0 +1,26 @@
+//! Messages that come a second time, because their sender could not be told before a crash that they are on disk.
+
+use super::Outlet;
+use crate::chunk::Chunk;
+use crate::ledger::Reason;
+use store::{Lot, Origin};
+
+impl Outlet {
+    /// Announced messages, those from `at` on, are of this origin. What of them is on disk already is taken out and counted.
+    pub(crate) fn note_origin(&self, chunk: &mut Chunk, at: usize, origin: &Origin) {
+        let Some(place) = self.place.get() else { return };
+        if place.log.may_repeat() {
+            let lot = Lot { origin: Some(origin.clone()), messages: (chunk.ends.len() - at) as u32 };
+            let name = self.queue.lock().spool.as_ref().map(|spool| spool.name().to_vec());
+            let repeated = name.map_or(0, |name| place.log.repeated(&name, &lot) as usize);
+            if repeated > 0 {
+                chunk.take_out(at, repeated);
+                self.counters.waiting.sub(repeated);
+                self.counters.dropped.add(Reason::Repeated, repeated);
+                // What is left of them is not what the origin says.
+                return;
+            }
+        }
+        chunk.came_from(origin, at);
+    }
+}
