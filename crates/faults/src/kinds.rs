@@ -46,6 +46,7 @@ pub const ALL: &[Kind] = &[
     Kind { name: "network-cut", rounds: [3, 20, 200], run: network::cut },
     Kind { name: "rltp-sender-killed", rounds: [2, 20, 200], run: rltp::sender_killed },
     Kind { name: "rltp-receiver-killed", rounds: [2, 20, 200], run: rltp::receiver_killed },
+    Kind { name: "rltp-writer-killed", rounds: [2, 20, 200], run: rltp::writer_killed },
     Kind { name: "rltp-link-cut", rounds: [2, 20, 200], run: rltp::link_cut },
     Kind { name: "certificates", rounds: [2, 20, 200], run: certificates::rotated },
     Kind { name: "take-over", rounds: [2, 20, 200], run: take_over::run },

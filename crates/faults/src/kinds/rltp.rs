@@ -1,5 +1,6 @@
 //! Two programs with rltp between them, which numbers what it sends: the sender is killed, the receiver, the connection is cut. Everything
-//! is on the sender's disk before the fault, so that nothing but rltp and the two queues can double a message.
+//! is on the sender's disk before the fault, so that nothing but rltp and the two queues can double a message; a file behind the receiver,
+//! which has no numbers, is a fault of its own.
 
 use crate::tally::Tally;
 use crate::trial::{BUFFER, Chance, HEAD, Plan, Trial, Verdict, gaps, reached};
@@ -10,13 +11,14 @@ use testkit::{Lab, Penstock, Proxy, Signal};
 /// Messages of a round.
 const COUNT: u64 = 100_000;
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What comes while the receiver's disk is written, in batches of 256 KiB, over all rounds: 2 MiB each.
-const GROUP_BATCHES: usize = 8;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     Sender,
+    /// With everything on its disk.
     Receiver,
+    /// While it writes to a file what is on its disk.
+    Writer,
     Link,
 }
 
@@ -28,44 +30,57 @@ pub fn receiver_killed(plan: &Plan) -> Verdict {
     run(plan, Fault::Receiver)
 }
 
+pub fn writer_killed(plan: &Plan) -> Verdict {
+    run(plan, Fault::Writer)
+}
+
 pub fn link_cut(plan: &Plan) -> Verdict {
     run(plan, Fault::Link)
 }
 
-/// The second program: writes to a file, by way of its disk.
+/// The second program: what it gets goes to its disk first.
 struct Receiver {
     lab: Lab,
+    destination: String,
     running: Penstock,
 }
 
 impl Receiver {
-    fn start(lab: Lab) -> Receiver {
+    fn start(lab: Lab, destination: String) -> Receiver {
         let config = format!(
             "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:rltp%) transport(\"rltp\")); }};\n\
-             destination d {{ file(\"%dir%/out\" {BUFFER}); }};\n\
+             destination d {{ {destination}; }};\n\
              log {{ source(s); destination(d); flags(flow-control); }};\n"
         );
         let running = Penstock::configure(&lab, &config).ready();
-        Receiver { lab, running }
+        Receiver { lab, destination, running }
     }
 
     fn killed(mut self) -> Receiver {
         self.running.signal(Signal::KILL);
         self.running.wait_end();
-        Receiver::start(self.lab)
+        Receiver::start(self.lab, self.destination)
     }
 }
 
 fn run(plan: &Plan, fault: Fault) -> Verdict {
     let lab = Lab::new();
     let proxy = Proxy::to(lab.port("rltp"));
-    let mut receiver = Receiver::start(lab);
     let mut trial = Trial::of(&format!(
         "{HEAD}source s {{ relp(ip(127.0.0.1) port(%tcp:in%)); }};\n\
          destination d {{ network(\"127.0.0.1\" port({}) transport(\"rltp\") time-reopen(0.1) {BUFFER}); }};\n\
          log {{ source(s); destination(d); flags(flow-control); }};\n",
         proxy.port()
     ));
+    let destination = match fault {
+        // Nobody takes what is on its disk before the last round is over.
+        Fault::Receiver => {
+            let port = trial.lab.port("out");
+            format!("network(\"127.0.0.1\" port({port}) time-reopen(0.1) {BUFFER})")
+        }
+        _ => format!("file(\"%dir%/out\" {BUFFER})"),
+    };
+    let mut receiver = Receiver::start(lab, destination);
     let mut chance = Chance(plan.seed);
     let Some(mut sender) = trial.begin() else { return trial.verdict(plan, 0) };
     let source = trial.exactly(0);
@@ -85,7 +100,7 @@ fn run(plan: &Plan, fault: Fault) -> Verdict {
                     None => return trial.verdict(plan, 0),
                 };
             }
-            Fault::Receiver => {
+            Fault::Receiver | Fault::Writer => {
                 receiver = receiver.killed();
                 trial.round();
             }
@@ -95,6 +110,7 @@ fn run(plan: &Plan, fault: Fault) -> Verdict {
             }
         }
     }
+    trial.target.up();
     let mut ledger = sender.ledger();
     let mut emptied = |penstock: &Penstock| {
         let empty = reached(PATIENCE, || {
@@ -109,22 +125,22 @@ fn run(plan: &Plan, fault: Fault) -> Verdict {
             trial.problem(format!("at {name} messages wait for ever, or {gaps} are unaccounted for"));
         }
     }
-    let twice = receiver.running.ledger().received();
+    let twice = receiver.running.ledger();
+    let (twice, here) = (twice.received(), twice.dropped_for("repeated"));
     receiver.running.stop();
-    let torn = trial.target.count_file(&receiver.lab.path("out"));
+    let torn = match fault {
+        Fault::Receiver => 0,
+        _ => trial.target.count_file(&receiver.lab.path("out")),
+    };
     let (sent, acknowledged) = (source.sent(), source.acknowledged());
     trial.rest(sender, |numbers| Tally::of(sent, acknowledged, numbers));
-    if fault != Fault::Receiver {
-        trial.note(format!("received by the second program: {twice}"));
-    } else {
-        trial.note(format!("{torn} beginnings of lines left in the file"));
-    }
-    // The receiver's disk may have got a group of messages of which nobody was told yet. The file has no numbers: a kill of whoever writes
-    // it may double a batch, and leave the beginning of a line.
-    let (batches, lines) = match fault {
-        Fault::Receiver => (plan.rounds * (GROUP_BATCHES + 1), plan.rounds),
-        Fault::Sender | Fault::Link => (0, 0),
-    };
+    trial.note(match fault {
+        Fault::Receiver => format!("after the last kill {here} came again, which were on its disk"),
+        Fault::Writer => format!("{torn} beginnings of lines left in the file"),
+        _ => format!("received by the second program: {twice}"),
+    });
+    // The file has no numbers: a kill of whoever writes it may double a batch, and leave the beginning of a line.
+    let (batches, lines) = if fault == Fault::Writer { (plan.rounds, plan.rounds) } else { (0, 0) };
     if torn > lines {
         trial.problem(format!("{torn} lines are not whole"));
     }
