@@ -28,6 +28,7 @@ mod tls;
 mod tls_keys;
 mod tls_many;
 mod tls_page;
+mod tls_staples;
 mod trouble;
 mod udp;
 mod usertty;
