@@ -360,11 +360,7 @@ impl Port for ProxiedPort {
             // Fails only when it was never registered.
             Link::Raw(raw) => drop(registry.deregister(&mut SourceFd(&raw.fd.as_raw_fd()))),
         }
-        let described = link.described();
-        oplog::notice(
-            "Syslog connection closed",
-            &[("fd", &described.fd), ("client", &described.client), ("local", &described.local)],
-        );
+        link.described().say_closed(None);
     }
 
     fn part(&mut self, cx: &mut PortContext) -> Part {

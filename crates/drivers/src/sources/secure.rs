@@ -229,10 +229,7 @@ impl Port for SecurePort {
             );
             leave(&fd);
         }
-        oplog::notice(
-            "Syslog connection closed",
-            &[("fd", &described.fd), ("client", &described.client), ("local", &described.local)],
-        );
+        described.say_closed(None);
     }
 
     /// Only this process has the keys: it passes on what it decrypts.
