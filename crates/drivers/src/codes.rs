@@ -63,7 +63,7 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "tls() that leaves something out",
         "The configuration works, but not as it looks: without ca-file() and ca-dir() no certificate is trusted, the port of a source \
          with an empty tls() stays closed, cipher suites that are not available are left out, allow-compress(yes) compresses nothing, \
-         and a source has no OCSP answers to verify.",
+         a source has no OCSP answers to verify and speaks no version before TLS 1.2.",
     ),
     (
         "D0122",

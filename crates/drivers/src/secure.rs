@@ -72,6 +72,7 @@ fn options(s: &Settings, call: Span, side: Side, diags: &mut Diagnostics) -> Opt
         sni: side == Side::Destination && s.bool("sni").unwrap_or(false),
         check_name: !has("ignore-hostname-mismatch"),
         check_validity: !has("ignore-validity-period"),
+        extended_key_usage_verify: s.bool("extended-key-usage-verify") == Some(true),
         ocsp_stapling_verify: side == Side::Destination && s.bool("ocsp-stapling-verify") == Some(true),
         ..Options::default()
     };
@@ -127,26 +128,40 @@ fn consistent(s: &Settings, call: Span, side: Side, options: &Options, diags: &m
     } else if side == Side::Source && !pair && options.pkcs12_file.is_none() {
         wrong("a TLS source has to show a certificate", "add key-file() and cert-file()", None);
     }
+    if side == Side::Destination && s.choice("ssl-version").is_some_and(is_old) {
+        let help = "leave it out: TLS 1.2 and 1.3 are spoken, and nothing older";
+        wrong("this version is too weak and never spoken", help, s.span("ssl-version"));
+    }
     if !options.tls12 && !options.tls13 {
         wrong("no version of TLS is left", "allow TLS 1.2 or 1.3", s.span("ssl-options"));
     }
     good
 }
 
-/// What syslog-ng takes here and nothing comes of, there as here.
+fn is_old(version: &str) -> bool {
+    matches!(version, "sslv3" | "tlsv1-0" | "tlsv1-1")
+}
+
+/// What is taken from a configuration of syslog-ng and nothing comes of.
 fn without_effect(s: &Settings, side: Side, diags: &mut Diagnostics) {
-    let mut warn = |option: &str, text: &str, help: &str| {
+    let warn = |diags: &mut Diagnostics, option: &str, text: &str, help: &str| {
         if let (Some(true), Some(at)) = (s.bool(option), s.span(option)) {
             diags.push(Diagnostic::warning("D0121", text.to_owned(), at).help(help.to_owned()));
         }
     };
     warn(
+        diags,
         "allow-compress",
         "it is allowed, and no peer will do it: TLS 1.3 has no compression, and in TLS 1.2 it gives away secrets",
         "leave it out; to send fewer bytes, use transport(\"rltp\") with rltp(compress(yes))",
     );
     if side == Side::Source {
+        if let (Some(true), Some(at)) = (s.choice("ssl-version").map(is_old), s.span("ssl-version")) {
+            let text = "older versions are too weak: TLS 1.2 and 1.3 are spoken, and clients that know neither are refused";
+            diags.push(Diagnostic::warning("D0121", text, at).help("leave it out"));
+        }
         warn(
+            diags,
             "ocsp-stapling-verify",
             "clients bring no OCSP answers, so a source has none to verify",
             "leave it out, or write crl-dir(): revocation lists are looked at for every certificate of the chain",

@@ -1,6 +1,6 @@
 //! What is said about a certificate: its subject, how long it is valid. Reads no more of it than that.
 
-use crate::der::{BITS, CONTEXT_0, Der, INTEGER, OID, SEQUENCE, SET};
+use crate::der::{BITS, CONTEXT_0, Der, INTEGER, OCTETS, OID, SEQUENCE, SET};
 
 /// The parts of a certificate that are shown, matched or compared. Nothing here decides about a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -13,6 +13,15 @@ pub struct Certificate {
     pub rsa_bits: Option<usize>,
     /// It names hosts or addresses beside its subject.
     pub has_alternative_names: bool,
+    /// What it says that it is made for; empty when it does not say.
+    uses: Vec<Vec<u8>>,
+}
+
+/// What a certificate may be made for (extended key usage).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    Server,
+    Client,
 }
 
 const COMMON_NAME: &[u8] = &[0x55, 4, 3];
@@ -20,6 +29,9 @@ const ORGANIZATION: &[u8] = &[0x55, 4, 10];
 const UNIT: &[u8] = &[0x55, 4, 11];
 const RSA: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1];
 const ALTERNATIVE_NAMES: &[u8] = &[0x55, 0x1d, 17];
+const EXTENDED_KEY_USAGE: &[u8] = &[0x55, 0x1d, 37];
+/// id-kp, before the number of the use.
+const KEY_PURPOSE: &[u8] = &[0x2b, 6, 1, 5, 5, 7, 3];
 
 /// Short names of attributes, as they stand in a distinguished name.
 const ATTRIBUTES: &[(&[u8], &str)] = &[
@@ -55,16 +67,30 @@ impl Certificate {
         let (not_before, not_after) = (time(validity.next()?)?, time(validity.next()?)?);
         let subject = subject(tbs.take(SEQUENCE)?)?;
         let rsa_bits = rsa_bits(tbs.take(SEQUENCE)?);
-        let mut has_alternative_names = false;
+        let (mut has_alternative_names, mut uses) = (false, Vec::new());
         while let Some((tag, content)) = tbs.next() {
             if tag == EXTENSIONS {
                 let mut all = Der(Der(content).take(SEQUENCE)?);
                 while let Some((SEQUENCE, one)) = all.next() {
-                    has_alternative_names |= Der(one).take(OID)? == ALTERNATIVE_NAMES;
+                    let mut one = Der(one);
+                    match one.take(OID)? {
+                        ALTERNATIVE_NAMES => has_alternative_names = true,
+                        EXTENDED_KEY_USAGE => uses = purposes(one)?,
+                        _ => {}
+                    }
                 }
             }
         }
-        Some(Certificate { subject, not_before, not_after, rsa_bits, has_alternative_names })
+        Some(Certificate { subject, not_before, not_after, rsa_bits, has_alternative_names, uses })
+    }
+
+    /// Whether it says that it is made for this.
+    pub fn is_for(&self, wanted: Use) -> bool {
+        let number = match wanted {
+            Use::Server => 1,
+            Use::Client => 2,
+        };
+        self.uses.iter().any(|oid| oid.strip_prefix(KEY_PURPOSE) == Some(&[number]))
     }
 
     pub fn common_name(&self) -> &str {
@@ -121,6 +147,13 @@ fn rsa_bits(information: &[u8]) -> Option<usize> {
     let first = modulus.iter().position(|byte| *byte != 0)?;
     let digits = modulus.get(first..)?;
     Some(digits.len() * 8 - digits.first()?.leading_zeros() as usize)
+}
+
+/// The uses in an extension's value, which may have a mark before it that it is critical.
+fn purposes(mut extension: Der<'_>) -> Option<Vec<Vec<u8>>> {
+    let value = std::iter::from_fn(|| extension.next()).find(|(tag, _)| *tag == OCTETS)?.1;
+    let mut all = Der(Der(value).take(SEQUENCE)?);
+    Some(std::iter::from_fn(|| all.take(OID)).map(<[u8]>::to_vec).collect())
 }
 
 fn subject(der: &[u8]) -> Option<Vec<(Vec<u8>, String)>> {

@@ -10,6 +10,7 @@ use pkcs8::{EncryptedPrivateKeyInfo, SecretDocument};
 use rustls_pki_types::PrivateKeyDer;
 use rustls_pki_types::pem::{Error as PemError, PemObject};
 use std::path::Path;
+use zeroize::Zeroizing;
 
 const ENCRYPTED_BEGIN: &str = "-----BEGIN ENCRYPTED PRIVATE KEY-----";
 const ENCRYPTED_END: &str = "-----END ENCRYPTED PRIVATE KEY-----";
@@ -19,7 +20,7 @@ pub fn key(path: &Path) -> Result<PrivateKeyDer<'static>, Locked> {
     let text = String::from_utf8_lossy(&bytes);
     if let Some(found) = Pem::find(&text) {
         let pem = found.map_err(|why| unsupported(path, &why))?;
-        return secrets::open(path, |secret| Ok(pem.decrypt(secret).and_then(|plain| parsed(&plain))));
+        return secrets::open(path, |secret| Ok(old(path, pem.decrypt(secret))));
     }
     if let Some(begin) = text.find(ENCRYPTED_BEGIN) {
         let end = text.find(ENCRYPTED_END).map(|at| at + ENCRYPTED_END.len());
@@ -44,12 +45,22 @@ pub fn decrypted(path: &Path, der: &[u8], secret: &[u8]) -> Result<Option<Privat
         // Decrypted with a wrong passphrase, the padding or the key in it are not what they should be.
         return Ok(info.decrypt(secret).ok().and_then(|document| parsed(document.as_bytes())));
     }
-    let old = || {
+    let read = || {
         let mut parts = Der(Der(der).take(SEQUENCE)?);
         Some((Scheme::read(parts.whole(SEQUENCE)?)?, parts.take(OCTETS)?))
     };
-    let (scheme, bytes) = old().ok_or_else(|| unsupported(path, "none of the ways known here"))?;
-    Ok(scheme.decrypt(secret, bytes).and_then(|plain| parsed(&plain)))
+    let (scheme, bytes) = read().ok_or_else(|| unsupported(path, "none of the ways known here"))?;
+    Ok(old(path, scheme.decrypt(secret, bytes)))
+}
+
+/// What was encrypted in an old form, which is said.
+fn old(path: &Path, plain: Option<Zeroizing<Vec<u8>>>) -> Option<PrivateKeyDer<'static>> {
+    let key = parsed(&plain?)?;
+    oplog::warning(
+        "A private key is encrypted in an old way that is quickly broken, write it anew",
+        &[("file", &path.display()), ("with", &"openssl pkcs8 -topk8")],
+    );
+    Some(key)
 }
 
 fn parsed(der: &[u8]) -> Option<PrivateKeyDer<'static>> {

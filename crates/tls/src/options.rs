@@ -37,6 +37,8 @@ pub struct Options {
     pub check_name: bool,
     /// Certificates must be valid now.
     pub check_validity: bool,
+    /// A peer's certificate must say that it is made for clients or servers.
+    pub extended_key_usage_verify: bool,
     /// Of a destination: the server must bring an OCSP answer that says its certificate is good.
     pub ocsp_stapling_verify: bool,
 }
@@ -64,6 +66,7 @@ impl Default for Options {
             sni: false,
             check_name: true,
             check_validity: true,
+            extended_key_usage_verify: false,
             ocsp_stapling_verify: false,
         }
     }

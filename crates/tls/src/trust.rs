@@ -1,6 +1,6 @@
 //! Which certificates are good, beside the chain to an authority: fingerprints, subjects, dates.
 
-use crate::certificate::Certificate;
+use crate::certificate::{Certificate, Use};
 use crate::fingerprint::Fingerprint;
 use crate::names;
 use crate::options::Options;
@@ -34,6 +34,8 @@ pub struct Trust {
     fingerprints: Vec<Fingerprint>,
     keys: Vec<Fingerprint>,
     names: Vec<String>,
+    /// What the certificate must say that it is made for.
+    usage: Option<Use>,
     algorithms: WebPkiSupportedAlgorithms,
     /// Signatures of the handshake that are taken.
     schemes: Vec<SignatureScheme>,
@@ -82,12 +84,13 @@ pub fn roots(authorities: &[CertificateDer<'static>]) -> Result<Arc<RootCertStor
 }
 
 impl Trust {
-    /// `wanted` are the signatures the options allow for this side; empty: all there are.
+    /// `wanted` are the signatures the options allow for this side; empty: all there are. `peer` is what the other side is.
     pub fn new(
         options: &Options,
         pinned: Vec<CertificateDer<'static>>,
         provider: &CryptoProvider,
         wanted: &[SignatureScheme],
+        peer: Use,
     ) -> Trust {
         let algorithms = provider.signature_verification_algorithms;
         let mut schemes = algorithms.supported_schemes();
@@ -100,6 +103,7 @@ impl Trust {
             fingerprints: options.trusted_fingerprints.clone(),
             keys: options.trusted_keys.clone(),
             names: options.trusted_dn.clone(),
+            usage: options.extended_key_usage_verify.then_some(peer),
             algorithms,
             schemes,
         }
@@ -121,11 +125,20 @@ impl Trust {
         }
     }
 
-    /// `trusted-keys()` and `trusted-dn()`: both must match when both are given.
+    /// `trusted-keys()`, `trusted-dn()` and `extended-key-usage-verify()`: all that are given must match.
     pub fn wanted(&self, leaf: &CertificateDer<'_>) -> Result<(), Error> {
         if !self.keys.is_empty() && !self.keys.iter().any(|key| key.matches(leaf)) {
             let print = Fingerprint::sha1(leaf);
             return Err(unwanted(format!("its fingerprint {print} is not among trusted-keys()")));
+        }
+        if let Some(usage) = self.usage {
+            let read = Certificate::read(leaf).ok_or(CertificateError::BadEncoding)?;
+            if !read.is_for(usage) {
+                let whom = if usage == Use::Server { "servers" } else { "clients" };
+                return Err(unwanted(format!(
+                    "it does not say that it is made for {whom}, and extended-key-usage-verify() wants that"
+                )));
+            }
         }
         if !self.names.is_empty() {
             let read = Certificate::read(leaf).ok_or(CertificateError::BadEncoding)?;

@@ -1,6 +1,6 @@
 //! Whom to trust, as rustls asks it: peers of sources, servers of destinations.
 
-use crate::certificate::Certificate;
+use crate::certificate::{Certificate, Use};
 use crate::ocsp::Staples;
 use crate::options::Options;
 use crate::trust::{Trust, roots};
@@ -68,7 +68,7 @@ impl ClientVerifier {
             true => &options.sigalgs,
             false => &options.client_sigalgs,
         };
-        let trust = Trust::new(options, authorities, provider, schemes);
+        let trust = Trust::new(options, authorities, provider, schemes, Use::Client);
         Ok(ClientVerifier { trust, asked: verify.asked, required: verify.required, chain, hints })
     }
 }
@@ -97,7 +97,7 @@ impl ServerVerifier {
                 Some(builder.build().map_err(|error| reason::builder(&error))?)
             }
         };
-        let trust = Trust::new(options, authorities, provider, &options.sigalgs);
+        let trust = Trust::new(options, authorities, provider, &options.sigalgs, Use::Server);
         Ok(ServerVerifier { trust, chain, staples })
     }
 

@@ -59,14 +59,15 @@ const SSL_OPTIONS: &[Word] = &[
     Word::new("none", "Nothing; TLS 1.2 and 1.3 are spoken."),
 ];
 
-const OLD_VERSION: &str = "leave it out: TLS 1.2 and 1.3 are spoken, and nothing older";
+const OLD_VERSION: &str =
+    "Too weak to be spoken. Of a source: TLS 1.2 and 1.3, with a warning; of a destination an error.";
 
 const VERSIONS: &[Word] = &[
     Word::new("tlsv1-2", "TLS 1.2 and 1.3."),
     Word::new("tlsv1-3", "TLS 1.3 only."),
-    Word::not_yet("sslv3", OLD_VERSION),
-    Word::not_yet("tlsv1-0", OLD_VERSION),
-    Word::not_yet("tlsv1-1", OLD_VERSION),
+    Word::new("sslv3", OLD_VERSION),
+    Word::new("tlsv1-0", OLD_VERSION),
+    Word::new("tlsv1-1", OLD_VERSION),
 ];
 
 pub static TLS: Group = Group {
@@ -192,9 +193,13 @@ pub static TLS: Group = Group {
              taken with a warning, clients bring no such answers. Costs one more look at the chain a handshake, nothing a message.",
         ),
         Opt::no_effect("dhparam-file", "keys are agreed on with elliptic curves only"),
-        Opt::no_effect(
+        Opt::new(
             "extended-key-usage-verify",
-            "a certificate made for certain uses is always held to them",
+            Kind::Bool,
+            Preset::Bool(false),
+            "The peer's certificate has to say that it is made for servers (of a destination) or for clients (of a source), in its \
+             extended key usage. Without this, one that does not say what it is made for is taken too; one that is made for \
+             something else never is, but for those trusted by themselves.",
         ),
         Opt::not_yet("openssl-conf-cmds", "leave it out: there is no OpenSSL here"),
     ],

@@ -2,7 +2,8 @@
 
 use crate::messages::HEAD;
 use std::path::Path;
-use testkit::{Lab, Outcome, Penstock, run_command, wait_until};
+use std::process::Command;
+use testkit::{Lab, Outcome, Penstock, run_command, skip, wait_until};
 
 fn config(tls: &str) -> String {
     format!(
@@ -50,6 +51,46 @@ fn a_key_waits_for_its_passphrase() {
     let line = line.unwrap_or_else(|| panic!("no such metric in\n{metrics}"));
     assert!(line.contains("rsa.pem") && line.contains("CN=rsa.example.com"), "{line}");
     assert!(!penstock.stop().contains("open sesame"));
+}
+
+/// A container with RC2 and triple DES, as openssl made them for twenty years, and options of those days that come to nothing.
+#[test]
+fn a_container_of_old_times() {
+    let lab = Lab::new();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tls/src/tests/fixtures");
+    let made = Command::new("openssl")
+        .args([
+            "pkcs12",
+            "-legacy",
+            "-export",
+            "-inkey",
+            "rsa.key",
+            "-in",
+            "rsa.pem",
+            "-passout",
+            "pass:open sesame",
+        ])
+        .arg("-out")
+        .arg(lab.path("old.p12"))
+        .current_dir(fixtures)
+        .status();
+    if !made.is_ok_and(|status| status.success()) {
+        return skip("openssl is not installed, or without its old ciphers");
+    }
+    let more = "allow-compress(yes) ocsp-stapling-verify(yes) ssl-version(tlsv1_0)";
+    let tls = format!("pkcs12-file(\"%dir%/old.p12\") peer-verify(no) {more}");
+    let mut penstock = Penstock::start(&lab, &config(&tls));
+    penstock.wait_log("A private key waits for its passphrase");
+    let answer = penstock.request(&format!("PWD add {} open sesame", lab.path("old.p12").display()));
+    assert!(answer.starts_with("OK"), "{answer}");
+    penstock.wait_log("encrypted in an old way that is quickly broken");
+    let outcome = send(&lab, &[]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    wait_until("the messages", || lab.lines("out").len() == 10);
+    let said = penstock.stop();
+    for text in ["no peer will do it", "clients bring no OCSP answers", "older versions are too weak"] {
+        assert!(said.contains(text), "{said}");
+    }
 }
 
 #[test]

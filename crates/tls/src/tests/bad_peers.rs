@@ -1,7 +1,7 @@
 //! Every kind of bad peer is refused, and the message says why.
 
 use super::peer::{attack, client, forged};
-use super::{World, refused, with, world};
+use super::{World, meet, refused, with, world};
 use crate::testing::Authority;
 use crate::{Acceptor, Connector, Fingerprint, Options};
 use rcgen::{ExtendedKeyUsagePurpose as Use, SerialNumber, date_time_ymd};
@@ -97,6 +97,14 @@ fn clients_with_bad_certificates() {
     refused(&keys, &world.client(), HOST, "server", "not among trusted-keys()");
     let names = Options { trusted_dn: vec!["*, OU=mail, *".to_owned()], ..server.clone() };
     refused(&names, &world.client(), HOST, "server", "matches none of trusted-dn()");
+    // A use of its own is wanted, and it has none; one that is trusted by itself is looked at too.
+    let strict = Options { extended_key_usage_verify: true, ..server.clone() };
+    refused(&strict, &world.client(), HOST, "server", "it does not say that it is made for clients");
+    let known = vec![Fingerprint::sha256(&world.client.der)];
+    let strict = Options { trusted_fingerprints: known, ..strict };
+    refused(&strict, &world.client(), HOST, "server", "it does not say that it is made for clients");
+    meet(&strict, &made("made-for-it", &|p| p.extended_key_usages = vec![Use::ClientAuth]), HOST)
+        .expect("made for it");
     let prints = Options { trusted_fingerprints: vec![print()], ..with(&world.server, None) };
     refused(&prints, &world.client(), HOST, "server", "not among trusted-fingerprints()");
 }
@@ -174,6 +182,10 @@ fn servers_with_bad_certificates() {
     no(&with(&bare, Some(&world.ca)), HOST, "it belongs to another host");
     let ca = made("s-ca", HOST, &|p| p.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained));
     no(&ca, HOST, "it is an authority's, not a host's");
+    let strict = Options { extended_key_usage_verify: true, ..client.clone() };
+    refused(&world.server(), &strict, HOST, "client", "it does not say that it is made for servers");
+    let both = made("s-both", HOST, &|p| p.extended_key_usages = vec![Use::ClientAuth, Use::ServerAuth]);
+    meet(&both, &strict, HOST).expect("made for it");
     let revoked = made("s-revoked", HOST, &|p| p.serial_number = Some(SerialNumber::from(77u64)));
     let revoking = Options { crl_dir: Some(world.authority.revoke(dir, 77)), ..client.clone() };
     refused(&revoked, &revoking, HOST, "client", "it has been revoked");
