@@ -7,6 +7,7 @@ mod follow;
 mod followed;
 mod identity;
 mod multi_line;
+mod pace;
 mod port;
 mod roster;
 mod saves;

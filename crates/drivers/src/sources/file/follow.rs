@@ -2,6 +2,7 @@
 
 use super::followed::{Ended, Followed};
 use super::identity::FileId;
+use super::pace::Pace;
 use super::port::{FilePort, Parts, PortOptions};
 use super::roster::{Opener, Roster, RosterOptions};
 use super::tail::{Begin, Tail, TailOptions};
@@ -24,6 +25,9 @@ use std::time::{Duration, Instant};
 
 /// Readers a worker is given at once: waking it for each would cost more than the small files among them.
 const OPENED_MAX: usize = 64;
+
+/// Modifications that are told of each file between two rounds: with so many it is cheaper not to be told.
+const TOLD_MAX: usize = 4;
 
 /// Everything the files of a source have in common.
 pub struct Following {
@@ -56,6 +60,7 @@ impl Following {
             read_old: self.read_old,
             key: self.key.clone(),
         };
+        let pace = Pace::new(self.period);
         let roster = Roster::new(options, shared.state());
         let readers = Readers {
             following: Arc::clone(self),
@@ -78,7 +83,10 @@ impl Following {
                 readers,
                 started: false,
                 incomplete: false,
+                lost: false,
+                more: false,
                 listed: Instant::now(),
+                pace,
                 queued: false,
             };
             Ok(Box::new(port))
@@ -166,8 +174,13 @@ struct FollowPort {
     started: bool,
     /// A folder is missing or cannot be watched: look again with every tick.
     incomplete: bool,
+    /// Notifications were lost: look at everything with the next round.
+    lost: bool,
+    /// Not all notifications were taken in the last turn.
+    more: bool,
     /// When folders were listed last.
     listed: Instant,
+    pace: Pace,
     queued: bool,
 }
 
@@ -209,10 +222,61 @@ impl FollowPort {
         self.roster.examine_others(&listed, &mut self.readers);
     }
 
+    fn take_events(&mut self) {
+        let (roster, pace) = (&self.roster, &mut self.pace);
+        let (events, more) = self.watch.events_unless(&mut |path| {
+            let followed = roster.followed(path);
+            followed.inspect(|followed| pace.changed(followed)).is_some()
+        });
+        self.more = more;
+        for event in events {
+            self.event(event);
+        }
+    }
+
+    /// What is not done more often than in rounds. Whether files have changed.
+    fn round(&mut self, now: Instant) -> bool {
+        let mut others = self.tell();
+        if std::mem::take(&mut self.lost) {
+            self.look(true);
+            others = self.roster.count();
+        } else if self.incomplete {
+            self.look(false);
+        }
+        if self.roster.is_starved() {
+            self.roster.retry(&mut self.readers);
+        }
+        if self.pace.is_paused() {
+            self.roster.store();
+        }
+        self.pace.round(now, others)
+    }
+
+    /// Where files change so often that looking at all of them costs less than being told of each modification, that is what is done: every
+    /// reader has a turn in each round. How many were given one.
+    fn tell(&mut self) -> usize {
+        let count = self.roster.count();
+        let told = self.pace.take_told();
+        match self.watch.tells_modifications() {
+            true if told >= count.saturating_mul(TOLD_MAX) && count > 0 => {
+                self.watch.tell_modifications(false)
+            }
+            true => return 0,
+            false if count > 0 && self.roster.count_grown().saturating_mul(2) >= count => {}
+            // Told again; what came before that is found with one more look.
+            false => self.watch.tell_modifications(true),
+        }
+        self.roster.wake_all();
+        count
+    }
+
     fn event(&mut self, event: Event) {
         match event {
             Event::Modified(path) => {
-                if !self.roster.wake(&path) && self.roster.wanted().has(&path) {
+                // One that was not known when the notification was taken may have come meanwhile.
+                if let Some(followed) = self.roster.followed(&path) {
+                    self.pace.changed(followed);
+                } else if self.roster.wanted().has(&path) {
                     self.roster.examine(&path, &mut self.readers);
                 }
             }
@@ -234,7 +298,7 @@ impl FollowPort {
                 }
             }
             Event::Unwatched(_) => self.incomplete = true,
-            Event::Lost => self.look(true),
+            Event::Lost => self.lost = true,
             // Known files each time, folders more rarely when told so.
             Event::Look if self.listed.elapsed() >= self.readers.following.list_period => self.look(false),
             Event::Look => {
@@ -247,7 +311,7 @@ impl FollowPort {
 }
 
 impl Port for FollowPort {
-    fn turn(&mut self, _cx: &mut PortContext) -> After {
+    fn turn(&mut self, cx: &mut PortContext) -> After {
         let ended = std::mem::take(&mut *self.readers.ended.ids.lock());
         for id in ended {
             self.roster.ended(id, &mut self.readers);
@@ -255,19 +319,22 @@ impl Port for FollowPort {
         if !self.started {
             self.look(false);
         }
-        let (events, more) = self.watch.events();
-        for event in events {
-            self.event(event);
+        let now = Instant::now();
+        if self.more || self.pace.is_step(now) {
+            self.take_events();
         }
-        if self.incomplete {
-            self.look(false);
-        }
-        if self.roster.is_starved() {
-            self.roster.retry(&mut self.readers);
-        }
+        let busy = self.pace.is_due(now) && self.round(now);
         self.readers.begin();
-        self.roster.store();
-        if more { After::Again } else { After::Idle }
+        // Positions that wait while it is paused are stored with the next round.
+        if !self.pace.is_paused() {
+            self.roster.store();
+        }
+        if self.more {
+            return After::Again;
+        }
+        let waiting = self.lost || !self.watch.tells_modifications();
+        self.pace.rest(now, busy, waiting, &self.watch, cx);
+        After::Idle
     }
 
     fn queued(&mut self) -> &mut bool {
@@ -275,7 +342,7 @@ impl Port for FollowPort {
     }
 
     fn retry(&self) -> bool {
-        self.incomplete || self.roster.is_starved()
+        self.incomplete || self.lost || self.roster.is_starved() || self.pace.is_paused()
     }
 
     fn closed(&mut self, cx: &mut PortContext) {

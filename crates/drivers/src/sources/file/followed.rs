@@ -17,6 +17,10 @@ pub struct Followed {
     drained: AtomicBool,
     /// There are too many of those that were let go: no waiting for late writers.
     hurried: AtomicBool,
+    /// It has changed and is in the next round.
+    marked: AtomicBool,
+    /// Something was read since that was asked last.
+    grown: AtomicBool,
     /// The file that had this one's place before: it is read to its end first.
     after: Option<Arc<Followed>>,
     links: Mutex<Links>,
@@ -52,6 +56,8 @@ impl Followed {
             let_go: AtomicBool::new(false),
             drained: AtomicBool::new(false),
             hurried: AtomicBool::new(false),
+            marked: AtomicBool::new(false),
+            grown: AtomicBool::new(false),
             after: after.filter(|before| !before.is_drained()),
             links: Mutex::default(),
         });
@@ -73,6 +79,26 @@ impl Followed {
         if let Some(reader) = reader {
             reader.wake();
         }
+    }
+
+    /// It has changed: whether that was not known yet.
+    pub fn mark(&self) -> bool {
+        !self.marked.swap(true, Ordering::SeqCst)
+    }
+
+    /// Gives the reader the turn that it was marked for. What changes from now on is for another one.
+    pub fn wake_marked(&self) {
+        self.marked.store(false, Ordering::SeqCst);
+        self.wake();
+    }
+
+    /// Something was read.
+    pub fn grew(&self) {
+        self.grown.store(true, Ordering::Relaxed);
+    }
+
+    pub fn take_grown(&self) -> bool {
+        self.grown.swap(false, Ordering::Relaxed)
     }
 
     /// Another file takes its place when this one is read to its end.

@@ -104,6 +104,7 @@ impl FilePort {
             }
         };
         self.grown = began;
+        self.followed.grew();
         let messages = batch.records.len();
         self.run(batch, read, began, cx);
         // A short read of a regular file means its end; should it have grown meanwhile, that is another notification.

@@ -359,13 +359,20 @@ impl Roster {
         }
     }
 
-    /// The reader of a path, if it has one.
-    pub fn wake(&self, path: &Path) -> bool {
+    /// What is read at a path, if anything is.
+    pub fn followed(&self, path: &Path) -> Option<&Arc<Followed>> {
         let entry = self.by_path.get(path).and_then(|id| self.files.get(id));
-        if let Some(entry) = entry {
-            entry.followed.wake();
-        }
-        entry.is_some()
+        entry.map(|entry| &entry.followed)
+    }
+
+    /// Those of the files from which something was read since that was asked last.
+    pub fn count_grown(&self) -> usize {
+        self.files.values().filter(|entry| entry.followed.take_grown()).count()
+    }
+
+    /// Files that are read.
+    pub fn count(&self) -> usize {
+        self.files.len()
     }
 
     /// Notifications were lost: everybody looks.

@@ -2,7 +2,7 @@
 
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::io;
 use std::mem::MaybeUninit;
@@ -64,7 +64,13 @@ pub struct Watch {
     /// Path of each watched folder, and of each file that is watched itself because its name is a link.
     watched: HashMap<i32, PathBuf>,
     by_path: HashMap<PathBuf, i32>,
+    /// Those of files.
+    links: HashSet<PathBuf>,
+    /// Modifications of files in folders are told.
+    modifications: bool,
     failed: bool,
+    /// Of events that were taken from the kernel.
+    buffer: Vec<MaybeUninit<u8>>,
 }
 
 impl Watch {
@@ -90,7 +96,16 @@ impl Watch {
             Some(_) => None,
             None => Some(timer(period.max(PERIOD_MIN))?),
         };
-        Ok(Watch { inotify, timer, watched: HashMap::new(), by_path: HashMap::new(), failed: false })
+        Ok(Watch {
+            inotify,
+            timer,
+            watched: HashMap::new(),
+            by_path: HashMap::new(),
+            links: HashSet::new(),
+            modifications: true,
+            failed: false,
+            buffer: Vec::new(),
+        })
     }
 
     /// The descriptors that are readable when [`Watch::events`] has something.
@@ -102,9 +117,25 @@ impl Watch {
         self.inotify.is_none()
     }
 
+    pub fn tells_modifications(&self) -> bool {
+        self.modifications
+    }
+
+    /// Whether modifications of files in watched folders are to be told from now on.
+    pub fn tell_modifications(&mut self, tell: bool) {
+        self.modifications = tell;
+        let folders: Vec<PathBuf> =
+            self.by_path.keys().filter(|path| !self.links.contains(*path)).cloned().collect();
+        // One that is gone is told of as such.
+        for folder in folders {
+            self.folder(&folder);
+        }
+    }
+
     /// Watches a folder. `false` when it is not there, or cannot be watched: then it has to be looked at.
     pub fn folder(&mut self, path: &Path) -> bool {
-        let flags = WatchFlags::MODIFY
+        let modify = if self.modifications { WatchFlags::MODIFY } else { WatchFlags::empty() };
+        let flags = modify
             | WatchFlags::CREATE
             | WatchFlags::DELETE
             | WatchFlags::MOVED_FROM
@@ -119,6 +150,7 @@ impl Watch {
     /// Watches the file that a link leads to: its folder is another one.
     pub fn link(&mut self, path: &Path) {
         if std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
+            self.links.insert(path.to_owned());
             self.add(path, WatchFlags::MODIFY | WatchFlags::MOVE_SELF | WatchFlags::DELETE_SELF);
         }
     }
@@ -146,6 +178,12 @@ impl Watch {
 
     /// What has happened since the last call, and whether there may be more.
     pub fn events(&mut self) -> (Vec<Event>, bool) {
+        self.events_unless(&mut |_| false)
+    }
+
+    /// The same without the modifications that `taken` takes. It is asked before what came earlier is handed out: whoever is told of a change
+    /// of a name has to look at what is there himself.
+    pub fn events_unless(&mut self, taken: &mut dyn FnMut(&Path) -> bool) -> (Vec<Event>, bool) {
         let mut events = Vec::new();
         if let Some(timer) = &self.timer {
             let mut count = [0u8; 8];
@@ -153,14 +191,15 @@ impl Watch {
                 events.push(Event::Look);
             }
         }
-        let more = self.notified(&mut events);
+        let more = self.notified(&mut events, taken);
         (events, more)
     }
 
-    fn notified(&mut self, events: &mut Vec<Event>) -> bool {
+    fn notified(&mut self, events: &mut Vec<Event>, taken: &mut dyn FnMut(&Path) -> bool) -> bool {
         let Some(fd) = self.inotify.take() else { return false };
-        let mut buffer = vec![MaybeUninit::uninit(); EVENTS_BYTES];
-        let mut reader = inotify::Reader::new(&fd, &mut buffer);
+        self.buffer.resize(EVENTS_BYTES, MaybeUninit::uninit());
+        let mut reader = inotify::Reader::new(&fd, &mut self.buffer);
+        let mut modified = PathBuf::new();
         let mut moved: Option<(u32, PathBuf)> = None;
         let mut more = true;
         // What was taken from the kernel is not there a second time: a turn ends with an empty buffer, and not between the two halves of
@@ -181,6 +220,18 @@ impl Watch {
             }
             let number = event.wd();
             let Some(base) = self.watched.get(&number) else { continue };
+            if is_modification(kind) {
+                // Not a path for each: files are written to all the time.
+                modified.as_mut_os_string().clear();
+                modified.push(base);
+                event.file_name().map(|name| modified.push(OsStr::from_bytes(name.to_bytes())));
+                if !taken(&modified)
+                    && !matches!(events.last(), Some(Event::Modified(last)) if *last == modified)
+                {
+                    events.push(Event::Modified(modified.clone()));
+                }
+                continue;
+            }
             let path = match event.file_name() {
                 Some(name) => base.join(OsStr::from_bytes(name.to_bytes())),
                 None => base.clone(),
@@ -188,6 +239,7 @@ impl Watch {
             if kind.intersects(ReadFlags::IGNORED | ReadFlags::UNMOUNT) {
                 if let Some(path) = self.watched.remove(&number) {
                     self.by_path.remove(&path);
+                    self.links.remove(&path);
                     events.push(Event::Unwatched(path));
                 }
             } else if kind.intersects(ReadFlags::DELETE_SELF | ReadFlags::MOVE_SELF) {
@@ -195,10 +247,6 @@ impl Watch {
             } else if kind.contains(ReadFlags::ISDIR) {
                 if kind.intersects(ReadFlags::CREATE | ReadFlags::MOVED_TO) {
                     events.push(Event::Folder(path));
-                }
-            } else if kind.contains(ReadFlags::MODIFY) {
-                if !matches!(events.last(), Some(Event::Modified(last)) if *last == path) {
-                    events.push(Event::Modified(path));
                 }
             } else if kind.contains(ReadFlags::MOVED_FROM) {
                 moved = Some((event.cookie(), path.clone()));
@@ -220,6 +268,16 @@ impl Watch {
         self.inotify = Some(fd);
         more
     }
+}
+
+/// Nothing but bytes have changed.
+fn is_modification(kind: ReadFlags) -> bool {
+    let others = ReadFlags::IGNORED
+        | ReadFlags::UNMOUNT
+        | ReadFlags::DELETE_SELF
+        | ReadFlags::MOVE_SELF
+        | ReadFlags::ISDIR;
+    kind.contains(ReadFlags::MODIFY) && !kind.intersects(others)
 }
 
 fn timer(period: Duration) -> io::Result<OwnedFd> {

@@ -1,0 +1,136 @@
+//! When the readers of a source's files get their turns: at once where files change now and then; in rounds where they change all the time, so
+//! that one read brings what many writes have brought.
+
+use super::followed::Followed;
+use super::watch::Watch;
+use crate::sources::listener::register;
+use engine::worker::PortContext;
+use mio::unix::SourceFd;
+use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long a round lets the next one wait for each file that was read in it. Reading a little costs some microseconds, so that of a core a
+/// few hundredths are spent on rounds, however many files there are and however small the writes.
+const PAUSE_OF_FILE: Duration = Duration::from_micros(100);
+/// A round counts for as many files more: it costs something by itself.
+const ROUND_AS_FILES: usize = 4;
+/// How often notifications are taken from the kernel meanwhile, which keeps some thousands (fs.inotify.max_queued_events).
+const STEP: Duration = Duration::from_millis(10);
+
+pub struct Pace {
+    pause_max: Duration,
+    /// The next round is not before this.
+    due: Instant,
+    /// Between rounds notifications give no turns, the timer does: next at this time.
+    step: Option<Instant>,
+    /// Made with the first pause: most sources have none.
+    timer: Option<OwnedFd>,
+    /// Files that have changed since the last round.
+    changed: Vec<Arc<Followed>>,
+    /// How often that was said since the last round.
+    told: usize,
+}
+
+impl Pace {
+    /// No file waits longer than `pause_max`.
+    pub fn new(pause_max: Duration) -> Pace {
+        Pace { pause_max, due: Instant::now(), step: None, timer: None, changed: Vec::new(), told: 0 }
+    }
+
+    /// Whether notifications are to be taken from the kernel now.
+    pub fn is_step(&self, now: Instant) -> bool {
+        self.step.is_none_or(|step| now >= step)
+    }
+
+    pub fn is_due(&self, now: Instant) -> bool {
+        now >= self.due
+    }
+
+    /// A file has changed: its reader is in the next round.
+    pub fn changed(&mut self, followed: &Arc<Followed>) {
+        self.told += 1;
+        if followed.mark() {
+            self.changed.push(Arc::clone(followed));
+        }
+    }
+
+    pub fn take_told(&mut self) -> usize {
+        std::mem::take(&mut self.told)
+    }
+
+    /// A round: gives the readers of what has changed a turn, and `others` have had theirs. Whether there was anybody.
+    pub fn round(&mut self, now: Instant, others: usize) -> bool {
+        let count = self.changed.len() + others;
+        self.wake();
+        if count > 0 {
+            self.due = now + pause(count).min(self.pause_max);
+        }
+        count > 0
+    }
+
+    /// Says how the watcher gets its next turn. `busy`: this was one of a row of rounds; `waiting`: something else waits for the next one.
+    pub fn rest(&mut self, now: Instant, busy: bool, waiting: bool, watch: &Watch, cx: &PortContext) {
+        let (is_waiting, is_paused) = (waiting || !self.changed.is_empty(), self.step.is_some());
+        let done = if is_waiting || is_paused && (busy || now < self.due) {
+            self.pause(now, watch, cx)
+        } else if is_paused {
+            self.resume(watch, cx)
+        } else {
+            Ok(())
+        };
+        if done.is_err() {
+            // No descriptors, no memory: without a timer nobody waits; what is left is looked at once a second.
+            self.due = now;
+            self.wake();
+        }
+    }
+
+    /// Between rounds.
+    pub fn is_paused(&self) -> bool {
+        self.step.is_some()
+    }
+
+    fn pause(&mut self, now: Instant, watch: &Watch, cx: &PortContext) -> io::Result<()> {
+        let registry = cx.handle.registry();
+        let timer = match &self.timer {
+            Some(timer) => timer,
+            None => {
+                let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+                let timer = rustix::time::timerfd_create(TimerfdClockId::Monotonic, flags)?;
+                register(&timer.as_raw_fd(), registry, cx.token)?;
+                self.timer.insert(timer)
+            }
+        };
+        let step = self.due.min(now + STEP);
+        // Zero would stop it.
+        let left = step.saturating_duration_since(now).max(Duration::from_micros(1));
+        let value = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
+        let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
+        rustix::time::timerfd_settime(timer, TimerfdTimerFlags::empty(), &once)?;
+        if self.step.replace(step).is_none() {
+            for fd in watch.descriptors() {
+                registry.deregister(&mut SourceFd(&fd.as_raw_fd()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn resume(&mut self, watch: &Watch, cx: &PortContext) -> io::Result<()> {
+        for fd in watch.descriptors() {
+            register(&fd.as_raw_fd(), cx.handle.registry(), cx.token)?;
+        }
+        self.step = None;
+        Ok(())
+    }
+
+    fn wake(&mut self) {
+        self.changed.drain(..).for_each(|followed| followed.wake_marked());
+    }
+}
+
+fn pause(files: usize) -> Duration {
+    PAUSE_OF_FILE.saturating_mul(u32::try_from(files + ROUND_AS_FILES).unwrap_or(u32::MAX))
+}
