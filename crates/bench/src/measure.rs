@@ -78,9 +78,13 @@ fn attempt(case: &Case, receiver: Receiver, plan: &Plan, run: &mut Run) -> Resul
         Some(behind) => process.usage().and(behind.second.usage()),
         None => process.usage(),
     };
+    if let Some((layout, known)) = case.layout().and_then(|layout| Some((layout, layout.known()?))) {
+        files::show(layout, &place)?;
+        wait_for_output(&place, &mut process, || false, known, Instant::now())?;
+    }
     let before = usage(&process);
     let seconds = match case.layout() {
-        Some(layout) => read_files(layout, &place, &mut process, messages, run)?,
+        Some(layout) => read_files(case, layout, &place, &mut process, messages, run)?,
         None => match case.path {
             Path::Buffered(kept) if receiver != Receiver::Floor && kept.appear != Appear::First => {
                 feed_late(case, kept, &place, &mut process, messages, run)?
@@ -163,8 +167,9 @@ fn feed_late(
     Ok((last_growth - start).as_secs_f64())
 }
 
-/// Shows the files and waits for the output. Seconds as for [`feed`].
+/// Shows the files or writes to them, and waits for the output. Seconds as for [`feed`].
 fn read_files(
+    case: &Case,
     layout: files::Layout,
     place: &Place,
     process: &mut Process,
@@ -172,8 +177,17 @@ fn read_files(
     run: &mut Run,
 ) -> Result<f64, String> {
     let start = Instant::now();
-    files::show(layout, place)?;
-    let last_growth = wait_for_output(place, process, || false, messages, start)?;
+    let last_growth = if layout.known().is_some() {
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| files::write(case, layout, place, messages));
+            let grown = wait_for_output(place, process, || !writer.is_finished(), messages, start)?;
+            writer.join().map_err(|_| "the writer of the files panicked".to_owned())??;
+            Ok::<_, String>(grown)
+        })?
+    } else {
+        files::show(layout, place)?;
+        wait_for_output(place, process, || false, messages, start)?
+    };
     run.sent = messages;
     run.lines = lines(place)?;
     Ok((last_growth - start).as_secs_f64())

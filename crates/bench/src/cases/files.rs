@@ -1,4 +1,5 @@
-//! Files that are read: 1, 10 and 100 folders with 1, 10 and 100 files in each; what opening a file costs; one file through costly work.
+//! Files that are read from their beginnings, and files that are followed while they are written: 1, 10 and 100 folders with 1, 10 and 100
+//! files in each; what opening a file costs; one file through costly work.
 
 use super::aim::Aim;
 use super::{Case, Feed, ONE, OWN, PLAIN, Path};
@@ -6,17 +7,25 @@ use crate::cases::Input;
 use crate::files::{Layout, Lines};
 use crate::receiver::Receiver;
 
-const COUNT: usize = 14;
+const COUNT: usize = 24;
 
-/// Lines of each file at least. The tables these cases stand beside (95,000 to 180,000 messages a second, whatever the layout) are of
-/// minutes of writing: 10,000 files have so many lines in less than one minute at the lowest of those rates. With many more the input
-/// and the output of 10,000 files leave the page cache, and the disk is measured. What opening a file costs is a case of its own.
+/// Lines of each file that is read from its beginning, at least: what 10,000 files get in less than a minute of the published tables' rates
+/// (95,000 to 180,000 messages a second, whatever the layout). With many more the input and the output of 10,000 files leave the page cache,
+/// and the disk is measured. What opening a file costs is a case of its own.
 const LINES_MIN: u64 = 500;
+/// The lines of the largest of these cases.
+const LINES_MOST: u64 = 100 * 100 * LINES_MIN;
+/// Lines of each file that is followed while it is written: the tables are of minutes of writing, so the files are known.
+const WRITTEN_MIN: u64 = 100;
 
 /// Of published tables the best, 180,000 messages a second of one core, ten times over: 0.55 us.
 const AIMS: &[Aim] = &[Aim::CpuUs(0.55)];
 /// Whatever the layout.
 const LIKE_ONE: &[Aim] = &[Aim::CpuUs(0.55), Aim::TimesCase { case: "files-1x1", times: 1.15 }];
+/// The same beside one file that is as long as 10,000 together: how much memory the system gives for input and output counts too.
+const LIKE_ONE_LONG: &[Aim] = &[Aim::CpuUs(0.55), Aim::TimesCase { case: "files-1x1-long", times: 1.15 }];
+const LIKE_ONE_WRITTEN: &[Aim] =
+    &[Aim::CpuUs(0.55), Aim::TimesCase { case: "files-written-1x1", times: 1.15 }];
 
 /// Following a file is to cost little more than a copy of it: beside opening, that it is known by its beginning, and that its position is
 /// stored.
@@ -24,6 +33,8 @@ const OPENING: &[Aim] = &[Aim::TimesFloor(1.5)];
 
 const READERS: &[Receiver] =
     &[Receiver::Floor, Receiver::Penstock, Receiver::SyslogNg, Receiver::SyslogNgTuned];
+/// The floor reads files once.
+const FOLLOWERS: &[Receiver] = &[Receiver::Penstock, Receiver::SyslogNg, Receiver::SyslogNgTuned];
 
 const fn case(name: &'static str, about: &'static str, folders: usize, files: usize) -> Case {
     of_lines(name, about, Layout { folders, files, lines: Lines::AtLeast(LINES_MIN) })
@@ -33,6 +44,12 @@ const fn case(name: &'static str, about: &'static str, folders: usize, files: us
 const fn opening(name: &'static str, about: &'static str, folders: usize, files: usize) -> Case {
     let case = of_lines(name, about, Layout { folders, files, lines: Lines::Just(1) });
     Case { aims: OPENING, ..case }
+}
+
+/// 150,000 lines a second are appended to files that the receiver knows.
+const fn written(name: &'static str, about: &'static str, folders: usize, files: usize) -> Case {
+    let case = of_lines(name, about, Layout { folders, files, lines: Lines::Written(WRITTEN_MIN) });
+    Case { receivers: FOLLOWERS, aims: LIKE_ONE_WRITTEN, ..case }
 }
 
 const fn of_lines(name: &'static str, about: &'static str, layout: Layout) -> Case {
@@ -52,7 +69,32 @@ pub(super) const CASES: [Case; COUNT] = [
     case("files-10x100", "10 folders with 100 files each", 10, 100),
     case("files-100x1", "100 folders with one file each", 100, 1),
     case("files-100x10", "100 folders with 10 files each", 100, 10),
-    case("files-100x100", "100 folders with 100 files each", 100, 100),
+    Case {
+        aims: AIMS,
+        ..of_lines(
+            "files-1x1-long",
+            "one file as long as 10,000 together",
+            Layout { folders: 1, files: 1, lines: Lines::AtLeast(LINES_MOST) },
+        )
+    },
+    Case { aims: LIKE_ONE_LONG, ..case("files-100x100", "100 folders with 100 files each", 100, 100) },
+    Case {
+        aims: AIMS,
+        ..written(
+            "files-written-1x1",
+            "150,000 lines a second written to one known file, a line a write",
+            1,
+            1,
+        )
+    },
+    written("files-written-1x10", "the same, to 10 files in turn", 1, 10),
+    written("files-written-1x100", "to 100 files in one folder", 1, 100),
+    written("files-written-10x1", "to one file in each of 10 folders", 10, 1),
+    written("files-written-10x10", "to 10 files in each of 10 folders", 10, 10),
+    written("files-written-10x100", "to 100 files in each of 10 folders", 10, 100),
+    written("files-written-100x1", "to one file in each of 100 folders", 100, 1),
+    written("files-written-100x10", "to 10 files in each of 100 folders", 100, 10),
+    written("files-written-100x100", "to 100 files in each of 100 folders", 100, 100),
     opening(
         "files-opened-10x100",
         "1,000 files with one line each: CPU a message is that of a file",
