@@ -134,3 +134,46 @@ impl Pace {
 fn pause(files: usize) -> Duration {
     PAUSE_OF_FILE.saturating_mul(u32::try_from(files + ROUND_AS_FILES).unwrap_or(u32::MAX))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sources::file::acks::Tracker;
+    use crate::sources::file::identity::FileId;
+    use engine::Wake;
+    use state::Store;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    #[derive(Default)]
+    struct Reader(AtomicUsize);
+    impl Wake for Reader {
+        fn wake(&self) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    #[test]
+    fn a_round_gives_each_one_turn_and_lets_the_next_one_wait_for_what_it_costs() {
+        let file = tempfile::NamedTempFile::new().expect("file");
+        let store = Arc::new(Store::in_memory());
+        let tracker =
+            Tracker::open(&store, b"n".to_vec(), &file.path().into(), file.as_file(), &Arc::default()).0;
+        let followed = Followed::new(FileId { dev: 1, ino: 1 }, tracker, None);
+        let reader = Arc::new(Reader::default());
+        followed.attach(reader.clone());
+        let turns = || reader.0.load(Ordering::SeqCst);
+        let most = Duration::from_secs(1);
+        let mut pace = Pace::new(most);
+        let now = Instant::now();
+        assert!(pace.is_due(now) && !pace.round(now, 0) && pace.is_due(now), "nothing to wait for");
+        pace.changed(&followed);
+        pace.changed(&followed);
+        assert_eq!((turns(), pace.take_told(), pace.take_told()), (0, 2, 0));
+        assert!(pace.round(now, 0) && turns() == 1);
+        let after = PAUSE_OF_FILE * (1 + ROUND_AS_FILES as u32);
+        assert!(!pace.is_due(now + after / 2) && pace.is_due(now + after));
+        pace.changed(&followed);
+        assert!(pace.round(now, 1_000_000) && turns() == 2, "what changes later is in the next round");
+        assert!(!pace.is_due(now + most / 2) && pace.is_due(now + most));
+    }
+}

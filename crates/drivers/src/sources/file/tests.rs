@@ -109,6 +109,46 @@ fn another_character_set_and_records() {
 }
 
 #[test]
+fn files_that_are_written_to_all_the_time() {
+    const FILES: usize = 16;
+    const ROUNDS: usize = 1500;
+    let running = Running::start(&config("file(\"%dir%/*.log\");"));
+    let path = |n: usize| running.path(&format!("{n}.log"));
+    let mut expected = 0;
+    for storm in 0..2 {
+        let open = |n: usize| OpenOptions::new().append(true).create(true).open(path(n)).expect("open");
+        let mut files: Vec<File> = (0..FILES).map(open).collect();
+        for round in 0..ROUNDS {
+            for (n, file) in files.iter_mut().enumerate() {
+                file.write_all(log(&format!("{n} {storm} {round:05}")).as_bytes()).expect("write");
+            }
+            if round == ROUNDS / 2 {
+                std::fs::rename(path(0), running.path(&format!("0.{storm}"))).expect("rename");
+                files[0] = open(0);
+            }
+        }
+        expected += FILES * ROUNDS;
+        running.wait_lines("out", expected);
+        // Who writes now and then is heard at once again.
+        for n in 0..FILES {
+            append(&path(n), log(&format!("{n} {storm} after")));
+            expected += 1;
+            running.wait_lines("out", expected);
+        }
+    }
+    let lines = running.wait_lines("out", expected);
+    let mut found: Vec<Vec<&str>> = vec![Vec::new(); FILES];
+    for text in messages(&lines) {
+        let (n, rest) = text.split_once(' ').expect("a number");
+        found[n.parse::<usize>().expect("a number")].push(rest);
+    }
+    assert_eq!(lines.len(), expected);
+    for of_file in found {
+        assert!(of_file.len() == 2 * ROUNDS + 2 && of_file.is_sorted(), "each in its order");
+    }
+}
+
+#[test]
 fn names_with_a_wildcard_and_devices() {
     let running = Running::start(&config("file(\"%dir%/*.log\"); file(\"/dev/null\");"));
     append(&running.path("a.log"), log("a"));
