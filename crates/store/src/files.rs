@@ -1,6 +1,7 @@
 //! The few things the store wants of a file system, as a trait: so that tests can have one that tears, loses and refuses.
 
 use crate::snapshot::NUMBER_MAX;
+use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
@@ -11,6 +12,8 @@ use std::time::Duration;
 
 /// What direct writes are multiples of, in memory and in the file.
 pub const PAGE: usize = 4096;
+/// STATX_MNT_ID_UNIQUE, since Linux 6.8.
+const MNT_ID_UNIQUE: u32 = 0x4000;
 /// What cannot be read is tried again after these.
 const READ_PAUSES: [Duration; 2] = match cfg!(test) {
     true => [Duration::ZERO; 2],
@@ -31,6 +34,10 @@ pub trait Files: Send + Sync {
     fn remove(&self, name: &str) -> io::Result<()>;
     /// Makes renames and removals durable.
     fn sync_folder(&self) -> io::Result<()>;
+    /// The same for as long as nothing that was written, and not synced, can be lost. 0 when that is not known.
+    fn era(&self) -> u64 {
+        0
+    }
     /// Bytes that can still be written.
     fn bytes_free(&self) -> io::Result<u64>;
 }
@@ -240,6 +247,21 @@ impl Files for Folder {
         fs::File::open(&self.path)?.sync_all()
     }
 
+    /// The machine was not started anew, and the file system not mounted anew.
+    fn era(&self) -> u64 {
+        let boot = fs::read("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+        // Newer kernels have numbers that are never given twice.
+        let flags = StatxFlags::MNT_ID | StatxFlags::from_bits_retain(MNT_ID_UNIQUE);
+        let mount = statx(CWD, &self.path, AtFlags::empty(), flags);
+        match mount {
+            Ok(mount) if !boot.is_empty() => {
+                u64::from(crc32c::crc32c(&boot)) << 32
+                    | u64::from(crc32c::crc32c(&mount.stx_mnt_id.to_le_bytes()))
+            }
+            _ => 0,
+        }
+    }
+
     fn bytes_free(&self) -> io::Result<u64> {
         let stat = rustix::fs::statvfs(&self.path)?;
         Ok(stat.f_bavail.saturating_mul(stat.f_frsize))
@@ -262,6 +284,14 @@ impl Opened {
         };
         self.direct.get_or_init(open).as_ref().ok_or_else(|| ErrorKind::Unsupported.into())
     }
+
+    /// How many of the bytes could be had without the disk.
+    fn read_cached(&self, bytes: &mut [u8], at: u64) -> usize {
+        use rustix::io::{ReadWriteFlags, preadv2};
+        let mut into = [io::IoSliceMut::new(bytes)];
+        // Whatever else is the matter with it, is found by reading it from the disk.
+        preadv2(&self.file, &mut into, at, ReadWriteFlags::NOWAIT).unwrap_or(0)
+    }
 }
 
 impl SegmentFile for Opened {
@@ -278,7 +308,12 @@ impl SegmentFile for Opened {
     }
 
     fn read_pages(&self, bytes: &mut [u8], at: u64) -> io::Result<usize> {
-        self.direct()?.read_at(bytes, at)
+        // What lies in the page cache comes from there: it costs a copy, not the disk's time.
+        let cached = self.read_cached(bytes, at) / PAGE * PAGE;
+        match bytes.get_mut(cached..).filter(|rest| !rest.is_empty()) {
+            Some(rest) => Ok(cached + self.direct()?.read_at(rest, at + cached as u64)?),
+            None => Ok(cached),
+        }
     }
 
     fn sync(&self) -> io::Result<()> {

@@ -129,6 +129,12 @@ pub fn read(
             Some(segment) => {
                 if let Some(damage) = &segment.damage {
                     out.lost += damage.lost(id, at, out.seqs.end);
+                    // Which messages of a gap were done is a guess: no more are lost than waited up to the end of the segment.
+                    let done = state.queues.get(&id).map_or(0, |queue| queue.row.done.messages);
+                    if let Some(mark) = segment.marks.get(&id) {
+                        let waits = mark.appended.messages.saturating_sub(done);
+                        out.lost = out.lost.min(waits.saturating_sub(out.ends.len() as u64));
+                    }
                 }
             }
             // It went while it was read: everything in it was done.

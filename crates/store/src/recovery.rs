@@ -14,6 +14,7 @@ use crate::walk::Walk;
 use crate::writer;
 use std::collections::BTreeMap;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -125,7 +126,7 @@ impl Recovery<'_> {
             if let Some(other) = header.as_ref().map(|h| h.first).filter(|first| *first != named) {
                 // Its header was never written over, which then is of an older one; or it has the name of another one.
                 let scanned = (other < named)
-                    .then(|| self.scan(&*file, 0, length, named, None, &mut Table::new()).first)
+                    .then(|| self.scan(&*file, 0..length, named, None, &mut Table::new()).first)
                     .flatten();
                 match scanned {
                     Some(_) => header = None,
@@ -153,15 +154,15 @@ impl Recovery<'_> {
     fn scan(
         &self,
         file: &dyn SegmentFile,
-        start: u64,
-        length: u64,
+        range: Range<u64>,
         first: u64,
         bound: Option<u64>,
         table: &mut Table,
     ) -> Scan {
-        let most = first.saturating_add(length / crate::frame::HEAD as u64 + 1);
+        let most = first.saturating_add(range.end / crate::frame::HEAD as u64 + 1);
         let seqs = first..bound.unwrap_or(u64::MAX).min(most);
-        let walk = || Walk::new(file, start.min(length)..length, self.key, seqs.clone());
+        let range = range.start.min(range.end)..range.end;
+        let walk = || Walk::new(file, range.clone(), self.key, seqs.clone());
         let before = table.clone();
         loop {
             let strict = self.patience.is_left();
@@ -227,10 +228,20 @@ impl Recovery<'_> {
         // What is known now may stand in a place that goes: it is written anew.
         self.state.moved = true;
         let start = one.header.as_ref().map_or(0, |h| h.data_start);
+        let waypoint =
+            one.header.as_ref().and_then(|h| writer::find_waypoint(&*one.file, one.length, h, bound));
         let mut before: BTreeMap<u32, Waiting> =
             self.table.iter().map(|(id, row)| (*id, row.appended)).collect();
         let mut table = std::mem::take(&mut self.table);
-        let found = self.scan(&*one.file, start, one.length, one.first, bound, &mut table);
+        let found = match waypoint {
+            None => self.scan(&*one.file, start..one.length, one.first, bound, &mut table),
+            Some((known, rest)) => {
+                snapshot::follow(&mut table, &known.table);
+                let mut found = self.scan(&*one.file, rest, known.next, bound, &mut table);
+                found.first = found.first.or((known.next > one.first).then_some(one.first));
+                found
+            }
+        };
         self.table = table;
         if !found.unexplained.is_empty() {
             let (mut known, mut said) = (Appended::new(), Appended::new());
@@ -318,6 +329,8 @@ impl Recovery<'_> {
             }
             for (id, saved) in saved.table {
                 if let Some(row) = self.table.get_mut(&id).filter(|row| row.name == saved.name) {
+                    // The disk may not have it, if it failed then.
+                    self.state.moved |= saved.cursor > row.cursor;
                     row.take_done(&saved);
                 }
             }

@@ -8,6 +8,7 @@ use std::io;
 
 const HEADER: [u8; 8] = *b"PSTOREH\x01";
 const FOOTER: [u8; 8] = *b"PSTOREF\x01";
+const WAYPOINT: [u8; 8] = *b"PSTOREW\x01";
 /// The last bytes of a closed segment, behind the length of its footer.
 const TRAILER: [u8; 8] = *b"PSTOREZ\x01";
 const TRAILER_BYTES: usize = 16;
@@ -218,6 +219,15 @@ impl Snapshot {
         let mut found: Vec<_> = places.iter().filter_map(|at| Self::read_at(file, *at, HEADER)).collect();
         found.sort_by_key(|snapshot| snapshot.next);
         found
+    }
+
+    /// Its bytes in a segment that is being written, see [`crate::writer::find_waypoint`].
+    pub fn waypoint(&self) -> Vec<u8> {
+        self.encode(WAYPOINT)
+    }
+
+    pub fn read_waypoint(file: &dyn SegmentFile, at: u64) -> Option<Snapshot> {
+        Self::read_at(file, at, WAYPOINT)
     }
 
     /// The bytes of the footer, to be put at the end of the file.

@@ -99,6 +99,15 @@ impl Stage {
     }
 }
 
+/// Writes whole pages past the page cache, from anywhere in memory.
+pub fn write_aligned(file: &dyn SegmentFile, pages: &[u8], at: u64) -> io::Result<()> {
+    let mut memory = vec![0; pages.len() + PAGE];
+    let start = memory.as_ptr().align_offset(PAGE).min(PAGE);
+    let copy = &mut memory[start..start + pages.len()];
+    copy.copy_from_slice(pages);
+    write_whole(file, copy, at)
+}
+
 /// The file cannot be written so, and nothing is wrong with it.
 fn is_refusal(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::InvalidInput)

@@ -1,6 +1,8 @@
 //! Writes frames into segments: when one is full it is closed and the next one begun; when a disk fails, what was not safe yet is written
 //! again elsewhere. Only the committing thread has it.
 
+mod waypoint;
+
 use crate::files::{ByName, PAGE, SegmentFile, segment_name, write_all};
 use crate::frame;
 use crate::group::{Entry, Group};
@@ -13,6 +15,7 @@ use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::sync::Arc;
+pub use waypoint::find_waypoint;
 
 /// A segment that is closed with more room than this behind its frames is cut.
 const SLACK_MAX: u64 = 2 << 20;
@@ -68,6 +71,8 @@ struct Active {
     at: u64,
     synced_at: u64,
     length: u64,
+    /// Where its last waypoint is.
+    waypoint: u64,
     /// At its beginning.
     start: Totals,
     /// Its name is not on the disk yet.
@@ -136,6 +141,7 @@ impl Writer {
 
     fn append(&mut self, buffer: &mut Vec<u8>, run: Range<usize>) -> Result<(), Trouble> {
         let length = run.len() as u64;
+        self.write_waypoint(self.active.as_ref().map_or(0, |active| active.at) + length);
         let Some(active) = &mut self.active else { return Err(Trouble::Io(ErrorKind::NotFound.into())) };
         self.stage.append(&*active.file, active.at, buffer, run)?;
         active.at += length;
@@ -169,10 +175,10 @@ impl Writer {
         Ok(limit.saturating_sub(at) as usize)
     }
 
-    /// Writes the footer and syncs; `cut` gives back what is behind the frames.
+    /// Writes the footer and syncs; `cut` gives back what is behind.
     pub fn seal(&mut self, cut: bool) -> Result<(), Trouble> {
         let Some(active) = &self.active else { return Ok(()) };
-        let mut table = self.table();
+        let mut table = self.table(&self.written);
         let marks = marks(&active.start, &self.written);
         for (id, row) in &mut table {
             row.here = marks.get(id).map(|mark| mark.here).unwrap_or_default();
@@ -208,11 +214,11 @@ impl Writer {
         Ok(())
     }
 
-    /// The queues as they are in the log at the place that is written; cursors as of now.
-    fn table(&self) -> Table {
+    /// The queues as they are in the log at the place of these totals; cursors as of now.
+    fn table(&self, totals: &Totals) -> Table {
         let mut table = self.shared.lock().table();
         for (id, row) in &mut table {
-            (row.appended, row.end) = self.written.get(id).copied().unwrap_or_default();
+            (row.appended, row.end) = totals.get(id).copied().unwrap_or_default();
         }
         table
     }
@@ -245,7 +251,7 @@ impl Writer {
             data_start: 0,
             data_end: 0,
             sparse: false,
-            table: self.table(),
+            table: self.table(&self.written),
         };
         let outcome = file
             .allocate(bytes)
@@ -270,6 +276,7 @@ impl Writer {
             at: header.data_start,
             synced_at: header.data_start,
             length: bytes,
+            waypoint: 0,
             start: self.written.clone(),
             folder_dirty: true,
             unnamed: salvaging.then(|| from.to_owned()),
@@ -304,7 +311,7 @@ impl Writer {
 
     /// Makes it known to the next start what is done, without taking space.
     pub fn save_cursors(&mut self) -> io::Result<()> {
-        let mut table = self.table();
+        let mut table = self.table(&self.written);
         table.values_mut().for_each(|row| row.here = Waiting::default());
         let (key, seq) = (self.shared.key, self.written_seq);
         let snapshot =
