@@ -20,7 +20,7 @@ const CURSOR_PAUSE: Duration = Duration::from_millis(5);
 /// a power loss.
 const CURSOR_BYTES: u64 = if cfg!(test) { 8 << 10 } else { 1 << 20 };
 /// Syncs for cursors alone take at most one part of so many of the disk's time.
-const CURSOR_SHARE: u32 = 5;
+const CURSOR_SHARE: u32 = 2;
 /// A disk that refuses is asked again.
 const RETRY: Duration = Duration::from_secs(1);
 

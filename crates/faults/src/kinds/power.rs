@@ -10,8 +10,9 @@ use testkit::Signal;
 /// Where the target stands is synced with the messages that come: what was delivered while two slow syncs ran may come twice. So many
 /// batches of 256 KiB are 1 MiB.
 const BATCHES: usize = 4;
-/// Without messages that come, it is synced when a segment of 64 MiB is through.
-const BATCHES_OF_A_SEGMENT: usize = 256;
+/// Without messages that come, it is synced with each MiB that is through, if the disk is as fast as that: a backlog leaves faster than
+/// one that is busy syncs. So many batches are 4 MiB.
+const BATCHES_OF_A_BACKLOG: usize = 16;
 /// What waits when only what waits is sent.
 const COUNT: u64 = 100_000;
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -68,7 +69,7 @@ fn run(plan: &Plan, drain: bool) -> Verdict {
         "about {most} doubled by one loss at most, {:.0} on average",
         doubled as f64 / plan.rounds as f64
     ));
-    trial.end(&source, plan, plan.rounds * if drain { BATCHES_OF_A_SEGMENT } else { BATCHES })
+    trial.end(&source, plan, plan.rounds * if drain { BATCHES_OF_A_BACKLOG } else { BATCHES })
 }
 
 /// Whether every thread has stopped.
