@@ -34,6 +34,7 @@ mod log;
 #[cfg(test)]
 mod model;
 mod origin;
+mod progress;
 mod queue;
 mod read;
 mod recovery;

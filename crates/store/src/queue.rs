@@ -183,6 +183,7 @@ impl Queue {
         let mut state = shared.lock();
         let Some(queue) = state.queues.get_mut(&self.id) else { return };
         queue.done(next_seq, messages, bytes);
+        shared.noted.note(self.id, &queue.row);
         let room = match state.trouble {
             true => None,
             false => state.queues.get_mut(&self.id).and_then(QueueState::room),

@@ -5,6 +5,7 @@ use crate::compact;
 use crate::files::{self, ByName, Files, SegmentFile, write_all};
 use crate::key::{self, NamedFile};
 use crate::origin;
+use crate::progress::Progress;
 use crate::read::{StartPatience, damage_frames};
 use crate::report::{Damaged, Report, Waiting};
 use crate::scan::{Scan, scan};
@@ -105,6 +106,10 @@ pub fn recover(files: &Arc<dyn Files>, free_segments: usize, patience: Duration)
     }
     recovery.go_over(found);
     recovery.read_cursors();
+    // Where something is missing, what was done of it cannot be told from what was not.
+    let whole = recovery.report.damaged.is_empty() && recovery.holes.is_empty();
+    let noted = Progress::open(&**files, key).follow(&mut recovery.table, whole);
+    recovery.state.next_seq = recovery.state.next_seq.max(noted);
     recovery.finish();
     // What was found is as good as what will be written: names too.
     if let Err(error) = files.sync_folder() {

@@ -6,6 +6,7 @@ use crate::files::{Files, SegmentFile};
 use crate::group::Group;
 use crate::load::Load;
 use crate::origin::Known;
+use crate::progress::Progress;
 use crate::queue::Full;
 use crate::report::{QueueInfo, Stats, Waiting};
 use crate::snapshot::{Row, Table};
@@ -42,6 +43,8 @@ pub struct Shared {
     pub load: Arc<Load>,
     /// A queue has what its sender does not know of.
     pub may_repeat: AtomicBool,
+    /// Where it is noted how far queues are, with each chunk that is done.
+    pub noted: Progress,
 }
 
 #[derive(Default)]
@@ -342,6 +345,7 @@ impl State {
 impl Shared {
     pub fn new(files: Arc<dyn Files>, key: u64, path: String, limits: (u64, usize), state: State) -> Shared {
         let may_repeat = state.queues.values().any(|queue| !queue.known.is_empty());
+        let noted = Progress::open(&*files, key);
         Shared {
             files,
             key,
@@ -356,6 +360,7 @@ impl Shared {
             parted: Condvar::new(),
             load: Arc::default(),
             may_repeat: AtomicBool::new(may_repeat),
+            noted,
         }
     }
 

@@ -56,6 +56,8 @@ pub struct Disk {
     names_safe: BTreeMap<String, usize>,
     changes: Vec<BTreeMap<String, usize>>,
     nodes: Vec<Node>,
+    /// Power losses so far, and one.
+    era: u64,
 }
 
 #[derive(Default)]
@@ -86,6 +88,7 @@ impl Handle {
             names_safe: BTreeMap::new(),
             changes: Vec::new(),
             nodes: Vec::new(),
+            era: 1,
         };
         Handle(Arc::new(Mutex::new(disk)))
     }
@@ -106,6 +109,7 @@ impl Disk {
 
     /// The power goes and comes back.
     pub fn power_loss(&mut self) {
+        self.era += 1;
         let kept = self.random.below(self.changes.len() as u64 + 1) as usize;
         if let Some(names) = kept.checked_sub(1).map(|last| self.changes[last].clone()) {
             self.names_safe = names;
@@ -224,6 +228,10 @@ impl Files for Handle {
         disk.names_safe = disk.names.clone();
         disk.changes.clear();
         Ok(())
+    }
+
+    fn era(&self) -> u64 {
+        self.0.lock().era
     }
 
     fn bytes_free(&self) -> io::Result<u64> {
