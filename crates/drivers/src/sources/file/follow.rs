@@ -258,8 +258,11 @@ impl FollowPort {
         let count = self.roster.count();
         let told = self.pace.take_told();
         match self.watch.tells_modifications() {
-            true if told >= count.saturating_mul(TOLD_MAX) && count > 0 => {
-                self.watch.tell_modifications(false)
+            // Lost ones were many.
+            true if (told >= count.saturating_mul(TOLD_MAX) || self.lost) && count > 0 => {
+                self.watch.tell_modifications(false);
+                // What was read before says nothing about the next round.
+                self.roster.count_grown();
             }
             true => return 0,
             false if count > 0 && self.roster.count_grown().saturating_mul(2) >= count => {}

@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 
 /// How long a round lets the next one wait for each file that was read in it. Reading a little costs some microseconds, so that of a core a
 /// few hundredths are spent on rounds, however many files there are and however small the writes.
-const PAUSE_OF_FILE: Duration = Duration::from_micros(100);
+const PAUSE_OF_FILE: Duration = Duration::from_micros(200);
 /// A round counts for as many files more: it costs something by itself.
-const ROUND_AS_FILES: usize = 4;
+const ROUND_AS_FILES: usize = 8;
 /// How often notifications are taken from the kernel meanwhile, which keeps some thousands (fs.inotify.max_queued_events).
 const STEP: Duration = Duration::from_millis(10);
 
