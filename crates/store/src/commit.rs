@@ -156,6 +156,7 @@ impl Committer {
         let state = &mut *locked;
         let due = self.taken.is_none_or(|taken| taken.elapsed() >= self.pause) || state.closed;
         let (owing, owed) = self.owes(state);
+        self.owing = owing;
         let wanted = state.is_asked() || (state.moved || owed) && due;
         if !wanted {
             state.due = false;
@@ -168,7 +169,6 @@ impl Committer {
         }
         self.shared.parted.notify_one();
         self.taken = Some(Instant::now());
-        self.owing = owing;
         let release = unneeded(state);
         // A segment that goes may be the only one that says how far some queue is.
         let all = !release.is_empty();

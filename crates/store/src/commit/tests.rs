@@ -23,6 +23,7 @@ fn cursors_are_synced_when_much_was_delivered_since() {
     assert_eq!(committer.writer.syncs, before + 1);
     assert_eq!(log.shared.lock().queues.values().next().map(|queue| queue.safe.0), Some(first + 15));
     assert_eq!(committer.step(), Step::Idle, "and no more for the same");
+    assert!(!committer.owing, "nothing is to be waited for");
 
     // The disk is left alone for a while after that; what is owed then is not forgotten, though nothing else comes.
     committer.pause = Duration::from_nanos(1);
