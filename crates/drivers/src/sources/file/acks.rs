@@ -2,14 +2,15 @@
 
 use super::identity::Position;
 use super::saves::Saves;
+use crate::live::Live;
 use engine::{Acknowledge, Mark};
 use parking_lot::{Mutex, MutexGuard};
 use state::Store;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::sync::{Arc, OnceLock, Weak};
+use std::sync::{Arc, Weak};
 
 /// A position that moved by so much is written at once: no more than this is repeated after a kill.
 const SAVE_BYTES: u64 = 64 * 1024;
@@ -62,12 +63,7 @@ impl Inner {
     }
 }
 
-type Live = Mutex<HashMap<(usize, Vec<u8>), Weak<Tracker>>>;
-
-fn live() -> &'static Live {
-    static LIVE: OnceLock<Live> = OnceLock::new();
-    LIVE.get_or_init(Live::default)
-}
+static LIVE: Live<Tracker> = Live::new();
 
 impl Tracker {
     /// The account under this name, and where a reader of the file has to go on; `None` when the account is of an earlier file with
@@ -80,37 +76,38 @@ impl Tracker {
         saves: &Arc<Saves>,
     ) -> (Arc<Tracker>, Option<Position>) {
         let is_known = |position: &Position| position.is_in(file).unwrap_or(false);
-        let key = (Arc::as_ptr(store) as usize, name.clone());
-        let mut live = live().lock();
-        if let Some(tracker) = live.get(&key).and_then(Weak::upgrade) {
-            let mut inner = tracker.inner.lock();
-            inner.gone = false;
-            inner.path = Arc::clone(path);
-            inner.saves = Arc::clone(saves);
-            let read = Some(inner.read).filter(is_known);
-            if read.is_none() {
-                inner.renew();
-            }
-            drop(inner);
-            return (tracker, read);
+        let mut made = None;
+        let tracker = LIVE.open(store, &name, || {
+            let value = store.get(&name);
+            let stored = value.and_then(|value| Position::decode(&value).map(|(position, _)| position));
+            made = Some(stored);
+            let inner = Mutex::new(Inner {
+                first: 0,
+                waiting: VecDeque::new(),
+                reached: stored,
+                stored,
+                is_queued: false,
+                saves: Arc::clone(saves),
+                read: stored.unwrap_or_default(),
+                path: Arc::clone(path),
+                gone: false,
+            });
+            let (store, name) = (Arc::clone(store), name.clone());
+            Arc::new_cyclic(|me| Tracker { store, name, me: Weak::clone(me), inner })
+        });
+        if let Some(stored) = made {
+            return (tracker, stored.filter(is_known));
         }
-        let stored =
-            store.get(&name).and_then(|value| Position::decode(&value).map(|(position, _)| position));
-        let inner = Inner {
-            reached: stored,
-            stored,
-            saves: Arc::clone(saves),
-            read: stored.unwrap_or_default(),
-            path: Arc::clone(path),
-            first: 0,
-            waiting: VecDeque::new(),
-            is_queued: false,
-            gone: false,
-        };
-        let (store, inner) = (Arc::clone(store), Mutex::new(inner));
-        let tracker = Arc::new_cyclic(|me| Tracker { store, name, me: Weak::clone(me), inner });
-        live.insert(key, Arc::downgrade(&tracker));
-        (tracker, stored.filter(is_known))
+        let mut inner = tracker.inner.lock();
+        inner.gone = false;
+        inner.path = Arc::clone(path);
+        inner.saves = Arc::clone(saves);
+        let read = Some(inner.read).filter(is_known);
+        if read.is_none() {
+            inner.renew();
+        }
+        drop(inner);
+        (tracker, read)
     }
 
     /// A batch was read that ends here.
@@ -223,12 +220,7 @@ impl Acknowledge for Tracker {
 
 impl Drop for Tracker {
     fn drop(&mut self) {
-        let key = (Arc::as_ptr(&self.store) as usize, std::mem::take(&mut self.name));
-        let mut live = live().lock();
-        // Another one may have taken the place already.
-        if live.get(&key).is_some_and(|tracker| tracker.strong_count() == 0) {
-            live.remove(&key);
-        }
+        LIVE.close(&self.store, std::mem::take(&mut self.name));
     }
 }
 
