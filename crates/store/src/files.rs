@@ -284,14 +284,6 @@ impl Opened {
         };
         self.direct.get_or_init(open).as_ref().ok_or_else(|| ErrorKind::Unsupported.into())
     }
-
-    /// How many of the bytes could be had without the disk.
-    fn read_cached(&self, bytes: &mut [u8], at: u64) -> usize {
-        use rustix::io::{ReadWriteFlags, preadv2};
-        let mut into = [io::IoSliceMut::new(bytes)];
-        // Whatever else is the matter with it, is found by reading it from the disk.
-        preadv2(&self.file, &mut into, at, ReadWriteFlags::NOWAIT).unwrap_or(0)
-    }
 }
 
 impl SegmentFile for Opened {
@@ -308,12 +300,7 @@ impl SegmentFile for Opened {
     }
 
     fn read_pages(&self, bytes: &mut [u8], at: u64) -> io::Result<usize> {
-        // What lies in the page cache comes from there: it costs a copy, not the disk's time.
-        let cached = self.read_cached(bytes, at) / PAGE * PAGE;
-        match bytes.get_mut(cached..).filter(|rest| !rest.is_empty()) {
-            Some(rest) => Ok(cached + self.direct()?.read_at(rest, at + cached as u64)?),
-            None => Ok(cached),
-        }
+        self.direct()?.read_at(bytes, at)
     }
 
     fn sync(&self) -> io::Result<()> {
