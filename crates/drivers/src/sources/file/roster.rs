@@ -42,6 +42,8 @@ struct Entry {
     path: Option<Arc<Path>>,
     /// Size and time of the last change when it was last looked at.
     seen: Seen,
+    /// Files were opened in this order.
+    number: u64,
 }
 
 /// Size and time of the last change.
@@ -61,6 +63,8 @@ pub struct Roster {
     saves: Arc<Saves>,
     by_path: HashMap<Arc<Path>, FileId, Seed>,
     files: HashMap<FileId, Entry, Seed>,
+    /// How many were opened so far.
+    opened: u64,
     /// Those of the files that no path leads to.
     left: Left,
     /// What max-files() or the system has no room for.
@@ -84,6 +88,7 @@ impl Roster {
             saves: Arc::default(),
             by_path: HashMap::default(),
             files: HashMap::default(),
+            opened: 0,
             left: Left::default(),
             waiting: BTreeSet::new(),
             renamed: Vec::new(),
@@ -310,7 +315,9 @@ impl Roster {
         let followed = Followed::new(id, tracker, after);
         let begin = known.map_or(begin, Begin::At);
         opener.open(file, path, begin, &followed);
-        let entry = Entry { followed: Arc::clone(&followed), path: Some(Arc::clone(path)), seen };
+        self.opened += 1;
+        let (followed_too, path) = (Arc::clone(&followed), Some(Arc::clone(path)));
+        let entry = Entry { followed: followed_too, path, seen, number: self.opened };
         self.files.insert(id, entry);
         followed
     }
@@ -375,9 +382,12 @@ impl Roster {
         self.files.len()
     }
 
-    /// Notifications were lost: everybody looks.
+    /// Everybody looks, in the order in which the files were opened: what is known of them lies in memory so.
     pub fn wake_all(&self) {
-        self.files.values().for_each(|entry| entry.followed.wake());
+        let mut all: Vec<(u64, &Followed)> =
+            self.files.values().map(|entry| (entry.number, &*entry.followed)).collect();
+        all.sort_unstable_by_key(|(number, _)| *number);
+        all.iter().for_each(|(_, followed)| followed.wake());
     }
 }
 

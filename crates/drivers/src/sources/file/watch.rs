@@ -224,7 +224,9 @@ impl Watch {
                 // Not a path for each: files are written to all the time.
                 modified.as_mut_os_string().clear();
                 modified.push(base);
-                event.file_name().map(|name| modified.push(OsStr::from_bytes(name.to_bytes())));
+                if let Some(name) = event.file_name() {
+                    modified.push(OsStr::from_bytes(name.to_bytes()));
+                }
                 if !taken(&modified)
                     && !matches!(events.last(), Some(Event::Modified(last)) if *last == modified)
                 {
