@@ -275,7 +275,8 @@ impl Outlet {
     /// A panic inside a sink costs the chunk it was working on, not the process.
     fn write(&self, work: &mut VecDeque<Chunk>, spare: &mut Vec<Chunk>, more: bool) -> (Status, usize) {
         let mut sink = self.sink.lock();
-        let mut progress = Progress { counters: &self.counters, spare, more };
+        let by_chunk = self.place.get().is_some();
+        let mut progress = Progress { counters: &self.counters, spare, more, by_chunk };
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             work.iter_mut().for_each(Chunk::seal);
             sink.write(work, &mut progress)
@@ -286,7 +287,7 @@ impl Outlet {
             }
             Status::Retry(Duration::from_secs(1))
         });
-        let unsettled = if self.place.get().is_some() { sink.unsettled() } else { 0 };
+        let unsettled = if by_chunk { sink.unsettled() } else { 0 };
         (status, unsettled)
     }
 

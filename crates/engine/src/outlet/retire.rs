@@ -89,7 +89,7 @@ impl Outlet {
     fn finish(&self, chunks: &mut VecDeque<Chunk>, spare: &mut Vec<Chunk>, until: Instant) {
         let Some(chunk) = chunks.front_mut() else { return };
         let mut sink = self.sink.lock();
-        let mut progress = Progress { counters: &self.counters, spare, more: false };
+        let mut progress = Progress { counters: &self.counters, spare, more: false, by_chunk: false };
         let finish = std::panic::AssertUnwindSafe(|| sink.finish(chunk, &mut progress, until));
         if std::panic::catch_unwind(finish).is_err() {
             return;

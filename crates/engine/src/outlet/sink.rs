@@ -24,6 +24,9 @@ pub struct Progress<'a> {
     pub spare: &'a mut Vec<Chunk>,
     /// More is on its way: what makes a poor write may stay, and the sink will be asked again for it.
     pub more: bool,
+    /// The disk keeps account of what is finished: a sink that nobody answers comes back after each chunk, so that a kill doubles no more
+    /// than that.
+    pub by_chunk: bool,
 }
 
 /// Emptied buffers that are kept for the next batch, per worker.

@@ -142,7 +142,7 @@ impl Sink for FileSink {
         while let Some(chunk) = chunks.front_mut() {
             let in_pieces =
                 progress.more && chunk.write_max == 0 && !self.options.fsync && !self.options.is_pipe;
-            let in_pieces = in_pieces && self.options.rotation.is_none();
+            let in_pieces = in_pieces && self.options.rotation.is_none() && !progress.by_chunk;
             let written = match in_pieces {
                 true => self.open(Some(chunk)).and_then(|opened| pieces::write(opened, chunks, progress)),
                 false => self.write_chunk(chunk, progress),
@@ -159,6 +159,9 @@ impl Sink for FileSink {
                         progress.finished(chunk);
                     }
                     self.rotate();
+                    if progress.by_chunk {
+                        return Status::Done;
+                    }
                 }
                 // A pipe whose reader is slow: look again soon.
                 Err(e) if e.kind() == ErrorKind::WouldBlock => {
