@@ -3,7 +3,7 @@
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
 use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
 use std::collections::{HashMap, HashSet};
-use std::ffi::OsStr;
+use std::ffi::{CStr, OsStr};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
@@ -36,6 +36,9 @@ const SHARED: [i64; 9] = [
 const PERIOD_MIN: Duration = Duration::from_millis(10);
 /// Bytes of events that are taken at once.
 const EVENTS_BYTES: usize = 64 * 1024;
+/// An event's own bytes; its name is filled up to a multiple of them.
+const EVENT_BYTES: usize = 16;
+const EVENT_BYTES_MAX: usize = EVENT_BYTES + 256;
 /// Events after which a turn ends, when all that were taken with them are looked at.
 const EVENTS_MIN: usize = 2048;
 
@@ -201,17 +204,23 @@ impl Watch {
         let mut reader = inotify::Reader::new(&fd, &mut self.buffer);
         let mut modified = PathBuf::new();
         let mut moved: Option<(u32, PathBuf)> = None;
-        let mut more = true;
         // What was taken from the kernel is not there a second time: a turn ends with an empty buffer, and not between the two halves of
         // a renaming.
         let mut count = 0;
         let mut is_half = false;
-        while count < EVENTS_MIN || is_half || !reader.is_buffer_empty() {
-            let Ok(event) = reader.next() else {
-                more = false;
-                break;
-            };
+        let mut bytes = 0;
+        let more = loop {
+            if reader.is_buffer_empty() && !is_half && count > 0 {
+                // Nothing was left in the kernel then; who asks once more finds what was written meanwhile, again and again.
+                let more = bytes + EVENT_BYTES_MAX > EVENTS_BYTES;
+                if !more || count >= EVENTS_MIN {
+                    break more;
+                }
+                bytes = 0;
+            }
+            let Ok(event) = reader.next() else { break false };
             count += 1;
+            bytes += event_bytes(event.file_name());
             is_half = event.events().contains(ReadFlags::MOVED_FROM);
             let kind = event.events();
             if kind.contains(ReadFlags::QUEUE_OVERFLOW) {
@@ -266,10 +275,14 @@ impl Watch {
                 }
                 events.push(Event::Changed(path));
             }
-        }
+        };
         self.inotify = Some(fd);
         more
     }
+}
+
+fn event_bytes(name: Option<&CStr>) -> usize {
+    EVENT_BYTES + name.map_or(0, |name| (name.count_bytes() + 1).next_multiple_of(EVENT_BYTES))
 }
 
 /// Nothing but bytes have changed.
