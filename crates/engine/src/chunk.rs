@@ -394,4 +394,24 @@ mod tests {
         c.skip(1);
         assert_eq!((c.truncate(1), c.iter().collect::<Vec<_>>()), (1, vec![&b"b"[..]]));
     }
+
+    #[test]
+    fn where_messages_come_from_is_told_while_all_of_them_are_there() {
+        let origin = |first| Origin { stream: (*b"s").into(), first, span: 9 };
+        let mut chunk = chunk(&["a", "bb", "ccc", "dddd", "e"]);
+        chunk.came_from(&origin(7), 3);
+        let lots = [Lot { origin: None, messages: 3 }, Lot { origin: Some(origin(7)), messages: 2 }];
+        assert_eq!(chunk.lots(), lots);
+        let rest = chunk.split(4);
+        assert!(chunk.lots().is_empty() && rest.lots().is_empty());
+    }
+
+    #[test]
+    fn messages_are_taken_out_of_the_middle() {
+        let mut chunk = chunk(&["a", "bb", "ccc", "dddd"]);
+        chunk.take_out(1, 2);
+        assert_eq!((chunk.bytes.as_slice(), chunk.ends.as_slice()), (&b"adddd"[..], &[1, 5][..]));
+        chunk.take_out(0, 2);
+        assert!(chunk.is_empty() && chunk.bytes.is_empty());
+    }
 }
