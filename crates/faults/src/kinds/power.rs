@@ -11,8 +11,8 @@ use testkit::Signal;
 /// batches of 256 KiB are 1 MiB.
 const BATCHES: usize = 4;
 /// Without messages that come, it is synced with each MiB that is through, if the disk is as fast as that: a backlog leaves faster than
-/// one that is busy syncs. So many batches are 4 MiB.
-const BATCHES_OF_A_BACKLOG: usize = 16;
+/// one that is busy syncs. So many batches are 8 MiB.
+const BATCHES_OF_A_BACKLOG: usize = 32;
 /// What waits when only what waits is sent.
 const COUNT: u64 = 100_000;
 const PATIENCE: Duration = Duration::from_secs(60);
