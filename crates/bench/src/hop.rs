@@ -24,8 +24,8 @@ pub struct Behind {
 impl Behind {
     pub fn start(hop: &Hop, place: &Place, programs: &Programs) -> Result<Behind, String> {
         let port = match hop.delay_ms {
-            0 => place.sink_port,
-            _ => free_port()?,
+            None => place.sink_port,
+            Some(_) => free_port()?,
         };
         let config = format!(
             "@version: 3.38\noptions {{ keep-hostname(yes); use-dns(no); }};\n\
@@ -45,9 +45,9 @@ impl Behind {
         let args = words.iter().map(|&word| word.to_owned()).collect();
         let mut second = Process::start(&Command { program, args }, place.root.join("second.log"))?;
         second.wait_listening(port, false)?;
-        let distance = (hop.delay_ms > 0).then(|| -> Result<Process, String> {
+        let distance = hop.delay_ms.map(|delay| -> Result<Process, String> {
             let words = ["distance".to_owned(), place.sink_port.to_string(), port.to_string()];
-            let words = words.into_iter().chain([hop.delay_ms.to_string()]).map(OsString::from).collect();
+            let words = words.into_iter().chain([delay.to_string()]).map(OsString::from).collect();
             let command = OwnProgram::here()?.command(words);
             let mut process = Process::start(&command, place.root.join("distance.log"))?;
             process.wait_listening(place.sink_port, false)?;
