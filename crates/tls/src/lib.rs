@@ -31,7 +31,7 @@ pub use fingerprint::Fingerprint;
 pub use identity::Expiry;
 pub use options::{Options, PeerVerify};
 pub use secrets::{State, states};
-pub use session::{Received, Session};
+pub use session::{RECORD_BYTES, Received, Session};
 pub use words::{cipher_suite, group, signature_scheme};
 
 #[cfg(test)]

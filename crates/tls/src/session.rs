@@ -283,7 +283,8 @@ trait Write {
 
 /// Bytes a record adds to what it holds, at most, with a margin.
 const RECORD_EXTRA: usize = 64;
-const RECORD_BYTES: usize = 16 * 1024;
+/// Bytes of messages that one record holds at most.
+pub const RECORD_BYTES: usize = 16 * 1024;
 
 impl<Data> Write for rustls::unbuffered::WriteTraffic<'_, Data> {
     fn encrypt(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<(), String> {

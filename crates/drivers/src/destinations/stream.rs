@@ -123,6 +123,17 @@ impl StreamSink {
         Ok(Sent::All)
     }
 
+    /// Sends again what is to be: the queue may be empty, and nobody else would, least of all where only time had to pass until an
+    /// encrypted connection was good.
+    fn go_on(&mut self, now: Instant) {
+        match self.resend() {
+            Err(e) if e.kind() != ErrorKind::WouldBlock => {
+                self.broke("I/O error occurred while writing", Some(&e), now);
+            }
+            _ => {}
+        }
+    }
+
     /// Notices what the peer did.
     fn look(&mut self, now: Instant) {
         let Some(connection) = &mut self.open else { return };
@@ -239,13 +250,7 @@ impl Sink for StreamSink {
         }
         self.advance(now);
         self.settle();
-        // The queue may be empty, and nobody else would send it.
-        match self.resend() {
-            Err(e) if e.kind() != ErrorKind::WouldBlock => {
-                self.broke("I/O error occurred while writing", Some(&e), now);
-            }
-            _ => {}
-        }
+        self.go_on(now);
     }
 
     fn tick(&mut self, now: Instant) {
@@ -255,6 +260,7 @@ impl Sink for StreamSink {
             self.leave();
         }
         self.advance(now);
+        self.go_on(now);
     }
 
     fn finish(&mut self, chunk: &mut Chunk, progress: &mut Progress<'_>, until: Instant) {

@@ -90,9 +90,14 @@ impl Connection {
         }
     }
 
-    /// Bytes that the peer's kernel has not acknowledged; of an encrypted connection somewhat more than of its messages.
+    /// The peer may lack so many of the last bytes of messages, and no more: its kernel has not acknowledged them, or they stand in an
+    /// encrypted record of which it has the beginning only, and which nobody can read.
     pub fn unacknowledged(&self) -> usize {
-        transport::unacknowledged(&self.socket).unwrap_or(usize::MAX)
+        let left = transport::unacknowledged(&self.socket).unwrap_or(usize::MAX);
+        match &self.secure {
+            Some(_) if left > 0 => left.saturating_add(tls::RECORD_BYTES),
+            _ => left,
+        }
     }
 
     /// Ends it at once: what the kernel has not sent yet is not sent any more.

@@ -1,5 +1,7 @@
 //! A connection against peers that hang up, are slow, come late, or talk.
 
+mod encrypted;
+
 use super::*;
 use crate::destinations::dialing::Failback;
 use crate::destinations::single::MakeSink;
