@@ -39,13 +39,15 @@ pub struct Load {
     pub count: u64,
     /// Their length, in paddings.
     pub times: usize,
+    /// Sent and not acknowledged, at most.
+    pub window: u64,
     /// How soon it is seen that there is more to send while nothing is on the way.
     pub look: Duration,
 }
 
 impl Default for Load {
     fn default() -> Load {
-        Load { count: u64::MAX, times: 1, look: Duration::from_millis(50) }
+        Load { count: u64::MAX, times: 1, window: WINDOW, look: Duration::from_millis(50) }
     }
 }
 
@@ -112,16 +114,16 @@ impl Shared {
         let padding = PADDING.repeat(load.times);
         while !self.over.load(Ordering::SeqCst) {
             if let Ok(stream) = TcpStream::connect(("127.0.0.1", port)) {
-                let _ = self.session(stream, &padding, load.look);
+                let _ = self.session(stream, &padding, load);
             }
             thread::sleep(RETRY);
         }
     }
 
     /// One connection, until it breaks or everything is acknowledged.
-    fn session(&self, mut stream: TcpStream, padding: &str, look: Duration) -> std::io::Result<()> {
+    fn session(&self, mut stream: TcpStream, padding: &str, load: Load) -> std::io::Result<()> {
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(look))?;
+        stream.set_read_timeout(Some(load.look))?;
         let offers = "relp_version=0\nrelp_software=faults\ncommands=syslog";
         stream.write_all(format!("1 open {} {offers}\n", offers.len()).as_bytes())?;
         // A session never counts past the 999,999,999 of the protocol: it would have to last for days.
@@ -135,7 +137,7 @@ impl Shared {
             let limit = self.limit.load(Ordering::SeqCst);
             let acknowledged = self.acknowledged.load(Ordering::SeqCst);
             out.clear();
-            while answers.opened && next < limit.min(acknowledged + WINDOW) {
+            while answers.opened && next < limit.min(acknowledged + load.window) {
                 let text = message(next, padding);
                 out.extend_from_slice(
                     format!("{} syslog {} {text}\n", next - first + 2, text.len()).as_bytes(),

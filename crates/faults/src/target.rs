@@ -67,10 +67,15 @@ impl Target {
         thread::spawn(move || {
             while let Ok((stream, _)) = listener.accept() {
                 if !shared.is_up.load(Ordering::SeqCst) {
-                    return;
+                    // Who came before the end may have sent messages that the kernel has acknowledged; nothing encrypted, without us.
+                    let _ = listener.set_nonblocking(true);
+                    let _ = stream.shutdown(Shutdown::Write);
+                    if lock(&shared.tls).is_some() {
+                        continue;
+                    }
+                } else if let Ok(copy) = stream.try_clone() {
+                    lock(&shared.open).push(copy);
                 }
-                let Ok(copy) = stream.try_clone() else { continue };
-                lock(&shared.open).push(copy);
                 let shared = Arc::clone(&shared);
                 thread::spawn(move || shared.serve(stream));
             }

@@ -118,6 +118,11 @@ impl Trial {
         }
     }
 
+    /// What the next start finds.
+    pub fn configure(&mut self, config: &str) {
+        config.clone_into(&mut self.config);
+    }
+
     pub fn source(&self) -> Source {
         Source::start(self.lab.port("in"), Load::default())
     }
