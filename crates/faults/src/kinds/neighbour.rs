@@ -1,5 +1,4 @@
-//! One of two destinations is dead: the other has to keep the rate it has while both live. What it costs to have a second one at all,
-//! dead or not, is measured as well.
+//! One of two destinations is dead: the other has to keep the rate it has without a neighbour, and the one beside a live one.
 
 use crate::source::{Load, Source};
 use crate::tally::Tally;
@@ -119,22 +118,19 @@ fn judge(trial: &mut Trial, plan: &Plan, [absent, dead, alive]: &[Vec<Cost>; 3])
         rate(dead),
         rate(alive)
     ));
-    let mut compare = |what: &str, base: &[Cost]| {
+    for (what, base) in [("none", absent), ("a live one", alive)] {
         let rate = Ratio::of(base, dead, |cost| cost.seconds);
         let cpu = Ratio::of(dead, base, |cost| cost.cpu);
         trial.note(format!(
             "beside a dead one, of what it is beside {what}: rate {rate}, CPU a message {cpu}"
         ));
-        rate
-    };
-    compare("none", absent);
-    let kept = compare("a live one", alive);
-    match kept.is_at_least(KEPT) {
-        Some(false) if !plan.short => {
-            trial.problem(format!("beside a dead destination, of the rate beside a live one: {kept}"));
+        match rate.is_at_least(KEPT) {
+            Some(false) if !plan.short => {
+                trial.problem(format!("beside a dead destination, of the rate beside {what}: {rate}"));
+            }
+            None => trial.note("too few rounds to tell"),
+            _ => {}
         }
-        None => trial.note("too few rounds to tell"),
-        _ => {}
     }
 }
 
