@@ -19,7 +19,10 @@ mod tests {
         let bytes: Vec<u8> = (0..100u32).map(|n| (n * 37 + 11) as u8).collect();
         for length in 0..bytes.len() {
             let one_by_one = bytes[..length].iter().fold(!0u32, |sum, byte| {
-                (0..8).fold(sum ^ u32::from(*byte), |s, _| if s & 1 == 1 { s >> 1 ^ 0xedb8_8320 } else { s >> 1 })
+                (0..8).fold(
+                    sum ^ u32::from(*byte),
+                    |s, _| if s & 1 == 1 { s >> 1 ^ 0xedb8_8320 } else { s >> 1 },
+                )
             });
             assert_eq!(crc32(&bytes[..length]), !one_by_one, "{length} bytes");
         }

@@ -198,7 +198,15 @@ impl Damage {
 impl QueueState {
     pub fn new(row: Row) -> QueueState {
         let safe = (row.cursor, row.done);
-        QueueState { row, capacity: 0, on_room: None, refused: None, moved: false, safe, known: Known::default() }
+        QueueState {
+            row,
+            capacity: 0,
+            on_room: None,
+            refused: None,
+            moved: false,
+            safe,
+            known: Known::default(),
+        }
     }
 
     pub fn waiting(&self) -> Waiting {
