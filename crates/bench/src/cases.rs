@@ -203,7 +203,7 @@ mod tests {
             assert_eq!(same, 1, "{} is there twice", case.name);
             assert!(!case.about.is_empty() && !case.receivers.is_empty(), "{}", case.name);
             assert!(case.input.connections >= 1 && case.input.connections <= loggen::send::CONNECTIONS_MAX);
-            assert!(case.input.share > 0.0 && case.input.share <= 1.0, "{}", case.name);
+            assert!(case.input.share > 0.0 && case.input.share <= 10.0, "{}", case.name);
             for aim in case.aims {
                 assert!(case.receivers.contains(&Receiver::Penstock), "{}: aims are penstock's", case.name);
                 if let Some(other) = aim.other_case() {
