@@ -73,11 +73,11 @@ impl Log {
         let began = Instant::now();
         let path = options.dir.join(FOLDER);
         let files = options.files.map_or_else(|| Arc::new(Folder::new(&path)) as Arc<dyn Files>, Arc::from);
-        let Recovered { key, state, table, free, mut report } =
+        let Recovered { key, state, table, free, noted, mut report } =
             recover(&files, options.free_segments, options.read_patience)?;
         let next = state.next_seq;
         let limits = (options.segment_bytes.max(1 << 14), options.free_segments);
-        let mut shared = Shared::new(files, key, path.display().to_string(), limits, state);
+        let mut shared = Shared::new(files, key, path.display().to_string(), limits, state, noted);
         shared.read_patience = options.read_patience;
         let shared = Arc::new(shared);
         let writer = Writer::new(shared.clone(), next, &table, free);

@@ -6,7 +6,7 @@ use crate::snapshot::{Row, Table};
 use std::io;
 use std::sync::Arc;
 
-pub const NAME: &str = "progress";
+const NAME: &str = "progress";
 /// One place for each queue; those with larger ids have none.
 const PLACE_BYTES: usize = 64;
 const PLACES: u32 = 1024;

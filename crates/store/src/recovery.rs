@@ -29,6 +29,7 @@ pub struct Recovered {
     pub state: State,
     pub table: Table,
     pub free: Vec<String>,
+    pub noted: Progress,
     pub report: Report,
 }
 
@@ -108,15 +109,16 @@ pub fn recover(files: &Arc<dyn Files>, free_segments: usize, patience: Duration)
     recovery.read_cursors();
     // Where something is missing, what was done of it cannot be told from what was not.
     let whole = recovery.report.damaged.is_empty() && recovery.holes.is_empty();
-    let noted = Progress::open(&**files, key).follow(&mut recovery.table, whole);
-    recovery.state.next_seq = recovery.state.next_seq.max(noted);
+    let noted = Progress::open(&**files, key);
+    let taken = noted.follow(&mut recovery.table, whole);
+    recovery.state.next_seq = recovery.state.next_seq.max(taken);
     recovery.finish();
     // What was found is as good as what will be written: names too.
     if let Err(error) = files.sync_folder() {
         oplog::warning("Cannot sync the folder of the store", &[("error", &error)]);
     }
     let Recovery { table, state, report, .. } = recovery;
-    Ok(Recovered { key, state, table, free, report })
+    Ok(Recovered { key, state, table, free, noted, report })
 }
 
 impl Recovery<'_> {

@@ -351,9 +351,15 @@ impl State {
 }
 
 impl Shared {
-    pub fn new(files: Arc<dyn Files>, key: u64, path: String, limits: (u64, usize), state: State) -> Shared {
+    pub fn new(
+        files: Arc<dyn Files>,
+        key: u64,
+        path: String,
+        limits: (u64, usize),
+        state: State,
+        noted: Progress,
+    ) -> Shared {
         let may_repeat = state.queues.values().any(|queue| !queue.known.is_empty());
-        let noted = Progress::open(&*files, key);
         Shared {
             files,
             key,
