@@ -11,8 +11,10 @@ impl Outlet {
         let Some(place) = self.place.get() else { return };
         if place.log.may_repeat() {
             let lot = Lot { origin: Some(origin.clone()), messages: (chunk.ends.len() - at) as u32 };
-            let name = self.queue.lock().spool.as_ref().map(|spool| spool.name().to_vec());
-            let repeated = name.map_or(0, |name| place.log.repeated(&name, &lot) as usize);
+            let queue = self.queue.lock();
+            let repeated =
+                queue.spool.as_ref().map_or(0, |spool| place.log.repeated(spool.name(), &lot) as usize);
+            drop(queue);
             if repeated > 0 {
                 chunk.take_out(at, repeated);
                 self.counters.waiting.sub(repeated);
