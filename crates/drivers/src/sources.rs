@@ -22,6 +22,7 @@ pub mod rltp;
 mod secure;
 mod senders;
 pub mod stdin;
+mod timer;
 pub mod unix;
 mod unnamed;
 pub mod wildcard_file;

@@ -2,6 +2,7 @@
 
 use super::listener::register;
 use super::reading::{finish, local_name, made_here};
+use super::timer;
 use crate::destinations::writing;
 use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics};
@@ -11,9 +12,6 @@ use engine::worker::{After, Port, PortContext};
 use engine::{Feed, Shared};
 use mio::unix::SourceFd;
 use record::{Context, Flags, NameId, Record, Span, Stamp, ValueType};
-use rustix::time::{
-    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
-};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -103,7 +101,7 @@ impl Start for GeneratorStart {
         let worker = shared.any_worker().ok_or("there are no workers")?;
         let clock = match self.freq.is_zero() {
             true => None,
-            false => Some(timer(self.freq).map_err(|e| format!("cannot make a timer: {e}"))?),
+            false => Some(timer::every(self.freq).map_err(|e| format!("cannot make a timer: {e}"))?),
         };
         let context = Arc::new(Context::local(&self.group, &self.host, "local+generator"));
         let (what, source, window, left) =
@@ -126,13 +124,6 @@ impl Start for GeneratorStart {
         });
         Ok(())
     }
-}
-
-fn timer(every: Duration) -> rustix::io::Result<OwnedFd> {
-    let clock = timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC)?;
-    let every = Timespec { tv_sec: every.as_secs() as i64, tv_nsec: i64::from(every.subsec_nanos()) };
-    timerfd_settime(&clock, TimerfdTimerFlags::empty(), &Itimerspec { it_interval: every, it_value: every })?;
-    Ok(clock)
 }
 
 struct GeneratorPort {

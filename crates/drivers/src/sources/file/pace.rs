@@ -4,9 +4,9 @@
 use super::followed::Followed;
 use super::watch::Watch;
 use crate::sources::listener::register;
+use crate::sources::timer;
 use engine::worker::PortContext;
 use mio::unix::SourceFd;
-use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
@@ -98,8 +98,7 @@ impl Pace {
         let timer = match &self.timer {
             Some(timer) => timer,
             None => {
-                let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
-                let timer = rustix::time::timerfd_create(TimerfdClockId::Monotonic, flags)?;
+                let timer = timer::unset()?;
                 register(&timer.as_raw_fd(), registry, cx.token)?;
                 self.timer.insert(timer)
             }
@@ -107,9 +106,7 @@ impl Pace {
         let step = self.due.min(now + STEP);
         // Zero would stop it.
         let left = step.saturating_duration_since(now).max(Duration::from_micros(1));
-        let value = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: left.subsec_nanos().into() };
-        let once = Itimerspec { it_interval: Timespec { tv_sec: 0, tv_nsec: 0 }, it_value: value };
-        rustix::time::timerfd_settime(timer, TimerfdTimerFlags::empty(), &once)?;
+        timer::once(timer, left)?;
         if self.step.replace(step).is_none() {
             for fd in watch.descriptors() {
                 registry.deregister(&mut SourceFd(&fd.as_raw_fd()))?;

@@ -1,7 +1,7 @@
 //! What tells a source that its files have changed: inotify on the folders they are in, or a timer.
 
+use crate::sources::timer;
 use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
-use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, OsStr};
 use std::io;
@@ -97,7 +97,7 @@ impl Watch {
         };
         let timer = match inotify {
             Some(_) => None,
-            None => Some(timer(period.max(PERIOD_MIN))?),
+            None => Some(timer::every(period.max(PERIOD_MIN))?),
         };
         Ok(Watch {
             inotify,
@@ -293,15 +293,6 @@ fn is_modification(kind: ReadFlags) -> bool {
         | ReadFlags::MOVE_SELF
         | ReadFlags::ISDIR;
     kind.contains(ReadFlags::MODIFY) && !kind.intersects(others)
-}
-
-fn timer(period: Duration) -> io::Result<OwnedFd> {
-    let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
-    let timer = rustix::time::timerfd_create(TimerfdClockId::Monotonic, flags)?;
-    let every = Timespec { tv_sec: period.as_secs() as i64, tv_nsec: period.subsec_nanos().into() };
-    let spec = Itimerspec { it_interval: every, it_value: every };
-    rustix::time::timerfd_settime(&timer, TimerfdTimerFlags::empty(), &spec)?;
-    Ok(timer)
 }
 
 #[cfg(test)]
