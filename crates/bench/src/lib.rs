@@ -1,5 +1,6 @@
 //! The benchmark: receivers side by side in one run, each message delivered and verified, CPU per message as a
-//! multiple of the least a receiver can do. `cases` is the table of what is measured; everything else serves it.
+//! multiple of the least a receiver can do. `cases` is the table of what is measured; everything else serves it. How to measure and
+//! compare is of use to the fault bench too.
 
 pub mod cases;
 pub mod cli;
@@ -14,6 +15,7 @@ mod matrix;
 mod measure;
 mod place;
 mod process;
+mod ratio;
 mod receiver;
 mod reload;
 mod report;
@@ -22,3 +24,6 @@ mod safe;
 mod sender;
 mod storm;
 mod sysctl;
+
+pub use process::cpu_ns;
+pub use ratio::Ratio;

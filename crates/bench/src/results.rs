@@ -1,6 +1,7 @@
 //! What runs have shown, and the medians and ratios over rounds. Ratios are taken within a round, where the machine was
 //! in the same mood, and the median of them is what counts.
 
+use crate::ratio::Ratio;
 use crate::receiver::Receiver;
 
 /// One receiver with one case in one round.
@@ -61,16 +62,6 @@ impl Run {
     }
 }
 
-/// A small difference between two cases, and how far it can be trusted.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Apart {
-    /// Above zero when the first costs more.
-    pub share: f64,
-    /// The standard error of `share`.
-    pub error: f64,
-    pub rounds: usize,
-}
-
 #[derive(Debug, Default)]
 pub struct Results {
     pub runs: Vec<Run>,
@@ -108,21 +99,14 @@ impl Results {
         in_a_round.collect()
     }
 
-    /// By what share the first costs more or less than the second, both taken in the same round: the mean over the rounds of
-    /// the ratio's logarithm, with its standard error. For differences so small that a median of few rounds cannot show them.
+    /// The mean over rounds of `value` of the first divided by `value` of the second, with its error.
     pub fn apart(
         &self,
         over: (&str, Receiver),
         under: (&str, Receiver),
         value: impl Fn(&Run) -> f64,
-    ) -> Option<Apart> {
-        let logs: Vec<f64> = self.ratios(over, under, value).iter().map(|ratio| ratio.ln()).collect();
-        let rounds = logs.len() as f64;
-        let mean = Some(logs.iter().sum::<f64>() / rounds).filter(|mean| mean.is_finite())?;
-        let spread: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
-        // One round says nothing of its error.
-        let error = if logs.len() > 1 { (spread / (rounds - 1.0) / rounds).sqrt() } else { f64::INFINITY };
-        Some(Apart { share: mean.exp() - 1.0, error, rounds: logs.len() })
+    ) -> Option<Ratio> {
+        Ratio::of(self.ratios(over, under, value))
     }
 
     pub fn times_floor(&self, case: &str, receiver: Receiver) -> Option<f64> {
@@ -201,7 +185,7 @@ mod tests {
         }
         let (a, b) = (("a", Receiver::Penstock), ("b", Receiver::Penstock));
         let apart = results.apart(b, a, Run::cpu_us).expect("both ran");
-        assert!((apart.share - 0.01).abs() < 0.001 && apart.error < 0.002, "{apart:?}");
+        assert!((apart.share() - 0.01).abs() < 0.001 && apart.error < 0.002, "{apart:?}");
         assert_eq!(results.apart(b, ("c", Receiver::Penstock), Run::cpu_us), None);
         results.runs.retain(|run| run.round == 1);
         assert_eq!(results.apart(b, a, Run::cpu_us).map(|apart| apart.error), Some(f64::INFINITY));

@@ -1,7 +1,8 @@
 //! What penstock is to reach in a case, and whether a run shows it.
 
+use crate::ratio::Ratio;
 use crate::receiver::Receiver;
-use crate::results::{Apart, Results, Run};
+use crate::results::{Results, Run};
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Aim {
@@ -99,14 +100,14 @@ impl Aim {
     }
 }
 
-/// Judged only when there were enough rounds for it: the standard error is at most the share, or the difference beyond doubt.
-fn within(apart: Option<Apart>, share: f64) -> Judgement {
-    let Some(Apart { share: found, error, rounds }) = apart else {
+/// Judged only when there were enough rounds for it.
+fn within(apart: Option<Ratio>, share: f64) -> Judgement {
+    let Some(ratio) = apart else {
         return Judgement { measured: "not measured".into(), ..Judgement::default() };
     };
-    let beyond = found.abs() - 2.0 * error > share;
-    let met = (beyond || error <= share).then_some(found.abs() <= share);
+    let met = ratio.is_within(share);
+    let (found, error, rounds) = (ratio.share() * 100.0, ratio.error * 100.0, ratio.rounds);
     let doubt = if met.is_none() { ": too few rounds to tell" } else { "" };
-    let measured = format!("{:+.1} % ± {:.1} % over {rounds} rounds{doubt}", found * 100.0, error * 100.0);
+    let measured = format!("{found:+.1} % ± {error:.1} % over {rounds} rounds{doubt}");
     Judgement { measured, met, ..Judgement::default() }
 }

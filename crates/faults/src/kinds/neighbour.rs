@@ -4,7 +4,7 @@ use crate::source::{Load, Source};
 use crate::tally::Tally;
 use crate::target::Target;
 use crate::trial::{BUFFER, HEAD, Plan, Trial, Verdict, reached};
-use std::fs;
+use bench::{Ratio, cpu_ns};
 use std::time::{Duration, Instant};
 
 const COUNT: u64 = 1_000_000;
@@ -119,8 +119,12 @@ fn judge(trial: &mut Trial, plan: &Plan, [absent, dead, alive]: &[Vec<Cost>; 3])
         rate(alive)
     ));
     for (what, base) in [("none", absent), ("a live one", alive)] {
-        let rate = Ratio::of(base, dead, |cost| cost.seconds);
-        let cpu = Ratio::of(dead, base, |cost| cost.cpu);
+        let rate = Ratio::of(base.iter().zip(dead).map(|(base, dead)| base.seconds / dead.seconds));
+        let cpu = Ratio::of(dead.iter().zip(base).map(|(dead, base)| dead.cpu / base.cpu));
+        let (Some(rate), Some(cpu)) = (rate, cpu) else {
+            trial.problem("nothing was measured");
+            continue;
+        };
         trial.note(format!(
             "beside a dead one, of what it is beside {what}: rate {rate}, CPU a message {cpu}"
         ));
@@ -131,71 +135,5 @@ fn judge(trial: &mut Trial, plan: &Plan, [absent, dead, alive]: &[Vec<Cost>; 3])
             None => trial.note("too few rounds to tell"),
             _ => {}
         }
-    }
-}
-
-/// The mean of the ratios of all rounds, and its standard error; of their logarithms, so that halves and doubles weigh the same.
-struct Ratio {
-    mean: f64,
-    error: f64,
-    rounds: usize,
-}
-
-impl Ratio {
-    fn of(over: &[Cost], under: &[Cost], value: impl Fn(&Cost) -> f64) -> Ratio {
-        let logs: Vec<f64> = over.iter().zip(under).map(|(a, b)| (value(a) / value(b)).ln()).collect();
-        let rounds = logs.len() as f64;
-        let mean = logs.iter().sum::<f64>() / rounds;
-        let spread: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
-        // One round says nothing of its error.
-        let error = if logs.len() > 1 { (spread / (rounds - 1.0) / rounds).sqrt() } else { f64::INFINITY };
-        Ratio { mean: mean.exp(), error, rounds: logs.len() }
-    }
-
-    /// `None` when there were too few rounds to tell: the error is larger than what may be missing, and the difference not beyond doubt.
-    fn is_at_least(&self, least: f64) -> Option<bool> {
-        let beyond = self.mean + 2.0 * self.error < least || self.mean - 2.0 * self.error > least;
-        (beyond || self.error <= 1.0 - least).then_some(self.mean >= least)
-    }
-}
-
-impl std::fmt::Display for Ratio {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (mean, error) = (self.mean * 100.0, self.error * 100.0);
-        write!(f, "{mean:.1} % ± {error:.1} % over {} rounds", self.rounds)
-    }
-}
-
-/// What the threads of a process have used so far.
-fn cpu_ns(pid: u32) -> u64 {
-    let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let used = tasks.filter_map(|task| {
-        let text = fs::read_to_string(task.path().join("schedstat")).ok()?;
-        text.split(' ').next()?.parse::<u64>().ok()
-    });
-    used.sum()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn costs(seconds: &[f64]) -> Vec<Cost> {
-        seconds.iter().map(|seconds| Cost { seconds: *seconds, cpu: 1.0 }).collect()
-    }
-
-    #[test]
-    fn a_ratio_is_judged_with_its_error() {
-        let ratio = |over: &[f64], under: &[f64]| Ratio::of(&costs(over), &costs(under), |cost| cost.seconds);
-        let same = ratio(&[1.0, 4.0, 2.0], &[1.0, 4.0, 2.0]);
-        assert_eq!((same.mean, same.error, same.is_at_least(KEPT)), (1.0, 0.0, Some(true)));
-        assert_eq!(ratio(&[0.9, 0.9], &[1.0, 1.0]).is_at_least(KEPT), Some(false));
-        assert_eq!(ratio(&[1.0], &[1.0]).is_at_least(KEPT), None, "one round");
-        assert_eq!(ratio(&[0.5, 1.9], &[1.0, 1.0]).is_at_least(KEPT), None, "noise");
-        assert_eq!(
-            ratio(&[2.0, 4.0], &[1.0, 1.0]).is_at_least(KEPT),
-            Some(true),
-            "noise, but twice as quick"
-        );
     }
 }
