@@ -3,6 +3,7 @@
 use crate::compact;
 use crate::control;
 use crate::frame;
+use crate::free;
 use crate::group::Group;
 use crate::queue::Safe;
 use crate::report::{Latency, Waiting};
@@ -331,7 +332,7 @@ impl Committer {
             let outcome = if segment.damage.is_some() {
                 files.rename(&segment.name, &format!("{}.damaged", segment.name))
             } else if self.writer.free.len() < self.shared.free_segments && !segment.sparse {
-                let name = format!("{first:020}.free");
+                let name = free::name(*first);
                 let renamed = files.rename(&segment.name, &name);
                 renamed.map(|()| self.writer.free.push(name))
             } else {

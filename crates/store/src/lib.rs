@@ -27,6 +27,7 @@ mod compact;
 mod control;
 mod files;
 mod frame;
+mod free;
 mod group;
 mod key;
 mod load;

@@ -3,6 +3,7 @@
 
 use crate::compact;
 use crate::files::{self, ByName, Files, SegmentFile, write_all};
+use crate::free;
 use crate::key::{self, NamedFile};
 use crate::origin;
 use crate::progress::Progress;
@@ -79,10 +80,7 @@ pub fn recover(files: &Arc<dyn Files>, free_segments: usize, patience: Duration)
             let _ = files.remove(name);
         }
     }
-    let mut free: Vec<String> = names.iter().filter(|name| name.ends_with(".free")).cloned().collect();
-    for name in free.drain(free_segments.min(free.len())..) {
-        let _ = files.remove(&name);
-    }
+    let (mut free, names): (Vec<String>, Vec<String>) = names.into_iter().partition(|name| free::is(name));
     let mut opened = Vec::new();
     let mut report = Report::default();
     for name in names {
@@ -97,6 +95,7 @@ pub fn recover(files: &Arc<dyn Files>, free_segments: usize, patience: Duration)
     }
     opened.iter().for_each(|(_, name, file, length)| patience.wait_for(name, &**file, *length));
     let key = key::find(&**files, &opened)?;
+    free::keep(&**files, key, free_segments, &mut free);
     let (table, state) = (Table::new(), State::default());
     let mut recovery = Recovery { files, patience, key, table, state, report, holes: Vec::new() };
     let found = recovery.identify(opened);
