@@ -8,9 +8,11 @@ use diag::Span;
 
 mod call;
 mod filter;
+mod visit;
 
 pub use call::{Arg, ArgKind, Call, Quote};
 pub use filter::{CompareOp, FilterExpr, Operand, OperandKind};
+pub use visit::Visit;
 
 /// `-` and `_` mean the same in keywords, options and block arguments: the canonical spelling has `-`.
 pub fn norm(name: &str) -> String {
