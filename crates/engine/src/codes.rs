@@ -96,4 +96,10 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "No `application NAME[TOPIC]` has this topic, so no message matches. Those of the configuration library come with \
          `@include \"scl.conf\"`; their topics are `syslog` and `syslog-raw`.",
     ),
+    (
+        "E0122",
+        "a misspelt macro",
+        "A template reads a value that nothing in the configuration sets, and whose name is almost that of a macro; in its place there \
+         will be nothing. Correct the name, or set the value.",
+    ),
 ];

@@ -5,6 +5,7 @@ mod assemble;
 mod destinations;
 mod flags;
 mod items;
+mod misspelt;
 mod objects;
 mod paths;
 mod scope;
@@ -115,5 +116,9 @@ pub fn compile(
     let mut paths = Paths::new(&objects, &names, texts, registry, &globals, identity, existing);
     paths.compile(diags);
     let plan = paths.finish(diags);
-    (!diags.has_errors()).then_some(plan)
+    if diags.has_errors() {
+        return None;
+    }
+    names.values().report(config, diags);
+    Some(plan)
 }

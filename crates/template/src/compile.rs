@@ -72,6 +72,7 @@ impl<'a> Compiler<'a> {
 
     fn macro_op(&self, name: &str, offset: usize) -> Result<Op, TemplateError> {
         let Some((kind, clock)) = macros::find(name) else {
+            self.scope.reads(name);
             let id = record::intern(name).ok_or_else(|| {
                 TemplateError::new(
                     offset,

@@ -41,7 +41,7 @@ pub use cost::Cost;
 pub use error::TemplateError;
 pub use function::FunctionInfo;
 pub use functions::functions;
-pub use macros::{DATE_PREFIXES, MACROS, MacroInfo};
+pub use macros::{DATE_PREFIXES, MACROS, MacroInfo, nearest_macro};
 pub use options::{OnError, TemplateOptions, TsFormat};
 pub use scope::{Condition, DnsOptions, NameOptions, NameUse, NoScope, Scope};
 pub use slog::draft::seal;

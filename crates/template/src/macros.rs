@@ -264,3 +264,23 @@ pub(crate) fn find(name: &str) -> Option<(Kind, Clock)> {
         _ => None,
     }
 }
+
+/// Shorter names are too near to each other.
+const MEANT_LETTERS_MIN: usize = 4;
+
+/// The macro that a name in capital letters, which is none, was likely meant to be.
+pub fn nearest_macro(name: &str) -> Option<String> {
+    let capitals = name.bytes().filter(u8::is_ascii_uppercase).count();
+    let others = name.bytes().any(|b| b.is_ascii_lowercase() || b == b'.');
+    if capitals < MEANT_LETTERS_MIN || others || find(name).is_some() {
+        return None;
+    }
+    let near = |name: &str, may_be: fn(&&MacroInfo) -> bool| {
+        diag::nearest(name, MACROS.iter().filter(may_be).map(|m| m.name))
+    };
+    let dates = DATE_PREFIXES.iter().find_map(|(prefix, _)| Some((prefix, name.strip_prefix(prefix)?)));
+    match dates.and_then(|(prefix, rest)| Some((prefix, near(rest, |m| m.is_time())?))) {
+        Some((prefix, found)) => Some(format!("{prefix}{found}")),
+        None => near(name, |_| true).map(str::to_owned),
+    }
+}

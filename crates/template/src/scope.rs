@@ -37,6 +37,12 @@ pub trait Scope {
         None
     }
 
+    /// Told of each name a template reads that is no macro, so that it has to be set by something.
+    fn reads(&self, _name: &str) {}
+
+    /// Told by whoever sets values with names that begin so, but for parsers and rewrite operations, which can be asked.
+    fn sets(&self, _prefix: &str) {}
+
     /// Compiles the filter expression of `$(if 'EXPRESSION' ...)`.
     fn condition(&self, _text: &str) -> Result<Arc<dyn Condition>, String> {
         Err("filter expressions cannot be used here".to_owned())

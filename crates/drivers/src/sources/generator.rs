@@ -52,6 +52,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
             );
             return None;
         };
+        cx.scope.sets(&pair.key.text);
         what.push((name, template, kind));
     }
     let message = match s.template("template") {

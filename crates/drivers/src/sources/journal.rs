@@ -56,6 +56,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
     };
     let key = s.text("persist-name").map_or(named, str::to_owned);
     let prefix = s.text("prefix").unwrap_or(if cx.version < PREFIX_SINCE { "" } else { PREFIX });
+    cx.scope.sets(prefix);
     let start = JournalStart {
         namespaces: match directory {
             Some(path) => Namespaces::Folder(path),

@@ -42,6 +42,8 @@ impl Reading {
     pub fn new(s: &Settings, cx: &BuildContext<'_>, defaults: &Defaults, diags: &mut Diagnostics) -> Reading {
         let flags = parse_flags(s, defaults);
         let local_name = local_name(s, cx.globals);
+        let sdata_prefix = s.text("sdata-prefix").unwrap_or(wire::sdata::PREFIX);
+        cx.scope.sets(sdata_prefix);
         Reading {
             syslog: SyslogOptions {
                 flags,
@@ -50,7 +52,7 @@ impl Reading {
                     s.number("default-severity").unwrap_or(5),
                 ),
                 recv_zone: s.zone("time-zone").cloned().unwrap_or_else(record::Zone::local),
-                sdata_prefix: s.text("sdata-prefix").unwrap_or(wire::sdata::PREFIX).into(),
+                sdata_prefix: sdata_prefix.into(),
                 bad_hostname: bad_hostname(s, cx, diags),
                 check_hostname: s.bool("check-hostname").unwrap_or(false),
                 check_program: s.bool("check-program").unwrap_or(false),

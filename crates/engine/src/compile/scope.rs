@@ -1,5 +1,6 @@
 //! Templates and filters by name: compiled when first asked for, each once.
 
+use super::misspelt::Values;
 use super::objects::Objects;
 use conf_schema::{Settings, Switch};
 use conf_syntax::{Call, FilterExpr, TemplateBody, TemplateDef, TypedText};
@@ -29,6 +30,7 @@ pub(super) struct Names<'a, 'c> {
     findings: RefCell<Vec<Diagnostic>>,
     /// What only one may have, and who has it.
     claims: RefCell<HashMap<PathBuf, String>>,
+    values: Values,
     /// Everything outside a driver's own text that its output may depend on.
     fingerprint: String,
 }
@@ -51,6 +53,7 @@ impl<'a, 'c> Names<'a, 'c> {
             filters: NamedFilters::default(),
             findings: RefCell::default(),
             claims: RefCell::default(),
+            values: Values::default(),
             fingerprint: fingerprint(objects, texts),
         };
         // Each statement is compiled even when nothing uses it, so that its errors are seen.
@@ -69,6 +72,11 @@ impl<'a, 'c> Names<'a, 'c> {
         &self.options
     }
 
+    /// Who reads and who sets which values.
+    pub fn values(&self) -> &Values {
+        &self.values
+    }
+
     pub fn fingerprint(&self) -> &str {
         &self.fingerprint
     }
@@ -85,18 +93,26 @@ impl<'a, 'c> Names<'a, 'c> {
         self.objects.filters.get(name)?.expr.as_ref()?;
         let found = Filter::named(name, span, self, diags);
         self.report(diags);
+        self.values.set(found.iter().flat_map(|filter| filter.writes()));
         found
     }
 
     pub fn compile_filter(&self, expr: &FilterExpr, diags: &mut Diagnostics) -> Option<Arc<Filter>> {
         let made = Filter::compile(expr, self, diags);
         self.report(diags);
+        self.values.set(made.iter().flat_map(Filter::writes));
         made.map(Arc::new)
     }
 
     pub fn compile_rewrite(&self, call: &Call, diags: &mut Diagnostics) -> Option<Arc<Rewrite>> {
         let made = Rewrite::compile(call, self, diags);
         self.report(diags);
+        if let Some(writes) = made.as_ref().map(Rewrite::writes) {
+            self.values.set(writes.names);
+            if writes.everything {
+                self.values.set_any("");
+            }
+        }
         made.map(Arc::new)
     }
 
@@ -109,6 +125,10 @@ impl<'a, 'c> Names<'a, 'c> {
     ) -> Option<Arc<dyn parsers::Parse>> {
         let made = build(settings, &mut parsers::Build { env: self, diags, span });
         self.report(diags);
+        if let Some(writes) = made.as_ref().map(|parser| parser.writes()) {
+            self.values.set(writes.names);
+            writes.prefix.iter().for_each(|prefix| self.values.set_any(prefix));
+        }
         made
     }
 
@@ -269,6 +289,14 @@ impl Scope for Names<'_, '_> {
         let mut claims = self.claims.borrow_mut();
         let owner = claims.entry(what.to_owned()).or_insert_with(|| by.to_owned());
         (owner != by).then(|| owner.clone())
+    }
+
+    fn reads(&self, name: &str) {
+        self.values.read(name);
+    }
+
+    fn sets(&self, prefix: &str) {
+        self.values.set_any(prefix);
     }
 
     fn condition(&self, text: &str) -> Result<Arc<dyn Condition>, String> {

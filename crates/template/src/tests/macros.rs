@@ -227,3 +227,27 @@ fn values_without_text_print_nothing() {
     batch.set(0, name, b"abc", ValueType::Json);
     check_in(&batch, "<$blob>", "<abc>");
 }
+
+#[test]
+fn misspelt_macros_are_recognised() {
+    for (name, meant) in [
+        ("YAER", Some("YEAR")),
+        ("R_YAER", Some("R_YEAR")),
+        ("C_ISODAT", Some("C_ISODATE")),
+        ("HOST_FORM", Some("HOST_FROM")),
+        ("MESAGE", Some("MESSAGE")),
+        ("SOURCE_IP", Some("SOURCEIP")),
+        ("YEAR", None),
+        ("R_YEAR", None),
+        ("yaer", None),
+        ("Mesage", None),
+        (".YAER", None),
+        ("MG", None),
+        ("SECS", Some("SEC")),
+        ("CUSTOMER", None),
+        ("1", None),
+        ("", None),
+    ] {
+        assert_eq!(nearest_macro(name).as_deref(), meant, "{name}");
+    }
+}
