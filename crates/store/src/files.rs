@@ -51,7 +51,7 @@ pub trait SegmentFile: Send + Sync {
     /// As `write_at`, for large writes that nobody reads back soon: address, length and place are multiples of [`PAGE`], so that the
     /// page cache can be left out, which costs a third of the time. `Unsupported` or `InvalidInput` if it cannot.
     fn write_pages(&self, bytes: &[u8], at: u64) -> io::Result<usize>;
-    /// As `read_at`, in the same way: address, length and place are multiples of [`PAGE`].
+    /// As `read_at`, in the same way, unless the page cache has it: address, length and place are multiples of [`PAGE`].
     fn read_pages(&self, _bytes: &mut [u8], _at: u64) -> io::Result<usize> {
         Err(ErrorKind::Unsupported.into())
     }
@@ -225,14 +225,14 @@ impl Files for Folder {
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn SegmentFile>> {
         let file = OpenOptions::new().read(true).write(true).open(self.path.join(name))?;
-        Ok(Arc::new(Opened { file, direct: OnceLock::new() }))
+        Ok(Arc::new(Opened { file, direct: OnceLock::new(), cached: OnceLock::new() }))
     }
 
     fn create(&self, name: &str) -> io::Result<Arc<dyn SegmentFile>> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(true).mode(0o600);
         let file = options.open(self.path.join(name))?;
-        Ok(Arc::new(Opened { file, direct: OnceLock::new() }))
+        Ok(Arc::new(Opened { file, direct: OnceLock::new(), cached: OnceLock::new() }))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -268,21 +268,41 @@ impl Files for Folder {
     }
 }
 
-/// A file, and the same once more past the page cache: from its first use so, where the file system has that.
+/// A file, and the same opened in other ways: from the first use so, where the file system has that.
 struct Opened {
     file: fs::File,
+    /// Past the page cache.
     direct: OnceLock<Option<fs::File>>,
+    /// Through the page cache, where nothing is read ahead: to ask for a page does not bring those behind it.
+    cached: OnceLock<Option<fs::File>>,
 }
 
 impl Opened {
     fn direct(&self) -> io::Result<&fs::File> {
-        let open = || {
-            let flags = rustix::fs::OFlags::DIRECT.bits() as i32;
-            // Its name may be another one by now.
-            let path = format!("/proc/self/fd/{}", self.file.as_raw_fd());
-            OpenOptions::new().read(true).write(true).custom_flags(flags).open(path).ok()
-        };
+        let open = || self.once_more(rustix::fs::OFlags::DIRECT);
         self.direct.get_or_init(open).as_ref().ok_or_else(|| ErrorKind::Unsupported.into())
+    }
+
+    /// Fills all of `bytes` through the page cache. `false` if their last page is not in it, or the file system cannot tell: what is
+    /// written through it, and read in order, is there as a whole or not at all but for some page in the middle.
+    fn read_cached(&self, bytes: &mut [u8], at: u64) -> bool {
+        let open = || {
+            let file = self.once_more(rustix::fs::OFlags::empty())?;
+            rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::Random).ok()?;
+            Some(file)
+        };
+        let Some(file) = self.cached.get_or_init(open) else { return false };
+        let last = bytes.len().saturating_sub(PAGE);
+        let (flags, page) = (rustix::io::ReadWriteFlags::NOWAIT, &mut bytes[last..]);
+        let page = &mut [io::IoSliceMut::new(page)];
+        rustix::io::preadv2(file, page, at + last as u64, flags).is_ok_and(|count| count > 0)
+            && file.read_exact_at(bytes, at).is_ok()
+    }
+
+    /// Its name may be another one by now.
+    fn once_more(&self, flags: rustix::fs::OFlags) -> Option<fs::File> {
+        let path = format!("/proc/self/fd/{}", self.file.as_raw_fd());
+        OpenOptions::new().read(true).write(true).custom_flags(flags.bits() as i32).open(path).ok()
     }
 }
 
@@ -300,6 +320,9 @@ impl SegmentFile for Opened {
     }
 
     fn read_pages(&self, bytes: &mut [u8], at: u64) -> io::Result<usize> {
+        if self.read_cached(bytes, at) {
+            return Ok(bytes.len());
+        }
         self.direct()?.read_at(bytes, at)
     }
 

@@ -19,6 +19,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Bytes that may wait to be written; beyond, the disk is too slow and appending is refused.
 pub const PENDING_BYTES_MAX: usize = 32 << 20;
+/// A queue for which more waits reads what it gets: its destination has less in memory.
+const BEHIND_BYTES: u64 = if cfg!(test) { 32 << 10 } else { 64 << 20 };
 /// Gaps of one segment that are told apart.
 pub const GAPS_MAX: usize = 10_000;
 
@@ -319,6 +321,11 @@ impl State {
         };
         queue.refused = Some(bytes);
         Some(why)
+    }
+
+    /// Whether what is written now will be read back.
+    pub fn is_behind(&self) -> bool {
+        self.queues.values().any(|queue| queue.waiting().bytes > BEHIND_BYTES)
     }
 
     /// Everybody who was refused and would be taken now.

@@ -19,6 +19,8 @@ pub use waypoint::find_waypoint;
 
 /// A segment that is closed with more room than this behind its frames is cut.
 const SLACK_MAX: u64 = 2 << 20;
+/// Bytes that may be in the page cache and not on the disk.
+const UNSYNCED_MAX: u64 = if cfg!(test) { 64 << 10 } else { 16 << 20 };
 pub const NEW: &str = "new.tmp";
 /// Where cursors are written when there is no space for anything else.
 pub const CURSORS: &str = "cursors";
@@ -46,6 +48,8 @@ pub struct Writer {
     shared: Arc<Shared>,
     active: Option<Active>,
     stage: Stage,
+    /// What is written now stays in the page cache.
+    read_back: bool,
     /// Everything before it is written; what there is at that place.
     pub written_seq: u64,
     written: Totals,
@@ -98,6 +102,7 @@ impl Writer {
             shared,
             active: None,
             stage: Stage::default(),
+            read_back: false,
             written_seq: seq,
             written: totals.clone(),
             synced_seq: seq,
@@ -127,10 +132,16 @@ impl Writer {
             self.append(&mut group.buffer, entry.at..entry.at + length)?;
             entries[start..index].iter().for_each(|e| self.count(e));
         }
-        if sync || salvaging {
+        if sync || salvaging || self.cache_is_full() {
             self.sync()?;
         }
         Ok(())
+    }
+
+    /// What is written through the page cache goes to the disk piece by piece, not all at once when its segment is closed.
+    fn cache_is_full(&self) -> bool {
+        let unsynced = self.active.as_ref().map_or(0, |active| active.at - active.synced_at);
+        self.read_back && unsynced > UNSYNCED_MAX
     }
 
     /// How far into a page the file will be when the group is written, if no other segment is begun.
@@ -142,8 +153,9 @@ impl Writer {
     fn append(&mut self, buffer: &mut Vec<u8>, run: Range<usize>) -> Result<(), Trouble> {
         let length = run.len() as u64;
         self.write_waypoint(self.active.as_ref().map_or(0, |active| active.at) + length);
+        self.read_back = self.shared.lock().is_behind();
         let Some(active) = &mut self.active else { return Err(Trouble::Io(ErrorKind::NotFound.into())) };
-        self.stage.append(&*active.file, active.at, buffer, run)?;
+        self.stage.append(&*active.file, active.at, buffer, run, self.read_back)?;
         active.at += length;
         active.length = active.length.max(active.at.next_multiple_of(PAGE as u64));
         self.bytes_written += length;
