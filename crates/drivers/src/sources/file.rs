@@ -11,6 +11,7 @@ mod pace;
 mod port;
 mod roster;
 mod saves;
+mod seam;
 mod settings;
 mod tail;
 mod wanted;

@@ -78,6 +78,11 @@ impl Head {
         self.length == 0
     }
 
+    /// Whether that is all there can be of it in a file that was read up to this place.
+    pub fn is_complete(&self, offset: u64) -> bool {
+        self.length >= HEAD_MAX || self.length as u64 >= offset
+    }
+
     pub fn clear(&mut self) {
         *self = Head::default();
     }
@@ -96,8 +101,8 @@ fn read_front(file: &File, into: &mut [u8]) -> io::Result<usize> {
     Ok(length)
 }
 
-/// As docs/state-format.md says: over words of eight bytes, because it is computed for each turn of reading.
-fn fingerprint(bytes: &[u8]) -> u64 {
+/// As docs/state-format.md says: over words of eight bytes, because it is computed for each read.
+pub fn fingerprint(bytes: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let (words, rest) = bytes.as_chunks::<8>();
     let mut last = [0; 8];

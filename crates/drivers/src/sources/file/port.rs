@@ -1,7 +1,7 @@
 //! The reader of one file: a port without a descriptor in the readiness loop, woken when there is something to read.
 
 use super::followed::{Drained, Ended, Followed};
-use super::tail::Tail;
+use super::tail::{Step, Tail};
 use engine::reader::SLAB_BYTES;
 use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
@@ -23,6 +23,9 @@ const TURN_READS: usize = 8;
 const BUSY_BYTES: usize = 64 * 1024;
 /// Writers may still write into a file that was renamed or removed: it is read for so long after its last growth.
 const LINGER: Duration = Duration::from_secs(10);
+/// A file that is read is asked so often at most whether it still begins as it did: whether what was read before is still there is seen by each
+/// read. This finds a file that was written anew up to the same line at the same place.
+const CHECK_PERIOD: Duration = Duration::from_secs(10);
 
 pub struct PortOptions {
     pub fetch_limit: Option<usize>,
@@ -44,6 +47,8 @@ pub struct FilePort {
     hurried: bool,
     /// Of the last read that brought something.
     grown: Instant,
+    /// When it was looked at how the file begins.
+    checked: Instant,
     queued: bool,
     /// It is read to its end and will not be opened again.
     finished: bool,
@@ -65,6 +70,7 @@ impl FilePort {
     pub fn new(parts: Parts, cx: &PortContext, token: mio::Token) -> FilePort {
         let Parts { tail, path, followed, context, source, options, ended } = parts;
         followed.attach(cx.handle.waker(token));
+        let now = Instant::now();
         FilePort {
             tail,
             path,
@@ -75,7 +81,8 @@ impl FilePort {
             ended,
             replaced: false,
             hurried: false,
-            grown: Instant::now(),
+            grown: now,
+            checked: now,
             queued: false,
             finished: false,
             panicked: false,
@@ -86,21 +93,25 @@ impl FilePort {
     fn step(&mut self, cx: &mut PortContext) -> Result<usize, After> {
         if !self.feed.may_read() {
             // Should it be truncated before there is credit again, it is known what that took.
-            return Err(self.unless_shorter(cx, |_, _| After::Idle));
+            return Err(match self.tail.is_shorter() {
+                Ok(false) => After::Idle,
+                Ok(true) => self.begin_anew(cx),
+                Err(error) => self.failed(&error),
+            });
         }
         let began = Instant::now();
         let mut batch = cx.batch();
         batch.text.reserve(READ_BYTES + ARENA_BYTES);
         let Batch { text, records, .. } = &mut batch;
         let read = match self.tail.read(text, READ_BYTES, |span| records.push(Record::new(span))) {
-            Ok(0) => {
+            Ok(Step::Read(read)) => read,
+            other => {
                 cx.recycle(batch);
-                return Err(self.unless_shorter(cx, FilePort::at_end));
-            }
-            Ok(read) => read,
-            Err(error) => {
-                cx.recycle(batch);
-                return Err(self.failed(&error));
+                return Err(match other {
+                    Ok(Step::Anew) => self.begin_anew(cx),
+                    Ok(_) => self.at_end(cx),
+                    Err(error) => self.failed(&error),
+                });
             }
         };
         self.grown = began;
@@ -120,15 +131,14 @@ impl FilePort {
 
     /// Nothing more is there now.
     fn at_end(&mut self, cx: &mut PortContext) -> After {
-        let still = self.grown.elapsed();
-        if self.options.multi_line_timeout.is_some_and(|limit| still >= limit) {
+        if self.options.multi_line_timeout.is_some_and(|limit| self.grown.elapsed() >= limit) {
             self.finish(cx);
         }
         if self.replaced {
             // What was read here comes before what the next file's reader will write, on whichever worker.
             self.hand_over(cx);
         }
-        if self.followed.is_let_go() && (still >= LINGER || self.hurried) {
+        if self.followed.is_let_go() && (self.hurried || self.grown.elapsed() >= LINGER) {
             self.finish(cx);
             self.finished = true;
             return After::Close;
@@ -166,24 +176,20 @@ impl FilePort {
         }
     }
 
-    /// Where nothing can be read: the file may have been truncated, then reading goes on at its beginning.
-    fn unless_shorter(
-        &mut self,
-        cx: &mut PortContext,
-        otherwise: impl FnOnce(&mut FilePort, &mut PortContext) -> After,
-    ) -> After {
-        match self.tail.is_shorter() {
-            Ok(false) => otherwise(self, cx),
-            Ok(true) => match self.restart(cx) {
-                Ok(()) => After::Again,
-                Err(error) => self.failed(&error),
-            },
+    fn begin_anew(&mut self, cx: &mut PortContext) -> After {
+        match self.restart(cx) {
+            Ok(()) => After::Again,
             Err(error) => self.failed(&error),
         }
     }
 
-    /// Looks whether the file was written anew.
+    /// Looks whether the file was written anew, where reading does not tell.
     fn check(&mut self, cx: &mut PortContext) -> std::io::Result<()> {
+        let now = Instant::now();
+        if self.tail.knows_beginning() && now.duration_since(self.checked) < CHECK_PERIOD {
+            return Ok(());
+        }
+        self.checked = now;
         if self.tail.is_rewritten()? { self.restart(cx) } else { Ok(()) }
     }
 

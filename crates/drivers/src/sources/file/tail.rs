@@ -4,7 +4,7 @@ use super::cut::{Cutter, decoded};
 use super::encoded::Encoded;
 use super::identity::{Head, Position};
 use super::multi_line::Mode;
-use crate::sources::input::read_spare_at;
+use super::seam::{Before, Got, Seam};
 use encoding_rs::Encoding;
 use record::Span;
 use std::fs::File;
@@ -30,10 +30,22 @@ pub enum Begin {
     At(Position),
 }
 
+/// What reading once comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// So many bytes.
+    Read(usize),
+    /// Nothing more is there now.
+    End,
+    /// The file was truncated or written anew: to be followed by [`Tail::restart`].
+    Anew,
+}
+
 pub struct Tail {
     file: File,
     options: Arc<TailOptions>,
     head: Head,
+    seam: Seam,
     /// Where the next read begins.
     offset: u64,
     /// The largest size it was seen to have since its beginning was read.
@@ -59,17 +71,23 @@ impl Tail {
             head.check(&file)?;
         }
         let options = Arc::clone(options);
-        Ok(Tail { file, options, head, offset, size_seen: offset, cutter, encoded, kept: Vec::new() })
+        let (seam, kept) = (Seam::default(), Vec::new());
+        Ok(Tail { file, options, head, seam, offset, size_seen: offset, cutter, encoded, kept })
     }
 
-    /// Whether the file begins otherwise than it did when it was read. To be asked before each turn of reading; then [`Tail::restart`].
+    /// Whether the file begins otherwise than it did when it was read; then [`Tail::restart`]. To be asked now and then, and before a turn of
+    /// reading where not all of the beginning is known: [`Tail::read`] asks itself whether what it read before is still there.
     pub fn is_rewritten(&mut self) -> io::Result<bool> {
         // What was not read yet need not be asked whether it is still the same.
         let is_untouched = self.offset == 0 && self.head.is_empty();
         Ok(!is_untouched && !self.head.check(&self.file)?)
     }
 
-    /// Whether the file ends before the place up to which it was read. To be asked when a read brings nothing; then [`Tail::restart`].
+    pub fn knows_beginning(&self) -> bool {
+        self.head.is_complete(self.offset)
+    }
+
+    /// Whether the file ends before the place up to which it was read; then [`Tail::restart`].
     pub fn is_shorter(&mut self) -> io::Result<bool> {
         let size = self.file.metadata()?.len();
         if size < self.offset {
@@ -90,36 +108,51 @@ impl Tail {
         self.kept.clear();
         self.offset = 0;
         self.head.clear();
+        self.seam = Seam::default();
         self.size_seen = self.file.metadata()?.len();
         Ok(())
     }
 
-    /// Reads once, up to `max` bytes, into an empty `text`, and hands out the complete messages in it. 0 is the end, for now.
-    pub fn read(&mut self, text: &mut Vec<u8>, max: usize, sink: impl FnMut(Span)) -> io::Result<usize> {
+    /// Reads once, up to `max` bytes, into an empty `text`, and hands out the complete messages in it.
+    pub fn read(&mut self, text: &mut Vec<u8>, max: usize, sink: impl FnMut(Span)) -> io::Result<Step> {
         let is_front = self.offset == 0 && self.head.is_empty();
         let read = match &mut self.encoded {
             None => {
                 text.extend_from_slice(&self.kept);
-                let read = read_spare_at(&self.file, text, max, self.offset)?;
+                let got = self.seam.read(&self.file, text, max, self.offset)?;
                 if is_front {
                     self.head.adopt(text.get(self.kept.len()..).unwrap_or_default());
                 }
-                read
+                match self.judge(got)? {
+                    Step::Read(read) => read,
+                    other => return Ok(other),
+                }
             }
             Some(encoded) => {
                 let is_start = self.offset == encoded.behind() as u64 && encoded.is_unread();
-                let read = read_spare_at(&self.file, encoded.buffer(), max, self.offset)?;
+                let raw = encoded.buffer();
+                let before = raw.len();
+                let got = self.seam.read(&self.file, raw, max, self.offset)?;
                 if is_front {
-                    self.head.adopt(encoded.buffer());
+                    self.head.adopt(raw);
                 }
-                text.extend_from_slice(&self.kept);
-                encoded.decode(text, is_start);
-                read
+                match self.judge(got)? {
+                    Step::Read(read) => {
+                        if let Some(encoded) = &mut self.encoded {
+                            text.extend_from_slice(&self.kept);
+                            encoded.decode(text, is_start);
+                        }
+                        read
+                    }
+                    other => {
+                        if let Some(encoded) = &mut self.encoded {
+                            encoded.buffer().truncate(before);
+                        }
+                        return Ok(other);
+                    }
+                }
             }
         };
-        if read == 0 {
-            return Ok(0);
-        }
         self.offset += read as u64;
         self.size_seen = self.size_seen.max(self.offset);
         // What is there and not read yet would be lost to a truncation.
@@ -132,7 +165,24 @@ impl Tail {
         if let Some(encoded) = &mut self.encoded {
             encoded.consumed(consumed);
         }
-        Ok(read)
+        Ok(Step::Read(read))
+    }
+
+    /// What a read means. Bytes that are others than before are a new file's where the beginning is another one too; otherwise somebody has
+    /// written over them, and reading goes on.
+    fn judge(&mut self, got: Got) -> io::Result<Step> {
+        let is_anew = match got.before {
+            Before::Gone => true,
+            Before::Same => false,
+            Before::Changed => self.is_rewritten()?,
+            // The first read of this reader, or the first after a restart.
+            Before::Unknown => got.bytes == 0 && self.offset > 0 && self.is_shorter()?,
+        };
+        Ok(match got.bytes {
+            _ if is_anew => Step::Anew,
+            0 => Step::End,
+            bytes => Step::Read(bytes),
+        })
     }
 
     /// The bytes of the unfinished message in `text`, which is empty, are a message.

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::sources::file::followed::Drained;
-use crate::sources::file::tail::{Tail, TailOptions};
+use crate::sources::file::tail::{self, Tail, TailOptions};
 use crate::sources::file::wanted::Matching;
 use engine::{Mark, Wake};
 use pattern::{Cache, Kind, Pattern, PatternOptions};
@@ -189,16 +189,22 @@ impl Model {
         for _ in 0..2 + source.readers.0.len() {
             let mut ended = Vec::new();
             for reader in source.readers.0.iter_mut().filter(|r| r.followed.may_begin()) {
-                let tail = &mut reader.tail;
-                if tail.is_rewritten().expect("a look") || tail.is_shorter().expect("a look") {
-                    assert!(!reader.tail.has_rest(), "only whole lines are written");
-                    reader.tail.restart().expect("restart");
-                    reader.followed.tracker.renew();
-                    drop(reader.followed.tracker.mark(reader.tail.position()));
-                }
+                let mut is_anew =
+                    !reader.tail.knows_beginning() && reader.tail.is_rewritten().expect("a look");
                 loop {
+                    if is_anew {
+                        assert!(!reader.tail.has_rest(), "only whole lines are written");
+                        reader.tail.restart().expect("restart");
+                        reader.followed.tracker.renew();
+                        drop(reader.followed.tracker.mark(reader.tail.position()));
+                    }
                     let (mut text, mut spans) = (Vec::new(), Vec::new());
-                    if reader.tail.read(&mut text, 100, |span| spans.push(span)).expect("read") == 0 {
+                    let read = reader.tail.read(&mut text, 100, |span| spans.push(span)).expect("read");
+                    is_anew = read == tail::Step::Anew;
+                    if is_anew {
+                        continue;
+                    }
+                    if read == tail::Step::End {
                         break;
                     }
                     let lines = spans.iter().map(|span| number(span.of(&text))).collect();

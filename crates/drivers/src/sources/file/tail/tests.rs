@@ -1,4 +1,5 @@
 use super::*;
+use crate::sources::file::identity::HEAD_MAX;
 use std::io::Write;
 
 fn options() -> Arc<TailOptions> {
@@ -9,8 +10,13 @@ fn lines(tail: &mut Tail) -> Vec<String> {
     let mut lines = Vec::new();
     loop {
         let (mut text, mut spans) = (Vec::new(), Vec::new());
-        if tail.read(&mut text, 7, |span| spans.push(span)).expect("read") == 0 {
-            return lines;
+        match tail.read(&mut text, 7, |span| spans.push(span)).expect("read") {
+            Step::Read(_) => {}
+            Step::End => return lines,
+            Step::Anew => {
+                tail.restart().expect("restart");
+                continue;
+            }
         }
         lines.extend(spans.iter().map(|span| String::from_utf8_lossy(span.of(&text)).into_owned()));
     }
@@ -84,7 +90,55 @@ fn what_a_truncation_takes_is_known_from_the_first_read_on() {
     let path = dir.path().join("f");
     std::fs::write(&path, "0123456789".repeat(10)).expect("write");
     let mut tail = Tail::new(File::open(&path).expect("open"), Begin::Start, &options()).expect("tail");
-    assert_eq!(tail.read(&mut Vec::new(), 30, |_| {}).expect("read"), 30);
+    assert_eq!(tail.read(&mut Vec::new(), 30, |_| {}).expect("read"), Step::Read(30));
     std::fs::write(&path, "").expect("truncate");
     assert_eq!(truncated(&mut tail), Some(70));
+}
+
+#[test]
+fn reading_finds_a_file_that_was_written_anew() {
+    let dir = tempfile::tempdir().expect("folder");
+    let path = dir.path().join("f");
+    for encoding in [None, Some(encoding_rs::WINDOWS_1252)] {
+        let options = Arc::new(TailOptions { encoding, ..(*options()).clone() });
+        let written = |text: &str| std::fs::write(&path, text).expect("write");
+        written("one\ntwo\nthr");
+        let mut tail = Tail::new(File::open(&path).expect("open"), Begin::Start, &options).expect("tail");
+        assert_eq!(lines(&mut tail), ["one", "two"]);
+        // Longer, as long and shorter than what was read before.
+        written("1\n2\n3\n4\n5\n6\n7\n");
+        assert_eq!(lines(&mut tail), ["1", "2", "3", "4", "5", "6", "7"]);
+        written("a\nb\nc\nd\ne\nf\ng\n");
+        assert_eq!(lines(&mut tail), ["a", "b", "c", "d", "e", "f", "g"]);
+        written("new\n");
+        assert_eq!(lines(&mut tail), ["new"]);
+        // What is not complete is not lost with what is read in vain.
+        written("new\nha");
+        assert_eq!((lines(&mut tail), tail.has_rest()), (vec![], true));
+        written("anew");
+        assert_eq!(tail.read(&mut Vec::new(), 7, |_| {}).expect("read"), Step::Anew);
+        assert_eq!(tail.position().offset, 4);
+        let mut text = Vec::new();
+        tail.finish(&mut text, |_| {});
+        assert_eq!(text, b"ha");
+    }
+}
+
+#[test]
+fn what_is_written_over_the_end_is_no_new_file() {
+    let dir = tempfile::tempdir().expect("folder");
+    let path = dir.path().join("f");
+    let front = "x".repeat(2 * HEAD_MAX) + "\n";
+    std::fs::write(&path, front.clone() + "one\n").expect("write");
+    let mut tail = Tail::new(File::open(&path).expect("open"), Begin::Start, &options()).expect("tail");
+    let mut read = || {
+        let (mut text, mut spans) = (Vec::new(), Vec::new());
+        let step = tail.read(&mut text, 10_000, |span| spans.push(span)).expect("read");
+        (step, spans.last().map(|span| String::from_utf8_lossy(span.of(&text)).into_owned()))
+    };
+    assert_eq!(read().1.as_deref(), Some("one"));
+    std::fs::write(&path, front.clone() + "two\nthree\n").expect("write");
+    assert_eq!(read(), (Step::Read(6), Some("three".to_owned())));
+    std::fs::write(&path, front + "2\n").expect("write");
+    assert_eq!(read(), (Step::Anew, None));
 }
