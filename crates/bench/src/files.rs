@@ -13,8 +13,6 @@ use crate::place::Place;
 
 /// Different messages, repeated with other numbers.
 const VARIETY: usize = 192;
-/// Lines a second that are written to all files together, within what the published tables say receivers took: 95,000 to 180,000.
-const WRITTEN_PER_SECOND: u64 = 150_000;
 /// Lines after which the writer looks at the clock.
 const LOOK_LINES: u64 = 32;
 /// What the writer does not wait for.
@@ -37,7 +35,15 @@ pub enum Lines {
     /// So many, whatever the run says.
     Just(u64),
     /// As [`Lines::AtLeast`], written while the receiver follows the files: one line a write, to each file in turn. The first is there before.
-    Written(u64),
+    Written { at_least: u64, pace: Pace },
+}
+
+/// How fast lines are written to all files together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// As fast as one core writes them.
+    Full,
+    PerSecond(u64),
 }
 
 impl Layout {
@@ -49,15 +55,18 @@ impl Layout {
     pub const fn messages(self, of_run: u64) -> u64 {
         let count = self.count() as u64;
         match self.lines {
-            Lines::AtLeast(lines) | Lines::Written(lines) if of_run > count * lines => of_run,
-            Lines::AtLeast(lines) | Lines::Just(lines) | Lines::Written(lines) => count * lines,
+            Lines::Just(lines) => count * lines,
+            Lines::AtLeast(lines) | Lines::Written { at_least: lines, .. } if of_run < count * lines => {
+                count * lines
+            }
+            _ => of_run,
         }
     }
 
     /// Those of all `messages` that are in the files before the measurement begins, when others are written meanwhile.
     pub const fn known(self) -> Option<u64> {
         match self.lines {
-            Lines::Written(_) => Some(self.count() as u64),
+            Lines::Written { .. } => Some(self.count() as u64),
             _ => None,
         }
     }
@@ -117,7 +126,7 @@ pub fn prepare(case: &Case, layout: Layout, place: &Place, messages: u64) -> Res
     place.warm(messages * case.input.size as u64)
 }
 
-/// Writes all but the known messages, so many a second: a line a write, to each file in turn, as programs do.
+/// Writes all but the known messages: a line a write, to each file in turn, as programs do.
 pub fn write(case: &Case, layout: Layout, place: &Place, messages: u64) -> Result<(), String> {
     let mut maker = Maker::new(case);
     let mut open = Vec::with_capacity(layout.count());
@@ -126,13 +135,17 @@ pub fn write(case: &Case, layout: Layout, place: &Place, messages: u64) -> Resul
         let failed = |e| format!("cannot write {}: {e}", path.display());
         open.push(fs::File::options().append(true).open(&path).map_err(failed)?);
     }
+    let pace = match layout.lines {
+        Lines::Written { pace: Pace::PerSecond(pace), .. } => Some(pace),
+        _ => None,
+    };
     let (start, mut written) = (Instant::now(), 0);
     for seq in 1..layout.of_file(0, messages) {
         for (id, file) in open.iter_mut().enumerate().filter(|(id, _)| seq < layout.of_file(*id, messages)) {
             file.write_all(maker.make(id, seq)).map_err(|e| format!("cannot write to file {id}: {e}"))?;
             written += 1;
-            if written % LOOK_LINES == 0 {
-                let due = Duration::from_micros(written * 1_000_000 / WRITTEN_PER_SECOND);
+            if let Some(pace) = pace.filter(|_| written % LOOK_LINES == 0) {
+                let due = Duration::from_micros(written * 1_000_000 / pace);
                 let ahead = due.saturating_sub(start.elapsed());
                 if ahead > AHEAD_MAX {
                     std::thread::sleep(ahead);
@@ -176,7 +189,13 @@ mod tests {
         assert_eq!(layout(Lines::AtLeast(5)).messages(600), 600);
         assert_eq!(layout(Lines::AtLeast(5)).messages(400), 500);
         assert_eq!(layout(Lines::Just(1)).messages(400), 100);
-        assert_eq!((layout(Lines::Just(1)).known(), layout(Lines::Written(5)).known()), (None, Some(100)));
+        assert_eq!(
+            (
+                layout(Lines::Just(1)).known(),
+                layout(Lines::Written { at_least: 5, pace: Pace::Full }).known()
+            ),
+            (None, Some(100))
+        );
     }
 
     #[test]

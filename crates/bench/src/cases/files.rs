@@ -4,10 +4,10 @@
 use super::aim::Aim;
 use super::{Case, Feed, ONE, OWN, PLAIN, Path};
 use crate::cases::Input;
-use crate::files::{Layout, Lines};
+use crate::files::{Layout, Lines, Pace};
 use crate::receiver::Receiver;
 
-const COUNT: usize = 24;
+const COUNT: usize = 26;
 
 /// Lines of each file that is read from its beginning, at least: what 10,000 files get in two minutes of the published tables' rates
 /// (95,000 to 180,000 messages a second, whatever the layout). With many more the input and the output of 10,000 files leave the page cache,
@@ -15,8 +15,13 @@ const COUNT: usize = 24;
 const LINES_MIN: u64 = 1000;
 /// The lines of the largest of these cases.
 const LINES_MOST: u64 = 100 * 100 * LINES_MIN;
-/// Lines of each file that is followed while it is written: the tables are of minutes of writing, so the files are known.
-const WRITTEN_MIN: u64 = 100;
+/// Lines that are written to all files together while they are followed, whatever the layout: 500 to each of 10,000, so that there are some rounds
+/// of reading. The tables are of minutes of writing, so the files are known.
+const WRITTEN: u64 = 5_000_000;
+/// Lines a second where they are not written as fast as can be, within what the published tables say receivers took: 95,000 to 180,000.
+const PACE: Pace = Pace::PerSecond(150_000);
+/// Lines of each file then.
+const PACED_MIN: u64 = 100;
 
 /// Of published tables the best, 180,000 messages a second of one core, ten times over: 0.55 us.
 const AIMS: &[Aim] = &[Aim::CpuUs(0.55)];
@@ -24,6 +29,8 @@ const AIMS: &[Aim] = &[Aim::CpuUs(0.55)];
 const LIKE_ONE: &[Aim] = &[Aim::CpuUs(0.55), Aim::TimesCase { case: "files-1x1", times: 1.15 }];
 /// The same beside one file that is as long as 10,000 together: how much memory the system gives for input and output counts too.
 const LIKE_ONE_LONG: &[Aim] = &[Aim::CpuUs(0.55), Aim::TimesCase { case: "files-1x1-long", times: 1.15 }];
+/// Of published tables the worst, 95,000 messages a second of one core, ten times over.
+const PACED_AIMS: &[Aim] = &[Aim::CpuUs(1.05)];
 const LIKE_ONE_WRITTEN: &[Aim] =
     &[Aim::CpuUs(0.55), Aim::TimesCase { case: "files-written-1x1", times: 1.15 }];
 
@@ -46,10 +53,20 @@ const fn opening(name: &'static str, about: &'static str, folders: usize, files:
     Case { aims: OPENING, ..case }
 }
 
-/// 150,000 lines a second are appended to files that the receiver knows.
+/// Lines are appended to files that the receiver knows, as fast as one core writes them.
 const fn written(name: &'static str, about: &'static str, folders: usize, files: usize) -> Case {
-    let case = of_lines(name, about, Layout { folders, files, lines: Lines::Written(WRITTEN_MIN) });
-    Case { receivers: FOLLOWERS, aims: LIKE_ONE_WRITTEN, ..case }
+    let lines = Lines::Written { at_least: WRITTEN / (folders * files) as u64, pace: Pace::Full };
+    Case {
+        receivers: FOLLOWERS,
+        aims: LIKE_ONE_WRITTEN,
+        ..of_lines(name, about, Layout { folders, files, lines })
+    }
+}
+
+const fn paced(name: &'static str, about: &'static str, folders: usize, files: usize) -> Case {
+    let lines = Lines::Written { at_least: PACED_MIN, pace: PACE };
+    let case = of_lines(name, about, Layout { folders, files, lines });
+    Case { receivers: FOLLOWERS, aims: PACED_AIMS, ..case }
 }
 
 const fn of_lines(name: &'static str, about: &'static str, layout: Layout) -> Case {
@@ -82,7 +99,7 @@ pub(super) const CASES: [Case; COUNT] = [
         aims: AIMS,
         ..written(
             "files-written-1x1",
-            "150,000 lines a second written to one known file, a line a write",
+            "lines written to one known file as fast as one core can, a line a write",
             1,
             1,
         )
@@ -95,6 +112,8 @@ pub(super) const CASES: [Case; COUNT] = [
     written("files-written-100x1", "to one file in each of 100 folders", 100, 1),
     written("files-written-100x10", "to 10 files in each of 100 folders", 100, 10),
     written("files-written-100x100", "to 100 files in each of 100 folders", 100, 100),
+    paced("files-paced-1x1", "150,000 lines a second written to one known file, a line a write", 1, 1),
+    paced("files-paced-100x100", "to 100 files in each of 100 folders", 100, 100),
     opening(
         "files-opened-10x100",
         "1,000 files with one line each: CPU a message is that of a file",
