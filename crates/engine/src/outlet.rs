@@ -222,10 +222,17 @@ impl Outlet {
                 {
                     return false;
                 }
+                let Queue { chunks, spool, .. } = &mut *queue;
+                match spool {
+                    Some(spool) => spool.let_go(chunks, &mut work),
+                    None => std::mem::swap(&mut work, chunks),
+                }
+                if work.is_empty() {
+                    return false;
+                }
                 queue.busy = true;
                 queue.again = false;
                 queue.not_before = None;
-                std::mem::swap(&mut work, &mut queue.chunks);
             }
             let (status, unsettled) = self.write(&mut work, spare, more);
             // Who came meanwhile and found somebody here may want all of it written.

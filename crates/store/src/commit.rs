@@ -7,7 +7,7 @@ use crate::free;
 use crate::group::Group;
 use crate::queue::Safe;
 use crate::report::{Latency, Waiting};
-use crate::shared::{OnRoom, Shared, State};
+use crate::shared::{OnRoom, QueueState, Shared, State};
 use crate::snapshot::Row;
 use crate::writer::{Trouble, Writer};
 use oplog::Level;
@@ -110,7 +110,7 @@ impl Committer {
                     self.shared.work.wait(&mut state);
                     false
                 }
-                Step::Idle if state.is_asked() || state.due => true,
+                Step::Idle if state.is_asked() || state.due || state.urgent => true,
                 Step::Idle if state.moved || self.owing => {
                     let next = self.taken.map_or_else(Instant::now, |taken| taken + self.pause);
                     let next = if state.moved { next } else { next.max(self.rest.unwrap_or(next)) };
@@ -158,7 +158,10 @@ impl Committer {
         let due = self.taken.is_none_or(|taken| taken.elapsed() >= self.pause) || state.closed;
         let (owing, owed) = self.owes(state);
         self.owing = owing;
-        let wanted = state.is_asked() || (state.moved || owed) && due;
+        let urgent = state.queues.values().any(QueueState::is_urgent);
+        state.urgent = false;
+        let owed = owed || urgent;
+        let wanted = state.is_asked() || urgent || (state.moved || owed) && due;
         if !wanted {
             state.due = false;
             self.shared.parted.notify_one();
@@ -198,7 +201,7 @@ impl Committer {
     /// Whether cursors are to be synced for their own sake, and now.
     fn owes(&self, state: &State) -> (bool, bool) {
         let queues = state.queues.values();
-        let unsafe_bytes: u64 = queues.map(|q| q.row.done.bytes.saturating_sub(q.safe.1.bytes)).sum();
+        let unsafe_bytes: u64 = queues.map(QueueState::unsafe_bytes).sum();
         let owing = unsafe_bytes >= CURSOR_BYTES;
         (owing, owing && self.rest.is_none_or(|rest| rest <= Instant::now() || self.pause.is_zero()))
     }
@@ -245,7 +248,7 @@ impl Committer {
             self.shared.load.synced(work.bytes, took);
         }
         let resumed = std::mem::take(&mut state.trouble);
-        state.stats.disk_full = false;
+        (state.stats.disk_full, state.ahead_said) = (false, false);
         let mut group = std::mem::take(&mut work.group);
         group.clear();
         state.spare.get_or_insert(group);
@@ -256,7 +259,8 @@ impl Committer {
         }
         self.shared.load.tell(&state);
         self.shared.load.set_stuck(false);
-        let room = state.room();
+        let mut tell = state.room();
+        tell.extend(state.moved_on(synced));
         drop(state);
         if resumed && std::mem::take(&mut self.said) {
             oplog::notice("The store is written again", &[("dir", &self.shared.path)]);
@@ -264,7 +268,7 @@ impl Committer {
         self.shared.progress.notify_all();
         debug_assert!(synced || held.iter().all(|(safe, _)| *safe == Safe::Written));
         held.clear();
-        room.iter().for_each(|on_room: &OnRoom| on_room());
+        tell.iter().for_each(|on_room: &OnRoom| on_room());
     }
 
     fn refused(&mut self, trouble: &Trouble) {
@@ -276,11 +280,13 @@ impl Committer {
         state.trouble = true;
         state.stats.disk_full = full;
         self.shared.load.set_stuck(true);
+        let tell = state.moved_on(true);
         drop(state);
         if !std::mem::replace(&mut self.said, true) {
             say(&self.shared, what, error);
         }
         self.shared.progress.notify_all();
+        tell.iter().for_each(|on_move| on_move());
     }
 
     /// The last thing: everything is closed in order, or it is said what is not.
@@ -300,6 +306,7 @@ impl Committer {
             // They were never safe, so they are not let go.
             group.held.drain(..).for_each(std::mem::forget);
         }
+        let tell = state.moved_on(true);
         drop(state);
         if failed || messages > 0 {
             let text = "Closed the store without having written everything";
@@ -307,6 +314,7 @@ impl Committer {
         }
         self.shared.progress.notify_all();
         self.shared.parted.notify_all();
+        tell.iter().for_each(|on_move| on_move());
     }
 
     /// For want of space what is done goes at once: the group that would say so cannot be written.

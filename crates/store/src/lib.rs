@@ -20,6 +20,7 @@
 //! # Ok(()) }
 //! ```
 
+mod ahead;
 mod append;
 mod checksum;
 mod commit;
@@ -49,6 +50,7 @@ mod view;
 mod walk;
 mod writer;
 
+pub use ahead::AHEAD_BYTES_MAX;
 pub use files::{Files, SegmentFile};
 pub use load::Load;
 pub use log::{Log, Opened, Options};

@@ -76,8 +76,8 @@ impl Read {
 
 /// One of the log's queues. Handles of the same name are the same queue.
 pub struct Queue {
-    log: Arc<Log>,
-    id: u32,
+    pub(crate) log: Arc<Log>,
+    pub(crate) id: u32,
     place: Mutex<Place>,
 }
 
@@ -182,15 +182,18 @@ impl Queue {
         let shared = &self.log.shared;
         let mut state = shared.lock();
         let Some(queue) = state.queues.get_mut(&self.id) else { return };
+        let was_urgent = queue.is_urgent();
         queue.done(next_seq, messages, bytes);
+        let urgent = queue.is_urgent() && !was_urgent;
         shared.noted.note(self.id, &queue.row);
         let room = match state.trouble {
             true => None,
             false => state.queues.get_mut(&self.id).and_then(QueueState::room),
         };
         let first = !std::mem::replace(&mut state.moved, true);
+        state.urgent |= urgent;
         drop(state);
-        if first {
+        if first || urgent {
             shared.work.notify_one();
         }
         if let Some(on_room) = room {

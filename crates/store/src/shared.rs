@@ -1,6 +1,7 @@
 //! What appending, reading and committing share, behind one lock that is taken once a chunk.
 
 use crate::READ_PATIENCE;
+use crate::ahead::Ahead;
 use crate::control;
 use crate::files::{Files, SegmentFile};
 use crate::group::Group;
@@ -10,7 +11,7 @@ use crate::progress::Progress;
 use crate::queue::Full;
 use crate::report::{QueueInfo, Stats, Waiting};
 use crate::snapshot::{Row, Table};
-use crate::walk::Ahead;
+use crate::walk;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,7 +35,7 @@ pub struct Shared {
     /// Of the folder, for messages.
     pub path: String,
     pub read_patience: Duration,
-    pub ahead: Arc<Ahead>,
+    pub ahead: Arc<walk::Ahead>,
     state: Mutex<State>,
     /// There is something to commit.
     pub work: Condvar,
@@ -65,8 +66,12 @@ pub struct State {
     pub holes: Vec<Hole>,
     /// A cursor or a total is not in the log yet.
     pub moved: bool,
+    /// The disk is to be told at once how far some queue is.
+    pub urgent: bool,
     /// The disk takes nothing now.
     pub trouble: bool,
+    /// That queues are further than it knows has been said.
+    pub ahead_said: bool,
     /// A thread rewrites old segments.
     pub compacting: bool,
     pub closed: bool,
@@ -95,6 +100,8 @@ pub struct QueueState {
     pub safe: (u64, Waiting),
     /// What it had at the start of those who may send it again.
     pub known: Known,
+    /// Who deals with its messages, and waits for the disk.
+    pub ahead: Ahead,
 }
 
 /// A file of the log.
@@ -208,6 +215,7 @@ impl QueueState {
             moved: false,
             safe,
             known: Known::default(),
+            ahead: Ahead::default(),
         }
     }
 

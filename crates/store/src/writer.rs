@@ -132,6 +132,9 @@ impl Writer {
             self.append(&mut group.buffer, entry.at..entry.at + length)?;
             entries[start..index].iter().for_each(|e| self.count(e));
         }
+        if sync && !salvaging {
+            self.tell_written();
+        }
         if sync || salvaging || self.cache_is_full() {
             self.sync()?;
         }
@@ -142,6 +145,16 @@ impl Writer {
     fn cache_is_full(&self) -> bool {
         let unsynced = self.active.as_ref().map_or(0, |active| active.at - active.synced_at);
         self.read_back && unsynced > UNSYNCED_MAX
+    }
+
+    /// Those who wait for no more than this need not wait for the sync.
+    fn tell_written(&self) {
+        if !self.shared.lock().is_writing_awaited() {
+            return;
+        }
+        self.publish();
+        let tell = self.shared.lock().moved_on(false);
+        tell.iter().for_each(|on_move| on_move());
     }
 
     /// How far into a page the file will be when the group is written, if no other segment is begun.

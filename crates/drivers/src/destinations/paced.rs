@@ -112,6 +112,10 @@ impl Sink for Paced {
         self.sink.finish(chunk, progress, until);
     }
 
+    fn is_numbered(&self) -> bool {
+        self.sink.is_numbered()
+    }
+
     fn unsettled(&self) -> usize {
         self.sink.unsettled()
     }

@@ -49,7 +49,8 @@ impl Outlet {
         part: &[u8],
     ) -> Result<(), String> {
         let place = durable.place(options)?;
-        let spool = Spool::new(Arc::clone(options), options.queue_name(part), place);
+        let numbered = self.sink.lock().is_numbered();
+        let spool = Spool::new(Arc::clone(options), options.queue_name(part), place, numbered);
         let _ = self.place.set(Arc::clone(spool.place()));
         self.queue.lock().spool = Some(Box::new(spool));
         Ok(())

@@ -87,6 +87,12 @@ pub trait Sink: Send {
         0
     }
 
+    /// Its receiver knows by numbers what comes again, after whatever: what is not known here to be delivered may be sent any number of
+    /// times.
+    fn is_numbered(&self) -> bool {
+        false
+    }
+
     /// [`Sink::close`] for such an outlet: returns how many of the messages it reported have to be sent again by another sink.
     fn close_unsettled(&mut self) -> usize {
         self.close();

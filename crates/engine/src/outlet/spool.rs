@@ -3,6 +3,7 @@
 //! The messages of an outlet have one order. While it keeps up: those in memory and on disk, then those in memory only. While it is
 //! behind: those in memory and on disk, then those on disk only, then those the disk had no room for.
 
+mod ahead;
 mod behind;
 mod settling;
 mod span;
@@ -12,6 +13,7 @@ use crate::chunk::Chunk;
 use crate::durable::{DiskBuffer, MEMORY_BYTES, Place};
 use crate::outlet::Outlet;
 use crate::window::Ticket;
+use ahead::Ahead;
 use behind::Behind;
 pub(super) use behind::{Plan, READ_BYTES};
 use span::{Finished, Span};
@@ -78,6 +80,7 @@ pub(super) struct Spool {
     /// What the sink has finished and still answers for.
     finished: VecDeque<Finished>,
     finished_messages: usize,
+    ahead: Ahead,
     /// The keeper was asked to come.
     asked: bool,
     /// So often in a row the disk could not be read.
@@ -87,7 +90,8 @@ pub(super) struct Spool {
 }
 
 impl Spool {
-    pub fn new(options: Arc<DiskBuffer>, name: Vec<u8>, place: Arc<Place>) -> Spool {
+    /// `numbered`: see [`crate::outlet::Sink::is_numbered`].
+    pub fn new(options: Arc<DiskBuffer>, name: Vec<u8>, place: Arc<Place>, numbered: bool) -> Spool {
         Spool {
             options,
             name,
@@ -102,6 +106,7 @@ impl Spool {
             reserved: VecDeque::new(),
             finished: VecDeque::new(),
             finished_messages: 0,
+            ahead: Ahead::new(numbered),
             asked: false,
             read_errors: 0,
             spill: false,
@@ -158,6 +163,7 @@ impl Spool {
 
     /// Takes the queue. What it holds comes before what came here meanwhile. Returns the messages that were found.
     pub fn attach(&mut self, queue: Queue, owner: Weak<Outlet>, memory: &mut Memory<'_>) -> (usize, Loss) {
+        Spool::wait_for(&queue, Weak::clone(&owner));
         self.owner = owner;
         let waiting = queue.waiting();
         let found = waiting.messages as usize;

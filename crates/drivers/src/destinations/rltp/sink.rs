@@ -48,8 +48,6 @@ pub struct RltpSink {
     open: Option<Link>,
     /// Of the connection.
     phase: Phase,
-    /// The connection is to be left as soon as everything is acknowledged.
-    leaving: bool,
     stream: Stream,
     lane: u16,
     /// The numbering in use, and the number of the next batch in it.
@@ -86,7 +84,6 @@ impl RltpSink {
             wishes,
             open: None,
             phase: Phase::Silent,
-            leaving: false,
             stream,
             lane,
             // None yet: it is made when it is needed, and kept before it is used.
@@ -164,27 +161,24 @@ impl RltpSink {
         if let Some(link) = self.open.take() {
             link.close();
         }
-        self.leaving = false;
         self.dialing.broke(of_use, now);
     }
 
     /// Goes elsewhere on purpose, when nothing is on the way.
     fn leave(&mut self) {
         let idle = self.unacked.messages() == 0 && self.out.len() == self.gone;
-        if !self.leaving || (!idle && self.is_welcome()) {
+        if !self.dialing.is_leaving() || (!idle && self.is_welcome()) {
             return;
         }
-        self.leaving = false;
         if let Some(link) = self.open.take() {
             link.close();
         }
         self.dialing.go_back();
     }
 
-    /// Whether the primary server has answered often enough to go back to it.
     fn probe(&mut self, now: Instant) {
-        if self.is_welcome() && !self.leaving {
-            self.leaving = self.dialing.is_primary_back(now);
+        if self.is_welcome() {
+            self.dialing.probe(now);
         }
     }
 
@@ -214,7 +208,9 @@ impl RltpSink {
             let Some(link) = self.open.as_mut().filter(|_| self.phase == Phase::Welcome) else {
                 return Ok(());
             };
-            if self.leaving || (self.in_flight_bytes >= self.wishes.window && !self.sent.is_empty()) {
+            if self.dialing.is_leaving()
+                || (self.in_flight_bytes >= self.wishes.window && !self.sent.is_empty())
+            {
                 return Ok(());
             }
             let Some(chunk) = self.unacked.next(chunks).and_then(|at| chunks.get_mut(at)) else {
@@ -277,11 +273,13 @@ impl Sink for RltpSink {
         }
     }
 
+    fn is_numbered(&self) -> bool {
+        true
+    }
+
     fn event(&mut self) {
         let now = Instant::now();
-        if self.dialing.is_to_restart() {
-            self.leaving = true;
-        }
+        self.dialing.heed_restart();
         self.advance(now);
         self.listen(now);
         self.probe(now);

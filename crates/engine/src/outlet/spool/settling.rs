@@ -1,7 +1,7 @@
 //! How far the messages on disk are delivered.
 
 use super::Spool;
-use super::span::Finished;
+use super::span::{Finished, Span};
 
 impl Spool {
     /// The sink has finished so many messages from the front, and still answers for the last `unsettled` of all it has finished.
@@ -21,6 +21,7 @@ impl Spool {
             }
         }
         self.stored = self.stored.saturating_sub(messages - left);
+        self.ahead.finished(bytes, bytes - left_bytes);
         self.finished_messages += messages;
         self.finished.push_back(finished);
         self.settle(unsettled);
@@ -44,6 +45,8 @@ impl Spool {
             return;
         };
         queue.done(next, done.stored as u64, done.bytes as u64);
+        let all = self.finished.is_empty() && self.spans.front().is_none_or(Span::is_whole);
+        self.ahead.told(done.bytes, all);
         if self.reserved.is_empty() {
             return;
         }

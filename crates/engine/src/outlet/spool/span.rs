@@ -44,6 +44,11 @@ impl Span {
         }
     }
 
+    /// Nothing of it is delivered.
+    pub fn is_whole(&self) -> bool {
+        self.part == 0
+    }
+
     /// Its messages with numbers before `until`, as far as they are not delivered; `None` when all have.
     pub fn before(&self, queue: Option<&Queue>, until: u64) -> Option<usize> {
         if self.seqs.end <= until {

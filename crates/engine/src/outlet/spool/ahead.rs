@@ -1,0 +1,90 @@
+//! What of the memory part may be written now. Of messages that have to be on disk, no more is dealt with than a stated size beyond what
+//! the disk knows to be dealt with: so much comes twice after a power loss, and no more. And what has a counted origin is on disk, as far
+//! as the kernel is concerned, before anybody gets it: after a kill its sender brings it again, and there it is known by that.
+
+use super::Spool;
+use crate::chunk::Chunk;
+use crate::outlet::Outlet;
+use std::collections::VecDeque;
+use std::sync::Weak;
+use std::time::Instant;
+use store::Queue;
+
+/// How far it may go.
+#[derive(Default)]
+pub(super) struct Ahead {
+    /// The receiver numbers what it gets, and knows what comes again.
+    numbered: bool,
+    /// Bytes that may be dealt with before the log is asked again.
+    room: u64,
+    /// Bytes that are dealt with, and the log was not told of.
+    untold: u64,
+    /// Everything before it is written.
+    written: u64,
+}
+
+impl Ahead {
+    pub fn new(numbered: bool) -> Ahead {
+        Ahead { numbered, ..Ahead::default() }
+    }
+
+    pub fn finished(&mut self, bytes: usize, stored: usize) {
+        self.room = self.room.saturating_sub(bytes as u64);
+        self.untold += stored as u64;
+    }
+
+    pub fn told(&mut self, bytes: usize, all: bool) {
+        self.untold = if all { 0 } else { self.untold.saturating_sub(bytes as u64) };
+    }
+
+    /// Whether the chunk is written, or need not be.
+    fn is_written(&mut self, queue: &Queue, chunk: &Chunk) -> bool {
+        if chunk.lots().is_empty() {
+            return true;
+        }
+        let Some(end) = chunk.number_after(chunk.messages()) else { return true };
+        if end > self.written {
+            self.written = queue.written(end);
+        }
+        end <= self.written
+    }
+}
+
+impl Spool {
+    /// Whoever waits for the disk is called when it is worth asking again.
+    pub(super) fn wait_for(queue: &Queue, outlet: Weak<Outlet>) {
+        queue.on_move(Box::new(move || {
+            if let Some(outlet) = outlet.upgrade() {
+                outlet.home.pump_at(Instant::now(), &outlet);
+            }
+        }));
+    }
+
+    /// Moves chunks that may be written now from the front of the queue to `work`. Where that is none, the outlet is pumped when it is
+    /// worth asking again.
+    pub fn let_go(&mut self, chunks: &mut VecDeque<Chunk>, work: &mut VecDeque<Chunk>) {
+        let Some(queue) = self.queue.as_deref().filter(|_| self.options.reliable) else {
+            std::mem::swap(work, chunks);
+            return;
+        };
+        let ahead = &mut self.ahead;
+        let mut room = ahead.room;
+        while let Some(chunk) = chunks.front() {
+            if !ahead.is_written(queue, chunk) {
+                return;
+            }
+            let bytes = chunk.waiting_bytes() as u64;
+            if !ahead.numbered && bytes > room {
+                if work.is_empty() {
+                    ahead.room = queue.room_ahead(ahead.untold, bytes);
+                    room = ahead.room;
+                }
+                if bytes > room {
+                    return;
+                }
+            }
+            room = room.saturating_sub(bytes);
+            work.extend(chunks.pop_front());
+        }
+    }
+}
