@@ -3,10 +3,9 @@
 
 use super::paths::Paths;
 use crate::program::{Branch, Branches, Node};
-use conf_schema::{Context, ReadContext, Settings};
+use conf_schema::{Context, Settings};
 use conf_syntax::{Application, Arg, ArgKind, Call, FilterExpr, LogItem, Name, ObjectKind, Quote};
 use diag::{Diagnostic, Diagnostics, Span, nearest};
-use std::sync::Arc;
 
 /// The topic of definitions that lend their parts to those of the same name in any topic.
 const BASE: &str = "*";
@@ -52,15 +51,7 @@ struct Parts<'c> {
 impl<'c> Paths<'_, 'c> {
     /// The branches of the applications, then nothing: what none of them takes does not match, unless that is allowed.
     pub fn app_parser(&mut self, call: &Call, diags: &mut Diagnostics) -> Vec<Node> {
-        let Some(component) = self.registry.catalogue.resolve(Context::Parser, call, diags) else {
-            return Vec::new();
-        };
-        let read = ReadContext { sources: self.texts, globals: Some(Arc::clone(self.globals)) };
-        let before = diags.counts().0;
-        let settings = conf_schema::read(call, component, &read, diags);
-        if diags.counts().0 > before {
-            return Vec::new();
-        }
+        let Some((_, settings)) = self.settings(Context::Parser, call, diags) else { return Vec::new() };
         let Some(topic) = settings.text("topic") else {
             let finding = Diagnostic::error("E0120", "app-parser() needs a topic", call.name.span);
             diags.push(finding.help("add `topic(...)`, such as `topic(syslog)`"));

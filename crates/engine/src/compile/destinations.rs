@@ -6,7 +6,7 @@ use super::{DestinationKey, PlannedDestination};
 use crate::driver::{BuildContext, Destination};
 use crate::hooks::Hooks;
 use crate::program::{Branches, Node};
-use conf_schema::{Context, ReadContext};
+use conf_schema::Context;
 use conf_syntax::{Call, LogItem, Object, ObjectKind};
 use diag::{Diagnostic, Diagnostics, Span};
 use std::sync::Arc;
@@ -65,14 +65,8 @@ impl<'c> Paths<'_, 'c> {
         call: &Call,
         diags: &mut Diagnostics,
     ) -> Option<Arc<dyn Destination>> {
-        let component = self.registry.catalogue.resolve(Context::Destination, call, diags)?;
+        let (component, settings) = self.settings(Context::Destination, call, diags)?;
         let (_, build) = self.registry.destinations.iter().find(|(c, _)| std::ptr::eq(*c, component))?;
-        let read = ReadContext { sources: self.texts, globals: Some(Arc::clone(self.globals)) };
-        let before = diags.counts().0;
-        let settings = conf_schema::read(call, component, &read, diags);
-        if diags.counts().0 > before {
-            return None;
-        }
         let cx = self.build_context(group, index);
         let (id, driver) = (cx.id(), build(&settings, &cx, diags)?);
         self.unique(&driver.key, call.span, diags);

@@ -4,7 +4,7 @@ use super::flags::Flags;
 use super::paths::Paths;
 use super::scope::template_error;
 use crate::program::{Branch, Branches, FilterStep, Node, ParseStep};
-use conf_schema::{Context, ReadContext};
+use conf_schema::Context;
 use conf_syntax::{Call, FilterExpr, LogItem, LogPath, Name, Object, ObjectKind};
 use diag::{Diagnostic, Diagnostics};
 use std::sync::Arc;
@@ -123,9 +123,7 @@ impl<'c> Paths<'_, 'c> {
 
     /// Work is shared anyway; what is said here bounds it. The order of a connection is kept whatever the key.
     pub fn parallelize(&mut self, call: &Call, diags: &mut Diagnostics) {
-        let read = ReadContext { sources: self.texts, globals: Some(Arc::clone(self.globals)) };
-        let Some(component) = self.registry.catalogue.resolve(Context::LogPath, call, diags) else { return };
-        let settings = conf_schema::read(call, component, &read, diags);
+        let Some((_, settings)) = self.settings(Context::LogPath, call, diags) else { return };
         if let Some(workers) = settings.int("workers") {
             self.share_max = Some(workers.max(1) as usize);
         }
@@ -237,14 +235,8 @@ impl<'c> Paths<'_, 'c> {
     }
 
     pub fn parser(&self, call: &Call, diags: &mut Diagnostics) -> Option<Node> {
-        let component = self.registry.catalogue.resolve(Context::Parser, call, diags)?;
+        let (component, settings) = self.settings(Context::Parser, call, diags)?;
         let (_, build) = parsers::ALL.iter().find(|(c, _)| std::ptr::eq(*c, component))?;
-        let read = ReadContext { sources: self.texts, globals: Some(Arc::clone(self.globals)) };
-        let before = diags.counts().0;
-        let settings = conf_schema::read(call, component, &read, diags);
-        if diags.counts().0 > before {
-            return None;
-        }
         let parser = self.names.build_parser(*build, &settings, call.span, diags)?;
         Some(Node::Parse(ParseStep { parser, counters: Arc::default(), last: true, place: None }))
     }

@@ -9,8 +9,8 @@ use crate::driver::Registry;
 use crate::hooks::Hooks;
 use crate::ledger::StepCounters;
 use crate::program::{Branch, Node};
-use conf_schema::Settings;
-use conf_syntax::{LogItem, LogPath, ObjectKind};
+use conf_schema::{Component, Context, ReadContext, Settings};
+use conf_syntax::{Call, LogItem, LogPath, ObjectKind};
 use diag::{Diagnostic, Diagnostics, SourceMap, Span};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -114,6 +114,20 @@ impl<'a, 'c> Paths<'a, 'c> {
             self.names.filter(name, diags);
         }
         self.objects.report_unused(diags);
+    }
+
+    /// The component a call names, and what its options say; `None` when something is wrong with them, which is reported.
+    pub fn settings(
+        &self,
+        context: Context,
+        call: &Call,
+        diags: &mut Diagnostics,
+    ) -> Option<(&'static Component, Settings)> {
+        let component = self.registry.catalogue.resolve(context, call, diags)?;
+        let read = ReadContext { sources: self.texts, globals: Some(Arc::clone(self.globals)) };
+        let before = diags.counts().0;
+        let settings = conf_schema::read(call, component, &read, diags);
+        (diags.counts().0 == before).then_some((component, settings))
     }
 
     fn top_level(&mut self, log: &'c LogPath, diags: &mut Diagnostics) {

@@ -4,7 +4,7 @@ use super::PlannedSource;
 use super::paths::Paths;
 use crate::hooks::Hooks;
 use crate::program::{Node, Program};
-use conf_schema::{Context, ReadContext};
+use conf_schema::Context;
 use conf_syntax::{Call, LogItem, LogPath, ObjectKind};
 use diag::{Diagnostic, Diagnostics};
 use std::sync::Arc;
@@ -93,14 +93,8 @@ impl<'c> Paths<'_, 'c> {
         program: &Arc<Program>,
         diags: &mut Diagnostics,
     ) -> Option<PlannedSource> {
-        let component = self.registry.catalogue.resolve(Context::Source, call, diags)?;
+        let (component, settings) = self.settings(Context::Source, call, diags)?;
         let (_, build) = self.registry.sources.iter().find(|(c, _)| std::ptr::eq(*c, component))?;
-        let read = ReadContext { sources: self.texts, globals: Some(Arc::clone(self.globals)) };
-        let before = diags.counts().0;
-        let settings = conf_schema::read(call, component, &read, diags);
-        if diags.counts().0 > before {
-            return None;
-        }
         let cx = self.build_context(group, index);
         let (id, driver) = (cx.id(), build(&settings, &cx, diags)?);
         self.unique(&driver.key, call.span, diags);
