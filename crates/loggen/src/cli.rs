@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use clap::{CommandFactory, Parser, ValueEnum};
+use clap::{CommandFactory, Parser};
 
 use crate::message::{Body, Framing, Style, Syntax};
 use crate::progress::{self, Progress, Reporting};
@@ -26,24 +26,6 @@ const INTERVAL_DEFAULT: u64 = 10;
 const RATE_DEFAULT: f64 = 1000.0;
 /// Errors named one by one at the end.
 const ERRORS_MAX: usize = 10;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum BodyKind {
-    /// seq, thread, runid, stamp and PADD up to the size
-    Padd,
-    /// words of real log lines, mixed hosts, programs, facilities and severities
-    Text,
-    /// twenty fields of a firewall's record as key=value pairs
-    Kv,
-    /// the same fields as a JSON object, with a nested one
-    Json,
-    /// the same fields as a line of twenty-two columns
-    Csv,
-    /// the same fields as XML elements
-    Xml,
-    /// one in ten is `event NNNN user U from ADDRESS port N`, four begin like one
-    Events,
-}
 
 /// Generate syslog messages at a given rate, or as fast as they are taken.
 #[derive(Debug, Parser)]
@@ -129,7 +111,7 @@ struct Args {
     sdata: Option<String>,
     /// Text of the messages
     #[arg(long, value_enum, default_value = "padd")]
-    body: BodyKind,
+    body: Body,
     /// Host names to spread messages over (not with --body padd)
     #[arg(long, default_value_t = 1)]
     hosts: u32,
@@ -253,15 +235,7 @@ fn prepare(args: &Args) -> Result<Load, String> {
 
 fn style(args: &Args, stream: bool) -> Result<Style, String> {
     let syntax = if args.syslog_proto { Syntax::Rfc5424 } else { Syntax::Rfc3164 };
-    let body = match args.body {
-        BodyKind::Padd => Body::Padd,
-        BodyKind::Text => Body::Text,
-        BodyKind::Kv => Body::Kv,
-        BodyKind::Json => Body::Json,
-        BodyKind::Csv => Body::Csv,
-        BodyKind::Xml => Body::Xml,
-        BodyKind::Events => Body::Events,
-    };
+    let body = args.body;
     if body == Body::Padd && (args.hosts > 1 || args.mixed_stamps) {
         return Err("--hosts and --mixed-stamps need another --body".into());
     }

@@ -1,6 +1,7 @@
 //! What a generated message looks like, built once and exactly as long as asked for.
 
 pub use crate::clock::Moment;
+use clap::ValueEnum;
 
 mod body;
 mod words;
@@ -11,21 +12,22 @@ pub enum Syntax {
     Rfc5424,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What `--body` takes; its help lists these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Body {
-    /// loggen's own: `seq: N, thread: N, runid: N, stamp: T PADDPADD`, with the current time patched in.
+    /// seq, thread, runid, stamp and PADD up to the size
     Padd,
-    /// Words of real log lines, mixed hosts, programs, facilities and severities.
+    /// words of real log lines, mixed hosts, programs, facilities and severities
     Text,
-    /// Twenty fields of a firewall's record as `key=value` pairs.
+    /// twenty fields of a firewall's record as key=value pairs
     Kv,
-    /// The same fields as one JSON object, with a nested one.
+    /// the same fields as a JSON object, with a nested one
     Json,
-    /// The same fields as a line of twenty-two columns.
+    /// the same fields as a line of twenty-two columns
     Csv,
-    /// The same fields as elements.
+    /// the same fields as XML elements
     Xml,
-    /// One message in ten is `event NNNN user U from ADDRESS port N`, four or five begin like one.
+    /// one in ten is `event NNNN user U from ADDRESS port N`, four begin like one
     Events,
 }
 
