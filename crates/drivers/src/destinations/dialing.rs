@@ -1,7 +1,9 @@
 //! The way to an open connection: servers tried in turn, a pause when all were, the handshake, and the way back to the first of them.
 //!
 //! A sink that has no connection calls [`Dialing::advance`] until it gets one, says with [`Dialing::of_use`] when messages can go over
-//! it, and with [`Dialing::broke`] when that is over.
+//! it, and with [`Dialing::broke`] when that is over. From its events and ticks it asks with [`Dialing::heed_restart`] and
+//! [`Dialing::probe`] whether the connection [is to be left](Dialing::is_leaving), which it does with [`Dialing::go_back`] as soon as
+//! nothing is on the way.
 
 mod failback;
 
@@ -103,6 +105,8 @@ pub struct Dialing<L> {
     probing: Option<Probing<L>>,
     unreachable: Unreachable,
     connected_before: bool,
+    /// The connection is to be left as soon as nothing is on the way.
+    leaving: bool,
 }
 
 impl<L: Dialed> Dialing<L> {
@@ -117,6 +121,7 @@ impl<L: Dialed> Dialing<L> {
             state: State::Idle,
             since: Instant::now(),
             connected_before: false,
+            leaving: false,
         }
     }
 
@@ -207,6 +212,7 @@ impl<L: Dialed> Dialing<L> {
 
     /// The connection broke: the next server, after a pause when none of them lasts. `of_use`: messages went over it.
     pub fn broke(&mut self, of_use: bool, now: Instant) {
+        self.leaving = false;
         self.route.broke(of_use && self.age(now) >= self.options.time_reopen);
     }
 
@@ -215,9 +221,22 @@ impl<L: Dialed> Dialing<L> {
         now.saturating_duration_since(self.since)
     }
 
-    /// Whether the connection should be left, because the primary server has answered often enough to go back to it. To be called
-    /// while there is a connection of use.
-    pub fn is_primary_back(&mut self, now: Instant) -> bool {
+    /// Whether the connection is to be left: a reload has asked for a new one, or the primary server is back.
+    pub fn is_leaving(&self) -> bool {
+        self.leaving
+    }
+
+    /// Looks whether a reload has asked for new connections.
+    pub fn heed_restart(&mut self) {
+        self.leaving |= self.place.restart.swap(false, Ordering::Relaxed);
+    }
+
+    /// Looks whether the primary server has answered often enough to go back to it. To be called while there is a connection of use.
+    pub fn probe(&mut self, now: Instant) {
+        self.leaving = self.leaving || self.is_primary_back(now);
+    }
+
+    fn is_primary_back(&mut self, now: Instant) -> bool {
         let Some(probing) = &mut self.probing else { return false };
         if self.route.is_primary() {
             return false;
@@ -233,13 +252,9 @@ impl<L: Dialed> Dialing<L> {
         back
     }
 
-    /// Whether a reload has asked for new connections; says so once.
-    pub fn is_to_restart(&self) -> bool {
-        self.place.restart.swap(false, Ordering::Relaxed)
-    }
-
     /// Begins anew with the first server.
     pub fn go_back(&mut self) {
+        self.leaving = false;
         self.stop();
         self.route.go_back();
     }

@@ -21,8 +21,6 @@ pub struct StreamSink {
     dialing: Dialing<Connection>,
     close_on_input: bool,
     open: Option<Connection>,
-    /// The connection is to be left at the end of the message that is being written.
-    leaving: bool,
     /// A message was begun and not finished.
     inside: bool,
     /// The connection such a message was begun on is gone.
@@ -36,7 +34,6 @@ impl StreamSink {
             dialing: Dialing::new(place, route, options),
             close_on_input,
             open: None,
-            leaving: false,
             inside: false,
             rewind: false,
             kept: Kept::default(),
@@ -73,13 +70,11 @@ impl StreamSink {
         }
         self.rewind = true;
         self.inside = false;
-        self.leaving = false;
         self.dialing.broke(true, now);
     }
 
     /// Ends a connection on purpose, between two messages.
     fn leave(&mut self) {
-        self.leaving = false;
         if let Some(connection) = self.open.take() {
             connection.close();
             self.kept.left(&self.dialing.place);
@@ -146,10 +141,9 @@ impl StreamSink {
         }
     }
 
-    /// Whether the primary server has answered often enough to go back to it.
     fn probe(&mut self, now: Instant) {
-        if self.open.is_some() && !self.leaving {
-            self.leaving = self.dialing.is_primary_back(now);
+        if self.open.is_some() {
+            self.dialing.probe(now);
         }
     }
 
@@ -170,7 +164,7 @@ impl StreamSink {
         // Messages without a byte are done by being looked at.
         wrote(0, chunk.advance(0));
         loop {
-            let to_border = self.leaving && !connection.holds();
+            let to_border = self.dialing.is_leaving() && !connection.holds();
             let bytes = if to_border { chunk.rest() } else { chunk.pending() };
             if bytes.is_empty() {
                 self.inside = false;
@@ -239,13 +233,11 @@ impl Sink for StreamSink {
 
     fn event(&mut self) {
         let now = Instant::now();
-        if self.dialing.is_to_restart() {
-            self.leaving = true;
-        }
+        self.dialing.heed_restart();
         self.advance(now);
         self.look(now);
         self.probe(now);
-        if self.leaving && !self.inside {
+        if self.dialing.is_leaving() && !self.inside {
             self.leave();
         }
         self.advance(now);
@@ -256,7 +248,7 @@ impl Sink for StreamSink {
     fn tick(&mut self, now: Instant) {
         self.settle();
         self.probe(now);
-        if self.leaving && !self.inside {
+        if self.dialing.is_leaving() && !self.inside {
             self.leave();
         }
         self.advance(now);

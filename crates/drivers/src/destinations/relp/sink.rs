@@ -28,8 +28,6 @@ pub struct RelpSink {
     /// Messages sent and not acknowledged.
     window: usize,
     open: Option<Open>,
-    /// The connection is to be left as soon as everything is answered.
-    leaving: bool,
     unacked: Unacked,
     /// How often the next message was refused.
     refusals: u32,
@@ -41,7 +39,6 @@ impl RelpSink {
             dialing: Dialing::new(place, route, options),
             window,
             open: None,
-            leaving: false,
             unacked: Unacked::default(),
             refusals: 0,
         }
@@ -112,16 +109,14 @@ impl RelpSink {
         }
         link.close();
         self.unacked.reset();
-        self.leaving = false;
         self.dialing.broke(session.is_open() && self.refusals == 0, now);
     }
 
     /// Goes elsewhere on purpose, once nothing is on the way.
     fn leave(&mut self) {
-        if !self.leaving || self.unacked.messages() > 0 {
+        if !self.dialing.is_leaving() || self.unacked.messages() > 0 {
             return;
         }
-        self.leaving = false;
         self.end();
         self.dialing.go_back();
     }
@@ -135,10 +130,9 @@ impl RelpSink {
         self.unacked.reset();
     }
 
-    /// Whether the primary server has answered often enough to go back to it.
     fn probe(&mut self, now: Instant) {
-        if self.open.as_ref().is_some_and(|open| open.session.is_open()) && !self.leaving {
-            self.leaving = self.dialing.is_primary_back(now);
+        if self.open.as_ref().is_some_and(|open| open.session.is_open()) {
+            self.dialing.probe(now);
         }
     }
 
@@ -161,7 +155,7 @@ impl RelpSink {
         loop {
             self.flush()?;
             let Some(Open { session, .. }) = &mut self.open else { return Ok(()) };
-            if self.leaving {
+            if self.dialing.is_leaving() {
                 return Ok(());
             }
             // Small chunks share a piece.
@@ -233,9 +227,7 @@ impl Sink for RelpSink {
 
     fn event(&mut self) {
         let now = Instant::now();
-        if self.dialing.is_to_restart() {
-            self.leaving = true;
-        }
+        self.dialing.heed_restart();
         self.advance(now);
         self.listen(now);
         self.probe(now);
