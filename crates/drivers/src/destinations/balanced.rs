@@ -2,9 +2,10 @@
 //! connection, so its order is kept; the others stand in for a server that is away.
 
 use super::dialing::Failback;
-use super::single::SingleDestination;
+use super::single::{SingleDestination, alike};
 use super::target::given::check_family;
 use super::writing;
+use crate::writer::Writer;
 use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics};
 use engine::driver::{BuildContext, Destination};
@@ -16,7 +17,7 @@ use record::Batch;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
-use template::Template;
+use template::{Identity, Template};
 
 /// How often a server that is away is looked for, and how often it has to answer before its messages go there again.
 const FAILBACK: Failback = Failback { interval: Duration::from_secs(10), successes: 1 };
@@ -77,6 +78,22 @@ impl Balance {
     /// When messages go back to a server that was away: as failover() says, or soon.
     pub fn failback(given: Option<Failback>) -> Failback {
         given.unwrap_or(FAILBACK)
+    }
+}
+
+/// One target, or one for each server of load-balance(). `make` is given the servers it goes to, in the order in which they are tried.
+pub fn targets(
+    balance: Option<&Balance>,
+    servers: Vec<String>,
+    writer: Writer,
+    identity: &Identity,
+    make: impl Fn(Vec<String>, Writer) -> SingleDestination,
+) -> Arc<dyn Destination> {
+    match balance {
+        Some(balance) => {
+            Arc::new(Balanced::new(balance, alike(balance.routes(&servers), writer, identity, make)))
+        }
+        None => Arc::new(make(servers, writer)),
     }
 }
 

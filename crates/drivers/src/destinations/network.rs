@@ -1,10 +1,10 @@
 //! `network()`, `syslog()`, `tcp()`, `udp()` and their IPv6 forms: sends messages to another machine.
 
-use super::balanced::{Balance, Balanced};
+use super::balanced::{self, Balance, Balanced};
 use super::datagram::{DatagramOptions, DatagramSink};
 use super::dialing::{DialOptions, Secured};
 use super::rltp::{Lanes, Spread, Wishes};
-use super::single::{MakeSink, SingleDestination, alike};
+use super::single::{MakeSink, SingleDestination};
 use super::stream::StreamSink;
 use super::target::{Connect, Lookup, Route, given};
 use super::writing::{self, Layout};
@@ -14,8 +14,10 @@ use crate::sources::network::socket_options;
 use crate::writer::{Envelope, Writer};
 use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics};
+use engine::QueueLimits;
 use engine::driver::{BuildContext, Destination, DestinationDriver};
 use std::sync::Arc;
+use template::Identity;
 
 /// What tells the drivers of this file apart.
 struct Kind {
@@ -51,12 +53,44 @@ pub fn udp6(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Opt
     build(&Kind { name: "udp6", protocol: false, udp: Some(true), ipv6: Some(true) }, s, cx, diags)
 }
 
-/// What is sent to, as the options say it.
+/// What is sent to and how, as the options say it.
 struct Remote {
     host: String,
     port: u16,
     udp: bool,
     ipv6: bool,
+    secure: Option<tls::Options>,
+    /// Of transport(rltp).
+    acknowledged: Option<Wishes>,
+    /// Each message begins with its size.
+    counted: bool,
+}
+
+impl Remote {
+    fn read(kind: &Kind, s: &Settings, diags: &mut Diagnostics) -> Option<Remote> {
+        let word = if kind.udp.is_some() { "" } else { s.choice("transport").unwrap_or("tcp") };
+        let udp = kind.udp.unwrap_or(word == "udp");
+        let ipv6 = kind.ipv6.unwrap_or_else(|| s.choice("ip-protocol") == Some("6"));
+        let secure = match kind.udp {
+            Some(true) => None,
+            // There, tls() is enough to say it.
+            _ if word == "rltp" => secure::read(s, "", secure::Side::Destination, diags)?,
+            _ => secure::read(s, word, secure::Side::Destination, diags)?,
+        };
+        let host = s.text("host")?.to_owned();
+        given::check_family(&host, ipv6, "host", s, diags)?;
+        let acknowledged = acknowledged(kind, s, word, diags);
+        let way = Way {
+            driver: kind.name,
+            protocol: kind.protocol,
+            udp,
+            secure: secure.is_some(),
+            rltp: acknowledged.is_some(),
+        };
+        let port = way.port(s, diags)?;
+        let counted = word == "framed" || (kind.protocol && !udp && acknowledged.is_none() && word != "text");
+        Some(Remote { host, port, udp, ipv6, secure, acknowledged, counted })
+    }
 }
 
 fn build(
@@ -65,32 +99,13 @@ fn build(
     cx: &BuildContext<'_>,
     diags: &mut Diagnostics,
 ) -> Option<DestinationDriver> {
-    let word = if kind.udp.is_some() { "" } else { s.choice("transport").unwrap_or("tcp") };
-    let udp = kind.udp.unwrap_or(word == "udp");
-    let ipv6 = kind.ipv6.unwrap_or_else(|| s.choice("ip-protocol") == Some("6"));
-    let secure = match kind.udp {
-        Some(true) => None,
-        // There, tls() is enough to say it.
-        _ if word == "rltp" => secure::read(s, "", secure::Side::Destination, diags)?,
-        _ => secure::read(s, word, secure::Side::Destination, diags)?,
-    };
-    let host = s.text("host")?.to_owned();
-    given::check_family(&host, ipv6, "host", s, diags)?;
-    let rltp = acknowledged(kind, s, word, diags);
-    let way = Way {
-        driver: kind.name,
-        protocol: kind.protocol,
-        udp,
-        secure: secure.is_some(),
-        rltp: rltp.is_some(),
-    };
-    let port = way.port(s, diags)?;
-    let remote = Remote { host, port, udp, ipv6 };
+    let mut remote = Remote::read(kind, s, diags)?;
+    let (udp, ipv6) = (remote.udp, remote.ipv6);
     let connect =
         Connect { from: given::local_address(s, ipv6, udp, diags)?, socket: socket_options(s, udp) };
     let layout = if kind.protocol { Layout::Protocol } else { Layout::Network };
     let mut writer = writing::writer(s, cx, layout, diags)?;
-    if word == "framed" || (kind.protocol && !udp && rltp.is_none() && word != "text") {
+    if remote.counted {
         writer.envelope = Envelope::OctetCounting;
     }
     let spoof_source = spoof_source(s, &remote, &mut writer, diags)?;
@@ -100,61 +115,111 @@ fn build(
         _ => given::servers(s, &remote.host, ipv6, diags)?,
     };
     let balance = if kind.udp == Some(true) { None } else { Balance::read(s, ipv6, cx, diags)? };
-    let (protocol, short) = if udp { ("dgram", "udp") } else { ("stream", "tcp") };
+    let protocol = if udp { "dgram" } else { "stream" };
     let address = format!("{}:{}", remote.host, remote.port);
     let key = writing::key(s, &mut writer, || format!("afsocket_dd.({protocol},AF_INET({address}))"));
-    let close_on_input = s.bool("close-on-input").unwrap_or(true);
     let time_reopen = writing::time_reopen(s);
-    let keep_alive = s.bool("keep-alive").unwrap_or(true);
-    let failback = if balance.is_some() { Some(Balance::failback(failback)) } else { failback };
-    let options = Arc::new(DialOptions { connect, time_reopen, failback, secure: secure.map(Secured::new) });
-    if let Some(wishes) = rltp {
-        let (name, port, limits) = (kind.name, remote.port, writing::limits(s));
-        let lanes = Lanes { name, key: key.clone(), port, ipv6, keep_alive, limits, options, wishes };
-        let destination: Arc<dyn Destination> = match &balance {
+    let close_on_input = s.bool("close-on-input").unwrap_or(true);
+    let to = To {
+        name: kind.name,
+        key: key.clone(),
+        limits: writing::limits(s),
+        keep_alive: s.bool("keep-alive").unwrap_or(true),
+        identity: cx.identity,
+        servers,
+        balance,
+    };
+    let destination = if udp {
+        let options = DatagramOptions { connect, time_reopen, spoof_source };
+        to.datagrams(&remote, writer, options)
+    } else {
+        let failback = if to.balance.is_some() { Some(Balance::failback(failback)) } else { failback };
+        let secure = remote.secure.take().map(Secured::new);
+        let options = Arc::new(DialOptions { connect, time_reopen, failback, secure });
+        match remote.acknowledged {
+            Some(wishes) => to.lanes(&remote, writer, options, wishes),
+            None => to.streams(&remote, writer, options, close_on_input),
+        }
+    };
+    Some(DestinationDriver { key, destination })
+}
+
+/// What destinations are made of, whichever way messages go.
+struct To<'a> {
+    name: &'static str,
+    /// In the state file.
+    key: String,
+    limits: QueueLimits,
+    keep_alive: bool,
+    identity: &'a Identity,
+    /// In the order in which they are tried.
+    servers: Vec<String>,
+    balance: Option<Balance>,
+}
+
+impl To<'_> {
+    /// A destination with one outlet; `server` is the one it is known by.
+    fn single(&self, server: String, writer: Writer, make: MakeSink) -> SingleDestination {
+        SingleDestination::new((self.name, server), writer, self.limits, self.keep_alive, make)
+    }
+
+    fn datagrams(self, remote: &Remote, writer: Writer, options: DatagramOptions) -> Arc<dyn Destination> {
+        let (host, port, ipv6) = (remote.host.clone(), remote.port, remote.ipv6);
+        let (described, spoofs, options) =
+            (format!("udp,{host}:{port}"), options.spoof_source, Arc::new(options));
+        let make: MakeSink = Box::new(move |place| {
+            Box::new(DatagramSink::new(place, Lookup::host(&host, port, ipv6), Arc::clone(&options)))
+        });
+        let mut made = self.single(described, writer, make);
+        if spoofs {
+            made.prepare = Some(Box::new(move |_| may_spoof(ipv6)));
+        }
+        Arc::new(made)
+    }
+
+    fn streams(
+        self,
+        remote: &Remote,
+        writer: Writer,
+        options: Arc<DialOptions>,
+        close_on_input: bool,
+    ) -> Arc<dyn Destination> {
+        let (port, ipv6) = (remote.port, remote.ipv6);
+        balanced::targets(
+            self.balance.as_ref(),
+            self.servers.clone(),
+            writer,
+            self.identity,
+            |route, writer| {
+                let described = format!("tcp,{}:{port}", route.first().map_or("", String::as_str));
+                let options = Arc::clone(&options);
+                let make: MakeSink = Box::new(move |place| {
+                    let route = Route::hosts(&route, port, ipv6);
+                    Box::new(StreamSink::new(place, route, Arc::clone(&options), close_on_input))
+                });
+                self.single(described, writer, make)
+            },
+        )
+    }
+
+    fn lanes(
+        self,
+        remote: &Remote,
+        writer: Writer,
+        options: Arc<DialOptions>,
+        wishes: Wishes,
+    ) -> Arc<dyn Destination> {
+        let To { name, key, limits, keep_alive, identity, servers, balance } = self;
+        let lanes =
+            Lanes { name, key, port: remote.port, ipv6: remote.ipv6, keep_alive, limits, options, wishes };
+        match &balance {
             Some(balance) => {
-                let targets = lanes.make(&balance.routes(&servers), writer, cx.identity);
+                let targets = lanes.make(&balance.routes(&servers), writer, identity);
                 Arc::new(Balanced::new(balance, targets))
             }
-            None => Arc::new(Spread::new(lanes.make(&[servers], writer, cx.identity))),
-        };
-        return Some(DestinationDriver { key, destination });
-    }
-    let make: MakeSink = if udp {
-        let options =
-            Arc::new(DatagramOptions { connect: options.connect.clone(), time_reopen, spoof_source });
-        Box::new(move |place| {
-            Box::new(DatagramSink::new(
-                place,
-                Lookup::host(&remote.host, remote.port, ipv6),
-                Arc::clone(&options),
-            ))
-        })
-    } else {
-        let port = remote.port;
-        let stream = move |servers: Vec<String>| -> MakeSink {
-            let options = Arc::clone(&options);
-            Box::new(move |place| {
-                let route = Route::hosts(&servers, port, ipv6);
-                Box::new(StreamSink::new(place, route, Arc::clone(&options), close_on_input))
-            })
-        };
-        if let Some(balance) = &balance {
-            let targets = alike(balance.routes(&servers), writer, cx.identity, |route, writer| {
-                let instance = format!("tcp,{}:{port}", route.first().map_or("", String::as_str));
-                let make = stream(route);
-                SingleDestination::new((kind.name, instance), writer, writing::limits(s), keep_alive, make)
-            });
-            return Some(DestinationDriver { key, destination: Arc::new(Balanced::new(balance, targets)) });
+            None => Arc::new(Spread::new(lanes.make(&[servers], writer, identity))),
         }
-        stream(servers)
-    };
-    let described = (kind.name, format!("{short},{address}"));
-    let mut destination = SingleDestination::new(described, writer, writing::limits(s), keep_alive, make);
-    if spoof_source {
-        destination.prepare = Some(Box::new(move |_| may_spoof(ipv6)));
     }
-    Some(DestinationDriver { key, destination: Arc::new(destination) })
 }
 
 /// `spoof-source()`: whether messages go out in the names of their senders, whose addresses the writer then puts before them.

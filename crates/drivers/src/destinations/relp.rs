@@ -3,9 +3,9 @@
 mod session;
 mod sink;
 
-use super::balanced::{Balance, Balanced};
+use super::balanced::{self, Balance};
 use super::dialing::{DialOptions, Secured};
-use super::single::{MakeSink, SingleDestination, alike};
+use super::single::{MakeSink, SingleDestination};
 use super::target::{Connect, Route, given};
 use super::writing::{self, Layout};
 use crate::ports;
@@ -15,7 +15,7 @@ use crate::sources::relp::PORT;
 use crate::writer::Writer;
 use conf_schema::Settings;
 use diag::Diagnostics;
-use engine::driver::{BuildContext, Destination, DestinationDriver};
+use engine::driver::{BuildContext, DestinationDriver};
 use sink::RelpSink;
 use std::sync::Arc;
 
@@ -49,12 +49,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         });
         SingleDestination::new(("relp", instance), writer, writing::limits(s), keep_alive, make)
     };
-    let destination: Arc<dyn Destination> = match &balance {
-        Some(balance) => {
-            Arc::new(Balanced::new(balance, alike(balance.routes(&servers), writer, cx.identity, target)))
-        }
-        None => Arc::new(target(servers, writer)),
-    };
+    let destination = balanced::targets(balance.as_ref(), servers, writer, cx.identity, target);
     Some(DestinationDriver { key, destination })
 }
 
