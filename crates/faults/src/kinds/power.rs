@@ -1,21 +1,41 @@
 //! The power goes: everything that was not synced is gone from the disk, and the process with it.
 
 use crate::mount::Mount;
+use crate::source::{PADDING, Source, WINDOW, message};
 use crate::tally::Tally;
 use crate::trial::{Chance, Plan, Trial, Verdict, reached};
 use std::thread::sleep;
 use std::time::Duration;
 use testkit::Signal;
 
-/// Where the target stands is synced with the messages that come: what was delivered while two slow syncs ran may come twice. So many
-/// batches of 256 KiB are 1 MiB.
-const BATCHES: usize = 4;
-/// Without messages that come, it is synced with each MiB that is through, if the disk is as fast as that: a backlog leaves faster than
-/// one that is busy syncs. So many batches are 8 MiB.
-const BATCHES_OF_A_BACKLOG: usize = 32;
 /// What waits when only what waits is sent.
 const COUNT: u64 = 100_000;
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What a loss may double: as much as is delivered before the disk knows of it, and what the source had no answer for.
+fn doubles_max() -> u64 {
+    let line = message(0, PADDING).len() as u64 + 1;
+    store::AHEAD_BYTES_MAX / line + WINDOW
+}
+
+/// What came twice, loss by loss.
+#[derive(Default)]
+struct Doubled {
+    before: u64,
+    most: u64,
+}
+
+impl Doubled {
+    /// What came twice since the last look was doubled by the loss before.
+    fn look(&mut self, trial: &mut Trial, source: &Source) {
+        let now = Tally::of(source.sent(), 0, &trial.target.numbers()).doubled;
+        let one = now - self.before;
+        if one > doubles_max() {
+            trial.problem(format!("{one} doubled by one loss, at most {} may be", doubles_max()));
+        }
+        (self.before, self.most) = (now, self.most.max(one));
+    }
+}
 
 pub fn loss(plan: &Plan) -> Verdict {
     run(plan, false)
@@ -35,7 +55,7 @@ fn run(plan: &Plan, drain: bool) -> Verdict {
     let mut trial = Trial::on(&mount);
     let mut chance = Chance(plan.seed);
     let source = if drain { trial.exactly(0) } else { trial.source() };
-    let (mut doubled, mut most) = (0, 0);
+    let mut doubled = Doubled::default();
     for round in 0..plan.rounds {
         // The last of each three: with nobody to take the messages.
         match drain || round % 3 == 2 {
@@ -60,16 +80,20 @@ fn run(plan: &Plan, drain: bool) -> Verdict {
             trial.problem(error);
             break;
         }
-        // What came twice since then was doubled by the loss before.
-        let now = Tally::of(source.sent(), 0, &trial.target.numbers()).doubled;
-        most = most.max(now - doubled);
-        doubled = now;
+        doubled.look(&mut trial, &source);
     }
+    if let Some(penstock) = trial.begin() {
+        trial.settle(&source, penstock);
+    }
+    doubled.look(&mut trial, &source);
     trial.note(format!(
-        "about {most} doubled by one loss at most, {:.0} on average",
-        doubled as f64 / plan.rounds as f64
+        "{} doubled by one loss at most, {:.0} on average; {} may be",
+        doubled.most,
+        doubled.before as f64 / plan.rounds as f64,
+        doubles_max()
     ));
-    trial.end(&source, plan, plan.rounds * if drain { BATCHES_OF_A_BACKLOG } else { BATCHES })
+    // Each was judged by itself.
+    trial.verdict_of(plan, plan.rounds as u64 * doubles_max())
 }
 
 /// Whether every thread has stopped.

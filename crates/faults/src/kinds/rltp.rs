@@ -11,8 +11,6 @@ use testkit::{Lab, Penstock, Proxy, Signal};
 /// Messages of a round.
 const COUNT: u64 = 100_000;
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What is in the file before it is on the disk, in batches of 256 KiB, over all rounds: 2 MiB each.
-const GROUP_BATCHES: usize = 8;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
@@ -141,10 +139,9 @@ fn run(plan: &Plan, fault: Fault) -> Verdict {
         Fault::Writer => format!("{torn} beginnings of lines left in the file"),
         _ => format!("received by the second program: {twice}"),
     });
-    // The file has no numbers: a kill of whoever writes it may double what is not on the disk yet, and a batch, and leave the beginning
-    // of a line.
+    // The file has no numbers: a kill of whoever writes it may double the batch that is being written, and leave the beginning of a line.
     let (batches, lines) = match fault {
-        Fault::Writer => (plan.rounds * (GROUP_BATCHES + 1), plan.rounds),
+        Fault::Writer => (plan.rounds, plan.rounds),
         _ => (0, 0),
     };
     if torn > lines {
