@@ -2,12 +2,13 @@
 //! reload say, goes on with it and not with what the file says.
 
 use parking_lot::Mutex;
+use record::Seed;
 use state::Store;
-use std::collections::BTreeMap;
-use std::sync::{Arc, Weak};
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Weak};
 
 /// Of each name at most one is alive. Names are those of one state file; tests have several.
-pub struct Live<T>(Mutex<BTreeMap<Key, Weak<T>>>);
+pub struct Live<T>(LazyLock<Mutex<HashMap<Key, Weak<T>, Seed>>>);
 
 /// The state file, by its address, and the name.
 type Key = (usize, Vec<u8>);
@@ -18,7 +19,7 @@ fn key(store: &Arc<Store>, name: Vec<u8>) -> Key {
 
 impl<T> Live<T> {
     pub const fn new() -> Live<T> {
-        Live(Mutex::new(BTreeMap::new()))
+        Live(LazyLock::new(Mutex::default))
     }
 
     /// The one under this name, or the one that is made now.

@@ -26,6 +26,11 @@ use std::time::{Duration, Instant};
 /// Readers a worker is given at once: waking it for each would cost more than the small files among them.
 const OPENED_MAX: usize = 64;
 
+/// What is allocated for a reader is small: the allocator of a thread that is not the first takes memory from the system page by page, a call for
+/// each, unless it is asked for more at once. Before so many readers it is, for as much as they need.
+const ROOM_READERS: u64 = 32;
+const ROOM_BYTES: usize = 96 * 1024;
+
 /// Modifications that are told of each file between two rounds: with so many it is cheaper not to be told.
 const TOLD_MAX: usize = 4;
 
@@ -69,6 +74,7 @@ impl Following {
             ended: Arc::default(),
             spread: Seed::default(),
             opened: shared.workers().iter().map(|_| Vec::new()).collect(),
+            count: 0,
         };
         worker.add(move |token, cx| {
             for fd in watch.descriptors() {
@@ -105,6 +111,8 @@ struct Readers {
     spread: Seed,
     /// For each worker the readers it is given next.
     opened: Vec<Vec<MakePort>>,
+    /// Readers that were made.
+    count: u64,
 }
 
 impl Readers {
@@ -134,6 +142,11 @@ impl Ended for EndedReaders {
 
 impl Opener for Readers {
     fn open(&mut self, file: File, path: &Arc<Path>, begin: Begin, followed: &Arc<Followed>) {
+        self.count += 1;
+        // The first ones may be all there are.
+        if self.count.is_multiple_of(ROOM_READERS) {
+            drop(std::hint::black_box(Vec::<u8>::with_capacity(ROOM_BYTES)));
+        }
         let following = &self.following;
         let at = self.spread.hash_one(followed.id) as usize % self.workers.len().max(1);
         let (Some(opened), Ok(tail)) = (self.opened.get_mut(at), Tail::new(file, begin, &following.tail))

@@ -90,7 +90,7 @@ impl FilePort {
     }
 
     /// Reads once. `Err` says what the turn comes to.
-    fn step(&mut self, cx: &mut PortContext) -> Result<usize, After> {
+    fn step(&mut self, began: Instant, cx: &mut PortContext) -> Result<usize, After> {
         if !self.feed.may_read() {
             // Should it be truncated before there is credit again, it is known what that took.
             return Err(match self.tail.is_shorter() {
@@ -99,7 +99,6 @@ impl FilePort {
                 Err(error) => self.failed(&error),
             });
         }
-        let began = Instant::now();
         let mut batch = cx.batch();
         batch.text.reserve(READ_BYTES + ARENA_BYTES);
         let Batch { text, records, .. } = &mut batch;
@@ -184,8 +183,7 @@ impl FilePort {
     }
 
     /// Looks whether the file was written anew, where reading does not tell.
-    fn check(&mut self, cx: &mut PortContext) -> std::io::Result<()> {
-        let now = Instant::now();
+    fn check(&mut self, now: Instant, cx: &mut PortContext) -> std::io::Result<()> {
         if self.tail.knows_beginning() && now.duration_since(self.checked) < CHECK_PERIOD {
             return Ok(());
         }
@@ -223,17 +221,19 @@ impl Port for FilePort {
             return After::Idle;
         }
         (self.replaced, self.hurried) = (self.followed.is_replaced(), self.followed.is_hurried());
-        if let Err(error) = self.check(cx) {
+        let mut now = Instant::now();
+        if let Err(error) = self.check(now, cx) {
             return self.failed(&error);
         }
         let mut fetched = 0;
         for _ in 0..TURN_READS {
-            match self.step(cx) {
+            match self.step(now, cx) {
                 Ok(messages) => {
                     fetched += messages;
                     if self.options.fetch_limit.is_some_and(|limit| fetched >= limit) {
                         break;
                     }
+                    now = Instant::now();
                 }
                 Err(after) => return after,
             }

@@ -172,11 +172,12 @@ impl Tail {
     /// written over them, and reading goes on.
     fn judge(&mut self, got: Got) -> io::Result<Step> {
         let is_anew = match got.before {
+            _ if self.offset == 0 => false,
             Before::Gone => true,
             Before::Same => false,
             Before::Changed => self.is_rewritten()?,
-            // The first read of this reader, or the first after a restart.
-            Before::Unknown => got.bytes == 0 && self.offset > 0 && self.is_shorter()?,
+            // This reader goes on where another one was and has read nothing yet.
+            Before::Unknown => self.is_rewritten()? || got.bytes == 0 && self.is_shorter()?,
         };
         Ok(match got.bytes {
             _ if is_anew => Step::Anew,

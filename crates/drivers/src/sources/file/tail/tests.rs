@@ -125,6 +125,24 @@ fn reading_finds_a_file_that_was_written_anew() {
 }
 
 #[test]
+fn a_file_that_was_written_anew_before_the_next_reader_read_anything() {
+    let dir = tempfile::tempdir().expect("folder");
+    let path = dir.path().join("f");
+    let written = |text: &str| std::fs::write(&path, text).expect("write");
+    for next in ["two\n", "three\n", "2\n"] {
+        written("one\n");
+        let open = |begin| Tail::new(File::open(&path).expect("open"), begin, &options()).expect("tail");
+        let mut tail = open(Begin::Start);
+        assert_eq!(lines(&mut tail), ["one"]);
+        let mut tails = [open(Begin::At(tail.position())), open(Begin::End)];
+        written(next);
+        for tail in &mut tails {
+            assert_eq!(lines(tail), [next.trim_end()]);
+        }
+    }
+}
+
+#[test]
 fn what_is_written_over_the_end_is_no_new_file() {
     let dir = tempfile::tempdir().expect("folder");
     let path = dir.path().join("f");
