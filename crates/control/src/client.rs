@@ -6,6 +6,9 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
+
 /// A reply longer than this is cut off with an error.
 const REPLY_BYTES_MAX: usize = 256 * 1024 * 1024;
 
@@ -93,12 +96,10 @@ fn plain(error: &io::Error) -> String {
 /// ever.
 pub fn request(path: &Path, line: &str, timeout: Option<Duration>) -> Result<Reply, ClientError> {
     let deadline = timeout.map(|limit| (Instant::now() + limit, limit));
-    let mut stream =
-        UnixStream::connect(path).map_err(|error| ClientError::Connect(path.to_owned(), error))?;
+    let mut stream = connect(path, deadline)?;
     // A line break inside would be two requests.
     let mut out: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     out.push('\n');
-    set_timeout(&stream, deadline)?;
     stream.write_all(out.as_bytes()).map_err(|error| classify(error, deadline))?;
 
     let mut reply = Vec::new();
@@ -117,6 +118,28 @@ pub fn request(path: &Path, line: &str, timeout: Option<Duration>) -> Result<Rep
         }
         if reply.len() > REPLY_BYTES_MAX {
             return Err(ClientError::TooLong);
+        }
+    }
+}
+
+/// Connects. A program that is stuck takes nobody any more, and with enough in the queue the kernel makes those who knock wait: no
+/// longer than the deadline.
+fn connect(path: &Path, deadline: Option<(Instant, Duration)>) -> Result<UnixStream, ClientError> {
+    let failed = |errno: Errno| match (errno, deadline) {
+        (Errno::AGAIN, Some((_, limit))) => ClientError::TimedOut(limit),
+        _ => ClientError::Connect(path.to_owned(), errno.into()),
+    };
+    let address = SocketAddrUnix::new(path).map_err(failed)?;
+    let flags = SocketFlags::CLOEXEC;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).map_err(failed)?;
+    let stream = UnixStream::from(socket);
+    loop {
+        // It bounds a connect too.
+        set_timeout(&stream, deadline)?;
+        match rustix::net::connect(&stream, &address) {
+            Ok(()) => return Ok(stream),
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(failed(errno)),
         }
     }
 }

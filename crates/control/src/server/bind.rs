@@ -4,9 +4,10 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 
 use super::{ServerError, ServerOptions};
@@ -49,15 +50,20 @@ fn remove_stale(path: &Path) -> Result<(), ServerError> {
         Ok(found) if !found.file_type().is_socket() => return Err(ServerError::NotASocket(path.to_owned())),
         Ok(_) => {}
     }
-    match UnixStream::connect(path) {
-        Ok(_) => Err(ServerError::InUse(path.to_owned())),
-        Err(error) if error.kind() == ErrorKind::ConnectionRefused => {
-            fs::remove_file(path).map_err(failed("replace"))
-        }
-        // A full backlog or a missing permission: somebody is there, or we cannot know.
-        Err(error) if error.kind() == ErrorKind::WouldBlock => Err(ServerError::InUse(path.to_owned())),
-        Err(error) => Err(failed("replace")(error)),
+    match knock(path) {
+        // So many knock already that nobody is let in: somebody is there, stuck perhaps.
+        Ok(()) | Err(Errno::AGAIN) => Err(ServerError::InUse(path.to_owned())),
+        Err(Errno::CONNREFUSED) => fs::remove_file(path).map_err(failed("replace")),
+        // Without the permission we cannot know.
+        Err(errno) => Err(failed("replace")(errno.into())),
     }
+}
+
+/// Whether somebody listens, found out without waiting.
+fn knock(path: &Path) -> Result<(), Errno> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)
 }
 
 fn identity(path: &Path) -> Identity {

@@ -6,9 +6,13 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixListener;
 use std::path::Path;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+use std::os::fd::OwnedFd;
 
 use super::*;
-use crate::client::{Reply, Status, request};
+use crate::client::{ClientError, Reply, Status, request};
 use crate::subject::fake::Fake;
 
 struct Bench {
@@ -216,4 +220,36 @@ fn a_connection_that_is_given_away_and_a_server_that_is_replaced() {
     assert!(subject.stopped.load(Ordering::SeqCst), "the new one answers");
     drop(bench.server.take());
     assert!(request(&path, "LICENSE", None).is_ok(), "the socket is the new one's");
+}
+
+/// A socket that takes nobody, before which so many wait that nobody can be added.
+fn crowded(path: &Path) -> (OwnedFd, Vec<OwnedFd>) {
+    let address = SocketAddrUnix::new(path).expect("an address");
+    let socket = |flags| {
+        rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).expect("a socket")
+    };
+    let listener = socket(SocketFlags::CLOEXEC);
+    rustix::net::bind(&listener, &address).expect("bound");
+    rustix::net::listen(&listener, 0).expect("listening");
+    let mut crowd = Vec::new();
+    loop {
+        let one = socket(SocketFlags::CLOEXEC | SocketFlags::NONBLOCK);
+        match rustix::net::connect(&one, &address) {
+            Ok(()) => crowd.push(one),
+            Err(errno) => {
+                assert_eq!(errno, rustix::io::Errno::AGAIN);
+                return (listener, crowd);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_program_that_takes_nobody_keeps_nobody_waiting_for_ever() {
+    let folder = tempfile::tempdir().expect("temporary folder");
+    let path = folder.path().join("x.ctl");
+    let _crowd = crowded(&path);
+    let error = request(&path, "HEALTHCHECK", Some(Duration::from_millis(50))).expect_err("it is full");
+    assert!(matches!(error, ClientError::TimedOut(_)), "{error}");
+    assert!(matches!(start_at(&path), Err(ServerError::InUse(_))));
 }
