@@ -17,7 +17,7 @@ use crate::ledger::{DestinationCounters, Reason};
 use crate::worker::WorkerHandle;
 use heirs::Heritage;
 use parking_lot::{Mutex, MutexGuard};
-use spool::{Memory, Spool};
+use spool::{Memory, Spool, Wait};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -223,11 +223,15 @@ impl Outlet {
                     return false;
                 }
                 let Queue { chunks, spool, .. } = &mut *queue;
-                match spool {
+                let wait = match spool {
                     Some(spool) => spool.let_go(chunks, &mut work),
-                    None => std::mem::swap(&mut work, chunks),
-                }
+                    None => {
+                        std::mem::swap(&mut work, chunks);
+                        Wait::No
+                    }
+                };
                 if work.is_empty() {
+                    self.wait_for_peer(queue, wait);
                     return false;
                 }
                 queue.busy = true;

@@ -23,6 +23,8 @@ struct Shared {
     foreign: AtomicU64,
     is_up: AtomicBool,
     is_over: AtomicBool,
+    /// Connections that are not read to their ends.
+    reading: AtomicU64,
     /// Milliseconds between two reads.
     slow: AtomicU64,
     /// Connections so far, after their handshakes.
@@ -77,7 +79,11 @@ impl Target {
                     lock(&shared.open).push(copy);
                 }
                 let shared = Arc::clone(&shared);
-                thread::spawn(move || shared.serve(stream));
+                shared.reading.fetch_add(1, Ordering::SeqCst);
+                thread::spawn(move || {
+                    shared.serve(stream);
+                    shared.reading.fetch_sub(1, Ordering::SeqCst);
+                });
             }
         });
     }
@@ -114,6 +120,11 @@ impl Target {
 
     pub fn slow(&self, milliseconds: u64) {
         self.shared.slow.store(milliseconds, Ordering::SeqCst);
+    }
+
+    /// Nothing is on its way any more.
+    pub fn is_idle(&self) -> bool {
+        self.shared.reading.load(Ordering::SeqCst) == 0
     }
 
     pub fn received(&self) -> usize {

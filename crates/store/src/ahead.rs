@@ -59,26 +59,25 @@ impl Queue {
         }
     }
 
-    /// How many bytes may be dealt with now, beside the `untold` ones that are and that [`Queue::done`] was not told of. At least `next`, or
-    /// 0: then `on_move` is called. A disk that takes nothing stops nobody.
-    pub fn room_ahead(&self, untold: u64, next: u64) -> u64 {
+    /// How many bytes may be dealt with now, beside the `untold` ones that are and that [`Queue::done`] was not told of. When those are less
+    /// than `next`, and the disk is to be waited for, `None`: then `on_move` is called. A disk that takes nothing stops nobody.
+    pub fn room_ahead(&self, untold: u64, next: u64) -> Option<u64> {
         let shared = &self.log.shared;
         let mut state = shared.lock();
         let (trouble, closed) = (state.trouble, state.closed);
-        let Some(queue) = state.queues.get_mut(&self.id) else { return next };
+        let Some(queue) = state.queues.get_mut(&self.id) else { return Some(next) };
         queue.ahead.bounded = true;
         let ahead = queue.unsafe_bytes();
         let room = AHEAD_BYTES_MAX.saturating_sub(ahead.saturating_add(untold));
-        // Where everything is safe that was told, there is nothing to wait for.
         if room >= next || ahead == 0 {
-            return room.max(next);
+            return Some(room);
         }
         if !trouble && !closed {
             queue.ahead.awaits_safe = true;
             state.urgent = true;
             drop(state);
             shared.work.notify_one();
-            return 0;
+            return None;
         }
         let said = closed || std::mem::replace(&mut state.ahead_said, true);
         drop(state);
@@ -87,7 +86,7 @@ impl Queue {
                 "Messages are sent on, though the disk cannot be told: a power failure would send them again";
             oplog::limited("store-ahead", Level::Warning, text, &[("dir", &shared.path)]);
         }
-        next
+        Some(next)
     }
 
     /// Up to which number everything is written, so that a kill of the process does not cost it. When that is less than `wanted`,

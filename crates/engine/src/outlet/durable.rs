@@ -1,7 +1,7 @@
 //! An outlet whose messages are kept on disk: `disk-buffer()`.
 
 use super::retire::RETIRE_MAX;
-use super::spool::{Loss, Plan, READ_BYTES};
+use super::spool::{Loss, Plan, READ_BYTES, Wait};
 use super::{Memory, Outlet, Queue, RETURNED_MAX, Spool};
 use crate::chunk::Chunk;
 use crate::durable::{DiskBuffer, Durable, Place, Turn};
@@ -128,6 +128,19 @@ impl Outlet {
         if let Some(spool) = &mut self.queue.lock().spool {
             spool.settle(unsettled);
         }
+    }
+
+    /// Comes back to a receiver that has all that may be on its way to it, when it may have acknowledged some.
+    pub(super) fn wait_for_peer(self: &Arc<Self>, mut queue: MutexGuard<'_, Queue>, wait: Wait) {
+        let Some(spool) = queue.spool.as_mut().filter(|_| wait == Wait::Peer) else { return };
+        let at = Instant::now() + spool.pause_for_peer();
+        queue.not_before = Some(at);
+        drop(queue);
+        // What was asked after the last write is old by now.
+        if let Some(sink) = self.sink.try_lock() {
+            self.settle(sink.unsettled());
+        }
+        self.home.pump_at(at, self);
     }
 
     pub(super) fn stall_durable(&self, mut queue: MutexGuard<'_, Queue>) {

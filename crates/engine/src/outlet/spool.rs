@@ -14,6 +14,7 @@ use crate::durable::{DiskBuffer, MEMORY_BYTES, Place};
 use crate::outlet::Outlet;
 use crate::window::Ticket;
 use ahead::Ahead;
+pub(super) use ahead::Wait;
 use behind::Behind;
 pub(super) use behind::{Plan, READ_BYTES};
 use span::{Finished, Span};

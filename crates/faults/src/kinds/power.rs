@@ -28,6 +28,7 @@ struct Doubled {
 impl Doubled {
     /// What came twice since the last look was doubled by the loss before.
     fn look(&mut self, trial: &mut Trial, source: &Source) {
+        reached(PATIENCE, || trial.target.is_idle());
         let now = Tally::of(source.sent(), 0, &trial.target.numbers()).doubled;
         let one = now - self.before;
         if one > doubles_max() {

@@ -53,24 +53,24 @@ impl Desk {
 #[test]
 fn nobody_gets_further_ahead_of_the_disk_than_allowed() {
     let mut desk = Desk::new(20);
-    assert_eq!(desk.queue.room_ahead(0, PIECE), AHEAD_BYTES_MAX);
+    assert_eq!(desk.queue.room_ahead(0, PIECE), Some(AHEAD_BYTES_MAX));
     desk.done();
     assert_eq!(desk.committer.step(), Step::Idle, "there is time");
     desk.done();
-    assert_eq!(desk.queue.room_ahead(PIECE, PIECE), PIECE);
-    assert_eq!(desk.queue.room_ahead(PIECE, PIECE + 1), 0, "not as much");
-    assert_eq!(desk.queue.room_ahead(2 * PIECE, PIECE), 0);
+    assert_eq!(desk.queue.room_ahead(PIECE, PIECE), Some(PIECE));
+    assert_eq!(desk.queue.room_ahead(PIECE, PIECE + 1), None, "not as much");
+    assert_eq!(desk.queue.room_ahead(2 * PIECE, PIECE), None);
     assert_eq!(desk.calls(), 0);
     assert_eq!(desk.committer.step(), Step::Wrote, "whoever waits has it written now");
     assert_eq!(desk.calls(), 1);
-    assert_eq!(desk.queue.room_ahead(2 * PIECE, PIECE), 2 * PIECE);
+    assert_eq!(desk.queue.room_ahead(2 * PIECE, PIECE), Some(2 * PIECE));
     // Before anybody has to wait, too.
     desk.done();
     desk.done();
     assert_eq!(desk.committer.step(), Step::Wrote);
-    assert_eq!((desk.calls(), desk.queue.room_ahead(0, PIECE)), (0, AHEAD_BYTES_MAX));
-    // What nobody was told of cannot be waited for.
-    assert_eq!(desk.queue.room_ahead(2 * AHEAD_BYTES_MAX, PIECE), PIECE);
+    assert_eq!((desk.calls(), desk.queue.room_ahead(0, PIECE)), (0, Some(AHEAD_BYTES_MAX)));
+    // For what the disk was not told of, it is not waited for.
+    assert_eq!(desk.queue.room_ahead(2 * AHEAD_BYTES_MAX, PIECE), Some(0));
     desk.disk.0.lock().power_loss();
     let options = Options { files: Some(Box::new(desk.disk.clone())), ..Options::new("".as_ref()) };
     let (log, _committer, _) = Log::prepare(options).unwrap();
@@ -81,25 +81,28 @@ fn nobody_gets_further_ahead_of_the_disk_than_allowed() {
 fn a_disk_that_takes_nothing_stops_nobody() {
     let mut desk = Desk::new(20);
     (0..4).for_each(|_| desk.done());
-    assert_eq!(desk.queue.room_ahead(0, PIECE), 0);
+    assert_eq!(desk.queue.room_ahead(0, PIECE), None);
     desk.disk.0.lock().space = 0;
     desk.disk.0.lock().faults.sync = 1;
     assert_eq!(desk.committer.step(), Step::Refused);
     assert_eq!(desk.calls(), 1, "whoever waited is not left waiting");
-    assert_eq!(desk.queue.room_ahead(0, PIECE), PIECE);
+    assert_eq!(desk.queue.room_ahead(0, PIECE), Some(PIECE));
     desk.done();
     desk.disk.0.lock().space = u64::MAX;
     desk.disk.0.lock().faults.sync = 0;
     assert_eq!(desk.committer.step(), Step::Wrote);
-    assert_eq!(desk.queue.room_ahead(0, 4 * PIECE), 0, "and from then on it is as before");
+    assert_eq!(desk.queue.room_ahead(0, 4 * PIECE), None, "and from then on it is as before");
     assert_eq!(desk.committer.step(), Step::Wrote);
-    assert_eq!((desk.calls(), desk.queue.room_ahead(0, PIECE)), (1, AHEAD_BYTES_MAX));
+    assert_eq!((desk.calls(), desk.queue.room_ahead(0, PIECE)), (1, Some(AHEAD_BYTES_MAX)));
     (0..4).for_each(|_| desk.done());
-    assert_eq!(desk.queue.room_ahead(0, PIECE), 0);
+    assert_eq!(desk.queue.room_ahead(0, PIECE), None);
     desk.log.shared.lock().closed = true;
     while desk.committer.step() == Step::Wrote {}
     desk.committer.end();
-    assert!(desk.calls() > 0 && desk.queue.room_ahead(0, PIECE) > 0, "nor does one that is closed");
+    assert!(
+        desk.calls() > 0 && desk.queue.room_ahead(0, PIECE) == Some(PIECE),
+        "nor does one that is closed"
+    );
 }
 
 #[test]

@@ -7,8 +7,21 @@ use crate::chunk::Chunk;
 use crate::outlet::Outlet;
 use std::collections::VecDeque;
 use std::sync::Weak;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use store::Queue;
+
+/// A receiver that has so much and acknowledges nothing is looked at again after this, and after twice as long each time, up to the other.
+const PEER_PAUSE: Duration = Duration::from_millis(1);
+const PEER_PAUSE_MAX: Duration = Duration::from_millis(64);
+
+/// Why chunks stay.
+#[derive(Debug, PartialEq, Eq)]
+pub(in crate::outlet) enum Wait {
+    /// Nothing stays that could go, or the log calls when it may.
+    No,
+    /// As much as may be under way is, and the disk knows of everything else. Nobody calls when the peer has acknowledged some of it.
+    Peer,
+}
 
 /// How far it may go.
 #[derive(Default)]
@@ -19,6 +32,8 @@ pub(super) struct Ahead {
     room: u64,
     /// Bytes that are dealt with, and the log was not told of.
     untold: u64,
+    /// So often in a row the peer was waited for.
+    peer_waits: u32,
     /// Everything before it is written.
     written: u64,
 }
@@ -31,6 +46,7 @@ impl Ahead {
     pub fn finished(&mut self, bytes: usize, stored: usize) {
         self.room = self.room.saturating_sub(bytes as u64);
         self.untold += stored as u64;
+        self.peer_waits = 0;
     }
 
     pub fn told(&mut self, bytes: usize, all: bool) {
@@ -61,30 +77,43 @@ impl Spool {
     }
 
     /// Moves chunks that may be written now from the front of the queue to `work`. Where that is none, the outlet is pumped when it is
-    /// worth asking again.
-    pub fn let_go(&mut self, chunks: &mut VecDeque<Chunk>, work: &mut VecDeque<Chunk>) {
+    /// worth asking again, unless it is the peer that is waited for.
+    pub fn let_go(&mut self, chunks: &mut VecDeque<Chunk>, work: &mut VecDeque<Chunk>) -> Wait {
         let Some(queue) = self.queue.as_deref().filter(|_| self.options.reliable) else {
             std::mem::swap(work, chunks);
-            return;
+            return Wait::No;
         };
         let ahead = &mut self.ahead;
         let mut room = ahead.room;
         while let Some(chunk) = chunks.front() {
             if !ahead.is_written(queue, chunk) {
-                return;
+                return Wait::No;
             }
             let bytes = chunk.waiting_bytes() as u64;
-            if !ahead.numbered && bytes > room {
-                if work.is_empty() {
-                    ahead.room = queue.room_ahead(ahead.untold, bytes);
-                    room = ahead.room;
+            // One that was begun had room then.
+            let begun = chunk.done() > 0 || chunk.sent() > 0 || !chunk.rest().is_empty();
+            if !ahead.numbered && !begun && bytes > room {
+                if !work.is_empty() {
+                    return Wait::No;
                 }
-                if bytes > room {
-                    return;
+                let Some(found) = queue.room_ahead(ahead.untold, bytes) else { return Wait::No };
+                ahead.room = found;
+                room = found;
+                // One that is larger than everything goes alone.
+                if bytes > room && ahead.untold > 0 {
+                    return Wait::Peer;
                 }
             }
             room = room.saturating_sub(bytes);
             work.extend(chunks.pop_front());
         }
+        Wait::No
+    }
+
+    /// How long to leave the peer alone.
+    pub fn pause_for_peer(&mut self) -> Duration {
+        let pause = PEER_PAUSE * 2u32.pow(self.ahead.peer_waits.min(6));
+        self.ahead.peer_waits += 1;
+        pause.min(PEER_PAUSE_MAX)
     }
 }
