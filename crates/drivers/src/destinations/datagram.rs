@@ -80,7 +80,6 @@ pub struct DatagramSink {
     route: Route,
     state: State,
     unreachable: Unreachable,
-    opened_before: bool,
 }
 
 /// What to do after a call that sent nothing.
@@ -98,7 +97,6 @@ impl DatagramSink {
             options,
             route: Route::new(vec![to]),
             state: State::Idle,
-            opened_before: false,
         }
     }
 
@@ -143,10 +141,7 @@ impl DatagramSink {
                         ("local", &super::target::local_name(&link.socket)),
                     ],
                 );
-                self.unreachable.set(false);
-                if std::mem::replace(&mut self.opened_before, true) {
-                    self.place.counters.reconnects.add(1);
-                }
+                self.unreachable.reached();
                 self.state = State::Open(link);
             }
             Err(error) => {

@@ -104,7 +104,6 @@ pub struct Dialing<L> {
     since: Instant,
     probing: Option<Probing<L>>,
     unreachable: Unreachable,
-    connected_before: bool,
     /// The connection is to be left as soon as nothing is on the way.
     leaving: bool,
 }
@@ -120,7 +119,6 @@ impl<L: Dialed> Dialing<L> {
             route,
             state: State::Idle,
             since: Instant::now(),
-            connected_before: false,
             leaving: false,
         }
     }
@@ -200,10 +198,7 @@ impl<L: Dialed> Dialing<L> {
 
     /// From now on messages can go over the connection.
     pub fn of_use(&mut self, now: Instant) {
-        self.unreachable.set(false);
-        if std::mem::replace(&mut self.connected_before, true) {
-            self.place.counters.reconnects.add(1);
-        }
+        self.unreachable.reached();
         self.since = now;
         if let Some(probing) = &mut self.probing {
             probing.begin(now);

@@ -62,7 +62,6 @@ struct ProgramSink {
     /// The program that a message was begun for is gone.
     rewind: bool,
     unreachable: Unreachable,
-    started_before: bool,
 }
 
 impl ProgramSink {
@@ -75,7 +74,6 @@ impl ProgramSink {
             state: State::Waiting(now),
             started: now,
             rewind: false,
-            started_before: false,
         }
     }
 
@@ -93,10 +91,7 @@ impl ProgramSink {
         match Child::start(&self.options, &self.place) {
             Ok(child) => {
                 oplog::verbose("Destination program started", &[("cmdline", command), ("pid", &child.pid())]);
-                if std::mem::replace(&mut self.started_before, true) {
-                    self.place.counters.reconnects.add(1);
-                }
-                self.unreachable.set(false);
+                self.unreachable.reached();
                 self.state = State::Running(child);
             }
             Err(error) => {

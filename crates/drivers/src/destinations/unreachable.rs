@@ -1,4 +1,4 @@
-//! Whether a destination can be reached, as the ledger has it.
+//! Whether a destination can be reached, and how often it could again, as the ledger has it.
 
 use engine::ledger::DestinationCounters;
 use std::sync::Arc;
@@ -7,11 +7,20 @@ use std::sync::Arc;
 pub struct Unreachable {
     counters: Arc<DestinationCounters>,
     is: bool,
+    reached_before: bool,
 }
 
 impl Unreachable {
     pub fn new(counters: &Arc<DestinationCounters>) -> Unreachable {
-        Unreachable { counters: Arc::clone(counters), is: false }
+        Unreachable { counters: Arc::clone(counters), is: false, reached_before: false }
+    }
+
+    /// It can be reached: counted every time but the first.
+    pub fn reached(&mut self) {
+        self.set(false);
+        if std::mem::replace(&mut self.reached_before, true) {
+            self.counters.reconnects.add(1);
+        }
     }
 
     pub fn set(&mut self, is: bool) {
