@@ -215,16 +215,13 @@ pub fn run_ctl(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let socket = ctl.control.unwrap_or_else(|| default_control(CalledAs::from_program(&program)));
     match ctl.command {
         Command::Healthcheck { timeout } => healthcheck(&socket, Duration::from_secs(timeout)),
-        Command::Credentials { command: Credentials::Add { id, secret, words } } => {
-            match credentials::request(id, secret, words) {
-                Ok(line) => plain(&socket, &line),
-                Err(error) => {
-                    eprintln!("{error}");
-                    ExitCode::from(1)
-                }
+        command => match line(command) {
+            Ok(line) => plain(&socket, &line),
+            Err(error) => {
+                eprintln!("{error}");
+                ExitCode::from(1)
             }
-        }
-        command => plain(&socket, &line(&command)),
+        },
     }
 }
 
@@ -276,16 +273,16 @@ fn healthcheck(socket: &Path, timeout: Duration) -> ExitCode {
     }
 }
 
-/// The request of a command.
-fn line(command: &Command) -> String {
-    let switch = |word: &str, switch: &Switch| match switch.set {
+/// The request of a command. Asks for what is missing; the error is a sentence.
+fn line(command: Command) -> Result<String, String> {
+    let switch = |word: &str, switch: Switch| match switch.set {
         None => format!("LOG {word}"),
         Some(OnOff::On) => format!("LOG {word} ON"),
         Some(OnOff::Off) => format!("LOG {word} OFF"),
     };
-    match command {
-        Command::Stats(options) => stats(options),
-        Command::Query(options) => query(options),
+    Ok(match command {
+        Command::Stats(options) => stats(&options),
+        Command::Query(options) => query(&options),
         Command::Verbose(s) => switch("VERBOSE", s),
         Command::Debug(s) => switch("DEBUG", s),
         Command::Trace(s) => switch("TRACE", s),
@@ -303,13 +300,13 @@ fn line(command: &Command) -> String {
         Command::ExportConfigGraph => "EXPORT_CONFIG_GRAPH".into(),
         Command::Healthcheck { .. } => "HEALTHCHECK".into(),
         Command::Credentials { command: Credentials::Add { id, secret, words } } => {
-            credentials::request(id.clone(), secret.clone(), words.clone()).unwrap_or_default()
+            credentials::request(id, secret, words)?
         }
         Command::Credentials { command: Credentials::Status } => "PWD status".into(),
         Command::Attach { .. } => "ATTACH".into(),
         Command::ShowLicenseInfo { json: false } => "LICENSE".into(),
         Command::ShowLicenseInfo { json: true } => "LICENSE JSON".into(),
-    }
+    })
 }
 
 fn word(form: Form) -> &'static str {

@@ -19,7 +19,7 @@ fn each_command_is_a_request_the_program_understands() {
     let check = |args: &str, expected: &str| {
         let args = ["syslog-ng-ctl"].into_iter().chain(args.split_whitespace());
         let ctl = Ctl::try_parse_from(args).expect(expected);
-        let line = line(&ctl.command);
+        let line = line(ctl.command).expect(expected);
         assert_eq!(line, expected);
         assert!(Request::parse(&line).is_ok(), "{line}");
     };
