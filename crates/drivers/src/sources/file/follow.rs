@@ -93,6 +93,7 @@ impl Following {
                 more: false,
                 listed: Instant::now(),
                 pace,
+                untold: false,
                 queued: false,
             };
             Ok(Box::new(port))
@@ -194,6 +195,8 @@ struct FollowPort {
     /// When folders were listed last.
     listed: Instant,
     pace: Pace,
+    /// Since the last round modifications are not told any more.
+    untold: bool,
     queued: bool,
 }
 
@@ -245,6 +248,18 @@ impl FollowPort {
         for event in events {
             self.event(event);
         }
+        let count = self.roster.count();
+        let is_much = self.pace.told() >= count.saturating_mul(TOLD_MAX);
+        if is_much && count > 0 && self.watch.tells_modifications() {
+            self.tell_no_more();
+        }
+    }
+
+    fn tell_no_more(&mut self) {
+        self.watch.tell_modifications(false);
+        // What was read before says nothing about the next round.
+        self.roster.count_grown();
+        self.untold = true;
     }
 
     /// What is not done more often than in rounds. Whether files have changed.
@@ -269,15 +284,14 @@ impl FollowPort {
     /// reader has a turn in each round. How many were given one.
     fn tell(&mut self) -> usize {
         let count = self.roster.count();
-        let told = self.pace.take_told();
-        match self.watch.tells_modifications() {
+        self.pace.forget_told();
+        if self.lost && count > 0 && self.watch.tells_modifications() {
             // Lost ones were many.
-            true if (told >= count.saturating_mul(TOLD_MAX) || self.lost) && count > 0 => {
-                self.watch.tell_modifications(false);
-                // What was read before says nothing about the next round.
-                self.roster.count_grown();
-            }
+            self.tell_no_more();
+        }
+        match self.watch.tells_modifications() {
             true => return 0,
+            false if std::mem::take(&mut self.untold) => {}
             false if count > 0 && self.roster.count_grown().saturating_mul(2) >= count => {}
             // Told again; what came before that is found with one more look.
             false => self.watch.tell_modifications(true),

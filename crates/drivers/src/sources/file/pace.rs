@@ -57,8 +57,13 @@ impl Pace {
         }
     }
 
-    pub fn take_told(&mut self) -> usize {
-        std::mem::take(&mut self.told)
+    /// How often that was said since [`Pace::forget_told`].
+    pub fn told(&self) -> usize {
+        self.told
+    }
+
+    pub fn forget_told(&mut self) {
+        self.told = 0;
     }
 
     /// A round: gives the readers of what has changed a turn, and `others` have had theirs. Whether there was anybody.
@@ -165,7 +170,9 @@ mod tests {
         assert!(pace.is_due(now) && !pace.round(now, 0) && pace.is_due(now), "nothing to wait for");
         pace.changed(&followed);
         pace.changed(&followed);
-        assert_eq!((turns(), pace.take_told(), pace.take_told()), (0, 2, 0));
+        assert_eq!((turns(), pace.told()), (0, 2));
+        pace.forget_told();
+        assert_eq!(pace.told(), 0);
         assert!(pace.round(now, 0) && turns() == 1);
         let after = PAUSE_OF_FILE * (1 + ROUND_AS_FILES as u32);
         assert!(!pace.is_due(now + after / 2) && pace.is_due(now + after));
