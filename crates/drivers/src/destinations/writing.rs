@@ -3,6 +3,7 @@
 use super::{disk_buffer, sealing};
 use crate::writer::{MarkMode, Marks, Suppress, Writer};
 use conf_schema::{Change, Settings};
+use conf_syntax::Name;
 use diag::{Diagnostic, Diagnostics, Span};
 use engine::QueueLimits;
 use engine::driver::BuildContext;
@@ -129,17 +130,22 @@ fn template(
         let help = "define it: `template NAME { template(\"...\"); };`, or write the template itself with its macros";
         diags.push(Diagnostic::warning("D0106", finding, text.span).help(help));
     }
-    let Some(hint) = &text.type_hint else { return Some(Some(made)) };
-    match TypeHint::named(&hint.text) {
+    if let Some(hint) = &text.type_hint {
         // A type changes nothing in a line of text, but a wrong one is an error all the same.
-        Some(_) => Some(Some(made)),
-        None => {
-            let known = TypeHint::NAMES.iter().map(|(name, _)| *name);
-            let finding = Diagnostic::error("D0105", format!("unknown type `{}`", hint.text), hint.span);
-            diags.push(finding.suggest(diag::nearest(&hint.text, known)));
-            None
-        }
+        type_hint(hint, diags)?;
     }
+    Some(Some(made))
+}
+
+/// The type a template's text is said to be of; `None` after an error was reported.
+pub fn type_hint(name: &Name, diags: &mut Diagnostics) -> Option<TypeHint> {
+    let hint = TypeHint::named(&name.text);
+    if hint.is_none() {
+        let known = TypeHint::NAMES.iter().map(|(name, _)| *name);
+        let finding = Diagnostic::error("D0105", format!("unknown type `{}`", name.text), name.span);
+        diags.push(finding.suggest(diag::nearest(&name.text, known)));
+    }
+    hint
 }
 
 /// Nobody wants a word in the place of each message.

@@ -15,7 +15,7 @@ use record::{Context, Flags, NameId, Record, Span, Stamp, ValueType};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use template::{Msg, Template, TemplateOptions, TypeHint};
+use template::{Msg, Template, TemplateOptions};
 
 /// MESSAGE when template() is not given.
 const MESSAGE: &str = "-- Generated message. --";
@@ -34,16 +34,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         let template = writing::compile(&text.text, text.span, &options, cx, diags)?;
         let kind = match &text.type_hint {
             None => ValueType::String,
-            Some(hint) => match TypeHint::named(&hint.text) {
-                Some(kind) => kind.value_type().unwrap_or_default(),
-                None => {
-                    let known = TypeHint::NAMES.iter().map(|(name, _)| *name);
-                    let finding =
-                        Diagnostic::error("D0105", format!("unknown type `{}`", hint.text), hint.span);
-                    diags.push(finding.suggest(diag::nearest(&hint.text, known)));
-                    return None;
-                }
-            },
+            Some(hint) => writing::type_hint(hint, diags)?.value_type().unwrap_or_default(),
         };
         let Some(name) = template::value_name(&pair.key.text) else {
             let text = format!("`{}` cannot be set: it is computed from other values", pair.key.text);
