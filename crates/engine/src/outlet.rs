@@ -205,7 +205,7 @@ impl Outlet {
     }
 
     fn empty(self: &Arc<Outlet>, spare: &mut Vec<Chunk>, mut more: bool) -> bool {
-        let mut work = VecDeque::new();
+        let (mut work, mut asked) = (VecDeque::new(), false);
         loop {
             {
                 let mut queue = self.queue.lock();
@@ -231,9 +231,15 @@ impl Outlet {
                     }
                 };
                 if work.is_empty() {
+                    if wait != Wait::No && !std::mem::replace(&mut asked, true) {
+                        drop(queue);
+                        self.ask_peer();
+                        continue;
+                    }
                     self.wait_for_peer(queue, wait);
                     return false;
                 }
+                asked = false;
                 queue.busy = true;
                 queue.again = false;
                 queue.not_before = None;

@@ -130,16 +130,20 @@ impl Outlet {
         }
     }
 
+    /// Finds out what the receiver has acknowledged since the last write.
+    pub(super) fn ask_peer(&self) {
+        if let Some(mut sink) = self.sink.try_lock() {
+            sink.event();
+            self.settle(sink.unsettled());
+        }
+    }
+
     /// Comes back to a receiver that has all that may be on its way to it, when it may have acknowledged some.
     pub(super) fn wait_for_peer(self: &Arc<Self>, mut queue: MutexGuard<'_, Queue>, wait: Wait) {
         let Some(spool) = queue.spool.as_mut().filter(|_| wait == Wait::Peer) else { return };
         let at = Instant::now() + spool.pause_for_peer();
         queue.not_before = Some(at);
         drop(queue);
-        // What was asked after the last write is old by now.
-        if let Some(sink) = self.sink.try_lock() {
-            self.settle(sink.unsettled());
-        }
         self.home.pump_at(at, self);
     }
 

@@ -19,6 +19,8 @@ const PEER_PAUSE_MAX: Duration = Duration::from_millis(64);
 pub(in crate::outlet) enum Wait {
     /// Nothing stays that could go, or the log calls when it may.
     No,
+    /// The log calls when the disk knows of more. What the peer has acknowledged meanwhile is worth telling it first.
+    Disk,
     /// As much as may be under way is, and the disk knows of everything else. Nobody calls when the peer has acknowledged some of it.
     Peer,
 }
@@ -96,7 +98,7 @@ impl Spool {
                 if !work.is_empty() {
                     return Wait::No;
                 }
-                let Some(found) = queue.room_ahead(ahead.untold, bytes) else { return Wait::No };
+                let Some(found) = queue.room_ahead(ahead.untold, bytes) else { return Wait::Disk };
                 ahead.room = found;
                 room = found;
                 // One that is larger than everything goes alone.
