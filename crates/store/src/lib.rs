@@ -26,6 +26,7 @@ mod checksum;
 mod commit;
 mod compact;
 mod control;
+mod damage;
 mod files;
 mod frame;
 mod free;

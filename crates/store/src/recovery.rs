@@ -2,6 +2,7 @@
 //! were never closed.
 
 use crate::compact;
+use crate::damage::Hole;
 use crate::files::{self, ByName, Files, SegmentFile, write_all};
 use crate::free;
 use crate::key::{self, NamedFile};
@@ -10,7 +11,7 @@ use crate::progress::Progress;
 use crate::read::{StartPatience, damage_frames};
 use crate::report::{Damaged, Report, Waiting};
 use crate::scan::{Scan, scan};
-use crate::shared::{Hole, Mark, QueueState, Segment, State};
+use crate::shared::{Mark, QueueState, Segment, State};
 use crate::snapshot::{self, ASIDE_BYTES, Row, Snapshot, Table};
 use crate::walk::Walk;
 use crate::writer;

@@ -1,9 +1,9 @@
 //! Reads a segment as a whole: what is in it, what is missing.
 
 use crate::control;
+use crate::damage::Damage;
 use crate::frame;
 use crate::report::Waiting;
-use crate::shared::Damage;
 use crate::snapshot::Table;
 use crate::walk::Walk;
 use std::collections::BTreeMap;

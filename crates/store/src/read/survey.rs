@@ -1,8 +1,9 @@
 //! What the damage of a segment has cost, found out once.
 
 use super::Stretch;
+use crate::damage::{Damage, Gap};
 use crate::scan::scan;
-use crate::shared::{Damage, Gap, Mark, Segment, Shared};
+use crate::shared::{Mark, Segment, Shared};
 use crate::snapshot::{Row, Snapshot, Table};
 use crate::walk::Walk;
 use std::io;
