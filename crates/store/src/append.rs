@@ -17,7 +17,7 @@ impl Shared {
         mut lots: &[Lot],
     ) -> Range<u64> {
         let queues = frame::queues_of(id);
-        let State { pending, queues: all, next_seq, stats, .. } = state;
+        let State { pending, queues: all, next_seq, stats, has_origins, .. } = state;
         let Some(queue) = all.get_mut(&id) else { return 0..0 };
         let row = &mut queue.row;
         let mut first = None;
@@ -40,6 +40,7 @@ impl Shared {
                     if !lots.is_empty() && first.is_none() {
                         pending.push_control(self.key, *next_seq, &origin::encode(lots));
                         *next_seq += 1;
+                        *has_origins = true;
                     }
                     pending.push(self.key, *next_seq, queues, bytes, part, start);
                     *next_seq += part.len() as u64;

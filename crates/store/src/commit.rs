@@ -5,6 +5,7 @@ use crate::control;
 use crate::frame;
 use crate::free;
 use crate::group::Group;
+use crate::origin;
 use crate::queue::Safe;
 use crate::report::{Latency, Waiting};
 use crate::shared::{OnRoom, QueueState, Shared, State};
@@ -319,7 +320,7 @@ impl Committer {
 
     /// For want of space what is done goes at once: the group that would say so cannot be written.
     fn release_all(&mut self) -> bool {
-        let firsts = unneeded(&self.shared.lock());
+        let firsts = done(&self.shared.lock());
         if firsts.is_empty() || self.writer.save_cursors().is_err() {
             return false;
         }
@@ -353,11 +354,28 @@ impl Committer {
     }
 }
 
-/// Segments no queue needs any more.
-fn unneeded(state: &State) -> Vec<u64> {
-    let done =
-        state.segments.iter().filter(|(first, s)| s.sealed && !s.busy && !s.needed(**first, &state.queues));
+/// Segments whose messages no queue needs any more.
+fn done(state: &State) -> Vec<u64> {
+    let segments = state.segments.iter();
+    let done = segments.filter(|(first, s)| s.sealed && !s.busy && !s.needed(**first, &state.queues));
     done.map(|(first, _)| *first).collect()
+}
+
+/// Of these, what says nothing either of messages that may come again.
+fn unneeded(state: &State) -> Vec<u64> {
+    let mut done = done(state);
+    if state.has_origins {
+        let mut behind = 0;
+        let near_end = state.segments.iter().rev().take_while(|(_, segment)| {
+            let near = behind < origin::LOOKED_AT;
+            behind += segment.data_end - segment.data_start;
+            near
+        });
+        if let Some((first, _)) = near_end.last() {
+            done.retain(|done| done < first);
+        }
+    }
+    done
 }
 
 fn say(shared: &Shared, what: &'static str, error: &std::io::Error) {

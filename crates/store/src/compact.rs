@@ -67,7 +67,7 @@ fn worth(state: &State) -> Option<u64> {
             && !segment.busy
             && !segment.fixed
             && segment.damage.is_none()
-            && waits < size / LIVE_PART
+            && (1..size / LIVE_PART).contains(&waits)
             // What it will take, roughly: a compacted one is not worth it again before half of it is done.
             && waits.saturating_add(segment.data_start + OVERHEAD) < size / 2
     };

@@ -12,8 +12,9 @@ use std::sync::Arc;
 
 /// The control frame's first byte.
 const LOTS: u8 = 5;
-/// So much is looked at after a start, at the end of the log. Senders know of all but what was under way, which is a group or two.
-const LOOKED_AT: u64 = 16 << 20;
+/// So much is looked at after a start, at the end of the log, and stays until then, whether it is delivered or not. Senders know of all but
+/// what was under way, which is a group or two.
+pub const LOOKED_AT: u64 = if cfg!(test) { 256 << 10 } else { 16 << 20 };
 /// Messages of one stream may be under way in several batches at once, which come in any order: what is known is kept for so many more.
 const OUT_OF_ORDER: u64 = 100_000;
 

@@ -379,7 +379,9 @@ impl Recovery<'_> {
         state.synced = state.next_seq;
         state.queues = table.iter().map(|(id, row)| (*id, QueueState::new(row.clone()))).collect();
         state.queues.values_mut().for_each(|queue| queue.moved = state.moved);
-        for (id, known) in origin::recover(&state.segments, self.key) {
+        let known = origin::recover(&state.segments, self.key);
+        state.has_origins = !known.is_empty();
+        for (id, known) in known {
             if let Some(queue) = state.queues.get_mut(&id) {
                 queue.known = known;
             }

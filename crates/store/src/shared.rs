@@ -63,6 +63,8 @@ pub struct State {
     /// By the number of their first frame.
     pub segments: BTreeMap<u64, Segment>,
     pub holes: Vec<Hole>,
+    /// The log says where some of its messages came from.
+    pub has_origins: bool,
     /// A cursor or a total is not in the log yet.
     pub moved: bool,
     /// The disk is to be told at once how far some queue is.

@@ -158,3 +158,40 @@ fn damaged_lots_are_none() {
         assert!(decode(&bytes[..cut]).is_none_or(|some| some.len() < 2));
     }
 }
+
+#[test]
+fn what_is_delivered_is_known_after_several_starts() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (log, all, some) = open(dir.path(), 16 << 10);
+    for numbers in batches().take(100) {
+        put(&all, &of_batch(numbers.clone(), false), &[lot(numbers.start, BATCH as u32, BATCH as u32)]);
+        all.done(all.end(), BATCH, 1 << 20);
+        assert!(log.flush());
+    }
+    assert!(log.stats().segments > 2, "the test is about more than one");
+    log.close();
+    drop((log, all, some));
+    for _ in 0..3 {
+        let (log, all, some) = open(dir.path(), 16 << 10);
+        assert_eq!(all.waiting().messages, 0);
+        let again = lot(0, BATCH as u32, BATCH as u32);
+        assert_eq!(log.repeated(b"all", &again), BATCH as u32);
+        put(&some, &[text(1)], &[]);
+        some.done(some.end(), 1, 1 << 20);
+        log.close();
+    }
+}
+
+#[test]
+fn what_is_delivered_goes_when_enough_is_behind_it() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let (log, all, _some) = open(dir.path(), 64 << 10);
+    for first in (0..40_000).step_by(100) {
+        let texts: Vec<String> = (first..first + 100).map(text).collect();
+        put(&all, &texts, &[lot(first, 100, 100)]);
+        all.done(all.end(), 100, 1 << 20);
+        assert!(log.flush());
+    }
+    let bytes = log.stats().segments as u64 * (64 << 10);
+    assert!((LOOKED_AT..2 * LOOKED_AT).contains(&bytes), "{bytes}");
+}
