@@ -93,8 +93,11 @@ fn made(files: &dyn Files) -> io::Result<Arc<dyn SegmentFile>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::commit::Step;
     use crate::files::Folder;
+    use crate::model::disk::Handle;
     use crate::report::Waiting;
+    use crate::{Log, Options, Safe};
 
     fn row(cursor: u64, end: u64, messages: u64) -> Row {
         let done = Waiting { messages, bytes: messages * 10 };
@@ -125,5 +128,25 @@ mod tests {
             assert_eq!(cursors(&progress)[0], (6, 6), "byte {at}");
             write_all(&*file, &byte, at).expect("written");
         }
+    }
+
+    #[test]
+    fn what_was_noted_is_known_after_each_of_several_kills() {
+        let disk = Handle::new(1);
+        let mut done = 0;
+        for round in 0..5 {
+            let options = Options { files: Some(Box::new(disk.clone())), ..Options::new("".as_ref()) };
+            let (log, mut committer, _) = Log::prepare(options).expect("a log");
+            let queue = log.queue(b"q", 1 << 30, Box::new(|| ())).expect("a queue");
+            assert_eq!(queue.waiting().messages, round * 10 - done, "after {round} kills");
+            let ends: Vec<u32> = (1..=10).map(|i| i * 100).collect();
+            assert!(queue.append(&[b'x'; 1000], &ends, Safe::Synced, Box::new(())).is_ok());
+            assert_eq!(committer.step(), Step::Wrote);
+            let read = queue.read(queue.first_waiting(), 700).expect("messages");
+            queue.done(read.seqs.end, read.ends.len() as u64, read.bytes.len() as u64);
+            done += read.ends.len() as u64;
+            // No step any more.
+        }
+        assert!(done > 20);
     }
 }

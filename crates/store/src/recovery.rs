@@ -1,6 +1,8 @@
 //! Opening a folder: which segments are there, what is in them, what is missing. Reads headers and footers; frames only of segments that
 //! were never closed.
 
+mod skipped;
+
 use crate::compact;
 use crate::damage::Hole;
 use crate::files::{self, ByName, Files, SegmentFile, write_all};
@@ -15,6 +17,7 @@ use crate::shared::{Mark, QueueState, Segment, State};
 use crate::snapshot::{self, ASIDE_BYTES, Row, Snapshot, Table};
 use crate::walk::Walk;
 use crate::writer;
+use skipped::{Appended, Skipped, appended};
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
@@ -57,8 +60,6 @@ impl Found {
     }
 }
 
-type Appended = BTreeMap<u32, u64>;
-
 struct Recovery<'a> {
     files: &'a Arc<dyn Files>,
     patience: StartPatience,
@@ -66,8 +67,7 @@ struct Recovery<'a> {
     table: Table,
     state: State,
     report: Report,
-    /// Places where numbers are missing: where they go on, messages put in before and after.
-    holes: Vec<(u64, Appended, Appended)>,
+    holes: Vec<Skipped>,
 }
 
 /// What cannot be read is tried again for `patience`, over all; then it counts as damage.
@@ -108,11 +108,15 @@ pub fn recover(files: &Arc<dyn Files>, free_segments: usize, patience: Duration)
     recovery.go_over(found);
     recovery.read_cursors();
     // Where something is missing, what was done of it cannot be told from what was not.
-    let whole = recovery.report.damaged.is_empty() && recovery.holes.is_empty();
+    let whole = recovery.report.damaged.is_empty() && recovery.is_explained();
     let noted = Progress::open(&**files, key);
+    let on_disk = recovery.table.clone();
     let taken = noted.follow(&mut recovery.table, whole);
     recovery.state.next_seq = recovery.state.next_seq.max(taken);
     recovery.finish();
+    recovery.state.went_on_from(&on_disk);
+    // What was not taken is not to be taken at a later start.
+    recovery.state.queues.iter().for_each(|(id, queue)| noted.note(*id, &queue.row));
     // What was found is as good as what will be written: names too.
     if let Err(error) = files.sync_folder() {
         oplog::warning("Cannot sync the folder of the store", &[("error", &error)]);
@@ -197,7 +201,7 @@ impl Recovery<'_> {
                 && let Some(after) = one.appended_at_start()
             {
                 let before = if next.is_none() { Appended::new() } else { appended(&self.table) };
-                self.holes.push((one.first, before, after));
+                self.holes.push(Skipped { end: one.first, before, after });
             }
             if let Some(header) = &one.header {
                 snapshot::follow(&mut self.table, &header.table);
@@ -257,7 +261,7 @@ impl Recovery<'_> {
                 said.insert(*id, *to);
                 before.entry(*id).or_default().messages += to - from;
             }
-            self.holes.push((one.first, known, said));
+            self.holes.push(Skipped { end: one.first, before: known, after: said });
         }
         if found.first.is_none() && one.header.is_none() {
             self.set_aside(&one.name, "nothing in it can be read");
@@ -344,6 +348,11 @@ impl Recovery<'_> {
         }
     }
 
+    /// Whether no message is missing where numbers are: each start skips some.
+    fn is_explained(&self) -> bool {
+        self.holes.iter().all(|hole| hole.lost(&self.table).is_empty())
+    }
+
     fn finish(&mut self) {
         let Recovery { table, state, report, holes, .. } = self;
         for row in table.values_mut() {
@@ -354,14 +363,8 @@ impl Recovery<'_> {
             row.done.messages = row.done.messages.min(row.appended.messages);
             row.done.bytes = row.done.bytes.min(row.appended.bytes);
         }
-        for (end, before, after) in holes.drain(..) {
-            // What was done by then may have been removed in order.
-            let lost = |(id, row): (&u32, &Row)| {
-                let known = before.get(id).copied().unwrap_or(0).max(row.done.messages);
-                let lost = after.get(id).copied().unwrap_or(0).saturating_sub(known);
-                (lost > 0).then_some((*id, lost))
-            };
-            let lost: BTreeMap<u32, u64> = table.iter().filter_map(lost).collect();
+        for hole in holes.drain(..) {
+            let (end, lost) = (hole.end, hole.lost(table));
             let frames: u64 = lost.values().sum();
             if frames > 0 {
                 let file = format!("{} and before", files::segment_name(end));
@@ -387,8 +390,4 @@ impl Recovery<'_> {
             }
         }
     }
-}
-
-fn appended(table: &Table) -> Appended {
-    table.iter().map(|(id, row)| (*id, row.appended.messages)).collect()
 }

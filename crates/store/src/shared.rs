@@ -226,6 +226,17 @@ impl Segment {
 }
 
 impl State {
+    /// Queues that are further than the log says: it is to be told.
+    pub fn went_on_from(&mut self, log: &Table) {
+        for (id, queue) in &mut self.queues {
+            if let Some(row) = log.get(id).filter(|row| row.cursor < queue.row.cursor) {
+                queue.safe = (row.cursor, row.done);
+                queue.moved = true;
+                self.moved = true;
+            }
+        }
+    }
+
     /// Whether a group is to be written at once.
     pub fn is_asked(&self) -> bool {
         !self.pending.is_empty() || self.flush

@@ -11,8 +11,6 @@ use testkit::{Lab, Penstock, Proxy, Signal};
 /// Messages of a round.
 const COUNT: u64 = 100_000;
 const PATIENCE: Duration = Duration::from_secs(60);
-/// What a killed writer of a file may double, in batches of 256 KiB, over all rounds: 2 MiB each and the one being written.
-const WRITER_BATCHES: usize = 9;
 
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
@@ -143,7 +141,7 @@ fn run(plan: &Plan, fault: Fault) -> Verdict {
     });
     // The file has no numbers: a kill of whoever writes it may double what came last, and leave the beginning of a line.
     let (batches, lines) = match fault {
-        Fault::Writer => (plan.rounds * WRITER_BATCHES, plan.rounds),
+        Fault::Writer => (plan.rounds, plan.rounds),
         _ => (0, 0),
     };
     if torn > lines {
