@@ -1,5 +1,5 @@
 //! How far delivery may be ahead of the disk. What is done and not on the disk as done comes again after a power loss: a queue that asks
-//! here is never ahead by more than [`AHEAD_BYTES_MAX`], however slow the disk is.
+//! here is never ahead by more than [`AHEAD_BYTES_MAX`], and while messages come by [`AHEAD_BUSY_BYTES_MAX`], however slow the disk is.
 
 use crate::queue::Queue;
 use crate::shared::{OnRoom, QueueState, State};
@@ -7,8 +7,10 @@ use oplog::Level;
 
 /// Bytes of messages that are dealt with, told or not, before the disk has to know that the first of them are.
 pub const AHEAD_BYTES_MAX: u64 = 4 << 20;
-/// From so many on the disk is told at once, so that it knows of them by the time the others are dealt with.
-const URGENT_BYTES: u64 = AHEAD_BYTES_MAX / 2;
+/// The same while messages are written too: the disk is told with them, and takes as long as they need.
+pub const AHEAD_BUSY_BYTES_MAX: u64 = 16 << 20;
+/// So many bytes to be written are messages.
+const BUSY_BYTES: u64 = 64 << 10;
 
 /// Who waits for the disk before he deals with more.
 #[derive(Default)]
@@ -26,13 +28,20 @@ impl QueueState {
         self.row.done.bytes.saturating_sub(self.safe.1.bytes)
     }
 
-    /// Whether the disk is to be told of what is done, whatever else it has to do.
-    pub fn is_urgent(&self) -> bool {
-        self.ahead.awaits_safe || self.ahead.bounded && self.unsafe_bytes() >= URGENT_BYTES
+    /// Whether the disk is to be told of what is done, whatever else it has to do: from half of `ahead_max` on, so that it knows of that by
+    /// the time the other half is dealt with.
+    pub fn is_urgent(&self, ahead_max: u64) -> bool {
+        self.ahead.awaits_safe || self.ahead.bounded && self.unsafe_bytes() >= ahead_max / 2
     }
 }
 
 impl State {
+    /// How far a queue may be ahead now.
+    pub fn ahead_max(&self) -> u64 {
+        let bytes = self.stats.bytes_pending + self.pending.bytes() as u64;
+        if bytes >= BUSY_BYTES { AHEAD_BUSY_BYTES_MAX } else { AHEAD_BYTES_MAX }
+    }
+
     /// Whether somebody waits for messages to be written, synced or not.
     pub fn is_writing_awaited(&self) -> bool {
         self.queues.values().any(|queue| queue.ahead.awaits_written)
@@ -64,11 +73,11 @@ impl Queue {
     pub fn room_ahead(&self, untold: u64, next: u64) -> Option<u64> {
         let shared = &self.log.shared;
         let mut state = shared.lock();
-        let (trouble, closed) = (state.trouble, state.closed);
+        let (trouble, closed, ahead_max) = (state.trouble, state.closed, state.ahead_max());
         let Some(queue) = state.queues.get_mut(&self.id) else { return Some(next) };
         queue.ahead.bounded = true;
         let ahead = queue.unsafe_bytes();
-        let room = AHEAD_BYTES_MAX.saturating_sub(ahead.saturating_add(untold));
+        let room = ahead_max.saturating_sub(ahead.saturating_add(untold));
         if room >= next || ahead == 0 {
             return Some(room);
         }

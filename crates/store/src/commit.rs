@@ -159,7 +159,8 @@ impl Committer {
         let due = self.taken.is_none_or(|taken| taken.elapsed() >= self.pause) || state.closed;
         let (owing, owed) = self.owes(state);
         self.owing = owing;
-        let urgent = state.queues.values().any(QueueState::is_urgent);
+        let ahead_max = state.ahead_max();
+        let urgent = state.queues.values().any(|queue| queue.is_urgent(ahead_max));
         state.urgent = false;
         let owed = owed || urgent;
         let wanted = state.is_asked() || urgent || (state.moved || owed) && due;

@@ -51,7 +51,7 @@ mod view;
 mod walk;
 mod writer;
 
-pub use ahead::AHEAD_BYTES_MAX;
+pub use ahead::{AHEAD_BUSY_BYTES_MAX, AHEAD_BYTES_MAX};
 pub use files::{Files, SegmentFile};
 pub use load::Load;
 pub use log::{Log, Opened, Options};

@@ -181,10 +181,11 @@ impl Queue {
     pub fn done(&self, next_seq: u64, messages: u64, bytes: u64) {
         let shared = &self.log.shared;
         let mut state = shared.lock();
+        let ahead_max = state.ahead_max();
         let Some(queue) = state.queues.get_mut(&self.id) else { return };
-        let was_urgent = queue.is_urgent();
+        let was_urgent = queue.is_urgent(ahead_max);
         queue.done(next_seq, messages, bytes);
-        let urgent = queue.is_urgent() && !was_urgent;
+        let urgent = queue.is_urgent(ahead_max) && !was_urgent;
         shared.noted.note(self.id, &queue.row);
         let room = match state.trouble {
             true => None,

@@ -13,9 +13,10 @@ const COUNT: u64 = 100_000;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What a loss may double: as much as is delivered before the disk knows of it, and what the source had no answer for.
-fn doubles_max() -> u64 {
+fn doubles_max(drain: bool) -> u64 {
     let line = message(0, PADDING).len() as u64 + 1;
-    store::AHEAD_BYTES_MAX / line + WINDOW
+    let ahead = if drain { store::AHEAD_BYTES_MAX } else { store::AHEAD_BUSY_BYTES_MAX };
+    ahead / line + WINDOW
 }
 
 /// What came twice, loss by loss.
@@ -27,12 +28,12 @@ struct Doubled {
 
 impl Doubled {
     /// What came twice since the last look was doubled by the loss before.
-    fn look(&mut self, trial: &mut Trial, source: &Source) {
+    fn look(&mut self, trial: &mut Trial, source: &Source, max: u64) {
         reached(PATIENCE, || trial.target.is_idle());
         let now = Tally::of(source.sent(), 0, &trial.target.numbers()).doubled;
         let one = now - self.before;
-        if one > doubles_max() {
-            trial.problem(format!("{one} doubled by one loss, at most {} may be", doubles_max()));
+        if one > max {
+            trial.problem(format!("{one} doubled by one loss, at most {max} may be"));
         }
         (self.before, self.most) = (now, self.most.max(one));
     }
@@ -56,7 +57,7 @@ fn run(plan: &Plan, drain: bool) -> Verdict {
     let mut trial = Trial::on(&mount);
     let mut chance = Chance(plan.seed);
     let source = if drain { trial.exactly(0) } else { trial.source() };
-    let mut doubled = Doubled::default();
+    let (mut doubled, max) = (Doubled::default(), doubles_max(drain));
     for round in 0..plan.rounds {
         // The last of each three: with nobody to take the messages.
         match drain || round % 3 == 2 {
@@ -81,20 +82,19 @@ fn run(plan: &Plan, drain: bool) -> Verdict {
             trial.problem(error);
             break;
         }
-        doubled.look(&mut trial, &source);
+        doubled.look(&mut trial, &source, max);
     }
     if let Some(penstock) = trial.begin() {
         trial.settle(&source, penstock);
     }
-    doubled.look(&mut trial, &source);
+    doubled.look(&mut trial, &source, max);
     trial.note(format!(
-        "{} doubled by one loss at most, {:.0} on average; {} may be",
+        "{} doubled by one loss at most, {:.0} on average; {max} may be",
         doubled.most,
         doubled.before as f64 / plan.rounds as f64,
-        doubles_max()
     ));
     // Each was judged by itself.
-    trial.verdict_of(plan, plan.rounds as u64 * doubles_max())
+    trial.verdict_of(plan, plan.rounds as u64 * max)
 }
 
 /// Whether every thread has stopped.
