@@ -298,6 +298,10 @@ fn verify(
     let expected =
         Expected { connections: Some(case.input.connections), number: Some(messages), ..Expected::default() };
     let report = verify_files(&place.files(), &expected)?;
+    // Soon gone with the files it is in.
+    if let Some(sample) = report.foreign_samples.first() {
+        eprintln!("{}: nobody's message: {sample}", case.name);
+    }
     run.lines = report.lines;
     run.verified = Verified {
         missing: report.missing(),

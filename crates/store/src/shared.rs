@@ -276,9 +276,12 @@ impl State {
         Some(why)
     }
 
-    /// Whether what is written now will be read back.
-    pub fn is_behind(&self) -> bool {
-        self.queues.values().any(|queue| queue.waiting().bytes > BEHIND_BYTES)
+    /// Whether what is written now will be read back, and whether somebody keeps up with what was put in from number `since` on.
+    pub fn behind_and_not(&self, since: u64) -> (bool, bool) {
+        let is_behind = |queue: &QueueState| queue.waiting().bytes > BEHIND_BYTES;
+        let mut queues = self.queues.values();
+        let keeps_up = |queue: &QueueState| queue.row.end > since && !is_behind(queue);
+        (queues.clone().any(is_behind), queues.any(keeps_up))
     }
 
     /// Everybody who was refused and would be taken now.

@@ -1,6 +1,7 @@
 //! Writes frames into segments: when one is full it is closed and the next one begun; when a disk fails, what was not safe yet is written
 //! again elsewhere. Only the committing thread has it.
 
+mod rate;
 mod salvage;
 mod waypoint;
 
@@ -11,6 +12,7 @@ use crate::report::Waiting;
 use crate::shared::{Mark, Segment, Shared};
 use crate::snapshot::{Snapshot, Table};
 use crate::stage::Stage;
+use rate::Rate;
 use salvage::Salvage;
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -22,6 +24,8 @@ pub use waypoint::find_waypoint;
 const SLACK_MAX: u64 = 2 << 20;
 /// Bytes that may be in the page cache and not on the disk.
 const UNSYNCED_MAX: u64 = if cfg!(test) { 64 << 10 } else { 16 << 20 };
+/// Bytes a second.
+const CACHED_RATE_MAX: u64 = 64 << 20;
 pub const NEW: &str = "new.tmp";
 /// Where cursors are written when there is no space for anything else.
 pub const CURSORS: &str = "cursors";
@@ -51,6 +55,7 @@ pub struct Writer {
     stage: Stage,
     /// What is written now stays in the page cache.
     read_back: bool,
+    rate: Rate,
     /// Everything before it is written; what there is at that place.
     pub written_seq: u64,
     written: Totals,
@@ -95,6 +100,7 @@ impl Writer {
             active: None,
             stage: Stage::default(),
             read_back: false,
+            rate: Rate::default(),
             written_seq: seq,
             written: totals.clone(),
             synced_seq: seq,
@@ -158,13 +164,22 @@ impl Writer {
     fn append(&mut self, buffer: &mut Vec<u8>, run: Range<usize>) -> Result<(), Trouble> {
         let length = run.len() as u64;
         self.write_waypoint(self.active.as_ref().map_or(0, |active| active.at) + length);
-        self.read_back = self.shared.lock().is_behind();
+        self.read_back = self.is_read_back(length);
         let Some(active) = &mut self.active else { return Err(Trouble::Io(ErrorKind::NotFound.into())) };
         self.stage.append(&*active.file, active.at, buffer, run, self.read_back)?;
         active.at += length;
         active.length = active.length.max(active.at.next_multiple_of(PAGE as u64));
         self.bytes_written += length;
         Ok(())
+    }
+
+    /// Whether `length` bytes more are better kept in the page cache. That costs a sixth of what a message does: at a high rate it is not
+    /// taken from those who keep up.
+    fn is_read_back(&mut self, length: u64) -> bool {
+        let first = self.active.as_ref().map_or(0, |active| active.first);
+        let (behind, keeps_up) = self.shared.lock().behind_and_not(first);
+        let rate = self.rate.of(length);
+        behind && (!keeps_up || rate < CACHED_RATE_MAX)
     }
 
     fn count(&mut self, entry: &Entry) {
