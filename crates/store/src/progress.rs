@@ -63,7 +63,8 @@ impl Progress {
                 continue;
             };
             let [key, era, id, cursor, messages, bytes] = words.map(u64::from_le_bytes);
-            if key != self.key || !sum.starts_with(&crc32c::crc32c(said).to_le_bytes()) {
+            let intact = sum.starts_with(&crc32c::crc32c(said).to_le_bytes()) || cfg!(feature = "unchecked");
+            if key != self.key || !intact {
                 continue;
             }
             highest = highest.max(cursor);

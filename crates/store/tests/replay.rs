@@ -17,5 +17,7 @@ fn seeds() {
     assert_eq!(read["closed-and-open"], 5, "{read:?}");
     // Of 4 messages the last lies behind the waypoint: it is what the file held before.
     assert_eq!(read["begun"], 3, "{read:?}");
+    // Of the same, one is noted as done. The other files in it hold nothing.
+    assert_eq!(read["with-progress"], 4, "{read:?}");
     assert!(read["damaged"] >= 3 && read["sparse-and-empty"] == 2, "{read:?}");
 }

@@ -14,15 +14,25 @@ struct Memory(Arc<Mutex<BTreeMap<String, Bytes>>>);
 #[derive(Clone, Default)]
 struct Bytes(Arc<Mutex<Vec<u8>>>);
 
-/// The input is cut into segments: two bytes say how long each is. Returns how many messages were read.
+/// What a file is called, by the highest bits of the two bytes in front of it. Without the first of them it is a segment, delivered or not.
+const NAMES: [(u16, &str); 2] = [(0xc000, "progress"), (0x8000, "cursors")];
+
+/// The input is cut into files: two bytes say how long each is, the highest of their bits which. Returns how many messages were read.
 pub fn store(mut input: &[u8]) -> usize {
     let files = Memory::default();
     let mut first = 1u64;
-    while let Some((length, rest)) = input.split_first_chunk::<2>() {
-        let (bytes, rest) = rest.split_at(usize::from(u16::from_le_bytes(*length)).min(rest.len()));
+    while let Some((said, rest)) = input.split_first_chunk::<2>() {
+        let said = u16::from_le_bytes(*said);
+        let (bytes, rest) = rest.split_at(usize::from(said & 0x3fff).min(rest.len()));
         let file = Bytes(Arc::new(Mutex::new(bytes.to_vec())));
-        files.0.lock().unwrap().insert(format!("{first:020}.log"), file);
-        first += 100;
+        let name = match NAMES.iter().find(|(bits, _)| said & 0xc000 == *bits) {
+            Some((_, name)) => (*name).to_owned(),
+            None => {
+                first += 100;
+                format!("{:020}.{}", first - 100, if said & 0x4000 != 0 { "free" } else { "log" })
+            }
+        };
+        files.0.lock().unwrap().insert(name, file);
         input = rest;
     }
     // The key of all inputs is 0.
@@ -93,6 +103,11 @@ impl Files for Memory {
 
     fn sync_folder(&self) -> io::Result<()> {
         Ok(())
+    }
+
+    /// What was noted is of this era, if it says so.
+    fn era(&self) -> u64 {
+        1
     }
 
     fn bytes_free(&self) -> io::Result<u64> {
