@@ -120,12 +120,18 @@ fn rsyslog_both_ways_encrypted() {
 /// Every message arrived, whatever arrived twice, and nothing else did.
 #[track_caller]
 fn assert_all(lines: &[String], count: usize) {
+    assert_eq!(strangers(lines, count), 0);
+}
+
+/// Every message arrived, whatever arrived twice. How many other lines there are.
+#[track_caller]
+fn strangers(lines: &[String], count: usize) -> usize {
     let found: HashSet<&str> =
         lines.iter().map(|line| line.split("message ").nth(1).unwrap_or(line)).collect();
     let missing: Vec<usize> =
         (0..count).filter(|n| !found.contains(format!("number {n} of connection 0").as_str())).collect();
     assert!(missing.is_empty(), "{} are missing, the first is {:?}", missing.len(), missing.first());
-    assert_eq!(found.len(), count);
+    found.len() - count
 }
 
 /// Cut in the middle of whatever is under way, after ever more bytes, and then left alone.
@@ -218,7 +224,8 @@ fn a_receiver_that_is_killed_loses_nothing() {
     let mut receiving = Penstock::start(&far, &receiver);
     near.wait_settled(COUNT as u64).assert_nothing_lost();
     receiving.wait_settled_input().assert_nothing_lost();
-    assert_all(&far.lines("out"), COUNT);
+    let cut = strangers(&far.lines("out"), COUNT);
+    assert!(cut <= 4, "a kill leaves the beginning of a line at most, {cut} are no messages");
     near.stop();
     receiving.stop();
 }
