@@ -146,8 +146,8 @@ fn tasks(pid: u32) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).collect()
 }
 
-/// CPU time of all threads of a process, without its children that live. The scheduler's nanoseconds cover living threads only, the clock ticks all that ever were:
-/// the larger of the two is right in both cases.
+/// CPU time of all threads of a process, without its children that live. The scheduler's nanoseconds cover living threads only, the
+/// clock ticks all that ever were: the larger of the two is right in both cases.
 pub fn cpu_ns(pid: u32) -> u64 {
     let exact: u64 = tasks(pid).iter().map(|task| schedstat_ns(task)).sum();
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();

@@ -157,6 +157,11 @@ impl QueueState {
         self.row.waiting()
     }
 
+    /// Whether its destination reads what it gets from the disk.
+    fn is_behind(&self) -> bool {
+        self.waiting().bytes > BEHIND_BYTES
+    }
+
     /// Whom to tell that there is room, if somebody was refused who would not be now.
     pub fn room(&mut self) -> Option<OnRoom> {
         let refused = self.refused?;
@@ -276,12 +281,14 @@ impl State {
         Some(why)
     }
 
-    /// Whether what is written now will be read back, and whether somebody keeps up with what was put in from number `since` on.
-    pub fn behind_and_not(&self, since: u64) -> (bool, bool) {
-        let is_behind = |queue: &QueueState| queue.waiting().bytes > BEHIND_BYTES;
-        let mut queues = self.queues.values();
-        let keeps_up = |queue: &QueueState| queue.row.end > since && !is_behind(queue);
-        (queues.clone().any(is_behind), queues.any(keeps_up))
+    /// Whether what is written now will be read back.
+    pub fn is_behind(&self) -> bool {
+        self.queues.values().any(QueueState::is_behind)
+    }
+
+    /// Whether somebody keeps up with what was put in from number `since` on.
+    pub fn keeps_up(&self, since: u64) -> bool {
+        self.queues.values().any(|queue| queue.row.end > since && !queue.is_behind())
     }
 
     /// Everybody who was refused and would be taken now.

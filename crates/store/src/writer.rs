@@ -24,7 +24,7 @@ pub use waypoint::find_waypoint;
 const SLACK_MAX: u64 = 2 << 20;
 /// Bytes that may be in the page cache and not on the disk.
 const UNSYNCED_MAX: u64 = if cfg!(test) { 64 << 10 } else { 16 << 20 };
-/// Bytes a second.
+/// Bytes a second at which the page cache is filled for those who are behind, whoever keeps up.
 const CACHED_RATE_MAX: u64 = 64 << 20;
 pub const NEW: &str = "new.tmp";
 /// Where cursors are written when there is no space for anything else.
@@ -177,9 +177,9 @@ impl Writer {
     /// taken from those who keep up.
     fn is_read_back(&mut self, length: u64) -> bool {
         let first = self.active.as_ref().map_or(0, |active| active.first);
-        let (behind, keeps_up) = self.shared.lock().behind_and_not(first);
-        let rate = self.rate.of(length);
-        behind && (!keeps_up || rate < CACHED_RATE_MAX)
+        let is_slow = self.rate.of(length) < CACHED_RATE_MAX;
+        let state = self.shared.lock();
+        state.is_behind() && (is_slow || !state.keeps_up(first))
     }
 
     fn count(&mut self, entry: &Entry) {

@@ -116,43 +116,32 @@ impl Tail {
     /// Reads once, up to `max` bytes, into an empty `text`, and hands out the complete messages in it.
     pub fn read(&mut self, text: &mut Vec<u8>, max: usize, sink: impl FnMut(Span)) -> io::Result<Step> {
         let is_front = self.offset == 0 && self.head.is_empty();
-        let read = match &mut self.encoded {
+        let is_start = (self.encoded.as_ref())
+            .is_some_and(|encoded| self.offset == encoded.behind() as u64 && encoded.is_unread());
+        let raw = match &mut self.encoded {
+            Some(encoded) => encoded.buffer(),
             None => {
                 text.extend_from_slice(&self.kept);
-                let got = self.seam.read(&self.file, text, max, self.offset)?;
-                if is_front {
-                    self.head.adopt(text.get(self.kept.len()..).unwrap_or_default());
-                }
-                match self.judge(got)? {
-                    Step::Read(read) => read,
-                    other => return Ok(other),
-                }
-            }
-            Some(encoded) => {
-                let is_start = self.offset == encoded.behind() as u64 && encoded.is_unread();
-                let raw = encoded.buffer();
-                let before = raw.len();
-                let got = self.seam.read(&self.file, raw, max, self.offset)?;
-                if is_front {
-                    self.head.adopt(raw);
-                }
-                match self.judge(got)? {
-                    Step::Read(read) => {
-                        if let Some(encoded) = &mut self.encoded {
-                            text.extend_from_slice(&self.kept);
-                            encoded.decode(text, is_start);
-                        }
-                        read
-                    }
-                    other => {
-                        if let Some(encoded) = &mut self.encoded {
-                            encoded.buffer().truncate(before);
-                        }
-                        return Ok(other);
-                    }
-                }
+                &mut *text
             }
         };
+        let before = raw.len();
+        let got = self.seam.read(&self.file, raw, max, self.offset)?;
+        if is_front {
+            self.head.adopt(raw.get(before..).unwrap_or_default());
+        }
+        let step = self.judge(got)?;
+        let Step::Read(read) = step else {
+            // What a new file begins with is no part of what the old one had unfinished.
+            if let Some(encoded) = &mut self.encoded {
+                encoded.buffer().truncate(before);
+            }
+            return Ok(step);
+        };
+        if let Some(encoded) = &mut self.encoded {
+            text.extend_from_slice(&self.kept);
+            encoded.decode(text, is_start);
+        }
         self.offset += read as u64;
         self.size_seen = self.size_seen.max(self.offset);
         // What is there and not read yet would be lost to a truncation.
