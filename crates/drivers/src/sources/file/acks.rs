@@ -1,6 +1,6 @@
 //! How far a file was dealt with: batches end in any order, the stored position moves over those at the front only.
 
-use super::identity::Position;
+use super::identity::{Position, Record};
 use super::saves::Saves;
 use crate::live::Live;
 use engine::{Acknowledge, Mark};
@@ -39,6 +39,7 @@ struct Inner {
     /// Where the reader is.
     read: Position,
     path: Arc<Path>,
+    number: u64,
     /// The file is no more: when all is dealt with, its record goes.
     gone: bool,
 }
@@ -54,6 +55,10 @@ impl Inner {
         };
         let by = self.reached.and_then(|reached| reached.offset.checked_sub(from));
         by.is_some_and(|by| by < SAVE_BYTES) && self.saves.defers()
+    }
+
+    fn encode(&self, position: Position, value: &mut Vec<u8>) {
+        Record { position, number: self.number, path: self.path.as_os_str().as_bytes() }.encode(value);
     }
 
     /// Batches under way are not waited for any more.
@@ -79,7 +84,8 @@ impl Tracker {
         let mut made = None;
         let tracker = LIVE.open(store, &name, || {
             let value = store.get(&name);
-            let stored = value.and_then(|value| Position::decode(&value).map(|(position, _)| position));
+            let record = value.as_deref().and_then(Record::decode);
+            let stored = record.map(|record| record.position);
             made = Some(stored);
             let inner = Mutex::new(Inner {
                 first: 0,
@@ -90,6 +96,7 @@ impl Tracker {
                 saves: Arc::clone(saves),
                 read: stored.unwrap_or_default(),
                 path: Arc::clone(path),
+                number: record.map_or(0, |record| record.number),
                 gone: false,
             });
             let (store, name) = (Arc::clone(store), name.clone());
@@ -108,6 +115,24 @@ impl Tracker {
         }
         drop(inner);
         (tracker, read)
+    }
+
+    /// The file is at its path after one with the number `before`. What is known of it keeps its number, unless that says otherwise; then, and
+    /// when nothing is known, it gets the one that `last` was not given yet.
+    pub fn count(&self, is_known: bool, before: u64, last: &mut u64) {
+        let mut inner = self.inner.lock();
+        *last = (*last).max(before).max(inner.number);
+        if !is_known || inner.number <= before {
+            *last += 1;
+            inner.number = *last;
+            // The record says otherwise.
+            (inner.reached, inner.stored) = (None, None);
+        }
+    }
+
+    /// Of two files that were at one path the later one has the higher number.
+    pub fn number(&self) -> u64 {
+        self.inner.lock().number
     }
 
     /// A batch was read that ends here.
@@ -150,7 +175,7 @@ impl Tracker {
             let mut inner = tracker.inner.lock();
             inner.is_queued = false;
             if let Some(reached) = inner.reached.filter(|reached| inner.stored != Some(*reached)) {
-                reached.encode(inner.path.as_os_str().as_bytes(), &mut value);
+                inner.encode(reached, &mut value);
                 values.extend_from_slice(&value);
                 inner.stored = Some(reached);
                 locked.push((&tracker.name, values.len(), inner));
@@ -209,7 +234,7 @@ impl Acknowledge for Tracker {
                     return self.queue(inner);
                 }
                 let mut value = Vec::new();
-                end.encode(inner.path.as_os_str().as_bytes(), &mut value);
+                inner.encode(end, &mut value);
                 inner.stored = Some(end);
                 self.store.put(&self.name, &value);
             }
@@ -234,7 +259,7 @@ mod tests {
     }
 
     fn stored(store: &Store) -> Option<u64> {
-        store.get(b"n").and_then(|value| Position::decode(&value).map(|(p, _)| p.offset))
+        store.get(b"n").and_then(|value| Record::decode(&value).map(|record| record.position.offset))
     }
 
     #[test]

@@ -122,10 +122,53 @@ pub struct Position {
     head_hash: u64,
 }
 
-/// The version of a stored position.
-const VERSION: u8 = 2;
-/// The version before had another fingerprint: its files are known by inode and size alone.
-const VERSION_BEFORE: u8 = 1;
+/// The version of a record.
+const VERSION: u8 = 3;
+/// Without a number.
+const VERSION_2: u8 = 2;
+/// It had another fingerprint too: its files are known by inode and size alone.
+const VERSION_1: u8 = 1;
+
+/// What the state file says of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record<'a> {
+    pub position: Position,
+    /// Of two files that were at one path the later one has the higher number. Zero when it is not known.
+    pub number: u64,
+    /// The path the file had.
+    pub path: &'a [u8],
+}
+
+impl Record<'_> {
+    /// As docs/state-format.md says, the path last.
+    pub fn encode(&self, out: &mut Vec<u8>) {
+        out.clear();
+        out.push(VERSION);
+        out.extend_from_slice(&self.position.offset.to_le_bytes());
+        out.extend_from_slice(&self.position.head_bytes.to_le_bytes());
+        out.extend_from_slice(&self.position.head_hash.to_le_bytes());
+        out.extend_from_slice(&self.number.to_le_bytes());
+        out.extend_from_slice(self.path);
+    }
+
+    pub fn decode(value: &[u8]) -> Option<Record<'_>> {
+        let (version, rest) = value.split_first()?;
+        let (offset, rest) = rest.split_first_chunk::<8>()?;
+        let (bytes, rest) = rest.split_first_chunk::<2>()?;
+        let (hash, rest) = rest.split_first_chunk::<8>()?;
+        let (number, path) = match *version {
+            VERSION => rest.split_first_chunk::<8>()?,
+            VERSION_2 | VERSION_1 => (&[0; 8], rest),
+            _ => return None,
+        };
+        let (head_bytes, head_hash) = match *version {
+            VERSION_1 => (0, 0),
+            _ => (u16::from_le_bytes(*bytes), u64::from_le_bytes(*hash)),
+        };
+        let position = Position { offset: u64::from_le_bytes(*offset), head_bytes, head_hash };
+        Some(Record { position, number: u64::from_le_bytes(*number), path })
+    }
+}
 
 impl Position {
     pub fn new(offset: u64, head: &Head) -> Position {
@@ -141,34 +184,6 @@ impl Position {
         let length = read_front(file, &mut now)?;
         let head = now.get(..length).and_then(|now| now.get(..usize::from(self.head_bytes)));
         Ok(head.is_some_and(|head| head.is_empty() || fingerprint(head) == self.head_hash))
-    }
-
-    /// As docs/state-format.md says, the path last.
-    pub fn encode(&self, path: &[u8], out: &mut Vec<u8>) {
-        out.clear();
-        out.push(VERSION);
-        out.extend_from_slice(&self.offset.to_le_bytes());
-        out.extend_from_slice(&self.head_bytes.to_le_bytes());
-        out.extend_from_slice(&self.head_hash.to_le_bytes());
-        out.extend_from_slice(path);
-    }
-
-    /// The position and the path.
-    pub fn decode(value: &[u8]) -> Option<(Position, &[u8])> {
-        let (version, rest) = value.split_first()?;
-        let (offset, rest) = rest.split_first_chunk::<8>()?;
-        let (bytes, rest) = rest.split_first_chunk::<2>()?;
-        let (hash, path) = rest.split_first_chunk::<8>()?;
-        let position = Position {
-            offset: u64::from_le_bytes(*offset),
-            head_bytes: u16::from_le_bytes(*bytes),
-            head_hash: u64::from_le_bytes(*hash),
-        };
-        match *version {
-            VERSION => Some((position, path)),
-            VERSION_BEFORE => Some((Position { head_bytes: 0, head_hash: 0, ..position }, path)),
-            _ => None,
-        }
     }
 }
 
@@ -186,15 +201,18 @@ mod tests {
         }
         assert_eq!(FileId::from_name(b"x"), None);
         let position = Position { offset: 5, head_bytes: 3, head_hash: 9 };
+        let record = Record { position, number: 7, path: b"/a/b" };
         let mut value = Vec::new();
-        position.encode(b"/a/b", &mut value);
-        assert_eq!(Position::decode(&value), Some((position, &b"/a/b"[..])));
-        assert_eq!(Position::decode(&value[..10]), None);
-        value[0] = VERSION_BEFORE;
-        assert_eq!(
-            Position::decode(&value),
-            Some((Position { offset: 5, ..Position::default() }, &b"/a/b"[..]))
-        );
+        record.encode(&mut value);
+        assert_eq!(Record::decode(&value), Some(record));
+        assert_eq!(Record::decode(&value[..26]), None);
+        // Those that earlier versions wrote.
+        value.drain(19..27);
+        value[0] = VERSION_2;
+        assert_eq!(Record::decode(&value), Some(Record { number: 0, ..record }));
+        value[0] = VERSION_1;
+        let position = Position { offset: 5, ..Position::default() };
+        assert_eq!(Record::decode(&value), Some(Record { position, number: 0, ..record }));
     }
 
     #[test]

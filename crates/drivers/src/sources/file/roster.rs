@@ -65,6 +65,8 @@ pub struct Roster {
     files: HashMap<FileId, Entry, Seed>,
     /// How many were opened so far.
     opened: u64,
+    /// The highest number that a file has in the state file.
+    numbered: u64,
     /// Those of the files that no path leads to.
     left: Left,
     /// What max-files() or the system has no room for.
@@ -89,6 +91,7 @@ impl Roster {
             by_path: HashMap::default(),
             files: HashMap::default(),
             opened: 0,
+            numbered: 0,
             left: Left::default(),
             waiting: BTreeSet::new(),
             renamed: Vec::new(),
@@ -312,6 +315,8 @@ impl Roster {
         let Found { id, file, path, seen } = found;
         let name = id.name(&self.options.key);
         let (tracker, known) = Tracker::open(&self.store, name, path, &file, &self.saves);
+        let before = after.as_ref().map_or(0, |after| after.tracker.number());
+        tracker.count(known.is_some(), before, &mut self.numbered);
         let followed = Followed::new(id, tracker, after);
         let begin = known.map_or(begin, Begin::At);
         opener.open(file, path, begin, &followed);

@@ -82,7 +82,7 @@ impl Saves {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sources::file::identity::{Head, Position};
+    use crate::sources::file::identity::{Head, Position, Record};
     use state::Store;
     use std::fs::File;
     use std::sync::atomic::AtomicUsize;
@@ -107,7 +107,8 @@ mod tests {
         let open = |name: &[u8]| Tracker::open(&store, name.to_vec(), &path, &file, &saves).0;
         let (one, two) = (open(b"1"), open(b"2"));
         let at = |offset| Position::new(offset, &Head::default());
-        let stored = |name: &[u8]| store.get(name).and_then(|value| Some(Position::decode(&value)?.0.offset));
+        let stored =
+            |name: &[u8]| store.get(name).and_then(|value| Some(Record::decode(&value)?.position.offset));
         drop(one.mark(at(10)));
         assert_eq!(stored(b"1"), Some(10), "few files: at once");
         saves.count(FILES_MIN);

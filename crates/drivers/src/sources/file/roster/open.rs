@@ -89,7 +89,7 @@ impl Folders {
         stored: &Stored,
         descriptors_max: u64,
     ) -> Result<Option<(Changed, File)>, Refused> {
-        let Stored { id, position, path } = stored;
+        let Stored { id, position, path, .. } = stored;
         let Some(found) = self.of(path).and_then(|files| files.get(&id.ino)) else { return Ok(None) };
         let (file, meta) = match open(found, descriptors_max) {
             Err(Refused::Other(_)) => return Ok(None),

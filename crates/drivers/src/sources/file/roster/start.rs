@@ -3,7 +3,7 @@
 use super::open::{Folders, Refused, say_starved};
 use super::{Found, Opener, Roster, Seen};
 use crate::sources::file::followed::Followed;
-use crate::sources::file::identity::{FileId, Position};
+use crate::sources::file::identity::{FileId, Position, Record};
 use crate::sources::file::tail::Begin;
 use crate::sources::file::wanted::{Listed, regular};
 use std::collections::{HashMap, HashSet};
@@ -16,6 +16,8 @@ use std::sync::Arc;
 pub struct Stored {
     pub id: FileId,
     pub position: Position,
+    /// Files of one path were opened in the order of their numbers.
+    pub number: u64,
     /// The path the file had.
     pub path: Arc<Path>,
 }
@@ -35,15 +37,16 @@ impl Roster {
     }
 
     /// Positions of files that are not listed.
-    fn stored_elsewhere(&self, listed: &[Listed]) -> Vec<Stored> {
+    fn stored_elsewhere(&mut self, listed: &[Listed]) -> Vec<Stored> {
         let prefix = format!("{}/", self.options.key);
         let stored = self.store.with_prefix(prefix.as_bytes());
         let looked_at = if stored.is_empty() { &[] } else { listed };
         let there: HashSet<FileId> =
             looked_at.iter().filter_map(|one| regular(&one.path)).map(|meta| FileId::of(&meta)).collect();
         let decoded = stored.iter().filter_map(|(name, value)| {
-            let (id, (position, path)) = (FileId::from_name(name)?, Position::decode(value)?);
-            Some(Stored { id, position, path: Path::new(OsStr::from_bytes(path)).into() })
+            let (id, Record { position, number, path }) = (FileId::from_name(name)?, Record::decode(value)?);
+            self.numbered = self.numbered.max(number);
+            Some(Stored { id, position, number, path: Path::new(OsStr::from_bytes(path)).into() })
         });
         decoded.filter(|stored| !there.contains(&stored.id)).collect()
     }
@@ -73,10 +76,11 @@ impl Roster {
             }
             self.starved = true;
         }
-        // Of several generations the oldest is read first.
-        found.sort_by_key(|(changed, one, _)| (*changed, one.id));
+        // Of several generations the oldest is read first. Their times do not tell it for sure: the kernel's clock goes in steps of some
+        // milliseconds, and somebody may still write into the oldest.
+        found.sort_by_key(|(changed, one, _)| (one.number, *changed, one.id));
         let mut last: HashMap<Arc<Path>, Arc<Followed>> = HashMap::new();
-        for (_, Stored { id, position, path }, file) in found {
+        for (_, Stored { id, position, path, .. }, file) in found {
             let after = last.get(&path).cloned();
             let found = Found { id, file, path: &path, seen: Seen::default() };
             let followed = self.add(found, Begin::At(position), after, opener);

@@ -353,6 +353,39 @@ fn found_before() {
     }
 }
 
+/// Times and inodes say nothing about the order of generations: the kernel's clock goes in steps, inodes are given out again.
+#[test]
+fn generations_of_one_time_in_their_order() {
+    use Step::*;
+    for is_late in [false, true] {
+        let mut model = Model::new(false, false);
+        // The first generation gets the last inode.
+        let files: Vec<PathBuf> = (0..3).map(|n| model.dir.path().join(format!("new{n}"))).collect();
+        files.iter().for_each(|path| std::fs::write(path, "").expect("write"));
+        let mut files: Vec<(u64, PathBuf)> =
+            files.into_iter().map(|path| (regular(&path).expect("a file").ino(), path)).collect();
+        files.sort();
+        let time = std::time::SystemTime::now();
+        for generation in 0..3u64 {
+            let path = files.pop().expect("a file").1;
+            std::fs::rename(path, model.path()).expect("rename");
+            [Look, Write(2), Read, Write(1)].iter().for_each(|step| model.step(step));
+            let changed = time - std::time::Duration::from_secs(if is_late { generation } else { 0 });
+            let file = File::options().write(true).open(model.path()).expect("open");
+            file.set_modified(changed).expect("a time");
+            if generation < 2 {
+                let old = model.dir.path().join(format!("old.{generation}"));
+                std::fs::rename(model.path(), old).expect("rename");
+            }
+        }
+        // The last one is renamed while nobody looks.
+        [Kill, Rename, Write(1)].iter().for_each(|step| model.step(step));
+        // What was found is stored as it was, and found again.
+        [Start, Kill].iter().for_each(|step| model.step(step));
+        model.check(&[]);
+    }
+}
+
 #[test]
 fn no_more_files_than_allowed_and_the_next_one_when_one_is_gone() {
     let dir = tempfile::tempdir().expect("folder");
