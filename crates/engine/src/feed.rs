@@ -4,7 +4,7 @@ use crate::lane::Lane;
 use crate::source::Source;
 use crate::window::{Mark, Wake, Window};
 use crate::worker::{Job, PortContext};
-use record::{Batch, Stamp};
+use record::Batch;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -69,6 +69,11 @@ impl Feed {
         self.path_cost >= SHARE_COST_MIN
     }
 
+    /// For [`crate::worker::Port::approach`].
+    pub fn approach(&self) -> u64 {
+        self.window.used() as u64 + self.lane.outstanding()
+    }
+
     /// Tells `waiter` when what was read so far is in the outlets' queues, whichever workers have it: at once when it is.
     pub fn when_handed_over(&self, waiter: Arc<dyn Wake>, cx: &mut PortContext) {
         cx.outbox.flush();
@@ -87,7 +92,7 @@ impl Feed {
             cx.recycle(batch);
             return;
         }
-        batch.received = Stamp::now(cx.local_offset());
+        batch.received = cx.now();
         self.source.received(&batch, bytes);
         let ticket = self.window.marked(bytes, batch.records.len(), mark);
         let in_order = self.lane.outstanding() == 0;

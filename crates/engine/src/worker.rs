@@ -23,6 +23,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use timer::Timers;
 
+/// Ports that are asked to look at what they need before the first of them has its turn: that much stays in the caches meanwhile.
+const APPROACHED: usize = 8;
 /// A worker wakes at least this often to look at idle files and stalled outlets.
 const TICK: Duration = Duration::from_secs(1);
 /// Events taken from the kernel in one go.
@@ -145,7 +147,25 @@ impl Worker {
     /// One turn for every port that has something.
     fn round(&mut self) {
         self.cx.round += 1;
-        for _ in 0..self.ready.len() {
+        let mut left = self.ready.len();
+        while left > 0 {
+            let next = left.min(APPROACHED);
+            if next > 1 {
+                self.approach(next);
+            }
+            self.turns(next);
+            left -= next;
+        }
+    }
+
+    /// These have their turns next. All of them are asked first to look at what they need for it: of thousands of ports nothing is in the
+    /// processor's caches, and it waits for the memory of several at once then.
+    fn approach(&self, count: usize) {
+        self.ready.iter().take(count).filter_map(|at| self.ports.get(*at)).for_each(|port| port.approach());
+    }
+
+    fn turns(&mut self, count: usize) {
+        for _ in 0..count {
             let Some(at) = self.ready.pop_front() else { return };
             let Some(port) = self.ports.get_mut(at) else { continue };
             *port.queued() = false;

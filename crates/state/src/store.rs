@@ -4,7 +4,7 @@
 use crate::log::{self, Change, HEADER, NAME_MAX, VALUE_MAX};
 use parking_lot::Mutex;
 use rustix::fs::FlockOperation;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -29,7 +29,7 @@ pub struct Store {
 struct Inner {
     /// Where the file is, also while another process has it.
     path: Option<PathBuf>,
-    map: BTreeMap<Box<[u8]>, Box<[u8]>>,
+    map: HashMap<Box<[u8]>, Box<[u8]>>,
     /// Bytes of the map as records.
     live: u64,
     disk: Option<Disk>,
@@ -60,7 +60,7 @@ impl Store {
     pub fn look(path: &Path) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
         let mut inner = Inner::default();
         inner.fill(path, &std::fs::read(path)?)?;
-        Ok(inner.map.into_iter().map(|(name, value)| (name.into_vec(), value.into_vec())).collect())
+        Ok(inner.with_prefix(b""))
     }
 
     /// Lets go of the file: another process is to open it. From now on changes are remembered in memory only.
@@ -89,12 +89,7 @@ impl Store {
 
     /// All names that begin with `prefix`, in order, with their values.
     pub fn with_prefix(&self, prefix: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
-        let inner = self.inner.lock();
-        let from =
-            inner.map.range::<[u8], _>((std::ops::Bound::Included(prefix), std::ops::Bound::Unbounded));
-        from.take_while(|(name, _)| name.starts_with(prefix))
-            .map(|(name, value)| (name.to_vec(), value.to_vec()))
-            .collect()
+        self.inner.lock().with_prefix(prefix)
     }
 
     /// Remembers a value. What cannot be remembered (too long, too many, disk full) is said; the map in memory goes on.
@@ -180,11 +175,24 @@ impl Inner {
         Ok(bytes.len() - rest.len())
     }
 
+    fn with_prefix(&self, prefix: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let matching = self.map.iter().filter(|(name, _)| name.starts_with(prefix));
+        let mut found: Vec<_> = matching.map(|(name, value)| (name.to_vec(), value.to_vec())).collect();
+        found.sort_unstable();
+        found
+    }
+
     fn note(&mut self, change: &Change<'_>) {
         let old = match change.value {
             Some(value) => {
                 self.live += log::size(change.name, value) as u64;
                 match self.map.get_mut(change.name) {
+                    // Most changes are of positions, which are as long as before.
+                    Some(place) if place.len() == value.len() => {
+                        place.copy_from_slice(value);
+                        self.live -= log::size(change.name, value) as u64;
+                        return;
+                    }
                     Some(place) => Some(std::mem::replace(place, value.into())),
                     None => self.map.insert(change.name.into(), value.into()),
                 }
@@ -234,7 +242,7 @@ impl Disk {
     }
 
     /// Writes everything to a new file, which then takes the place of the old one.
-    fn rewrite(&mut self, map: &BTreeMap<Box<[u8]>, Box<[u8]>>, live: u64) -> io::Result<()> {
+    fn rewrite(&mut self, map: &HashMap<Box<[u8]>, Box<[u8]>>, live: u64) -> io::Result<()> {
         let mut bytes = Vec::with_capacity(HEADER.len() + live as usize);
         bytes.extend_from_slice(&HEADER);
         for (name, value) in map {

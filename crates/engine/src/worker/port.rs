@@ -26,6 +26,9 @@ pub trait Port: Send {
     /// Reads or accepts what is there, within a turn's bound.
     fn turn(&mut self, cx: &mut PortContext) -> After;
 
+    /// Its turn is near: a port of which there may be thousands reads from each place in memory that the turn will need.
+    fn approach(&self) {}
+
     /// The place for the worker's note that this port is in its ready list.
     fn queued(&mut self) -> &mut bool;
 
@@ -124,6 +127,12 @@ impl PortContext {
     pub fn local_offset(&mut self) -> i32 {
         let now = Stamp::now(0).secs;
         self.zone.offset_at(now)
+    }
+
+    /// Now, as messages have it.
+    pub fn now(&mut self) -> Stamp {
+        let now = Stamp::now(0);
+        Stamp { offset: self.zone.offset_at(now.secs), ..now }
     }
 
     /// An empty batch, with the allocations of an earlier one.

@@ -135,6 +135,11 @@ impl Tracker {
         self.inner.lock().number
     }
 
+    /// Reads from what a batch will need.
+    pub fn approach(&self) -> u64 {
+        self.name.len() as u64 + u64::from(self.inner.is_locked())
+    }
+
     /// A batch was read that ends here.
     pub fn mark(self: &Arc<Tracker>, end: Position) -> Mark {
         let mut inner = self.inner.lock();

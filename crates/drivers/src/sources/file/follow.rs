@@ -31,6 +31,9 @@ const OPENED_MAX: usize = 64;
 const ROOM_READERS: u64 = 32;
 const ROOM_BYTES: usize = 96 * 1024;
 
+/// Rounds after which it is known from how many files something is read between two rounds: the first one reads, the second one asks.
+const FIRST_ROUNDS: u8 = 2;
+
 /// Modifications that are told of each file between two rounds: with so many it is cheaper not to be told.
 const TOLD_MAX: usize = 4;
 
@@ -93,7 +96,7 @@ impl Following {
                 more: false,
                 listed: Instant::now(),
                 pace,
-                untold: false,
+                untold: 0,
                 queued: false,
             };
             Ok(Box::new(port))
@@ -195,8 +198,8 @@ struct FollowPort {
     /// When folders were listed last.
     listed: Instant,
     pace: Pace,
-    /// Since the last round modifications are not told any more.
-    untold: bool,
+    /// Modifications are not told any more, and it takes so many rounds until it is known how many files something was read from.
+    untold: u8,
     queued: bool,
 }
 
@@ -257,9 +260,7 @@ impl FollowPort {
 
     fn tell_no_more(&mut self) {
         self.watch.tell_modifications(false);
-        // What was read before says nothing about the next round.
-        self.roster.count_grown();
-        self.untold = true;
+        self.untold = FIRST_ROUNDS;
     }
 
     /// What is not done more often than in rounds. Whether files have changed.
@@ -285,18 +286,19 @@ impl FollowPort {
     fn tell(&mut self) -> usize {
         let count = self.roster.count();
         self.pace.forget_told();
+        let grown = self.roster.turns().take_grown();
         if self.lost && count > 0 && self.watch.tells_modifications() {
             // Lost ones were many.
             self.tell_no_more();
         }
         match self.watch.tells_modifications() {
             true => return 0,
-            false if std::mem::take(&mut self.untold) => {}
-            false if count > 0 && self.roster.count_grown().saturating_mul(2) >= count => {}
+            false if self.untold > 0 => self.untold -= 1,
+            false if count > 0 && grown.saturating_mul(2) >= count => {}
             // Told again; what came before that is found with one more look.
             false => self.watch.tell_modifications(true),
         }
-        self.roster.wake_all();
+        self.roster.turns().begin();
         count
     }
 
@@ -353,13 +355,16 @@ impl Port for FollowPort {
         if self.more || self.pace.is_step(now) {
             self.take_events();
         }
-        let busy = self.pace.is_due(now) && self.round(now);
+        let is_due = self.pace.is_due(now) && !self.roster.turns().is_under_way();
+        let busy = is_due && self.round(now);
+        self.roster.turns().wake_some();
+        let under_way = self.roster.turns().is_under_way();
         self.readers.begin();
-        // Positions that wait while it is paused are stored with the next round.
-        if !self.pace.is_paused() {
+        // Positions that wait while it is paused are stored with the next round; during one while they are in the processor's caches.
+        if under_way || !self.pace.is_paused() {
             self.roster.store();
         }
-        if self.more {
+        if self.more || under_way {
             return After::Again;
         }
         let waiting = self.lost || !self.watch.tells_modifications();

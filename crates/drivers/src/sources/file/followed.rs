@@ -21,6 +21,8 @@ pub struct Followed {
     marked: AtomicBool,
     /// Something was read since that was asked last.
     grown: AtomicBool,
+    /// Another file takes its place when this one is read to its end.
+    replaced: AtomicBool,
     /// The file that had this one's place before: it is read to its end first.
     after: Option<Arc<Followed>>,
     links: Mutex<Links>,
@@ -31,7 +33,6 @@ struct Links {
     reader: Option<Arc<dyn Wake>>,
     /// Those that wait for this one's end.
     heirs: Vec<Arc<Followed>>,
-    replaced: bool,
 }
 
 /// Woken when what was read of the file is handed over, it lets the next one begin.
@@ -58,6 +59,7 @@ impl Followed {
             hurried: AtomicBool::new(false),
             marked: AtomicBool::new(false),
             grown: AtomicBool::new(false),
+            replaced: AtomicBool::new(false),
             after: after.filter(|before| !before.is_drained()),
             links: Mutex::default(),
         });
@@ -75,10 +77,15 @@ impl Followed {
 
     /// Gives the reader a turn.
     pub fn wake(&self) {
-        let reader = self.links.lock().reader.clone();
-        if let Some(reader) = reader {
+        // It takes the lock of its worker's mailbox only, whose holder asks for no other.
+        if let Some(reader) = &self.links.lock().reader {
             reader.wake();
         }
+    }
+
+    /// For [`engine::worker::Port::approach`], and before many are woken: reads from what that will need.
+    pub fn approach(&self) -> bool {
+        self.grown.load(Ordering::Relaxed) | self.links.is_locked()
     }
 
     /// It has changed: whether that was not known yet.
@@ -97,13 +104,18 @@ impl Followed {
         self.grown.store(true, Ordering::Relaxed);
     }
 
+    /// Whether that happened since it was asked last. What is read right now may go unnoticed.
     pub fn take_grown(&self) -> bool {
-        self.grown.swap(false, Ordering::Relaxed)
+        let grown = self.grown.load(Ordering::Relaxed);
+        if grown {
+            self.grown.store(false, Ordering::Relaxed);
+        }
+        grown
     }
 
     /// Another file takes its place when this one is read to its end.
     fn replace(&self) {
-        self.links.lock().replaced = true;
+        self.replaced.store(true, Ordering::SeqCst);
         self.wake();
     }
 
@@ -141,7 +153,7 @@ impl Followed {
 
     /// Whether another file takes its place. Asked before reading: an end that was seen earlier may be older than the last write.
     pub fn is_replaced(&self) -> bool {
-        self.links.lock().replaced
+        self.replaced.load(Ordering::SeqCst)
     }
 
     /// There is no reader any more.

@@ -7,6 +7,7 @@ use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
 use engine::{Feed, Read};
 use record::{Batch, Context, Record};
+use std::hint::black_box;
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
@@ -45,6 +46,8 @@ pub struct FilePort {
     replaced: bool,
     /// There was no waiting for late writers any more.
     hurried: bool,
+    /// No path led to the file any more.
+    let_go: bool,
     /// Of the last read that brought something.
     grown: Instant,
     /// When it was looked at how the file begins.
@@ -81,6 +84,7 @@ impl FilePort {
             ended,
             replaced: false,
             hurried: false,
+            let_go: false,
             grown: now,
             checked: now,
             queued: false,
@@ -220,7 +224,9 @@ impl Port for FilePort {
         if !self.followed.may_begin() {
             return After::Idle;
         }
-        (self.replaced, self.hurried) = (self.followed.is_replaced(), self.followed.is_hurried());
+        let followed = &self.followed;
+        (self.replaced, self.hurried) = (followed.is_replaced(), followed.is_hurried());
+        self.let_go = followed.is_let_go();
         let mut now = Instant::now();
         if let Err(error) = self.check(now, cx) {
             return self.failed(&error);
@@ -241,12 +247,18 @@ impl Port for FilePort {
         After::Again
     }
 
+    fn approach(&self) {
+        let followed = u64::from(self.followed.approach()) + self.followed.tracker.approach();
+        black_box(followed + self.feed.approach() + self.tail.approach());
+    }
+
     fn queued(&mut self) -> &mut bool {
         &mut self.queued
     }
 
     fn retry(&self) -> bool {
-        self.followed.is_let_go() || (self.options.multi_line_timeout.is_some() && self.tail.has_rest())
+        // Whoever lets it go gives it a turn.
+        self.let_go || (self.options.multi_line_timeout.is_some() && self.tail.has_rest())
     }
 
     fn panicked(&mut self) {

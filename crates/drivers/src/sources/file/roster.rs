@@ -4,6 +4,7 @@
 mod left;
 mod open;
 mod start;
+mod turns;
 
 use super::acks::Tracker;
 use super::followed::Followed;
@@ -21,6 +22,7 @@ use std::fs::{File, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use turns::Turns;
 
 /// Makes a reader of a file.
 pub trait Opener {
@@ -42,7 +44,7 @@ struct Entry {
     path: Option<Arc<Path>>,
     /// Size and time of the last change when it was last looked at.
     seen: Seen,
-    /// Files were opened in this order.
+    /// Its place in [`Turns`].
     number: u64,
 }
 
@@ -63,8 +65,7 @@ pub struct Roster {
     saves: Arc<Saves>,
     by_path: HashMap<Arc<Path>, FileId, Seed>,
     files: HashMap<FileId, Entry, Seed>,
-    /// How many were opened so far.
-    opened: u64,
+    turns: Turns,
     /// The highest number that a file has in the state file.
     numbered: u64,
     /// Those of the files that no path leads to.
@@ -90,7 +91,7 @@ impl Roster {
             saves: Arc::default(),
             by_path: HashMap::default(),
             files: HashMap::default(),
-            opened: 0,
+            turns: Turns::default(),
             numbered: 0,
             left: Left::default(),
             waiting: BTreeSet::new(),
@@ -130,7 +131,7 @@ impl Roster {
                 self.arrived(one, opener);
             }
         }
-        self.wake_all();
+        self.turns.begin();
     }
 
     fn is_known(&self, one: &Listed) -> bool {
@@ -320,9 +321,8 @@ impl Roster {
         let followed = Followed::new(id, tracker, after);
         let begin = known.map_or(begin, Begin::At);
         opener.open(file, path, begin, &followed);
-        self.opened += 1;
-        let (followed_too, path) = (Arc::clone(&followed), Some(Arc::clone(path)));
-        let entry = Entry { followed: followed_too, path, seen, number: self.opened };
+        let (number, path) = (self.turns.add(&followed), Some(Arc::clone(path)));
+        let entry = Entry { followed: Arc::clone(&followed), path, seen, number };
         self.files.insert(id, entry);
         followed
     }
@@ -357,6 +357,7 @@ impl Roster {
     pub fn ended(&mut self, id: FileId, opener: &mut dyn Opener) {
         let Some(entry) = self.files.remove(&id) else { return };
         self.left.remove(id);
+        self.turns.remove(entry.number);
         if let Some(path) = entry.path {
             self.by_path.remove(&path);
         }
@@ -377,22 +378,14 @@ impl Roster {
         entry.map(|entry| &entry.followed)
     }
 
-    /// Those of the files from which something was read since that was asked last.
-    pub fn count_grown(&self) -> usize {
-        self.files.values().filter(|entry| entry.followed.take_grown()).count()
-    }
-
     /// Files that are read.
     pub fn count(&self) -> usize {
         self.files.len()
     }
 
-    /// Everybody looks, in the order in which the files were opened: what is known of them lies in memory so.
-    pub fn wake_all(&self) {
-        let mut all: Vec<(u64, &Followed)> =
-            self.files.values().map(|entry| (entry.number, &*entry.followed)).collect();
-        all.sort_unstable_by_key(|(number, _)| *number);
-        all.iter().for_each(|(_, followed)| followed.wake());
+    /// Everybody's turns.
+    pub fn turns(&mut self) -> &mut Turns {
+        &mut self.turns
     }
 }
 

@@ -197,6 +197,11 @@ impl Tail {
         Position::new(self.offset.saturating_sub(behind as u64), &self.head)
     }
 
+    /// Reads from what the next read will need.
+    pub fn approach(&self) -> u64 {
+        self.offset + u64::from(self.kept.first().copied().unwrap_or_default())
+    }
+
     pub fn take_truncated(&mut self) -> u64 {
         self.cutter.take_truncated()
     }
