@@ -77,7 +77,7 @@ impl DropReason {
             DropReason::Contained => "a defect in the program: please report it",
             DropReason::Kernel => "the kernel's receive buffer was full: raise so-rcvbuf()",
             DropReason::NoCredit => {
-                "destinations are too slow, and the receive buffer was full: raise so-rcvbuf() or log-iw-size()"
+                "destinations are too slow, and the receive buffer was full: give them disk-buffer(), or raise so-rcvbuf() or log-iw-size()"
             }
             DropReason::Framing => "the sender's framing was broken",
             DropReason::Conversion => "a value could not be converted and on-error() says to drop",

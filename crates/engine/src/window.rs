@@ -134,7 +134,7 @@ impl Window {
         self.has_room() && self.starved.swap(false, Ordering::SeqCst)
     }
 
-    /// Reads on however much a log has to do: what is not read soon is lost.
+    /// Reads on however much a log has to do, and while there is room to keep it: what is not read soon is lost.
     pub fn ignore_load(&self) {
         let _ = self.load.set(None);
     }
@@ -184,6 +184,11 @@ impl Ticket {
     /// It comes back when a log has made its messages safe.
     pub(crate) fn waits_for(&self, load: &Arc<Load>) {
         self.window.load.get_or_init(|| Some(Arc::clone(load)));
+    }
+
+    /// Whether its source may be made to wait: of others, what is not read soon is lost.
+    pub(crate) fn can_wait(&self) -> bool {
+        !matches!(self.window.load.get(), Some(None))
     }
 
     /// Whether its source waits to hear that the batch is dealt with. Others only count what is under way.

@@ -34,6 +34,8 @@ struct State {
     received: Vec<Vec<u8>>,
     open: Vec<Stream>,
     paused: bool,
+    /// Bytes read at a time, with a pause after each.
+    slow: Option<usize>,
     ended: bool,
 }
 
@@ -118,8 +120,16 @@ impl Collector {
         self.shared.state().paused = true;
     }
 
+    /// Reads on, so many bytes of a stream every 20 milliseconds.
+    pub fn read_slowly(&self, bytes: usize) {
+        self.shared.state().slow = Some(bytes);
+    }
+
+    /// Reads on as fast as it can.
     pub fn resume(&self) {
-        self.shared.state().paused = false;
+        let mut state = self.shared.state();
+        (state.paused, state.slow) = (false, None);
+        drop(state);
         self.shared.changed.notify_all();
     }
 
@@ -241,7 +251,12 @@ impl Shared {
         thread::spawn(move || {
             let mut buffer = vec![0; 1 << 16];
             while shared.may_read() {
-                match stream.read(&mut buffer) {
+                let slow = shared.state().slow;
+                if slow.is_some() {
+                    thread::sleep(Duration::from_millis(20));
+                }
+                let room = slow.unwrap_or(usize::MAX).min(buffer.len());
+                match stream.read(&mut buffer[..room]) {
                     Ok(0) | Err(_) => return,
                     Ok(n) => shared.state().received[index].extend_from_slice(&buffer[..n]),
                 }

@@ -171,6 +171,52 @@ fn beyond_the_capacity_flow_control_holds_the_source_and_nothing_is_lost() {
     }
 }
 
+/// Sends `count` messages of a kilobyte over UDP, a few hundred ahead of what is received.
+fn send_datagrams(lab: &Lab, penstock: &Penstock, count: usize) {
+    let mut sender = Sender::udp(lab.port("datagrams"));
+    let long = "x".repeat(1000);
+    for n in 0..count {
+        sender.line(&format!("{} {long}", message(0, n)));
+        if n % 100 == 99 {
+            wait_until("datagrams to be received", || penstock.ledger().received() + 200 > n as u64);
+        }
+    }
+}
+
+/// It takes something all the time, and so would hold its sources back for ever if that were all that counts.
+#[test]
+fn a_slow_destination_holds_nobody_back_with_room_on_disk() {
+    const COUNT: usize = 12_000;
+    for buffer in [NORMAL, RELIABLE] {
+        let lab = Lab::new();
+        let config = format!(
+            "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+             source u {{ network(ip(127.0.0.1) transport(udp) port(%udp:datagrams%)); }};\n\
+             destination d {{ {} }};\nlog {{ source(s); source(u); destination(d); }};\n",
+            to_network(buffer),
+        );
+        let collector = Collector::tcp(lab.port("out"));
+        collector.read_slowly(20_000);
+        let mut penstock = Penstock::start(&lab, &config);
+        send_datagrams(&lab, &penstock, COUNT);
+        send(&lab, 1, 100_000);
+        let all = COUNT + 100_000;
+        wait_until("everything received", || penstock.ledger().received() == all as u64);
+        let ledger = penstock.ledger();
+        ledger.assert_balanced();
+        assert!(ledger.waiting() > all as u64 / 4, "{} wait: it was not slow", ledger.waiting());
+        collector.resume();
+        collector.wait_lines(all);
+        wait_waiting(&mut penstock, 0).assert_nothing_lost();
+        let lines = collector.lines();
+        let (long, short): (Vec<_>, Vec<_>) = lines.into_iter().partition(|line| line.ends_with("xxx"));
+        let long: Vec<String> = long.iter().map(|l| l.trim_end_matches('x').trim_end().to_owned()).collect();
+        assert_complete(&long, 1, COUNT);
+        assert_complete(&short, 1, 100_000);
+        penstock.stop();
+    }
+}
+
 #[test]
 fn a_reload_keeps_what_waits_and_its_layout() {
     const COUNT: usize = 10_000;

@@ -5,6 +5,7 @@
 
 mod ahead;
 mod behind;
+mod lag;
 mod settling;
 mod span;
 mod storing;
@@ -17,10 +18,14 @@ use ahead::Ahead;
 pub(super) use ahead::Wait;
 use behind::Behind;
 pub(super) use behind::{Plan, READ_BYTES};
+#[cfg(test)]
+pub(super) use lag::LAG_MAX;
+use lag::Lag;
 use span::{Finished, Span};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Weak};
+use std::time::Instant;
 use store::{Full, Queue};
 
 /// The part of an outlet's queue that is in memory.
@@ -78,6 +83,9 @@ pub(super) struct Spool {
     refused: Option<Full>,
     /// Tickets of messages that are on disk where room has become scarce, by the number after the last of them.
     reserved: VecDeque<(u64, Vec<Arc<Ticket>>)>,
+    lag: Lag,
+    /// Tickets of messages that are on disk, whose sources wait until there is room in memory again.
+    held: Vec<Arc<Ticket>>,
     /// What the sink has finished and still answers for.
     finished: VecDeque<Finished>,
     finished_messages: usize,
@@ -105,6 +113,8 @@ impl Spool {
             behind: None,
             refused: None,
             reserved: VecDeque::new(),
+            lag: Lag::default(),
+            held: Vec::new(),
             finished: VecDeque::new(),
             finished_messages: 0,
             ahead: Ahead::new(numbered),
@@ -155,6 +165,14 @@ impl Spool {
         }
     }
 
+    /// So much is in memory that it cannot even be kept for a moment.
+    fn is_overfull(&self, messages: usize) -> bool {
+        match self.options.memory_messages {
+            Some(max) => messages >= max.saturating_mul(2),
+            None => self.bytes >= 2 * MEMORY_BYTES,
+        }
+    }
+
     fn is_half_empty(&self, messages: usize) -> bool {
         match self.options.memory_messages {
             Some(max) => messages <= max / 2,
@@ -192,9 +210,12 @@ impl Spool {
         if self.behind.is_some() {
             return self.push_behind(chunk, memory.stalled);
         }
+        let now = Instant::now();
+        self.lag.came(*memory.messages + chunk.messages(), now);
         let full = self.is_full(*memory.messages);
         let mut loss = Loss::default();
-        if self.queue.is_some() && (self.options.reliable || memory.stalled || full) {
+        if self.queue.is_some() && (self.options.reliable || memory.stalled || full || self.lag.is_long(now))
+        {
             if self.direct(memory) > 0 && !memory.busy {
                 loss.add(self.spill(memory));
             }
@@ -205,14 +226,20 @@ impl Spool {
                 return (loss, None);
             }
             if self.direct(memory) == 0 {
+                let held = match full && self.may_hold(memory, &chunk, now) {
+                    true => chunk.tickets.iter().filter(|ticket| ticket.can_wait()).cloned().collect(),
+                    false => Vec::new(),
+                };
                 match self.store(&mut chunk) {
                     Ok((seqs, lost)) => {
                         loss.add(lost);
-                        if full {
+                        if full && held.is_empty() {
+                            self.held.clear();
                             self.behind =
                                 Some(Behind::new(seqs.start, chunk.messages(), chunk.waiting_bytes()));
                             return (loss, Some(chunk));
                         }
+                        self.held.extend(held);
                         self.add_span(seqs, &chunk);
                         self.keep(memory, chunk);
                         return (loss, None);
@@ -228,6 +255,10 @@ impl Spool {
             }
             let before = self.direct(memory);
             loss.add(self.cut(&mut chunk, memory.stalled, before));
+        }
+        if self.queue.is_some() && !full {
+            // Whoever cannot wait is not held back while there is room: what is not read now is lost.
+            chunk.tickets.retain(|ticket| ticket.can_wait());
         }
         self.keep(memory, chunk);
         (loss, None)
@@ -277,6 +308,7 @@ impl Spool {
     /// Nothing moves any more: what is in memory goes to disk, and sources without flow-control are not held back. Only while nobody
     /// writes.
     pub fn stall(&mut self, memory: &mut Memory<'_>) -> Loss {
+        self.held.clear();
         let mut loss = self.spill(memory);
         if self.refused == Some(Full::Busy) {
             return loss;
@@ -340,6 +372,7 @@ impl Spool {
         self.spans.clear();
         self.stored = 0;
         self.reserved.clear();
+        self.held.clear();
         direct
     }
 }

@@ -1,3 +1,5 @@
+mod slow;
+
 use super::*;
 use crate::ledger::DestinationCounters;
 use crate::outlet::{Progress, QueueLimits, Sink, Status};
@@ -5,12 +7,15 @@ use crate::window::{Budget, Ticket, Window};
 use crate::worker::{Shared, Worker};
 use parking_lot::Mutex;
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// Takes so many messages, and then says that it is to be asked again later.
 struct Fake {
     got: Arc<Mutex<Vec<u8>>>,
     room: Arc<Mutex<usize>>,
+    /// It is only slow: whoever calls it says when it takes more.
+    blocks: Arc<AtomicBool>,
 }
 
 impl Sink for Fake {
@@ -27,7 +32,10 @@ impl Sink for Fake {
                 *room -= 1;
             }
             if !chunk.is_empty() {
-                return Status::Retry(Duration::ZERO);
+                return match self.blocks.load(Ordering::SeqCst) {
+                    true => Status::Blocked,
+                    false => Status::Retry(Duration::ZERO),
+                };
             }
             if let Some(chunk) = chunks.pop_front() {
                 progress.finished(chunk);
@@ -43,6 +51,7 @@ struct Desk {
     options: DiskBuffer,
     got: Arc<Mutex<Vec<u8>>>,
     room: Arc<Mutex<usize>>,
+    blocks: Arc<AtomicBool>,
     running: Option<Running>,
     next: usize,
 }
@@ -67,8 +76,15 @@ impl Desk {
             write_max: 0,
             free_segments: None,
         };
-        let mut desk =
-            Desk { dir, options, got: Arc::default(), room: Arc::default(), running: None, next: 0 };
+        let mut desk = Desk {
+            dir,
+            options,
+            got: Arc::default(),
+            room: Arc::default(),
+            blocks: Arc::default(),
+            running: None,
+            next: 0,
+        };
         desk.start();
         desk
     }
@@ -83,7 +99,11 @@ impl Desk {
     fn start(&mut self) {
         let shared = Shared::new(1, Budget::new(1 << 30), false);
         let worker = Worker::new(0, Arc::clone(&shared), template::Identity::new("here")).expect("worker");
-        let sink = Fake { got: Arc::clone(&self.got), room: Arc::clone(&self.room) };
+        let sink = Fake {
+            got: Arc::clone(&self.got),
+            room: Arc::clone(&self.room),
+            blocks: Arc::clone(&self.blocks),
+        };
         let counters: Arc<DestinationCounters> = Arc::default();
         let limits = QueueLimits { messages_max: 5 };
         let outlet = Outlet::new("fake".into(), counters, limits, worker.handle(), |_| Box::new(sink));
