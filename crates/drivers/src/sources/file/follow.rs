@@ -28,7 +28,7 @@ const OPENED_MAX: usize = 64;
 
 /// What is allocated for a reader is small: the allocator of a thread that is not the first takes memory from the system page by page, a call for
 /// each, unless it is asked for more at once. Before so many readers it is, for as much as they need.
-const ROOM_READERS: u64 = 32;
+const ROOM_READERS: u64 = 24;
 const ROOM_BYTES: usize = 96 * 1024;
 
 /// Rounds after which it is known from how many files something is read between two rounds: the first one reads, the second one asks.
@@ -265,10 +265,10 @@ impl FollowPort {
 
     /// What is not done more often than in rounds. Whether files have changed.
     fn round(&mut self, now: Instant) -> bool {
-        let mut others = self.tell();
+        let mut all = self.tell();
         if std::mem::take(&mut self.lost) {
             self.look(true);
-            others = self.roster.count();
+            all = Some(self.roster.count());
         } else if self.incomplete {
             self.look(false);
         }
@@ -278,12 +278,12 @@ impl FollowPort {
         if self.pace.is_paused() {
             self.roster.store();
         }
-        self.pace.round(now, others)
+        self.pace.round(now, all)
     }
 
     /// Where files change so often that looking at all of them costs less than being told of each modification, that is what is done: every
-    /// reader has a turn in each round. How many were given one.
-    fn tell(&mut self) -> usize {
+    /// reader has a turn in each round. How many are given one then.
+    fn tell(&mut self) -> Option<usize> {
         let count = self.roster.count();
         self.pace.forget_told();
         let grown = self.roster.turns().take_grown();
@@ -292,14 +292,14 @@ impl FollowPort {
             self.tell_no_more();
         }
         match self.watch.tells_modifications() {
-            true => return 0,
+            true => return None,
             false if self.untold > 0 => self.untold -= 1,
             false if count > 0 && grown.saturating_mul(2) >= count => {}
             // Told again; what came before that is found with one more look.
             false => self.watch.tell_modifications(true),
         }
         self.roster.turns().begin();
-        count
+        Some(count)
     }
 
     fn event(&mut self, event: Event) {
@@ -352,7 +352,7 @@ impl Port for FollowPort {
             self.look(false);
         }
         let now = Instant::now();
-        if self.more || self.pace.is_step(now) {
+        if self.more || self.pace.is_step(now) && !self.roster.turns().is_under_way() {
             self.take_events();
         }
         let is_due = self.pace.is_due(now) && !self.roster.turns().is_under_way();

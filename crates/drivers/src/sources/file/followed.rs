@@ -95,8 +95,13 @@ impl Followed {
 
     /// Gives the reader the turn that it was marked for. What changes from now on is for another one.
     pub fn wake_marked(&self) {
-        self.marked.store(false, Ordering::SeqCst);
+        self.unmark();
         self.wake();
+    }
+
+    /// It has a turn anyway.
+    pub fn unmark(&self) {
+        self.marked.store(false, Ordering::SeqCst);
     }
 
     /// Something was read.

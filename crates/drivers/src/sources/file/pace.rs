@@ -66,10 +66,13 @@ impl Pace {
         self.told = 0;
     }
 
-    /// A round: gives the readers of what has changed a turn, and `others` have had theirs. Whether there was anybody.
-    pub fn round(&mut self, now: Instant, others: usize) -> bool {
-        let count = self.changed.len() + others;
-        self.wake();
+    /// A round: gives the readers of what has changed a turn, unless everybody has one, who are `all`. Whether there was anybody.
+    pub fn round(&mut self, now: Instant, all: Option<usize>) -> bool {
+        let count = all.unwrap_or(self.changed.len());
+        match all {
+            Some(_) => self.changed.drain(..).for_each(|followed| followed.unmark()),
+            None => self.wake(),
+        }
         if count > 0 {
             self.due = now + pause(count).min(self.pause_max);
         }
@@ -167,17 +170,24 @@ mod tests {
         let most = Duration::from_secs(1);
         let mut pace = Pace::new(most);
         let now = Instant::now();
-        assert!(pace.is_due(now) && !pace.round(now, 0) && pace.is_due(now), "nothing to wait for");
+        assert!(pace.is_due(now) && !pace.round(now, None) && pace.is_due(now), "nothing to wait for");
         pace.changed(&followed);
         pace.changed(&followed);
         assert_eq!((turns(), pace.told()), (0, 2));
         pace.forget_told();
         assert_eq!(pace.told(), 0);
-        assert!(pace.round(now, 0) && turns() == 1);
+        assert!(pace.round(now, None) && turns() == 1);
         let after = PAUSE_OF_FILE * (1 + ROUND_AS_FILES as u32);
         assert!(!pace.is_due(now + after / 2) && pace.is_due(now + after));
         pace.changed(&followed);
-        assert!(pace.round(now, 1_000_000) && turns() == 2, "what changes later is in the next round");
+        assert!(pace.round(now, None) && turns() == 2, "what changes later is in the next round");
+        pace.changed(&followed);
+        assert!(
+            pace.round(now, Some(1_000_000)) && turns() == 2,
+            "who gives everybody a turn does it himself"
+        );
         assert!(!pace.is_due(now + most / 2) && pace.is_due(now + most));
+        pace.changed(&followed);
+        assert!(pace.round(now, None) && turns() == 3);
     }
 }
