@@ -64,13 +64,22 @@ impl Peer {
     }
 
     fn welcome(&mut self, run: u64, acknowledged: u64) {
+        self.welcome_of(run, acknowledged, 1 << 20);
+    }
+
+    /// The same with the largest batch it takes.
+    fn welcome_of(&mut self, run: u64, acknowledged: u64, payload_bytes_max: u32) {
         let reached = Reached::default();
-        let welcome =
-            Welcome { version: 1, packs: false, payload_bytes_max: 1 << 20, run, acknowledged, reached };
+        let welcome = Welcome { version: 1, packs: false, payload_bytes_max, run, acknowledged, reached };
         self.say(|out| rltp::welcome(out, &welcome));
     }
 
     fn hear(&mut self) -> Said {
+        self.hear_within(&mut usize::MAX.clone()).expect("no end of it")
+    }
+
+    /// Takes no more than so many bytes; nothing once they are used up.
+    fn hear_within(&mut self, budget: &mut usize) -> Option<Said> {
         loop {
             let (said, length) = match rltp::next(&self.input, 1 << 20).expect("a good frame") {
                 Some((Frame::Start(Start { run, .. }), length)) => (Some(Said::Start(run)), length),
@@ -85,14 +94,19 @@ impl Peer {
                 Some((_, length)) => (None, length),
                 None => {
                     let mut buffer = [0; 4096];
-                    let n = self.stream.read(&mut buffer).expect("read");
+                    let most = buffer.len().min(*budget);
+                    if most == 0 {
+                        return None;
+                    }
+                    let n = self.stream.read(&mut buffer[..most]).expect("read");
                     assert!(n > 0, "the sender has gone");
+                    *budget -= n;
                     self.input.extend_from_slice(&buffer[..n]);
                     continue;
                 }
             };
             self.input.drain(..length);
-            if let Some(said) = said {
+            if said.is_some() {
                 return said;
             }
         }
@@ -216,4 +230,68 @@ fn a_receiver_that_says_nonsense_is_left_and_nothing_counts() {
     assert_eq!(rig.counters().delivered.value(), 0);
     peer.say(|out| rltp::ack(out, 1));
     delivered(&rig, 5);
+}
+
+/// Numbers below a bound that look random and are the same in each run.
+fn random(seed: u64) -> impl FnMut(usize) -> usize {
+    let mut state = seed;
+    move |below| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    }
+}
+
+/// A receiver that is cut off after any byte, tells of some of what it has dealt with, and takes batches of another size each time.
+#[track_caller]
+fn cut_anywhere(seed: u64) {
+    const COUNT: usize = 3000;
+    const WINDOW: usize = 2000;
+    let mut random = random(seed);
+    let (listener, port) = listen();
+    let rig = rig(port, WINDOW);
+    let mut sent = 0;
+    while sent < COUNT {
+        let next = (sent + 1 + random(300)).min(COUNT);
+        rig.send(&numbered(sent, next));
+        sent = next;
+    }
+    let (mut run, mut acknowledged, mut dealt) = (0, 0, Vec::new());
+    while dealt.len() < COUNT {
+        let mut peer = Peer::accept(&listener);
+        let (mut budget, mut untold) = (random(6000), 0);
+        if budget == 0 {
+            continue;
+        }
+        peer.welcome_of(run, acknowledged, 1024 + random(2000) as u32);
+        while dealt.len() < COUNT
+            && let Some(said) = peer.hear_within(&mut budget)
+        {
+            match said {
+                Said::Start(started) => {
+                    assert!(started == run || dealt.is_empty(), "seed {seed}: a new numbering");
+                    run = started;
+                }
+                Said::Batch(sequence, messages) => {
+                    assert_eq!(sequence, acknowledged + 1, "seed {seed}");
+                    acknowledged = sequence;
+                    untold += messages.concat().len();
+                    dealt.extend(messages);
+                    // A sender whose window is full waits for it.
+                    if random(3) == 0 || untold >= WINDOW {
+                        peer.say(|out| rltp::ack(out, acknowledged));
+                        untold = 0;
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(dealt, numbered(0, COUNT), "seed {seed}");
+    Peer::accept(&listener).welcome(run, acknowledged);
+    delivered(&rig, COUNT as u64);
+    assert_eq!(rig.outlet.waiting(), 0);
+}
+
+#[test]
+fn wherever_it_is_cut_each_message_is_sent_until_it_is_dealt_with_and_no_longer() {
+    (1..6).for_each(cut_anywhere);
 }

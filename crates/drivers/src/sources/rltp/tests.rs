@@ -73,32 +73,40 @@ impl Peer {
     }
 
     fn start(&mut self, run: u64) {
-        let mut out = Vec::new();
-        rltp::start(&mut out, Start { run, numbering: 0 });
-        self.stream.write_all(&out).expect("write");
+        self.stream.write_all(&start_of(run)).expect("write");
     }
 
     fn batch(&mut self, sequence: u64, messages: &[&str], packer: Option<&mut Packer>) {
-        let (mut bytes, mut ends) = (Vec::new(), Vec::new());
-        for message in messages {
-            bytes.extend_from_slice(format!("<13>Nov 11 01:02:03 h app: {message}\n").as_bytes());
-            ends.push(bytes.len() as u32);
-        }
-        let payload = Payload { bytes: &bytes, ends: &ends, start: 0 };
-        let number = Number { sequence, position: 0 };
-        let mut out = Vec::new();
-        match packer.and_then(|packer| packer.pack(payload)) {
-            Some(packed) => {
-                rltp::packed_batch(&mut out, number, payload, packed.len());
-                out.extend_from_slice(packed);
-            }
-            None => {
-                rltp::batch(&mut out, number, payload);
-                out.extend_from_slice(&bytes);
-            }
-        }
-        self.stream.write_all(&out).expect("write");
+        self.stream.write_all(&batch_of(sequence, messages, packer)).expect("write");
     }
+}
+
+fn start_of(run: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    rltp::start(&mut out, Start { run, numbering: 0 });
+    out
+}
+
+fn batch_of<T: AsRef<str>>(sequence: u64, messages: &[T], packer: Option<&mut Packer>) -> Vec<u8> {
+    let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+    for message in messages {
+        bytes.extend_from_slice(format!("<13>Nov 11 01:02:03 h app: {}\n", message.as_ref()).as_bytes());
+        ends.push(bytes.len() as u32);
+    }
+    let payload = Payload { bytes: &bytes, ends: &ends, start: 0 };
+    let number = Number { sequence, position: 0 };
+    let mut out = Vec::new();
+    match packer.and_then(|packer| packer.pack(payload)) {
+        Some(packed) => {
+            rltp::packed_batch(&mut out, number, payload, packed.len());
+            out.extend_from_slice(packed);
+        }
+        None => {
+            rltp::batch(&mut out, number, payload);
+            out.extend_from_slice(&bytes);
+        }
+    }
+    out
 }
 
 #[test]
@@ -178,6 +186,78 @@ fn a_connection_that_hangs_is_taken_over_and_its_batches_come_first() {
     new.wait_ack(2);
     assert_eq!(reading.join().expect("read"), "one\ntwo\n");
     assert_eq!(received(), 2);
+}
+
+#[test]
+fn what_comes_right_behind_the_start_of_a_sender_that_is_back_is_taken_at_once() {
+    let port = free_port();
+    let running = Running::start(&config(port, FILE));
+    let mut peer = Peer::join(port, 0);
+    peer.welcome();
+    peer.start(5);
+    peer.batch(1, &["one"], None);
+    peer.wait_ack(1);
+    drop(peer);
+    // Known from before, it is looked at batch by batch.
+    wait_until("the end of the connection", || running.source("s#0").counters.connections.value() == 0);
+    let mut peer = Peer::join(port, 0);
+    assert_eq!(peer.welcome().acknowledged, 1);
+    let words = [start_of(5), batch_of(2, &["two"], None), batch_of(3, &["three"], None)].concat();
+    peer.stream.write_all(&words).expect("write");
+    peer.wait_ack(3);
+    assert_eq!(running.wait_lines("out", 3)[1..], ["two|rltp", "three|rltp"]);
+}
+
+/// A sender that is cut after any byte, or hangs and is back before its last bytes are, with batches of other sizes each time.
+#[track_caller]
+fn cut_anywhere(seed: u64) {
+    const COUNT: usize = 4000;
+    let mut state = seed;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    let port = free_port();
+    let running = Running::start(&config(port, "file(\"%dir%/out\" template(\"$MSG\\n\"));"));
+    let messages: Vec<String> = (0..COUNT).map(|n| format!("message {n}")).collect();
+    // Where each batch ended, the one before the first as well.
+    let mut ends = vec![0];
+    // A connection that hangs, and what it will still say.
+    let mut hanging: Option<(Peer, Vec<u8>)> = None;
+    loop {
+        let mut peer = Peer::join(port, 0);
+        if let Some((mut old, rest)) = hanging.take() {
+            // It may be gone already.
+            let _ = old.stream.write_all(&rest);
+        }
+        let welcome = peer.welcome();
+        assert!(welcome.run == 5 || ends.len() == 1, "seed {seed}: the numbering is forgotten");
+        ends.truncate(welcome.acknowledged as usize + 1);
+        if ends.last() == Some(&COUNT) {
+            break;
+        }
+        let mut words = start_of(5);
+        while words.len() < 8000
+            && let Some(begin) = ends.last().copied().filter(|end| *end < COUNT)
+        {
+            let end = (begin + 1 + random(60)).min(COUNT);
+            words.extend(batch_of(ends.len() as u64, &messages[begin..end], None));
+            ends.push(end);
+        }
+        let cut = 24 + random(words.len());
+        let rest = words.split_off(cut.min(words.len()));
+        peer.stream.write_all(&words).expect("write");
+        if random(2) == 0 {
+            hanging = Some((peer, rest));
+        }
+    }
+    assert_eq!(running.wait_lines("out", COUNT), messages, "seed {seed}");
+    assert_eq!(running.source("s#0").counters.received.value(), COUNT as u64, "seed {seed}");
+}
+
+#[test]
+fn wherever_it_is_cut_each_message_is_taken_once() {
+    (1..6).for_each(cut_anywhere);
 }
 
 #[track_caller]

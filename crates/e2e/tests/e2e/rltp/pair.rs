@@ -1,6 +1,7 @@
 //! Two penstocks with the acknowledged protocol between them, and what is sent to the first.
 
 use crate::messages::{assert_complete, block};
+use std::collections::HashSet;
 use std::thread::JoinHandle;
 use testkit::{Lab, Penstock, Proxy, Sender, Signal};
 
@@ -49,11 +50,12 @@ pub fn send_all(texts: impl Iterator<Item = (u16, String)>) {
     threads.into_iter().for_each(|thread| thread.join().expect("sent"));
 }
 
+/// The programs end before their folders do, so that a failed test shows their logs.
 pub struct Pair {
-    pub here: Lab,
-    pub there: Lab,
     pub from: Penstock,
     pub to: Penstock,
+    pub here: Lab,
+    pub there: Lab,
 }
 
 impl Pair {
@@ -108,8 +110,20 @@ impl Pair {
     #[track_caller]
     pub fn assert_settled(&mut self, count: usize) {
         self.from.wait_settled(count as u64).assert_nothing_lost();
-        self.to.wait_settled(count as u64).assert_nothing_lost();
+        let ledger = self.to.wait_ledger(|ledger| {
+            let is_settled = ledger.received() >= count as u64 && ledger.waiting() == 0;
+            (!is_settled).then(|| format!("{count} received and nothing waiting"))
+        });
+        assert_eq!(ledger.received(), count as u64, "messages too many: {:?}", self.repeated());
+        ledger.assert_nothing_lost();
         assert_eq!(self.from.ledger().destination("d").delivered, count as u64);
+    }
+
+    /// Lines of the output that were there before, each with its place.
+    fn repeated(&self) -> Vec<(usize, String)> {
+        let mut seen = HashSet::new();
+        let lines = self.there.lines("out").into_iter().enumerate();
+        lines.filter(|(_, line)| !seen.insert(line.clone())).collect()
     }
 
     /// Everything has arrived once and in order, and both end as they should.
