@@ -1,7 +1,7 @@
 //! Two penstocks with the acknowledged protocol between them, and what is sent to the first.
 
 use crate::messages::{assert_complete, block};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::thread::JoinHandle;
 use testkit::{Lab, Penstock, Proxy, Sender, Signal};
 
@@ -114,7 +114,8 @@ impl Pair {
             let is_settled = ledger.received() >= count as u64 && ledger.waiting() == 0;
             (!is_settled).then(|| format!("{count} received and nothing waiting"))
         });
-        assert_eq!(ledger.received(), count as u64, "messages too many: {:?}", self.repeated());
+        let surplus = || format!("repeated: {:?}, streams: {:?}", self.repeated(), self.streams());
+        assert_eq!(ledger.received(), count as u64, "{}", surplus());
         ledger.assert_nothing_lost();
         assert_eq!(self.from.ledger().destination("d").delivered, count as u64);
     }
@@ -124,6 +125,14 @@ impl Pair {
         let mut seen = HashSet::new();
         let lines = self.there.lines("out").into_iter().enumerate();
         lines.filter(|(_, line)| !seen.insert(line.clone())).collect()
+    }
+
+    /// Who ever sent to the receiver, from its state file: a stranger's messages are no repetition.
+    fn streams(&self) -> BTreeSet<String> {
+        let file = std::fs::read(self.there.path("state/penstock.state")).unwrap_or_default();
+        let text = String::from_utf8_lossy(&file).into_owned();
+        let stream = |name: &str| Some(name.split_once(")/")?.1.get(..34)?.to_owned());
+        text.split("rltp_sd(").skip(1).filter_map(stream).collect()
     }
 
     /// Everything has arrived once and in order, and both end as they should.
