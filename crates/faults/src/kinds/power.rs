@@ -10,6 +10,8 @@ use testkit::Signal;
 
 /// What waits when only what waits is sent.
 const COUNT: u64 = 100_000;
+/// With more than this waiting no more is added: on a busy machine a round sends only some of what it added.
+const WAITING_MAX: u64 = 10 * COUNT;
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What a loss may double: as much as is delivered before the disk knows of it, and what the source had no answer for.
@@ -65,7 +67,8 @@ fn run(plan: &Plan, drain: bool) -> Verdict {
             false => trial.target.up(),
         }
         let Some(penstock) = trial.start(&[]) else { break };
-        if drain {
+        let delivered = (trial.target.received() as u64).saturating_sub(doubled.before);
+        if drain && source.sent().saturating_sub(delivered) < WAITING_MAX {
             source.raise(COUNT);
             if !reached(PATIENCE, || source.is_finished()) {
                 trial.problem(format!("{} of {} acknowledged", source.acknowledged(), source.sent()));
