@@ -7,6 +7,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use rustix::event::epoll;
 use rustix::fs::{Mode, OFlags, inotify};
@@ -17,20 +18,24 @@ const BUFFER_BYTES: usize = 256 * 1024;
 const EVENTS: usize = 64;
 const BACKLOG: i32 = 4096;
 
-/// `floor-receiver PORT FILE [--udp | --files FOLDER]`: runs until it is killed.
+/// How often each file that is followed is read.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// `floor-receiver PORT FILE [--udp | --files FOLDER | --followed FOLDER]`: runs until it is killed.
 pub fn run(args: &[OsString]) -> ExitCode {
     let udp = args.get(2).is_some_and(|arg| arg == "--udp");
     let port = args.first().and_then(|port| port.to_str()?.parse::<u16>().ok());
     let (Some(port), Some(file)) = (port, args.get(1)) else {
-        eprintln!("usage: floor-receiver PORT FILE [--udp | --files FOLDER]");
+        eprintln!("usage: floor-receiver PORT FILE [--udp | --files FOLDER | --followed FOLDER]");
         return ExitCode::from(2);
     };
     loggen::send::allow_descriptors(loggen::send::CONNECTIONS_MAX as u64);
-    let folder = args.get(2).filter(|arg| *arg == "--files").and(args.get(3));
-    let Err(error) = match folder {
-        Some(folder) => files(port, file.as_ref(), folder.as_ref()),
-        None if udp => datagrams(port, file.as_ref()),
-        None => streams(port, file.as_ref()),
+    let folder = |how: &str| args.get(2).filter(|arg| *arg == how).and(args.get(3));
+    let Err(error) = match (folder("--files"), folder("--followed")) {
+        (Some(folder), _) => files(port, file.as_ref(), folder.as_ref()),
+        (_, Some(folder)) => followed(port, file.as_ref(), folder.as_ref()),
+        _ if udp => datagrams(port, file.as_ref()),
+        _ => streams(port, file.as_ref()),
     };
     eprintln!("floor-receiver: {error}");
     ExitCode::FAILURE
@@ -105,27 +110,69 @@ fn datagrams(port: u16, file: &Path) -> Result<std::convert::Infallible, Errno> 
 /// Copies the files of each folder that is moved into `folder`; the port says that it is ready.
 fn files(port: u16, file: &Path, folder: &Path) -> Result<std::convert::Infallible, Errno> {
     let out = open(file)?;
-    let notify = inotify::init(inotify::CreateFlags::CLOEXEC)?;
-    inotify::add_watch(&notify, folder, inotify::WatchFlags::MOVED_TO)?;
+    let notify = arrivals(folder, inotify::CreateFlags::CLOEXEC)?;
     let listener = bind(SocketType::STREAM, port)?;
     rustix::net::listen(&listener, BACKLOG)?;
     let mut buffer = vec![0; BUFFER_BYTES];
     let mut events = vec![std::mem::MaybeUninit::uninit(); 4096];
     let mut events = inotify::Reader::new(&notify, &mut events);
     loop {
-        let Some(name) = events.next()?.file_name().map(|name| name.to_string_lossy().into_owned()) else {
-            continue;
-        };
-        for path in crate::files::below(&folder.join(name)) {
-            let input = rustix::fs::open(&path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
-            loop {
-                match rustix::io::read(&input, &mut buffer[..]) {
-                    Ok(0) => break,
-                    Ok(count) => write(&out, &buffer[..count])?,
-                    Err(Errno::INTR) => {}
-                    Err(error) => return Err(error),
-                }
+        for input in inputs(&events.next()?, folder)? {
+            while copy(&input, &out, &mut buffer)? > 0 {}
+        }
+    }
+}
+
+/// The same, and what is appended to them from then on: a read of each file a second, whether anything was.
+fn followed(port: u16, file: &Path, folder: &Path) -> Result<std::convert::Infallible, Errno> {
+    let out = open(file)?;
+    let notify = arrivals(folder, inotify::CreateFlags::CLOEXEC | inotify::CreateFlags::NONBLOCK)?;
+    let listener = bind(SocketType::STREAM, port)?;
+    rustix::net::listen(&listener, BACKLOG)?;
+    let mut buffer = vec![0; BUFFER_BYTES];
+    let mut events = vec![std::mem::MaybeUninit::uninit(); 4096];
+    let mut events = inotify::Reader::new(&notify, &mut events);
+    let mut open: Vec<OwnedFd> = Vec::new();
+    loop {
+        let begin = Instant::now();
+        match events.next() {
+            Ok(event) => {
+                open.extend(inputs(&event, folder)?);
+                continue;
             }
+            Err(Errno::AGAIN) => {}
+            Err(error) => return Err(error),
+        }
+        for input in &open {
+            while copy(input, &out, &mut buffer)? == buffer.len() {}
+        }
+        std::thread::sleep(LOOK.saturating_sub(begin.elapsed()));
+    }
+}
+
+fn arrivals(folder: &Path, flags: inotify::CreateFlags) -> Result<OwnedFd, Errno> {
+    let notify = inotify::init(flags)?;
+    inotify::add_watch(&notify, folder, inotify::WatchFlags::MOVED_TO)?;
+    Ok(notify)
+}
+
+/// The files of a folder that came.
+fn inputs(event: &inotify::Event<'_>, folder: &Path) -> Result<Vec<OwnedFd>, Errno> {
+    let Some(name) = event.file_name().map(|name| name.to_string_lossy().into_owned()) else {
+        return Ok(Vec::new());
+    };
+    let paths = crate::files::below(&folder.join(name));
+    let open = |path| rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+    paths.into_iter().map(open).collect()
+}
+
+/// One read and one write; returns how many bytes.
+fn copy(input: &OwnedFd, out: &OwnedFd, buffer: &mut [u8]) -> Result<usize, Errno> {
+    loop {
+        match rustix::io::read(input, &mut *buffer) {
+            Ok(count) => return write(out, &buffer[..count]).map(|()| count),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error),
         }
     }
 }

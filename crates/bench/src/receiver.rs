@@ -82,8 +82,9 @@ impl Receiver {
                 if case.is_udp() {
                     words.push("--udp".into());
                 }
-                if case.layout().is_some() {
-                    words.extend(args(&["--files".as_ref(), place.input.as_ref()]));
+                if let Some(layout) = case.layout() {
+                    let how = if layout.known().is_some() { "--followed" } else { "--files" };
+                    words.extend(args(&[how.as_ref(), place.input.as_ref()]));
                 }
                 Ok(own.command(words))
             }

@@ -1,5 +1,6 @@
 //! A TCP proxy that gives trouble: cuts connections in the middle of whatever they carry, now or after so many bytes.
 
+use crate::ports::free_port;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -32,8 +33,9 @@ type Budget = Arc<Mutex<Option<usize>>>;
 impl Proxy {
     /// Listens on a port of its own for what listens on `target`.
     pub fn to(target: u16) -> Proxy {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
-        let port = listener.local_addr().expect("an address").port();
+        // One that the system chose could be that of an earlier proxy, whose sender still tries.
+        let port = free_port();
+        let listener = TcpListener::bind(("127.0.0.1", port)).unwrap_or_else(|e| panic!("port {port}: {e}"));
         let shared = Arc::new(Shared { target, state: Mutex::default() });
         let accepting = Arc::clone(&shared);
         thread::spawn(move || {

@@ -40,9 +40,6 @@ const OPENING: &[Aim] = &[Aim::TimesFloor(1.5)];
 
 const READERS: &[Receiver] =
     &[Receiver::Floor, Receiver::Penstock, Receiver::SyslogNg, Receiver::SyslogNgTuned];
-/// The floor reads files once.
-const FOLLOWERS: &[Receiver] = &[Receiver::Penstock, Receiver::SyslogNg, Receiver::SyslogNgTuned];
-
 const fn case(name: &'static str, about: &'static str, folders: usize, files: usize) -> Case {
     of_lines(name, about, Layout { folders, files, lines: Lines::AtLeast(LINES_MIN) })
 }
@@ -56,17 +53,13 @@ const fn opening(name: &'static str, about: &'static str, folders: usize, files:
 /// Lines are appended to files that the receiver knows, as fast as one core writes them.
 const fn written(name: &'static str, about: &'static str, folders: usize, files: usize) -> Case {
     let lines = Lines::Written { at_least: WRITTEN / (folders * files) as u64, pace: Pace::Full };
-    Case {
-        receivers: FOLLOWERS,
-        aims: LIKE_ONE_WRITTEN,
-        ..of_lines(name, about, Layout { folders, files, lines })
-    }
+    Case { aims: LIKE_ONE_WRITTEN, ..of_lines(name, about, Layout { folders, files, lines }) }
 }
 
 const fn paced(name: &'static str, about: &'static str, folders: usize, files: usize) -> Case {
     let lines = Lines::Written { at_least: PACED_MIN, pace: PACE };
     let case = of_lines(name, about, Layout { folders, files, lines });
-    Case { receivers: FOLLOWERS, aims: PACED_AIMS, ..case }
+    Case { aims: PACED_AIMS, ..case }
 }
 
 const fn of_lines(name: &'static str, about: &'static str, layout: Layout) -> Case {
