@@ -7,9 +7,10 @@ use diag::{Diagnostics, render_all};
 use engine::compile::{Plan, compile};
 use engine::driver::BuildContext;
 use engine::source::Source;
-use engine::{Engine, EngineOptions};
+use engine::{Engine, EngineOptions, Wake};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use template::Identity;
 
@@ -17,6 +18,27 @@ use template::Identity;
 pub const HEAD: &str = "@version: 4.11\noptions { keep-hostname(yes); use-dns(no); };\n";
 /// How long something that must happen may take on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Counts how often it is woken.
+#[derive(Default)]
+pub struct Wakes(AtomicUsize);
+
+impl Wakes {
+    pub fn count(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+
+    /// Since that was asked last.
+    pub fn take(&self) -> usize {
+        self.0.swap(0, Ordering::SeqCst)
+    }
+}
+
+impl Wake for Wakes {
+    fn wake(&self) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
 
 pub struct Running {
     pub dir: tempfile::TempDir,

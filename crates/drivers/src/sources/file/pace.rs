@@ -145,17 +145,8 @@ mod tests {
     use super::*;
     use crate::sources::file::acks::Tracker;
     use crate::sources::file::identity::FileId;
-    use engine::Wake;
+    use crate::testing::Wakes;
     use state::Store;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    #[derive(Default)]
-    struct Reader(AtomicUsize);
-    impl Wake for Reader {
-        fn wake(&self) {
-            self.0.fetch_add(1, Ordering::SeqCst);
-        }
-    }
 
     #[test]
     fn a_round_gives_each_one_turn_and_lets_the_next_one_wait_for_what_it_costs() {
@@ -164,9 +155,9 @@ mod tests {
         let tracker =
             Tracker::open(&store, b"n".to_vec(), &file.path().into(), file.as_file(), &Arc::default()).0;
         let followed = Followed::new(FileId { dev: 1, ino: 1 }, tracker, None);
-        let reader = Arc::new(Reader::default());
+        let reader = Arc::new(Wakes::default());
         followed.attach(reader.clone());
-        let turns = || reader.0.load(Ordering::SeqCst);
+        let turns = || reader.count();
         let most = Duration::from_secs(1);
         let mut pace = Pace::new(most);
         let now = Instant::now();

@@ -83,17 +83,9 @@ impl Saves {
 mod tests {
     use super::*;
     use crate::sources::file::identity::{Head, Position, Record};
+    use crate::testing::Wakes;
     use state::Store;
     use std::fs::File;
-    use std::sync::atomic::AtomicUsize;
-
-    #[derive(Default)]
-    struct Watcher(AtomicUsize);
-    impl Wake for Watcher {
-        fn wake(&self) {
-            self.0.fetch_add(1, Ordering::SeqCst);
-        }
-    }
 
     #[test]
     fn positions_of_many_files_wait_for_the_watcher() {
@@ -102,7 +94,7 @@ mod tests {
         std::fs::write(&path, "x").expect("write");
         let file = File::open(&path).expect("open");
         let (store, saves) = (Arc::new(Store::in_memory()), Arc::new(Saves::default()));
-        let watcher = Arc::new(Watcher::default());
+        let watcher = Arc::new(Wakes::default());
         saves.open(watcher.clone());
         let open = |name: &[u8]| Tracker::open(&store, name.to_vec(), &path, &file, &saves).0;
         let (one, two) = (open(b"1"), open(b"2"));
@@ -116,7 +108,7 @@ mod tests {
         drop(two.mark(at(10)));
         drop(one.mark(at(20)));
         drop(one.mark(at(30)));
-        assert_eq!((stored(b"1"), stored(b"2"), watcher.0.load(Ordering::SeqCst)), (Some(10), None, 1));
+        assert_eq!((stored(b"1"), stored(b"2"), watcher.count()), (Some(10), None, 1));
         saves.store();
         assert_eq!((stored(b"1"), stored(b"2")), (Some(30), Some(10)));
         drop(one.mark(at(5)));

@@ -1,6 +1,5 @@
 use super::*;
-use crate::testing::{HEAD, Running, wait_until};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use crate::testing::{HEAD, Running, Wakes, wait_until};
 
 fn config(options: &str) -> String {
     format!(
@@ -36,17 +35,10 @@ fn what_was_said_before_the_end_goes_out() {
     assert!(running.text("out").contains(" elsewhere The last word of a test;"), "{}", running.text("out"));
 }
 
-struct Wakes(AtomicUsize);
-impl Wake for Wakes {
-    fn wake(&self) {
-        self.0.fetch_add(1, Ordering::SeqCst);
-    }
-}
-
 #[test]
 fn a_full_queue_drops_and_counts() {
     let running = Running::start(&config("log-fifo-size(100)"));
-    let wakes = Arc::new(Wakes(AtomicUsize::new(0)));
+    let wakes = Arc::new(Wakes::default());
     let waker: Arc<dyn Wake> = wakes.clone();
     let source = Source::new(
         "t",
@@ -66,7 +58,7 @@ fn a_full_queue_drops_and_counts() {
     (0..5).for_each(|_| queue.push(&entry));
     assert_eq!(queue.entries.lock().len(), 3);
     assert_eq!((source.counters.received.value(), source.counters.dropped.value(Reason::QueueFull)), (2, 2));
-    assert_eq!(wakes.0.load(Ordering::SeqCst), 1, "woken once for all");
+    assert_eq!(wakes.count(), 1, "woken once for all");
     drop(running);
 }
 

@@ -125,15 +125,7 @@ impl Acknowledge for Answers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    #[derive(Default)]
-    struct Wakes(AtomicUsize);
-    impl Wake for Wakes {
-        fn wake(&self) {
-            self.0.fetch_add(1, Ordering::SeqCst);
-        }
-    }
+    use crate::testing::Wakes;
 
     fn runs(numbers: &[u32]) -> Vec<Run> {
         let mut runs = Vec::new();
@@ -162,13 +154,13 @@ mod tests {
         let marks = [answers.mark(runs(&[2, 3])), answers.mark(runs(&[4])), answers.mark(runs(&[5]))];
         let [one, two, three] = marks;
         drop(two);
-        assert_eq!((taken(&answers), wakes.0.load(Ordering::SeqCst)), (String::new(), 0));
+        assert_eq!((taken(&answers), wakes.count()), (String::new(), 0));
         drop(one);
-        assert_eq!(wakes.0.load(Ordering::SeqCst), 1);
+        assert_eq!(wakes.count(), 1);
         assert_eq!(taken(&answers), "2 rsp 6 200 OK\n3 rsp 6 200 OK\n4 rsp 6 200 OK\n");
         answers.begin();
         drop(three);
-        assert_eq!(wakes.0.load(Ordering::SeqCst), 1, "the port looks by itself");
+        assert_eq!(wakes.count(), 1, "the port looks by itself");
         assert_eq!(taken(&answers), "5 rsp 6 200 OK\n");
     }
 }

@@ -285,18 +285,10 @@ impl Drop for Claim {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use crate::testing::Wakes;
 
-    #[derive(Default)]
-    struct Woken(AtomicUsize);
-    impl Wake for Woken {
-        fn wake(&self) {
-            self.0.fetch_add(1, Ordering::SeqCst);
-        }
-    }
-
-    fn claim(store: &Arc<Store>) -> (Claim, Arc<Woken>) {
-        let woken = Arc::new(Woken::default());
+    fn claim(store: &Arc<Store>) -> (Claim, Arc<Wakes>) {
+        let woken = Arc::new(Wakes::default());
         (Claim::new(store, b"rltp/a".to_vec(), woken.clone()).0, woken)
     }
 
@@ -314,10 +306,6 @@ mod tests {
         Number { sequence, position: if sequence == 6 { 0 } else { sequence * 10 } }
     }
 
-    fn woken(woken: &Woken) -> usize {
-        woken.0.load(Ordering::SeqCst)
-    }
-
     #[test]
     fn what_is_dealt_with_moves_in_order_and_is_kept() {
         let store = Arc::new(Store::in_memory());
@@ -328,12 +316,12 @@ mod tests {
         assert_eq!(one.leave(), Ok((0, false)));
         let [first, second, third] = marks;
         drop(second);
-        assert_eq!((one.leave(), woken(&wakes)), (Ok((0, false)), 0));
+        assert_eq!((one.leave(), wakes.count()), (Ok((0, false)), 0));
         drop(first);
-        assert_eq!((one.leave(), woken(&wakes)), (Ok((5, false)), 1));
+        assert_eq!((one.leave(), wakes.count()), (Ok((5, false)), 1));
         one.attend();
         drop(third);
-        assert_eq!((one.leave(), woken(&wakes)), (Ok((6, true)), 1), "it is in its turn");
+        assert_eq!((one.leave(), wakes.count()), (Ok((6, true)), 1), "it is in its turn");
         drop(one);
         let (again, _) = claim(&store);
         assert_eq!((again.settled(), again.start(start(7))), (Ok(Some(known(7, 6, 50))), Ok(6)));
@@ -353,13 +341,13 @@ mod tests {
         old.start(start(7)).expect("mine");
         let mark = old.mark(number(1), 10, 100).expect("mine");
         let (new, new_wakes) = claim(&store);
-        assert_eq!(woken(&wakes), 1);
+        assert_eq!(wakes.count(), 1);
         assert!(old.mark(number(2), 10, 100).is_err() && old.leave() == Err(Superseded));
         drop(old);
         assert_eq!(new.settled(), Ok(None));
         new.leave().expect("mine");
         drop(mark);
-        assert_eq!((new.settled(), woken(&new_wakes)), (Ok(Some(known(7, 1, 10))), 1));
+        assert_eq!((new.settled(), new_wakes.count()), (Ok(Some(known(7, 1, 10))), 1));
     }
 
     #[test]

@@ -68,24 +68,15 @@ mod tests {
     use super::*;
     use crate::sources::file::acks::Tracker;
     use crate::sources::file::identity::FileId;
-    use engine::Wake;
+    use crate::testing::Wakes;
     use state::Store;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
-    #[derive(Default)]
-    struct Reader(AtomicUsize);
-    impl Wake for Reader {
-        fn wake(&self) {
-            self.0.fetch_add(1, Ordering::SeqCst);
-        }
-    }
 
     #[test]
     fn everybody_has_one_turn_some_at_a_time() {
         const FILES: u64 = 2 * WOKEN as u64 + 10;
         let file = tempfile::NamedTempFile::new().expect("file");
         let store = Arc::new(Store::in_memory());
-        let (mut turns, reader) = (Turns::default(), Arc::new(Reader::default()));
+        let (mut turns, reader) = (Turns::default(), Arc::new(Wakes::default()));
         let mut all = Vec::new();
         for ino in 0..FILES {
             let name = ino.to_string().into_bytes();
@@ -94,7 +85,7 @@ mod tests {
             followed.attach(reader.clone());
             all.push((turns.add(&followed), followed));
         }
-        let woken = || reader.0.swap(0, Ordering::SeqCst);
+        let woken = || reader.take();
         turns.wake_some();
         assert_eq!((woken(), turns.is_under_way()), (0, false));
         turns.begin();
