@@ -11,7 +11,7 @@ use engine::source::{Settings as SourceSettings, Source};
 use engine::worker::{After, Port, PortContext};
 use engine::{Feed, Shared};
 use mio::unix::SourceFd;
-use record::{Context, Flags, NameId, Record, Span, Stamp, ValueType};
+use record::{Context, Flags, NameId, Record, Span, ValueType};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -148,7 +148,7 @@ impl GeneratorPort {
 
     fn make(&mut self, count: u64, cx: &mut PortContext) {
         let began = Instant::now();
-        let now = Stamp::now(cx.local_offset());
+        let now = cx.now();
         let mut batch = cx.batch();
         batch.received = now;
         batch.contexts.push(Arc::clone(&self.context));

@@ -158,26 +158,28 @@ impl Spool {
         memory.messages.saturating_sub(self.stored)
     }
 
-    fn is_full(&self, messages: usize) -> bool {
+    /// What is in memory and what may be: messages where `front-cache-size()` says how many, or else bytes.
+    fn fill(&self, messages: usize) -> (usize, usize) {
         match self.options.memory_messages {
-            Some(max) => messages >= max,
-            None => self.bytes >= MEMORY_BYTES,
+            Some(max) => (messages, max),
+            None => (self.bytes, MEMORY_BYTES),
         }
+    }
+
+    fn is_full(&self, messages: usize) -> bool {
+        let (used, max) = self.fill(messages);
+        used >= max
     }
 
     /// So much is in memory that it cannot even be kept for a moment.
     fn is_overfull(&self, messages: usize) -> bool {
-        match self.options.memory_messages {
-            Some(max) => messages >= max.saturating_mul(2),
-            None => self.bytes >= 2 * MEMORY_BYTES,
-        }
+        let (used, max) = self.fill(messages);
+        used >= max.saturating_mul(2)
     }
 
     fn is_half_empty(&self, messages: usize) -> bool {
-        match self.options.memory_messages {
-            Some(max) => messages <= max / 2,
-            None => self.bytes <= MEMORY_BYTES / 2,
-        }
+        let (used, max) = self.fill(messages);
+        used <= max / 2
     }
 
     /// Takes the queue. What it holds comes before what came here meanwhile. Returns the messages that were found.
@@ -226,10 +228,7 @@ impl Spool {
                 return (loss, None);
             }
             if self.direct(memory) == 0 {
-                let held = match full && self.may_hold(memory, &chunk, now) {
-                    true => chunk.tickets.iter().filter(|ticket| ticket.can_wait()).cloned().collect(),
-                    false => Vec::new(),
-                };
+                let held = if full { self.to_hold(memory, &chunk, now) } else { Vec::new() };
                 match self.store(&mut chunk) {
                     Ok((seqs, lost)) => {
                         loss.add(lost);

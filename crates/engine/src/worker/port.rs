@@ -125,8 +125,7 @@ impl PortContext {
 
     /// Seconds east of UTC of this machine's zone, now.
     pub fn local_offset(&mut self) -> i32 {
-        let now = Stamp::now(0).secs;
-        self.zone.offset_at(now)
+        self.now().offset
     }
 
     /// Now, as messages have it.

@@ -3,7 +3,6 @@
 use super::port::PortContext;
 use crate::program::Program;
 use crate::source;
-use record::Stamp;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -17,7 +16,7 @@ pub(super) fn run(cx: &mut PortContext) {
 /// Runs a program for what its contexts have to say, and hands the output over.
 pub(crate) fn tick(cx: &mut PortContext, program: &Arc<Program>) {
     let mut batch = cx.batch();
-    batch.received = Stamp::now(cx.local_offset());
+    batch.received = cx.now();
     let run = || source::tick(program, &mut batch, &mut cx.machine, &mut cx.scratch, &mut cx.outbox);
     if catch_unwind(AssertUnwindSafe(run)).is_err() {
         cx.outbox.roll_back();

@@ -4,6 +4,8 @@
 
 use super::{Memory, Spool};
 use crate::chunk::Chunk;
+use crate::window::Ticket;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The sources wait for a destination that is behind by so much, and not for one that is behind by twice as much.
@@ -39,12 +41,12 @@ impl Lag {
 }
 
 impl Spool {
-    /// The memory part is full: whether the chunk goes there nevertheless, once it is on disk, and its sources wait until there is room.
-    pub(super) fn may_hold(&self, memory: &Memory<'_>, chunk: &Chunk, now: Instant) -> bool {
-        !memory.stalled
-            && !self.is_overfull(*memory.messages)
-            && !self.lag.is_long(now)
-            && chunk.tickets.iter().any(|ticket| ticket.can_wait())
+    /// The memory part is full: the sources that wait until there is room, so that the chunk can go there nevertheless once it is on disk.
+    pub(super) fn to_hold(&self, memory: &Memory<'_>, chunk: &Chunk, now: Instant) -> Vec<Arc<Ticket>> {
+        if memory.stalled || self.is_overfull(*memory.messages) || self.lag.is_long(now) {
+            return Vec::new();
+        }
+        chunk.tickets.iter().filter(|ticket| ticket.can_wait()).cloned().collect()
     }
 
     /// Notes what was written, and lets the sources go that need not or should not wait any longer. Returns whether what is in memory
