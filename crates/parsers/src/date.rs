@@ -21,8 +21,10 @@ const TIME_STAMPS: &[Word] = &[
     Word::new("recvd", "The time of receipt, of the macros that begin with `R_`."),
 ];
 
-const FLAGS: &[Word] =
-    &[Word::new("guess-timezone", "A time without zone is put into the zone that brings it nearest to now.")];
+const FLAGS: &[Word] = &[Word::new(
+    "guess-timezone",
+    "A time that one zone would make the time of receipt, give or take 30 s, is read in that zone; others are left alone.",
+)];
 
 pub static DATE_PARSER: Component = Component {
     context: Context::Parser,
@@ -104,11 +106,6 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
     Some(Arc::new(DateParser { input: input?, formats, zone, guess, target, asker: new_asker() }))
 }
 
-/// No place on earth is further from UTC, in seconds.
-const OFFSET_MAX: i64 = 14 * 3600;
-/// Zones differ by quarters of an hour.
-const OFFSET_STEP: i64 = 900;
-
 impl DateParser {
     fn stamp(&self, fields: &Fields, now: Stamp, zone: &mut ZoneCursor) -> Stamp {
         if let Some(secs) = fields.epoch {
@@ -121,13 +118,6 @@ impl DateParser {
         if let Some(offset) = fields.offset {
             return Stamp { secs: wall.seconds() - i64::from(offset), usec: fields.usec, offset };
         }
-        if self.guess {
-            let ahead = wall.seconds() - now.secs;
-            let offset = (ahead + OFFSET_STEP / 2).div_euclid(OFFSET_STEP) * OFFSET_STEP;
-            if offset.abs() <= OFFSET_MAX {
-                return Stamp { secs: wall.seconds() - offset, usec: fields.usec, offset: offset as i32 };
-            }
-        }
         zone.resolve(&wall, fields.usec)
     }
 
@@ -135,7 +125,9 @@ impl DateParser {
         let now = cx.render.now();
         let mut named = |name: &[u8], secs: i64| cx.work.zone(name).map(|z| z.offset_at(secs));
         let fields = self.formats.iter().find_map(|format| format.read(text, now.secs, &mut named))?;
-        Some(self.stamp(&fields, now, zone))
+        let stamp = self.stamp(&fields, now, zone);
+        let guessed = self.guess.then(|| stamp.in_zone_of_now(now.secs)).flatten();
+        Some(guessed.unwrap_or(stamp))
     }
 }
 

@@ -28,7 +28,7 @@ const FLAGS: &[Word] = &[
     Word::new("store-raw-message", "Keep the text in `${RAWMSG}`."),
     Word::new(
         "guess-timezone",
-        "A timestamp without zone is put into the zone that brings it nearest to now.",
+        "A stamp that one zone would make the time of receipt, give or take 30 s, is read in that zone; a late one is left alone.",
     ),
     Word::new("check-hostname", "Refuse host names with characters that are not allowed in one."),
     Word::new("check-program", "Refuse program names that are numbers or have unusual characters."),

@@ -414,8 +414,13 @@ fn time_zones() {
         let batch = run(text, (4, 11));
         assert_eq!(batch.records[0].stamp, expected, "{text}");
     }
+    // 25 minutes late: no zone explains that.
+    let (mut cx, mut batch) = (context(), self::batch());
+    batch.received.secs += 25 * 60;
+    rewrites("guess-time-zone()")[0].apply(&mut batch, &[0], &mut cx);
+    assert_eq!(batch.records[0].stamp, stamp(1_000_000, 3600));
     // Days apart, there is nothing to guess from.
-    let (mut cx, mut batch) = (context(), batch());
+    let (mut cx, mut batch) = (context(), self::batch());
     batch.received.secs += 3 * 86_400;
     rewrites("guess-time-zone()")[0].apply(&mut batch, &[0], &mut cx);
     assert_eq!(batch.records[0].stamp, stamp(1_000_000, 3600));

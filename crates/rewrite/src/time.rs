@@ -23,7 +23,7 @@ pub enum Change {
     Convert,
     /// The same reading of the clock, in another zone.
     Fix,
-    /// The zone in which the reading is nearest to the time of receipt.
+    /// The zone in which the reading is the time of receipt, if there is one: [`Stamp::in_zone_of_now`].
     Guess,
 }
 
@@ -31,11 +31,6 @@ enum ZoneSource {
     Known(ZoneCursor),
     Made(Box<Template>),
 }
-
-/// Zones lie this far from UTC and differ by multiples of this.
-const OFFSET_MIN: i64 = -12 * 3600;
-const OFFSET_MAX: i64 = 14 * 3600;
-const STEP: i64 = 900;
 
 impl ZoneChange {
     /// `None` when a literal is no time zone.
@@ -96,7 +91,7 @@ impl ZoneChange {
         work: &mut Workspace,
     ) -> Stamp {
         if self.change == Change::Guess {
-            return guess(stamp, received);
+            return stamp.in_zone_of_now(received.secs).unwrap_or(stamp);
         }
         let zone = match known {
             Some(zone) => Some(zone),
@@ -127,15 +122,4 @@ impl ZoneChange {
 /// The reading of the clock, as seconds.
 fn wall(stamp: &Stamp) -> i64 {
     stamp.secs.saturating_add(i64::from(stamp.offset))
-}
-
-fn guess(stamp: Stamp, received: &Stamp) -> Stamp {
-    let wall = wall(&stamp);
-    let apart = wall.saturating_sub(received.secs);
-    let offset = apart.saturating_add(STEP / 2).div_euclid(STEP).saturating_mul(STEP);
-    // Too far away for any zone: an old message, nothing to guess from.
-    match (OFFSET_MIN..=OFFSET_MAX).contains(&offset) {
-        true => Stamp { secs: wall - offset, offset: offset as i32, ..stamp },
-        false => stamp,
-    }
 }

@@ -26,7 +26,7 @@ pub const SOURCE_FLAGS: &[Word] = &[
     Word::new("no-hostname", "The header has no host name.").undoes(&["expect-hostname"]),
     Word::new(
         "guess-timezone",
-        "A timestamp without zone is put into the zone that brings it nearest to now.",
+        "A stamp that one zone would make the time of receipt, give or take 30 s, is read in that zone; a late one is left alone.",
     ),
     Word::new("check-hostname", "As the option `check-hostname(yes)`."),
     Word::new("check-program", "As the option `check-program(yes)`."),

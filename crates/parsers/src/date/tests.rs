@@ -109,6 +109,8 @@ fn a_zone_is_guessed() {
     assert_eq!(read(options, "2026-11-22 03:19:50", NOW), "1795297790.0 19800");
     assert_eq!(read(options, "2026-11-21 16:49:54", NOW), "1795297794.0 -18000");
     assert_eq!(read(options, "2024-01-02 03:04:05", NOW), "1704164645.0 0");
+    // 25 minutes late, not in another zone.
+    assert_eq!(read(options, "2026-11-21 21:24:50", NOW), "1795296290.0 0");
 }
 
 #[test]

@@ -256,7 +256,7 @@ pub const OPERATIONS: &[OperationInfo] = &[
     operation_of(
         "guess-time-zone",
         "",
-        "reads the message's time as one of the zone that fits the time of receipt best",
+        "reads the message's time in the zone that makes it the time of receipt, give or take 30 s; a late message stays as it is",
         (
             example(
                 r#"fix-time-zone("UTC"); guess-time-zone()"#,

@@ -169,13 +169,28 @@ fn utf8() {
 
 #[test]
 fn guess_timezone() {
-    // Received at 10:00 UTC: 15:31 on the sender's wall is five and a half hours east.
-    let guess = || with(|f| f.guess_timezone = true);
-    let rest = "|host=h|program=a|hdr=a: |msg=m";
-    check_with(guess(), b"<38>Nov 21 15:31:07 h a: m", &format!("38 2026-11-21T15:31:07+05:30{rest}"));
-    check_with(guess(), b"<38>Nov 21 02:03:00 h a: m", &format!("38 2026-11-21T02:03:00-08:00{rest}"));
-    check_with(guess(), b"<38>Nov 20 02:03:00 h a: m", &format!("38 2026-11-20T02:03:00+01:00{rest}"));
-    check_with(guess(), b"<38>2026-11-21T02:03:00Z h a: m", &format!("38 2026-11-21T02:03:00+00:00{rest}"));
+    // Received at 10:00 UTC: half past three on the sender's wall is five and a half hours east.
+    let guess = |stamp: &str, expected: &str| {
+        for (protocol, frame, rest) in [
+            (false, format!("<38>{stamp} h a: m"), "|host=h|program=a|hdr=a: |msg=m"),
+            (true, format!("<38>1 {stamp} h a - - - m"), "|host=h|program=a|msg=m"),
+        ] {
+            if !protocol || stamp.starts_with('2') {
+                let options = with(|f| (f.guess_timezone, f.syslog_protocol) = (true, protocol));
+                check_with(options, frame.as_bytes(), &format!("38 {expected}{rest}"));
+            }
+        }
+    };
+    guess("Nov 21 15:30:07", "2026-11-21T15:30:07+05:30");
+    guess("Nov 21 02:00:00", "2026-11-21T02:00:00-08:00");
+    guess("2026-11-21T12:59:45Z", "2026-11-21T12:59:45+03:00");
+    guess("2026-11-21T10:00:01+01:00", "2026-11-21T10:00:01+00:00");
+    // Late, not elsewhere: 25 minutes, five hours and 33 minutes, more than a day.
+    guess("Nov 21 10:35:00", "2026-11-21T10:35:00+01:00");
+    guess("Nov 21 05:27:00", "2026-11-21T05:27:00+01:00");
+    guess("Nov 20 02:00:00", "2026-11-20T02:00:00+01:00");
+    guess("2026-11-21T09:35:00Z", "2026-11-21T09:35:00+00:00");
+    guess("2026-11-21T09:35:00.25+00:00", "2026-11-21T09:35:00.250000+00:00");
 }
 
 #[test]

@@ -5,11 +5,6 @@ use super::Reading;
 use crate::word::{digits8, load8};
 use record::{Civil, Stamp, Zone, ZoneCursor};
 
-/// Offsets of inhabited places lie between -12:00 and +14:00.
-const OFFSET_MIN: i64 = -12 * 3600;
-const OFFSET_MAX: i64 = 14 * 3600;
-const QUARTER_HOUR: i64 = 900;
-
 /// The time knowledge of one parser.
 #[derive(Clone, Debug)]
 pub struct Clock {
@@ -80,7 +75,8 @@ impl IsoHour {
 }
 
 impl Clock {
-    /// `zone` is meant by stamps that name none. `guess_zone`: the zone of such stamps is the one closest to the receive time.
+    /// `zone` is meant by stamps that name none. `guess_zone`: a stamp that another zone would make the receive time is read in
+    /// that zone, see [`Stamp::in_zone_of_now`].
     pub fn new(zone: Zone, guess_zone: bool) -> Clock {
         Clock {
             zone: ZoneCursor::new(zone),
@@ -114,11 +110,15 @@ impl Clock {
         if !reading.has_year() {
             wall.year = guess_year(wall.month, self.now);
         }
-        match reading.offset {
+        let stamp = match reading.offset {
             Some(offset) => Stamp { secs: wall.seconds() - i64::from(offset), usec: reading.usec, offset },
-            None if self.guess_zone => self.guess(&wall, reading.usec),
             None => self.zone.resolve(&wall, reading.usec),
+        };
+        if self.guess_zone {
+            // As in syslog-ng, a zone that the stamp names is doubted too.
+            return stamp.in_zone_of_now(self.received.secs).unwrap_or(stamp);
         }
+        stamp
     }
 
     /// Whether the bytes of a canonical reading say what `stamp` prints as in the source's zone: not when the zone was guessed, nor
@@ -128,16 +128,6 @@ impl Clock {
             && !self.guess_zone
             && (reading.wall.day < 29
                 || Civil::from_seconds(stamp.secs + i64::from(stamp.offset)).day == reading.wall.day)
-    }
-
-    fn guess(&mut self, wall: &Civil, usec: u32) -> Stamp {
-        let seconds = wall.seconds();
-        let ahead = seconds - self.received.secs;
-        let offset = (ahead + QUARTER_HOUR / 2).div_euclid(QUARTER_HOUR) * QUARTER_HOUR;
-        if !(OFFSET_MIN..=OFFSET_MAX).contains(&offset) {
-            return self.zone.resolve(wall, usec);
-        }
-        Stamp { secs: seconds - offset, usec, offset: offset as i32 }
     }
 
     /// The stamp of 16 bytes `Mmm dd hh:mm:ss ` in canonical form; `None` when they are anything else.
@@ -226,6 +216,9 @@ impl Clock {
 
     #[inline(never)]
     fn learn_iso(&mut self, text: &[u8], head: [u64; 2]) -> Option<()> {
+        if self.guess_zone {
+            return None;
+        }
         let wall = Civil { min: 0, sec: 0, ..super::parse_iso(text)?.wall };
         (self.iso.head, self.iso.secs) = (head, wall.seconds());
         Some(())
