@@ -7,6 +7,7 @@ use loggen::message::Body;
 
 pub mod aim;
 mod buffered;
+mod cores;
 mod datagram;
 mod files;
 mod processing;
@@ -123,7 +124,7 @@ const PLAIN: Case = Case {
 };
 
 /// In the order they are run and reported.
-const TABLES: [&[Case]; 7] = [
+const TABLES: [&[Case]; 8] = [
     &transport::CASES,
     &buffered::CASES,
     &processing::CASES,
@@ -131,6 +132,7 @@ const TABLES: [&[Case]; 7] = [
     &secure::CASES,
     &datagram::CASES,
     &rltp::CASES,
+    &cores::CASES,
 ];
 
 const COUNT: usize = {
@@ -181,10 +183,17 @@ impl Case {
     }
 }
 
-/// The cases whose names match one of `patterns`, with those their aims compare with; in the table's order.
-pub fn select(patterns: &[glob::Pattern]) -> Vec<&'static Case> {
-    let wanted =
-        |case: &&Case| patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(case.name));
+/// The cases whose names match one of `patterns`, with those their aims compare with; in the table's order. A word that is no case's
+/// name stands for all whose names begin with it: `cores`. Without patterns, cases that want more workers than `cores` are left out.
+pub fn select(patterns: &[glob::Pattern], cores: usize) -> Vec<&'static Case> {
+    let is_group = |pattern: &glob::Pattern| !CASES.iter().any(|case| pattern.matches(case.name));
+    let in_group = |pattern: &glob::Pattern, name: &str| {
+        name.strip_prefix(pattern.as_str()).is_some_and(|rest| rest.starts_with('-')) && is_group(pattern)
+    };
+    let wanted = |case: &&Case| match patterns {
+        [] => case.worker_threads.is_none_or(|threads| threads as usize <= cores.max(2)),
+        _ => patterns.iter().any(|pattern| pattern.matches(case.name) || in_group(pattern, case.name)),
+    };
     let mut names: Vec<&str> = CASES.iter().filter(wanted).map(|case| case.name).collect();
     for case in CASES.iter().filter(wanted) {
         names.extend(case.aims.iter().filter_map(Aim::other_case));
@@ -239,12 +248,15 @@ mod tests {
     fn selection_takes_what_it_is_compared_with() {
         let names = |patterns: &[&str]| {
             let patterns: Vec<_> = patterns.iter().map(|p| glob::Pattern::new(p).unwrap()).collect();
-            select(&patterns).iter().map(|case| case.name).collect::<Vec<_>>()
+            select(&patterns, 64).iter().map(|case| case.name).collect::<Vec<_>>()
         };
         assert_eq!(names(&["ietf-1"]), ["tcp-1", "ietf-1"]);
         assert_eq!(names(&["filter-*"]), ["tcp-10", "filter-facility", "filter-host", "filter-tag"]);
         assert_eq!(names(&[]).len(), CASES.len());
         assert!(names(&["none"]).is_empty());
+        assert_eq!(names(&["cores"]).len(), 35);
+        assert_eq!(names(&["ietf"]).len(), names(&["ietf-*"]).len());
+        assert!(select(&[], 2).iter().all(|case| case.worker_threads.is_none_or(|threads| threads <= 2)));
     }
 
     #[test]

@@ -27,7 +27,8 @@ use crate::storm;
     after_help = "`bench reload` measures reloads under load, `bench safe` how soon messages are safe on disk; see `bench reload --help`."
 )]
 struct Args {
-    /// Cases to run, patterns like tcp-* separated by commas [default: all]
+    /// Cases to run: names, patterns like tcp-*, or the first word of several, such as cores, separated by commas [default: all that
+    /// this machine has cores for]
     #[arg(long, value_delimiter = ',')]
     cases: Vec<String>,
     /// Receivers to run: floor, penstock, syslog-ng, rsyslog [default: all that are here]
@@ -106,7 +107,8 @@ fn work(args: &Args) -> Result<bool, String> {
 fn chosen_cases(patterns: &[String]) -> Result<Vec<&'static Case>, String> {
     let parsed: Result<Vec<_>, _> =
         patterns.iter().map(|p| glob::Pattern::new(p).map_err(|e| format!("pattern {p}: {e}"))).collect();
-    let chosen = cases::select(&parsed?);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let chosen = cases::select(&parsed?, cores);
     if chosen.is_empty() {
         return Err(format!("no case is called {}; see --list", patterns.join(", ")));
     }

@@ -22,6 +22,8 @@ pub enum Processing {
     RegexpCaptures,
     /// `json-parser()`, and all of it out again through `format-json`.
     FormatJson,
+    /// `kv-parser()`, a regular expression, a `subst`, and all values out through `format-json`.
+    KvToJson,
     /// `date-parser()` on a stamp in the message.
     Date,
     /// `add-contextual-data()` by HOST from a table of a thousand.

@@ -46,6 +46,13 @@ pub fn steps(work: Processing, place: &Place) -> Result<Steps, String> {
             template: "$(format-json --scope nv-pairs --exclude MESSAGE)\\n".into(),
             ..parser("json-parser();", "")
         },
+        Processing::KvToJson => Steps {
+            definitions: "parser p { kv-parser(prefix(\"kv.\")); };\nfilter f { message(\"seq=[0-9]+ \"); };\n\
+                rewrite r { subst(\"[0-9]+[.][0-9]+[.][0-9]+[.][0-9]+\", \"x.x.x.x\", value(\"MESSAGE\") flags(global)); };\n"
+                .into(),
+            steps: " parser(p); filter(f); rewrite(r);".into(),
+            template: line("$(format-json --scope nv-pairs --exclude MESSAGE)"),
+        },
         Processing::Date => {
             let text = "date-parser(format(\"%Y-%m-%d %H:%M:%S\") template(\"2026-11-21 10:20:${SEC}\") time-zone(\"UTC\"));";
             parser(text, "$UNIXTIME")
