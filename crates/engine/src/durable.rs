@@ -133,6 +133,7 @@ impl Durable {
 
     fn place_in(&self, dir: PathBuf, free_segments: Option<usize>) -> Result<Arc<Place>, String> {
         let wrong = |error: &std::io::Error| format!("cannot use {}: {error}", dir.display());
+        make_folder(&dir).map_err(|error| wrong(&error))?;
         let dir = dir.canonicalize().map_err(|error| wrong(&error))?;
         let mut places = self.places.lock();
         if let Some(place) = places.iter().find(|place| place.dir == dir) {
@@ -212,6 +213,15 @@ impl Durable {
             place.keeper.end();
             place.log.close();
         }
+    }
+}
+
+/// Makes the folder, for the program alone, where only it is missing. A parent that is missing is rather a mistake in the name.
+fn make_folder(dir: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::DirBuilderExt;
+    match std::fs::DirBuilder::new().mode(0o750).create(dir) {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
     }
 }
 

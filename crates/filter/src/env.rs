@@ -7,6 +7,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use template::{Scope, TemplateOptions};
 
+/// Bytes of a file that a filter or a parser reads whole.
+pub const FILE_BYTES_MAX: u64 = 1 << 30;
+
 /// The configuration a filter is compiled in.
 pub trait FilterEnv {
     /// Templates of the configuration, for the templates inside filters.
@@ -28,9 +31,9 @@ pub trait FilterEnv {
     /// The compiled named filters of this configuration, so that each is compiled once.
     fn named_filters(&self) -> &NamedFilters;
 
-    /// Reads the file of `in-list()`.
+    /// Reads a file that the configuration names, of at most [`FILE_BYTES_MAX`] bytes.
     fn read_file(&self, path: &str) -> std::io::Result<Vec<u8>> {
-        std::fs::read(path)
+        regular::read(std::path::Path::new(path), FILE_BYTES_MAX)
     }
 }
 

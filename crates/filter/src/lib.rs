@@ -30,7 +30,7 @@ mod tests;
 
 pub use compile::{Example, FUNCTIONS, FunctionInfo, compile_condition};
 pub use context::{FilterContext, Wanted, Workspace, new_asker};
-pub use env::{FilterEnv, NamedFilters};
+pub use env::{FILE_BYTES_MAX, FilterEnv, NamedFilters};
 pub use filter::Filter;
 pub use matches::group_names;
 pub use matches::{clear_matches, note_matches, store_matches, stored_max};

@@ -69,7 +69,7 @@ pub fn load(name: &str, bytes: &[u8]) -> Loaded {
 
 /// Reads a file.
 pub fn load_file(path: &str) -> Loaded {
-    match std::fs::read(path) {
+    match regular::read(std::path::Path::new(path), FILE_BYTES_MAX as u64) {
         Ok(bytes) => load(path, &bytes),
         Err(error) => {
             let mut loaded = Loaded { sources: SourceMap::new(), diags: Diagnostics::new(), database: None };

@@ -37,7 +37,7 @@ impl Foreign {
     /// The error says why it cannot be read.
     pub fn open(path: &Path) -> Result<Foreign, String> {
         let wrong = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-        let file = File::open(path).map_err(|error| wrong(&error))?;
+        let file = regular::open(path).map_err(|error| wrong(&error))?;
         let length = file.metadata().map_err(|error| wrong(&error))?.len();
         let file = Source(file);
         let mut page = [0; 4096];

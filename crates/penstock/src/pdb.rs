@@ -182,7 +182,7 @@ fn read(path: &std::path::Path) -> Result<Vec<u8>, String> {
             let mut bytes = Vec::new();
             std::io::Read::read_to_end(&mut std::io::stdin().lock(), &mut bytes).map(|_| bytes)
         }
-        _ => std::fs::read(path),
+        _ => regular::read(path, filter::FILE_BYTES_MAX),
     };
     bytes.map_err(|e| format!("cannot read {}: {e}", path.display()))
 }

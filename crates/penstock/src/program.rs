@@ -133,9 +133,10 @@ impl Program {
 
     /// Puts what the file says now into effect. What to compare it with, and what ran before.
     fn replace(&self) -> Result<(Before, Configuration), String> {
+        // Read before the engine is held: whatever reading waits for must not hold up the end.
+        let mut configuration = Configuration::read(&self.path);
         let mut slot = self.engine.lock();
         let engine = slot.as_mut().ok_or(ENDING)?;
-        let mut configuration = Configuration::read(&self.path);
         let plan = configuration.compile(&self.identity, engine.existing());
         configuration.log_findings();
         let Some(plan) = plan else {

@@ -197,7 +197,7 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
     let (taker, taken) = take_over(options, &state)?;
     transport::inherited::offer(taken.sockets);
     engine.inherit(taken.queues);
-    let store = state::Store::open(&state).map_err(|error| {
+    let store = state::Store::open_or_begin(&state).map_err(|error| {
         let text = format!("cannot use {}: {error}", state.display());
         if let Some(taker) = &taker {
             taker.failed(&text);

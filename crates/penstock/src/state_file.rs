@@ -140,7 +140,7 @@ fn beside(persist: &Path) -> Result<PathBuf, String> {
         return Ok(persist.to_owned());
     }
     let file = control::cli::state_dir(persist).join(STATE_FILE);
-    match std::fs::read(persist) {
+    match regular::read(persist, 1 << 30) {
         Ok(bytes) if !file.exists() && bytes.starts_with(b"SLP4") => Err(format!(
             "{} is syslog-ng's own persist file, which is not read here: penstock keeps its state in {}",
             persist.display(),

@@ -2,7 +2,7 @@
 
 use crate::position::{KEY_FILE_BYTES, WHOLE_FILE_BYTES, decode_mac, encode_mac};
 use crate::{Error, Mac, Position};
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{Read, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -13,7 +13,7 @@ const MODE: u32 = 0o600;
 /// Reads a key file. Its own copy of the MAC counts before the one of the MAC file, see [`crate::Chain`]; where there is none, the
 /// position has that of `mac`, which may only be missing while nothing was sealed.
 pub fn read_position(key: &Path, mac: &Path) -> Result<Position, Error> {
-    let file = File::open(key).map_err(|e| Error::file(key, e))?;
+    let file = regular::open(key).map_err(|e| Error::file(key, e))?;
     let mut bytes = zeroize::Zeroizing::new(Vec::with_capacity(WHOLE_FILE_BYTES));
     file.take(WHOLE_FILE_BYTES as u64).read_to_end(&mut bytes).map_err(|e| Error::file(key, e))?;
     position(key, &bytes, mac)
@@ -39,7 +39,7 @@ pub(crate) fn position(key: &Path, bytes: &[u8], mac_path: &Path) -> Result<Posi
 
 /// A key file on its own, as `slogkey` and `slogverify` need it.
 pub fn read_key(path: &Path) -> Result<Position, Error> {
-    let file = File::open(path).map_err(|e| Error::file(path, e))?;
+    let file = regular::open(path).map_err(|e| Error::file(path, e))?;
     let mut bytes = zeroize::Zeroizing::new(Vec::with_capacity(WHOLE_FILE_BYTES));
     file.take(WHOLE_FILE_BYTES as u64).read_to_end(&mut bytes).map_err(|e| Error::file(path, e))?;
     let (key, counter, mac) =
@@ -48,7 +48,7 @@ pub fn read_key(path: &Path) -> Result<Position, Error> {
 }
 
 pub fn read_mac(path: &Path) -> Result<Mac, Error> {
-    let file = File::open(path).map_err(|e| Error::file(path, e))?;
+    let file = regular::open(path).map_err(|e| Error::file(path, e))?;
     let mut bytes = Vec::new();
     file.take(KEY_FILE_BYTES as u64).read_to_end(&mut bytes).map_err(|e| Error::file(path, e))?;
     decode_mac(&bytes).map_err(|what| Error::Mac { path: path.to_owned(), what })

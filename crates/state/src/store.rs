@@ -19,6 +19,9 @@ const REWRITE_FACTOR: u64 = 4;
 /// A larger file is not one of ours.
 const FILE_BYTES_MAX: u64 = 4 << 30;
 
+/// Damaged files that are kept.
+const ASIDE_MAX: usize = 10;
+
 /// Shared by all that have something to remember. Calls are short: they never wait for the disk, only for the page cache, except when the
 /// file is written anew.
 pub struct Store {
@@ -56,10 +59,31 @@ impl Store {
         Ok(Store { inner: Mutex::new(Inner::open(path)?) })
     }
 
+    /// As [`Store::open`]; what is there and is no state file of this version, such as one with a damaged beginning, is moved aside with
+    /// a warning and a new one begun. What was remembered is lost with it, so files may be read again; not to start would lose more.
+    pub fn open_or_begin(path: &Path) -> io::Result<Store> {
+        match Store::open(path) {
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::InvalidData | ErrorKind::InvalidInput | ErrorKind::IsADirectory
+                ) =>
+            {
+                let aside = move_aside(path)?;
+                oplog::error(
+                    "The state file cannot be read and was moved aside; a new one is begun, files may be read again",
+                    &[("file", &path.display()), ("moved_to", &aside.display()), ("error", &error)],
+                );
+                Store::open(path)
+            }
+            opened => opened,
+        }
+    }
+
     /// What is in a file, which another process may have open.
     pub fn look(path: &Path) -> io::Result<Vec<(Vec<u8>, Vec<u8>)>> {
         let mut inner = Inner::default();
-        inner.fill(path, &std::fs::read(path)?)?;
+        inner.fill(path, &regular::read(path, FILE_BYTES_MAX)?)?;
         Ok(inner.with_prefix(b""))
     }
 
@@ -140,10 +164,10 @@ impl Inner {
     fn open(path: &Path) -> io::Result<Inner> {
         let mut inner = Inner { path: Some(path.to_owned()), ..Inner::default() };
         let file = own(path)?;
-        if std::fs::metadata(path)?.len() > FILE_BYTES_MAX {
-            return Err(foreign("is too large"));
-        }
-        let bytes = std::fs::read(path)?;
+        let bytes = regular::read(path, FILE_BYTES_MAX).map_err(|error| match error.kind() {
+            ErrorKind::FileTooLarge => foreign("is too large"),
+            _ => error,
+        })?;
         let length = inner.fill(path, &bytes)?;
         file.set_len(length as u64)?;
         let mut disk = Disk { path: path.to_owned(), file, length: length as u64, torn: false };
@@ -269,7 +293,27 @@ impl Disk {
 }
 
 fn append_to(path: &Path) -> io::Result<File> {
-    OpenOptions::new().append(true).create(true).mode(0o600).open(path)
+    match regular::open(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        _ => OpenOptions::new().append(true).create(true).mode(0o600).open(path),
+    }
+}
+
+/// Gives what is there a name that says that it is damaged, and is not taken. Where it is now.
+fn move_aside(path: &Path) -> io::Result<PathBuf> {
+    let name = |number: usize| {
+        let mut name = path.to_owned().into_os_string();
+        name.push(".damaged");
+        if number > 1 {
+            name.push(format!("-{number}"));
+        }
+        PathBuf::from(name)
+    };
+    // With so many there already, the last one is replaced.
+    let free = (1..ASIDE_MAX).map(name).find(|name| name.symlink_metadata().is_err());
+    let aside = free.unwrap_or_else(|| name(ASIDE_MAX));
+    std::fs::rename(path, &aside)?;
+    Ok(aside)
 }
 
 /// Opens the file for this process alone. Of a process that was killed nothing is left that would hinder.

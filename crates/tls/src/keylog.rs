@@ -12,7 +12,9 @@ struct KeyFile(Mutex<std::fs::File>);
 pub fn open(path: &Path) -> Result<Arc<dyn KeyLog>, String> {
     use std::os::unix::fs::OpenOptionsExt;
     let mut options = std::fs::OpenOptions::new();
-    let opened = options.append(true).create(true).mode(0o600).open(path);
+    // A FIFO that nobody reads is an error at once.
+    let flags = rustix::fs::OFlags::NONBLOCK.bits() as i32;
+    let opened = options.append(true).create(true).mode(0o600).custom_flags(flags).open(path);
     let file = opened.map_err(|error| format!("cannot write keylog-file({}): {error}", path.display()))?;
     oplog::warning("The secrets of TLS sessions are written to a file", &[("file", &path.display())]);
     Ok(Arc::new(KeyFile(Mutex::new(file))))

@@ -2,6 +2,7 @@
 
 use rustls_pki_types::pem::{Error as PemError, PemObject};
 use rustls_pki_types::{CertificateDer, CertificateRevocationListDer};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Files read from `ca-dir()` or `crl-dir()`.
@@ -65,12 +66,10 @@ fn files(dir: Option<&Path>) -> Result<Vec<PathBuf>, String> {
 }
 
 pub fn read(path: &Path) -> Result<Vec<u8>, String> {
-    let size =
-        std::fs::metadata(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?.len();
-    if size > FILE_BYTES_MAX {
-        return Err(format!("{} is too large for a certificate or key", path.display()));
-    }
-    std::fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))
+    regular::read(path, FILE_BYTES_MAX).map_err(|error| match error.kind() {
+        ErrorKind::FileTooLarge => format!("{} is too large for a certificate or key", path.display()),
+        _ => format!("cannot read {}: {error}", path.display()),
+    })
 }
 
 pub fn wrong(path: &Path, what: &str, error: &PemError) -> String {

@@ -198,6 +198,9 @@ fn serve(inner: &Inner) {
     }
 }
 
+/// Bytes of a hosts file.
+const HOSTS_BYTES_MAX: u64 = 64 << 20;
+
 /// Reads the hosts file when it changed.
 fn refresh_hosts(state: &mut State, options: &DnsOptions, how: NameUse) {
     let default = PathBuf::from("/etc/hosts");
@@ -211,7 +214,8 @@ fn refresh_hosts(state: &mut State, options: &DnsOptions, how: NameUse) {
         return;
     }
     state.hosts_read = changed;
-    state.hosts = std::fs::read_to_string(path).map(|text| parse_hosts(&text)).unwrap_or_default();
+    state.hosts =
+        regular::read_to_string(path, HOSTS_BYTES_MAX).map(|text| parse_hosts(&text)).unwrap_or_default();
 }
 
 fn parse_hosts(text: &str) -> HashMap<IpAddr, Arc<str>> {

@@ -22,7 +22,7 @@ const MATCHING: glob::MatchOptions = glob::MatchOptions {
 impl Reader<'_> {
     /// Starts with the main file; false when it cannot be read.
     pub fn open_main(&mut self, path: &Path) -> bool {
-        match self.load(path) {
+        match self.load(path, is_inherited(path)) {
             Ok((text, bad)) => {
                 let file = self.sources.add(path.display().to_string(), text.clone(), Origin::Root);
                 self.config.files.push(path.to_path_buf());
@@ -71,8 +71,9 @@ impl Reader<'_> {
         }
     }
 
-    /// The text, and where its first byte stands that is not UTF-8 (replaced then).
-    fn load(&mut self, path: &Path) -> Result<(Arc<str>, Option<usize>), String> {
+    /// The text, and where its first byte stands that is not UTF-8 (replaced then). Only regular files are opened, unless `may_wait`: a
+    /// FIFO would hold up whoever asks for the configuration.
+    fn load(&mut self, path: &Path, may_wait: bool) -> Result<(Arc<str>, Option<usize>), String> {
         if let Some(text) = self.in_library(path) {
             return Ok((text.into(), None));
         }
@@ -84,7 +85,8 @@ impl Reader<'_> {
             return Err("files are not read here".into());
         }
         self.files_read += 1;
-        let file = std::fs::File::open(path).map_err(|e| reason(&e))?;
+        let file = if may_wait { std::fs::File::open(path) } else { regular::open(path) };
+        let file = file.map_err(|e| reason(&e))?;
         let mut bytes = Vec::new();
         file.take(limits.file_bytes as u64 + 1).read_to_end(&mut bytes).map_err(|e| reason(&e))?;
         if bytes.len() > limits.file_bytes {
@@ -224,7 +226,7 @@ impl Reader<'_> {
                 self.diags.error("P0031", message, at);
                 continue;
             }
-            match self.load(&path) {
+            match self.load(&path, false) {
                 Ok((text, bad)) => {
                     if self.in_library(&path).is_none() && !self.config.files.contains(&path) {
                         self.config.files.push(path.clone());
@@ -244,6 +246,11 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// A descriptor that the program was started with, such as `check <(command)` gives: its caller writes to it.
+fn is_inherited(path: &Path) -> bool {
+    path == Path::new("/dev/stdin") || ["/dev/fd", "/proc/self/fd"].iter().any(|dir| path.starts_with(dir))
 }
 
 /// The system's words without the number, in lower case.

@@ -5,6 +5,7 @@ use parking_lot::{Mutex, RwLock};
 use record::Demand;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use template::TemplateOptions;
@@ -114,7 +115,8 @@ impl DatabaseFile {
     }
 
     fn read(&self) -> Result<Compiled, String> {
-        let bytes = std::fs::read(&*self.path).map_err(|e| e.to_string())?;
+        let bytes =
+            regular::read(Path::new(&*self.path), filter::FILE_BYTES_MAX).map_err(|e| e.to_string())?;
         let (compiled, _) = Compiled::new(&self.path, &bytes, &self.prefix, &self.options)
             .map_err(|errors| errors.join("; "))?;
         let terms = &self.compiled_for;

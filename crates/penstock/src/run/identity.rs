@@ -25,7 +25,7 @@ pub fn of(state_dir: &Path) -> io::Result<Identity> {
 
 fn next(state_dir: &Path) -> io::Result<(u32, u64)> {
     let path = state_dir.join(FILE);
-    let before = match std::fs::read_to_string(&path) {
+    let before = match regular::read_to_string(&path, 4096) {
         Ok(text) => parse(&text),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) if error.kind() == io::ErrorKind::InvalidData => None,

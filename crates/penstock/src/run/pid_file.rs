@@ -24,7 +24,7 @@ impl PidFile {
 
 impl Drop for PidFile {
     fn drop(&mut self) {
-        if std::fs::read_to_string(&self.path).is_ok_and(|text| text == self.text) {
+        if regular::read_to_string(&self.path, 64).is_ok_and(|text| text == self.text) {
             // Nothing can be done about it at the end.
             let _ = std::fs::remove_file(&self.path);
         }

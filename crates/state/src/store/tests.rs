@@ -47,6 +47,37 @@ fn a_file_that_has_grown_is_written_anew() {
     assert_eq!(Store::open(&path).expect("again").get(b"name"), Some(value));
 }
 
+/// Whichever bit of the file is flipped and wherever it ends: a store is opened, and the file that cannot be read is kept.
+#[test]
+fn no_damage_keeps_it_from_opening() {
+    let dir = tempfile::tempdir().expect("folder");
+    let path = dir.path().join("state");
+    let store = Store::open(&path).expect("new");
+    store.put(b"name", b"value");
+    store.put(b"other", b"value");
+    drop(store);
+    let good = std::fs::read(&path).expect("read");
+    let check = |bytes: &[u8], what: &str| {
+        std::fs::write(&path, bytes).expect("write");
+        let store = Store::open_or_begin(&path).unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert!(all(&store).len() <= 2);
+        store.put(b"new", b"value");
+        drop(store);
+        assert!(Store::open(&path).expect("again").get(b"new").is_some(), "{what}");
+    };
+    for at in 0..good.len() {
+        for bit in 0..8 {
+            let mut bytes = good.clone();
+            bytes[at] ^= 1 << bit;
+            check(&bytes, &format!("bit {bit} of byte {at}"));
+        }
+        check(&good[..at], &format!("cut to {at}"));
+    }
+    assert_eq!(std::fs::read_dir(dir.path()).expect("folder").count(), 1 + ASIDE_MAX);
+    let first = std::fs::read(dir.path().join("state.damaged")).expect("the first one is kept");
+    assert_eq!(first[1..], good[1..]);
+}
+
 proptest! {
     /// Whatever is cut off or damaged at the end of the file, what stands before it is there.
     #[test]

@@ -6,6 +6,7 @@ use crate::{Cost, Msg, RenderContext, Template, TemplateError, facts};
 use maxminddb::{PathElement, Reader};
 use record::{Demand, ValueType};
 use std::net::IpAddr;
+use std::path::Path;
 use std::sync::Arc;
 
 pub(super) const FUNCTIONS: &[FunctionInfo] = &[FunctionInfo {
@@ -20,6 +21,8 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[FunctionInfo {
     cost: Cost::of("a walk through the tree of the database, which is in memory, and a copy of the field"),
 }];
 
+/// Bytes of a database.
+const FILE_BYTES_MAX: u64 = 1 << 30;
 /// Levels of a path into an entry.
 const LEVELS_MAX: usize = 8;
 
@@ -54,7 +57,7 @@ fn build(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
 }
 
 fn open(path: &str) -> Result<Arc<Reader<Vec<u8>>>, maxminddb::MaxMindDbError> {
-    Reader::open_readfile(path).map(Arc::new)
+    Reader::from_source(regular::read(Path::new(path), FILE_BYTES_MAX)?).map(Arc::new)
 }
 
 impl GeoIp2 {

@@ -75,10 +75,7 @@ fn read(database: &Database, path: &Path) -> std::io::Result<Vec<Vec<Box<str>>>>
     if !path.exists() {
         return Ok(Vec::new());
     }
-    if std::fs::metadata(path)?.len() > FILE_BYTES_MAX {
-        return Err(std::io::Error::other("it is too large"));
-    }
-    Ok(entries(database, &String::from_utf8_lossy(&std::fs::read(path)?)))
+    Ok(entries(database, &String::from_utf8_lossy(&regular::read(path, FILE_BYTES_MAX)?)))
 }
 
 fn entries(database: &Database, text: &str) -> Vec<Vec<Box<str>>> {

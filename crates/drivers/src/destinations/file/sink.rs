@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -231,7 +231,7 @@ fn open(path: &Path, options: &FileOptions) -> std::io::Result<File> {
     }
     let mode = options.ownership.perm.unwrap_or(0o600);
     let is_new = !path.exists();
-    if options.is_pipe {
+    if options.is_pipe || is_fifo(path) {
         if is_new {
             nix::unistd::mkfifo(path, nix::sys::stat::Mode::from_bits_truncate(mode))?;
             transport::apply_ownership(path, &options.ownership)?;
@@ -252,6 +252,11 @@ fn open(path: &Path, options: &FileOptions) -> std::io::Result<File> {
         transport::apply_ownership(path, &options.ownership)?;
     }
     Ok(file)
+}
+
+/// To open one for writing only would wait for its reader.
+fn is_fifo(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo())
 }
 
 /// A process that was killed while it wrote may have left half a line: what comes now begins one of its own.

@@ -1,0 +1,86 @@
+//! The state folder damaged or missing: the program starts all the same, and says what it found.
+
+use crate::durable::wait_on_disk;
+use crate::messages::{HEAD, assert_complete, send};
+use std::path::Path;
+use testkit::{Collector, Lab, Penstock};
+
+/// A file is read into a network destination: the state file has its position.
+const READ: &str = "source s { file(\"%dir%/in\"); };\n\
+    destination d { file(\"%dir%/out\" template(\"$MESSAGE\\n\")); };\nlog { source(s); destination(d); };\n";
+
+fn start(lab: &Lab, text: &str) -> Penstock {
+    Penstock::start(lab, &format!("{HEAD}{text}").replace("%dir%", &lab.dir().display().to_string()))
+}
+
+/// Starts on the damaged file, with what is in it read again or not, and ends.
+fn starts_with(lab: &Lab, what: &str) -> String {
+    let penstock = start(lab, READ);
+    let log = penstock.stop();
+    assert!(!log.contains("cannot use"), "{what}: {log}");
+    log
+}
+
+fn asides(lab: &Lab) -> usize {
+    let names = std::fs::read_dir(lab.path("state")).expect("the state folder");
+    names.flatten().filter(|e| e.file_name().to_string_lossy().starts_with("penstock.state.damaged")).count()
+}
+
+#[test]
+fn no_damage_of_the_state_file_ends_a_start() {
+    let lab = Lab::new();
+    std::fs::write(lab.path("in"), "one\ntwo\n").expect("a file to read");
+    let mut penstock = start(&lab, READ);
+    penstock.wait_settled(2);
+    penstock.stop();
+    let state = lab.path("state/penstock.state");
+    let good = std::fs::read(&state).expect("a state file");
+    assert!(good.len() > 40, "{} bytes", good.len());
+    for at in [0, 3, 6, 7] {
+        let mut bytes = good.clone();
+        bytes[at] ^= 1;
+        std::fs::write(&state, &bytes).expect("damage");
+        let before = asides(&lab);
+        let log = starts_with(&lab, &format!("bit {at}"));
+        assert!(log.contains("was moved aside") && log.contains("penstock.state.damaged"), "{log}");
+        assert_eq!(asides(&lab), before + 1);
+    }
+    for at in [8, 13, 17, good.len() - 1] {
+        let mut bytes = good.clone();
+        bytes[at] ^= 1;
+        std::fs::write(&state, &bytes).expect("damage");
+        let log = starts_with(&lab, &format!("bit {at}"));
+        assert!(log.contains("damaged record"), "{at}: {log}");
+    }
+    for length in [0, 1, 7, 8, 9, good.len() - 1] {
+        std::fs::write(&state, &good[..length]).expect("damage");
+        starts_with(&lab, &format!("cut to {length}"));
+    }
+    std::fs::remove_file(&state).expect("it is there");
+    std::fs::create_dir(&state).expect("a folder in its place");
+    assert!(starts_with(&lab, "a folder").contains("was moved aside"));
+}
+
+#[test]
+fn the_folder_of_a_queue_is_made_where_its_parent_is() {
+    let lab = Lab::new();
+    let config = |dir: &Path| {
+        format!(
+            "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\ndestination d {{ network(127.0.0.1 port(%port:out%) \
+             disk-buffer(capacity-bytes(1GiB) reliable(yes) dir(\"{}\"))); }};\n\
+             log {{ source(s); destination(d); flags(flow-control); }};\n",
+            dir.display()
+        )
+    };
+    let penstock = Penstock::start(&lab, &config(&lab.path("queues")));
+    send(&lab, 0, 100);
+    wait_on_disk(&penstock, 100);
+    assert!(lab.path("queues/penstock-store").is_dir());
+    let collector = Collector::tcp(lab.port("out"));
+    assert_complete(&collector.wait_lines(100), 1, 100);
+    // A parent that is missing is a mistake.
+    penstock.rewrite(&lab, &config(&lab.path("none/queues")));
+    let answer = penstock.reload();
+    assert!(!answer.starts_with("OK") && answer.contains("none/queues"), "{answer}");
+    penstock.stop();
+}
