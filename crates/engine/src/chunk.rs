@@ -2,10 +2,9 @@
 
 mod numbers;
 
-use crate::window::Ticket;
+use crate::window::Tickets;
 use numbers::Numbers;
 use std::ops::Range;
-use std::sync::Arc;
 use store::{Lot, Origin};
 
 /// Finishes messages in their place, just before they leave in this order: the bytes, and the ends of the messages.
@@ -17,7 +16,8 @@ pub struct Chunk {
     pub bytes: Vec<u8>,
     /// End of each message in `bytes`.
     pub ends: Vec<u32>,
-    pub tickets: Vec<Arc<Ticket>>,
+    /// Ended by whoever ends the messages: see [`Tickets`].
+    pub tickets: Tickets,
     /// Whether the path asked for flow-control: such messages are never dropped for want of room.
     pub flow_control: bool,
     /// `flush-lines()`: the most messages that [`Chunk::pending`] offers for one write; 0 is no limit.
@@ -148,6 +148,14 @@ impl Chunk {
         self.messages() == 0
     }
 
+    /// Whether nothing of it is left; its tickets are settled then, for all that it held was counted as delivered or dropped.
+    pub(crate) fn settle_empty(&mut self) -> bool {
+        if self.is_empty() {
+            self.tickets.settle();
+        }
+        self.is_empty()
+    }
+
     /// Notes that `n` more bytes were written; returns how many messages are complete by that.
     pub fn advance(&mut self, n: usize) -> usize {
         self.written = (self.written + n).min(self.bytes.len());
@@ -264,7 +272,7 @@ impl Chunk {
         let rest = Chunk {
             bytes: self.bytes.split_off(border.min(self.bytes.len())),
             ends: self.ends.drain(at..).map(|end| end - border as u32).collect(),
-            tickets: self.tickets.clone(),
+            tickets: self.tickets.another(),
             flow_control: self.flow_control,
             write_max: self.write_max,
             seal: self.seal,
@@ -283,7 +291,7 @@ impl Chunk {
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.ends.clear();
-        self.tickets.clear();
+        self.tickets.reset();
         self.flow_control = false;
         self.write_max = 0;
         self.seal = None;

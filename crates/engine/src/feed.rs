@@ -5,6 +5,7 @@ use crate::source::Source;
 use crate::window::{Mark, Wake, Window};
 use crate::worker::{Job, PortContext};
 use record::Batch;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -89,6 +90,7 @@ impl Feed {
     pub fn run_marked(&mut self, mut batch: Batch, read: Read, cx: &mut PortContext) {
         let Read { bytes, busy, began, mark } = read;
         if batch.records.is_empty() {
+            mark.into_iter().for_each(Mark::done);
             cx.recycle(batch);
             return;
         }
@@ -117,7 +119,15 @@ impl Feed {
             return;
         }
         let framed = Instant::now();
-        let in_work = self.source.process(&mut batch, &mut cx.machine, &mut cx.scratch, &mut cx.outbox);
+        let run = || self.source.process(&mut batch, &mut cx.machine, &mut cx.scratch, &mut cx.outbox);
+        let in_work = match catch_unwind(AssertUnwindSafe(run)) {
+            Ok(in_work) => in_work,
+            Err(panic) => {
+                // Its messages count as dropped: the same ones would do it again.
+                ticket.settle();
+                resume_unwind(panic);
+            }
+        };
         let path = framed.elapsed().as_nanos() as u64;
         let reading = (framed - began).as_nanos() as u64;
         // A batch that was interrupted says nothing: the lesser of two neighbours counts, and at most twice the threshold.
@@ -125,8 +135,8 @@ impl Feed {
         let lesser = sample.min(std::mem::replace(&mut self.last_cost, sample));
         self.path_cost = (self.path_cost * 7 + lesser) / 8;
         cx.outbox.end_batch(&ticket);
+        ticket.settle();
         drop(in_work);
-        drop(ticket);
         cx.recycle(batch);
     }
 }

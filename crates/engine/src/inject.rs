@@ -54,7 +54,9 @@ impl Injector {
         let ticket = self.window.ticket(batch.text.len(), selection.len());
         self.scratch.begin_batch(Stamp::now(0));
         destination.format(batch, &selection, &mut self.scratch, &mut self.outbox);
-        for (outlet, chunk) in self.outbox.take(&ticket) {
+        let parcels = self.outbox.take(&ticket);
+        ticket.settle();
+        for (outlet, chunk) in parcels {
             outlet.push(chunk);
             outlet.pump(self.outbox.spare());
         }

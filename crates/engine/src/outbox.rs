@@ -22,7 +22,7 @@ struct Buffer {
 
 impl Buffer {
     /// What the batch in work has left here waits at the outlet from now on. `false` when it has left nothing.
-    fn end_batch(&mut self, ticket: &Arc<Ticket>) -> bool {
+    fn end_batch(&mut self, ticket: &Ticket) -> bool {
         let Some((bytes, ends)) = self.before.take() else { return false };
         self.outlet.announce(self.chunk.ends.len() - ends, self.chunk.bytes.len() - bytes);
         if let Some(origin) = ticket.origin() {
@@ -31,7 +31,7 @@ impl Buffer {
                 return false;
             }
         }
-        self.chunk.tickets.push(Arc::clone(ticket));
+        self.chunk.tickets.push(ticket.another());
         true
     }
 
@@ -80,7 +80,7 @@ impl Outbox {
     }
 
     /// A batch is through: its ticket is shared by what it left here, and full buffers are written.
-    pub fn end_batch(&mut self, ticket: &Arc<Ticket>) {
+    pub fn end_batch(&mut self, ticket: &Ticket) {
         let mut full = false;
         for buffer in &mut self.buffers {
             full |= buffer.end_batch(ticket) && buffer.is_full();
@@ -107,7 +107,7 @@ impl Outbox {
     }
 
     /// A batch of an ordered lane is through: takes everything out. Only for outboxes that hold one batch at a time.
-    pub fn take(&mut self, ticket: &Arc<Ticket>) -> Parcels {
+    pub fn take(&mut self, ticket: &Ticket) -> Parcels {
         self.since = None;
         let mut parcels = Parcels::with_capacity(self.buffers.len());
         for mut buffer in self.buffers.drain(..) {

@@ -24,6 +24,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 pub use durable::OnDisk;
+pub use retire::Leave;
 pub use sink::{Progress, Sink, Status};
 
 /// Of its emptied buffers a worker keeps so many when others left their full buffers at the outlet: they get empty ones back.
@@ -58,6 +59,8 @@ struct Queue {
     /// Something was finished since the last tick.
     progressed: bool,
     closed: bool,
+    /// Of an outlet that ended while somebody wrote: so many of the messages that he has in his hands are on disk.
+    left_on_disk: usize,
     /// Buffers of workers that left theirs here while another one was writing. Without them, one worker would make new buffers all the
     /// time, and the other throw them away.
     returned: Vec<Chunk>,
@@ -81,7 +84,7 @@ impl Queue {
         let mut room = messages_max;
         let mut cut = 0;
         for chunk in self.chunks.iter_mut().filter(|c| !c.flow_control) {
-            chunk.tickets.clear();
+            chunk.tickets.settle();
             cut += chunk.truncate(room);
             // What was sent and not acknowledged is kept in any case.
             room = room.saturating_sub(chunk.messages());
@@ -161,14 +164,12 @@ impl Outlet {
             return;
         }
         if queue.closed {
-            let messages = chunk.messages();
-            self.counters.waiting.sub(messages);
-            self.counters.dropped.add(Reason::Abandoned, messages);
-            return;
+            drop(queue);
+            return self.came_too_late(chunk);
         }
         // While the outlet moves, the windows of the sources bound what waits here. Once it does not, log-fifo-size() does.
         if queue.stalled && !chunk.flow_control {
-            chunk.tickets.clear();
+            chunk.tickets.settle();
             let cut = chunk.truncate(limit.saturating_sub(queue.messages));
             self.shed(cut);
             if chunk.is_empty() {
@@ -270,7 +271,7 @@ impl Outlet {
                 self.wrote(&mut queue, done, unsettled);
             }
             if queue.closed {
-                self.abandon(queue);
+                self.abandon_late(queue, done);
                 return false;
             }
             match status {
@@ -299,8 +300,10 @@ impl Outlet {
             sink.write(work, &mut progress)
         }));
         let status = outcome.unwrap_or_else(|_| {
-            if let Some(chunk) = work.pop_front() {
+            if let Some(mut chunk) = work.pop_front() {
                 self.counters.dropped.add(Reason::Contained, chunk.messages());
+                // The same message would do it again.
+                chunk.tickets.settle();
             }
             Status::Retry(Duration::from_secs(1))
         });

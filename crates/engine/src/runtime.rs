@@ -295,7 +295,6 @@ impl Engine {
         }
         self.shared.durable.settle();
         // What is left is given up here; sources that can will read it again.
-        self.shared.budget.end();
         for outlet in outlets {
             outlet.close(&mut Vec::new());
         }

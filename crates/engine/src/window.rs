@@ -1,69 +1,35 @@
 //! Flow control without arithmetic: bytes and messages a source has under way, given back when the last destination is done.
 
+mod ticket;
+
+pub use ticket::{Acknowledge, Mark, Ticket, Tickets};
+
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
-use store::{Load, Origin};
-
-/// Told when everything made from a batch has been dealt with, in any order of batches.
-pub trait Acknowledge: Send + Sync {
-    fn done(&self, number: u64);
-}
-
-/// A batch of a source that remembers how far it has come. Says so when dropped, unless the process ends with the batch undelivered.
-pub struct Mark {
-    to: Option<Arc<dyn Acknowledge>>,
-    number: u64,
-    origin: Option<Origin>,
-}
-
-impl Mark {
-    pub fn new(to: Arc<dyn Acknowledge>, number: u64) -> Mark {
-        Mark { to: Some(to), number, origin: None }
-    }
-
-    /// The messages of the batch can be counted: what of them is on disk is left out when they come again after a crash.
-    pub fn counted(mut self, origin: Origin) -> Mark {
-        self.origin = Some(origin);
-        self
-    }
-}
-
-impl Drop for Mark {
-    fn drop(&mut self) {
-        if let Some(to) = &self.to {
-            to.done(self.number);
-        }
-    }
-}
+use store::Load;
 
 /// Memory for messages under way in the whole process.
 #[derive(Debug)]
 pub struct Budget {
     used: AtomicUsize,
     pub bytes_max: usize,
-    /// The process ends: what is given back from now on was given up.
-    ending: AtomicBool,
+    /// Tickets that nobody ended: faults of ours.
+    forgotten: AtomicUsize,
 }
 
 impl Budget {
     pub fn new(bytes_max: usize) -> Arc<Budget> {
-        Arc::new(Budget { used: AtomicUsize::new(0), bytes_max, ending: AtomicBool::new(false) })
+        Arc::new(Budget { used: AtomicUsize::new(0), bytes_max, forgotten: AtomicUsize::new(0) })
     }
 
     pub fn used(&self) -> usize {
         self.used.load(Ordering::Relaxed)
     }
 
-    /// From now on nothing counts as delivered: sources read it again after the next start.
-    pub(crate) fn end(&self) {
-        self.ending.store(true, Ordering::SeqCst);
-    }
-
-    /// The end was called off.
-    pub(crate) fn begin(&self) {
-        self.ending.store(false, Ordering::SeqCst);
+    /// How often messages ended without a word of what became of them. Anything but 0 is a fault of ours.
+    pub fn forgotten(&self) -> usize {
+        self.forgotten.load(Ordering::Relaxed)
     }
 }
 
@@ -72,7 +38,7 @@ pub trait Wake: Send + Sync {
     fn wake(&self);
 }
 
-/// What one connection or file may have under way. Several tickets draw on it; dropping a ticket gives its part back.
+/// What one connection or file may have under way. Several tickets draw on it; a ticket that ends gives its part back.
 pub struct Window {
     bytes: AtomicUsize,
     messages: AtomicUsize,
@@ -139,17 +105,17 @@ impl Window {
         let _ = self.load.set(None);
     }
 
-    /// Takes credit for a batch; given back when the ticket and all its clones are gone.
-    pub fn ticket(self: &Arc<Window>, bytes: usize, messages: usize) -> Arc<Ticket> {
+    /// Takes credit for a batch; given back when the ticket and all others of the batch have ended.
+    pub fn ticket(self: &Arc<Window>, bytes: usize, messages: usize) -> Ticket {
         self.marked(bytes, messages, None)
     }
 
     /// The same for a batch whose source wants to know when it is dealt with.
-    pub fn marked(self: &Arc<Window>, bytes: usize, messages: usize, mark: Option<Mark>) -> Arc<Ticket> {
+    pub fn marked(self: &Arc<Window>, bytes: usize, messages: usize, mark: Option<Mark>) -> Ticket {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.messages.fetch_add(messages, Ordering::Relaxed);
         self.budget.used.fetch_add(bytes, Ordering::Relaxed);
-        Arc::new(Ticket { window: Arc::clone(self), bytes, messages, mark, received: Instant::now() })
+        Ticket::new(self, bytes, messages, mark)
     }
 
     fn give_back(&self, bytes: usize, messages: usize) {
@@ -166,52 +132,6 @@ impl Window {
     }
 }
 
-/// A batch's share of its source's window: held by every chunk made from it.
-pub struct Ticket {
-    window: Arc<Window>,
-    bytes: usize,
-    messages: usize,
-    mark: Option<Mark>,
-    received: Instant,
-}
-
-impl Ticket {
-    /// How long its batch has been under way.
-    pub(crate) fn age(&self) -> Duration {
-        self.received.elapsed()
-    }
-
-    /// It comes back when a log has made its messages safe.
-    pub(crate) fn waits_for(&self, load: &Arc<Load>) {
-        self.window.load.get_or_init(|| Some(Arc::clone(load)));
-    }
-
-    /// Whether its source may be made to wait: of others, what is not read soon is lost.
-    pub(crate) fn can_wait(&self) -> bool {
-        !matches!(self.window.load.get(), Some(None))
-    }
-
-    /// Whether its source waits to hear that the batch is dealt with. Others only count what is under way.
-    pub fn is_marked(&self) -> bool {
-        self.mark.is_some()
-    }
-
-    pub(crate) fn origin(&self) -> Option<&Origin> {
-        self.mark.as_ref()?.origin.as_ref()
-    }
-}
-
-impl Drop for Ticket {
-    fn drop(&mut self) {
-        if let Some(mut mark) = self.mark.take()
-            && self.window.budget.ending.load(Ordering::Relaxed)
-        {
-            mark.to = None;
-        }
-        self.window.give_back(self.bytes, self.messages);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,42 +144,18 @@ mod tests {
     }
 
     #[test]
-    fn a_starved_source_is_woken_once_when_the_last_clone_is_gone() {
+    fn a_starved_source_is_woken_once_when_the_last_holder_has_ended() {
         let flag = Arc::new(Flag(AtomicUsize::new(0)));
         let waker: Arc<dyn Wake> = flag.clone();
         let window = Window::new(100, None, Budget::new(1000));
         let ticket = window.ticket(100, 1);
-        let clone = Arc::clone(&ticket);
+        let other = ticket.another();
         assert!(!window.may_read(&waker));
-        drop(ticket);
+        ticket.settle();
         assert_eq!(flag.0.load(Ordering::SeqCst), 0);
-        drop(clone);
+        other.settle();
         assert_eq!(flag.0.load(Ordering::SeqCst), 1);
         assert!(window.may_read(&waker));
-    }
-
-    impl Acknowledge for Flag {
-        fn done(&self, number: u64) {
-            self.0.fetch_add(number as usize, Ordering::SeqCst);
-        }
-    }
-
-    #[test]
-    fn a_mark_is_told_with_the_last_clone_and_not_when_the_process_ends() {
-        let flag = Arc::new(Flag(AtomicUsize::new(0)));
-        let mark = |number| Some(Mark::new(Arc::clone(&flag) as Arc<dyn Acknowledge>, number));
-        let budget = Budget::new(1000);
-        let window = Window::new(100, None, Arc::clone(&budget));
-        let ticket = window.marked(1, 1, mark(5));
-        let clone = Arc::clone(&ticket);
-        drop(ticket);
-        assert_eq!(flag.0.load(Ordering::SeqCst), 0);
-        drop(clone);
-        assert_eq!(flag.0.load(Ordering::SeqCst), 5);
-        let undelivered = window.marked(1, 1, mark(7));
-        budget.end();
-        drop(undelivered);
-        assert_eq!(flag.0.load(Ordering::SeqCst), 5);
     }
 
     #[test]
@@ -267,9 +163,10 @@ mod tests {
         let flag: Arc<dyn Wake> = Arc::new(Flag(AtomicUsize::new(0)));
         let budget = Budget::new(10);
         let hog = Window::new(1000, None, Arc::clone(&budget));
-        let _held = hog.ticket(50, 1);
+        let held = hog.ticket(50, 1);
         assert!(!hog.may_read(&flag));
         assert!(Window::new(1000, None, budget).may_read(&flag));
+        held.settle();
     }
 
     #[test]
@@ -283,7 +180,8 @@ mod tests {
         impatient.ignore_load();
         let tickets = [&window, &impatient].map(|window| window.ticket(10, 1));
         tickets.iter().for_each(|ticket| ticket.waits_for(log.load()));
-        other.ticket(0, 0).waits_for(log.load());
+        let small = other.ticket(0, 0);
+        small.waits_for(log.load());
         assert!(window.may_read(&waker));
         let together = log.together();
         let bytes = vec![b'x'; 16 << 20];
@@ -295,6 +193,7 @@ mod tests {
         drop(together);
         assert!(log.flush());
         assert!(window.may_read(&waker));
+        tickets.into_iter().chain([small]).for_each(Ticket::settle);
         log.close();
     }
 }

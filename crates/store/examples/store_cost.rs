@@ -22,11 +22,13 @@ struct Window {
 
 struct Ticket(Arc<Window>);
 
-impl Drop for Ticket {
-    fn drop(&mut self) {
+impl store::OnSafe for Ticket {
+    fn safe(self: Box<Self>) {
         *self.0.open.lock().unwrap() -= 1;
         self.0.less.notify_one();
     }
+
+    fn never_safe(self: Box<Self>) {}
 }
 
 fn main() -> std::io::Result<()> {

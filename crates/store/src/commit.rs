@@ -269,7 +269,7 @@ impl Committer {
         }
         self.shared.progress.notify_all();
         debug_assert!(synced || held.iter().all(|(safe, _)| *safe == Safe::Written));
-        held.clear();
+        held.drain(..).for_each(|(_, held)| held.safe());
         tell.iter().for_each(|on_room: &OnRoom| on_room());
     }
 
@@ -305,8 +305,7 @@ impl Committer {
         for mut group in left.into_iter().chain([pending]) {
             messages +=
                 group.entries.iter().filter(|e| e.queues != frame::CONTROL).map(|e| e.messages).sum::<u64>();
-            // They were never safe, so they are not let go.
-            group.held.drain(..).for_each(std::mem::forget);
+            group.held.drain(..).for_each(|(_, held)| held.never_safe());
         }
         let tell = state.moved_on(true);
         drop(state);

@@ -2,7 +2,7 @@
 //! order, recovered after crashes and damage. Its bytes stand in docs/store-format.md.
 //!
 //! A queue is what one outlet keeps here. What is appended comes back in order by `read`, until `done` says that it is not needed any
-//! more. `append` never waits for the disk: one thread writes what has come together since its last write, and drops the [`Held`] values
+//! more. `append` never waits for the disk: one thread writes what has come together since its last write, and tells the [`Held`] values
 //! of what is safe now.
 //!
 //! ```
@@ -62,7 +62,7 @@ pub const MESSAGE_BYTES_MAX: usize = 64 << 20;
 pub const READ_PATIENCE: std::time::Duration = std::time::Duration::from_secs(60);
 
 pub use origin::{Lot, Origin};
-pub use queue::{Full, Held, Queue, Read, Safe};
+pub use queue::{Full, Held, OnSafe, Queue, Read, Safe};
 pub use report::{Damaged, Latency, QueueInfo, Report, Stats, Waiting};
 pub use together::Together;
 pub use view::{Border, Checked, Message, Position, Space, View};

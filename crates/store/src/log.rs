@@ -179,7 +179,7 @@ impl Log {
     }
 
     /// Writes and syncs everything, cursors included, and ends the committing thread. Appending is refused from now on, reading goes on.
-    /// What cannot be written now is said; its `Held` values are not dropped.
+    /// What cannot be written now is said; its [`crate::Held`] values are told that it never is.
     pub fn close(&self) {
         let Some(thread) = self.thread.lock().take() else { return };
         let mut state = self.shared.lock();

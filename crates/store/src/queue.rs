@@ -23,7 +23,29 @@ pub enum Safe {
 }
 
 /// Dropped by the committing thread when the messages are safe; never dropped if they could not be made so.
-pub type Held = Box<dyn Any + Send>;
+pub type Held = Box<dyn OnSafe>;
+
+/// Whoever wants to know when messages are safe. Told once, in one of these ways; dropped without a word only when they were not taken.
+pub trait OnSafe: Any + Send {
+    /// They are as safe as was asked for.
+    fn safe(self: Box<Self>);
+
+    /// The log ends, and they are not.
+    fn never_safe(self: Box<Self>);
+}
+
+impl std::fmt::Debug for dyn OnSafe {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("OnSafe")
+    }
+}
+
+/// Nobody wants to know.
+impl OnSafe for () {
+    fn safe(self: Box<Self>) {}
+
+    fn never_safe(self: Box<Self>) {}
+}
 
 /// Why nothing was stored. After any of the first three, `on_room` of the queue is called once it is worth trying again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +115,7 @@ impl Queue {
     }
 
     /// Stores messages at the end of the queue; `ends` are the ends of each in `bytes`. Copies and returns, never waits for the disk;
-    /// `held` is dropped when they are safe. All or nothing is stored. The numbers of the messages are in the range, which may have
+    /// `held` is told when they are safe. All or nothing is stored. The numbers of the messages are in the range, which may have
     /// holes; its end is what [`Queue::done`] is to be told when all are dealt with.
     pub fn append(
         &self,

@@ -42,6 +42,17 @@ mod tests {
     use crate::{Log, Options, Queue, Safe};
     use std::sync::Arc;
 
+    /// Says nothing but that it is gone.
+    struct Told(#[expect(dead_code, reason = "only its end matters")] std::sync::mpsc::Sender<()>);
+
+    impl crate::OnSafe for Told {
+        fn safe(self: Box<Self>) {}
+
+        fn never_safe(self: Box<Self>) {
+            panic!("the log was closed too early");
+        }
+    }
+
     fn queues(log: &Arc<Log>) -> Vec<Queue> {
         let queue = |i: u32| log.queue(format!("{i}").as_bytes(), 1 << 30, Box::new(|| ())).unwrap();
         (0..5).map(queue).collect()
@@ -88,7 +99,7 @@ mod tests {
             let together = log.together();
             for queue in &queues {
                 queue
-                    .append(b"x", &[1], Safe::Synced, Box::new(safe.clone()))
+                    .append(b"x", &[1], Safe::Synced, Box::new(Told(safe.clone())))
                     .map_err(|(why, _)| why)
                     .unwrap();
                 queue.done(queue.end(), 1, 1);

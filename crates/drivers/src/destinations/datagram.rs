@@ -278,7 +278,7 @@ impl Sink for DatagramSink {
         self.advance(now);
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, _queue: &mut VecDeque<Chunk>) {
         self.shut();
         self.unreachable.set(false);
     }

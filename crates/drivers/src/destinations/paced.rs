@@ -3,6 +3,7 @@
 use crate::writer::{MarkMode, Writer};
 use engine::{Chunk, Progress, Sink, Status};
 use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -41,12 +42,13 @@ impl Paced {
         }
         let mut turn = take(chunks, allowed);
         let before: usize = turn.iter().map(Chunk::messages).sum();
-        let status = self.sink.write(&mut turn, progress);
+        let status = catch_unwind(AssertUnwindSafe(|| self.sink.write(&mut turn, progress)));
         bucket.spend(before - turn.iter().map(Chunk::messages).sum::<usize>());
+        // Whatever happened in there, what was not finished belongs to the queue.
         while let Some(chunk) = turn.pop_back() {
             chunks.push_front(chunk);
         }
-        match status {
+        match status.unwrap_or_else(|panic| resume_unwind(panic)) {
             Status::Done if !chunks.is_empty() => Status::Retry(bucket.wait()),
             other => other,
         }
@@ -125,9 +127,9 @@ impl Sink for Paced {
         self.sink.close_unsettled()
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, queue: &mut VecDeque<Chunk>) {
         self.writer.forget(self.id);
-        self.sink.close();
+        self.sink.close(queue);
     }
 }
 

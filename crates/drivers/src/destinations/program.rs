@@ -202,7 +202,7 @@ impl Sink for ProgramSink {
         }
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, _queue: &mut VecDeque<Chunk>) {
         if let State::Running(child) = std::mem::replace(&mut self.state, State::Waiting(Instant::now())) {
             child.end();
         }

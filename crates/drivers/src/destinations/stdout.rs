@@ -153,7 +153,7 @@ impl Sink for StdoutSink {
         Status::Done
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, _queue: &mut VecDeque<Chunk>) {
         self.shut();
     }
 }

@@ -278,16 +278,12 @@ impl Sink for StreamSink {
         self.kept.messages()
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, queue: &mut VecDeque<Chunk>) {
         self.shut();
-        let lost = self.kept.give_up(&self.dialing.place);
-        if lost > 0 {
-            let fields: [oplog::Field<'_>; 1] = [("messages", &lost)];
-            oplog::error(
-                "The peer has not got the last messages, and there is no connection to send them again",
-                &fields,
-            );
+        if std::mem::take(&mut self.rewind) {
+            self.kept.rewind(queue, &self.dialing.place);
         }
+        self.kept.put_back(queue);
         self.dialing.close();
     }
 }

@@ -159,6 +159,8 @@ impl Sink for TtySink {
         }
         Status::Done
     }
+
+    fn close(&mut self, _queue: &mut VecDeque<Chunk>) {}
 }
 
 #[cfg(test)]

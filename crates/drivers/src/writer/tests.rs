@@ -91,6 +91,8 @@ impl Sink for Collect {
         }
         Status::Done
     }
+
+    fn close(&mut self, _queue: &mut VecDeque<Chunk>) {}
 }
 
 /// What a destination with this writer writes.
@@ -110,7 +112,10 @@ impl Written {
         let selection: Vec<u32> = (0..batch.records.len() as u32).collect();
         let mut out = Outbox::default();
         self.rig.destination.format(&mut batch, &selection, &mut Scratch::new(identity()), &mut out);
-        out.end_batch(&Window::new(usize::MAX, None, Budget::new(usize::MAX)).ticket(0, selection.len()));
+        let window = Window::new(usize::MAX, None, Budget::new(usize::MAX));
+        let ticket = window.ticket(0, selection.len());
+        out.end_batch(&ticket);
+        ticket.settle();
         out.flush();
         self.take()
     }

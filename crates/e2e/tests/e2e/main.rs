@@ -11,6 +11,7 @@ mod hooks;
 mod hostile;
 mod interop;
 mod journal;
+mod kept;
 mod library;
 mod messages;
 mod numbers;

@@ -2,12 +2,14 @@
 
 use super::Place;
 use super::latency::SafeLatency;
-use crate::window::Ticket;
+use crate::window::Tickets;
+use std::any::Any;
 use std::sync::Arc;
+use store::{Held, OnSafe};
 
-/// Dropped when they are safe: their sources hear of it, and how long that took is noted.
+/// Told when they are safe: their tickets are settled, and how long that took is noted.
 pub(crate) struct Stored {
-    tickets: Vec<Arc<Ticket>>,
+    tickets: Tickets,
     messages: u64,
     /// Of messages that are only given to the system, the time says nothing.
     latency: Option<Arc<SafeLatency>>,
@@ -15,7 +17,7 @@ pub(crate) struct Stored {
 
 impl Stored {
     /// The sources of messages that have to be on disk look at the log before they read on.
-    pub fn new(tickets: Vec<Arc<Ticket>>, messages: usize, place: &Place, reliable: bool) -> Stored {
+    pub fn new(tickets: Tickets, messages: usize, place: &Place, reliable: bool) -> Stored {
         if reliable {
             tickets.iter().for_each(|ticket| ticket.waits_for(place.log.load()));
         }
@@ -23,16 +25,22 @@ impl Stored {
         Stored { tickets, messages: messages as u64, latency }
     }
 
-    /// They were not stored.
-    pub fn into_tickets(mut self) -> Vec<Arc<Ticket>> {
-        std::mem::take(&mut self.tickets)
+    /// Those of messages that were not stored.
+    pub fn tickets_of(held: Held) -> Tickets {
+        let held: Box<dyn Any> = held;
+        held.downcast::<Stored>().map_or_else(|_| Tickets::default(), |stored| stored.tickets)
     }
 }
 
-impl Drop for Stored {
-    fn drop(&mut self) {
+impl OnSafe for Stored {
+    fn safe(mut self: Box<Self>) {
         if let (Some(latency), Some(oldest)) = (&self.latency, self.tickets.first()) {
             latency.note(oldest.age(), self.messages);
         }
+        self.tickets.settle();
+    }
+
+    fn never_safe(mut self: Box<Self>) {
+        self.tickets.give_up();
     }
 }

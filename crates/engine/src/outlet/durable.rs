@@ -7,6 +7,7 @@ use crate::chunk::Chunk;
 use crate::durable::{DiskBuffer, Durable, Place, Turn};
 use crate::ledger::Reason;
 use parking_lot::MutexGuard;
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -63,7 +64,10 @@ impl Outlet {
 
     /// Takes its queue on disk, unless it is still held back for a predecessor that may use it.
     pub fn attach(self: &Arc<Outlet>) {
-        let mut queue = self.queue.lock();
+        self.attach_to(self.queue.lock());
+    }
+
+    pub(super) fn attach_to(self: &Arc<Outlet>, mut queue: MutexGuard<'_, Queue>) {
         if queue.held > 0 || queue.closed || queue.busy {
             return;
         }
@@ -268,34 +272,27 @@ impl Outlet {
         self.lose(loss);
     }
 
-    pub(super) fn close_durable(&self, spare: &mut Vec<Chunk>) {
+    /// Ends an outlet with a queue on disk, where everything stays for which there is room. Returns the rest.
+    pub(super) fn end_on_disk(&self, spare: &mut Vec<Chunk>) -> VecDeque<Chunk> {
         self.store_rest(spare);
         self.queue.lock().closed = true;
         let unsettled = self.sink.lock().close_unsettled();
-        let until = Instant::now() + RETIRE_MAX;
-        let mut queue = self.unattended(until);
-        let left = match queue.parts() {
-            Some((spool, mut memory)) => {
-                let left = spool.detach(&mut memory, unsettled);
-                spool.place().end_use(spool.name());
-                left
-            }
-            None => 0,
-        };
-        queue.chunks.clear();
-        queue.messages = 0;
-        drop(queue);
-        self.counters.waiting.sub(left);
-        self.counters.dropped.add(Reason::Abandoned, left);
-        self.home.release(self.id);
+        self.detach(unsettled)
     }
 
-    /// The outlet was closed while somebody wrote: what he did not get rid of goes to disk, or is counted by whoever closes.
-    pub(super) fn store_late(&self, mut queue: MutexGuard<'_, Queue>) {
-        let Some((spool, mut memory)) = queue.parts() else { return };
-        let loss = spool.store_all(&mut memory);
-        drop(queue);
-        self.lose(loss);
+    /// Lets go of the queue on disk. Returns what is in memory only, as far as nobody has it in his hands.
+    pub(super) fn detach(&self, unsettled: usize) -> VecDeque<Chunk> {
+        let mut queue = self.unattended(Instant::now() + RETIRE_MAX);
+        let at_hand: usize = queue.chunks.iter().map(Chunk::messages).sum();
+        let in_hands = queue.messages.saturating_sub(at_hand);
+        let Some((spool, memory)) = queue.parts() else { return VecDeque::new() };
+        let stored = spool.stored();
+        let mut left = std::mem::take(memory.chunks);
+        spool.detach(&mut left, in_hands, unsettled);
+        spool.place().end_use(spool.name());
+        queue.left_on_disk = stored.min(in_hands);
+        queue.messages = in_hands;
+        left
     }
 }
 

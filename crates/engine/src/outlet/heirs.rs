@@ -1,7 +1,7 @@
 //! The beginning of an outlet that has predecessors: what waits there comes first, here and, when one takes over from several, also
 //! before what its neighbours have got meanwhile.
 
-use super::Outlet;
+use super::{Leave, Outlet};
 use crate::chunk::Chunk;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -27,22 +27,21 @@ impl Outlet {
     }
 
     pub fn release(self: &Arc<Outlet>, spare: &mut Vec<Chunk>) {
-        {
-            let mut queue = self.queue.lock();
-            queue.held = queue.held.saturating_sub(1);
-        }
-        self.attach();
+        let mut queue = self.queue.lock();
+        queue.held = queue.held.saturating_sub(1);
+        // Nobody may begin to write in between: what is on disk comes first.
+        self.attach_to(queue);
         self.pump(spare);
     }
 
-    /// Takes over what waits at the outlet of a predecessor, before what waits here already. It was held, so nothing was begun here.
-    /// Returns how many messages that were. What is on disk there is found again, or stays.
-    pub fn inherit(self: &Arc<Outlet>, from: &Outlet, spare: &mut Vec<Chunk>) -> usize {
-        if from.leaves_on_disk(self) {
-            return 0;
-        }
-        let mut chunks = Vec::from(from.retire(spare, false));
+    /// Ends the outlet of a predecessor and takes over what waits there, before what waits here already. It was held, so nothing was begun
+    /// here. What is on disk there is found again, or stays; what found no room there comes behind that. Returns how many messages were
+    /// taken over.
+    pub fn inherit(self: &Arc<Outlet>, from: &Arc<Outlet>, spare: &mut Vec<Chunk>) -> usize {
+        let leave = if from.leaves_on_disk(self) { Leave::OnDisk } else { Leave::Nothing };
+        let mut chunks = Vec::from(from.end(leave, spare));
         chunks.iter_mut().for_each(Chunk::rewind);
+        chunks.iter_mut().for_each(Chunk::forget_numbers);
         let messages: usize = chunks.iter().map(Chunk::messages).sum();
         self.counters.accepted.add(messages);
         self.put_back(chunks, spare);

@@ -8,10 +8,12 @@ impl Outlet {
     /// Takes what waits away for another process: whole messages, which no source waits for any more.
     pub fn export(&self, spare: &mut Vec<Chunk>) -> Vec<Chunk> {
         let mut chunks = Vec::from(self.retire(spare, false));
+        self.counters.waiting.sub(chunks.iter().map(Chunk::messages).sum());
         for chunk in &mut chunks {
             chunk.seal();
             chunk.rewind();
-            chunk.tickets.clear();
+            // The other process has them now.
+            chunk.tickets.settle();
         }
         chunks.retain(|chunk| !chunk.is_empty());
         chunks

@@ -1,4 +1,4 @@
-//! The end of an outlet: its queue goes to a successor or is given up, at the end of a message wherever the peer lets it.
+//! The end of an outlet: what is left of its queue goes to whoever ends it, at the end of a message wherever the peer lets it.
 
 use super::{Outlet, Progress, Queue};
 use crate::chunk::Chunk;
@@ -12,22 +12,67 @@ use std::time::{Duration, Instant};
 pub(super) const RETIRE_MAX: Duration = Duration::from_secs(1);
 pub(super) const LOOK: Duration = Duration::from_millis(1);
 
+/// What becomes of messages that are in memory and on disk when an outlet ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Leave {
+    /// They stay on disk, and so does everything that finds room there.
+    OnDisk,
+    /// They go with the others, and are not found on disk again.
+    Nothing,
+}
+
 impl Outlet {
-    /// Writes what can be written and lets go of the rest, counted.
+    /// Ends the outlet and gives up what is left.
     pub fn close(self: &Arc<Outlet>, spare: &mut Vec<Chunk>) {
+        let left = self.end(Leave::OnDisk, spare);
+        self.abandon(left);
+    }
+
+    /// Writes what can be written and ends the outlet. What is left and not on disk comes back, in order, with its tickets: it counts as
+    /// waiting here until the caller has said what becomes of it. Of an outlet that was ended before, that is nothing.
+    pub fn end(self: &Arc<Outlet>, leave: Leave, spare: &mut Vec<Chunk>) -> VecDeque<Chunk> {
         {
             let mut queue = self.queue.lock();
+            if queue.closed {
+                return VecDeque::new();
+            }
             queue.not_before = None;
             queue.held = 0;
         }
         self.pump(spare);
-        if self.is_on_disk() {
-            return self.close_durable(spare);
-        }
-        let left: usize = self.retire(spare, true).iter().map(Chunk::messages).sum();
-        self.counters.dropped.add(Reason::Abandoned, left);
-        self.sink.lock().close();
+        let is_on_disk = self.is_on_disk();
+        let chunks = match leave {
+            Leave::OnDisk if is_on_disk => self.end_on_disk(spare),
+            _ => {
+                let mut chunks = self.retire(spare, true);
+                self.sink.lock().close(&mut chunks);
+                if is_on_disk {
+                    chunks.extend(self.detach(0));
+                }
+                chunks
+            }
+        };
         self.home.release(self.id);
+        chunks
+    }
+
+    /// Messages that [`Outlet::end`] gave back are lost here: counted, said, and to be brought again by their sources where these can.
+    pub fn abandon(&self, mut chunks: VecDeque<Chunk>) {
+        let messages: usize = chunks.iter().map(Chunk::messages).sum();
+        chunks.iter_mut().for_each(|chunk| chunk.tickets.give_up());
+        if messages > 0 {
+            self.counters.waiting.sub(messages);
+            self.counters.dropped.add(Reason::Abandoned, messages);
+            oplog::error(
+                "Messages that wait for a destination are given up with it",
+                &[("location", &self.name), ("messages", &messages)],
+            );
+        }
+    }
+
+    /// Announced messages for an outlet that has ended.
+    pub(super) fn came_too_late(&self, chunk: Chunk) {
+        self.abandon(VecDeque::from([chunk]));
     }
 
     /// The queue once nobody writes any more, or as it is when somebody still does then.
@@ -41,7 +86,8 @@ impl Outlet {
         queue
     }
 
-    /// Takes the whole queue away. A message that was begun is finished first, unless nothing has moved here for a while.
+    /// Takes the whole queue away, which counts as waiting here still. A message that was begun is finished first, unless nothing has
+    /// moved here for a while.
     pub(super) fn retire(&self, spare: &mut Vec<Chunk>, closing: bool) -> VecDeque<Chunk> {
         let until = Instant::now() + RETIRE_MAX;
         // Whoever still writes then hangs in it: what he has in hand he gives up himself, once the outlet is closed.
@@ -51,7 +97,7 @@ impl Outlet {
         chunks.iter_mut().for_each(Chunk::forget_numbers);
         queue.closed |= closing;
         queue.messages -= messages;
-        self.counters.waiting.sub(messages);
+        self.counters.waiting.sub(finished);
         if let Some(spool) = &mut queue.spool {
             // Nothing of it is to be found on disk again.
             let bytes = std::mem::take(&mut spool.bytes);
@@ -101,15 +147,18 @@ impl Outlet {
         }
     }
 
-    /// The outlet was closed while somebody wrote: what he did not get rid of is counted by him.
-    pub(super) fn abandon(&self, mut queue: MutexGuard<'_, Queue>) {
-        if queue.spool.is_some() {
-            return self.store_late(queue);
-        }
-        let left: usize = queue.chunks.drain(..).map(|chunk| chunk.messages()).sum();
-        queue.messages -= left;
+    /// The outlet ended while somebody wrote: what he did not get rid of, as far as it is not on disk, is his to give up.
+    pub(super) fn abandon_late(&self, mut queue: MutexGuard<'_, Queue>, done: usize) {
+        let mut on_disk = queue.left_on_disk.saturating_sub(done);
+        let mut chunks = std::mem::take(&mut queue.chunks);
+        queue.messages = 0;
         drop(queue);
-        self.counters.waiting.sub(left);
-        self.counters.dropped.add(Reason::Abandoned, left);
+        while on_disk > 0
+            && let Some(mut chunk) = chunks.pop_front()
+        {
+            on_disk = on_disk.saturating_sub(chunk.messages());
+            chunk.tickets.settle();
+        }
+        self.abandon(chunks);
     }
 }

@@ -33,8 +33,9 @@ pub struct Progress<'a> {
 const SPARE_MAX: usize = 16;
 
 impl Progress<'_> {
-    /// A chunk is finished: its tickets go back and its buffer is kept.
+    /// Everything in a chunk was reported as delivered or dropped: its tickets are settled and its buffer is kept.
     pub fn finished(&mut self, mut chunk: Chunk) {
+        chunk.tickets.settle();
         chunk.clear();
         if self.spare.len() < SPARE_MAX {
             self.spare.push(chunk);
@@ -95,10 +96,10 @@ pub trait Sink: Send {
 
     /// [`Sink::close`] for such an outlet: returns how many of the messages it reported have to be sent again by another sink.
     fn close_unsettled(&mut self) -> usize {
-        self.close();
+        self.close(&mut VecDeque::new());
         0
     }
 
-    /// The last call: everything that could be written was.
-    fn close(&mut self) {}
+    /// The last call: everything that could be written was. What has left the queue, and that nobody got, is put back to its front.
+    fn close(&mut self, queue: &mut VecDeque<Chunk>);
 }

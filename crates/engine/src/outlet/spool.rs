@@ -13,7 +13,7 @@ mod storing;
 use crate::chunk::Chunk;
 use crate::durable::{DiskBuffer, MEMORY_BYTES, Place};
 use crate::outlet::Outlet;
-use crate::window::Ticket;
+use crate::window::{Ticket, Tickets};
 use ahead::Ahead;
 pub(super) use ahead::Wait;
 use behind::Behind;
@@ -82,10 +82,10 @@ pub(super) struct Spool {
     /// Why the last message did not get onto the disk; `None` when it did.
     refused: Option<Full>,
     /// Tickets of messages that are on disk where room has become scarce, by the number after the last of them.
-    reserved: VecDeque<(u64, Vec<Arc<Ticket>>)>,
+    reserved: VecDeque<(u64, Tickets)>,
     lag: Lag,
     /// Tickets of messages that are on disk, whose sources wait until there is room in memory again.
-    held: Vec<Arc<Ticket>>,
+    held: Tickets,
     /// What the sink has finished and still answers for.
     finished: VecDeque<Finished>,
     finished_messages: usize,
@@ -114,7 +114,7 @@ impl Spool {
             refused: None,
             reserved: VecDeque::new(),
             lag: Lag::default(),
-            held: Vec::new(),
+            held: Tickets::default(),
             finished: VecDeque::new(),
             finished_messages: 0,
             ahead: Ahead::new(numbered),
@@ -228,22 +228,26 @@ impl Spool {
                 return (loss, None);
             }
             if self.direct(memory) == 0 {
-                let held = if full { self.to_hold(memory, &chunk, now) } else { Vec::new() };
+                let mut held = if full { self.to_hold(memory, &chunk, now) } else { Tickets::default() };
                 match self.store(&mut chunk) {
                     Ok((seqs, lost)) => {
                         loss.add(lost);
                         if full && held.is_empty() {
-                            self.held.clear();
+                            self.held.settle();
                             self.behind =
                                 Some(Behind::new(seqs.start, chunk.messages(), chunk.waiting_bytes()));
                             return (loss, Some(chunk));
                         }
-                        self.held.extend(held);
+                        self.held.append(held);
                         self.add_span(seqs, &chunk);
                         self.keep(memory, chunk);
                         return (loss, None);
                     }
-                    Err(lost) => loss.add(lost),
+                    Err(lost) => {
+                        // The chunk has tickets of its own still.
+                        held.settle();
+                        loss.add(lost);
+                    }
                 }
                 if let Some(rest) = self.take_off_what_does_not_fit(&mut chunk) {
                     let (lost, free) = self.push(memory, chunk);
@@ -257,14 +261,15 @@ impl Spool {
         }
         if self.queue.is_some() && !full {
             // Whoever cannot wait is not held back while there is room: what is not read now is lost.
-            chunk.tickets.retain(|ticket| ticket.can_wait());
+            chunk.tickets.settle_unless(Ticket::can_wait);
         }
         self.keep(memory, chunk);
         (loss, None)
     }
 
-    fn keep(&mut self, memory: &mut Memory<'_>, chunk: Chunk) {
+    fn keep(&mut self, memory: &mut Memory<'_>, mut chunk: Chunk) {
         if chunk.is_empty() {
+            chunk.tickets.settle();
             return;
         }
         self.bytes += chunk.waiting_bytes();
@@ -307,7 +312,7 @@ impl Spool {
     /// Nothing moves any more: what is in memory goes to disk, and sources without flow-control are not held back. Only while nobody
     /// writes.
     pub fn stall(&mut self, memory: &mut Memory<'_>) -> Loss {
-        self.held.clear();
+        self.held.settle();
         let mut loss = self.spill(memory);
         if self.refused == Some(Full::Busy) {
             return loss;
@@ -330,7 +335,7 @@ impl Spool {
 
     /// Messages were cut off from chunks in memory.
     fn recount(&mut self, memory: &mut Memory<'_>) {
-        memory.chunks.retain(|chunk| !chunk.is_empty());
+        memory.chunks.retain_mut(|chunk| !chunk.settle_empty());
         self.bytes = memory.chunks.iter().map(Chunk::waiting_bytes).sum();
     }
 
@@ -358,21 +363,34 @@ impl Spool {
         loss
     }
 
+    /// Messages at the front of the memory part that are on disk too.
+    pub fn stored(&self) -> usize {
+        self.stored
+    }
+
     /// Lets go of the queue: the messages of the front chunk that are delivered are noted one by one. The sink leaves `unsettled` of what
-    /// it has finished to be sent again. Returns messages that are nowhere but in memory.
-    pub fn detach(&mut self, memory: &mut Memory<'_>, unsettled: usize) -> usize {
+    /// it has finished to be sent again. `memory` is the memory part, behind those that somebody has in his hands; what is nowhere but in
+    /// memory is left in it, in order.
+    pub fn detach(&mut self, memory: &mut VecDeque<Chunk>, in_hands: usize, unsettled: usize) {
         self.settle(unsettled);
         if let (Some(queue), Some(span), true) = (&self.queue, self.spans.front(), self.finished.is_empty()) {
             span.note_part(queue);
         }
-        let direct = self.direct(memory) + self.behind.as_ref().map_or(0, Behind::tail);
+        let mut on_disk = self.stored.saturating_sub(in_hands);
+        while on_disk > 0
+            && let Some(mut chunk) = memory.pop_front()
+        {
+            on_disk = on_disk.saturating_sub(chunk.messages());
+            chunk.tickets.settle();
+        }
+        memory.extend(self.behind.take().into_iter().flat_map(Behind::into_tail));
         self.queue = None;
-        self.behind = None;
         self.spans.clear();
+        self.bytes = 0;
         self.stored = 0;
-        self.reserved.clear();
-        self.held.clear();
-        direct
+        // They are on disk.
+        self.reserved.drain(..).for_each(|(_, mut tickets)| tickets.settle());
+        self.held.settle();
     }
 }
 
@@ -390,7 +408,7 @@ fn cut(options: &DiskBuffer, chunk: &mut Chunk, before: usize) -> usize {
     if chunk.flow_control {
         return 0;
     }
-    chunk.tickets.clear();
+    chunk.tickets.settle();
     let room = if options.reliable { 0 } else { options.overflow_messages.saturating_sub(before) };
     chunk.truncate(room)
 }

@@ -54,12 +54,7 @@ impl Engine {
         outlets.iter().for_each(|outlet| outlet.store_rest(&mut Vec::new()));
         self.shared.durable.settle();
         // What found no room there is read again by the other process, where its source can.
-        if !outlets.is_empty() {
-            self.shared.budget.end();
-        }
         outlets.iter().for_each(|outlet| outlet.close(&mut Vec::new()));
-        // What the others still deliver counts.
-        self.shared.budget.begin();
         self.shared.durable.close();
     }
 
@@ -97,7 +92,6 @@ impl Engine {
     /// The other process failed: the plan, which is that of what ran, is put into effect anew. Sockets are those that were offered to
     /// `transport`.
     pub fn resume(&mut self, plan: Plan, queues: Vec<Queue>) -> Result<(), Vec<String>> {
-        self.shared.budget.begin();
         self.running.clear();
         let before = std::mem::take(&mut self.existing.destinations);
         self.inherited = queues;

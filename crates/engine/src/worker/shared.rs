@@ -24,7 +24,7 @@ pub struct Job {
     pub source: Arc<Source>,
     pub lane: Arc<Lane>,
     pub number: u64,
-    pub ticket: Arc<Ticket>,
+    pub ticket: Ticket,
 }
 
 impl Job {
@@ -40,6 +40,8 @@ impl Job {
             cx.lane_outbox.roll_back();
         }
         let parcels = cx.lane_outbox.take(&ticket);
+        // What is not in the parcels was filtered out, or counted as dropped by a panic.
+        ticket.settle();
         drop(in_work);
         batch.reset();
         cx.shared.give_back(batch);

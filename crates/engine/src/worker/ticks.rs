@@ -24,6 +24,7 @@ pub(crate) fn tick(cx: &mut PortContext, program: &Arc<Program>) {
     if !batch.records.is_empty() {
         let ticket = cx.made.ticket(batch.footprint(), batch.records.len());
         cx.outbox.end_batch(&ticket);
+        ticket.settle();
         cx.outbox.flush();
     }
     cx.recycle(batch);

@@ -97,6 +97,15 @@ struct ThroughState {
 }
 
 impl Acknowledge for Through {
+    /// Its destination has not got it: it goes to the end of the queue.
+    fn undone(&self, number: u64) {
+        let Some(queue) = self.letters.queue() else { return };
+        let read = queue.read(number.saturating_sub(1), 1).ok();
+        if read.is_some_and(|read| read.seqs.end == number && self.letters.again(&read.bytes)) {
+            self.done(number);
+        }
+    }
+
     fn done(&self, number: u64) {
         let mut state = self.state.lock();
         if let Some((_, through)) = state.under_way.get_mut(&number) {

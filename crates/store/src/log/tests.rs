@@ -1,6 +1,6 @@
 //! The log on a real folder, with its thread.
 
-use crate::{Full, Log, Options, Queue, Read, Safe};
+use crate::{Full, Log, OnSafe, Options, Queue, Read, Safe};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -169,11 +169,14 @@ fn a_second_process_is_kept_out() {
 }
 
 #[test]
-fn held_values_go_when_the_disk_has_the_messages() {
+fn held_values_hear_when_the_disk_has_the_messages_and_when_it_never_will() {
     struct Flag(Arc<AtomicUsize>);
-    impl Drop for Flag {
-        fn drop(&mut self) {
+    impl OnSafe for Flag {
+        fn safe(self: Box<Self>) {
             self.0.fetch_add(1, Ordering::SeqCst);
+        }
+        fn never_safe(self: Box<Self>) {
+            self.0.fetch_add(100, Ordering::SeqCst);
         }
     }
     let dir = tempfile::tempdir().unwrap();
@@ -186,6 +189,9 @@ fn held_values_go_when_the_disk_has_the_messages() {
     committer.step();
     assert_eq!(gone.load(Ordering::SeqCst), 2);
     assert_eq!(log.stats().syncs, 1);
+    a.append(b"z", &[1], Safe::Written, Box::new(Flag(gone.clone()))).map_err(|e| e.0).unwrap();
+    committer.end();
+    assert_eq!(gone.load(Ordering::SeqCst), 102);
 }
 
 #[test]

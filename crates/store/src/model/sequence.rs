@@ -3,7 +3,7 @@
 use super::disk::{Faults, Handle, Random};
 use super::message::{MESSAGE_MIN, messages, text};
 use crate::commit::{Committer, Step};
-use crate::{Full, Log, Options, Queue, Safe};
+use crate::{Full, Log, OnSafe, Options, Queue, Safe};
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::PathBuf;
@@ -21,14 +21,16 @@ struct Ticket {
     safe: Safe,
 }
 
-impl Drop for Ticket {
-    fn drop(&mut self) {
+impl OnSafe for Ticket {
+    fn safe(self: Box<Self>) {
         let mut said = self.said.lock();
         for message in &self.messages {
             let level = said.entry(*message).or_insert(self.safe);
             *level = (*level).max(self.safe);
         }
     }
+
+    fn never_safe(self: Box<Self>) {}
 }
 
 /// What the model knows of a queue.
@@ -161,8 +163,7 @@ impl Sequence {
                     self.lines[index].waiting.extend(messages.iter().copied().zip(copies));
                     self.trail.push(format!("append {messages:?} to {index} {safe:?} at {seqs:?}"));
                 }
-                Err((why, ticket)) => {
-                    std::mem::forget(ticket);
+                Err((why, _)) => {
                     assert!(matches!(why, Full::Disk | Full::Capacity), "{why:?}");
                 }
             }

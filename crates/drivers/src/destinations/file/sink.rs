@@ -220,7 +220,7 @@ impl Sink for FileSink {
         }
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, _queue: &mut VecDeque<Chunk>) {
         self.file = None;
     }
 }

@@ -241,7 +241,7 @@ impl Sink for RelpSink {
         self.advance(now);
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, _queue: &mut VecDeque<Chunk>) {
         self.end();
         self.dialing.close();
     }

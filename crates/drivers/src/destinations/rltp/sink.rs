@@ -11,7 +11,7 @@ use crate::destinations::link::Link;
 use crate::destinations::single::Place;
 use crate::destinations::target::Route;
 use crate::destinations::unacked::Unacked;
-use engine::{Chunk, Progress, Sink, Status};
+use engine::{Chunk, Progress, Sink, Status, Ticket};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -243,7 +243,7 @@ impl RltpSink {
             self.said = now;
             if chunk.sent() == chunk.messages() {
                 // From here on the window bounds it: only sources that acknowledge in their turn have to wait for it.
-                chunk.tickets.retain(|ticket| ticket.is_marked());
+                chunk.tickets.settle_unless(Ticket::is_marked);
             }
             outcome?;
         }
@@ -309,7 +309,7 @@ impl Sink for RltpSink {
         self.advance(now);
     }
 
-    fn close(&mut self) {
+    fn close(&mut self, _queue: &mut VecDeque<Chunk>) {
         if let Some(link) = self.open.take() {
             link.close();
         }

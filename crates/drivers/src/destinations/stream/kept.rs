@@ -4,7 +4,6 @@
 //! as waiting until they are acknowledged, and then as delivered. What is kept is bounded by the kernel's send buffer.
 
 use crate::destinations::single::Place;
-use engine::ledger::Reason;
 use engine::{Chunk, Progress};
 use std::collections::VecDeque;
 
@@ -76,7 +75,8 @@ impl Kept {
 
     /// All of that chunk was written.
     pub fn keep(&mut self, mut chunk: Chunk) {
-        chunk.tickets.clear();
+        // The kernel has them, and what it does not bring to the peer is sent again from here.
+        chunk.tickets.settle();
         chunk.restart(self.before);
         self.sent.push_back(Sent { chunk, end: self.written });
         (self.open, self.before, self.whole) = (0, 0, 0);
@@ -181,13 +181,11 @@ impl Kept {
         (self.written, self.open, self.before) = (0, 0, 0);
     }
 
-    /// There will be no connection any more. Returns how many messages are lost with it.
-    pub fn give_up(&mut self, place: &Place) -> usize {
-        let lost = self.again.drain(..).map(|chunk| chunk.messages()).sum::<usize>();
-        let lost = lost + if self.cut.take().is_some() { std::mem::take(&mut self.whole) } else { 0 };
-        place.counters.waiting.sub(lost);
-        place.counters.dropped.add(Reason::Abandoned, lost);
-        lost
+    /// There will be no connection any more: what was to be sent again goes to the front of the queue. It counts as waiting there.
+    pub fn put_back(&mut self, queue: &mut VecDeque<Chunk>) {
+        while let Some(chunk) = self.again.pop_back() {
+            queue.push_front(chunk);
+        }
     }
 }
 

@@ -277,7 +277,7 @@ fn the_message_under_way_is_finished_before_the_queue_goes_elsewhere() {
     let chunk = chunks.front_mut().expect("not all");
     sink.finish(chunk, &mut progress, Instant::now() + Duration::from_secs(60));
     assert_eq!((chunk.messages(), chunk.rest().len(), counters.delivered.value()), (2, 0, 1));
-    sink.close();
+    sink.close(&mut chunks);
     assert!(reading.join().expect("the peer") == messages[0].as_bytes(), "one message, whole");
 }
 

@@ -42,6 +42,8 @@ struct Inner {
     number: u64,
     /// The file is no more: when all is dealt with, its record goes.
     gone: bool,
+    /// A batch of this reader has to be read again: what comes behind it does not move the position.
+    undone: bool,
 }
 
 impl Inner {
@@ -98,6 +100,7 @@ impl Tracker {
                 path: Arc::clone(path),
                 number: record.map_or(0, |record| record.number),
                 gone: false,
+                undone: false,
             });
             let (store, name) = (Arc::clone(store), name.clone());
             Arc::new_cyclic(|me| Tracker { store, name, me: Weak::clone(me), inner })
@@ -109,6 +112,7 @@ impl Tracker {
         inner.gone = false;
         inner.path = Arc::clone(path);
         inner.saves = Arc::clone(saves);
+        inner.undone = false;
         let read = Some(inner.read).filter(is_known);
         if read.is_none() {
             inner.renew();
@@ -144,8 +148,10 @@ impl Tracker {
     pub fn mark(self: &Arc<Tracker>, end: Position) -> Mark {
         let mut inner = self.inner.lock();
         let number = inner.first + inner.waiting.len() as u64;
-        inner.waiting.push_back((end, false));
-        inner.read = end;
+        if !inner.undone {
+            inner.waiting.push_back((end, false));
+            inner.read = end;
+        }
         drop(inner);
         Mark::new(Arc::clone(self) as Arc<dyn Acknowledge>, number)
     }
@@ -153,6 +159,9 @@ impl Tracker {
     /// A reader begins here, before anything is read. It is stored with the next [`Saves::store`].
     pub fn note(&self, at: Position) {
         let mut inner = self.inner.lock();
+        if inner.undone {
+            return;
+        }
         inner.read = at;
         if inner.waiting.is_empty() && inner.reached != Some(at) {
             inner.reached = Some(at);
@@ -216,6 +225,18 @@ impl Tracker {
 }
 
 impl Acknowledge for Tracker {
+    /// The position stays where it is, and whoever opens the file next reads from there. What this reader still brings counts no more.
+    fn undone(&self, number: u64) {
+        let mut inner = self.inner.lock();
+        let is_current =
+            number.checked_sub(inner.first).is_some_and(|at| (at as usize) < inner.waiting.len());
+        if is_current {
+            inner.renew();
+            inner.read = inner.reached.unwrap_or_default();
+            inner.undone = true;
+        }
+    }
+
     fn done(&self, number: u64) {
         let mut inner = self.inner.lock();
         let Inner { first, waiting, reached, stored, gone, .. } = &mut *inner;
@@ -279,16 +300,16 @@ mod tests {
         let (tracker, known) = open();
         assert_eq!(known, None);
         let (one, two, three) = (tracker.mark(at(10)), tracker.mark(at(20)), tracker.mark(at(30)));
-        drop(two);
+        two.done();
         assert_eq!(stored(&store), None);
-        drop(one);
+        one.done();
         assert_eq!(stored(&store), Some(20));
         drop(tracker);
         let (tracker, known) = open();
         assert_eq!(known, Some(at(30)), "a batch is under way: the next reader goes on behind it");
         tracker.forget();
         assert_eq!(stored(&store), Some(20));
-        drop(three);
+        three.done();
         assert_eq!(stored(&store), None);
         drop(tracker);
         let (tracker, known) = open();
@@ -296,9 +317,31 @@ mod tests {
         let old = tracker.mark(at(30));
         std::fs::write(&path, "shorter").expect("write");
         assert_eq!(open().1, None, "it is another file");
-        drop(tracker.mark(at(5)));
+        tracker.mark(at(5)).done();
         assert_eq!(stored(&store), Some(5), "what was in the other one is not waited for");
-        drop(old);
+        old.done();
         assert_eq!(stored(&store), Some(5));
+    }
+
+    #[test]
+    fn what_was_given_up_is_read_again_by_the_next_reader() {
+        let store = Arc::new(Store::in_memory());
+        let dir = tempfile::tempdir().expect("folder");
+        let path: Arc<Path> = dir.path().join("f").into();
+        std::fs::write(&path, [b'x'; 50]).expect("write");
+        let file = File::open(&path).expect("open");
+        let saves = Arc::default();
+        let open = || Tracker::open(&store, b"n".to_vec(), &path, &file, &saves);
+        let (tracker, _) = open();
+        tracker.mark(at(10)).done();
+        let (two, three) = (tracker.mark(at(20)), tracker.mark(at(30)));
+        drop(two);
+        three.done();
+        tracker.mark(at(40)).done();
+        tracker.note(at(50));
+        assert_eq!(stored(&store), Some(10));
+        assert_eq!(open().1, Some(at(10)));
+        tracker.mark(at(20)).done();
+        assert_eq!(stored(&store), Some(20));
     }
 }

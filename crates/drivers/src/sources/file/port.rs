@@ -203,7 +203,7 @@ impl FilePort {
         self.tail.restart()?;
         // Of what begins now a restart has to know, under whatever name.
         self.followed.tracker.renew();
-        drop(self.followed.tracker.mark(self.tail.position()));
+        self.followed.tracker.mark(self.tail.position()).done();
         match lost {
             0 => oplog::verbose(
                 "File was truncated, reading it from its beginning",

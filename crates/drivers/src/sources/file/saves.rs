@@ -101,28 +101,28 @@ mod tests {
         let at = |offset| Position::new(offset, &Head::default());
         let stored =
             |name: &[u8]| store.get(name).and_then(|value| Some(Record::decode(&value)?.position.offset));
-        drop(one.mark(at(10)));
+        one.mark(at(10)).done();
         assert_eq!(stored(b"1"), Some(10), "few files: at once");
         saves.count(FILES_MIN);
         two.note(at(0));
-        drop(two.mark(at(10)));
-        drop(one.mark(at(20)));
-        drop(one.mark(at(30)));
+        two.mark(at(10)).done();
+        one.mark(at(20)).done();
+        one.mark(at(30)).done();
         assert_eq!((stored(b"1"), stored(b"2"), watcher.count()), (Some(10), None, 1));
         saves.store();
         assert_eq!((stored(b"1"), stored(b"2")), (Some(30), Some(10)));
-        drop(one.mark(at(5)));
+        one.mark(at(5)).done();
         assert_eq!(stored(b"1"), Some(5), "back: at once");
-        drop(one.mark(at(1_000_000)));
+        one.mark(at(1_000_000)).done();
         assert_eq!(stored(b"1"), Some(1_000_000), "far ahead: at once");
-        drop(two.mark(at(20)));
+        two.mark(at(20)).done();
         two.forget();
         saves.store();
         assert_eq!(stored(b"2"), None, "a file that is gone");
-        drop(one.mark(at(1_000_001)));
+        one.mark(at(1_000_001)).done();
         saves.close();
         assert_eq!(stored(b"1"), Some(1_000_001));
-        drop(one.mark(at(1_000_002)));
+        one.mark(at(1_000_002)).done();
         assert_eq!(stored(b"1"), Some(1_000_002), "nobody would write it later");
     }
 }

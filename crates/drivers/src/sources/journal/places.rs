@@ -25,6 +25,8 @@ struct Inner {
     read: HashMap<Id, Place>,
     /// Readers so far: only the last one reads.
     readers: u64,
+    /// A batch of this reader has to be read again: what comes behind it moves no place.
+    undone: bool,
     name: Vec<u8>,
     value: Vec<u8>,
 }
@@ -35,14 +37,12 @@ impl Places {
     /// The account under this name, the number of this reader, and where it has to go on: nowhere in particular when there is none yet.
     pub fn open(store: &Arc<Store>, key: &str) -> (Arc<Places>, u64, Vec<Place>) {
         let places = LIVE.open(store, key.as_bytes(), || {
-            let stored = store.with_prefix(format!("{key}/").as_bytes());
-            let read = stored.iter().filter_map(|(_, value)| Place::decode(value));
-            let read = read.map(|place| (place.seqnum_id, place)).collect();
-            let inner = Mutex::new(Inner { read, ..Inner::default() });
+            let inner = Mutex::new(Inner { read: stored(store, key), ..Inner::default() });
             Arc::new(Places { store: Arc::clone(store), key: key.to_owned(), inner })
         });
         let mut inner = places.inner.lock();
         inner.readers += 1;
+        inner.undone = false;
         let (reader, read) = (inner.readers, inner.read.values().copied().collect());
         drop(inner);
         (places, reader, read)
@@ -57,14 +57,36 @@ impl Places {
     pub fn mark(self: &Arc<Places>, ends: Vec<Place>) -> Mark {
         let mut inner = self.inner.lock();
         let number = inner.first + inner.waiting.len() as u64;
-        inner.read.extend(ends.iter().map(|place| (place.seqnum_id, *place)));
-        inner.waiting.push_back((ends, false));
+        if !inner.undone {
+            inner.read.extend(ends.iter().map(|place| (place.seqnum_id, *place)));
+            inner.waiting.push_back((ends, false));
+        }
         drop(inner);
         Mark::new(Arc::clone(self) as Arc<dyn Acknowledge>, number)
     }
 }
 
+/// The places in the state file.
+fn stored(store: &Store, key: &str) -> HashMap<Id, Place> {
+    let stored = store.with_prefix(format!("{key}/").as_bytes());
+    let read = stored.iter().filter_map(|(_, value)| Place::decode(value));
+    read.map(|place| (place.seqnum_id, place)).collect()
+}
+
 impl Acknowledge for Places {
+    /// The places stay where they are, and the next reader begins there.
+    fn undone(&self, number: u64) {
+        let mut inner = self.inner.lock();
+        let is_current =
+            number.checked_sub(inner.first).is_some_and(|at| (at as usize) < inner.waiting.len());
+        if is_current {
+            inner.first += inner.waiting.len() as u64;
+            inner.waiting.clear();
+            inner.read = stored(&self.store, &self.key);
+            inner.undone = true;
+        }
+    }
+
     fn done(&self, number: u64) {
         let mut inner = self.inner.lock();
         if let Some(batch) = number.checked_sub(inner.first).and_then(|at| inner.waiting.get_mut(at as usize))
@@ -120,9 +142,9 @@ mod tests {
         assert!(read.is_empty() && places.is_last(reader));
         let one = places.mark(vec![place(1, 5)]);
         let two = places.mark(vec![place(1, 9), place(2, 3)]);
-        drop(two);
+        two.done();
         assert!(stored().is_empty());
-        drop(one);
+        one.done();
         assert_eq!(stored(), [(1, 9), (2, 3)]);
         let three = places.mark(vec![place(2, 4)]);
         let (again, next, read) = Places::open(&store, "j");
@@ -130,7 +152,22 @@ mod tests {
         assert_eq!(read.len(), 2);
         assert!(read.contains(&place(2, 4)), "the next reader goes on behind what is under way");
         drop((places, again));
-        drop(three);
+        three.done();
         assert_eq!(stored(), [(1, 9), (2, 4)]);
+    }
+
+    #[test]
+    fn what_was_given_up_is_read_again_by_the_next_reader() {
+        let store = Arc::new(Store::in_memory());
+        let (places, ..) = Places::open(&store, "j");
+        places.mark(vec![place(1, 5)]).done();
+        let (two, three) = (places.mark(vec![place(1, 6)]), places.mark(vec![place(1, 7)]));
+        drop(two);
+        three.done();
+        places.mark(vec![place(1, 8)]).done();
+        let (again, _, read) = Places::open(&store, "j");
+        assert_eq!(read, [place(1, 5)]);
+        again.mark(vec![place(1, 6)]).done();
+        assert_eq!(super::stored(&store, "j").get(&[1; 16]), Some(&place(1, 6)));
     }
 }

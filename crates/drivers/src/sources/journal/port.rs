@@ -95,7 +95,7 @@ impl JournalPort {
         self.incomplete = !look(&mut self.watch, &mut journal, &parts.namespaces);
         if is_tail {
             // What is there now is never read, after a restart neither.
-            drop(places.mark(journal.places().copied().collect()));
+            places.mark(journal.places().copied().collect()).done();
         }
         self.reading = Some(Reading { journal, places, reader });
     }

@@ -37,6 +37,8 @@ struct Inner {
     ready: Vec<Run>,
     /// The port looks for answers by itself when its turn ends.
     in_turn: bool,
+    /// A batch was given up: it will never be answered, and so nothing behind it.
+    undone: bool,
 }
 
 impl Answers {
@@ -56,6 +58,11 @@ impl Answers {
     /// The port's turn begins.
     pub fn begin(&self) {
         self.inner.lock().in_turn = true;
+    }
+
+    /// Whether something will never be answered: the connection has to be closed, so that the peer sends it again.
+    pub fn is_undone(&self) -> bool {
+        self.inner.lock().undone
     }
 
     /// The port's turn ends: writes the answers that are due. Whether none is to come.
@@ -97,6 +104,17 @@ pub fn send(input: &mut dyn Input, out: &mut Vec<u8>) -> bool {
 }
 
 impl Acknowledge for Answers {
+    /// The peer sends again whatever has no answer, once it has lost its connection.
+    fn undone(&self, _number: u64) {
+        let mut inner = self.inner.lock();
+        inner.undone = true;
+        let wake = !inner.in_turn;
+        drop(inner);
+        if wake {
+            self.waker.wake();
+        }
+    }
+
     fn done(&self, number: u64) {
         let mut inner = self.inner.lock();
         let Inner { first, waiting, ready, .. } = &mut *inner;
@@ -153,14 +171,26 @@ mod tests {
         let answers = Answers::new(wakes.clone());
         let marks = [answers.mark(runs(&[2, 3])), answers.mark(runs(&[4])), answers.mark(runs(&[5]))];
         let [one, two, three] = marks;
-        drop(two);
+        two.done();
         assert_eq!((taken(&answers), wakes.count()), (String::new(), 0));
-        drop(one);
+        one.done();
         assert_eq!(wakes.count(), 1);
         assert_eq!(taken(&answers), "2 rsp 6 200 OK\n3 rsp 6 200 OK\n4 rsp 6 200 OK\n");
         answers.begin();
-        drop(three);
+        three.done();
         assert_eq!(wakes.count(), 1, "the port looks by itself");
         assert_eq!(taken(&answers), "5 rsp 6 200 OK\n");
+    }
+
+    #[test]
+    fn a_batch_that_is_given_up_is_never_answered_and_ends_the_connection() {
+        let wakes = Arc::new(Wakes::default());
+        let answers = Answers::new(wakes.clone());
+        let [one, two, three] = [1, 2, 3].map(|number| answers.mark(runs(&[number])));
+        one.done();
+        assert_eq!((taken(&answers), answers.is_undone()), ("1 rsp 6 200 OK\n".to_owned(), false));
+        drop(two);
+        three.done();
+        assert_eq!((taken(&answers), answers.is_undone(), wakes.count()), (String::new(), true, 2));
     }
 }

@@ -209,7 +209,7 @@ impl RelpPort {
             self.phase = Phase::Closed;
         }
         let usable = send(&mut *self.input, &mut self.out);
-        !usable || (self.phase == Phase::Closed && self.out.is_empty())
+        !usable || self.answers.is_undone() || (self.phase == Phase::Closed && self.out.is_empty())
     }
 }
 

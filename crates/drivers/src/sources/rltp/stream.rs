@@ -47,9 +47,9 @@ struct Inner {
     origin: Arc<[u8]>,
     /// Of a stream that was known at the start: bytes that may bring what is on disk already.
     careful_bytes: u64,
-    /// The number of the mark at the front of `waiting`.
-    first: u64,
-    /// Batches under way, and whether they are dealt with.
+    /// The number of the next mark.
+    next: u64,
+    /// Batches under way by their numbers, and whether they are dealt with.
     waiting: VecDeque<Waiting>,
     /// Connections so far; the last one has the stream.
     claims: u64,
@@ -57,6 +57,7 @@ struct Inner {
 }
 
 struct Waiting {
+    number: u64,
     last: Number,
     /// Messages of the numbering up to its end.
     messages: u64,
@@ -148,16 +149,29 @@ impl Stream {
 }
 
 impl Acknowledge for Stream {
+    /// Its connection is closed, so that the sender brings the batch again, and everything behind it.
+    fn undone(&self, number: u64) {
+        let mut inner = self.inner.lock();
+        let Ok(at) = inner.waiting.binary_search_by_key(&number, |batch| batch.number) else { return };
+        inner.waiting.truncate(at);
+        inner.taken = inner.waiting.back().map_or(inner.known.messages, |batch| batch.messages);
+        inner.claims += 1;
+        let owner = inner.owner.take();
+        drop(inner);
+        if let Some(owner) = owner {
+            owner.waker.wake();
+        }
+    }
+
     fn done(&self, number: u64) {
         let mut inner = self.inner.lock();
-        if let Some(at) = number.checked_sub(inner.first)
-            && let Some(batch) = inner.waiting.get_mut(at as usize)
+        if let Ok(at) = inner.waiting.binary_search_by_key(&number, |batch| batch.number)
+            && let Some(batch) = inner.waiting.get_mut(at)
         {
             batch.done = true;
         }
         let mut moved = false;
         while let Some(batch) = inner.waiting.pop_front_if(|batch| batch.done) {
-            inner.first += 1;
             inner.known.acknowledged = batch.last.sequence;
             inner.known.messages = batch.messages;
             if batch.last.position != 0 {
@@ -261,11 +275,12 @@ impl Claim {
     /// Everything up to this batch, which is so many messages and bytes, is under way. Not to be dropped under a lock of the stream.
     pub fn mark(&self, last: Number, span: u32, bytes: usize) -> Result<Mark, Superseded> {
         self.with(|inner| {
-            let number = inner.first + inner.waiting.len() as u64;
+            let number = inner.next;
+            inner.next += 1;
             let origin = Origin { stream: Arc::clone(&inner.origin), first: inner.taken, span };
             inner.taken += u64::from(span);
             inner.careful_bytes = inner.careful_bytes.saturating_sub(bytes as u64);
-            inner.waiting.push_back(Waiting { last, messages: inner.taken, done: false });
+            inner.waiting.push_back(Waiting { number, last, messages: inner.taken, done: false });
             Mark::new(Arc::clone(&self.stream) as Arc<dyn Acknowledge>, number).counted(origin)
         })
     }
@@ -315,12 +330,12 @@ mod tests {
         let marks = marks.map(|mark| mark.expect("mine"));
         assert_eq!(one.leave(), Ok((0, false)));
         let [first, second, third] = marks;
-        drop(second);
+        second.done();
         assert_eq!((one.leave(), wakes.count()), (Ok((0, false)), 0));
-        drop(first);
+        first.done();
         assert_eq!((one.leave(), wakes.count()), (Ok((5, false)), 1));
         one.attend();
-        drop(third);
+        third.done();
         assert_eq!((one.leave(), wakes.count()), (Ok((6, true)), 1), "it is in its turn");
         drop(one);
         let (again, _) = claim(&store);
@@ -346,8 +361,28 @@ mod tests {
         drop(old);
         assert_eq!(new.settled(), Ok(None));
         new.leave().expect("mine");
-        drop(mark);
+        mark.done();
         assert_eq!((new.settled(), new_wakes.count()), (Ok(Some(known(7, 1, 10))), 1));
+    }
+
+    #[test]
+    fn what_is_given_up_ends_the_connection_and_comes_again() {
+        let store = Arc::new(Store::in_memory());
+        let (one, wakes) = claim(&store);
+        one.start(start(7)).expect("mine");
+        let marks = [1, 2, 3].map(|sequence| one.mark(number(sequence), 10, 100).expect("mine"));
+        one.leave().expect("mine");
+        let [first, second, third] = marks;
+        drop(second);
+        third.done();
+        assert_eq!((wakes.count(), one.leave()), (1, Err(Superseded)));
+        let (next, _) = claim(&store);
+        assert_eq!(next.settled(), Ok(None), "the first is under way still");
+        first.done();
+        assert_eq!((next.settled(), next.start(start(7))), (Ok(Some(known(7, 1, 10))), Ok(1)));
+        assert_eq!(next.stream.inner.lock().taken, 10);
+        next.mark(number(2), 10, 100).expect("mine").done();
+        assert_eq!(next.leave(), Ok((2, true)));
     }
 
     #[test]
@@ -356,7 +391,7 @@ mod tests {
         let (one, _) = claim(&store);
         one.start(start(7)).expect("mine");
         assert!(!one.is_careful(), "nothing of it can be here");
-        drop(one.mark(number(1), 10, 100));
+        one.mark(number(1), 10, 100).expect("mine").done();
         // Under way when the process is killed.
         let lost = one.mark(number(2), 5, 100).expect("mine");
         std::mem::forget(lost);
@@ -368,7 +403,7 @@ mod tests {
         let inner = again.stream.inner.lock();
         assert_eq!((inner.taken, &*inner.origin), (10, &b"rltp/a\x07\0\0\0\0\0\0\0"[..]));
         drop(inner);
-        drop(again.mark(number(2), 5, CAREFUL_BYTES as usize));
+        again.mark(number(2), 5, CAREFUL_BYTES as usize).expect("mine").done();
         assert!(!again.is_careful());
         again.start(start(8)).expect("mine");
         assert_eq!(again.stream.inner.lock().taken, 0);

@@ -1,3 +1,4 @@
+mod ends;
 mod slow;
 
 use super::*;
@@ -43,6 +44,8 @@ impl Sink for Fake {
         }
         Status::Done
     }
+
+    fn close(&mut self, _queue: &mut VecDeque<Chunk>) {}
 }
 
 /// A folder, and what delivers from it.
@@ -99,6 +102,12 @@ impl Desk {
     fn start(&mut self) {
         let shared = Shared::new(1, Budget::new(1 << 30), false);
         let worker = Worker::new(0, Arc::clone(&shared), template::Identity::new("here")).expect("worker");
+        let outlet = self.make(&shared, &worker);
+        outlet.attach();
+        self.running = Some(Running { outlet, shared, _worker: worker });
+    }
+
+    fn make(&self, shared: &Shared, worker: &Worker) -> Arc<Outlet> {
         let sink = Fake {
             got: Arc::clone(&self.got),
             room: Arc::clone(&self.room),
@@ -108,8 +117,7 @@ impl Desk {
         let limits = QueueLimits { messages_max: 5 };
         let outlet = Outlet::new("fake".into(), counters, limits, worker.handle(), |_| Box::new(sink));
         outlet.keep_on_disk(&shared.durable, &Arc::new(self.options.clone()), b"").expect("a log");
-        outlet.attach();
-        self.running = Some(Running { outlet, shared, _worker: worker });
+        outlet
     }
 
     /// A clean end.
@@ -122,12 +130,27 @@ impl Desk {
         shared.durable.close();
     }
 
+    /// A reload that changes the destination: another outlet takes the place of this one.
+    fn reload(&mut self, change: impl FnOnce(&mut DiskBuffer)) {
+        change(&mut self.options);
+        let old = Arc::clone(self.outlet());
+        let Some(Running { shared, _worker: worker, .. }) = self.running.take() else { return };
+        let outlet = self.make(&shared, &worker);
+        outlet.hold();
+        outlet.inherit(&old, &mut Vec::new());
+        old.close(&mut Vec::new());
+        assert_balanced(&old);
+        outlet.release(&mut Vec::new());
+        assert_balanced(&outlet);
+        self.running = Some(Running { outlet, shared, _worker: worker });
+    }
+
     fn outlet(&self) -> &Arc<Outlet> {
         &self.running.as_ref().expect("running").outlet
     }
 
     /// Numbered messages.
-    fn push(&mut self, count: usize, flow_control: bool, ticket: Option<Arc<Ticket>>) {
+    fn push(&mut self, count: usize, flow_control: bool, ticket: Option<Ticket>) {
         let mut chunk = Chunk::default();
         for n in self.next..self.next + count {
             chunk.bytes.extend_from_slice(format!("{n}\n").as_bytes());
@@ -135,7 +158,7 @@ impl Desk {
         }
         self.next += count;
         chunk.flow_control = flow_control;
-        chunk.tickets.extend(ticket);
+        ticket.into_iter().for_each(|ticket| chunk.tickets.push(ticket));
         self.outlet().push_new(chunk);
         self.pump();
     }
@@ -258,8 +281,8 @@ fn sources_hear_of_it_when_it_is_on_disk() {
     let mut desk = Desk::new(true);
     let window = Window::new(1 << 20, None, Budget::new(1 << 20));
     let ticket = window.ticket(100, 1);
-    desk.push(1, true, Some(Arc::clone(&ticket)));
-    wait_until(|| Arc::strong_count(&ticket) == 1);
+    desk.push(1, true, Some(ticket.another()));
+    wait_until(|| ticket.holders() == 1);
     assert_eq!(desk.outlet().waiting(), 1);
 }
 
@@ -269,11 +292,11 @@ fn without_reliable_they_hear_of_it_when_the_destination_stalls() {
     let window = Window::new(1 << 20, None, Budget::new(1 << 20));
     let ticket = window.ticket(100, 1);
     *desk.room.lock() = 1;
-    desk.push(1, true, Some(Arc::clone(&ticket)));
-    assert_eq!(Arc::strong_count(&ticket), 1, "delivered");
+    desk.push(1, true, Some(ticket.another()));
+    assert_eq!(ticket.holders(), 1, "delivered");
     assert_eq!(desk.outlet().on_disk().expect("it is").messages, 0, "and never on disk");
-    desk.push(1, true, Some(Arc::clone(&ticket)));
-    wait_until(|| Arc::strong_count(&ticket) == 1);
+    desk.push(1, true, Some(ticket.another()));
+    wait_until(|| ticket.holders() == 1);
     assert_eq!(desk.outlet().on_disk().expect("it is").messages, 1);
 }
 
@@ -282,12 +305,12 @@ fn with_little_room_left_they_hear_of_it_when_it_is_delivered() {
     let mut desk = Desk::new(true).with(|options| options.reserve_bytes = options.capacity_bytes);
     let window = Window::new(1 << 20, None, Budget::new(1 << 20));
     let ticket = window.ticket(100, 1);
-    desk.push(1, true, Some(Arc::clone(&ticket)));
+    desk.push(1, true, Some(ticket.another()));
     desk.running.as_ref().expect("running").shared.durable.settle();
     // Whoever writes lets go of its own part a moment later.
-    wait_until(|| Arc::strong_count(&ticket) == 2);
+    wait_until(|| ticket.holders() == 2);
     desk.let_through(1);
-    assert_eq!(Arc::strong_count(&ticket), 1);
+    assert_eq!(ticket.holders(), 1);
 }
 
 fn small(reliable: bool) -> Desk {
@@ -327,9 +350,9 @@ fn without_room_and_with_flow_control_the_source_waits_and_nothing_is_lost() {
         let window = Window::new(1 << 20, None, Budget::new(1 << 20));
         let tickets: Vec<_> = (0..30).map(|_| window.ticket(1, 9)).collect();
         for ticket in &tickets {
-            desk.push(9, true, Some(Arc::clone(ticket)));
+            desk.push(9, true, Some(ticket.another()));
         }
-        let held = |tickets: &[Arc<Ticket>]| tickets.iter().filter(|t| Arc::strong_count(t) > 1).count();
+        let held = |tickets: &[Ticket]| tickets.iter().filter(|ticket| ticket.holders() > 1).count();
         wait_until(|| held(&tickets) == 20);
         desk.let_through(50);
         wait_until(|| {

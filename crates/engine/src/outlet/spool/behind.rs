@@ -69,9 +69,9 @@ impl Behind {
         self.messages + self.tail_messages
     }
 
-    /// Messages in memory only.
-    pub fn tail(&self) -> usize {
-        self.tail_messages
+    /// What is in memory only.
+    pub fn into_tail(self) -> VecDeque<Chunk> {
+        self.tail
     }
 
     pub fn stored(&mut self, messages: usize, bytes: usize) {
@@ -86,7 +86,7 @@ impl Behind {
             lost += cut(options, chunk, kept);
             kept += chunk.messages();
         }
-        self.tail.retain(|chunk| !chunk.is_empty());
+        self.tail.retain_mut(|chunk| !chunk.settle_empty());
         self.tail_messages -= lost;
         lost
     }
@@ -130,8 +130,8 @@ impl Spool {
         }
         let before = self.behind.as_ref().map_or(0, |behind| behind.tail_messages);
         loss.add(self.cut(&mut chunk, stalled, before));
-        if let Some(behind) = &mut self.behind
-            && !chunk.is_empty()
+        if !chunk.settle_empty()
+            && let Some(behind) = &mut self.behind
         {
             behind.tail_messages += chunk.messages();
             behind.tail.push_back(chunk);

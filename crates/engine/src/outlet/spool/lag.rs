@@ -4,8 +4,7 @@
 
 use super::{Memory, Spool};
 use crate::chunk::Chunk;
-use crate::window::Ticket;
-use std::sync::Arc;
+use crate::window::{Ticket, Tickets};
 use std::time::{Duration, Instant};
 
 /// The sources wait for a destination that is behind by so much, and not for one that is behind by twice as much.
@@ -42,11 +41,11 @@ impl Lag {
 
 impl Spool {
     /// The memory part is full: the sources that wait until there is room, so that the chunk can go there nevertheless once it is on disk.
-    pub(super) fn to_hold(&self, memory: &Memory<'_>, chunk: &Chunk, now: Instant) -> Vec<Arc<Ticket>> {
+    pub(super) fn to_hold(&self, memory: &Memory<'_>, chunk: &Chunk, now: Instant) -> Tickets {
         if memory.stalled || self.is_overfull(*memory.messages) || self.lag.is_long(now) {
-            return Vec::new();
+            return Tickets::default();
         }
-        chunk.tickets.iter().filter(|ticket| ticket.can_wait()).cloned().collect()
+        chunk.tickets.another_of(Ticket::can_wait)
     }
 
     /// Notes what was written, and lets the sources go that need not or should not wait any longer. Returns whether what is in memory
@@ -55,7 +54,7 @@ impl Spool {
         self.lag.went(done, messages, now);
         let is_long = self.lag.is_long(now);
         if is_long || self.is_half_empty(messages) {
-            self.held.clear();
+            self.held.settle();
         }
         is_long
     }

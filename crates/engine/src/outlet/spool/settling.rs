@@ -52,7 +52,9 @@ impl Spool {
         }
         let scarce = self.is_scarce(0);
         while self.reserved.front().is_some_and(|(end, _)| !scarce || *end <= next) {
-            self.reserved.pop_front();
+            if let Some((_, mut tickets)) = self.reserved.pop_front() {
+                tickets.settle();
+            }
         }
     }
 

@@ -3,10 +3,9 @@
 use super::{Loss, Spool};
 use crate::chunk::Chunk;
 use crate::durable::Stored;
-use crate::window::Ticket;
+use crate::window::Tickets;
 use std::ops::Range;
-use std::sync::Arc;
-use store::{Full, Held, Safe};
+use store::{Full, Safe};
 
 impl Spool {
     /// Puts the messages of a chunk on disk; its tickets go back once they are as safe as was promised. Returns their numbers. The
@@ -18,7 +17,7 @@ impl Spool {
         loop {
             let tickets = std::mem::take(&mut chunk.tickets);
             let scarce = self.options.reserve_bytes > 0 && self.is_scarce(chunk.waiting_bytes() as u64);
-            let reserved = if scarce { tickets.clone() } else { Vec::new() };
+            let mut reserved = if scarce { tickets.another() } else { Tickets::default() };
             let held = Box::new(Stored::new(tickets, chunk.messages(), &self.place, self.options.reliable));
             let outcome = match chunk.done() {
                 0 => queue.append_from(&chunk.bytes, &chunk.ends, chunk.lots(), safe, held),
@@ -37,7 +36,9 @@ impl Spool {
                     return Ok((seqs, loss));
                 }
                 Err((why, held)) => {
-                    chunk.tickets = tickets_of(held);
+                    // The chunk has them still.
+                    reserved.settle();
+                    chunk.tickets = Stored::tickets_of(held);
                     if why == Full::TooLarge && loss.too_large == 0 {
                         loss.too_large = leave_out_large(chunk);
                         if loss.too_large > 0 {
@@ -71,10 +72,6 @@ impl Spool {
         let waiting = self.queue.as_ref().map_or(0, |queue| queue.waiting().bytes);
         waiting.saturating_add(more).saturating_add(self.options.reserve_bytes) > self.options.capacity_bytes
     }
-}
-
-fn tickets_of(held: Held) -> Vec<Arc<Ticket>> {
-    held.downcast::<Stored>().map_or_else(|_| Vec::new(), |stored| stored.into_tickets())
 }
 
 /// Takes messages out that cannot be stored; returns how many.

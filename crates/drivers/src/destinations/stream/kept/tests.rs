@@ -25,6 +25,8 @@ fn idle() -> Rig {
             chunks.clear();
             engine::Status::Done
         }
+
+        fn close(&mut self, _queue: &mut VecDeque<Chunk>) {}
     }
     let writer = Writer::new(template("$MSG\n"), &crate::destinations::testing::identity());
     Rig::with(writer, Box::new(|_| Box::new(Nothing)))
