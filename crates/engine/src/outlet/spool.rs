@@ -6,6 +6,7 @@
 mod ahead;
 mod behind;
 mod lag;
+mod loss;
 mod settling;
 mod span;
 mod storing;
@@ -21,6 +22,7 @@ pub(super) use behind::{Plan, READ_BYTES};
 #[cfg(test)]
 pub(super) use lag::LAG_MAX;
 use lag::Lag;
+pub(super) use loss::Loss;
 use span::{Finished, Span};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -37,33 +39,6 @@ pub(super) struct Memory<'a> {
     pub busy: bool,
     /// Nothing moves: sources without flow-control are not held back any more.
     pub stalled: bool,
-}
-
-/// What became of messages that could not all be kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Loss {
-    /// There was no room.
-    pub full: usize,
-    /// Larger than what can be stored at all.
-    pub too_large: usize,
-    /// On disk, and not readable any more.
-    pub damaged: usize,
-}
-
-impl Loss {
-    fn full(messages: usize) -> Loss {
-        Loss { full: messages, ..Loss::default() }
-    }
-
-    pub fn total(&self) -> usize {
-        self.full + self.too_large + self.damaged
-    }
-
-    fn add(&mut self, other: Loss) {
-        self.full += other.full;
-        self.too_large += other.too_large;
-        self.damaged += other.damaged;
-    }
 }
 
 pub(super) struct Spool {

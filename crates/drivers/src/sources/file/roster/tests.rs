@@ -28,7 +28,7 @@ impl Opener for Readers {
         let framing = FramerOptions::default();
         let options = Arc::new(TailOptions { framing, multi_line: None, encoding: None });
         let tail = Tail::new(file, begin, &options).expect("a tail");
-        drop(followed.tracker.mark(tail.position()));
+        followed.tracker.mark(tail.position()).done();
         self.0.push(Reader { tail, followed: Arc::clone(followed) });
     }
 }
@@ -196,7 +196,7 @@ impl Model {
                         assert!(!reader.tail.has_rest(), "only whole lines are written");
                         reader.tail.restart().expect("restart");
                         reader.followed.tracker.renew();
-                        drop(reader.followed.tracker.mark(reader.tail.position()));
+                        reader.followed.tracker.mark(reader.tail.position()).done();
                     }
                     let (mut text, mut spans) = (Vec::new(), Vec::new());
                     let read = reader.tail.read(&mut text, 100, |span| spans.push(span)).expect("read");
@@ -226,7 +226,7 @@ impl Model {
     fn acknowledge(&mut self) {
         let Some(source) = &mut self.source else { return };
         for (mark, lines) in source.pending.drain(..) {
-            drop(mark);
+            mark.done();
             self.output.extend(lines);
         }
     }
