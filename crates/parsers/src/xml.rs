@@ -32,7 +32,7 @@ struct Rules {
     /// Elements that are passed over with all they contain.
     exclude: Vec<Pattern>,
     strip: bool,
-    /// Every value is a list, to which elements of one path add.
+    /// A value is written as an item of a list; from the second element of its path on it is one.
     lists: bool,
     drop_invalid: bool,
     /// `<Data Name='X'>` is read as `Data.X`.
@@ -40,10 +40,6 @@ struct Rules {
 }
 
 impl Rules {
-    fn kind(&self) -> ValueType {
-        if self.lists { ValueType::List } else { ValueType::String }
-    }
-
     fn excludes(&self, tag: &[u8], cache: &mut Cache) -> bool {
         self.exclude.iter().any(|glob| glob.is_match(tag, cache))
     }
@@ -81,7 +77,10 @@ impl Parse for Xml {
                 return false;
             }
             // What was read before the fault stays, as with syslog-ng.
-            joiner.join(found, text, if self.rules.lists { b"," } else { b"" });
+            match self.rules.lists {
+                true => joiner.join(found, text, b",", ValueType::List),
+                false => joiner.join(found, text, b"", ValueType::String),
+            }
             found.store(batch, index, span);
             true
         });

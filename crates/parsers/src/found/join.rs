@@ -1,6 +1,7 @@
 //! Values of one name put together: elements that come again make a list.
 
 use super::{Found, Piece};
+use record::ValueType;
 
 /// Bits of the names seen, by the last bits of their numbers: two of one are looked at closely.
 const SEEN_WORDS: usize = 16;
@@ -13,9 +14,10 @@ pub struct Joiner {
 }
 
 impl Joiner {
-    /// Leaves one piece of each name: the texts of all, in their order, with `separator` between them.
+    /// Leaves one piece of each name: the texts of all, in their order, with `separator` between them. Where there were several, the
+    /// piece is of the type `kind`.
     #[inline]
-    pub fn join(&mut self, found: &mut Found, input: &[u8], separator: &[u8]) {
+    pub fn join(&mut self, found: &mut Found, input: &[u8], separator: &[u8], kind: ValueType) {
         let mut seen = [0u64; SEEN_WORDS];
         let mut again = false;
         for piece in &found.pieces {
@@ -24,11 +26,11 @@ impl Joiner {
             seen[bit / 64] |= 1 << (bit % 64);
         }
         if again {
-            self.join_again(found, input, separator);
+            self.join_again(found, input, separator, kind);
         }
     }
 
-    fn join_again(&mut self, found: &mut Found, input: &[u8], separator: &[u8]) {
+    fn join_again(&mut self, found: &mut Found, input: &[u8], separator: &[u8], kind: ValueType) {
         let Joiner { order, joined } = self;
         order.clear();
         order.extend(0..found.pieces.len() as u32);
@@ -59,7 +61,7 @@ impl Joiner {
                 }
             }
             let len = (found.made.len() - mark) as u32;
-            joined.push(Piece { start: mark as u32, len, made: true, ..first });
+            joined.push(Piece { start: mark as u32, len, made: true, kind, ..first });
         }
         std::mem::swap(&mut found.pieces, joined);
     }

@@ -13,10 +13,10 @@ fn values_and_types() {
             r#"{"a":1,"b":"x","c":{"d":true,"e":null,"f":1.5},"j":{}}"#,
             "p.a=int:1|p.b=x|p.c.d=boolean:true|p.c.e=null:|p.c.f=double:1.500000",
         ),
-        (r#"{"g":[1,2],"h":["a","b c"],"i":[]}"#, "p.g=list:1,2|p.h=list:a,\"b c\"|p.i=list:"),
+        (r#"{"g":[1,2],"h":["a","b c"],"i":[]}"#, "p.g=json:[1,2]|p.h=list:a,\"b c\"|p.i=list:"),
         (
             r#"{"a":[1,"a"],"b":["a",null],"c":[true,1.5]}"#,
-            "p.a=list:1,a|p.b=list:a,\"\"|p.c=list:true,1.500000",
+            "p.a=json:[1,\"a\"]|p.b=json:[\"a\",null]|p.c=json:[true,1.5]",
         ),
         (
             r#"{"a":[{"b":1},["c",2],"x/y",null,true,1.50, "\u00e9\n"]}"#,
@@ -66,7 +66,7 @@ fn what_is_taken_and_what_not() {
     ] {
         check(PLAIN, input, "p.a=int:1");
     }
-    check(PLAIN, "{\"a\":[1,]}", "p.a=list:1");
+    check(PLAIN, "{\"a\":[1,]}", "p.a=json:[1]");
     for input in [
         "\"x\"",
         "null",

@@ -43,7 +43,7 @@ static OPTIONS: Group = Group {
             "create-lists",
             Kind::Bool,
             Preset::Bool(true),
-            "Values are lists: the second element of a path adds an item. Otherwise the texts are joined.",
+            "The second element of a path makes a list of the value, each further one adds an item. Otherwise the texts are joined.",
         ),
     ],
 };

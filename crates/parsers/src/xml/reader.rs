@@ -8,7 +8,7 @@ use crate::learned::Learned;
 use crate::marks::{Any, Marks};
 use crate::tree::{Inside, Member};
 use pattern::Cache;
-use record::NameId;
+use record::{NameId, ValueType};
 
 /// Elements in each other; more is taken for a fault.
 const DEPTH_MAX: usize = 256;
@@ -373,17 +373,17 @@ impl<'a> Reader<'a> {
         let raw = self.text.get(start..end).unwrap_or_default();
         match self.rules.lists && !tag::is_plain_item(raw) {
             true => self.keep_made(name, raw),
-            false => self.found.part(name, start, end, self.rules.kind()),
+            false => self.found.part(name, start, end, ValueType::String),
         }
     }
 
     fn keep_made(&mut self, name: NameId, text: &[u8]) {
         if !self.rules.lists {
-            return self.found.text(name, text, self.rules.kind());
+            return self.found.text(name, text, ValueType::String);
         }
         let mark = self.found.begin();
         template::list::push(text, &mut true, self.found.out());
-        self.found.finish(name, mark, self.rules.kind());
+        self.found.finish(name, mark, ValueType::String);
     }
 }
 

@@ -1,7 +1,6 @@
 //! Arrays: as a value, as JSON again, or at the top, where the items become matches.
 
 use super::super::text;
-use super::scalar::put_scalar;
 use super::{Reader, Step, Take};
 use crate::tree::{Inside, Member};
 use record::{NameId, ValueType};
@@ -54,12 +53,12 @@ impl Reader<'_> {
         }
     }
 
-    /// An array as a value: a list where its items are simple, JSON otherwise.
+    /// An array as a value: a list where all its items are texts; otherwise JSON, in which they keep their types.
     #[inline(never)]
     pub(super) fn list(&mut self, name: NameId) -> Option<()> {
         let start = self.at;
         let mark = self.found.begin();
-        if self.simple_list()? {
+        if self.list_of_texts()? {
             self.found.finish(name, mark, ValueType::List);
             return Some(());
         }
@@ -70,18 +69,14 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// False where an item is no simple value; then `at` stands anywhere.
-    fn simple_list(&mut self) -> Option<bool> {
+    /// False where an item is no text; then `at` stands anywhere.
+    fn list_of_texts(&mut self) -> Option<bool> {
         self.enter()?;
         let mut first = true;
         loop {
             self.blanks()?;
             match self.peek()? {
                 b']' => break,
-                b'{' | b'[' => {
-                    self.depth -= 1;
-                    return Some(false);
-                }
                 quote @ (b'"' | b'\'') => {
                     let string = self.string(quote)?;
                     let raw = string.of(self.text);
@@ -89,14 +84,8 @@ impl Reader<'_> {
                     text::unescape(raw, &mut self.scratch.string);
                 }
                 _ => {
-                    let start = self.at;
-                    let word = self.scalar()?;
-                    self.scratch.string.clear();
-                    put_scalar(
-                        word,
-                        self.text.get(start..self.at).unwrap_or_default(),
-                        &mut self.scratch.string,
-                    );
+                    self.depth -= 1;
+                    return Some(false);
                 }
             }
             template::list::push(&self.scratch.string, &mut first, self.found.out());
