@@ -7,7 +7,7 @@ use diag::{Diagnostic, Diagnostics, Span};
 use filter::FilterEnv;
 use record::NameId;
 use std::sync::Arc;
-use template::{Template, TypeHint};
+use template::{Template, TemplateError, TypeHint};
 
 pub type BuildParser = fn(&Settings, &mut Build<'_>) -> Option<Arc<dyn Parse>>;
 
@@ -24,7 +24,7 @@ impl Build<'_> {
     pub fn input(&mut self, settings: &Settings) -> Option<Input> {
         match settings.template("template").cloned() {
             None => Some(Input::message()),
-            Some(text) => self.template(&text).map(|t| Input::of(&t)),
+            Some(text) => self.template_or_name(&text).map(|t| Input::of(&t)),
         }
     }
 
@@ -40,10 +40,31 @@ impl Build<'_> {
         }
     }
 
-    /// A template's text or the name of a template statement.
+    /// What `template()` and `message-template()` take: a template's text or the name of a template statement.
+    pub fn template_or_name(&mut self, text: &TemplateText) -> Option<Arc<Template>> {
+        match text.type_hint {
+            None if self.env.scope().template(&text.text).is_some() => {
+                let options = self.env.template_options();
+                self.reported(text, Template::named_or_text(&text.text, options, self.env.scope()))
+            }
+            _ => self.template(text),
+        }
+    }
+
+    /// A template's text. As in syslog-ng the name of a template statement means nothing here and is a text like others
+    /// (golden case parser/grouping-by-template-name).
     pub fn template(&mut self, text: &TemplateText) -> Option<Arc<Template>> {
+        let made = Template::compile(&text.text, self.env.template_options(), self.env.scope());
+        self.reported(text, made.map(Arc::new))
+    }
+
+    fn reported(
+        &mut self,
+        text: &TemplateText,
+        made: Result<Arc<Template>, TemplateError>,
+    ) -> Option<Arc<Template>> {
         let scope = self.env.scope();
-        match Template::named_or_text(&text.text, self.env.template_options(), scope) {
+        match made {
             Ok(made) => match text.type_hint.as_ref().map(|hint| TypeHint::named(&hint.text)) {
                 None => Some(made),
                 Some(Some(hint)) => {

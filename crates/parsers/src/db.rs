@@ -118,7 +118,7 @@ struct DbParser {
 pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
     let own_input = b.input(settings);
     let message = match settings.template("message-template").cloned() {
-        Some(text) => b.template(&text).map(|t| Input::of(&t)),
+        Some(text) => b.template_or_name(&text).map(|t| Input::of(&t)),
         None => own_input,
     };
     let program = settings.template("program-template").cloned().unwrap_or_else(|| TemplateText {

@@ -9,7 +9,7 @@ use crate::options::PARSER_COUNTED;
 use crate::parse::{Parse, Writes};
 use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Preset, Settings, Word};
 use filter::{Filter, FilterContext, new_asker};
-use record::{Batch, Demand, NameId, intern, tag_id};
+use record::{Batch, Demand, tag_id};
 use std::sync::Arc;
 
 const INJECT_MODES: &[Word] = &[
@@ -104,8 +104,6 @@ struct GroupingBy {
     having: Option<Condition>,
     aggregate: Synthetic,
     mode: InjectMode,
-    /// `.classifier.context_id`, which every grouped message gets.
-    context_id: NameId,
 }
 
 struct Condition {
@@ -135,7 +133,6 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
         having: having?.map(Condition::new),
         aggregate: aggregate?,
         mode,
-        context_id: intern(".classifier.context_id")?,
     };
     let contexts = by.grouped.contexts(settings);
     Some(Arc::new(Placed { by: Arc::new(by), contexts, asker: new_asker() }))
@@ -205,8 +202,7 @@ impl Parse for Placed {
     }
 
     fn writes(&self) -> Writes {
-        let mut names = self.by.aggregate.names();
-        names.push(self.by.context_id);
+        let names = self.by.aggregate.names();
         Writes { tags: !self.by.aggregate.tags.is_empty(), ..Writes::names(names) }
     }
 

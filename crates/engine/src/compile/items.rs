@@ -128,7 +128,7 @@ impl<'c> Paths<'_, 'c> {
             self.share_max = Some(workers.max(1) as usize);
         }
         if let Some(key) = settings.template("worker-partition-key") {
-            match Template::named_or_text(&key.text, self.names.options(), self.names) {
+            match Template::compile(&key.text, self.names.options(), self.names) {
                 Ok(made) if made.literal().is_some() => {
                     let finding =
                         Diagnostic::error("E0119", "this key is the same for every message", key.span);

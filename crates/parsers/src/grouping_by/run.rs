@@ -3,7 +3,7 @@
 use super::{Condition, GroupingBy, Placed};
 use crate::correlation::{Context, Emitted, Entry, Handler, Moment, Pass, Shard};
 use filter::FilterContext;
-use record::{Batch, ValueType};
+use record::Batch;
 use std::sync::Arc;
 use template::Msg;
 
@@ -53,16 +53,12 @@ impl GroupingBy {
         cx: &mut FilterContext,
     ) {
         let seed = placed.contexts.seed();
-        let mark = cx.work.wanted.has(self.context_id);
         let chosen = selection.iter().zip(grouped).enumerate().filter(|(_, (_, grouped))| **grouped);
         for (position, (index, _)) in chosen {
             let Some(record) = batch.records.get(*index as usize) else { continue };
-            let entry = pass.push(position, *index, 0, seed, |key| {
+            pass.push(position, *index, 0, seed, |key| {
                 self.grouped.write(batch, record, &mut cx.render, key)
             });
-            if mark {
-                batch.set(*index as usize, self.context_id, pass.id(&entry), ValueType::String);
-            }
         }
     }
 }
