@@ -69,7 +69,7 @@ pub static CSV_PARSER: Component = Component {
             "drop-invalid",
             Kind::Bool,
             Preset::Bool(false),
-            "A message with more or fewer columns does not match.",
+            "A message with more or fewer columns, or with a value of a wrong type, does not match.",
         ),
         ON_TYPE_ERROR,
     ],
@@ -104,11 +104,18 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
     };
     let escape = escapes.iter().find(|(on, _)| *on).map_or(dialect, |(_, escape)| *escape);
     let strip = flag("strip-whitespace") || !given;
-    let drop_invalid = flag("drop-invalid") | settings.bool("drop-invalid").unwrap_or(false);
-    let on_type_error = match settings.choice("on-type-error") {
-        Some("drop-property") => OnTypeError::DropProperty,
+    // As in syslog-ng: a value of a wrong type makes a message invalid, and on-type-error(drop-message) drops all that are invalid.
+    // Where nothing is said the value is left out: the default of the global on-error() does not count.
+    let said = settings.choice("on-type-error");
+    let wrong_type = said.filter(|what| settings.is_set("on-type-error") || *what != "drop-message");
+    let drop_invalid = flag("drop-invalid")
+        | settings.bool("drop-invalid").unwrap_or(false)
+        | (wrong_type == Some("drop-message"));
+    let on_type_error = match wrong_type {
         Some("fallback-to-string") => OnTypeError::FallbackToString,
-        _ => OnTypeError::DropMessage,
+        None if drop_invalid => OnTypeError::DropMessage,
+        Some("drop-message") => OnTypeError::DropMessage,
+        _ => OnTypeError::DropProperty,
     };
     let null = settings.text("null").filter(|n| !n.is_empty()).map(|n| n.as_bytes().into());
     let greedy = flag("greedy");

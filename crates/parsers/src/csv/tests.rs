@@ -118,10 +118,19 @@ fn types() {
         format!("csv-parser(columns(int(\"a\"), double(\"b\"), boolean(\"c\")) delimiters(\",\") {more})")
     };
     check(&typed(""), "1,1.5,true", "a=int:1|b=double:1.5|c=boolean:true");
-    check(&typed(""), "x,1.5,true", "no match");
+    check(&typed(""), "x,1.5,true", "b=double:1.5|c=boolean:true");
+    check(&typed("on-type-error(drop-message)"), "x,1.5,true", "no match");
+    check(&typed("on-type-error(drop-message)"), "1,1.5", "no match");
+    check(&typed("drop-invalid(yes)"), "x,1.5,true", "no match");
+    check(&typed("flags(drop-invalid)"), "1,1.5,what", "no match");
+    check(
+        &typed("drop-invalid(yes) on-type-error(fallback-to-string)"),
+        "x,1,1",
+        "a=x|b=double:1|c=boolean:1",
+    );
     check(&typed("on-type-error(drop-property)"), "x,1.5,y", "b=double:1.5");
     check(&typed("on-type-error(fallback-to-string)"), "x,1.5,y", "a=x|b=double:1.5|c=y");
-    check(&typed(""), "99999999999999999999,1,1", "no match");
+    check(&typed(""), "99999999999999999999,1,1", "b=double:1|c=boolean:1");
 }
 
 #[test]
