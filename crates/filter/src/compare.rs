@@ -147,16 +147,10 @@ impl Compare {
     }
 }
 
-/// Types whose values are compared as text when both sides have them.
+/// Types whose values are compared as text when both sides have them. A list is not compared with JSON: neither is a number.
 fn same_text(left: ValueType, right: ValueType) -> bool {
-    let group = |kind| match kind {
-        ValueType::String => 1,
-        ValueType::List | ValueType::Json => 2,
-        ValueType::Bytes => 3,
-        ValueType::Protobuf => 4,
-        _ => 0,
-    };
-    group(left) == group(right) && group(left) != 0
+    use ValueType::{Bytes, Json, List, Protobuf, String};
+    left == right && matches!(left, String | List | Json | Bytes | Protobuf)
 }
 
 impl Side {
@@ -170,7 +164,11 @@ impl Side {
             Side::Subject { subject: Subject::Value(name), kind } => value(msg, *name, *kind),
             Side::Subject { subject, kind } => {
                 let text = subject.text(msg, render, buffer);
-                let own = if text.is_empty() { ValueType::Null } else { ValueType::String };
+                let own = match subject.name() {
+                    _ if text.is_empty() => ValueType::Null,
+                    Some(name) => msg.record.types.of(name),
+                    None => ValueType::String,
+                };
                 Seen { text, kind: kind.unwrap_or(own), number: None }
             }
             Side::Template { template, lone } => {

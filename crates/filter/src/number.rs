@@ -33,8 +33,8 @@ impl Number {
             ValueType::Null => Number::Int(0),
             ValueType::Boolean => match bytes.first() {
                 Some(b'T' | b't' | b'1') => Number::Int(1),
-                Some(b'F' | b'f' | b'0') => Number::Int(0),
-                _ => Number::NAN,
+                // What is no truth value is false.
+                _ => Number::Int(0),
             },
             ValueType::DateTime => milliseconds(bytes),
             ValueType::Json | ValueType::List | ValueType::Bytes | ValueType::Protobuf => Number::NAN,
@@ -86,7 +86,7 @@ fn milliseconds(bytes: &[u8]) -> Number {
     match Number::parse(bytes) {
         Some(Number::Int(secs)) => Number::Int(secs.saturating_mul(1000)),
         Some(Number::Double(secs)) => Number::Double((secs * 1000.0).trunc()),
-        None => Number::NAN,
+        None => Number::Int(0),
     }
 }
 

@@ -35,6 +35,18 @@ impl Subject {
         }
     }
 
+    /// The value it is.
+    pub fn name(&self) -> Option<NameId> {
+        Some(match self {
+            Subject::Host => NameId::HOST,
+            Subject::Program => NameId::PROGRAM,
+            Subject::Message => NameId::MESSAGE,
+            Subject::Pid => NameId::PID,
+            Subject::Value(name) => *name,
+            Subject::Template(_) | Subject::Legacy => return None,
+        })
+    }
+
     /// The span of a subject that is a field.
     #[inline]
     pub fn field(&self, record: &Record) -> Option<Span> {
@@ -95,16 +107,15 @@ impl Subject {
     }
 
     pub fn reads(&self, demand: &mut Demand) {
+        if let Some(name) = self.name() {
+            return demand.name(name);
+        }
         match self {
-            Subject::Host => demand.name(NameId::HOST),
-            Subject::Program => demand.name(NameId::PROGRAM),
-            Subject::Message => demand.name(NameId::MESSAGE),
-            Subject::Pid => demand.name(NameId::PID),
-            Subject::Value(name) => demand.name(*name),
             Subject::Template(template) => template.reads(demand),
             Subject::Legacy => {
                 [NameId::PROGRAM, NameId::PID, NameId::MESSAGE].into_iter().for_each(|n| demand.name(n));
             }
+            _ => {}
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::options::PARSER;
 use crate::parse::{Parse, Writes};
 use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings, Word};
 use filter::{FilterContext, new_asker};
-use record::{Batch, Demand, Flags, NameId, Record, Span, Zone, pri};
+use record::{Batch, Demand, FieldTypes, Flags, NameId, Record, Span, Zone, pri};
 use std::sync::Arc;
 use wire::{ParseFlags, SyslogOptions, SyslogParser};
 
@@ -139,6 +139,7 @@ impl Parse for Syslog {
                 *field = Span::EMPTY;
             }
             fresh.stamp_text = Record::NO_TEXT;
+            fresh.types = FieldTypes::default();
             fresh.flags.0 &= KEPT;
             batch.records.push(fresh);
         }

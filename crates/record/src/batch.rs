@@ -2,8 +2,10 @@
 
 mod adopt;
 mod received;
+mod types;
 
 pub use adopt::Mark;
+pub use types::FieldTypes;
 
 use crate::context::Context;
 use crate::names::NameId;
@@ -70,6 +72,8 @@ pub struct Record {
     pub flags: Flags,
     /// Index in [`Batch::contexts`].
     pub context: u16,
+    /// Of HOST, PROGRAM, PID, MSGID and MESSAGE. Whoever changes these fields directly makes them text.
+    pub types: FieldTypes,
     pub tags: Tags,
     more_tags: Link,
     values: Link,
@@ -94,6 +98,7 @@ impl Record {
             pri: crate::pri::DEFAULT,
             flags: Flags::default(),
             context: 0,
+            types: FieldTypes::default(),
             tags: Tags::default(),
             more_tags: Link::NONE,
             values: Link::NONE,
@@ -156,7 +161,8 @@ impl Batch {
     /// [`Record::sdata`] are not looked up here: see `wire::sdata`.
     pub fn value(&self, record: &Record, name: NameId) -> Option<Value<'_>> {
         if let Some(span) = self.field(record, name) {
-            return (!span.is_empty()).then(|| Value::string(self.bytes(span)));
+            let value = || Value { bytes: self.bytes(span), kind: record.types.of(name) };
+            return (!span.is_empty()).then(value);
         }
         if let Some(found) = self.entry(record, name) {
             return found.kind.map(|kind| Value { bytes: self.bytes(found.span), kind });
@@ -217,6 +223,7 @@ impl Batch {
 
     fn assign(&mut self, index: usize, name: NameId, span: Span, kind: Option<ValueType>) {
         let Some(record) = self.records.get_mut(index) else { return };
+        record.types.set(name, kind.unwrap_or_default());
         match name {
             NameId::HOST => record.host = span,
             NameId::MESSAGE => record.message = span,

@@ -18,7 +18,7 @@ mod tags;
 mod value;
 mod zone;
 
-pub use batch::{Batch, Flags, Mark, Record};
+pub use batch::{Batch, FieldTypes, Flags, Mark, Record};
 pub use civil::{Civil, DAY_NAMES, MONTH_NAMES};
 pub use context::{Context, Peer, Transport};
 pub use demand::Demand;

@@ -29,7 +29,7 @@ impl Set {
         let declared = hint.and_then(TypeHint::value_type);
         let keeps = version >= (4, 0) || hint == Some(TypeHint::Auto);
         let source = if let Some(text) = template.literal() {
-            Source::Literal { text: text.into(), kind: declared.unwrap_or_default() }
+            Source::Literal { text: text.into(), kind: declared.unwrap_or(template.literal_type()) }
         } else if let Some(from) = template.single_name().filter(|n| !n.is_sdata()) {
             Source::Copy { from, kind: declared.or((!keeps).then_some(ValueType::String)) }
         } else {
@@ -51,7 +51,9 @@ impl Set {
             }
             Source::Copy { from, kind } => {
                 for index in selection {
-                    let (span, own) = span_of(batch, *index as usize, *from).unwrap_or_default();
+                    // From @version 4.0 on a copy of what is not set is null.
+                    let unset = (Span::EMPTY, ValueType::Null);
+                    let (span, own) = span_of(batch, *index as usize, *from).unwrap_or(unset);
                     assign_span(batch, *index as usize, self.name, span, kind.unwrap_or(own));
                 }
             }

@@ -23,6 +23,7 @@ pub(crate) fn assemble(text: String, pieces: Vec<Piece>, opts: &TemplateOptions)
     let lone_type = match &*pieces {
         [Piece::Text(_, kind)] => *kind,
         [Piece::Op(Op::Fact(fact))] => fact.value_type(),
+        [Piece::Op(Op::Date(date))] if date.is_unix() => ValueType::DateTime,
         _ => ValueType::String,
     };
     let mut literals = Vec::new();
@@ -68,7 +69,7 @@ pub(crate) fn assemble(text: String, pieces: Vec<Piece>, opts: &TemplateOptions)
         escape: opts.escape,
         hint: None,
         lone_type,
-        keep_type: opts.version >= (4, 0),
+        keep_type: opts.version >= (4, 0) && !opts.escape,
         chains,
     }
 }

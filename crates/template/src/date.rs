@@ -103,6 +103,11 @@ impl Date {
         self
     }
 
+    /// Whether it prints seconds since 1970 and nothing else.
+    pub fn is_unix(&self) -> bool {
+        matches!(&*self.parts, [Part::Kind(DateKind::Unix)])
+    }
+
     /// This, `text`, and the next macro as one, if the second decides all of it.
     pub fn followed_by(&self, text: &[u8], next: &Date) -> Option<Date> {
         let one = |date: &Date| date.frac_digits == 0 && date.direct().is_none();

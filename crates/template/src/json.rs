@@ -162,14 +162,16 @@ fn typed(value: Found<'_>, out: &mut Vec<u8>) -> bool {
             _ => return false,
         },
         ValueType::Int if is_int(bytes) => out.extend_from_slice(bytes),
-        ValueType::Double if is_number(bytes) => out.extend_from_slice(bytes),
+        ValueType::Double if is_int(bytes) && bytes.len() <= EXACT_DIGITS => out.extend_from_slice(bytes),
         ValueType::Int => match text(bytes).and_then(|t| t.parse::<i64>().ok()) {
             Some(number) => crate::facts::put(out, format_args!("{number}")),
             None => return false,
         },
         ValueType::Double => {
-            match text(bytes).and_then(|t| t.parse::<f64>().ok()).filter(|n| n.is_finite()) {
-                Some(number) => crate::facts::put(out, format_args!("{number}")),
+            match text(bytes).and_then(|t| t.parse::<f64>().ok()) {
+                Some(number) if number.is_finite() => double(number, out),
+                // JSON has no such number.
+                Some(_) => string(bytes, out),
                 None => return false,
             }
         }
@@ -183,14 +185,48 @@ fn typed(value: Found<'_>, out: &mut Vec<u8>) -> bool {
     true
 }
 
+/// Whole numbers of up to so many digits are printed by [`double`] the way they are written.
+const EXACT_DIGITS: usize = 15;
+
+/// A finite number with the 17 digits that tell any two apart, less the zeros at the end: C's `%.17g`, as syslog-ng prints doubles.
+fn double(number: f64, out: &mut Vec<u8>) {
+    let start = out.len();
+    crate::facts::put(out, format_args!("{number:.16e}"));
+    let printed = out.get(start..).unwrap_or_default();
+    let mark = printed.iter().position(|b| *b == b'e').unwrap_or(printed.len());
+    let exponent = printed.get(mark + 1..).and_then(text).and_then(|t| t.parse::<i32>().ok()).unwrap_or(0);
+    if (-4..17).contains(&exponent) {
+        out.truncate(start);
+        crate::facts::put(out, format_args!("{number:.digits$}", digits = (16 - exponent) as usize));
+        without_zeros(start, out);
+    } else {
+        out.truncate(start + mark);
+        without_zeros(start, out);
+        let sign = if exponent < 0 { '-' } else { '+' };
+        crate::facts::put(out, format_args!("e{sign}{:02}", exponent.unsigned_abs()));
+    }
+}
+
+/// Takes zeros behind the point off the end, and a point that ends there.
+fn without_zeros(start: usize, out: &mut Vec<u8>) {
+    let printed = out.get(start..).unwrap_or_default();
+    if !printed.contains(&b'.') {
+        return;
+    }
+    let zeros = printed.iter().rev().take_while(|b| **b == b'0').count();
+    let kept = out.len() - zeros;
+    out.truncate(kept);
+    if out.last() == Some(&b'.') {
+        out.pop();
+    }
+}
+
 /// Whether a value can be written as its type.
 pub(crate) fn fits(kind: ValueType, bytes: &[u8]) -> bool {
     match kind {
         ValueType::Boolean => matches!(bytes.first(), Some(b'T' | b't' | b'1' | b'F' | b'f' | b'0')),
         ValueType::Int => is_int(bytes) || text(bytes).is_some_and(|t| t.parse::<i64>().is_ok()),
-        ValueType::Double => {
-            is_number(bytes) || text(bytes).is_some_and(|t| t.parse::<f64>().is_ok_and(f64::is_finite))
-        }
+        ValueType::Double => text(bytes).is_some_and(|t| t.parse::<f64>().is_ok()),
         _ => true,
     }
 }
@@ -243,4 +279,33 @@ pub(crate) fn is_number(bytes: &[u8]) -> bool {
         return count > 0 && count == after.len();
     }
     rest.is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::double;
+
+    #[test]
+    fn doubles_as_c_prints_them() {
+        for (number, expected) in [
+            (0.0, "0"),
+            (-0.0, "-0"),
+            (1.5, "1.5"),
+            (-3.15, "-3.1499999999999999"),
+            (0.1, "0.10000000000000001"),
+            (1e15, "1000000000000000"),
+            (1e16, "10000000000000000"),
+            (1e17, "1e+17"),
+            (123456789012345680.0, "1.2345678901234568e+17"),
+            (0.0001, "0.0001"),
+            (0.00001, "1.0000000000000001e-05"),
+            (5e-324, "4.9406564584124654e-324"),
+            (f64::MAX, "1.7976931348623157e+308"),
+            (2.5e-5, "2.5000000000000001e-05"),
+        ] {
+            let mut out = b"x".to_vec();
+            double(number, &mut out);
+            assert_eq!(String::from_utf8_lossy(&out[1..]), expected);
+        }
+    }
 }

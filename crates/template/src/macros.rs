@@ -90,16 +90,14 @@ pub(crate) enum Fact {
 }
 
 impl Fact {
-    /// The type of the value where a lone macro keeps its type.
+    /// The type of the value where a lone macro keeps its type. As in syslog-ng, PRI, SYSUPTIME and the numbers of messages and
+    /// runs are texts (test `lone_names_and_functions_keep_their_type`).
     pub fn value_type(self) -> ValueType {
         match self {
-            Fact::FacilityNum | Fact::SeverityNum | Fact::Pri | Fact::SysUptime | Fact::RawMsgSize => {
-                ValueType::Int
-            }
+            Fact::FacilityNum | Fact::SeverityNum | Fact::RawMsgSize => ValueType::Int,
             Fact::SourcePort | Fact::DestPort | Fact::PeerPort | Fact::IpProto | Fact::Proto => {
                 ValueType::Int
             }
-            Fact::SeqNum | Fact::RcptId | Fact::RunId => ValueType::Int,
             Fact::Tags | Fact::Matches => ValueType::List,
             _ => ValueType::String,
         }

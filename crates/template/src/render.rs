@@ -186,9 +186,18 @@ impl Template {
                 self.render(msg, cx, out);
                 kind.unwrap_or_default()
             }
-            _ => {
+            Op::Default(inner) => {
+                let kind = inner.0.name().and_then(|name| msg.batch.value(msg.record, name));
                 self.render(msg, cx, out);
-                self.lone_type
+                match (kind, &inner.0) {
+                    (Some(value), _) if !value.bytes.is_empty() => value.kind,
+                    (_, Op::Fact(fact)) => fact.value_type(),
+                    _ => ValueType::String,
+                }
+            }
+            op => {
+                self.render(msg, cx, out);
+                op.name().map_or(self.lone_type, |name| msg.record.types.of(name))
             }
         }
     }

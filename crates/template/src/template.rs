@@ -23,7 +23,7 @@ pub struct Template {
     pub(crate) hint: Option<ValueType>,
     /// The type of a template that is one literal or one computed macro.
     pub(crate) lone_type: ValueType,
-    /// From @version 4.0 on a lone macro keeps its type.
+    /// From @version 4.0 on a lone macro keeps its type. What is escaped is text.
     pub(crate) keep_type: bool,
     /// What it seals with, each chain once.
     pub(crate) chains: Box<[Arc<slog::Chain>]>,
@@ -84,6 +84,11 @@ impl Template {
             [Step { op, then: None }] if op.is_literal() => Some(&self.prefix),
             _ => None,
         }
+    }
+
+    /// The type of [`Template::literal`]: of its hint, else of a function that was computed when it was compiled, else text.
+    pub fn literal_type(&self) -> ValueType {
+        self.hint.unwrap_or(if self.keep_type { self.lone_type } else { ValueType::String })
     }
 
     /// What every output begins with.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use conf_syntax::{Arg, ArgKind, Call, same_keyword};
+use conf_syntax::{Arg, ArgKind, Call, Name, same_keyword};
 use diag::{Diagnostic, Diagnostics, Span, nearest};
 
 use super::messages::{list_words, means, out_of_range, wanted, wrong_type};
@@ -267,12 +267,13 @@ fn pairs(asked: &Asked, diags: &mut Diagnostics) -> Option<Vec<Pair>> {
     good.then_some(list)
 }
 
-/// `"text"`, `word` or `type("text")`
+/// `"text"`, `word`, `type("text")`, or a number, which has the type that it looks like.
 fn template(arg: &Arg) -> Option<TemplateText> {
-    match &arg.kind {
-        ArgKind::Call(call) => typed_template(call),
-        _ => arg.text().map(|t| TemplateText { type_hint: None, text: t.to_string(), span: arg.span }),
+    if let ArgKind::Call(call) = &arg.kind {
+        return typed_template(call);
     }
+    let type_hint = arg.number_type().map(|name| Name { text: name.to_owned(), span: arg.span });
+    arg.text().map(|t| TemplateText { type_hint, text: t.to_string(), span: arg.span })
 }
 
 pub(super) fn typed_template(call: &Call) -> Option<TemplateText> {

@@ -55,6 +55,15 @@ impl Arg {
         }
     }
 
+    /// The type of a template that is a number without quotes: `set(10 value("n"))` is `set(int("10") value("n"))`.
+    pub fn number_type(&self) -> Option<&'static str> {
+        match self.kind {
+            ArgKind::Int { .. } => Some("int"),
+            ArgKind::Float { .. } => Some("double"),
+            _ => None,
+        }
+    }
+
     pub fn int(&self) -> Option<i64> {
         match self.kind {
             ArgKind::Int { value, .. } => Some(value),

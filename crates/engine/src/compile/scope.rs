@@ -160,8 +160,11 @@ impl<'a, 'c> Names<'a, 'c> {
                         self.typed(&text, &options)
                     }
                     Some((_, span)) => {
-                        let text = call.args.first().and_then(|a| a.text()).unwrap_or_default().to_owned();
-                        self.typed(&TypedText { type_hint: None, text, span }, &options)
+                        let arg = call.args.first();
+                        let text = arg.and_then(|a| a.text()).unwrap_or_default().to_owned();
+                        let number = arg.and_then(|a| a.number_type());
+                        let type_hint = number.map(|name| conf_syntax::Name { text: name.to_owned(), span });
+                        self.typed(&TypedText { type_hint, text, span }, &options)
                     }
                     None => self.typed(
                         &TypedText { type_hint: None, text: String::new(), span: call.span },

@@ -92,7 +92,7 @@ fn template_side(
     let template = template_of(&text.text, text.span, env, &MatcherOptions::FILTER, diags)?;
     let declared = hint.and_then(TypeHint::value_type);
     if let Some(literal) = template.literal() {
-        let kind = declared.unwrap_or(ValueType::String);
+        let kind = declared.unwrap_or(template.literal_type());
         return Some(Side::literal(literal, kind));
     }
     let keeps = version >= (4, 0) || hint == Some(TypeHint::Auto);

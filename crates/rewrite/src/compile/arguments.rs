@@ -52,7 +52,12 @@ impl<'a> Arguments<'a> {
                     good = false;
                 }
                 _ => match arg.text() {
-                    Some(text) => a.texts.push((text, arg.span)),
+                    Some(text) => {
+                        if a.texts.is_empty() && call.is("set") {
+                            a.hint = arg.number_type().and_then(TypeHint::named);
+                        }
+                        a.texts.push((text, arg.span));
+                    }
                     None => {
                         a.diags.error(
                             "R0103",

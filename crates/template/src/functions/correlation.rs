@@ -305,7 +305,7 @@ impl Function for Numbers {
                 put(out, format_args!("{double}"));
                 ValueType::Double
             }
-            None => ValueType::String,
+            None => ValueType::Null,
         }
     }
 

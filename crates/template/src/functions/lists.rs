@@ -169,7 +169,8 @@ fn int(text: &[u8]) -> Option<i64> {
 
 fn tail(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
     range(args, 0, 1, i64::MAX, out);
-    ValueType::List
+    // Text, unlike the other lists: as in syslog-ng, like that of $(filter) (golden case template/list-types).
+    ValueType::String
 }
 
 fn nth(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
@@ -354,7 +355,8 @@ impl Function for Filter {
                 push(item, &mut first, out);
             }
         });
-        ValueType::List
+        // syslog-ng says text here, so that `"$(filter ...)" != ''` asks whether any item was found.
+        ValueType::String
     }
 
     fn reads(&self, demand: &mut Demand) {

@@ -92,9 +92,9 @@ impl Function for Or {
     fn call(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType {
         let start = out.len();
         for template in &self.0 {
-            let kind = template.render_typed(msg, cx, out);
+            template.render(msg, cx, out);
             if out.len() > start {
-                return kind;
+                break;
             }
         }
         ValueType::String
@@ -124,7 +124,10 @@ impl Function for Tag {
     fn call(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType {
         let has = msg.batch.has_tag(msg.record, self.tag);
         match &self.branches {
-            Some([yes, no]) => (if has { yes } else { no }).render_typed(msg, cx, out),
+            Some([yes, no]) => {
+                (if has { yes } else { no }).render(msg, cx, out);
+                ValueType::String
+            }
             None => {
                 out.push(if has { b'1' } else { b'0' });
                 ValueType::Boolean
@@ -147,9 +150,10 @@ fn tags_head(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
 
 impl Function for TagsHead {
     fn call(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType {
-        if let Some(tag) = self.0.iter().find(|tag| msg.batch.has_tag(msg.record, **tag)) {
-            out.extend_from_slice(cx.tag_name(*tag).as_bytes());
-        }
+        let Some(tag) = self.0.iter().find(|tag| msg.batch.has_tag(msg.record, **tag)) else {
+            return ValueType::Null;
+        };
+        out.extend_from_slice(cx.tag_name(*tag).as_bytes());
         ValueType::String
     }
 

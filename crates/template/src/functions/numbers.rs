@@ -71,7 +71,10 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
     rounding(
         "round",
         "rounded to DIGITS behind the point",
-        |a, out| round(a, out, f64::round),
+        |a, out| {
+            round(a, out, f64::round);
+            ValueType::Double
+        },
         ("$(round 1.26 1)", "1.3"),
     ),
     rounding("floor", "rounded down", |a, out| round(a, out, f64::floor), ("$(floor 1.7)", "1")),
@@ -135,7 +138,7 @@ const DIGITS_MAX: i64 = 20;
 
 fn nan(out: &mut Vec<u8>) -> ValueType {
     out.extend_from_slice(b"NaN");
-    ValueType::String
+    ValueType::Double
 }
 
 fn round(args: Args<'_>, out: &mut Vec<u8>, to_whole: fn(f64) -> f64) -> ValueType {

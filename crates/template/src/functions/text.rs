@@ -139,7 +139,7 @@ fn echo(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
 
 fn length(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
     spaced(args, out, |arg, out| number(arg.len() as u64, out));
-    if args.count() == 1 { ValueType::Int } else { ValueType::String }
+    ValueType::Int
 }
 
 /// A whole number; an argument that is none counts as 0.
@@ -259,7 +259,7 @@ fn binary(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
             Err(_) => put(out, format_args!("?")),
         }
     }
-    ValueType::Bytes
+    ValueType::String
 }
 
 struct Sanitize {
