@@ -126,10 +126,12 @@ impl<'a> Expr<'a, '_> {
                 Some(FilterExpr::Call(call.clone()))
             }
             ArgKind::Ident(word) => {
-                self.diags.push(
-                    Diagnostic::error("P0121", format!("`{word}` is not a condition"), arg.span)
-                        .help(format!("a filter function is called with parentheses: `{word}(...)`")),
-                );
+                let help = match word.as_str() {
+                    "and" | "or" => "a condition stands on both sides of it; a `;` before it ends the condition: remove that `;`".to_owned(),
+                    _ => format!("a filter function is called with parentheses: `{word}(...)`"),
+                };
+                let finding = Diagnostic::error("P0121", format!("`{word}` is not a condition"), arg.span);
+                self.diags.push(finding.help(help));
                 None
             }
             _ => {
@@ -189,7 +191,12 @@ impl<'a> Expr<'a, '_> {
                 return None;
             }
         };
-        Some(Operand { kind, span: arg.span })
+        let is_word = |arg: &Arg| matches!(arg.kind, ArgKind::Ident(_));
+        let bare = match &arg.kind {
+            ArgKind::Call(typed) => typed.args.iter().any(is_word),
+            _ => is_word(arg),
+        };
+        Some(Operand { kind, bare, span: arg.span })
     }
 }
 

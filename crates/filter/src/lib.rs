@@ -99,4 +99,11 @@ pub const CODES: &[(&str, &str, &str)] = &[
     ),
     ("F0116", "too many names", "The table of names or tags is full."),
     ("F0117", "an old name", "The function still works under its old name, but has a new one."),
+    (
+        "F0118",
+        "a word compared as it stands",
+        "In a comparison, a word without quotes is a text like one in quotes: `message == \"x\"` compares the word `message` with `x`, and is \
+         never true. Write `\"$MESSAGE\" == \"x\"`, or the filter function `message(\"x\")`, which takes a regular expression. A word that is \
+         meant itself stands in quotes.",
+    ),
 ];

@@ -82,6 +82,8 @@ impl FilterExpr {
 #[derive(Clone, Debug)]
 pub struct Operand {
     pub kind: OperandKind,
+    /// A word without quotes: `message`, not `"$MESSAGE"`.
+    pub bare: bool,
     pub span: Span,
 }
 

@@ -23,6 +23,11 @@ pub fn compile(
     let left = side(lhs, version, env, diags);
     let right = side(rhs, version, env, diags);
     let (left, right) = (left?, right?);
+    let sides = [(lhs, &right), (rhs, &left)];
+    if let Some(finding) = sides.into_iter().find_map(|(word, other)| bare_word(word, other, op)) {
+        diags.push(finding);
+        return None;
+    }
     let typed = [lhs, rhs].into_iter().any(has_type);
     let rule = rule_of(op, typed, version);
     if rule == Rule::Leading && [&left, &right].into_iter().any(is_word) {
@@ -32,6 +37,26 @@ pub fn compile(
         );
     }
     Some(Node::Compare(Box::new(Compare { left, right, test: Test::of(op), rule })))
+}
+
+/// A word without quotes is a text, not the field it names: `message == "x"` compares the word `message`. An error where a field must be
+/// meant, because the word names one or because the comparison would have the same outcome for every message.
+fn bare_word(operand: &Operand, other: &Side, op: CompareOp) -> Option<Diagnostic> {
+    let OperandKind::Template(TypedText { text: word, .. }) = &operand.kind else { return None };
+    let field = word.to_ascii_uppercase().replace('-', "_");
+    let function = super::table::FUNCTIONS.iter().map(|f| f.name).find(|name| *name == word);
+    let names_field = function.is_some() || template::MACROS.iter().any(|m| m.name == field);
+    if !operand.bare || !(names_field || matches!(other, Side::Literal { .. })) {
+        return None;
+    }
+    let field = if names_field { &field } else { word };
+    let text = format!("`{word}` without quotes and `$` is just this word, not a value of the message");
+    let finding = Diagnostic::error("F0118", text, operand.span);
+    let compared = format!("`\"${{{field}}}\" {} ...`", op.symbol());
+    Some(finding.help(match function {
+        Some(name) => format!("write {compared}, or the filter function `{name}(...)`"),
+        None => format!("write {compared}, or `\"{word}\"` in quotes when the word itself is meant"),
+    }))
 }
 
 fn has_type(operand: &Operand) -> bool {
