@@ -50,7 +50,8 @@ fn compare(workspace: &Workspace, tables: &[Table]) -> Vec<String> {
         };
         for used in &member.uses {
             let ours = workspace.members.contains_key(used.as_str());
-            if apart.list("from").iter().any(|from| from == used || (from == "*" && ours)) {
+            let excepted = apart.list("but").iter().any(|but| but == used);
+            if !excepted && apart.list("from").iter().any(|from| from == used || (from == "*" && ours)) {
                 faults.push(format!("{name} uses {used}, but: {}", apart.text("why")));
             }
         }

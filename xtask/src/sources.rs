@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 pub const LINES_WITHOUT_REASON_MAX: usize = 400;
 /// Lines before the tests no file may have.
 pub const LINES_MAX: usize = 800;
+/// The crates of which the program is made that print for commands.
+const PRINTING: [&str; 4] =
+    ["crates/penstock/src", "crates/control/src", "crates/loggen/src", "crates/bench/src"];
 /// Names that say nothing about what a file is about.
 const EMPTY_NAMES: [&str; 6] = ["utils", "util", "common", "helpers", "misc", "mod"];
 
@@ -49,6 +52,9 @@ fn faults_of(name: &str, text: &str, listed: bool) -> Vec<String> {
     if !text.starts_with("//! ") && !path.ends_with("tests.rs") {
         faults.push(format!("{name}: the first line says what the file is (`//! ...`)"));
     }
+    if PRINTING.iter().any(|krate| name.starts_with(krate)) && panics_when_closed(path, text) {
+        faults.push(format!("{name}: print with the macros of `console`; those of the standard library panic when nobody reads"));
+    }
     let lines = lines_before_tests(path, text);
     if lines > LINES_MAX {
         faults.push(format!("{name}: {lines} lines before the tests, at most {LINES_MAX}"));
@@ -69,6 +75,14 @@ fn lines_before_tests(path: &Path, text: &str) -> usize {
     let lines: Vec<&str> = text.lines().collect();
     let tests = lines.windows(2).position(|w| w[0] == "#[cfg(test)]" && w[1].starts_with("mod "));
     tests.unwrap_or(lines.len())
+}
+
+/// Whether it prints in a way that panics when standard output or standard error is closed.
+fn panics_when_closed(path: &Path, text: &str) -> bool {
+    let macros = ["print", "println", "eprint", "eprintln"].map(|name| format!("{name}!("));
+    let code = text.lines().take(lines_before_tests(path, text)).map(str::trim_start);
+    let mut code = code.filter(|line| !line.starts_with("//"));
+    code.any(|line| macros.iter().any(|name| line.contains(name)))
 }
 
 /// All `.rs` files of crates/, xtask/ and fuzz/ but for build output.
@@ -113,6 +127,19 @@ mod tests {
         check("crates/a/src/lib.rs", &longer, true, 1);
         let tests = format!("//! it\n#[cfg(test)]\nmod tests {{\n{}}}\n", "fn a() {}\n".repeat(900));
         check("crates/a/src/lib.rs", &tests, false, 0);
+    }
+
+    #[test]
+    fn commands_print_without_panicking() {
+        check("crates/control/src/a.rs", "//! it\nfn a() {\n    println!(\"a\");\n}\n", false, 1);
+        check("crates/control/src/a.rs", "//! it\nfn a() {\n    console::out!(\"a\");\n}\n", false, 0);
+        check(
+            "crates/control/src/a.rs",
+            "//! it\n#[cfg(test)]\nmod tests {\n    print!(\"a\");\n}\n",
+            false,
+            0,
+        );
+        check("crates/testkit/src/a.rs", "//! it\nfn a() {\n    println!(\"a\");\n}\n", false, 0);
     }
 
     #[test]

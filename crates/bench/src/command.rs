@@ -15,8 +15,7 @@ pub fn run<A: Parser>(
     let args = match A::try_parse_from(std::iter::once(OsString::from(name)).chain(words)) {
         Ok(args) => args,
         Err(error) => {
-            // Nobody is left to tell when the terminal itself fails.
-            let _ = error.print();
+            console::note(error.print());
             return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
         }
     };
@@ -24,7 +23,7 @@ pub fn run<A: Parser>(
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("{name}: {error}");
+            console::err!("{name}: {error}");
             ExitCode::FAILURE
         }
     }

@@ -154,12 +154,18 @@ fn measure(args: &Args) -> Result<bool, String> {
     let place = relay.place.root.clone();
     let floor = |group: u64| disk::alone(&place, group, FLOOR_ROUNDS);
     let (busy_floor, idle_floor) = (floor(busy.group_bytes())?, floor(idle.group_bytes())?);
-    println!(
+    console::out!(
         "{:<22}{:>10}{:>9}{:>12}{:>9}{:>9}{:>9}   the disk alone: median, 99th, longest",
-        "", "messages", "groups", "bytes each", "median", "99th", "longest"
+        "",
+        "messages",
+        "groups",
+        "bytes each",
+        "median",
+        "99th",
+        "longest"
     );
     let row = |name: &str, times: &Times, floor: &disk::Alone| {
-        println!(
+        console::out!(
             "{name:<22}{:>10}{:>9}{:>12}{:>9}{:>9}{:>9}   {floor}",
             times.messages(),
             times.groups(),
@@ -171,7 +177,7 @@ fn measure(args: &Args) -> Result<bool, String> {
     };
     row("full load", &busy, &busy_floor);
     row("one message a second", &idle, &idle_floor);
-    println!("milliseconds; {} messages a second under full load", sent / args.seconds);
+    console::out!("milliseconds; {} messages a second under full load", sent / args.seconds);
     let good = judge("full load", busy.percentile(99), BUSY_MAX)
         & judge("one message a second", idle.percentile(99), IDLE_MAX);
     relay.stop();
@@ -184,7 +190,7 @@ fn ms(time: Duration) -> String {
 
 fn judge(name: &str, found: Duration, most: Duration) -> bool {
     let met = found <= most;
-    println!(
+    console::out!(
         "{name}: at most {} ms from received to on disk at the 99th percentile: {}, {}",
         most.as_millis(),
         ms(found),

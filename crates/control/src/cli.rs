@@ -8,7 +8,6 @@ mod options;
 mod version;
 
 use std::ffi::OsStr;
-use std::io::Write;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -68,19 +67,14 @@ impl CalledAs {
 
 /// Prints what clap has to say, to where it belongs, and gives the exit code: 0 for help, else `failure`.
 fn usage_exit(error: &clap::Error, failure: u8) -> ExitCode {
-    // Nobody is left to tell when the terminal itself fails.
-    let _ = error.print();
+    console::note(error.print());
     if error.use_stderr() { ExitCode::from(failure) } else { ExitCode::SUCCESS }
 }
 
-/// A closed pipe behind us (`| head`) is not an error.
+/// An answer, as lines.
 fn print(text: &str) {
-    let mut out = std::io::stdout().lock();
-    let _ = out.write_all(text.as_bytes());
-    if !text.is_empty() && !text.ends_with('\n') {
-        let _ = out.write_all(b"\n");
-    }
-    let _ = out.flush();
+    let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    console::out_text!("{text}{end}");
 }
 
 #[cfg(test)]

@@ -95,7 +95,7 @@ fn live(progress: &Progress) {
                 bar.set_message(line);
                 bar.tick();
             }
-            None => eprintln!("{line}"),
+            None => console::err!("{line}"),
         }
         (last, at) = (count, now);
     }

@@ -232,7 +232,7 @@ impl Load {
             }
         }
         if self.debug {
-            eprintln!("connection {index}: connected to {}", self.target);
+            console::err!("connection {index}: connected to {}", self.target);
         }
         Ok(wire)
     }

@@ -189,6 +189,9 @@ pub struct CheckArgs {
     /// Print the findings as JSON
     #[arg(long)]
     pub json: bool,
+    /// List what is harmless too, old options without effect and the like, each with its place
+    #[arg(long, short)]
+    pub verbose: bool,
     /// Look at the language only: no references, no types, no files
     #[arg(long)]
     pub syntax_only: bool,

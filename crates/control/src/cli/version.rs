@@ -44,10 +44,10 @@ pub fn version_text(info: &VersionInfo<'_>) -> String {
          Enable-GProf: off\n\
          Enable-Memtrace: off\n\
          Enable-IPv6: on\n\
-         Enable-Spoof-Source: off\n\
+         Enable-Spoof-Source: on\n\
          Enable-TCP-Wrapper: off\n\
          Enable-Linux-Caps: off\n\
-         Enable-Systemd: off\n"
+         Enable-Systemd: on\n"
     )
 }
 
