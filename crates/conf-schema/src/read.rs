@@ -157,7 +157,7 @@ impl<'a> Reader<'a> {
             State::NotYet(remedy) => return self.refuse(call, spec.name, remedy),
             State::NoEffect(why) => {
                 let text = format!("`{}()` has no effect", spec.name);
-                self.diags.push(Diagnostic::warning("O0113", text, call.name.span).note(why));
+                self.diags.push(Diagnostic::remark("O0113", text, call.name.span).note(why));
                 return;
             }
             State::Obsolete(instead) => self.obsolete(call, spec.name, instead),

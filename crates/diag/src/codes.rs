@@ -113,8 +113,8 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "P0032",
         "nothing to include",
-        "The include names a file that does not exist anywhere along the include path; nothing is read, as \
-         syslog-ng does. Create it or correct the name.",
+        "The include names a file that does not exist anywhere along the include path: without it, part of the \
+         configuration is missing. Create it, or correct the name. A pattern (`conf.d/*.conf`) may match nothing.",
     ),
     (
         "P0033",

@@ -6,6 +6,8 @@ use crate::source_map::{SourceMap, Span};
 pub enum Severity {
     Error,
     Warning,
+    /// Harmless: worth a line for all of them together, and nothing has to be done.
+    Remark,
 }
 
 impl Severity {
@@ -13,6 +15,7 @@ impl Severity {
         match self {
             Severity::Error => "error",
             Severity::Warning => "warning",
+            Severity::Remark => "remark",
         }
     }
 }
@@ -37,6 +40,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// What to do about it.
     pub help: Option<String>,
+    /// At how many more places the same was found, see [`Diagnostics::push_once`].
+    pub more: usize,
 }
 
 impl Diagnostic {
@@ -49,6 +54,7 @@ impl Diagnostic {
             labels: Vec::new(),
             notes: Vec::new(),
             help: None,
+            more: 0,
         }
     }
 
@@ -58,6 +64,10 @@ impl Diagnostic {
 
     pub fn warning(code: &'static str, message: impl Into<String>, span: Span) -> Diagnostic {
         Diagnostic::new(Severity::Warning, code, message).at(span)
+    }
+
+    pub fn remark(code: &'static str, message: impl Into<String>, span: Span) -> Diagnostic {
+        Diagnostic::new(Severity::Remark, code, message).at(span)
     }
 
     pub fn at(mut self, span: Span) -> Diagnostic {
@@ -114,6 +124,15 @@ impl Diagnostics {
         }
     }
 
+    /// Of what is the same at many places, only the first is kept, and the others are counted.
+    pub fn push_once(&mut self, diagnostic: Diagnostic) {
+        let same = |d: &&mut Diagnostic| d.code == diagnostic.code && d.message == diagnostic.message;
+        match self.list.iter_mut().find(same) {
+            Some(first) => first.more += usize::from(first.span != diagnostic.span),
+            None => self.push(diagnostic),
+        }
+    }
+
     pub fn error(&mut self, code: &'static str, message: impl Into<String>, span: Span) {
         self.push(Diagnostic::error(code, message, span));
     }
@@ -148,8 +167,8 @@ impl Diagnostics {
 
     /// (errors, warnings)
     pub fn counts(&self) -> (usize, usize) {
-        let errors = self.list.iter().filter(|d| d.severity == Severity::Error).count();
-        (errors, self.list.len() - errors)
+        let count = |severity| self.list.iter().filter(|d| d.severity == severity).count();
+        (count(Severity::Error), count(Severity::Warning))
     }
 
     pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
@@ -189,6 +208,19 @@ mod tests {
         let order: Vec<_> = d.sorted(&map).iter().map(|d| d.message.clone()).collect();
         assert_eq!(order, ["early", "late"]);
         assert_eq!(d.counts(), (2, 1));
+    }
+
+    #[test]
+    fn the_same_at_many_places_is_one_finding() {
+        let mut map = SourceMap::new();
+        let f = map.add_root("a", "0123456789");
+        let mut d = Diagnostics::new();
+        for (text, at) in [("x", 1), ("x", 1), ("x", 2), ("y", 3), ("x", 4)] {
+            d.push_once(Diagnostic::warning("X1", text, Span::new(f, at, at + 1)));
+        }
+        let found: Vec<_> = d.iter().map(|d| (d.message.as_str(), d.more)).collect();
+        assert_eq!(found, [("x", 2), ("y", 0)]);
+        assert!(crate::render_all(&d, &map).contains("note: the same at 2 more places\n"));
     }
 
     #[test]

@@ -12,5 +12,5 @@ mod source_map;
 pub use codes::{CODES, explain, find_duplicate};
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
 pub use nearest::nearest;
-pub use render::{render_all, render_json, render_one};
+pub use render::{remarks_line, render_all, render_json, render_one, render_verbose};
 pub use source_map::{FileId, Location, Origin, SourceFile, SourceMap, Span};

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Label};
+use crate::diagnostic::{Diagnostic, Diagnostics, Label, Severity};
 use crate::source_map::{Origin, SourceMap, Span};
 
 /// Longer source lines are cut around the mark, so that one minified line does not fill the screen.
@@ -10,12 +10,50 @@ const LINE_CHARS_MAX: usize = 160;
 /// Longer chains are cut in the middle.
 const CHAIN_SHOWN_MAX: usize = 12;
 
-/// All findings, in reading order, with a last line that counts them.
+/// How many different remarks the line for all of them names.
+const REMARKS_NAMED_MAX: usize = 3;
+
+/// Errors and warnings, in reading order, with a last line that counts them; one line for all remarks.
 pub fn render_all(diagnostics: &Diagnostics, map: &SourceMap) -> String {
-    let mut out = String::new();
-    for d in diagnostics.sorted(map) {
-        out.push_str(&render_one(d, map));
+    let findings = diagnostics.sorted(map);
+    let (remarks, findings): (Vec<_>, Vec<_>) =
+        findings.into_iter().partition(|d| d.severity == Severity::Remark);
+    let mut out: String = findings.into_iter().map(|d| render_one(d, map)).collect();
+    out.push_str(&count_line(diagnostics));
+    out.push_str(&remarks_line(&remarks));
+    out
+}
+
+/// The same, with each remark in its place.
+pub fn render_verbose(diagnostics: &Diagnostics, map: &SourceMap) -> String {
+    let mut out: String = diagnostics.sorted(map).into_iter().map(|d| render_one(d, map)).collect();
+    out.push_str(&count_line(diagnostics));
+    out
+}
+
+/// What the remarks say, each once, with how often it was said.
+pub fn remarks_line(remarks: &[&Diagnostic]) -> String {
+    let mut said: Vec<(&str, usize)> = Vec::new();
+    for remark in remarks {
+        match said.iter_mut().find(|(message, _)| *message == remark.message) {
+            Some((_, count)) => *count += 1,
+            None => said.push((&remark.message, 1)),
+        }
     }
+    let (Some(_), more) = (said.first(), said.len().saturating_sub(REMARKS_NAMED_MAX)) else {
+        return String::new();
+    };
+    let named = said.iter().take(REMARKS_NAMED_MAX).map(|(message, count)| match count {
+        1 => (*message).to_owned(),
+        _ => format!("{message} ({count} times)"),
+    });
+    let named: Vec<String> = named.collect();
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    format!("harmless: {}{more} (`penstock check --verbose` shows where)\n", named.join("; "))
+}
+
+fn count_line(diagnostics: &Diagnostics) -> String {
+    let mut out = String::new();
     let (errors, warnings) = diagnostics.counts();
     if errors + warnings > 0 {
         let plural = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
@@ -45,6 +83,11 @@ pub fn render_one(d: &Diagnostic, map: &SourceMap) -> String {
     }
     for note in &d.notes {
         out.push_str(&format!("  note: {note}\n"));
+    }
+    match d.more {
+        0 => {}
+        1 => out.push_str("  note: the same at 1 more place\n"),
+        more => out.push_str(&format!("  note: the same at {more} more places\n")),
     }
     if let Some(help) = &d.help {
         out.push_str(&format!("  help: {help}\n"));
@@ -89,13 +132,15 @@ fn chain_text(out: &mut String, map: &SourceMap, span: Span) {
     }
 }
 
-/// `{"errors": n, "warnings": n, "diagnostics": [...]}`; positions count from 1.
+/// `{"errors": n, "warnings": n, "remarks": n, "diagnostics": [...]}`; positions count from 1.
 pub fn render_json(diagnostics: &Diagnostics, map: &SourceMap) -> Value {
     let (errors, warnings) = diagnostics.counts();
+    let remarks = diagnostics.iter().filter(|d| d.severity == Severity::Remark).count();
     let list: Vec<Value> = diagnostics.sorted(map).into_iter().map(|d| one_json(d, map)).collect();
     json!({
         "errors": errors,
         "warnings": warnings,
+        "remarks": remarks,
         "suppressed": diagnostics.suppressed(),
         "diagnostics": list,
     })
@@ -115,6 +160,7 @@ fn one_json(d: &Diagnostic, map: &SourceMap) -> Value {
         "labels": labels,
         "notes": d.notes,
         "help": d.help,
+        "more": d.more,
     })
 }
 
@@ -190,6 +236,24 @@ x.conf:2:2: error[T0001]: unknown driver `tpc`
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[1].len() < 200, "{}", lines[1].len());
         assert_eq!(lines[1].find('X'), lines[2].find('^'));
+    }
+
+    #[test]
+    fn remarks_have_one_line_together() {
+        let mut map = SourceMap::new();
+        let f = map.add_root("m", "abcdefgh\n");
+        let mut all = Diagnostics::new();
+        for (at, text) in ["old", "gone", "old", "third", "fourth"].iter().enumerate() {
+            all.push(Diagnostic::remark("T0005", *text, Span::new(f, at, at + 1)));
+        }
+        let expected =
+            "harmless: old (2 times); gone; third; and 1 more (`penstock check --verbose` shows where)\n";
+        assert_eq!(render_all(&all, &map), expected);
+        assert_eq!((all.counts(), all.has_errors()), ((0, 0), false));
+        assert_eq!(render_verbose(&all, &map).matches("remark[T0005]").count(), 5);
+        let json = render_json(&all, &map);
+        assert_eq!((&json["remarks"], &json["warnings"]), (&json!(5), &json!(0)));
+        assert_eq!(json["diagnostics"][0]["severity"], "remark");
     }
 
     #[test]

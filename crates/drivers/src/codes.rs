@@ -15,7 +15,8 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "D0107",
         "no such user or group",
-        "The owner or group of a file is not known to this system. Create it, or write a number.",
+        "The owner or group of a file or socket is not known to this system; what is made keeps the owner or group of the program, as in \
+         syslog-ng. Create the user or group, write a number, or leave the option out.",
     ),
     (
         "D0108",

@@ -2,7 +2,7 @@
 
 use conf_schema::{Settings, Switch};
 use conf_syntax::ArgKind;
-use diag::{Diagnostic, Diagnostics, Span};
+use diag::{Diagnostic, Diagnostics, Origin, Severity, SourceMap, Span};
 use tls::{Fingerprint, Options, PeerVerify};
 
 /// Which end the driver is.
@@ -43,12 +43,17 @@ pub fn read(s: &Settings, transport: &str, side: Side, diags: &mut Diagnostics) 
 
 /// Whether a source is to serve TLS with nothing to show: `transport(tls) tls()`, as default-network-drivers() comes to when it is
 /// given no certificate. In syslog-ng every handshake at such a port fails; here the port is not opened.
-pub fn stays_closed(s: &Settings, transport: &str, diags: &mut Diagnostics) -> bool {
+///
+/// A block that hands its empty default on asks for nothing: only what stands in the configuration itself is warned about.
+pub fn stays_closed(s: &Settings, transport: &str, texts: &SourceMap, diags: &mut Diagnostics) -> bool {
     let (Some(block), Some(at)) = (s.block("tls"), s.span("tls")) else { return false };
     if transport != "tls" || !block.is_blank() {
         return false;
     }
-    let finding = Diagnostic::warning("D0121", "the port stays closed: there is no certificate to show", at);
+    let is_made = texts.chain(at).iter().any(|(origin, _)| matches!(origin, Origin::Expanded { .. }));
+    let severity = if is_made { Severity::Remark } else { Severity::Warning };
+    let text = "the port stays closed: there is no certificate to show";
+    let finding = Diagnostic::new(severity, "D0121", text).at(at);
     diags.push(finding.help("add tls(key-file(\"...\") cert-file(\"...\")) when peers shall come with TLS"));
     true
 }

@@ -102,4 +102,11 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "A template reads a value that nothing in the configuration sets, and whose name is almost that of a macro; in its place there \
          will be nothing. Correct the name, or set the value.",
     ),
+    (
+        "E0123",
+        "two sources in one place",
+        "Two sources want the same port of the same address, or the same path for a socket; the second could not be opened. An address \
+         that stands for all of them (0.0.0.0, ::) has every other one in it. Change one, or refer to one source statement from several \
+         log paths; so-reuseport(yes) on both shares a port.",
+    ),
 ];

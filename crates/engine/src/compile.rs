@@ -12,6 +12,7 @@ mod scope;
 mod sources;
 mod states;
 mod tags;
+mod unused;
 
 use crate::driver::{Destination, Registry, SourceDriver};
 use crate::hooks::Hooks;
@@ -19,7 +20,7 @@ use crate::ledger::{PathCounters, StepCounters};
 use crate::program::Program;
 use conf_schema::{ReadContext, Settings};
 use conf_syntax::{Config, Statement};
-use diag::{Diagnostics, SourceMap};
+use diag::{Diagnostics, SourceMap, Span};
 use objects::Objects;
 use paths::Paths;
 use scope::Names;
@@ -34,6 +35,8 @@ pub struct PlannedSource {
     pub id: String,
     pub driver: SourceDriver,
     pub program: Arc<Program>,
+    /// The call of the driver.
+    pub span: Span,
 }
 
 /// A destination driver that log paths already point to. `options` tells whether an equal one of the last configuration can stay.
@@ -41,6 +44,8 @@ pub struct PlannedDestination {
     pub id: String,
     pub key: String,
     pub destination: Arc<dyn Destination>,
+    /// The call of the driver.
+    pub span: Span,
 }
 
 /// A log path as the ledger shows it.

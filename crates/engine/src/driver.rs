@@ -1,6 +1,7 @@
 //! What a driver has to offer the engine. A driver is one file with one table of options and one of these builders; the registry lists it.
 
 use crate::ledger::DestinationCounters;
+use crate::need::Need;
 use crate::outlet::Outlet;
 use crate::program::Format;
 use crate::source::{Settings as SourceSettings, Source};
@@ -34,6 +35,9 @@ impl BuildContext<'_> {
 pub trait Start: Send + Sync {
     /// Opens descriptors and adds ports for `source` to workers. The error is a text for the log.
     fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String>;
+
+    /// What [`Start::start`] will fail without, as far as it can be known beforehand.
+    fn needs(&self) -> Vec<Need<'_>>;
 }
 
 /// A configured source driver.

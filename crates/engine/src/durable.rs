@@ -12,6 +12,7 @@ pub(crate) use together::together;
 
 use crate::dead_letters::DeadLetters;
 use parking_lot::Mutex;
+use rustix::fs::{Access, AtFlags, CWD, accessat};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -129,6 +130,20 @@ impl Durable {
             (None, None) => return Err("disk-buffer() needs a dir(): there is no state folder".to_owned()),
         };
         self.place_in(dir, options.free_segments).map_err(|error| format!("disk-buffer(): {error}"))
+    }
+
+    /// Whether a log could be opened in a folder, as far as it can be known without opening or making one: what `place_in` needs of it.
+    pub fn look(dir: &Path) -> Result<(), String> {
+        let wrong = |error: std::io::Error| format!("cannot use {}: {error}", dir.display());
+        let above = dir.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        // It is made where its parent exists.
+        let there = if dir.exists() { dir } else { above };
+        let there = there.canonicalize().map_err(wrong)?;
+        if !there.is_dir() {
+            return Err(wrong(std::io::ErrorKind::NotADirectory.into()));
+        }
+        let access = Access::READ_OK | Access::WRITE_OK | Access::EXEC_OK;
+        accessat(CWD, &there, access, AtFlags::EACCESS).map_err(|error| wrong(error.into()))
     }
 
     fn place_in(&self, dir: PathBuf, free_segments: Option<usize>) -> Result<Arc<Place>, String> {

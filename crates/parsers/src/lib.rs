@@ -84,8 +84,9 @@ pub const CODES: &[(&str, &str, &str)] = &[
     ),
     (
         "A0105",
-        "a database cannot be read",
-        "The file of add-contextual-data() could not be read, or a line of it is not `selector,name,value`.",
+        "a file of add-contextual-data() cannot be used",
+        "The file of database() or of selector(filters()) could not be read, a line of the database is not `selector,name,value`, or what \
+         should be a filter is none. The message names the file.",
     ),
     (
         "A0107",

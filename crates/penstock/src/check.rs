@@ -20,15 +20,16 @@ pub fn check(args: &CheckArgs) -> ExitCode {
     let mut plan = None;
     if !args.syntax_only {
         plan = configuration.compile(&nobody(), &Existing::new());
-        preflight::look(&mut configuration);
+        preflight::look(&mut configuration, plan.as_ref());
     }
     if args.json {
         let report = diag::render_json(configuration.findings(), &configuration.parsed.sources);
         printing::print(&format!("{report:#}\n"));
     } else {
-        eprint!("{}", configuration.report());
+        let report = if args.verbose { configuration.report_verbose() } else { configuration.report() };
+        console::err_text!("{report}");
         if args.explain {
-            eprint!("{}", explained(&configuration));
+            console::err_text!("{}", explained(&configuration));
             if let Some(plan) = &plan {
                 printing::print(&engine::explain::explain(plan));
             }
@@ -53,12 +54,12 @@ pub fn parse_only(options: &ParseOptions) -> ExitCode {
     let mut configuration = Configuration::read(&options.config);
     // Unknown drivers and options are syntax errors to syslog-ng; what is not found by name is not looked for.
     configuration.compile_without_references(&nobody());
-    eprint!("{}", configuration.report());
+    console::err_text!("{}", configuration.report());
     if let Some(path) = &options.preprocess_into
         && let Err(error) =
             std::fs::write(path, format!("{}\n", configuration.config().preprocessed.trim_end()))
     {
-        eprintln!("cannot write {}: {error}", path.display());
+        console::err!("cannot write {}: {error}", path.display());
         return ExitCode::from(EXIT_CONFIG);
     }
     if options.print_id {

@@ -52,6 +52,11 @@ impl Configuration {
         diag::render_all(&self.parsed.diagnostics, &self.parsed.sources)
     }
 
+    /// The same with every remark in its place.
+    pub fn report_verbose(&self) -> String {
+        diag::render_verbose(&self.parsed.diagnostics, &self.parsed.sources)
+    }
+
     /// The main file as it was read.
     pub fn original(&self) -> &str {
         self.parsed.sources.files().next().map_or("", |(_, file)| &file.text)
@@ -99,6 +104,7 @@ impl Configuration {
 
     /// Says each finding in the program's own log.
     pub fn log_findings(&self) {
+        let mut remarks = Vec::new();
         for finding in self.parsed.diagnostics.sorted(&self.parsed.sources) {
             let place = finding.span.map(|s| self.parsed.sources.locate(s).to_string()).unwrap_or_default();
             let help = finding.help.as_deref().unwrap_or_default();
@@ -111,7 +117,12 @@ impl Configuration {
             match finding.severity {
                 Severity::Error => oplog::error("Error in the configuration", &fields),
                 Severity::Warning => oplog::warning("Warning about the configuration", &fields),
+                Severity::Remark => remarks.push(finding),
             }
+        }
+        let remarks = diag::remarks_line(&remarks);
+        if !remarks.is_empty() {
+            oplog::info("Remarks about the configuration", &[("remarks", &remarks.trim_end())]);
         }
     }
 

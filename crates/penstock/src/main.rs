@@ -29,6 +29,11 @@ const EXIT_CONFIG: u8 = 1;
 const EXIT_INIT: u8 = 2;
 
 fn main() -> ExitCode {
+    console::end(command())
+}
+
+/// What is called, by its name or by the arguments.
+fn command() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
     let called = CalledAs::from_program(args.first().map_or("".as_ref(), OsString::as_os_str));
     match called {
@@ -87,7 +92,6 @@ fn daemon(args: Vec<OsString>) -> ExitCode {
 }
 
 fn usage(error: &clap::Error) -> ExitCode {
-    // Nobody is left to tell when the terminal itself fails.
-    let _ = error.print();
+    console::note(error.print());
     if error.use_stderr() { ExitCode::from(EXIT_CONFIG) } else { ExitCode::SUCCESS }
 }

@@ -1,14 +1,14 @@
 //! What commands print to standard output, and how they end when it cannot be written.
 
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 
 use crate::EXIT_CONFIG;
 
-/// Prints a text that is all a command has to say.
+/// Prints a text. Whether it could be written is looked at when the command ends, see [`console::end`].
 pub fn print(text: &str) -> ExitCode {
-    let mut out = io::stdout().lock();
-    finish(written(out.write_all(text.as_bytes()).and_then(|()| out.flush())).map(|()| true))
+    console::out_text!("{text}");
+    ExitCode::SUCCESS
 }
 
 /// A closed pipe behind us (`| head`) is no error.
@@ -25,7 +25,7 @@ pub fn finish(done: Result<bool, String>) -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(EXIT_CONFIG),
         Err(error) => {
-            eprintln!("{}", error.trim_end());
+            console::err!("{}", error.trim_end());
             ExitCode::from(EXIT_CONFIG)
         }
     }

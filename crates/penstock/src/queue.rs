@@ -27,9 +27,9 @@ use store::{QueueInfo, View};
     after_help = "\
 Examples:
   penstock queue ls
-  penstock queue cat d_central | head
+  penstock queue cat central | head
   penstock queue grep -i 'out of memory'
-  penstock queue drop d_central --older 7d
+  penstock queue drop central --older 7d
   penstock queue replay dead-letters
   penstock queue import /var/lib/syslog-ng/syslog-ng-00000.rqf --to d_central
 
@@ -166,7 +166,7 @@ impl Place {
     /// Has the running program do it, and prints what that says. `alone` is the error when none runs.
     fn tell(&self, request: &QueueRequest, alone: &str) -> Result<bool, String> {
         let text = self.ask(request)?.ok_or(alone)?;
-        println!("{text}");
+        console::out!("{text}");
         Ok(true)
     }
 

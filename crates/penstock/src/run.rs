@@ -46,7 +46,7 @@ impl From<Failed> for ExitCode {
 
 /// Says why the program cannot start.
 fn failed(code: u8, text: &str) -> Failed {
-    eprintln!("{text}");
+    console::err!("{text}");
     Failed(code)
 }
 
@@ -191,7 +191,11 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
         return Err(failed(EXIT_CONFIG, report.trim_end()));
     };
     if !report.is_empty() {
-        eprint!("{report}");
+        console::err_text!("{report}");
+        // Where nobody may look at standard error later.
+        if !options.stderr {
+            configuration.log_findings();
+        }
     }
     let state = options.state_dir.join(STATE_FILE);
     let (taker, taken) = take_over(options, &state)?;
@@ -215,7 +219,7 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
         for error in errors {
             oplog::error("Error initializing configuration", &[("error", &error)]);
             if !options.stderr {
-                eprintln!("{error}");
+                console::err!("{error}");
             }
         }
         engine.stop(Duration::ZERO);

@@ -28,7 +28,7 @@ pub fn run(args: &TestCaArgs) -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => {
-            eprintln!("penstock test-ca: {error}");
+            console::err!("penstock test-ca: {error}");
             ExitCode::from(EXIT_CONFIG)
         }
     }

@@ -21,13 +21,18 @@ pub fn chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     }
 }
 
-/// Certificates of `ca-file()` and of every file of `ca-dir()`.
+/// Certificates of `ca-file()` and of every file of `ca-dir()`. A folder that cannot be read has none, as in OpenSSL: nobody is trusted
+/// because of it, and that is said.
 pub fn authorities(file: Option<&Path>, dir: Option<&Path>) -> Result<Vec<CertificateDer<'static>>, String> {
     let mut found = match file {
         Some(path) => chain(path)?,
         None => Vec::new(),
     };
-    for path in files(dir)? {
+    let files = files(dir).unwrap_or_else(|error| {
+        oplog::warning("Cannot read ca-dir(), no certificate in it is trusted", &[("error", &error)]);
+        Vec::new()
+    });
+    for path in files {
         // A folder may hold other things: what is no certificate is passed over, as OpenSSL does.
         found.extend(chain(&path).unwrap_or_default());
     }

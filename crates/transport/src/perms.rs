@@ -1,5 +1,6 @@
 //! The `{perm}` option group: who owns what we create, and directories on the way to it.
 
+use nix::errno::Errno;
 use nix::unistd::{Gid, Group, Uid, User, chown};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -32,10 +33,23 @@ fn own(path: &Path, owner: Option<u32>, group: Option<u32>) -> io::Result<()> {
     if owner.is_none() && group.is_none() {
         return Ok(());
     }
-    chown(path, owner.map(Uid::from_raw), group.map(Gid::from_raw)).map_err(io::Error::from)
+    match chown(path, owner.map(Uid::from_raw), group.map(Gid::from_raw)) {
+        Err(error @ Errno::EPERM) => {
+            let (path, error) = (path.display().to_string(), io::Error::from(error));
+            oplog::limited(
+                "chown",
+                oplog::Level::Warning,
+                "Cannot change the owner, the program's own stays",
+                &[("path", &path), ("error", &error)],
+            );
+            Ok(())
+        }
+        outcome => outcome.map_err(io::Error::from),
+    }
 }
 
-/// Gives a file or socket its owner, group and permissions.
+/// Gives a file or socket its owner, group and permissions. An owner that this process may not give is said and passed over, as in
+/// syslog-ng: the file stays the program's.
 pub fn apply_ownership(path: &Path, ownership: &Ownership) -> io::Result<()> {
     own(path, ownership.owner, ownership.group)?;
     if let Some(mode) = ownership.perm {

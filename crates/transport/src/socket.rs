@@ -58,6 +58,18 @@ pub fn bind_udp(address: SocketAddr, options: &SocketOptions) -> io::Result<std:
     Ok(socket.into())
 }
 
+/// Whether an address could be listened at but for its port: it is this machine's, and the options can be set. For that, a socket gets
+/// the address and a port that is free, and is closed.
+pub fn try_address(mut address: SocketAddr, udp: bool, options: &SocketOptions) -> io::Result<()> {
+    address.set_port(0);
+    let socket = socket(&address, if udp { Type::DGRAM } else { Type::STREAM }, options)?;
+    if address.is_ipv6() {
+        socket.set_only_v6(false)?;
+    }
+    socket.bind(&address.into())?;
+    if udp { join(&socket, address.ip(), options) } else { Ok(()) }
+}
+
 fn join(socket: &Socket, group: IpAddr, options: &SocketOptions) -> io::Result<()> {
     if !group.is_multicast() {
         return Ok(());
@@ -163,6 +175,9 @@ fn clear_stale(path: &Path, kind: Type) -> io::Result<()> {
         Err(_) => Ok(()),
     }
 }
+
+/// The path of a socket has no more bytes: the 108 of `sun_path`, one of them the end.
+pub const UNIX_PATH_BYTES_MAX: usize = 107;
 
 fn unix_socket(path: &Path, kind: Type, options: &SocketOptions) -> io::Result<Socket> {
     if let Some(socket) = inherited::take_unix(kind, path, options)? {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use conf_syntax::{LogItem, ParseOptions, Parsed, Statement};
-use diag::{Diagnostics, render_all};
+use diag::{Diagnostics, render_all, render_verbose};
 
 use super::{ReadContext, read, read_options};
 use crate::{
@@ -109,7 +109,7 @@ fn read_with(call: &str, globals: Option<Arc<Settings>>) -> (Settings, String) {
     let Some(Statement::Source(source)) = parsed.config.items.last() else { panic!("{call}") };
     let Some(LogItem::Call(call)) = source.body.first() else { panic!("a call") };
     let settings = read(call, &DRIVER, &cx, &mut diags);
-    (settings, render_all(&diags, &parsed.sources))
+    (settings, render_verbose(&diags, &parsed.sources))
 }
 
 fn good(options: &str) -> Settings {
@@ -337,12 +337,12 @@ fn warnings_say_what_counts() {
     for part in [
         "warning[O0107]: `number()` is obsolete\n",
         "help: write `count(...)`",
-        "warning[O0113]: `flush-timeout()` has no effect\n",
+        "remark[O0113]: `flush-timeout()` has no effect\n",
         "note: nothing waits",
         "warning[O0107]: `old-way()` is obsolete\n",
         "warning[O0114]: `perm(640)` is read as a decimal number and means mode 01200\n",
         "help: write `perm(0640)`",
-        "warning[O0113]: `flags(threaded)` has no effect\n",
+        "remark[O0113]: `flags(threaded)` has no effect\n",
     ] {
         assert!(found.contains(part), "{part} in\n{found}");
     }

@@ -162,7 +162,7 @@ fn word(
         _ if matches!(arg.kind, ArgKind::Call(_)) => Err(wrong_type(asked, arg)),
         State::NoEffect(why) => {
             let text = format!("`{}({})` has no effect", asked.name, word.name);
-            diags.push(Diagnostic::warning("O0113", text, arg.span).note(why));
+            diags.push(Diagnostic::remark("O0113", text, arg.span).note(why));
             Ok(word)
         }
         State::Obsolete(instead) => {

@@ -138,7 +138,7 @@ impl Reader<'_> {
         let known = self.globals.keys().map(String::as_str).chain(scope.into_iter().flat_map(Scope::names));
         let near = nearest(name, known).map(str::to_string);
         let message = format!("nothing is defined for `{name}` in backticks; it stands for an empty text");
-        self.diags.push(Diagnostic::warning("P0013", message, at).suggest(near.as_deref()));
+        self.diags.push_once(Diagnostic::warning("P0013", message, at).suggest(near.as_deref()));
         String::new()
     }
 

@@ -129,11 +129,11 @@ impl Reader<'_> {
             matches = self.matches_in_library(name);
         }
         if matches.is_empty() && !name.contains(['*', '?', '[']) {
-            let message = format!("there is no file `{name}` to include; nothing is read");
+            let message = format!("there is no file `{name}` to include");
             self.diags.push(
-                Diagnostic::warning("P0032", message, at)
+                Diagnostic::error("P0032", message, at)
                     .note(format!("looked for: {}", display_list(&candidates)))
-                    .help("create the file, correct its name, or remove the include"),
+                    .help("create the file, correct its name, or write a pattern such as `*.conf`, which may match nothing"),
             );
         }
         self.read_queue(matches, at);

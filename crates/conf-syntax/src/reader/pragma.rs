@@ -98,7 +98,7 @@ impl Reader<'_> {
         } else if version < self.options.compat_version {
             let compat = self.options.compat_version;
             self.diags.push(
-                Diagnostic::warning(
+                Diagnostic::remark(
                     "P0025",
                     format!("the configuration is written for version {version}; its meanings are kept"),
                     span,

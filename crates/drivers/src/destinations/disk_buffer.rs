@@ -25,6 +25,7 @@ pub fn read(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Opt
     {
         if block.is_set(option) && !works {
             let (given, wanted) = if reliable { ("yes", "no") } else { ("no", "yes") };
+            let option = written(block, option, cx);
             let text = format!("{option}() has no effect with reliable({given})");
             let finding = Diagnostic::warning("D0140", text, block.span(option).unwrap_or(at));
             diags.push(finding.help(format!("it belongs to reliable({wanted}): leave it out")));
@@ -39,7 +40,8 @@ pub fn read(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Opt
         return None;
     };
     if capacity < CAPACITY_MIN {
-        let text = "capacity-bytes() is raised to 1 MiB, the least there is";
+        let text =
+            format!("{}() is raised to 1 MiB, the least there is", written(block, "capacity-bytes", cx));
         diags.push(Diagnostic::warning("D0140", text, block.span("capacity-bytes").unwrap_or(at)));
     }
     let capacity_bytes = capacity.max(CAPACITY_MIN);
@@ -55,6 +57,13 @@ pub fn read(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Opt
         write_max: 0,
         free_segments: ratio.map(|ratio| (capacity_bytes as f64 * ratio) as usize / SEGMENT_BYTES as usize),
     }))
+}
+
+/// An option under the name the configuration has for it: many have an older one.
+fn written<'a>(block: &Settings, option: &'a str, cx: &BuildContext<'a>) -> &'a str {
+    let text = block.span(option).map(|span| cx.sources.text(span)).unwrap_or_default();
+    let name = text.split('(').next().unwrap_or_default().trim();
+    if name.is_empty() { option } else { name }
 }
 
 /// The same with the key of the destination, as its outlets need it. Queues of messages in another envelope are others.

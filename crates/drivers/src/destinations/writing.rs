@@ -178,7 +178,7 @@ pub fn wrong_template(error: &TemplateError, span: Span) -> Diagnostic {
     }
 }
 
-/// The `{perm}` group.
+/// The `{perm}` group. An owner this system does not know is none: as in syslog-ng, what is made keeps the program's own.
 pub fn ownership(s: &Settings, diags: &mut Diagnostics) -> Ownership {
     let mut id = |name: &str, find: fn(&str) -> Option<u32>| match s.owner(name) {
         Some(Change::Set(who)) => {
@@ -187,7 +187,8 @@ pub fn ownership(s: &Settings, diags: &mut Diagnostics) -> Ownership {
                 && let Some(span) = s.span(name)
             {
                 let what = if name.ends_with("group") { "group" } else { "user" };
-                let finding = Diagnostic::error("D0107", format!("this system has no {what} `{who}`"), span);
+                let text = format!("this system has no {what} `{who}`: nothing is given to it");
+                let finding = Diagnostic::warning("D0107", text, span);
                 diags.push(finding.help("create it, or write a number"));
             }
             found

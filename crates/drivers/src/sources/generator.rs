@@ -9,7 +9,7 @@ use diag::{Diagnostic, Diagnostics};
 use engine::driver::{BuildContext, SourceDriver, Start};
 use engine::source::{Settings as SourceSettings, Source};
 use engine::worker::{After, Port, PortContext};
-use engine::{Feed, Shared};
+use engine::{Feed, Need, Shared};
 use mio::unix::SourceFd;
 use record::{Context, Flags, NameId, Record, Span, ValueType};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -115,6 +115,10 @@ impl Start for GeneratorStart {
             }))
         });
         Ok(())
+    }
+
+    fn needs(&self) -> Vec<Need<'_>> {
+        Vec::new()
     }
 }
 

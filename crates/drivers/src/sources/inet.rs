@@ -6,8 +6,8 @@ use super::reading::Reading;
 use super::senders::PeerFacts;
 use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics};
-use engine::Shared;
 use engine::source::Source;
+use engine::{Address, Need, Shared, Trouble};
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
@@ -35,7 +35,7 @@ impl Inet {
         shared: &Arc<Shared>,
         source: &Arc<Source>,
     ) -> Result<(), String> {
-        let secure = self.secure.clone().transpose().map_err(|error| format!("cannot serve TLS: {error}"))?;
+        let secure = self.secure.clone().transpose().map_err(|error| cannot_serve(&error))?;
         let listener = transport::listen_tcp(self.address, &self.socket, self.backlog)
             .map_err(|error| self.failed(&error))?;
         let reading = &self.reading;
@@ -60,6 +60,25 @@ impl Inet {
         Listener::start(Socket::Tcp(listener), source, Arc::new(accepted), shared)
     }
 
+    /// What opening it will fail without.
+    pub fn needs(&self, udp: bool) -> Vec<Need<'_>> {
+        let listens = Need::Address(Address {
+            address: self.address,
+            udp,
+            shared: self.socket.so_reuseport,
+            interface: self.socket.interface.clone(),
+        });
+        let keys = || match &self.secure {
+            Some(Err(error)) => Err(Trouble::Keys(cannot_serve(error))),
+            _ => Ok(()),
+        };
+        let never = move || {
+            let tried = transport::try_address(self.address, udp, &self.socket);
+            tried.map_err(|error| Trouble::Other(self.failed(&error)))
+        };
+        vec![listens, Need::Trial(Box::new(keys)), Need::Trial(Box::new(never))]
+    }
+
     /// Why the address cannot be listened on.
     pub fn failed(&self, error: &io::Error) -> String {
         let remedy = match error.kind() {
@@ -69,6 +88,10 @@ impl Inet {
         };
         format!("cannot listen on {}: {error}{remedy}", self.address)
     }
+}
+
+fn cannot_serve(error: &str) -> String {
+    format!("cannot serve TLS: {error}")
 }
 
 /// `ip()`: one address of this machine, or all of them.

@@ -9,7 +9,7 @@ use engine::driver::{BuildContext, SourceDriver, Start};
 use engine::ledger::Reason;
 use engine::source::{Settings as SourceSettings, Source};
 use engine::worker::{After, Port, PortContext};
-use engine::{Feed, Shared, Wake};
+use engine::{Feed, Need, Shared, Wake};
 use parking_lot::Mutex;
 use parsers::correlation::set_internal_sink;
 use record::{Batch, Context, Flags, Record, Span, Stamp, pri};
@@ -69,6 +69,10 @@ impl Start for InternalStart {
             Ok(Box::new(InternalPort { queue, context, feed, queued: false }))
         });
         Ok(())
+    }
+
+    fn needs(&self) -> Vec<Need<'_>> {
+        Vec::new()
     }
 }
 

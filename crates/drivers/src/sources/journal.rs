@@ -9,15 +9,15 @@ use super::file::watch::{Method, Watch};
 use super::reading::{finish, local_name};
 use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics};
-use engine::Shared;
 use engine::driver::{BuildContext, SourceDriver, Start};
 use engine::source::{Settings as SourceSettings, Source};
+use engine::{Need, Shared, Trouble};
 use folders::Namespaces;
 use journal::{Filter, Id};
 use message::MessageOptions;
 use port::{JournalPort, Parts};
 use record::{Context, Zone};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -131,10 +131,16 @@ struct JournalStart {
     group: Arc<str>,
 }
 
+impl JournalStart {
+    fn folders(&self) -> Result<Vec<PathBuf>, String> {
+        self.namespaces.folders().map_err(|e| format!("cannot read the journal: {e}"))
+    }
+}
+
 impl Start for JournalStart {
     fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
         let worker = shared.any_worker().ok_or("there are no workers")?;
-        let folders = self.namespaces.folders().map_err(|e| format!("cannot read the journal: {e}"))?;
+        let folders = self.folders()?;
         let base = folders.first().map_or_else(|| Path::new("/run/log/journal").to_owned(), Clone::clone);
         let watch = Watch::new(Method::Auto, &base, PERIOD)
             .map_err(|e| format!("cannot watch {}: {e}", base.display()))?;
@@ -153,6 +159,10 @@ impl Start for JournalStart {
         };
         worker.add(move |token, cx| Ok(Box::new(JournalPort::new(parts, watch, cx, token)?)));
         Ok(())
+    }
+
+    fn needs(&self) -> Vec<Need<'_>> {
+        vec![Need::Trial(Box::new(|| self.folders().map(drop).map_err(Trouble::Other)))]
     }
 }
 

@@ -15,9 +15,9 @@ use crate::secure;
 use address::address;
 use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics};
-use engine::Shared;
 use engine::driver::{BuildContext, SourceDriver, Start};
 use engine::source::{Settings as SourceSettings, Source};
+use engine::{Need, Shared};
 use record::Transport;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
         rltp::check(s, diags)?;
     }
     let ipv6 = kind.ipv6.unwrap_or_else(|| s.choice("ip-protocol") == Some("6"));
-    let closed = kind.udp.is_none() && secure::stays_closed(s, word, diags);
+    let closed = kind.udp.is_none() && secure::stays_closed(s, word, cx.sources, diags);
     let secure = match kind.udp {
         Some(true) => None,
         _ if closed => None,
@@ -281,6 +281,10 @@ impl Start for NetworkStart {
             (None, None) => None,
         };
         self.at.serve(protocol, shared, source)
+    }
+
+    fn needs(&self) -> Vec<Need<'_>> {
+        if self.closed { Vec::new() } else { self.at.needs(self.udp) }
     }
 }
 

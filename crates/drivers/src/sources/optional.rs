@@ -17,6 +17,10 @@ impl Optional {
         Optional { is, key: key.to_owned(), location: location.to_owned() }
     }
 
+    pub fn is(&self) -> bool {
+        self.is
+    }
+
     /// Goes into [`engine::driver::SourceDriver::opened_with`]: after a failure it differs from what it was, so that a reload does not
     /// take the source for one that runs already.
     pub fn attempt(&self) -> u64 {

@@ -10,10 +10,10 @@ use super::unnamed::Unnamed;
 use crate::destinations::writing::ownership;
 use conf_schema::Settings;
 use diag::Diagnostics;
-use engine::Shared;
 use engine::driver::{BuildContext, SourceDriver, Start};
 use engine::reader::StreamPort;
 use engine::source::{Settings as SourceSettings, Source};
+use engine::{Made, Need, Shared};
 use record::{Context, NameId};
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -115,6 +115,14 @@ impl Start for PipeStart {
             Ok(Box::new(StreamPort::new(input, source, context, options, cx, token)))
         });
         Ok(())
+    }
+
+    fn needs(&self) -> Vec<Need<'_>> {
+        // Nothing ends for want of an optional source.
+        if self.optional.is() {
+            return Vec::new();
+        }
+        vec![Need::Place { path: self.path.clone(), what: Made::Pipe, create_dirs: self.create_dirs }]
     }
 }
 

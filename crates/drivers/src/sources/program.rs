@@ -14,7 +14,7 @@ use engine::driver::{BuildContext, SourceDriver, Start};
 use engine::reader::StreamPort;
 use engine::source::{Settings as SourceSettings, Source};
 use engine::worker::{After, Port, PortContext};
-use engine::{Shared, Wake};
+use engine::{Need, Shared, Wake};
 use record::Context;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
@@ -82,6 +82,10 @@ impl Start for ProgramStart {
             }))
         });
         Ok(())
+    }
+
+    fn needs(&self) -> Vec<Need<'_>> {
+        Vec::new()
     }
 }
 

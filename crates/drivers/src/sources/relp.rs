@@ -12,10 +12,10 @@ use crate::ports;
 use crate::secure;
 use conf_schema::Settings;
 use diag::Diagnostics;
-use engine::Shared;
 use engine::driver::{BuildContext, SourceDriver, Start};
 use engine::source::{Settings as SourceSettings, Source};
 use engine::worker::{Port, PortContext};
+use engine::{Need, Shared};
 use port::RelpPort;
 use record::Transport;
 use std::net::SocketAddr;
@@ -79,6 +79,10 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
 impl Start for RelpStart {
     fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
         self.0.serve(Some(Arc::new(Relp)), shared, source)
+    }
+
+    fn needs(&self) -> Vec<Need<'_>> {
+        self.0.needs(false)
     }
 }
 

@@ -7,10 +7,10 @@ use super::reading::{Defaults, Reading, padded};
 use super::unnamed::Unnamed;
 use conf_schema::Settings;
 use diag::Diagnostics;
-use engine::Shared;
 use engine::driver::{BuildContext, SourceDriver, Start};
 use engine::reader::{Input, StreamPort};
 use engine::source::{Settings as SourceSettings, Source};
+use engine::{Need, Shared};
 use mio::Registry;
 use mio::unix::SourceFd;
 use record::{Context, NameId};
@@ -52,6 +52,10 @@ impl Start for StdinStart {
         let lines =
             Lines { reading: &self.reading, multi_line: self.multi_line.as_ref(), file_name: FILE_NAME };
         serve(PolledInput { fd: stdin, at_end: stop_program }, &lines, "local+file", shared, source)
+    }
+
+    fn needs(&self) -> Vec<Need<'_>> {
+        Vec::new()
     }
 }
 

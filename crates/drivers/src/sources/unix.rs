@@ -9,9 +9,9 @@ use super::senders::PeerFacts;
 use crate::destinations::writing::ownership;
 use conf_schema::Settings;
 use diag::Diagnostics;
-use engine::Shared;
 use engine::driver::{BuildContext, SourceDriver, Start};
 use engine::source::{Settings as SourceSettings, Source};
+use engine::{Made, Need, Shared, Trouble};
 use record::Transport;
 use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
@@ -142,6 +142,22 @@ fn identity(path: &Path) -> Option<(u64, u64)> {
 impl Start for UnixStart {
     fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
         self.optional.settle(self.open(shared, source))
+    }
+
+    fn needs(&self) -> Vec<Need<'_>> {
+        // Nothing ends for want of an optional source.
+        if self.optional.is() {
+            return Vec::new();
+        }
+        let place =
+            Need::Place { path: self.path.clone(), what: Made::Socket, create_dirs: self.create_dirs };
+        let long = || {
+            let max = transport::UNIX_PATH_BYTES_MAX;
+            let fits = self.path.as_os_str().len() <= max;
+            let text = || format!("the path of a socket has at most {max} bytes: {}", self.path.display());
+            if fits { Ok(()) } else { Err(Trouble::Other(text())) }
+        };
+        vec![place, Need::Trial(Box::new(long))]
     }
 }
 

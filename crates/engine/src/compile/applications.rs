@@ -27,6 +27,15 @@ impl<'c> Applications<'c> {
         self.list.iter().copied().filter(move |a| a.topic.text == topic)
     }
 
+    /// As a list for people.
+    fn topics(&self) -> String {
+        let mut topics: Vec<&str> = self.list.iter().map(|a| a.topic.text.as_str()).collect();
+        topics.sort_unstable();
+        topics.dedup();
+        let named = topics.into_iter().filter(|topic| *topic != BASE).map(|topic| format!("`{topic}`"));
+        named.collect::<Vec<_>>().join(", ")
+    }
+
     fn base(&self, app: &Application) -> Option<&'c Application> {
         self.of(BASE).find(|base| base.name.text == app.name.text)
     }
@@ -89,12 +98,21 @@ impl<'c> Paths<'_, 'c> {
     ) -> Vec<&'c Application> {
         let applications = &self.objects.applications;
         if applications.of(topic).next().is_none() {
+            if topic.is_empty() {
+                let text = "this app-parser() has an empty topic, and so no application: no message matches";
+                let finding = Diagnostic::warning("E0121", text, span);
+                diags.push(finding.help("name a topic, as in `topic(syslog)`"));
+                return Vec::new();
+            }
             let text = format!("there is no application of topic `{topic}`: no message matches");
             let near = nearest(topic, applications.list.iter().map(|a| a.topic.text.as_str()));
             let finding = Diagnostic::warning("E0121", text, span);
             diags.push(match near {
                 Some(_) => finding.suggest(near),
-                None => finding.help("define one, or add `@include \"scl.conf\"`"),
+                None if applications.list.is_empty() => {
+                    finding.help("define one, or add `@include \"scl.conf\"`")
+                }
+                None => finding.help(format!("define one; there are the topics {}", applications.topics())),
             });
         }
         if !settings.bool("auto-parse").unwrap_or(true) {

@@ -5,6 +5,7 @@ use super::paths::Paths;
 use super::sources::Entry;
 use super::{Plan, PlannedSource};
 use crate::driver::Destination;
+use crate::need::Need;
 use crate::program::{Branch, Branches, Node, Ordered, Program};
 use diag::{Diagnostic, Diagnostics};
 use std::collections::BTreeMap;
@@ -13,12 +14,9 @@ use std::sync::Arc;
 impl<'c> Paths<'_, 'c> {
     pub fn finish(mut self, diags: &mut Diagnostics) -> Plan {
         let mut planned: Vec<PlannedSource> = Vec::new();
-        let mut groups: Vec<(String, Vec<Entry<'c>>)> = Vec::new();
-        for (name, object) in &self.objects.sources {
-            let entries = self.source_entries(name, &object.body, diags);
-            groups.push(((*name).to_owned(), entries));
-        }
-        groups.extend(std::mem::take(&mut self.inline_sources));
+        let inline = std::mem::take(&mut self.inline_sources);
+        let mut groups = self.used_sources(&inline, diags);
+        groups.extend(inline);
         for (group, entries) in &groups {
             let branches = self.routed(group, &groups, &mut vec![group.as_str()], diags);
             let mut index = 0;
@@ -38,6 +36,8 @@ impl<'c> Paths<'_, 'c> {
                 }
             }
         }
+        self.report_collisions(&planned, diags);
+        self.look_at_unused(diags);
         Plan {
             globals: Arc::clone(self.globals),
             sources: planned,
@@ -48,6 +48,58 @@ impl<'c> Paths<'_, 'c> {
             states: self.states,
             hooks: self.hooks,
         }
+    }
+
+    /// Reports sources that could not both be opened: they want one address, or one path for a socket.
+    fn report_collisions(&self, planned: &[PlannedSource], diags: &mut Diagnostics) {
+        let mut known: Vec<(Need<'_>, &PlannedSource)> = Vec::new();
+        for source in planned {
+            for need in source.driver.start.needs() {
+                // Those of one key have been reported.
+                let collides = |(other, first): &&(Need<'_>, &PlannedSource)| {
+                    need.collides(other) && first.driver.key != source.driver.key
+                };
+                if let Some((other, first)) = known.iter().find(collides) {
+                    let (here, there) = (need.shown(), other.shown());
+                    let text = match here == there {
+                        true => format!("two sources want {here}"),
+                        false => format!("{here} lies in {there}, which an earlier source listens on"),
+                    };
+                    let finding = Diagnostic::error("E0123", text, source.span);
+                    diags.push(
+                        finding
+                            .label(first.span, "the earlier one")
+                            .help("give one of them another place, or refer to one statement twice"),
+                    );
+                } else {
+                    known.push((need, source));
+                }
+            }
+        }
+    }
+
+    /// The source statements that log paths take from, themselves or through others, by name.
+    fn used_sources(
+        &mut self,
+        inline: &BTreeMap<String, Vec<Entry<'c>>>,
+        diags: &mut Diagnostics,
+    ) -> Vec<(String, Vec<Entry<'c>>)> {
+        let objects = self.objects;
+        let mut found = BTreeMap::new();
+        let referred = inline.values().flatten().flat_map(|entry| entry.references.iter().copied());
+        let mut wanted: Vec<String> =
+            self.by_source.keys().cloned().chain(referred.map(str::to_owned)).collect();
+        while let Some(name) = wanted.pop() {
+            let Some(object) = objects.sources.get(name.as_str()).filter(|_| !found.contains_key(&name))
+            else {
+                continue;
+            };
+            let entries = self.source_entries(&name, &object.body, diags);
+            let referred = entries.iter().flat_map(|entry| entry.references.iter().copied());
+            wanted.extend(referred.map(str::to_owned));
+            found.insert(name, entries);
+        }
+        found.into_iter().collect()
     }
 
     /// The branches a source's messages take: its log paths, and, through source statements that refer to it, the log paths of those.

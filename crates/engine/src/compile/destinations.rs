@@ -78,6 +78,7 @@ impl<'c> Paths<'_, 'c> {
             id,
             key: key.options,
             destination: Arc::clone(&destination),
+            span: call.span,
         });
         Some(destination)
     }

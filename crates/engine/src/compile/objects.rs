@@ -89,9 +89,19 @@ impl<'c> Objects<'c> {
         }
     }
 
+    /// Whether anything refers to an object.
+    pub fn is_used(&self, kind: ObjectKind, name: &str) -> bool {
+        self.used.borrow().contains(&(kind, name))
+    }
+
+    /// Notes that a log path takes from all sources.
+    pub fn use_all_sources(&self) {
+        let all = self.sources.keys().map(|name| (ObjectKind::Source, *name));
+        self.used.borrow_mut().extend(all);
+    }
+
     /// Warns about objects that nothing refers to.
     pub fn report_unused(&self, diags: &mut Diagnostics) {
-        let used = self.used.borrow();
         let sets = [
             (ObjectKind::Source, &self.sources),
             (ObjectKind::Destination, &self.destinations),
@@ -101,7 +111,7 @@ impl<'c> Objects<'c> {
         let places = sets.into_iter().flat_map(|(kind, set)| set.values().map(move |o| (kind, &o.name)));
         let filters = self.filters.values().map(|f| (ObjectKind::Filter, &f.name));
         for (kind, name) in places.chain(filters) {
-            if !used.contains(&(kind, name.text.as_str())) {
+            if !self.is_used(kind, &name.text) {
                 let text = format!("{} `{}` is not used by any log path", kind.keyword(), name.text);
                 diags.push(
                     Diagnostic::warning("E0103", text, name.span)

@@ -86,6 +86,7 @@ impl<'a, 'c> Paths<'a, 'c> {
         }
     }
 
+    /// Compiles the log paths, and what they refer to.
     pub fn compile(&mut self, diags: &mut Diagnostics) {
         let mut names = BTreeSet::new();
         for log in self.objects.logs.clone() {
@@ -99,21 +100,6 @@ impl<'a, 'c> Paths<'a, 'c> {
             }
             self.top_level(log, diags);
         }
-        // Statements no log path uses are checked all the same.
-        for (name, object) in &self.objects.destinations.clone() {
-            self.destination(name, object, diags);
-        }
-        for (kind, set) in
-            [(ObjectKind::Parser, &self.objects.parsers), (ObjectKind::Rewrite, &self.objects.rewrites)]
-        {
-            for (name, object) in set {
-                self.object(kind, name, object, diags);
-            }
-        }
-        for name in self.objects.filters.keys() {
-            self.names.filter(name, diags);
-        }
-        self.objects.report_unused(diags);
     }
 
     /// The component a call names, and what its options say; `None` when something is wrong with them, which is reported.
@@ -155,6 +141,7 @@ impl<'a, 'c> Paths<'a, 'c> {
         }
         let flags = self.flags(&log.flags, diags);
         if flags.catchall {
+            self.objects.use_all_sources();
             sources = self.objects.sources.keys().map(|s| (*s).to_owned()).collect();
         }
         let place = self.texts.locate(self.texts.outermost(log.span));

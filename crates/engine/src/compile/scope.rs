@@ -201,7 +201,8 @@ impl<'a, 'c> Names<'a, 'c> {
         self.findings.borrow_mut().push(finding);
     }
 
-    /// Looks a name up, compiling it at the first time. While it is compiled it is not there: a circle ends as an unknown name.
+    /// Looks a name up, compiling it at the first time. While it is compiled it is not there: a circle ends as an unknown name. What is wrong
+    /// has been reported once that way; an empty one stands in for it, so that whoever uses it does not report it again.
     fn once(
         &self,
         table: &RefCell<Compiled>,
@@ -212,7 +213,8 @@ impl<'a, 'c> Names<'a, 'c> {
             return known.clone();
         }
         table.borrow_mut().insert(name.to_owned(), None);
-        let made = make().map(Arc::new);
+        let stand_in = || Template::compile("", &self.options, self).ok();
+        let made = make().or_else(stand_in).map(Arc::new);
         table.borrow_mut().insert(name.to_owned(), made.clone());
         made
     }

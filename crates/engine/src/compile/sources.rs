@@ -99,7 +99,8 @@ impl<'c> Paths<'_, 'c> {
         let (id, driver) = (cx.id(), build(&settings, &cx, diags)?);
         self.unique(&driver.key, call.span, diags);
         self.hooks.extend(Hooks::read(format!("source {id}"), &settings).map(Arc::new));
-        Some(PlannedSource { group: group.to_owned(), id, driver, program: Arc::clone(program) })
+        let (group, program) = (group.to_owned(), Arc::clone(program));
+        Some(PlannedSource { group, id, driver, program, span: call.span })
     }
 }
 

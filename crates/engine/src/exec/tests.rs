@@ -53,6 +53,9 @@ impl Start for Nothing {
     fn start(&self, _shared: &Arc<Shared>, _source: &Arc<Source>) -> Result<(), String> {
         Ok(())
     }
+    fn needs(&self) -> Vec<crate::Need<'_>> {
+        Vec::new()
+    }
 }
 
 fn source(_: &Settings, cx: &BuildContext<'_>, _: &mut Diagnostics) -> Option<SourceDriver> {

@@ -118,7 +118,9 @@ fn columns(scanner: &Scanner, line: &str) -> Result<[String; 3], String> {
         at = next;
     }
     let count = columns.len();
-    columns.try_into().map_err(|_| format!("{count} columns instead of 3"))
+    columns
+        .try_into()
+        .map_err(|_| format!("{count} column{} instead of 3", if count == 1 { "" } else { "s" }))
 }
 
 struct Rows<'a> {

@@ -1,19 +1,25 @@
-//! The surroundings a configuration needs: folders of files and sockets, rights, ports. Looks only; opens and creates nothing.
+//! The surroundings a configuration needs: folders of files and sockets, keys, rights, addresses. Looks only; makes nothing, and opens
+//! nothing that anybody could notice.
 //!
-//! Findings are warnings: the program would start, and what is missing may be there by then.
+//! What keeps `run` from starting is an error; what `run` starts without, and may find later, is a warning. Only what log paths use is
+//! looked at.
 
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+mod addresses;
+mod folders;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use conf_schema::{Component, Context, Kind, Port, ReadContext, Settings, State};
-use conf_syntax::{Call, Config, LogItem, ObjectKind, Statement};
-use diag::{Diagnostic, Diagnostics, SourceMap, Span};
-use rustix::fs::{Access, AtFlags, CWD, accessat};
-use rustix::thread::{CapabilitySet, capabilities};
+use conf_schema::{Component, Context, Kind, ReadContext, Settings, State};
+use conf_syntax::{Call, Config, LogItem, LogPath, ObjectKind, Statement};
+use diag::{Diagnostic, Diagnostics, Severity, SourceMap, Span};
+use engine::compile::{Plan, PlannedSource};
+use engine::{Durable, Made, Need, Trouble};
 
 use crate::components::registry;
 use crate::configuration::Configuration;
+use folders::{Folder, folder_of};
 
 /// Stable codes of this crate: (code, title, what it means and what to do).
 pub const CODES: &[(&str, &str, &str)] = &[
@@ -21,19 +27,21 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "C0101",
         "a folder does not exist",
         "A file or socket is to be made in a folder that is not there. Make the folder, correct the path, or use \
-         create-dirs(yes) for files. The program starts; messages wait until the folder is there.",
+         create-dirs(yes). For a file this is a warning: the program starts, and messages wait until the folder is there. A source \
+         that cannot make its socket or pipe keeps the program from starting.",
     ),
     (
         "C0102",
         "a folder or file cannot be written",
         "The user this check runs as may not write there. Run the check as the user the program will run as; change owner \
-         or mode, or the path.",
+         or mode, or the path. A source that cannot make its socket or pipe keeps the program from starting.",
     ),
     (
         "C0103",
         "a port that needs privileges",
         "Ports below net.ipv4.ip_unprivileged_port_start (1024 unless changed) can be bound by root or with the capability \
-         CAP_NET_BIND_SERVICE only. Give the service this capability, or use a higher port.",
+         CAP_NET_BIND_SERVICE only; without it the program does not start. Give the service this capability, or use a higher port; \
+         run the check as the user the program will run as.",
     ),
     (
         "C0104",
@@ -43,17 +51,26 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "C0105",
         "a key or certificate does not exist",
-        "A file or folder of tls() is not there. It is read when the program starts or the configuration is reloaded; what needs it \
-         cannot be opened until then.",
+        "A file or folder of tls() is not there. A source is not opened without it, and the program does not start; a destination does \
+         not connect until it is there.",
+    ),
+    (
+        "C0106",
+        "a source or destination that cannot be opened",
+        "What the program would meet when it opens this was tried, and the message says why it fails: an address that is not one of \
+         this machine, a key that cannot be read, a path at which something else stands, a privilege that is missing. The program does \
+         not start like this.",
     ),
 ];
 
-/// Looks at what the drivers of a configuration need.
-pub fn look(configuration: &mut Configuration) {
+/// Looks at what the drivers of a configuration need. Without a plan, which there is not when something else is wrong, it is not known what
+/// sources will open, and only files and keys are looked at.
+pub fn look(configuration: &mut Configuration, plan: Option<&Plan>) {
     let mut findings = Vec::new();
     let mut look = Look {
         texts: &configuration.parsed.sources,
         globals: None,
+        used: plan.map(Used::new),
         findings: &mut findings,
         missing: BTreeSet::new(),
     };
@@ -63,12 +80,48 @@ pub fn look(configuration: &mut Configuration) {
     }
 }
 
+/// What log paths use, by the call of the driver.
+struct Used<'p> {
+    sources: BTreeMap<Span, &'p PlannedSource>,
+    destinations: BTreeSet<Span>,
+}
+
+impl Used<'_> {
+    fn new(plan: &Plan) -> Used<'_> {
+        Used {
+            sources: plan.sources.iter().map(|source| (source.span, source)).collect(),
+            destinations: plan.destinations.iter().map(|destination| destination.span).collect(),
+        }
+    }
+}
+
 struct Look<'a> {
     texts: &'a SourceMap,
     globals: Option<Arc<Settings>>,
+    used: Option<Used<'a>>,
     findings: &'a mut Vec<Diagnostic>,
     /// Keys and certificates that were reported: many drivers may name the same.
-    missing: BTreeSet<PathBuf>,
+    missing: BTreeSet<(PathBuf, Context)>,
+}
+
+/// A driver being looked at.
+struct Driver {
+    context: Context,
+    component: &'static Component,
+    settings: Settings,
+    /// Its call.
+    span: Span,
+}
+
+impl Driver {
+    /// The option in the text, or the whole call.
+    fn at(&self, option: &str) -> Span {
+        self.settings.span(option).unwrap_or(self.span)
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.component.table().option(name).is_some_and(|o| o.state == State::Supported)
+    }
 }
 
 impl Look<'_> {
@@ -92,6 +145,10 @@ impl Look<'_> {
         }
     }
 
+    fn path(&mut self, path: &LogPath, context: Option<Context>) {
+        self.items(&path.items, context);
+    }
+
     /// `context` is what a bare call here would be.
     fn items(&mut self, items: &[LogItem], context: Option<Context>) {
         for item in items {
@@ -110,10 +167,10 @@ impl Look<'_> {
                     self.items(&inline.body, context);
                 }
                 LogItem::Junction(branches, _) => self.items(branches, context),
-                LogItem::Channel(path) | LogItem::Log(path) => self.items(&path.items, context),
+                LogItem::Channel(path) | LogItem::Log(path) => self.path(path, context),
                 LogItem::If(conditional) => {
                     let bodies = conditional.branches.iter().map(|b| &b.body).chain(&conditional.otherwise);
-                    bodies.for_each(|path| self.items(&path.items, context));
+                    bodies.for_each(|path| self.path(path, context));
                 }
                 _ => {}
             }
@@ -121,144 +178,134 @@ impl Look<'_> {
     }
 
     fn driver(&mut self, context: Context, call: &Call) {
-        let Some(component) = registry().catalogue.find(context, &call.name.text) else { return };
+        let planned = self.used.as_ref().map(|used| used.sources.get(&call.span).copied());
+        let is_used = match (&self.used, context) {
+            (Some(used), Context::Destination) => used.destinations.contains(&call.span),
+            _ => planned.is_none_or(|planned| planned.is_some()),
+        };
+        let Some(component) = registry().catalogue.find(context, &call.name.text).filter(|_| is_used) else {
+            return;
+        };
         let read = ReadContext { sources: self.texts, globals: self.globals.clone() };
         let mut wrong = Diagnostics::new();
         let settings = conf_schema::read(call, component, &read, &mut wrong);
         if wrong.has_errors() {
             return;
         }
-        let has = |name: &str| component.table().option(name).is_some_and(|o| o.state == State::Supported);
-        self.secrets(&settings);
-        let path = component.positional.first();
-        match path.map(|p| (p.name, p.kind)) {
-            Some((name, Kind::Template)) if has("create-dirs") => {
-                if let Some(template) = settings.template(name) {
-                    let create = settings.bool("create-dirs");
-                    let span = settings.span(name).unwrap_or(call.span);
-                    self.file(&template.text, create, span);
+        let driver = Driver { context, component, settings, span: call.span };
+        self.secrets(&driver);
+        match context {
+            Context::Source => {
+                let needs = planned.flatten().map_or_else(Vec::new, |planned| planned.driver.start.needs());
+                needs.into_iter().for_each(|need| self.need(&driver, need));
+                self.findings.extend(read_from(&driver));
+            }
+            _ => self.destination(&driver),
+        }
+    }
+
+    fn need(&mut self, driver: &Driver, need: Need<'_>) {
+        match need {
+            Need::Address(address) => {
+                self.findings.extend(addresses::privileged(&address, driver));
+            }
+            Need::Place { path, what, create_dirs } => {
+                let span = driver.at("path");
+                let folder = Folder {
+                    path: folder_of(&path),
+                    create: driver.has("create-dirs").then_some(create_dirs),
+                };
+                let found = match what {
+                    Made::Socket => folders::socket(&path, &folder, span),
+                    Made::Pipe => folders::pipe(&path, &folder, span),
+                };
+                self.findings.extend(found);
+            }
+            Need::Trial(trial) => match trial() {
+                // A file that is missing was reported where it is named.
+                Err(Trouble::Keys(_)) if self.names_missing(driver) => {}
+                Err(Trouble::Keys(text) | Trouble::Other(text)) => {
+                    self.findings.push(Diagnostic::error("C0106", text, driver.span));
                 }
-            }
-            Some((name, Kind::Path)) if context == Context::Source => {
-                if let Some(path) = settings.path(name) {
-                    let create = has("create-dirs").then(|| settings.bool("create-dirs").unwrap_or(false));
-                    self.folder(&folder_of(path), create, settings.span(name).unwrap_or(call.span));
-                }
-            }
-            _ if context == Context::Source && has("port") => self.port(component, &settings, call.span),
-            _ => {}
+                Ok(()) => {}
+            },
         }
     }
 
-    /// A file that will be written; its path may have macros.
-    fn file(&mut self, text: &str, create: Option<bool>, span: Span) {
-        let literal = text.split('$').next().unwrap_or_default();
-        if literal.len() < text.len() {
-            // Folders that are made from messages are known only then.
-            let fixed = literal
-                .rsplit_once('/')
-                .map_or(".", |(folder, _)| if folder.is_empty() { "/" } else { folder });
-            return self.folder(Path::new(fixed), create, span);
+    fn destination(&mut self, driver: &Driver) {
+        let settings = &driver.settings;
+        let path = driver.component.positional.first();
+        if let Some((name, Kind::Template)) = path.map(|p| (p.name, p.kind))
+            && driver.has("create-dirs")
+            && let Some(template) = settings.template(name)
+        {
+            self.findings.extend(folders::file(
+                &template.text,
+                settings.bool("create-dirs"),
+                driver.at(name),
+            ));
         }
-        let path = Path::new(text);
-        if path.is_dir() {
-            let finding = Diagnostic::warning("C0104", format!("{text} is a folder"), span);
-            self.findings.push(finding.help("write the path of a file"));
-        } else if path.exists() {
-            self.writable(path, Access::WRITE_OK, span);
-        } else {
-            self.folder(&folder_of(path), create, span);
-        }
-    }
-
-    /// `create`: what create-dirs() says, where there is one.
-    fn folder(&mut self, folder: &Path, create: Option<bool>, span: Span) {
-        if folder.is_dir() {
-            return self.writable(folder, Access::WRITE_OK | Access::EXEC_OK, span);
-        }
-        if create == Some(true) {
-            // The first one above that is there has to take the new ones.
-            if let Some(above) = folder.ancestors().find(|a| a.exists()) {
-                self.writable(above, Access::WRITE_OK | Access::EXEC_OK, span);
-            }
-            return;
-        }
-        let finding =
-            Diagnostic::warning("C0101", format!("the folder {} does not exist", folder.display()), span);
-        self.findings.push(finding.help(match create {
-            Some(_) => "make it, or correct the path; create-dirs(yes) makes it",
-            None => "make it, or correct the path",
-        }));
-    }
-
-    /// Keys and certificates, which are read when the program starts.
-    fn secrets(&mut self, settings: &Settings) {
-        let Some(tls) = settings.block("tls") else { return };
-        for (option, what) in [
-            ("key-file", "file"),
-            ("cert-file", "file"),
-            ("pkcs12-file", "file"),
-            ("ca-file", "file"),
-            ("ca-dir", "folder"),
-            ("crl-dir", "folder"),
-        ] {
-            if let Some(path) = tls.path(option)
-                && let Some(span) = tls.span(option)
-                && !path.exists()
-                && self.missing.insert(path.to_owned())
-            {
-                let text = format!("the {what} {} does not exist", path.display());
-                let finding = Diagnostic::warning("C0105", text, span);
-                self.findings
-                    .push(finding.help("make it, or correct the path; `penstock test-ca` makes some to try"));
-            }
-        }
-    }
-
-    fn writable(&mut self, path: &Path, access: Access, span: Span) {
-        if let Err(error) = accessat(CWD, path, access, AtFlags::EACCESS) {
+        // The folder that is the default depends on how the program is started.
+        if let Some(dir) = settings.block("disk-buffer").and_then(|block| block.path("dir"))
+            && let Err(error) = Durable::look(dir)
+        {
             let finding =
-                Diagnostic::warning("C0102", format!("cannot write {}: {error}", path.display()), span);
-            self.findings.push(
-                finding.help("change its owner or mode, or run the check as the user the program will have"),
-            );
+                Diagnostic::error("C0106", format!("disk-buffer(): {error}"), driver.at("disk-buffer"));
+            self.findings.push(finding.help("make the folder, or correct dir()"));
+        }
+        if settings.bool("spoof-source") == Some(true)
+            && let Err(error) = transport::may_spoof(settings.choice("ip-protocol") == Some("6"))
+        {
+            let text = format!("spoof-source() needs root or CAP_NET_RAW: {error}");
+            let finding = Diagnostic::error("C0106", text, driver.at("spoof-source"));
+            self.findings.push(finding.help("give the service this capability, or leave spoof-source() out"));
         }
     }
 
-    fn port(&mut self, component: &Component, settings: &Settings, span: Span) {
-        // Every default there is stands below 1024.
-        let (port, what) = match settings.port("port") {
-            Some(Port::Number(port)) => (port, format!("port {port}")),
-            Some(Port::Service(_)) => return,
-            None => (514, format!("the default port of {}()", component.name)),
-        };
-        if port == 0 || port >= first_free_port() || may_bind_any() {
-            return;
+    /// Keys and certificates. A source is not opened without them; a destination goes on trying. A folder of authorities may come later.
+    fn secrets(&mut self, driver: &Driver) {
+        for (option, what, path, span) in secrets(&driver.settings) {
+            if path.exists() || !self.missing.insert((path.clone(), driver.context)) {
+                continue;
+            }
+            let severity = match driver.context {
+                Context::Source if option != "ca-dir" => Severity::Error,
+                _ => Severity::Warning,
+            };
+            let text = format!("the {what} {} does not exist", path.display());
+            let finding = Diagnostic::new(severity, "C0105", text).at(span);
+            self.findings
+                .push(finding.help("make it, or correct the path; `penstock test-ca` makes some to try"));
         }
-        let finding = Diagnostic::warning(
-            "C0103",
-            format!("{what} needs privileges"),
-            settings.span("port").unwrap_or(span),
-        );
-        self.findings.push(finding.help("give the service CAP_NET_BIND_SERVICE, or use a port from 1024 on"));
+    }
+
+    fn names_missing(&self, driver: &Driver) -> bool {
+        secrets(&driver.settings).any(|(_, _, path, _)| !path.exists())
     }
 }
 
-fn folder_of(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
-        _ => PathBuf::from("."),
-    }
+/// A file that will be read is waited for; its folder should be there.
+fn read_from(driver: &Driver) -> Option<Diagnostic> {
+    let option = driver.component.positional.first().filter(|p| matches!(p.kind, Kind::Path))?;
+    let path = driver.settings.path(option.name).filter(|_| !driver.has("create-dirs"))?;
+    folders::to_read(&folder_of(path), driver.at(option.name))
 }
 
-/// Ports below this one are for the privileged.
-fn first_free_port() -> u16 {
-    let setting = std::fs::read_to_string("/proc/sys/net/ipv4/ip_unprivileged_port_start");
-    setting.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(1024)
-}
-
-fn may_bind_any() -> bool {
-    capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::NET_BIND_SERVICE))
+/// The files and folders that tls() names: option, what it is, path, place.
+fn secrets(settings: &Settings) -> impl Iterator<Item = (&'static str, &'static str, PathBuf, Span)> + '_ {
+    let named = [
+        ("key-file", "file"),
+        ("cert-file", "file"),
+        ("pkcs12-file", "file"),
+        ("ca-file", "file"),
+        ("ca-dir", "folder"),
+        ("crl-dir", "folder"),
+    ];
+    let tls = settings.block("tls");
+    named.into_iter().filter_map(move |(option, what)| {
+        let tls = tls?;
+        Some((option, what, tls.path(option)?.to_owned(), tls.span(option)?))
+    })
 }
 
 #[cfg(test)]
@@ -274,7 +321,7 @@ mod tests {
         let path = folder.path().join("x.conf");
         std::fs::write(&path, text).unwrap();
         let mut configuration = Configuration::read(&path);
-        look(&mut configuration);
+        look(&mut configuration, None);
         let codes: Vec<&str> = configuration.findings().iter().map(|d| d.code).collect();
         assert_eq!(codes, expected, "{driver}: {}", configuration.report());
     }

@@ -23,7 +23,7 @@ pub fn run(args: &TestArgs) -> Result<u8, String> {
 fn file(args: &TestArgs, path: &Path) -> Result<u8, String> {
     let mut session = Session::open(path)?;
     for warning in &session.warnings {
-        eprintln!("{warning}");
+        console::err!("{warning}");
     }
     if args.validate && !session.warnings.is_empty() {
         return Ok(crate::EXIT_CONFIG);
@@ -36,7 +36,7 @@ fn file(args: &TestArgs, path: &Path) -> Result<u8, String> {
         for example in &rule.examples {
             tested += 1;
             let program = example.program.as_deref().unwrap_or_default();
-            println!("Testing message: program='{program}' message='{}'", example.message);
+            console::out!("Testing message: program='{program}' message='{}'", example.message);
             let mut batch = session.message(program, &example.message);
             let selection = session.run(&mut batch);
             let record = selection.first().and_then(|i| batch.records.get(*i as usize)).copied();
@@ -53,11 +53,14 @@ fn file(args: &TestArgs, path: &Path) -> Result<u8, String> {
                 }
             }
             for (name, got, expected) in &bad {
-                println!(" Wrong match name='{name}', value='{got}', expected='{expected}'");
+                console::out!(" Wrong match name='{name}', value='{got}', expected='{expected}'");
             }
             if !bad.is_empty() && args.debug_pattern {
-                print!("{}", session.explain(program.as_bytes(), example.message.as_bytes(), args.color_out));
-                println!("{}", values(&batch, &record));
+                console::out_text!(
+                    "{}",
+                    session.explain(program.as_bytes(), example.message.as_bytes(), args.color_out)
+                );
+                console::out!("{}", values(&batch, &record));
             }
             wrong |= !bad.is_empty();
             hit.insert(got);
@@ -70,7 +73,7 @@ fn file(args: &TestArgs, path: &Path) -> Result<u8, String> {
     Ok(match (wrong, tested, &args.rule_id) {
         (true, _, _) => EXIT_WRONG,
         (false, 0, Some(id)) => {
-            eprintln!("no rule with the id `{id}` has an example");
+            console::err!("no rule with the id `{id}` has an example");
             EXIT_NOTHING
         }
         _ => 0,
@@ -84,7 +87,7 @@ fn report(session: &Session, hit: &HashSet<String>, path: &Path) -> Result<(), S
     let of = |rule: u32| programs.get(rule as usize).cloned().unwrap_or_default();
     let id = |rule: u32| session.rules.rule(rule).map_or("", |r| r.id.as_str());
     for double in &session.rules.doubles {
-        println!(
+        console::out!(
             "Same pattern: rule '{}' never gets what rule '{}' matches: {}",
             id(double.rule),
             id(double.first),
@@ -95,7 +98,7 @@ fn report(session: &Session, hit: &HashSet<String>, path: &Path) -> Result<(), S
         let known =
             session.rules.doubles.iter().any(|d| d.rule == overlap.rule && d.pattern == overlap.pattern);
         if !known {
-            println!(
+            console::out!(
                 "Overlap: rule '{}' takes a message of rule '{}': program='{}' message='{}' pattern='{}'",
                 id(overlap.taken_by),
                 id(overlap.rule),
@@ -106,7 +109,7 @@ fn report(session: &Session, hit: &HashSet<String>, path: &Path) -> Result<(), S
         }
     }
     for rule in session.rules.list.iter().filter(|rule| !hit.contains(&rule.id)) {
-        println!("Never hit: no example reaches rule '{}'", rule.id);
+        console::out!("Never hit: no example reaches rule '{}'", rule.id);
     }
     Ok(())
 }

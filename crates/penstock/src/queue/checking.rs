@@ -23,20 +23,20 @@ pub fn verify(place: &Place) -> Result<bool, String> {
     if place.json {
         let damaged: Vec<serde_json::Value> = hurt.iter().map(object).collect();
         let set_aside = view.set_aside();
-        println!(
+        console::out!(
             "{}",
             json!({ "files": files, "messages": messages, "damaged": damaged, "set_aside": set_aside })
         );
         return Ok(hurt.is_empty());
     }
     for checked in &hurt {
-        println!("{}", sentence(checked));
+        console::out!("{}", sentence(checked));
     }
     for file in view.set_aside() {
-        println!("{file}: set aside because of damage, nothing of it waits any more");
+        console::out!("{file}: set aside because of damage, nothing of it waits any more");
     }
     let verdict = if hurt.is_empty() { "everything can be read" } else { "there is damage" };
-    println!("{files} files, {messages} messages, {}: {verdict}", size(space.bytes));
+    console::out!("{files} files, {messages} messages, {}: {verdict}", size(space.bytes));
     Ok(hurt.is_empty())
 }
 
