@@ -146,7 +146,7 @@ fn types() {
     check("$(format-json a=double(nan))", "{\"a\":\"nan\"}");
     check(
         "$(format-json --auto-cast a=1 b=1e3 c=true d=01 e=x)",
-        "{\"e\":\"x\",\"d\":\"01\",\"c\":true,\"b\":1e3,\"a\":1}",
+        "{\"e\":\"x\",\"d\":\"01\",\"c\":true,\"b\":1000,\"a\":1}",
     );
     for (name, expected) in [
         ("drop-property", "{\"c\":true,\"a\":1}"),
