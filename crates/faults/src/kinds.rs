@@ -12,7 +12,9 @@ mod neighbour;
 mod network;
 mod outage;
 mod power;
+mod reloads;
 mod rltp;
+mod storm;
 mod syscalls;
 mod take_over;
 
@@ -50,6 +52,10 @@ pub const ALL: &[Kind] = &[
     Kind { name: "rltp-link-cut", rounds: [2, 20, 200], run: rltp::link_cut },
     Kind { name: "certificates", rounds: [2, 20, 200], run: certificates::rotated },
     Kind { name: "take-over", rounds: [2, 20, 200], run: take_over::run },
+    Kind { name: "reload-at-capacity", rounds: [0, 8, 40], run: reloads::at_capacity },
+    Kind { name: "reload-renamed", rounds: [0, 4, 20], run: reloads::renamed },
+    Kind { name: "reload-removed", rounds: [0, 4, 20], run: reloads::removed },
+    Kind { name: "storm", rounds: [0, 20, 1000], run: storm::run },
     Kind { name: "crowd", rounds: [0, 1, 5], run: crowd::run },
     Kind { name: "neighbour-dead", rounds: [0, 8, 16], run: neighbour::on_disk },
     Kind { name: "neighbour-dead-memory", rounds: [0, 8, 16], run: neighbour::in_memory },

@@ -12,6 +12,7 @@ mod tally;
 mod target;
 mod tls;
 mod trial;
+mod world;
 
 use clap::Parser;
 use report::Outcome;

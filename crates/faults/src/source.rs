@@ -41,13 +41,15 @@ pub struct Load {
     pub times: usize,
     /// Sent and not acknowledged, at most.
     pub window: u64,
+    /// The number of the first message, a multiple of [`crate::tally::LANE`].
+    pub base: u64,
     /// How soon it is seen that there is more to send while nothing is on the way.
     pub look: Duration,
 }
 
 impl Default for Load {
     fn default() -> Load {
-        Load { count: u64::MAX, times: 1, window: WINDOW, look: Duration::from_millis(50) }
+        Load { count: u64::MAX, times: 1, window: WINDOW, base: 0, look: Duration::from_millis(50) }
     }
 }
 
@@ -138,7 +140,7 @@ impl Shared {
             let acknowledged = self.acknowledged.load(Ordering::SeqCst);
             out.clear();
             while answers.opened && next < limit.min(acknowledged + load.window) {
-                let text = message(next, padding);
+                let text = message(load.base + next, padding);
                 out.extend_from_slice(
                     format!("{} syslog {} {text}\n", next - first + 2, text.len()).as_bytes(),
                 );

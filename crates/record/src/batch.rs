@@ -111,6 +111,9 @@ impl Record {
     }
 }
 
+/// Bytes of a batch's text, as far as a [`Span`] reaches; less in tests, which reach it.
+const TEXT_BYTES_MAX: usize = if cfg!(test) { 1 << 20 } else { u32::MAX as usize };
+
 /// Messages that were read together. Owned by one worker at a time.
 #[derive(Debug, Default)]
 pub struct Batch {
@@ -143,10 +146,14 @@ impl Batch {
         span.of(&self.text)
     }
 
-    /// Appends text made on the way.
+    /// Appends text made on the way. What would take the text beyond the 4 GiB that a span can reach is left out: nothing of it is
+    /// there then, rather than something else.
     #[inline]
     pub fn append(&mut self, bytes: &[u8]) -> Span {
         let start = self.text.len();
+        if bytes.len() > TEXT_BYTES_MAX.saturating_sub(start) {
+            return Span::EMPTY;
+        }
         self.text.extend_from_slice(bytes);
         Span::new(start, bytes.len())
     }
@@ -336,6 +343,22 @@ const TAG_BASE: u32 = 1 << 24;
 mod tests {
     use super::*;
     use crate::{intern, tag_id};
+
+    #[test]
+    fn text_that_no_span_reaches_is_left_out() {
+        let mut batch = batch();
+        let piece = vec![b'x'; 1 << 10];
+        let mut kept = Vec::new();
+        for _ in 0..2 << 10 {
+            kept.push(batch.append(&piece));
+        }
+        assert!(batch.text.len() <= TEXT_BYTES_MAX && batch.text.len() > TEXT_BYTES_MAX - piece.len());
+        assert_eq!(kept.iter().filter(|span| !span.is_empty()).count(), batch.text.len() >> 10);
+        assert!(kept.iter().all(|span| span.is_empty() || batch.bytes(*span) == piece));
+        let rest = vec![b'y'; TEXT_BYTES_MAX - batch.text.len()];
+        assert_eq!(batch.append(&rest).len as usize, rest.len(), "to the last byte");
+        assert!(batch.append(b"z").is_empty());
+    }
 
     fn batch() -> Batch {
         let context = Arc::new(Context::local("s_local", "here", "local+file"));

@@ -38,6 +38,24 @@ pub struct FramerOptions {
     pub trim_large_messages: bool,
 }
 
+impl FramerOptions {
+    /// What they say, in bytes that mean the same in every version of the program that knows the number at the front
+    /// (docs/restart.md): processes that take over from each other compare them.
+    pub fn described(&self) -> String {
+        let framing = match self.framing {
+            Framing::Lines => "lines".to_owned(),
+            Framing::LinesWithNuls => "lines-with-nuls".to_owned(),
+            Framing::NulTerminated => "nul-terminated".to_owned(),
+            Framing::OctetCounting => "octet-counting".to_owned(),
+            Framing::Auto => "auto".to_owned(),
+            Framing::Records(size) => format!("records-{size}"),
+            Framing::Datagram => "datagram".to_owned(),
+        };
+        let [empty, trim] = [self.empty_lines, self.trim_large_messages].map(u8::from);
+        format!("1 {framing} {} {empty} {trim}", self.log_msg_size)
+    }
+}
+
 impl Default for FramerOptions {
     fn default() -> FramerOptions {
         FramerOptions {

@@ -68,7 +68,7 @@ impl Accepted {
         let encoding = self.encoding.map_or("utf-8", |encoding| encoding.name());
         let secure = if self.secure.is_some() { " tls" } else { "" };
         let lines = self.multi_line.as_ref().map(|(_, text)| format!(" {text}")).unwrap_or_default();
-        (!own).then(|| format!("{:?} {encoding}{secure}{lines}", self.framing).into())
+        (!own).then(|| format!("{} {encoding}{secure}{lines}", self.framing.described()).into())
     }
 }
 

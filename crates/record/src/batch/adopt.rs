@@ -37,7 +37,7 @@ impl Batch {
         let fields = fields.iter().chain([&record.message, &record.sdata, &record.frame]);
         let values = from.list(record.values).filter(|e| e.kind.is_some());
         let most: u64 = fields.map(|s| u64::from(s.len)).chain(values.map(|e| u64::from(e.span.len))).sum();
-        if self.text.len() as u64 + most > u64::from(u32::MAX) {
+        if self.text.len() as u64 + most > super::TEXT_BYTES_MAX as u64 {
             return None;
         }
         let context = match from.contexts.get(record.context as usize) {

@@ -146,8 +146,11 @@ pub fn multi_line(s: &Settings, diags: &mut Diagnostics) -> Option<Option<(Mode,
     let prefix = expression(s, "multi-line-prefix", diags)?;
     let garbage = expression(s, "multi-line-garbage", diags)?;
     let word = s.choice("multi-line-mode").unwrap_or("none");
-    let text = |p: &Option<Arc<Pattern>>| p.as_ref().map(|p| p.text().to_owned());
-    let described = format!("{word} {:?} {:?}", text(&prefix), text(&garbage));
+    // With its length before it, no text can look like the end of another. Another process may compare it, see docs/restart.md.
+    let text = |p: &Option<Arc<Pattern>>| {
+        p.as_ref().map_or_else(|| "-".to_owned(), |p| format!("{}:{}", p.text().len(), p.text()))
+    };
+    let described = format!("{word} {} {}", text(&prefix), text(&garbage));
     let mut wrong = |message: &str, help: &str| {
         if let Some(span) = s.span("multi-line-mode").or(s.call_span()) {
             diags.push(Diagnostic::error("D0113", message, span).help(help));
