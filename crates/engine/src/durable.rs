@@ -211,6 +211,11 @@ impl Durable {
         parts
     }
 
+    /// Has logs made anew whose files somebody removed. To be called now and then.
+    pub fn look_after(&self) {
+        self.places().iter().for_each(|place| place.log.look_after());
+    }
+
     /// Waits until everything that was given to the logs is as safe as was asked for.
     pub(crate) fn settle(&self) {
         for place in self.places() {

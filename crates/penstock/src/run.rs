@@ -2,6 +2,7 @@
 
 mod activation;
 mod background;
+mod caretaker;
 mod identity;
 mod limits;
 pub mod notify;
@@ -119,6 +120,7 @@ fn start_and_serve(options: RunOptions) -> Result<(), Failed> {
     if let Some(micros) = started.watchdog {
         watchdog::start(&started.program, micros);
     }
+    caretaker::start(&started.program, options.state_dir.clone());
     let program = Arc::clone(&started.program);
     serve(started);
     if program.is_given() {

@@ -153,6 +153,31 @@ impl Store {
         }
     }
 
+    /// Writes the file anew when it is not where the next start would look for it: somebody has removed it, or its folder.
+    pub fn look_after(&self) {
+        let mut inner = self.inner.lock();
+        let Inner { map, live, disk, .. } = &mut *inner;
+        let Some(disk) = disk else { return };
+        if disk.is_in_place() {
+            return;
+        }
+        let restored =
+            disk.folder().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| disk.rewrite(map, *live));
+        let file = disk.path.display();
+        match restored {
+            Ok(()) => oplog::error(
+                "The state file was removed while it is in use; it is written anew",
+                &[("file", &file)],
+            ),
+            Err(error) => oplog::limited(
+                "state-removed",
+                oplog::Level::Error,
+                "The state file was removed while it is in use, and cannot be written anew",
+                &[("file", &file), ("error", &error)],
+            ),
+        }
+    }
+
     /// Waits until the disk has it all.
     pub fn sync(&self) -> io::Result<()> {
         let file = self.inner.lock().disk.as_ref().map(|disk| disk.file.try_clone()).transpose()?;
@@ -265,6 +290,17 @@ impl Disk {
         Ok(())
     }
 
+    fn is_in_place(&self) -> bool {
+        let (Ok(open), Ok(there)) = (self.file.metadata(), std::fs::metadata(&self.path)) else {
+            return false;
+        };
+        (open.dev(), open.ino()) == (there.dev(), there.ino())
+    }
+
+    fn folder(&self) -> Option<&Path> {
+        self.path.parent().filter(|parent| !parent.as_os_str().is_empty())
+    }
+
     /// Writes everything to a new file, which then takes the place of the old one.
     fn rewrite(&mut self, map: &HashMap<Box<[u8]>, Box<[u8]>>, live: u64) -> io::Result<()> {
         let mut bytes = Vec::with_capacity(HEADER.len() + live as usize);
@@ -285,7 +321,7 @@ impl Disk {
         self.file = file;
         self.length = bytes.len() as u64;
         self.torn = false;
-        if let Some(folder) = self.path.parent().filter(|p| !p.as_os_str().is_empty()) {
+        if let Some(folder) = self.folder() {
             File::open(folder)?.sync_all()?;
         }
         Ok(())

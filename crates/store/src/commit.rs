@@ -209,6 +209,23 @@ impl Committer {
     }
 
     fn commit(&mut self, work: &mut Work) -> Result<(), Trouble> {
+        self.keep_in_place()?;
+        self.write(work)?;
+        // Somebody may have removed it meanwhile: what is written to a file without a name is not safe.
+        self.keep_in_place()
+    }
+
+    /// What was removed while it is in use is made anew.
+    fn keep_in_place(&mut self) -> Result<(), Trouble> {
+        if self.writer.is_in_place() {
+            return Ok(());
+        }
+        let text = "The folder of the store, or its file, was removed while it is in use; it is made anew";
+        oplog::limited("store-removed", Level::Error, text, &[("dir", &self.shared.path)]);
+        self.writer.restore()
+    }
+
+    fn write(&mut self, work: &mut Work) -> Result<(), Trouble> {
         for attempt in 0..2 {
             match self.writer.write(&mut work.group, work.sync) {
                 Ok(()) => return Ok(()),

@@ -5,7 +5,7 @@ use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -34,6 +34,10 @@ pub trait Files: Send + Sync {
     fn remove(&self, name: &str) -> io::Result<()>;
     /// Makes renames and removals durable.
     fn sync_folder(&self) -> io::Result<()>;
+    /// Whether the next start finds the folder, and the file of this name in it, as they are open here.
+    fn is_in_place(&self, _file: Option<(&str, &dyn SegmentFile)>) -> bool {
+        true
+    }
     /// The same for as long as nothing that was written, and not synced, can be lost. 0 when that is not known.
     fn era(&self) -> u64 {
         0
@@ -60,6 +64,10 @@ pub trait SegmentFile: Send + Sync {
     /// Makes the file so long, with blocks behind all of it where the file system can do that.
     fn allocate(&self, length: u64) -> io::Result<()>;
     fn truncate(&self, length: u64) -> io::Result<()>;
+    /// Device and number of a real file.
+    fn identity(&self) -> Option<(u64, u64)> {
+        None
+    }
     /// The same for many calls, if it would else be opened for each.
     fn held_open(&self) -> io::Result<Option<Arc<dyn SegmentFile>>> {
         Ok(None)
@@ -180,6 +188,11 @@ pub struct Folder {
 
 const LOCK: &str = "lock";
 
+fn is_at(file: &fs::File, path: &Path) -> bool {
+    let (Ok(open), Ok(there)) = (file.metadata(), fs::metadata(path)) else { return false };
+    (open.dev(), open.ino()) == (there.dev(), there.ino())
+}
+
 impl Folder {
     pub fn new(path: &Path) -> Folder {
         Folder { path: path.to_owned(), lock: parking_lot::Mutex::new(None) }
@@ -194,6 +207,9 @@ impl Drop for Folder {
 
 impl Files for Folder {
     fn claim(&self) -> io::Result<()> {
+        if self.lock.lock().as_ref().is_some_and(|lock| is_at(lock, &self.path.join(LOCK))) {
+            return Ok(());
+        }
         fs::create_dir_all(&self.path)?;
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false).mode(0o600);
@@ -245,6 +261,15 @@ impl Files for Folder {
 
     fn sync_folder(&self) -> io::Result<()> {
         fs::File::open(&self.path)?.sync_all()
+    }
+
+    fn is_in_place(&self, file: Option<(&str, &dyn SegmentFile)>) -> bool {
+        let own = self.lock.lock().as_ref().is_none_or(|lock| is_at(lock, &self.path.join(LOCK)));
+        own && file.is_none_or(|(name, file)| {
+            file.identity().is_none_or(|open| {
+                fs::metadata(self.path.join(name)).is_ok_and(|there| (there.dev(), there.ino()) == open)
+            })
+        })
     }
 
     /// The machine was not started anew, and the file system not mounted anew.
@@ -307,6 +332,10 @@ impl Opened {
 }
 
 impl SegmentFile for Opened {
+    fn identity(&self) -> Option<(u64, u64)> {
+        self.file.metadata().ok().map(|about| (about.dev(), about.ino()))
+    }
+
     fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<usize> {
         self.file.read_at(bytes, at)
     }

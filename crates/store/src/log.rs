@@ -194,6 +194,27 @@ impl Log {
         self.shared.files.release();
     }
 
+    /// Has what is written looked after when it is not where the next start would look for it. To be called now and then: with nothing to
+    /// write, nobody else would notice.
+    pub fn look_after(&self) {
+        let mut state = self.shared.lock();
+        let open = state.segments.values().find(|segment| !segment.sealed);
+        let open = open.map(|segment| (segment.name.clone(), segment.file.clone()));
+        if state.closed {
+            return;
+        }
+        drop(state);
+        let file = open.as_ref().map(|(name, file)| (name.as_str(), &**file));
+        if self.shared.files.is_in_place(file) {
+            return;
+        }
+        state = self.shared.lock();
+        // The committing thread looks at each group, an empty one too.
+        state.flush = true;
+        drop(state);
+        self.shared.work.notify_one();
+    }
+
     /// How much there is to make safe.
     pub fn load(&self) -> &Arc<Load> {
         &self.shared.load

@@ -2,6 +2,7 @@
 //! again elsewhere. Only the committing thread has it.
 
 mod rate;
+mod restore;
 mod salvage;
 mod waypoint;
 

@@ -61,6 +61,40 @@ fn no_damage_of_the_state_file_ends_a_start() {
     assert!(starts_with(&lab, "a folder").contains("was moved aside"));
 }
 
+/// What is acknowledged behind the removal is there after a kill; what was there before too, as long as its file was open.
+#[test]
+fn a_state_folder_that_is_removed_is_written_anew() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\nsource f {{ file(\"%path:read%\"); }};\n\
+         destination d {{ network(127.0.0.1 port(%port:out%) disk-buffer(capacity-bytes(1GiB) reliable(yes))); }};\n\
+         destination o {{ file(\"%path:out%\"); }};\n\
+         log {{ source(s); destination(d); flags(flow-control); }};\nlog {{ source(f); destination(o); }};\n"
+    );
+    std::fs::write(lab.path("read"), "one\n").expect("a file to read");
+    let mut penstock = Penstock::start(&lab, &config);
+    send(&lab, 0, 100);
+    wait_on_disk(&penstock, 100);
+    std::fs::remove_dir_all(lab.path("state")).expect("the state folder is there");
+    penstock.wait_log("The state file was removed while it is in use");
+    penstock.wait_log("The folder of the store, or its file, was removed");
+    send(&lab, 100, 100);
+    testkit::wait_until("the rest is on disk", || {
+        testkit::run_command(&["queue", "--state-dir", &lab.path("state").display().to_string(), "ls"])
+            .stdout
+            .contains("200")
+    });
+    assert!(lab.path("state/penstock.state").exists() && lab.path("state/identity").exists());
+    penstock.process().child().kill().expect("it runs");
+    penstock.wait_end();
+    let penstock = Penstock::start(&lab, &config);
+    let collector = Collector::tcp(lab.port("out"));
+    let lines = collector.wait_lines(200);
+    let different: std::collections::BTreeSet<_> = lines.iter().collect();
+    assert_eq!(different.len(), 200, "all that was acknowledged");
+    penstock.stop();
+}
+
 #[test]
 fn the_folder_of_a_queue_is_made_where_its_parent_is() {
     let lab = Lab::new();

@@ -33,13 +33,28 @@ fn next(state_dir: &Path) -> io::Result<(u32, u64)> {
     };
     let (host_id, run_id) = before.unwrap_or_else(|| (random(), 0));
     let run_id = run_id.saturating_add(1);
+    write(state_dir, host_id, run_id)?;
+    Ok((host_id, run_id))
+}
+
+/// Writes the file again where it was removed.
+pub fn look_after(state_dir: &Path, host_id: u32, run_id: u64) {
+    if !state_dir.join(FILE).exists()
+        && let Err(error) = write(state_dir, host_id, run_id)
+    {
+        let fields: &[(&str, &dyn std::fmt::Display)] = &[("dir", &state_dir.display()), ("error", &error)];
+        oplog::limited("identity", oplog::Level::Error, "The identity cannot be written anew", fields);
+    }
+}
+
+fn write(state_dir: &Path, host_id: u32, run_id: u64) -> io::Result<()> {
+    let path = state_dir.join(FILE);
     let fresh = state_dir.join(format!("{FILE}.new"));
     let mut file = File::create(&fresh)?;
     write!(file, "host-id {host_id:08x}\nrun-id {run_id}\n")?;
     file.sync_all()?;
     std::fs::rename(&fresh, &path)?;
-    File::open(state_dir)?.sync_all()?;
-    Ok((host_id, run_id))
+    File::open(state_dir)?.sync_all()
 }
 
 fn parse(text: &str) -> Option<(u32, u64)> {
