@@ -122,8 +122,7 @@ impl Outlet {
         let bytes = spool.bytes.saturating_sub(left);
         spool.bytes = left;
         spool.finished(done, bytes, unsettled);
-        let now = spool.clock().now();
-        let is_late = spool.look_at_lag(done, *memory.messages, now);
+        let is_late = spool.look_at_lag(done, *memory.messages, Instant::now());
         let loss = if spool.spill || is_late { spool.spill(&mut memory) } else { Loss::default() };
         queue.ask_keeper();
         self.lose(loss);

@@ -19,8 +19,6 @@ use ahead::Ahead;
 pub(super) use ahead::Wait;
 use behind::Behind;
 pub(super) use behind::{Plan, READ_BYTES};
-pub(super) use lag::Clock;
-#[cfg(test)]
 #[cfg(test)]
 pub(super) use lag::LAG_MAX;
 use lag::Lag;
@@ -184,17 +182,12 @@ impl Spool {
         (found, loss)
     }
 
-    /// The time that it measures the destination with.
-    pub fn clock(&self) -> Clock {
-        self.lag.clock.clone()
-    }
-
     /// Takes a chunk at the end of the queue. The one that comes back was put on disk, and its buffer is free.
     pub fn push(&mut self, memory: &mut Memory<'_>, mut chunk: Chunk) -> (Loss, Option<Chunk>) {
         if self.behind.is_some() {
             return self.push_behind(chunk, memory.stalled);
         }
-        let now = self.lag.clock.now();
+        let now = Instant::now();
         self.lag.came(*memory.messages + chunk.messages(), now);
         let full = self.is_full(*memory.messages);
         let mut loss = Loss::default();
