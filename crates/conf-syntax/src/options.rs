@@ -30,14 +30,18 @@ pub struct ParseOptions {
     pub limits: Limits,
 }
 
-/// Files built into the program. They are used where neither the folder they pretend to be in nor any other folder of the include path
-/// has what an include asks for; what one of them includes is looked up among them alone.
+/// Files built into the program. A file on the disk that an include asks for by its name goes before them. A pattern gets what is built
+/// in first and then what is on the disk, so that a definition on the disk replaces the built-in one and hides nothing else.
 #[derive(Clone, Debug)]
 pub struct Library {
     /// Stands in the place of a file's name on the disk.
     pub folder: PathBuf,
     /// Name relative to the folder, text.
     pub files: &'static [(&'static str, &'static str)],
+    /// Folders of another program's library. What is asked for in one of them and is not there, is looked up here.
+    pub stands_for: Vec<PathBuf>,
+    /// Folders below `scl/` that the other library calls by another name: its name, ours.
+    pub aliases: &'static [(&'static str, &'static str)],
     /// Calls that are known without an include, because what they stand for depends on the machine.
     pub generators: Vec<BuiltIn>,
 }
@@ -53,10 +57,21 @@ pub struct BuiltIn {
 }
 
 impl Library {
-    /// The text of a file of the library.
+    /// The text of a file of the library. The other library's file is found by its folder alone: each folder holds one subject, which
+    /// stands here in one file.
     pub fn text(&self, path: &Path) -> Option<&'static str> {
-        let name = path.strip_prefix(&self.folder).ok()?.to_str()?;
-        self.files.iter().find(|(have, _)| *have == name).map(|(_, text)| *text)
+        let named = |wanted: &str| self.files.iter().find(|(have, _)| *have == wanted).map(|(_, text)| *text);
+        let folders = std::iter::once(&self.folder).chain(&self.stands_for);
+        let name = folders.into_iter().find_map(|folder| path.strip_prefix(folder).ok())?.to_str()?;
+        named(name).or_else(|| {
+            let (subject, file) = name.strip_prefix("scl/")?.split_once('/')?;
+            let ours =
+                self.aliases.iter().find(|(theirs, _)| *theirs == subject).map_or(subject, |(_, ours)| ours);
+            if !file.ends_with(".conf") || file.contains('/') {
+                return None;
+            }
+            named(&format!("scl/{ours}/{ours}.conf"))
+        })
     }
 }
 

@@ -164,7 +164,7 @@ fn options(path: &Path) -> ParseOptions {
     ParseOptions {
         include_path: include_path(folder),
         globals: globals(folder),
-        library: Some(library::library()),
+        library: Some(library::library(include_path(folder))),
         run_commands: true,
         modules: Some(library::MODULES.iter().map(|name| (*name).to_owned()).collect()),
         ..ParseOptions::default()

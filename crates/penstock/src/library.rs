@@ -3,7 +3,7 @@
 
 mod system;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use conf_syntax::Library;
 
@@ -28,14 +28,29 @@ pub const FILES: &[(&str, &str)] = files! {
     "default-network-drivers" "ewmm" "extract-solaris-msgid" "fortigate" "graphite" "graylog2" "iptables"
     "jellyfin" "junos" "kubernetes" "linux-audit" "loggly" "logmatic" "mariadb-audit" "mbox" "netskope"
     "network-load-balancer" "nodejs" "osquery" "panos" "pihole-ftl" "postgresql-csvlog" "qbittorrent"
-    "snmptrap" "sudo" "sumologic" "websense" "windows-eventlog"
+    "snmptrap" "sudo" "sumologic" "system" "websense" "windows-eventlog"
 };
 
-/// What the language layer is given.
-pub fn library() -> Library {
+/// Folders of syslog-ng's library whose files stand here under another name.
+const ALIASES: &[(&str, &str)] = &[
+    ("apache", "apache-accesslog"),
+    ("loadbalancer", "network-load-balancer"),
+    ("mariadb", "mariadb-audit"),
+    ("paloalto", "panos"),
+    ("pgsql", "postgresql-csvlog"),
+    ("pihole", "pihole-ftl"),
+    ("rewrite", "credit-card"),
+    ("solaris", "extract-solaris-msgid"),
+    ("windowseventlog", "windows-eventlog"),
+];
+
+/// What the language layer is given. `theirs` are the folders that syslog-ng's library is looked for in.
+pub fn library(theirs: Vec<PathBuf>) -> Library {
     Library {
         folder: Path::new(FOLDER).to_path_buf(),
         files: FILES,
+        stands_for: theirs,
+        aliases: ALIASES,
         generators: system::generators(&system::Machine::here()),
     }
 }

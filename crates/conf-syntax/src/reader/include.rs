@@ -116,18 +116,20 @@ impl Reader<'_> {
             return;
         }
         let candidates = self.candidates(name);
-        for path in &candidates {
+        if let Some(path) = candidates.iter().find(|path| path.exists()) {
             if path.is_dir() {
                 return self.include_folder(path, at);
             }
-            if path.exists() || self.in_library(path).is_some() {
-                return self.read_queue(VecDeque::from([path.clone()]), at);
-            }
+            return self.read_queue(VecDeque::from([path.clone()]), at);
         }
-        let mut matches = self.matches(&candidates, name, at);
-        if matches.is_empty() {
-            matches = self.matches_in_library(name);
+        if let Some(path) = candidates.iter().find(|path| self.in_library(path).is_some()) {
+            return self.read_queue(VecDeque::from([path.clone()]), at);
         }
+        // What comes later replaces what came before: the disk goes before the library.
+        let mut matches = self.matches_in_library(name);
+        let found = self.matches(&candidates, name, at);
+        matches.retain(|path| !found.contains(path));
+        matches.extend(found);
         if matches.is_empty() && !name.contains(['*', '?', '[']) {
             let message = format!("there is no file `{name}` to include");
             self.diags.push(
@@ -144,9 +146,6 @@ impl Reader<'_> {
             return vec![PathBuf::from(name)];
         }
         let library = self.options.library.as_ref();
-        if let Some(library) = library.filter(|_| self.reads_library()) {
-            return vec![library.folder.join(name)];
-        }
         let folders = self.include_path.iter().chain(library.map(|l| &l.folder));
         folders.map(|dir| dir.join(name)).collect()
     }
@@ -155,11 +154,6 @@ impl Reader<'_> {
     fn in_library(&self, path: &Path) -> Option<&'static str> {
         let text = self.options.library.as_ref()?.text(path)?;
         (!path.exists()).then_some(text)
-    }
-
-    /// The text being read is built in.
-    fn reads_library(&self) -> bool {
-        self.levels.last().and_then(|l| l.path.as_deref()).is_some_and(|path| self.in_library(path).is_some())
     }
 
     /// What is built in and matches a pattern.
@@ -173,7 +167,7 @@ impl Reader<'_> {
         found.into()
     }
 
-    /// Matches in every folder of the include path, each folder's sorted.
+    /// Matches in every folder of the include path, each folder's sorted, each file once.
     fn matches(&mut self, candidates: &[PathBuf], name: &str, at: Span) -> VecDeque<PathBuf> {
         let mut found = VecDeque::new();
         for candidate in candidates {
@@ -185,6 +179,7 @@ impl Reader<'_> {
                 Ok(paths) => {
                     let mut paths: Vec<PathBuf> = paths.flatten().filter(|p| !p.is_dir()).collect();
                     paths.sort();
+                    paths.retain(|path| !found.contains(path));
                     found.extend(paths);
                 }
                 Err(e) => {

@@ -15,6 +15,7 @@ mod journal;
 mod kept;
 mod library;
 mod messages;
+mod migration;
 mod numbers;
 mod order;
 mod output;

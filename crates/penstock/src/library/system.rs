@@ -1,8 +1,9 @@
-//! `system()` and `systemd-syslog()`: where the messages of this machine come from, which differs from machine to machine.
+//! `system()` and `systemd-syslog()`, where the messages of this machine come from, and `getvirtconsole()`, the console it shows messages on:
+//! what they stand for differs from machine to machine.
 
 use conf_syntax::BuiltIn;
 use std::fs::File;
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
 /// What has to be known of the machine.
@@ -11,14 +12,24 @@ pub struct Machine {
     pub systemd: bool,
     /// The kernel's messages can be read.
     pub kernel: bool,
+    /// The terminal that nobody logs in at.
+    pub console: &'static str,
 }
+
+/// Terminals that messages are shown on, of Linux and of FreeBSD's kernel.
+const CONSOLES: [&str; 2] = ["/dev/tty10", "/dev/ttyva"];
+/// In their place where there is none, as in a container.
+const NO_CONSOLE: &str = "/dev/null";
 
 impl Machine {
     pub fn here() -> Machine {
         let nonblocking = nix::libc::O_NONBLOCK;
         let kernel = File::options().read(true).custom_flags(nonblocking).open("/proc/kmsg").is_ok();
         // What sd_booted(3) looks at.
-        Machine { systemd: Path::new("/run/systemd/system").is_dir(), kernel }
+        let systemd = Path::new("/run/systemd/system").is_dir();
+        let terminal =
+            |path: &&str| std::fs::metadata(path).is_ok_and(|found| found.file_type().is_char_device());
+        Machine { systemd, kernel, console: CONSOLES.into_iter().find(terminal).unwrap_or(NO_CONSOLE) }
     }
 }
 
@@ -31,6 +42,12 @@ pub fn generators(machine: &Machine) -> Vec<BuiltIn> {
             name: "systemd-syslog",
             params: &[],
             text: "unix-dgram(\"/run/systemd/journal/syslog\" `__VARARGS__`);".to_owned(),
+        },
+        BuiltIn {
+            context: "destination",
+            name: "getvirtconsole",
+            params: &[],
+            text: format!("file(\"{}\" `__VARARGS__`);", machine.console),
         },
     ]
 }
@@ -60,9 +77,20 @@ mod tests {
     use conf_syntax::{Library, ParseOptions, parse_text};
 
     fn expanded(machine: &Machine, call: &str) -> String {
-        let library = Library { folder: "/nowhere".into(), files: &[], generators: generators(machine) };
+        expanded_in("source", machine, call)
+    }
+
+    fn expanded_in(kind: &str, machine: &Machine, call: &str) -> String {
+        let generators = generators(machine);
+        let library = Library {
+            folder: "/nowhere".into(),
+            files: &[],
+            stands_for: Vec::new(),
+            aliases: &[],
+            generators,
+        };
         let options = ParseOptions { read_files: false, library: Some(library), ..ParseOptions::default() };
-        let parsed = parse_text("t", &format!("@version: 4.11\nsource s {{ {call} }};\n"), &options);
+        let parsed = parse_text("t", &format!("@version: 4.11\n{kind} s {{ {call} }};\n"), &options);
         assert!(!parsed.diagnostics.has_errors(), "{call}");
         format!("{:?}", parsed.config.items)
     }
@@ -70,7 +98,10 @@ mod tests {
     #[test]
     fn what_system_stands_for() {
         let check = |systemd: bool, kernel: bool, holds: &[&str], lacks: &[&str]| {
-            let text = expanded(&Machine { systemd, kernel }, "system(exclude-kmsg(yes) auto-parse(no));");
+            let text = expanded(
+                &Machine { systemd, kernel, console: "" },
+                "system(exclude-kmsg(yes) auto-parse(no));",
+            );
             holds.iter().for_each(|part| assert!(text.contains(part), "{part}: {text}"));
             lacks.iter().for_each(|part| assert!(!text.contains(part), "{part}: {text}"));
             assert!(text.contains("auto-parse") && !text.contains("exclude-kmsg"), "{text}");
@@ -82,11 +113,20 @@ mod tests {
 
     #[test]
     fn the_socket_that_journald_forwards_to() {
-        let machine = Machine { systemd: true, kernel: false };
+        let machine = Machine { systemd: true, kernel: false, console: "" };
         let text = expanded(&machine, "systemd-syslog(flags(no-parse));");
         assert!(
             ["unix-dgram", "/run/systemd/journal/syslog", "no-parse"].iter().all(|part| text.contains(part)),
             "{text}"
         );
+    }
+
+    #[test]
+    fn the_console_is_a_file_destination() {
+        let machine = Machine { systemd: true, kernel: false, console: "/dev/tty10" };
+        let text = expanded_in("destination", &machine, "getvirtconsole();");
+        assert!(text.contains("/dev/tty10") && text.contains("file"), "{text}");
+        let text = expanded_in("destination", &machine, "getvirtconsole(template(\"x\"))");
+        assert!(text.contains("template"), "{text}");
     }
 }

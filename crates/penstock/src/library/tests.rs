@@ -114,20 +114,72 @@ fn the_page_of_the_library_names_every_block() {
     }
 }
 
-#[test]
-fn a_copy_beside_the_configuration_is_used_whole() {
-    let own = "block parser mine() { kv-parser(); };\n";
-    let read = read(&[("scl.conf", "@include 'scl/*/*.conf'\n"), ("scl/own/plugin.conf", own)], HEAD);
+/// Whether the library of a configuration has a block.
+fn has(read: &Configuration, name: &str) -> bool {
     assert!(!read.has_errors(), "{}", read.report());
-    let blocks: Vec<&str> = read.config().blocks.iter().map(|b| b.name.text.as_str()).collect();
-    assert_eq!(blocks, ["mine"]);
+    read.config().blocks.iter().any(|block| block.name.text == name)
+}
+
+#[test]
+fn a_copy_beside_the_configuration_is_used_as_it_is() {
+    let own = "block parser mine() { kv-parser(); };\n";
+    let read = read(&[("scl.conf", own)], HEAD);
+    assert!(has(&read, "mine") && !has(&read, "cisco-parser"));
+}
+
+/// What stands in a folder of the library on the disk hides nothing that is built in, and goes before it.
+#[test]
+fn files_on_the_disk_and_built_in_ones_are_one_library() {
+    let own = "block parser mine() { kv-parser(); };\nblock parser sudo-parser() { kv-parser(prefix(\"my.\")); };\n";
+    let include = "@module appmodel\n@include 'scl/*/*.conf'\n";
+    let files = [("scl.conf", include), ("scl/own/plugin.conf", own)];
+    for files in [&files[..], &files[1..]] {
+        let text = format!("{HEAD}log {{ source {{ internal(); }}; parser {{ sudo-parser(); }}; }};\n");
+        let read = read(files, &text);
+        assert!(has(&read, "mine") && has(&read, "cisco-parser"), "{}", files.len());
+        let path = read.config().preprocessed.rsplit_once("log {").unwrap().1.to_owned();
+        assert!(path.contains("my.") && !path.contains(".sudo."), "{path}");
+    }
 }
 
 #[test]
 fn what_a_distribution_left_in_etc_finds_the_built_in_files() {
     let read = read(&[("scl.conf", "@module appmodel\n@include 'scl/*/*.conf'\n")], HEAD);
-    assert!(!read.has_errors(), "{}", read.report());
-    assert!(read.config().blocks.iter().any(|b| b.name.text == "cisco-parser"));
+    assert!(has(&read, "cisco-parser"));
+}
+
+/// Files of syslog-ng's library that a configuration names and that are gone with the package.
+#[test]
+fn single_files_of_the_other_library_are_stood_in_for() {
+    for (file, block) in [
+        ("`scl-root`/cisco/plugin.conf", "cisco-parser"),
+        ("scl/apache/apache.conf", "apache-accesslog-parser"),
+        ("scl/rewrite/cc-mask.conf", "credit-card-mask"),
+        ("/usr/share/syslog-ng/include/scl/paloalto/panos.conf", "panos-parser"),
+        ("/usr/share/syslog-ng/include/scl.conf", "sudo-parser"),
+        ("%folder%/scl.conf", "sudo-parser"),
+    ] {
+        let read = read(&[], &format!("@version: 4.11\n@include \"{file}\"\n"));
+        assert!(has(&read, block), "{file}");
+        assert!(read.findings().iter().next().is_none(), "{file}: {}", read.report());
+    }
+    let unknown = read(&[], "@version: 4.11\n@include \"`scl-root`/nosuch/plugin.conf\"\n");
+    assert!(unknown.report().contains("P0032"), "{}", unknown.report());
+}
+
+#[test]
+fn the_terminal_nobody_logs_in_at() {
+    let path = "log { source { internal(); }; destination { file(`tty10`); }; };\n";
+    let root = "@version: 4.13\n@include \"`scl-root`/system/tty10.conf\"\n";
+    for head in [HEAD, root] {
+        let mut read = read(&[], &format!("{head}{path}"));
+        assert!(read.compile(&Identity::new("h"), &Existing::new()).is_some(), "{}", read.report());
+        assert!(read.config().preprocessed.contains("/dev/tty10"));
+    }
+    // The package's own file goes before it.
+    let own = [("scl/system/tty10.conf", "@define tty10 \"/dev/ttyva\"\n")];
+    let read = read(&own, &format!("{HEAD}{path}"));
+    assert!(read.config().preprocessed.contains("/dev/ttyva"), "{}", read.config().preprocessed);
 }
 
 #[test]
@@ -136,8 +188,7 @@ fn scl_root_and_include_path_say_where_the_library_is() {
     for define in ["@define scl-root \"%folder%/lib/scl\"", "@define include-path \"%folder%:%folder%/lib\""]
     {
         let read = read(&own, &format!("@version: 4.11\n{define}\n@include \"scl.conf\"\n"));
-        assert!(!read.has_errors(), "{}", read.report());
-        assert_eq!(read.config().blocks.len(), 1, "{define}");
+        assert!(has(&read, "mine") && !has(&read, "cisco-parser"), "{define}");
     }
 }
 
@@ -145,8 +196,7 @@ fn scl_root_and_include_path_say_where_the_library_is() {
 fn a_file_that_needs_a_module_we_do_not_have_is_left_out() {
     let needs = "@requires mod-java\nblock destination gone() { java(); };\n";
     let read = read(&[("scl.conf", "@include 'scl/*/*.conf'\n"), ("scl/j/plugin.conf", needs)], HEAD);
-    assert!(!read.has_errors(), "{}", read.report());
-    assert!(read.config().blocks.is_empty());
+    assert!(!has(&read, "gone"));
     let asked = self::read(&[], "@version: 4.11\n@requires mod-java \"install it\"\n");
     assert!(asked.report().contains("mod-java"), "{}", asked.report());
     assert!(asked.has_errors());
