@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use diag::Span;
+use diag::{Diagnostics, Span};
 
 mod call;
 mod filter;
@@ -255,6 +255,8 @@ pub struct Application {
     pub parser: Option<Vec<LogItem>>,
     /// `filterx { }`, raw.
     pub filterx: Option<RawBlock>,
+    /// What is wrong in its braces: that counts only where an `app-parser()` uses the application.
+    pub findings: Diagnostics,
     pub span: Span,
 }
 

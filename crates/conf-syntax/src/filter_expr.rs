@@ -1,5 +1,6 @@
 //! Filter expressions, read from the arguments they are written in: `not` binds tightest, then comparisons, `and`,
-//! `or`, and `;`, which is "and" again.
+//! `or`, and `;`, which is "and" again. An `and` or `or` behind a `;` goes on from all that stands before it: `A; B; or C` is
+//! `(A and B) or C`.
 //!
 //! Nesting comes from the arguments' parentheses, whose depth the parser bounds; `not not ...` is bounded here.
 
@@ -24,8 +25,14 @@ pub fn from_args(args: &[Arg], whole: Span, diags: &mut Diagnostics) -> Option<F
     let mut all = Vec::with_capacity(parts.len());
     let mut wrong = false;
     for part in parts {
+        let goes_on = ["and", "or"].iter().any(|word| is_word(part.first(), word));
+        let before = if goes_on && !all.is_empty() {
+            Some(join(std::mem::take(&mut all), FilterExpr::And))
+        } else {
+            None
+        };
         let mut reader = Expr { args: part, at: 0, diags };
-        match reader.or() {
+        match reader.or(before) {
             Some(e) => all.push(e),
             None => wrong = true,
         }
@@ -57,16 +64,16 @@ impl<'a> Expr<'a, '_> {
     }
 
     fn word(&mut self, wanted: &str) -> bool {
-        let hit = matches!(self.peek().map(|a| &a.kind), Some(ArgKind::Ident(w)) if w == wanted);
+        let hit = is_word(self.peek(), wanted);
         self.at += usize::from(hit);
         hit
     }
 
-    /// The whole slice must be used up.
-    fn or(&mut self) -> Option<FilterExpr> {
-        let mut any = vec![self.and()?];
+    /// The whole slice must be used up. It begins with `and` or `or` when `before` is what it goes on from.
+    fn or(&mut self, before: Option<FilterExpr>) -> Option<FilterExpr> {
+        let mut any = vec![self.and(before)?];
         while self.word("or") {
-            any.push(self.and()?);
+            any.push(self.and(None)?);
         }
         if let Some(extra) = self.peek() {
             self.diags.push(
@@ -78,8 +85,11 @@ impl<'a> Expr<'a, '_> {
         Some(join(any, FilterExpr::Or))
     }
 
-    fn and(&mut self) -> Option<FilterExpr> {
-        let mut all = vec![self.not()?];
+    fn and(&mut self, before: Option<FilterExpr>) -> Option<FilterExpr> {
+        let mut all = match before {
+            Some(before) => vec![before],
+            None => vec![self.not()?],
+        };
         while self.word("and") {
             all.push(self.not()?);
         }
@@ -198,6 +208,10 @@ impl<'a> Expr<'a, '_> {
         };
         Some(Operand { kind, bare, span: arg.span })
     }
+}
+
+fn is_word(arg: Option<&Arg>, wanted: &str) -> bool {
+    matches!(arg.map(|a| &a.kind), Some(ArgKind::Ident(word)) if word == wanted)
 }
 
 fn operator(arg: &Arg) -> Option<CompareOp> {

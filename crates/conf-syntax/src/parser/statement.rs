@@ -1,6 +1,6 @@
 //! The statements of the top level.
 
-use diag::{Diagnostic, Span, nearest};
+use diag::{Diagnostic, Diagnostics, Span, nearest};
 
 use super::Parser;
 use crate::ast::{
@@ -204,7 +204,15 @@ impl Parser<'_> {
     fn application(&mut self, word: Name) -> Option<Application> {
         let (name, topic) = self.name_and_topic("an application")?;
         let open = self.open(Bracket::Curly, "the topic")?;
-        let mut app = Application { name, topic, filter: None, parser: None, filterx: None, span: word.span };
+        let mut app = Application {
+            name,
+            topic,
+            filter: None,
+            parser: None,
+            filterx: None,
+            findings: Diagnostics::new(),
+            span: word.span,
+        };
         let mut seen: Vec<String> = Vec::new();
         self.within(Context::Plain, |p| {
             while let Some(part) = p.next_item(open) {
@@ -223,15 +231,26 @@ impl Parser<'_> {
         Some(app)
     }
 
+    /// Reads the body of a part; what is wrong in it is kept with the application.
+    fn kept_for<T>(&mut self, app: &mut Application, read: impl FnOnce(&mut Self) -> T) -> T {
+        let before = std::mem::take(&mut self.reader.diags);
+        let body = read(self);
+        let found = std::mem::replace(&mut self.reader.diags, before);
+        // After a fatal error nothing is known of the rest of the file.
+        let to = if self.reader.fatal { &mut self.reader.diags } else { &mut app.findings };
+        to.extend(found);
+        body
+    }
+
     fn application_part(&mut self, part: Name, app: &mut Application) -> Option<()> {
         match part.text.as_str() {
             "filter" => {
                 let open = self.open(Bracket::Curly, "`filter`")?;
-                app.filter = self.filter_body(Bracket::Curly, open);
+                app.filter = self.kept_for(app, |p| p.filter_body(Bracket::Curly, open));
             }
             "parser" => {
                 let open = self.open(Bracket::Curly, "`parser`")?;
-                let body: Vec<LogItem> = self.object_body(ObjectKind::Parser, open);
+                let body: Vec<LogItem> = self.kept_for(app, |p| p.object_body(ObjectKind::Parser, open));
                 app.parser = Some(body);
             }
             "filterx" => app.filterx = Some(self.raw_block(part, Vec::new())?),

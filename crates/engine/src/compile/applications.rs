@@ -47,6 +47,7 @@ impl<'c> Applications<'c> {
             filter: app.filter.as_ref().or_else(|| base?.filter.as_ref()),
             parser: app.parser.as_deref().or_else(|| base?.parser.as_deref()),
             filterx: [Some(app), base].into_iter().flatten().find_map(|a| Some(a.filterx.as_ref()?.span)),
+            findings: [Some(app), base].into_iter().flatten().flat_map(|a| a.findings.iter()).collect(),
         }
     }
 }
@@ -55,6 +56,7 @@ struct Parts<'c> {
     filter: Option<&'c FilterExpr>,
     parser: Option<&'c [LogItem]>,
     filterx: Option<Span>,
+    findings: Vec<&'c Diagnostic>,
 }
 
 impl<'c> Paths<'_, 'c> {
@@ -133,6 +135,9 @@ impl<'c> Paths<'_, 'c> {
 
     fn application(&mut self, app: &'c Application, overlaps: bool, diags: &mut Diagnostics) -> Branch {
         let parts = self.objects.applications.parts(app);
+        for finding in parts.findings {
+            diags.push(finding.clone());
+        }
         if let Some(span) = parts.filterx {
             let text =
                 format!("application `{}`: FilterX blocks are not available in this version", app.name.text);
