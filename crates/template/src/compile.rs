@@ -3,8 +3,8 @@
 use crate::assemble::{Piece, assemble};
 use crate::call::Call;
 use crate::date::{Clock, Date, DateKind};
-use crate::function::{Build, PlainCall};
-use crate::functions::At;
+use crate::function::{Build, Function, PlainCall};
+use crate::functions::{At, ChosenTemplate};
 use crate::macros::{self, Kind};
 use crate::op::Op;
 use crate::syntax::{self, Node, Text};
@@ -125,15 +125,33 @@ impl<'a> Compiler<'a> {
             }
             Build::Special(build) => Piece::Op(Op::Call(build(&mut call)?)),
             Build::Template => {
-                let name = call.literal(0, "the name of a template")?;
-                let found = call.compiler.scope.template(&name);
-                let template = found.ok_or_else(|| {
-                    TemplateError::new(call.arg_offset(0), format!("there is no template named `{name}`"))
-                        .help("define it with `template NAME { template(\"...\"); };` before this place")
-                })?;
-                Piece::Op(Op::Nested(deeper.rebound(template)?))
+                let name = call.text(0);
+                match call.compiler.scope.template(&name) {
+                    Some(template) => Piece::Op(Op::Nested(deeper.rebound(template)?)),
+                    None if name.contains('$') => Piece::Op(Op::Call(deeper.chosen_template(&call)?)),
+                    None => {
+                        let text = format!("there is no template named `{name}`");
+                        let error = TemplateError::new(call.arg_offset(0), text);
+                        return Err(error.help(
+                            "define it with `template NAME { template(\"...\"); };` before this place",
+                        ));
+                    }
+                }
             }
         })
+    }
+
+    /// `$(template ${NAME} DEFAULT...)`: the message says which template. One that is just being compiled is not among them, so that
+    /// none can call itself.
+    fn chosen_template(&self, call: &Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
+        let mut known = Vec::new();
+        for name in self.scope.template_names() {
+            if let Some(template) = self.scope.template(&name) {
+                known.push((name, self.rebound(template)?));
+            }
+        }
+        let chosen = ChosenTemplate::new(call.template(0)?, known, call.templates(1)?);
+        Ok(Box::new(chosen))
     }
 
     /// A template of the configuration under the options of the one that refers to it.

@@ -22,6 +22,8 @@ pub(crate) use dns::KnownNames;
 
 pub(crate) use encode::base64;
 
+pub(crate) use logic::ChosenTemplate;
+
 use crate::TemplateError;
 use crate::function::FunctionInfo;
 
@@ -55,11 +57,17 @@ pub fn functions() -> impl Iterator<Item = &'static FunctionInfo> {
 }
 
 pub(crate) fn find(name: &str) -> Option<&'static FunctionInfo> {
-    functions().find(|f| f.name == name)
+    functions().find(|f| same_name(f.name, name))
+}
+
+/// `_` and `-` are one in the names of functions, as in all names of the language.
+pub fn same_name(known: &str, name: &str) -> bool {
+    let plain = |byte: u8| if byte == b'_' { b'-' } else { byte };
+    known.len() == name.len() && known.bytes().map(plain).eq(name.bytes().map(plain))
 }
 
 pub(crate) fn unknown(name: &str, offset: usize) -> TemplateError {
-    if let Some((_, instead)) = NOT_YET.iter().find(|(known, _)| *known == name) {
+    if let Some((_, instead)) = NOT_YET.iter().find(|(known, _)| same_name(known, name)) {
         let error =
             TemplateError::new(offset, format!("the template function $({name}) is not available yet"));
         return error.help(*instead);

@@ -60,3 +60,8 @@ pub struct Msg<'a> {
 pub fn value_name(name: &str) -> Option<record::NameId> {
     compile::value_name(name)
 }
+
+/// Whether this is a macro that is computed from the message, so that nothing can set it.
+pub fn is_computed(name: &str) -> bool {
+    MACROS.iter().any(|known| known.name == name) && compile::value_name(name).is_none()
+}

@@ -22,6 +22,11 @@ pub trait Scope {
         None
     }
 
+    /// The names of all templates, for `$(template ${NAME})`, which finds its template when a message is there.
+    fn template_names(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// `template-function NAME "TEXT";`, called as `$(NAME)`.
     fn function(&self, _name: &str) -> Option<Arc<Template>> {
         None

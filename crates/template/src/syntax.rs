@@ -155,15 +155,13 @@ impl Reader<'_> {
             None => (len, None),
         };
         if name_len == 0 {
-            return Err(self.error(self.at, "this macro has no name").help("write ${NAME}"));
+            // `${}` is a value that nobody can set, as in syslog-ng.
+            self.plain.extend(default.unwrap_or_default());
+            self.at = start + len + 1;
+            return Ok(());
         }
         let (name, offset) = (self.text.part(start, start + name_len), self.text.offset(self.at));
         self.at = start + len + 1;
-        // `${$NAME}` and `${ NAME }` would silently be names nobody sets.
-        if name.starts_with('$') || name.contains(char::is_whitespace) {
-            return Err(TemplateError::new(offset, format!("`{name}` is not the name of a macro or value"))
-                .help("write ${NAME}"));
-        }
         self.named(name, offset, default);
         self.reference()
     }

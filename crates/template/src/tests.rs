@@ -55,6 +55,10 @@ impl Scope for TestScope {
         self.templates.get(name).cloned()
     }
 
+    fn template_names(&self) -> Vec<String> {
+        self.templates.keys().map(|name| (*name).to_owned()).collect()
+    }
+
     fn function(&self, name: &str) -> Option<Arc<Template>> {
         self.functions.get(name).cloned()
     }

@@ -281,12 +281,17 @@ impl Scope for Names<'_, '_> {
         self.once(&self.templates, name, || self.statement(definition))
     }
 
+    fn template_names(&self) -> Vec<String> {
+        self.objects.templates.keys().map(|name| (*name).to_owned()).collect()
+    }
+
     fn names(&self) -> NameOptions {
         self.names.clone()
     }
 
     fn function(&self, name: &str) -> Option<Arc<Template>> {
-        let definition = self.objects.functions.get(name)?;
+        let known = |known: &&str| conf_syntax::same_keyword(known, name);
+        let (name, definition) = self.objects.functions.iter().find(|(have, _)| known(have))?;
         self.once(&self.functions, name, || self.typed(&definition.text, &self.options))
     }
 

@@ -1,7 +1,7 @@
 //! Template functions that choose: by a filter expression, by what is set, by tags.
 
 use crate::call::Call;
-use crate::function::{ANY, Build, Function, FunctionInfo};
+use crate::function::{ANY, Build, Function, FunctionInfo, with_args};
 use crate::{Condition, Cost, Msg, RenderContext, Template, TemplateError};
 use record::{Demand, TagId, ValueType};
 use std::sync::Arc;
@@ -29,13 +29,17 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
     },
     FunctionInfo {
         name: "template",
-        usage: "NAME",
-        help: "what the named template prints",
-        arity: (1, 1),
+        usage: "NAME [DEFAULT...]",
+        help: "what the named template prints; a NAME with macros in it is looked up for each message, and DEFAULT stands where there is \
+               no such template",
+        arity: (1, ANY),
         options: &[],
         build: Build::Template,
         example: ("$(template t_program)", "program=app"),
-        cost: Cost::of("none of its own: the template is put in its place when the configuration is read"),
+        cost: Cost::of(
+            "none of its own: the template is put in its place when the configuration is read; a NAME with macros costs a search in \
+             the sorted names",
+        ),
     },
     FunctionInfo {
         name: "tag",
@@ -58,6 +62,52 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
         cost: Cost::of("a test of one bit for each tag"),
     },
 ];
+
+/// A template that is found by its name when a message is there.
+pub(crate) struct ChosenTemplate {
+    name: Template,
+    /// Sorted by name.
+    known: Box<[(String, Arc<Template>)]>,
+    default: Box<[Template]>,
+}
+
+impl ChosenTemplate {
+    pub fn new(
+        name: Template,
+        mut known: Vec<(String, Arc<Template>)>,
+        default: Box<[Template]>,
+    ) -> ChosenTemplate {
+        known.sort_by(|(a, _), (b, _)| a.cmp(b));
+        ChosenTemplate { name, known: known.into(), default }
+    }
+
+    fn find(&self, name: &[u8]) -> Option<&Template> {
+        let place = self.known.binary_search_by(|(known, _)| known.as_bytes().cmp(name)).ok()?;
+        self.known.get(place).map(|(_, template)| &**template)
+    }
+}
+
+impl Function for ChosenTemplate {
+    fn call(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType {
+        let found = with_args(std::slice::from_ref(&self.name), msg, cx, |args, _| self.find(args.get(0)));
+        if let Some(template) = found {
+            return template.render_typed(msg, cx, out);
+        }
+        for (index, default) in self.default.iter().enumerate() {
+            if index > 0 {
+                out.push(b' ');
+            }
+            default.render(msg, cx, out);
+        }
+        ValueType::String
+    }
+
+    fn reads(&self, demand: &mut Demand) {
+        self.name.reads(demand);
+        self.known.iter().for_each(|(_, template)| template.reads(demand));
+        self.default.iter().for_each(|template| template.reads(demand));
+    }
+}
 
 struct If {
     condition: Arc<dyn Condition>,

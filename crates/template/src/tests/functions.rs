@@ -189,3 +189,24 @@ fn dates() {
     );
     check_error("$(stardate --digits x 1)", 22, "0 to 9");
 }
+
+#[test]
+fn a_template_is_chosen_by_a_value() {
+    let chosen = |value: &str, text: &str, expected: &str| check_in(&with("which", value), text, expected);
+    chosen("t_program", "$(template ${which})", "program=app");
+    chosen("t_program", "$(template t_${which:-x} $HOST)", "host");
+    chosen("program", "$(template t_${which} no)", "program=app");
+    chosen("nosuch", "$(template ${which} default)", "default");
+    chosen("nosuch", "$(template ${which} a '$PROGRAM b' c)", "a app b c");
+    chosen("nosuch", "$(template ${which})", "");
+    // A name that is there needs no default, and one that is not there and has no macro is wrong.
+    chosen("x", "$(template t_program a b)", "program=app");
+    check_error("$(template nosuch a)", 0, "no template named");
+    check_error("$(template)", 0, "takes at least 1");
+}
+
+#[test]
+fn underscores_are_hyphens_in_names_of_functions() {
+    check("$(list_head a,b) $(format_json --key PROGRAM)", "a {\"PROGRAM\":\"app\"}");
+    check_error("$(list_hed a)", 0, "did you mean");
+}
