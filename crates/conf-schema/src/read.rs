@@ -150,7 +150,12 @@ impl<'a> Reader<'a> {
         if let Some((known, remedy)) = self.table.not_yet.iter().find(|(n, _)| same_keyword(n, name)) {
             return self.refuse(call, known, remedy);
         }
-        let Some(spec) = self.find(name) else { return self.unknown(call) };
+        let number = matches!(call.args.as_slice(), [only] if only.int().is_some());
+        let found = match self.find(name) {
+            Some(spec) if number => spec.number_means.and_then(|other| self.find(other)).or(Some(spec)),
+            found => found,
+        };
+        let Some(spec) = found else { return self.unknown(call) };
         match spec.state {
             // A block hands its empty default on: it asks for nothing.
             State::NotYet(_) if call.args.is_empty() => return,

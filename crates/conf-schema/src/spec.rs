@@ -181,6 +181,8 @@ pub struct OptionSpec {
     pub state: State,
     /// Given several times it collects ([`Kind::TextList`], [`Kind::Pairs`]); [`Kind::Flags`] always does.
     pub collects: bool,
+    /// A number in the place of a block is meant for this option: `stats(600)`.
+    pub number_means: Option<&'static str>,
 }
 
 impl OptionSpec {
@@ -194,7 +196,13 @@ impl OptionSpec {
             help,
             state: State::Supported,
             collects: false,
+            number_means: None,
         }
+    }
+
+    pub const fn number_means(mut self, option: &'static str) -> OptionSpec {
+        self.number_means = Some(option);
+        self
     }
 
     /// Known from syslog-ng, refused in this version.

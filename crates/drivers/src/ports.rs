@@ -7,7 +7,6 @@ use diag::{Diagnostic, Diagnostics};
 /// What the port of network() and its like depends on when port() is not given.
 #[derive(Clone, Copy)]
 pub struct Way {
-    pub driver: &'static str,
     /// RFC 5424: syslog().
     pub protocol: bool,
     pub udp: bool,
@@ -18,13 +17,7 @@ pub struct Way {
 impl Way {
     /// `port()`, or the driver's own.
     pub fn port(self, s: &Settings, diags: &mut Diagnostics) -> Option<u16> {
-        let Way { driver, protocol, udp, secure, rltp } = self;
-        if secure && !rltp && !protocol && !s.is_set("port") {
-            let text = format!("{driver}() has no port of its own for TLS");
-            let at = s.span("tls").or(s.call_span())?;
-            diags.push(Diagnostic::error("D0120", text, at).help("add port(6514)"));
-            return None;
-        }
+        let Way { protocol, udp, secure, rltp } = self;
         // syslog() has ports of its own on TCP.
         let own = match protocol && !udp {
             _ if rltp => rltp::PORT,

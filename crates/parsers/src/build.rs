@@ -95,8 +95,7 @@ impl Build<'_> {
     pub fn name(&mut self, name: &str, at: Span) -> Option<NameId> {
         let found = template::value_name(name);
         if found.is_none() {
-            let macro_name = template::MACROS.iter().any(|m| m.name == name);
-            let (code, text) = match macro_name {
+            let (code, text) = match template::is_computed(name) {
                 true => ("A0106", format!("`{name}` is computed from the message and cannot be set")),
                 false => ("A0103", "too many names of values".to_owned()),
             };

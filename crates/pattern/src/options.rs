@@ -56,13 +56,10 @@ impl PatternOptions {
     /// Sets `type(name)`.
     pub fn set_kind(&mut self, name: &str) -> Result<(), PatternError> {
         self.kind = match name {
-            "pcre" => Kind::Pcre,
+            // syslog-ng, too, reads the patterns of its old posix type with PCRE.
+            "pcre" | "posix" => Kind::Pcre,
             "string" => Kind::String,
             "glob" => Kind::Glob,
-            "posix" => {
-                let text = "type(posix) does not exist any more: type(pcre) reads the same patterns";
-                return Err(PatternError::new("X0104", text));
-            }
             _ => {
                 let text = format!("unknown type of pattern `{name}`; there are pcre, string and glob");
                 return Err(PatternError::new("X0104", text));

@@ -229,10 +229,6 @@ fn texts(asked: &Asked, diags: &mut Diagnostics) -> Option<Vec<Text>> {
             }
         }
     }
-    if asked.args.is_empty() {
-        diags.error("O0108", format!("`{}()` needs at least one text", asked.name), asked.span);
-        return None;
-    }
     good.then_some(list)
 }
 

@@ -8,6 +8,7 @@ use super::single::{MakeSink, SingleDestination};
 use super::stream::StreamSink;
 use super::target::{Connect, Lookup, Route, given};
 use super::writing::{self, Layout};
+use crate::options::destinations::NO_ANSWER;
 use crate::ports::Way;
 use crate::secure;
 use crate::sources::network::socket_options;
@@ -80,13 +81,8 @@ impl Remote {
         let host = s.text("host")?.to_owned();
         given::check_family(&host, ipv6, "host", s, diags)?;
         let acknowledged = acknowledged(kind, s, word, diags);
-        let way = Way {
-            driver: kind.name,
-            protocol: kind.protocol,
-            udp,
-            secure: secure.is_some(),
-            rltp: acknowledged.is_some(),
-        };
+        let way =
+            Way { protocol: kind.protocol, udp, secure: secure.is_some(), rltp: acknowledged.is_some() };
         let port = way.port(s, diags)?;
         let counted = word == "framed" || (kind.protocol && !udp && acknowledged.is_none() && word != "text");
         Some(Remote { host, port, udp, ipv6, secure, acknowledged, counted })
@@ -110,9 +106,9 @@ fn build(
     }
     let spoof_source = spoof_source(s, &remote, &mut writer, diags)?;
     needs_connections(kind, s, &remote, diags)?;
-    let (servers, failback) = match kind.udp {
-        Some(true) => (vec![remote.host.clone()], None),
-        _ => given::servers(s, &remote.host, ipv6, diags)?,
+    let (servers, failback) = match udp {
+        true => (vec![remote.host.clone()], None),
+        false => given::servers(s, &remote.host, ipv6, diags)?,
     };
     let balance = if kind.udp == Some(true) { None } else { Balance::read(s, ipv6, cx, diags)? };
     let protocol = if udp { "dgram" } else { "stream" };
@@ -270,22 +266,22 @@ fn acknowledged(kind: &Kind, s: &Settings, word: &str, diags: &mut Diagnostics) 
     None
 }
 
-/// Other servers need a transport that can fail over to them.
+/// Other servers need a transport that can fail over to them: sharing messages among them is refused, and failover() is taken as
+/// syslog-ng takes it, where a datagram never fails either.
 fn needs_connections(kind: &Kind, s: &Settings, remote: &Remote, diags: &mut Diagnostics) -> Option<()> {
-    let wrong = |option: &str| match option {
-        _ if kind.udp == Some(true) => false,
-        "load-balance" => remote.udp && s.block(option).is_some(),
-        _ => remote.udp && s.is_set(option),
-    };
-    let Some(option) = ["failover", "failover-servers", "load-balance"].into_iter().find(|o| wrong(o)) else {
+    if !remote.udp || kind.udp == Some(true) {
         return Some(());
-    };
-    let (text, help) = match option {
-        "load-balance" => {
-            ("load-balance() needs connections", "use transport(tcp), or leave load-balance() out")
+    }
+    if s.block("load-balance").is_some() {
+        let finding = Diagnostic::error("D0110", "load-balance() needs connections", s.span("load-balance")?);
+        diags.push(finding.help("use transport(tcp), or leave load-balance() out"));
+        return None;
+    }
+    for option in ["failover", "failover-servers"] {
+        if let Some(at) = s.span(option) {
+            let text = format!("`{option}()` has no effect on datagrams: {NO_ANSWER}");
+            diags.push(Diagnostic::warning("O0113", text, at).help("use transport(tcp)"));
         }
-        _ => ("failover() needs a connection that can fail", "use transport(tcp), or leave failover() out"),
-    };
-    diags.push(Diagnostic::error("D0110", text, s.span(option)?).help(help));
-    None
+    }
+    Some(())
 }

@@ -272,7 +272,8 @@ static PROGRAM: Group = Group {
             Preset::Text("default"),
             "How much the program says of itself.",
         ),
-        Opt::new("stats", Kind::Block(&[&COUNTERS]), Preset::None, "What is counted."),
+        Opt::new("stats", Kind::Block(&[&COUNTERS]), Preset::None, "What is counted.")
+            .number_means("stats-freq"),
         Opt::new("stats-level", Kind::Int { min: 0, max: 4 }, Preset::None, "As `stats(level())`.")
             .obsolete("write `stats(level())`"),
         Opt::new(

@@ -14,9 +14,9 @@ pub static PARALLELIZE: Component = Component {
     own: &[
         Opt::new(
             "workers",
-            Kind::Int { min: 1, max: WORKERS_MAX },
+            Kind::Int { min: 0, max: WORKERS_MAX },
             Preset::Described("all"),
-            "The most workers that take part in the rest of the log path.",
+            "The most workers that take part in the rest of the log path. 0: all.",
         )
         .alias(&["partitions"]),
         Opt::new(

@@ -95,8 +95,7 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
         _ if rltp => secure::read(s, "", secure::Side::Source, diags)?,
         _ => secure::read(s, word, secure::Side::Source, diags)?,
     };
-    let way =
-        Way { driver: kind.name, protocol: kind.protocol, udp, secure: closed || secure.is_some(), rltp };
+    let way = Way { protocol: kind.protocol, udp, secure: closed || secure.is_some(), rltp };
     let address = address(way, ipv6, s, diags)?;
     let defaults = Defaults {
         framing: framing(kind.protocol, udp, word),

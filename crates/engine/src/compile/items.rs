@@ -124,8 +124,8 @@ impl<'c> Paths<'_, 'c> {
     /// Work is shared anyway; what is said here bounds it. The order of a connection is kept whatever the key.
     pub fn parallelize(&mut self, call: &Call, diags: &mut Diagnostics) {
         let Some((_, settings)) = self.settings(Context::LogPath, call, diags) else { return };
-        if let Some(workers) = settings.int("workers") {
-            self.share_max = Some(workers.max(1) as usize);
+        if let Some(workers) = settings.int("workers").filter(|workers| *workers > 0) {
+            self.share_max = Some(workers as usize);
         }
         if let Some(key) = settings.template("worker-partition-key") {
             match Template::compile(&key.text, self.names.options(), self.names) {

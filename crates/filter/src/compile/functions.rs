@@ -199,15 +199,15 @@ pub(super) fn netmask(
     diags: &mut Diagnostics,
 ) -> Option<Node> {
     let text = CODES.single_text(call, diags)?;
-    let net = read(text);
-    if net.is_none() {
-        diags.error(
-            "F0107",
-            format!("`{text}` is not a network: {}() takes {what}", call.name.text),
-            call.span,
-        );
+    if let Some(net) = read(text) {
+        return Some(Node::Net(net));
     }
-    net.map(Node::Net)
+    // As in syslog-ng, which takes it and finds nobody in it.
+    let message = format!("`{text}` is not a network: no sender is in it");
+    diags.push(
+        Diagnostic::warning("F0107", message, call.span).help(format!("{}() takes {what}", call.name.text)),
+    );
+    Some(Node::Always(false))
 }
 
 pub(super) fn tags(call: &Call, _: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {

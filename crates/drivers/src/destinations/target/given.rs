@@ -60,7 +60,8 @@ pub fn servers(
 ) -> Option<(Vec<String>, Option<Failback>)> {
     let mut servers = vec![host.to_owned()];
     let (block, old) = (s.block("failover"), s.list("failover-servers"));
-    if block.is_none() && old.is_empty() {
+    // `failover(servers())`: a list that came out empty where it was made, as syslog-ng takes it.
+    if old.is_empty() && block.is_none_or(|b| b.is_set("servers") && b.list("servers").is_empty()) {
         return Some((servers, None));
     }
     let named = block.map(|b| b.list("servers")).unwrap_or_default();

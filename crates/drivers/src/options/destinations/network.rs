@@ -103,12 +103,13 @@ pub static TCP6: Component = Component {
     example: "tcp6(\"::1\" port(5514))",
 };
 
-/// Nothing says whether a datagram arrived.
-const NO_SERVERS: &[(&str, &str)] = &[
-    ("tls", "it needs connections: use `network()` with transport(\"tls\")"),
-    ("failover", "it needs connections: use `tcp()`, or several destinations"),
-    ("failover-servers", "it needs connections: use `tcp()`, or several destinations"),
-];
+/// Why a datagram never turns to another server.
+pub const NO_ANSWER: &str = "nothing says whether one arrived";
+
+const UDP_OWN: &[Opt] =
+    &[PORT, Opt::no_effect("failover", NO_ANSWER), Opt::no_effect("failover-servers", NO_ANSWER)];
+
+const NO_TLS: &[(&str, &str)] = &[("tls", "it needs connections: use `network()` with transport(\"tls\")")];
 
 pub static UDP: Component = Component {
     context: Context::Destination,
@@ -116,9 +117,9 @@ pub static UDP: Component = Component {
     aliases: &[],
     positional: HOST,
     groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SPOOF, &SOCKET, &INET],
-    own: &[PORT],
+    own: UDP_OWN,
     presets: &[],
-    not_yet: NO_SERVERS,
+    not_yet: NO_TLS,
     summary: "Sends datagrams over UDP and IPv4: the old name of `network(transport(\"udp\"))`.",
     example: "udp(\"10.0.0.1\" port(5514))",
 };
@@ -129,9 +130,9 @@ pub static UDP6: Component = Component {
     aliases: &[],
     positional: HOST,
     groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SPOOF, &SOCKET, &INET],
-    own: &[PORT],
+    own: UDP_OWN,
     presets: &[],
-    not_yet: NO_SERVERS,
+    not_yet: NO_TLS,
     summary: "Sends datagrams over UDP and IPv6: the old name of `network(transport(\"udp\") ip-protocol(6))`.",
     example: "udp6(\"::1\" port(5514))",
 };
