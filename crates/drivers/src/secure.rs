@@ -3,7 +3,7 @@
 use conf_schema::{Settings, Switch};
 use conf_syntax::ArgKind;
 use diag::{Diagnostic, Diagnostics, Origin, Severity, SourceMap, Span};
-use tls::{Fingerprint, Options, PeerVerify};
+use tls::{CipherList, Fingerprint, Options, PeerVerify};
 
 /// Which end the driver is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -227,22 +227,18 @@ fn cipher_suites(s: &Settings, call: Span, options: &mut Options, diags: &mut Di
             good = false;
             continue;
         };
-        let (known, unknown): (Vec<&str>, Vec<&str>) = list
-            .split(':')
-            .map(str::trim)
-            .filter(|name| !name.is_empty())
-            .partition(|name| tls::cipher_suite(name).is_some());
-        if known.is_empty() {
+        let CipherList { suites, left_out } = tls::cipher_list(list);
+        if suites.is_empty() {
             let finding = Diagnostic::error("D0120", "none of these cipher suites is available", arg.span);
             diags.push(
                 finding.help("leave cipher-suite() out: only suites that are good enough are used anyway"),
             );
             good = false;
-        } else if !unknown.is_empty() {
-            let text = format!("these cipher suites are not available and left out: {}", unknown.join(", "));
+        } else if !left_out.is_empty() {
+            let text = format!("these cipher suites are not available and left out: {}", left_out.join(", "));
             diags.push(Diagnostic::warning("D0121", text, arg.span));
         }
-        options.cipher_suites.extend(known.iter().filter_map(|name| tls::cipher_suite(name)));
+        options.cipher_suites.extend(suites);
     }
     if s.is_set("cipher-suite") && args.is_empty() {
         diags.push(Diagnostic::error(

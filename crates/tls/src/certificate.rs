@@ -84,6 +84,18 @@ impl Certificate {
         Some(Certificate { subject, not_before, not_after, rsa_bits, has_alternative_names, uses })
     }
 
+    /// The public key, with what it is, of a certificate of X.509 version 1. The library reads no such certificate, but it can verify
+    /// with its key: old self-made certificates are of this version.
+    pub fn key_of_version_1(der: &[u8]) -> Option<&[u8]> {
+        let mut tbs = Der(Der(Der(der).take(SEQUENCE)?).take(SEQUENCE)?);
+        // Only later versions say which they are.
+        tbs.take(INTEGER)?;
+        for _ in ["signature", "issuer", "validity", "subject"] {
+            tbs.take(SEQUENCE)?;
+        }
+        tbs.whole(SEQUENCE)
+    }
+
     /// Whether it says that it is made for this.
     pub fn is_for(&self, wanted: Use) -> bool {
         let number = match wanted {

@@ -8,7 +8,7 @@ use rustls::SignatureAlgorithm;
 use rustls::SignatureScheme;
 use rustls::crypto::CryptoProvider;
 use rustls::sign::{CertifiedKey, Signer, SigningKey};
-use rustls_pki_types::CertificateDer;
+use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -54,12 +54,28 @@ pub fn load(
         }
     };
     let ends = expiries(file, &chain);
-    let mut shown =
-        CertifiedKey::from_der(chain, key, provider).map_err(|error| mismatch(options, file, &error))?;
+    let mut shown = certified(chain, key, provider).map_err(|error| mismatch(options, file, &error))?;
     if !limit.is_empty() {
         shown.key = Arc::new(LimitedKey { key: shown.key, schemes: limit.to_vec() });
     }
     Ok(Some(Identity { shown: Arc::new(shown), beside, ends }))
+}
+
+/// The chain with its key, which must be the certificate's. The library reads no certificate of X.509 version 1, so there the keys are
+/// compared here.
+fn certified(
+    chain: Vec<CertificateDer<'static>>,
+    key: PrivateKeyDer<'static>,
+    provider: &CryptoProvider,
+) -> Result<CertifiedKey, rustls::Error> {
+    let Some(shown) = chain.first().and_then(|leaf| Certificate::key_of_version_1(leaf)) else {
+        return CertifiedKey::from_der(chain, key, provider);
+    };
+    let key = provider.key_provider.load_private_key(key)?;
+    if key.public_key().is_some_and(|own| own.as_ref() != shown) {
+        return Err(rustls::Error::InconsistentKeys(rustls::InconsistentKeys::KeyMismatch));
+    }
+    Ok(CertifiedKey::new(chain, key))
 }
 
 fn mismatch(options: &Options, cert: &Path, error: &rustls::Error) -> String {

@@ -4,6 +4,7 @@
 //! tested with any split of the bytes and served by any loop.
 
 mod certificate;
+mod ciphers;
 mod der;
 mod endpoint;
 mod fingerprint;
@@ -26,6 +27,7 @@ mod verifier;
 mod words;
 
 pub use certificate::Certificate;
+pub use ciphers::{CipherList, cipher_list};
 pub use endpoint::{Acceptor, Connector, certificates, unlock};
 pub use fingerprint::Fingerprint;
 pub use identity::Expiry;

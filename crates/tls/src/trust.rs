@@ -10,9 +10,10 @@ use rustls::{
     CertificateError, DigitallySignedStruct, Error, OtherError, PeerMisbehaved, RootCertStore,
     SignatureScheme,
 };
-use rustls_pki_types::{CertificateDer, UnixTime};
+use rustls_pki_types::{CertificateDer, SubjectPublicKeyInfoDer, UnixTime};
 use std::sync::Arc;
 use std::time::Duration;
+use webpki::RawPublicKeyEntity;
 
 /// How a version of TLS has its handshake signed: message, certificate, signature, what can be verified.
 pub type Verify = fn(
@@ -21,6 +22,31 @@ pub type Verify = fn(
     &DigitallySignedStruct,
     &WebPkiSupportedAlgorithms,
 ) -> Result<HandshakeSignatureValid, Error>;
+
+/// The same with a key that stands in no certificate the library reads.
+pub type VerifyBare = fn(
+    &[u8],
+    &SubjectPublicKeyInfoDer<'_>,
+    &DigitallySignedStruct,
+    &WebPkiSupportedAlgorithms,
+) -> Result<HandshakeSignatureValid, Error>;
+
+/// The rule of TLS 1.2 for a bare key; the library has one for TLS 1.3 only. With elliptic curves one scheme stands for several
+/// algorithms, by the key's curve (RFC 8422 section 5.10), so each is tried.
+pub fn verify_tls12_with_key(
+    message: &[u8],
+    key: &SubjectPublicKeyInfoDer<'_>,
+    signature: &DigitallySignedStruct,
+    algorithms: &WebPkiSupportedAlgorithms,
+) -> Result<HandshakeSignatureValid, Error> {
+    let key = RawPublicKeyEntity::try_from(key).map_err(|_| CertificateError::BadEncoding)?;
+    let known = algorithms.mapping.iter().filter(|(scheme, _)| *scheme == signature.scheme);
+    let mut all = known.flat_map(|(_, all)| all.iter());
+    match all.any(|algorithm| key.verify_signature(*algorithm, message, signature.signature()).is_ok()) {
+        true => Ok(HandshakeSignatureValid::assertion()),
+        false => Err(CertificateError::BadSignature.into()),
+    }
+}
 
 /// What both sides check a certificate with.
 #[derive(Debug)]
@@ -184,10 +210,10 @@ impl Trust {
         self.schemes.clone()
     }
 
-    /// Whether the handshake is signed with the certificate's key; `verify` is the rule of the version.
+    /// Whether the handshake is signed with the certificate's key; `verify` is the rule of the version, `bare` the same for a key alone.
     pub fn signed(
         &self,
-        verify: Verify,
+        (verify, bare): (Verify, VerifyBare),
         message: &[u8],
         cert: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
@@ -195,6 +221,10 @@ impl Trust {
         if !self.schemes.contains(&signature.scheme) {
             return Err(PeerMisbehaved::SignedHandshakeWithUnadvertisedSigScheme.into());
         }
-        verify(message, cert, signature, &self.algorithms).map_err(|error| not_its_own(cert, error))
+        let verified = match Certificate::key_of_version_1(cert) {
+            Some(key) => bare(message, &SubjectPublicKeyInfoDer::from(key), signature, &self.algorithms),
+            None => verify(message, cert, signature, &self.algorithms),
+        };
+        verified.map_err(|error| not_its_own(cert, error))
     }
 }

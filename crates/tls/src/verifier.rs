@@ -3,11 +3,13 @@
 use crate::certificate::{Certificate, Use};
 use crate::ocsp::Staples;
 use crate::options::Options;
-use crate::trust::{Trust, roots};
+use crate::trust::{Trust, roots, verify_tls12_with_key};
 use crate::{material, names, reason};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{WebPkiServerVerifier, verify_server_name};
-use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
+use rustls::crypto::{
+    CryptoProvider, verify_tls12_signature, verify_tls13_signature, verify_tls13_signature_with_raw_key,
+};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::server::{ParsedCertificate, WebPkiClientVerifier};
 use rustls::{
@@ -112,6 +114,10 @@ impl ServerVerifier {
         now: UnixTime,
     ) -> Result<(), Error> {
         let named = match self.trust.alone(leaf, now)? {
+            // It has no alternative names.
+            true if Certificate::key_of_version_1(leaf).is_some() => {
+                Err(CertificateError::NotValidForName.into())
+            }
             true => verify_server_name(&ParsedCertificate::try_from(leaf)?, name),
             false => match &self.chain {
                 None => Err(CertificateError::UnknownIssuer.into()),
@@ -145,7 +151,7 @@ macro_rules! handshake_signatures {
             cert: &CertificateDer<'_>,
             signature: &DigitallySignedStruct,
         ) -> Result<HandshakeSignatureValid, Error> {
-            self.trust.signed(verify_tls12_signature, message, cert, signature)
+            self.trust.signed((verify_tls12_signature, verify_tls12_with_key), message, cert, signature)
         }
 
         fn verify_tls13_signature(
@@ -154,7 +160,12 @@ macro_rules! handshake_signatures {
             cert: &CertificateDer<'_>,
             signature: &DigitallySignedStruct,
         ) -> Result<HandshakeSignatureValid, Error> {
-            self.trust.signed(verify_tls13_signature, message, cert, signature)
+            self.trust.signed(
+                (verify_tls13_signature, verify_tls13_signature_with_raw_key),
+                message,
+                cert,
+                signature,
+            )
         }
 
         fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {

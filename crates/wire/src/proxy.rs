@@ -89,7 +89,9 @@ fn version1(bytes: &[u8]) -> Result<Option<Header>, ProxyError> {
     };
     let line = head.get(..end).unwrap_or_default();
     let bad = || ProxyError::BadLine(line.to_vec());
-    let text = line.strip_suffix(b"\r").and_then(|line| std::str::from_utf8(line).ok()).ok_or_else(bad)?;
+    // The protocol wants CR and LF; what ends with LF alone is taken as syslog-ng takes it.
+    let text = line.strip_suffix(b"\r").unwrap_or(line);
+    let text = std::str::from_utf8(text).map_err(|_| bad())?;
     let origin = client_of_line(text).ok_or_else(bad)?;
     Ok(Some(Header { origin, len: end + 1 }))
 }

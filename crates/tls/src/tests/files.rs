@@ -1,9 +1,11 @@
 //! Keys and containers with passphrases, and what the options make of certificates that are good.
 
 use super::{meet, refused, with, world};
-use crate::{Acceptor, Fingerprint, Options, State, states, unlock};
+use crate::{Acceptor, Fingerprint, Options, PeerVerify, State, states, unlock};
 use rcgen::date_time_ymd;
 use rustls::SignatureScheme;
+use rustls_pki_types::CertificateDer;
+use rustls_pki_types::pem::PemObject;
 use std::path::{Path, PathBuf};
 
 fn fixture(name: &str) -> PathBuf {
@@ -142,6 +144,66 @@ fn fingerprints_that_need_no_authority() {
     let server =
         Options { trusted_fingerprints: vec![Fingerprint::sha1(&gone.der)], ..with(&world.server, None) };
     refused(&server, &with(&gone, Some(&world.ca)), "log.example.com", "server", "it has expired");
+}
+
+/// Certificates of X.509 version 1, as `openssl x509 -req` long made them.
+#[test]
+fn certificates_of_version_1() {
+    let world = world();
+    let old = Options {
+        key_file: Some(fixture("v1.key")),
+        cert_file: Some(fixture("v1.pem")),
+        ..Options::default()
+    };
+    let print: Vec<CertificateDer<'_>> = CertificateDer::pem_file_iter(fixture("v1.pem"))
+        .expect("read")
+        .map(|der| der.expect("one"))
+        .collect();
+    let careless = PeerVerify::named("optional-untrusted").expect("a mode");
+    for tls13 in [true, false] {
+        let only = |options: Options| Options { tls13, tls12: !tls13, ..options };
+        let anchor = Options { ca_file: Some(fixture("v1.pem")), ..Options::default() };
+        let listed =
+            Options { trusted_fingerprints: vec![Fingerprint::sha256(&print[0])], ..Options::default() };
+        let unverified = Options { peer_verify: careless, ..Options::default() };
+        for trust in [&anchor, &listed, &unverified] {
+            let shown = |o: &Options| Options { ca_file: Some(world.ca.clone()), ..o.clone() };
+            // The peer shows it, and this side does; the name is the subject's.
+            let of_peer = with(&world.server, trust.ca_file.as_deref());
+            let of_peer = Options {
+                trusted_fingerprints: trust.trusted_fingerprints.clone(),
+                peer_verify: trust.peer_verify,
+                ..of_peer
+            };
+            meet(&only(of_peer), &shown(&old), "log.example.com").expect("a client with version 1");
+            meet(&only(shown(&old)), &Options { ..with_trust(&world.client, trust) }, "v1.example.com")
+                .expect("a server with version 1");
+        }
+        refused(
+            &only(Options { ca_file: Some(world.ca.clone()), ..old.clone() }),
+            &with_trust(&world.client, &anchor),
+            "other.example.com",
+            "client",
+            "belongs to another host",
+        );
+        refused(
+            &only(world.server()),
+            &Options { ca_file: Some(world.ca.clone()), ..old.clone() },
+            "log.example.com",
+            "server",
+            "",
+        );
+    }
+    let other = Options { key_file: Some(world.server.key.clone()), ..old };
+    assert!(Acceptor::load(&other).err().expect("refused").contains("does not belong"));
+}
+
+fn with_trust(identity: &crate::testing::Identity, trust: &Options) -> Options {
+    Options {
+        trusted_fingerprints: trust.trusted_fingerprints.clone(),
+        peer_verify: trust.peer_verify,
+        ..with(identity, trust.ca_file.as_deref())
+    }
 }
 
 #[test]

@@ -30,6 +30,9 @@ fn check(header: &[u8], origin: Origin) {
 #[test]
 fn version_1() {
     check(b"PROXY TCP4 192.0.2.1 198.51.100.7 56324 514\r\n", client("192.0.2.1:56324", "198.51.100.7:514"));
+    // Without the CR that the protocol wants.
+    check(b"PROXY TCP4 192.0.2.1 198.51.100.7 56324 514\n", client("192.0.2.1:56324", "198.51.100.7:514"));
+    check(b"PROXY UNKNOWN\n", Origin::Proxy);
     check(b"PROXY TCP6 2001:db8::1 ::1 1 65535\r\n", client("[2001:db8::1]:1", "[::1]:65535"));
     check(b"PROXY UNKNOWN\r\n", Origin::Proxy);
     check(b"PROXY UNKNOWN ffff::1 ffff::2 65535 65535\r\n", Origin::Proxy);
@@ -38,7 +41,6 @@ fn version_1() {
 #[test]
 fn version_1_refused() {
     for line in [
-        "PROXY TCP4 192.0.2.1 198.51.100.7 56324 514\n",
         "PROXY TCP4 192.0.2.1 198.51.100.7 56324\r\n",
         "PROXY TCP4 192.0.2.1 198.51.100.7 56324 65536\r\n",
         "PROXY TCP4 192.0.2.1 198.51.100.7 +5 514\r\n",
@@ -46,6 +48,7 @@ fn version_1_refused() {
         "PROXY TCP4 192.0.2.1 198.51.100.7 5 514 9\r\n",
         "PROXY UDP4 192.0.2.1 198.51.100.7 5 514\r\n",
         "PROXY \r\n",
+        "PROXY \n",
     ] {
         assert!(matches!(parse(line.as_bytes()), Err(ProxyError::BadLine(_))), "{line:?}");
     }
