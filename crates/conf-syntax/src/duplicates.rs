@@ -1,13 +1,18 @@
-//! Two objects of one kind and name: an error, or (when allowed) the last one wins.
+//! Two objects of one kind and name: an error, or (when allowed) the last one wins. What is built in gives way to what comes later.
 
 use std::collections::HashMap;
 
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Span};
 
 use crate::ast::{Name, Statement};
 
-/// Reports doubles; when they are allowed, leaves only the last of each.
-pub fn resolve(items: &mut Vec<Statement>, allowed: bool, diags: &mut Diagnostics) {
+/// Reports doubles; when they are allowed, leaves only the last of each. `built_in` says whether a place is in the library.
+pub fn resolve(
+    items: &mut Vec<Statement>,
+    allowed: bool,
+    built_in: impl Fn(Span) -> bool,
+    diags: &mut Diagnostics,
+) {
     let mut seen: HashMap<(&'static str, String), usize> = HashMap::new();
     let mut dropped = vec![false; items.len()];
     for (index, item) in items.iter().enumerate() {
@@ -15,7 +20,7 @@ pub fn resolve(items: &mut Vec<Statement>, allowed: bool, diags: &mut Diagnostic
         let Some(first) = seen.insert((kind, name.text.clone()), index) else { continue };
         let earlier = items.get(first).and_then(named).map(|(_, n)| n.span).unwrap_or(name.span);
         // A log path is never replaced: two of one name are always an error.
-        if allowed && kind != "log path" {
+        if (allowed && kind != "log path") || (built_in(earlier) && !built_in(name.span)) {
             if let Some(flag) = dropped.get_mut(first) {
                 *flag = true;
             }

@@ -70,7 +70,12 @@ fn finish(reader: Reader<'_>) -> Parsed {
     }
     let allowed = reader.global("allow-config-dups").is_some_and(is_on)
         || config.version.is_some_and(|v| v < Version::new(3, 3));
-    duplicates::resolve(&mut config.items, allowed, &mut reader.diags);
+    let library = reader.options.library.as_ref();
+    let built_in = |at: Span| {
+        let file = reader.sources.file(at.file);
+        file.zip(library).is_some_and(|(file, library)| Path::new(&*file.name).starts_with(&library.folder))
+    };
+    duplicates::resolve(&mut config.items, allowed, built_in, &mut reader.diags);
     let mut head = format!("@version: {}\n", config.version.unwrap_or(newest));
     if allowed {
         head.push_str("@define allow-config-dups 1\n");

@@ -278,7 +278,9 @@ fn needs_connections(kind: &Kind, s: &Settings, remote: &Remote, diags: &mut Dia
         return None;
     }
     for option in ["failover", "failover-servers"] {
-        if let Some(at) = s.span(option) {
+        if s.is_set(option)
+            && let Some(at) = s.span(option)
+        {
             let text = format!("`{option}()` has no effect on datagrams: {NO_ANSWER}");
             diags.push(Diagnostic::warning("O0113", text, at).help("use transport(tcp)"));
         }
