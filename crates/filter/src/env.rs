@@ -4,6 +4,8 @@ use crate::filter::Filter;
 use conf_syntax::FilterExpr;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use template::{Scope, TemplateOptions};
 
@@ -31,9 +33,38 @@ pub trait FilterEnv {
     /// The compiled named filters of this configuration, so that each is compiled once.
     fn named_filters(&self) -> &NamedFilters;
 
-    /// Reads a file that the configuration names, of at most [`FILE_BYTES_MAX`] bytes.
-    fn read_file(&self, path: &str) -> std::io::Result<Vec<u8>> {
-        regular::read(std::path::Path::new(path), FILE_BYTES_MAX)
+    /// The folder of the configuration, when it is a file.
+    fn folder(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Where a file of data that the configuration names is. A relative path is looked for in the configuration's folder, as in
+    /// syslog-ng, then in the working directory; one that is in neither is expected in the first.
+    fn data_file(&self, path: &str) -> PathBuf {
+        let named = PathBuf::from(path);
+        match self.folder() {
+            Some(folder) if named.is_relative() => {
+                let beside = folder.join(&named);
+                if !beside.exists() && named.exists() { named } else { beside }
+            }
+            _ => named,
+        }
+    }
+
+    /// Reads a file of data, of at most [`FILE_BYTES_MAX`] bytes. The error says where it was looked for.
+    fn read_file(&self, path: &str) -> io::Result<Vec<u8>> {
+        let found = self.data_file(path);
+        regular::read(&found, FILE_BYTES_MAX).map_err(|error| {
+            if error.kind() != io::ErrorKind::NotFound
+                || Path::new(path).is_absolute()
+                || self.folder().is_none()
+            {
+                return error;
+            }
+            let here = std::env::current_dir().unwrap_or_default().join(path);
+            let text = format!("{error}; looked for {} and {}", found.display(), here.display());
+            io::Error::new(error.kind(), text)
+        })
     }
 }
 

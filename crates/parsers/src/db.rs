@@ -191,7 +191,9 @@ fn read(path: &str, prefix: &str, settings: &Settings, b: &mut Build<'_>) -> Opt
             Compiled::empty()
         }
     };
-    Some(DatabaseFile::new(path, prefix, options, compiled))
+    // Looked after where it was found.
+    let found = b.env.data_file(path);
+    Some(DatabaseFile::new(found.to_str().unwrap_or(path), prefix, options, compiled))
 }
 
 /// Findings about the file as notes of the one about the option.

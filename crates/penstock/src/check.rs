@@ -55,12 +55,14 @@ pub fn parse_only(options: &ParseOptions) -> ExitCode {
     // Unknown drivers and options are syntax errors to syslog-ng; what is not found by name is not looked for.
     configuration.compile_without_references(&nobody());
     console::err_text!("{}", configuration.report());
-    if let Some(path) = &options.preprocess_into
-        && let Err(error) =
-            std::fs::write(path, format!("{}\n", configuration.config().preprocessed.trim_end()))
-    {
-        console::err!("cannot write {}: {error}", path.display());
-        return ExitCode::from(EXIT_CONFIG);
+    if let Some(path) = &options.preprocess_into {
+        let text = format!("{}\n", configuration.config().preprocessed.trim_end());
+        if path.as_os_str() == "-" {
+            printing::print(&text);
+        } else if let Err(error) = std::fs::write(path, text) {
+            console::err!("cannot write {}: {error}", path.display());
+            return ExitCode::from(EXIT_CONFIG);
+        }
     }
     if options.print_id {
         printing::print(&format!("{}\n", configuration.id()));

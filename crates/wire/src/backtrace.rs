@@ -45,6 +45,8 @@ enum Place {
     PythonBegin,
     /// A line of it.
     Python,
+    /// The place of a frame that is not indented, as where something took the blanks away; the code follows.
+    PythonFile,
     /// The last line of a traceback.
     PythonEnd,
     /// The empty line behind it, where another traceback may be announced.
@@ -118,9 +120,14 @@ impl Place {
                 (Look::RUBY_FRAME, Place::Ruby),
             ],
             Place::Nested => &[(Look::THROWN, Place::Thrown), (Look::CAUSE, Place::Thrown)],
-            Place::PythonBegin => &[(Look::INDENTED, Place::Python)],
+            Place::PythonBegin => &[(Look::PYTHON_FILE, Place::PythonFile), (Look::INDENTED, Place::Python)],
+            Place::PythonFile => &[(Look::PYTHON_FILE, Place::PythonFile), (Look::TEXT, Place::Python)],
             Place::Python if line.has(Look::PYTHON) => &[],
-            Place::Python => &[(Look::PYTHON_ERROR, Place::PythonEnd), (Look::INDENTED, Place::Python)],
+            Place::Python => &[
+                (Look::PYTHON_FILE, Place::PythonFile),
+                (Look::PYTHON_ERROR, Place::PythonEnd),
+                (Look::INDENTED, Place::Python),
+            ],
             Place::PythonEnd => &[(Look::EMPTY, Place::PythonGap)],
             Place::PythonGap => &[(Look::PYTHON_CHAIN, Place::PythonChain)],
             Place::PythonChain => &[(Look::EMPTY, Place::PythonChain), (Look::PYTHON, Place::PythonBegin)],

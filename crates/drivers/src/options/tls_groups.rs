@@ -147,8 +147,9 @@ pub static TLS: Group = Group {
             "cipher-suite",
             Kind::Any,
             Preset::None,
-            "Cipher suites by OpenSSL's names, separated by colons, or `tls12-and-older(\"...\") tls13(\"...\")`. Those that are not \
-             available are left out with a warning. A list of one version leaves the other as it is.",
+            "Cipher suites by OpenSSL's names and words (`HIGH:!aNULL:@STRENGTH`), separated by colons, or \
+             `tls12-and-older(\"...\") tls13(\"...\")`. Those that are not available are left out with a warning. A list of one \
+             version leaves the other as it is.",
         ),
         Opt::new(
             "keylog-file",

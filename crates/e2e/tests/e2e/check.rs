@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use testkit::penstock::{binary, root};
+use testkit::{Lab, run_command};
 
 /// What the command says, the folder's name replaced, with its exit code at the end.
 fn check(folder: &Path, name: &str) -> String {
@@ -38,4 +39,28 @@ fn findings() {
         }
     }
     assert!(faults.is_empty(), "{faults}");
+}
+
+/// Relative data files are beside the configuration, wherever the program is started, and the message says where they were looked for.
+#[test]
+fn data_files_are_beside_the_configuration() {
+    let lab = Lab::new();
+    let text = "@version: 4.11\nsource s { internal(); };\n\
+                parser p { add-contextual-data(selector(\"$HOST\") database(\"data/hosts.csv\")); };\n\
+                log { source(s); filter { in-list(\"names.list\" value(\"HOST\")); }; parser(p); destination { file(\"%dir%/out\"); }; };\n";
+    let (config, _) = lab.write_config("data.conf", text);
+    let config = config.to_str().expect("a path").to_owned();
+    let missing = run_command(&["check", &config]);
+    assert_eq!(missing.code, Some(1), "{missing:?}");
+    let here = std::env::current_dir().expect("a folder");
+    for name in ["data/hosts.csv", "names.list"] {
+        let places = format!("looked for {} and {}", lab.path(name).display(), here.join(name).display());
+        let said = format!("{}{}", missing.stdout, missing.stderr);
+        assert!(said.contains(&places), "{places}: {said}");
+    }
+    std::fs::create_dir(lab.path("data")).expect("made");
+    std::fs::write(lab.path("data/hosts.csv"), "h,place,here\n").expect("written");
+    std::fs::write(lab.path("names.list"), "h\n").expect("written");
+    let found = run_command(&["check", &config]);
+    assert_eq!(found.code, Some(0), "{found:?}");
 }

@@ -224,6 +224,11 @@ fn what_is_preprocessed_means_the_same() {
     assert_eq!(made.code, Some(0), "{made:?}");
     let flat = lab.text("after.conf");
     assert!(!flat.contains("@include") && flat.contains("keep-hostname(yes)"), "{flat}");
+    assert!(flat.starts_with("@version: 4.11\n"), "{flat}");
+    // `-` is standard output, not a file of that name.
+    let printed = run_as(&program, &["--preprocess-into=-", "-f", before]);
+    assert_eq!((printed.code, printed.stdout.as_str()), (Some(0), flat.as_str()));
+    assert!(!std::path::Path::new("-").exists());
     let penstock = Penstock::start(&lab, &flat);
     let mut sender = Sender::tcp(lab.port("in"));
     sender.raw(block(0, 2).as_bytes());

@@ -53,6 +53,32 @@ fn a_key_waits_for_its_passphrase() {
     assert!(!penstock.stop().contains("open sesame"));
 }
 
+/// Behind a balancer as well: with the PROXY header inside the encryption and in front of it.
+#[test]
+fn a_key_of_a_proxied_source_waits_too() {
+    for (transport, more) in [
+        ("proxied-tls", &["--proxied"][..]),
+        ("proxied-tls-passthrough", &["--proxied", "--proxied-tls-passthrough"]),
+    ] {
+        let lab = Lab::new();
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tls/src/tests/fixtures");
+        for name in ["rsa.pem", "rsa-encrypted.key"] {
+            std::fs::copy(fixtures.join(name), lab.path(name)).expect("copied");
+        }
+        let tls = "key-file(\"%dir%/rsa-encrypted.key\") cert-file(\"%dir%/rsa.pem\") peer-verify(no)";
+        let config = config(tls).replace("transport(\"tls\")", &format!("transport(\"{transport}\")"));
+        let mut penstock = Penstock::start(&lab, &config);
+        penstock.wait_log("A private key waits for its passphrase");
+        assert_ne!(send(&lab, more).code, Some(0));
+        let key = lab.path("rsa-encrypted.key").display().to_string();
+        let answer = penstock.request(&format!("PWD add {key} open sesame"));
+        assert!(answer.starts_with("OK"), "{answer}");
+        let outcome = send(&lab, more);
+        assert_eq!(outcome.code, Some(0), "{transport}: {outcome:?}");
+        wait_until("the messages", || lab.lines("out").len() == 10);
+    }
+}
+
 /// A container with RC2 and triple DES, as openssl made them for twenty years, and options of those days that come to nothing.
 #[test]
 fn a_container_of_old_times() {

@@ -7,6 +7,7 @@ use conf_syntax::{
 use diag::{Diagnostic, Diagnostics, Span, nearest};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 #[derive(Default)]
 pub(super) struct Objects<'c> {
@@ -15,6 +16,8 @@ pub(super) struct Objects<'c> {
     pub parsers: BTreeMap<&'c str, &'c Object>,
     pub rewrites: BTreeMap<&'c str, &'c Object>,
     pub filters: BTreeMap<&'c str, &'c FilterObject>,
+    /// The folder of the configuration's file.
+    pub folder: Option<PathBuf>,
     pub templates: BTreeMap<&'c str, &'c TemplateDef>,
     pub functions: BTreeMap<&'c str, &'c TemplateFunction>,
     pub applications: Applications<'c>,
@@ -26,7 +29,9 @@ pub(super) struct Objects<'c> {
 
 impl<'c> Objects<'c> {
     pub fn collect(config: &'c Config, diags: &mut Diagnostics) -> Objects<'c> {
-        let mut objects = Objects::default();
+        let main = config.files.first().and_then(|file| std::path::absolute(file).ok());
+        let folder = main.as_deref().and_then(Path::parent).map(Path::to_path_buf);
+        let mut objects = Objects { folder, ..Objects::default() };
         for statement in &config.items {
             match statement {
                 Statement::Source(o) => drop(objects.sources.insert(&o.name.text, o)),

@@ -342,6 +342,10 @@ impl FilterEnv for Names<'_, '_> {
         self.objects.filters.keys().copied().collect()
     }
 
+    fn folder(&self) -> Option<&Path> {
+        self.objects.folder.as_deref()
+    }
+
     fn named_filters(&self) -> &NamedFilters {
         &self.filters
     }

@@ -29,7 +29,8 @@ pub static ADD_CONTEXTUAL_DATA: Component = Component {
             "database",
             Kind::Path,
             Preset::None,
-            "The file, read when the configuration is: lines of `selector,name,value`, in quotes where needed. A value is a \
+            "The file, read when the configuration is; a relative path is looked for in the configuration's folder, then in the working \
+             directory. Lines of `selector,name,value`, in quotes where needed. A value is a \
              template, with its type around it if need be: `int(${x})`.",
         ),
         Opt::new("default-selector", Kind::Text, Preset::None, "Its values are set where no selector fits."),

@@ -58,6 +58,8 @@ impl Look {
     pub const RUST_PANIC: Look = Look(1 << 25);
     /// `stack backtrace:`, `note: ...`, `   0: std::panicking::begin_panic`, `             at /src/x.rs:1:1`
     pub const RUST_FRAME: Look = Look(1 << 26);
+    /// `File "/srv/x.py", line 12, in f` of Python, not indented.
+    pub const PYTHON_FILE: Look = Look(1 << 27);
 
     pub fn has(self, other: Look) -> bool {
         self.0 & other.0 == other.0
@@ -130,6 +132,7 @@ fn python(line: &[u8], trimmed: &[u8], look: &mut Look) {
     let name = line.iter().take_while(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'.')).count();
     let named = name > 0 && matches!(line.trim_ascii_end().get(name), None | Some(b':'));
     look.set(Look::PYTHON_ERROR, named);
+    look.set(Look::PYTHON_FILE, line.starts_with(b"File \"") && memmem::find(line, b"\", line ").is_some());
     let chain = [
         b"During handling of the above exception, another exception occurred:".as_slice(),
         b"The above exception was the direct cause of the following exception:",

@@ -161,7 +161,7 @@ impl Finish {
         }
     }
 
-    /// Blanks for newlines and carriage returns. The fields move together, so they stay next to each other.
+    /// Blanks for newlines, carriage returns and, where the framing lets them through, NULs. The fields move together, so they stay next to each other.
     fn join_lines(&mut self, batch: &mut Batch, index: usize) {
         let Some(record) = batch.records.get(index) else { return };
         let message = record.message;
@@ -170,11 +170,12 @@ impl Finish {
         let start = whole.start as usize;
         let end = trimmed(&batch.text, start, whole.end().min(batch.text.len()));
         let text = batch.text.get(start..end).unwrap_or_default();
-        if memchr::memchr2(b'\n', b'\r', text).is_none() {
+        if memchr::memchr3(b'\n', b'\r', 0, text).is_none() {
             return;
         }
         self.buffer.clear();
-        self.buffer.extend(text.iter().map(|byte| if matches!(byte, b'\n' | b'\r') { b' ' } else { *byte }));
+        self.buffer
+            .extend(text.iter().map(|byte| if matches!(byte, b'\n' | b'\r' | 0) { b' ' } else { *byte }));
         let copy = batch.append(&self.buffer);
         let Some(record) = batch.records.get_mut(index) else { return };
         for field in [

@@ -145,6 +145,7 @@ fn no_multi_line() {
     assert_eq!(render(&b, &r), format!("{HEADER}|msg=one  two three|text"));
     assert_eq!(r.msghdr.end(), r.message.start as usize, "header and message stay together");
     check(frame, &format!("{HEADER}|msg=one\\r\\ntwo\\nthree|text"));
+    check_with(joined(), b"<38>Nov 21 10:00:07 h app[1]: a\0b", &format!("{HEADER}|msg=a b|text"));
     check_with(joined(), b"<38>Nov 21 10:00:07 h app[1]: one", &format!("{HEADER}|msg=one|text"));
     let (b, r) = parsed(with(|f| (f.no_parse, f.no_multi_line) = (true, true)), b"a\nb\n");
     assert_eq!(b.bytes(r.message), b"a b");
