@@ -53,7 +53,9 @@ fn faults_of(name: &str, text: &str, listed: bool) -> Vec<String> {
         faults.push(format!("{name}: the first line says what the file is (`//! ...`)"));
     }
     if PRINTING.iter().any(|krate| name.starts_with(krate)) && panics_when_closed(path, text) {
-        faults.push(format!("{name}: print with the macros of `console`; those of the standard library panic when nobody reads"));
+        faults.push(format!(
+            "{name}: print with the macros of `stdio`; those of the standard library panic when nobody reads"
+        ));
     }
     let lines = lines_before_tests(path, text);
     if lines > LINES_MAX {
@@ -132,7 +134,7 @@ mod tests {
     #[test]
     fn commands_print_without_panicking() {
         check("crates/control/src/a.rs", "//! it\nfn a() {\n    println!(\"a\");\n}\n", false, 1);
-        check("crates/control/src/a.rs", "//! it\nfn a() {\n    console::out!(\"a\");\n}\n", false, 0);
+        check("crates/control/src/a.rs", "//! it\nfn a() {\n    stdio::out!(\"a\");\n}\n", false, 0);
         check(
             "crates/control/src/a.rs",
             "//! it\n#[cfg(test)]\nmod tests {\n    print!(\"a\");\n}\n",

@@ -97,7 +97,7 @@ fn work(args: &Args) -> Result<bool, String> {
         let story =
             Story { cases: &cases, results: &results, judgements: &judgements, rounds: args.rounds, machine };
         story.write(folder)?;
-        console::err!("written to {}", folder.display());
+        stdio::err!("written to {}", folder.display());
     }
     let failed = results.runs.iter().any(|run| run.failure.is_some());
     let missed = judgements.iter().any(|judgement| judgement.met == Some(false));
@@ -118,7 +118,7 @@ fn chosen_cases(patterns: &[String]) -> Result<Vec<&'static Case>, String> {
 fn chosen_receivers(names: &[String], programs: &Programs) -> Result<Vec<Receiver>, String> {
     if names.is_empty() {
         let absent = RECEIVERS.into_iter().filter(|&receiver| !programs.has(receiver));
-        absent.for_each(|receiver| console::err!("{receiver} is not here and is left out"));
+        absent.for_each(|receiver| stdio::err!("{receiver} is not here and is left out"));
         return Ok(RECEIVERS.into_iter().filter(|&receiver| programs.has(receiver)).collect());
     }
     let mut chosen = Vec::new();
@@ -135,8 +135,8 @@ fn chosen_receivers(names: &[String], programs: &Programs) -> Result<Vec<Receive
 
 fn list(cases: &[&'static Case]) {
     for case in cases {
-        console::out!("{:<28} {}", case.name, case.about);
-        case.aims.iter().for_each(|aim| console::out!("{:<28}   aim: {}", "", aim.text()));
+        stdio::out!("{:<28} {}", case.name, case.about);
+        case.aims.iter().for_each(|aim| stdio::out!("{:<28}   aim: {}", "", aim.text()));
     }
 }
 
@@ -162,7 +162,7 @@ fn judge(cases: &[&'static Case], results: &crate::results::Results) -> Vec<Judg
 fn print(judgements: &[Judgement]) {
     for judgement in judgements.iter().filter(|judgement| judgement.met.is_some()) {
         let verdict = if judgement.met == Some(true) { "met   " } else { "MISSED" };
-        console::err!("{verdict} {:<28} {}: {}", judgement.case, judgement.aim, judgement.measured);
+        stdio::err!("{verdict} {:<28} {}: {}", judgement.case, judgement.aim, judgement.measured);
     }
 }
 

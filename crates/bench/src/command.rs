@@ -15,7 +15,7 @@ pub fn run<A: Parser>(
     let args = match A::try_parse_from(std::iter::once(OsString::from(name)).chain(words)) {
         Ok(args) => args,
         Err(error) => {
-            console::note(error.print());
+            stdio::note(error.print());
             return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
         }
     };
@@ -23,7 +23,7 @@ pub fn run<A: Parser>(
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            console::err!("{name}: {error}");
+            stdio::err!("{name}: {error}");
             ExitCode::FAILURE
         }
     }

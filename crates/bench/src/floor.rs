@@ -26,7 +26,7 @@ pub fn run(args: &[OsString]) -> ExitCode {
     let udp = args.get(2).is_some_and(|arg| arg == "--udp");
     let port = args.first().and_then(|port| port.to_str()?.parse::<u16>().ok());
     let (Some(port), Some(file)) = (port, args.get(1)) else {
-        console::err!("usage: floor-receiver PORT FILE [--udp | --files FOLDER | --followed FOLDER]");
+        stdio::err!("usage: floor-receiver PORT FILE [--udp | --files FOLDER | --followed FOLDER]");
         return ExitCode::from(2);
     };
     loggen::send::allow_descriptors(loggen::send::CONNECTIONS_MAX as u64);
@@ -37,7 +37,7 @@ pub fn run(args: &[OsString]) -> ExitCode {
         _ if udp => datagrams(port, file.as_ref()),
         _ => streams(port, file.as_ref()),
     };
-    console::err!("floor-receiver: {error}");
+    stdio::err!("floor-receiver: {error}");
     ExitCode::FAILURE
 }
 

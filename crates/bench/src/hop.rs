@@ -73,14 +73,14 @@ fn free_port() -> Result<u16, String> {
 pub fn run(args: &[OsString]) -> ExitCode {
     let number = |at: usize| args.get(at)?.to_str()?.parse::<u32>().ok();
     let (Some(port), Some(target), Some(delay)) = (number(0), number(1), number(2)) else {
-        console::err!("usage: distance PORT TARGET MS");
+        stdio::err!("usage: distance PORT TARGET MS");
         return ExitCode::from(2);
     };
     let delay = Duration::from_millis(u64::from(delay));
     match serve(port as u16, target as u16, delay) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            console::err!("distance: {error}");
+            stdio::err!("distance: {error}");
             ExitCode::FAILURE
         }
     }

@@ -9,7 +9,7 @@ use crate::results::{Results, Run};
 
 pub fn run(cases: &[&'static Case], receivers: &[Receiver], rounds: u32, plan: &Plan) -> Results {
     let mut results = Results::default();
-    console::err!("{}", header());
+    stdio::err!("{}", header());
     for round in 1..=rounds {
         for case in order(cases, round) {
             for receiver in turn(receivers, round) {
@@ -19,7 +19,7 @@ pub fn run(cases: &[&'static Case], receivers: &[Receiver], rounds: u32, plan: &
                 let run = measure(case, receiver, round, plan);
                 results.runs.push(run);
                 if let Some(run) = results.runs.last() {
-                    console::err!("{}", row(run, &results));
+                    stdio::err!("{}", row(run, &results));
                 }
             }
         }

@@ -300,7 +300,7 @@ fn verify(
     let report = verify_files(&place.files(), &expected)?;
     // Soon gone with the files it is in.
     if let Some(sample) = report.foreign_samples.first() {
-        console::err!("{}: nobody's message: {sample}", case.name);
+        stdio::err!("{}: nobody's message: {sample}", case.name);
     }
     run.lines = report.lines;
     run.verified = Verified {

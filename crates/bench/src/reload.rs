@@ -216,8 +216,8 @@ struct Found {
 
 /// Prints what was found; whether all of it is as it should be.
 fn judge(ways: Vec<Way>, sent: &[u64], pauses: &Pauses, found: &Found, args: &Args) -> Result<bool, String> {
-    console::out!("{} reloads in {} s under {} messages a second", args.reloads, args.seconds, args.rate);
-    console::out!(
+    stdio::out!("{} reloads in {} s under {} messages a second", args.reloads, args.seconds, args.rate);
+    stdio::out!(
         "{:<6}{:>12}{:>10}{:>10}{:>10}{:>13}",
         "",
         "sent",
@@ -234,20 +234,20 @@ fn judge(ways: Vec<Way>, sent: &[u64], pauses: &Pauses, found: &Found, args: &Ar
             Expected { connections: Some(connections), number: Some(*sent), ..Expected::default() };
         let report = verify_files(&[path], &expected)?;
         let lost = sent.saturating_sub(report.received());
-        console::out!(
+        stdio::out!(
             "{name:<6}{sent:>12}{lost:>10}{:>10}{:>10}{connections:>13}",
             report.doubled(),
             report.reordered()
         );
         good &= lost == 0 && report.doubled() == 0 && report.reordered() == 0;
     }
-    console::out!("{pauses}");
-    console::out!(
+    stdio::out!("{pauses}");
+    stdio::out!(
         "connections of destinations that stayed: {}",
         if found.same { "kept" } else { "OPENED ANEW" }
     );
     let within = pauses.percentile(99) < PAUSE_MAX;
-    console::out!(
+    stdio::out!(
         "pauses under {} ms at the 99th percentile: {}",
         PAUSE_MAX.as_millis(),
         if within { "met" } else { "MISSED" }
@@ -255,7 +255,7 @@ fn judge(ways: Vec<Way>, sent: &[u64], pauses: &Pauses, found: &Found, args: &Ar
     let Found { ledger, same } = found;
     let wrong = |row: &str| ledger.contains(&format!("\"balanced\":{row}false"));
     let balanced = ledger.contains("balanced") && !wrong("") && !wrong(" ");
-    console::out!("ledger: {}", if balanced { "balanced" } else { "NOT BALANCED" });
+    stdio::out!("ledger: {}", if balanced { "balanced" } else { "NOT BALANCED" });
     Ok(good && within && balanced && *same)
 }
 

@@ -154,7 +154,7 @@ fn measure(args: &Args) -> Result<bool, String> {
     let place = relay.place.root.clone();
     let floor = |group: u64| disk::alone(&place, group, FLOOR_ROUNDS);
     let (busy_floor, idle_floor) = (floor(busy.group_bytes())?, floor(idle.group_bytes())?);
-    console::out!(
+    stdio::out!(
         "{:<22}{:>10}{:>9}{:>12}{:>9}{:>9}{:>9}   the disk alone: median, 99th, longest",
         "",
         "messages",
@@ -165,7 +165,7 @@ fn measure(args: &Args) -> Result<bool, String> {
         "longest"
     );
     let row = |name: &str, times: &Times, floor: &disk::Alone| {
-        console::out!(
+        stdio::out!(
             "{name:<22}{:>10}{:>9}{:>12}{:>9}{:>9}{:>9}   {floor}",
             times.messages(),
             times.groups(),
@@ -177,7 +177,7 @@ fn measure(args: &Args) -> Result<bool, String> {
     };
     row("full load", &busy, &busy_floor);
     row("one message a second", &idle, &idle_floor);
-    console::out!("milliseconds; {} messages a second under full load", sent / args.seconds);
+    stdio::out!("milliseconds; {} messages a second under full load", sent / args.seconds);
     let good = judge("full load", busy.percentile(99), BUSY_MAX)
         & judge("one message a second", idle.percentile(99), IDLE_MAX);
     relay.stop();
@@ -190,7 +190,7 @@ fn ms(time: Duration) -> String {
 
 fn judge(name: &str, found: Duration, most: Duration) -> bool {
     let met = found <= most;
-    console::out!(
+    stdio::out!(
         "{name}: at most {} ms from received to on disk at the 99th percentile: {}, {}",
         most.as_millis(),
         ms(found),

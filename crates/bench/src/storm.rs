@@ -22,7 +22,7 @@ const LOOK: Duration = Duration::from_millis(100);
 pub fn run(args: &[OsString]) -> ExitCode {
     let numbers: Vec<u32> = args.iter().filter_map(|word| word.to_str()?.parse().ok()).collect();
     let (&[port, per_second], Ok(tls)) = (numbers.as_slice(), Tls::new(None)) else {
-        console::err!("storm PORT PER_SECOND");
+        stdio::err!("storm PORT PER_SECOND");
         return ExitCode::from(2);
     };
     let done = Arc::new(AtomicU64::new(0));

@@ -23,7 +23,7 @@ fn run(conf: &Path) -> String {
     options.limits.nesting = 12;
     options.limits.include_depth = 8;
     let parsed = parse_file(conf, &options);
-    let mut out = diag::render_all(&parsed.diagnostics, &parsed.sources);
+    let mut out = diag::render_verbose(&parsed.diagnostics, &parsed.sources);
     out.push_str("---\n");
     golden::dump::statements(&mut out, &parsed.config.items);
     // The folder is not the same everywhere.

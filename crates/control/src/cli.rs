@@ -67,14 +67,14 @@ impl CalledAs {
 
 /// Prints what clap has to say, to where it belongs, and gives the exit code: 0 for help, else `failure`.
 fn usage_exit(error: &clap::Error, failure: u8) -> ExitCode {
-    console::note(error.print());
+    stdio::note(error.print());
     if error.use_stderr() { ExitCode::from(failure) } else { ExitCode::SUCCESS }
 }
 
 /// An answer, as lines.
 fn print(text: &str) {
     let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-    console::out_text!("{text}{end}");
+    stdio::out_text!("{text}{end}");
 }
 
 #[cfg(test)]

@@ -177,14 +177,14 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     let args = match Args::try_parse_from(args) {
         Ok(args) => args,
         Err(error) => {
-            console::note(error.print());
+            stdio::note(error.print());
             return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
         }
     };
     match prepare(&args).and_then(|load| work(&args, &load)) {
         Ok(code) => code,
         Err(error) => {
-            console::err!("loggen: {error}");
+            stdio::err!("loggen: {error}");
             ExitCode::FAILURE
         }
     }
@@ -295,7 +295,7 @@ fn proxy(args: &Args) -> Result<Option<Proxy>, String> {
 fn work(args: &Args, load: &Load) -> Result<ExitCode, String> {
     let least = Ring::new(&load.style).message_len();
     if load.replay.is_none() && least != args.size {
-        console::err!("warning: message length {} is not possible, messages have {least} bytes", args.size);
+        stdio::err!("warning: message length {} is not possible, messages have {least} bytes", args.size);
     }
     if let Some(path) = &args.output_file {
         if load.total.is_none() {
@@ -319,11 +319,11 @@ fn work(args: &Args, load: &Load) -> Result<ExitCode, String> {
         reporter.thread().unpark();
         outcome
     })?;
-    outcome.errors.iter().take(ERRORS_MAX).for_each(|error| console::err!("error: {error}"));
+    outcome.errors.iter().take(ERRORS_MAX).for_each(|error| stdio::err!("error: {error}"));
     if outcome.errors.len() > ERRORS_MAX {
-        console::err!("and {} more errors", outcome.errors.len() - ERRORS_MAX);
+        stdio::err!("and {} more errors", outcome.errors.len() - ERRORS_MAX);
     }
-    console::err!("{}", progress::average(outcome.messages, outcome.bytes, outcome.elapsed));
+    stdio::err!("{}", progress::average(outcome.messages, outcome.bytes, outcome.elapsed));
     Ok(if outcome.errors.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

@@ -95,7 +95,7 @@ fn live(progress: &Progress) {
                 bar.set_message(line);
                 bar.tick();
             }
-            None => console::err!("{line}"),
+            None => stdio::err!("{line}"),
         }
         (last, at) = (count, now);
     }

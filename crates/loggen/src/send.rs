@@ -232,7 +232,7 @@ impl Load {
             }
         }
         if self.debug {
-            console::err!("connection {index}: connected to {}", self.target);
+            stdio::err!("connection {index}: connected to {}", self.target);
         }
         Ok(wire)
     }

@@ -27,9 +27,9 @@ pub fn check(args: &CheckArgs) -> ExitCode {
         printing::print(&format!("{report:#}\n"));
     } else {
         let report = if args.verbose { configuration.report_verbose() } else { configuration.report() };
-        console::err_text!("{report}");
+        stdio::err_text!("{report}");
         if args.explain {
-            console::err_text!("{}", explained(&configuration));
+            stdio::err_text!("{}", explained(&configuration));
             if let Some(plan) = &plan {
                 printing::print(&engine::explain::explain(plan));
             }
@@ -54,13 +54,13 @@ pub fn parse_only(options: &ParseOptions) -> ExitCode {
     let mut configuration = Configuration::read(&options.config);
     // Unknown drivers and options are syntax errors to syslog-ng; what is not found by name is not looked for.
     configuration.compile_without_references(&nobody());
-    console::err_text!("{}", configuration.report());
+    stdio::err_text!("{}", configuration.report());
     if let Some(path) = &options.preprocess_into {
         let text = format!("{}\n", configuration.config().preprocessed.trim_end());
         if path.as_os_str() == "-" {
             printing::print(&text);
         } else if let Err(error) = std::fs::write(path, text) {
-            console::err!("cannot write {}: {error}", path.display());
+            stdio::err!("cannot write {}: {error}", path.display());
             return ExitCode::from(EXIT_CONFIG);
         }
     }

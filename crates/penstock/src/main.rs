@@ -29,7 +29,7 @@ const EXIT_CONFIG: u8 = 1;
 const EXIT_INIT: u8 = 2;
 
 fn main() -> ExitCode {
-    console::end(command())
+    stdio::end(command())
 }
 
 /// What is called, by its name or by the arguments.
@@ -92,6 +92,6 @@ fn daemon(args: Vec<OsString>) -> ExitCode {
 }
 
 fn usage(error: &clap::Error) -> ExitCode {
-    console::note(error.print());
+    stdio::note(error.print());
     if error.use_stderr() { ExitCode::from(EXIT_CONFIG) } else { ExitCode::SUCCESS }
 }

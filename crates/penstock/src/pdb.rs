@@ -169,7 +169,7 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
     match done {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            console::err!("{}", error.trim_end());
+            stdio::err!("{}", error.trim_end());
             ExitCode::from(crate::EXIT_CONFIG)
         }
     }

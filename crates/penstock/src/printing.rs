@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use crate::EXIT_CONFIG;
 
-/// Prints a text. Whether it could be written is looked at when the command ends, see [`console::end`].
+/// Prints a text. Whether it could be written is looked at when the command ends, see [`stdio::end`].
 pub fn print(text: &str) -> ExitCode {
-    console::out_text!("{text}");
+    stdio::out_text!("{text}");
     ExitCode::SUCCESS
 }
 
@@ -25,7 +25,7 @@ pub fn finish(done: Result<bool, String>) -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(EXIT_CONFIG),
         Err(error) => {
-            console::err!("{}", error.trim_end());
+            stdio::err!("{}", error.trim_end());
             ExitCode::from(EXIT_CONFIG)
         }
     }

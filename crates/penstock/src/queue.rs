@@ -166,7 +166,7 @@ impl Place {
     /// Has the running program do it, and prints what that says. `alone` is the error when none runs.
     fn tell(&self, request: &QueueRequest, alone: &str) -> Result<bool, String> {
         let text = self.ask(request)?.ok_or(alone)?;
-        console::out!("{text}");
+        stdio::out!("{text}");
         Ok(true)
     }
 

@@ -47,7 +47,7 @@ impl From<Failed> for ExitCode {
 
 /// Says why the program cannot start.
 fn failed(code: u8, text: &str) -> Failed {
-    console::err!("{text}");
+    stdio::err!("{text}");
     Failed(code)
 }
 
@@ -193,7 +193,7 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
         return Err(failed(EXIT_CONFIG, report.trim_end()));
     };
     if !report.is_empty() {
-        console::err_text!("{report}");
+        stdio::err_text!("{report}");
         // Where nobody may look at standard error later.
         if !options.stderr {
             configuration.log_findings();
@@ -221,7 +221,7 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
         for error in errors {
             oplog::error("Error initializing configuration", &[("error", &error)]);
             if !options.stderr {
-                console::err!("{error}");
+                stdio::err!("{error}");
             }
         }
         engine.stop(Duration::ZERO);

@@ -28,7 +28,7 @@ fn run<A: Parser>(
         Err(error) => return crate::usage(&error),
     };
     work(&args).unwrap_or_else(|error| {
-        console::err!("{tool}: {error}");
+        stdio::err!("{tool}: {error}");
         ExitCode::from(crate::EXIT_CONFIG)
     })
 }

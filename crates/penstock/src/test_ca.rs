@@ -28,7 +28,7 @@ pub fn run(args: &TestCaArgs) -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => {
-            console::err!("penstock test-ca: {error}");
+            stdio::err!("penstock test-ca: {error}");
             ExitCode::from(EXIT_CONFIG)
         }
     }

@@ -1,5 +1,5 @@
 //! The `bench` command on its own, the same as `penstock bench`.
 
 fn main() -> std::process::ExitCode {
-    console::end(bench::cli::run(std::env::args_os().skip(1)))
+    stdio::end(bench::cli::run(std::env::args_os().skip(1)))
 }

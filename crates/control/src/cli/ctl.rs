@@ -218,7 +218,7 @@ pub fn run_ctl(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         command => match line(command) {
             Ok(line) => plain(&socket, &line),
             Err(error) => {
-                console::err!("{error}");
+                stdio::err!("{error}");
                 ExitCode::from(1)
             }
         },
@@ -237,7 +237,7 @@ fn plain(socket: &Path, line: &str) -> ExitCode {
     match request(socket, line, None) {
         Ok(reply) => show(&reply),
         Err(error) => {
-            console::err!("{}", error.explained());
+            stdio::err!("{}", error.explained());
             ExitCode::from(1)
         }
     }
@@ -266,7 +266,7 @@ fn healthcheck(socket: &Path, timeout: Duration) -> ExitCode {
             }
             Ok(reply) => return show(&reply),
             Err(error) => {
-                console::err!("{}", error.explained());
+                stdio::err!("{}", error.explained());
                 return ExitCode::from(2);
             }
         }

@@ -60,7 +60,7 @@ pub fn run_ledger(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             ExitCode::from(u8::from(!ledger.balanced()))
         }
         Err(error) => {
-            console::err!("{error}");
+            stdio::err!("{error}");
             ExitCode::from(2)
         }
     }

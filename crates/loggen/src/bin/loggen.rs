@@ -1,5 +1,5 @@
 //! The `loggen` command on its own, the same as `penstock loggen`.
 
 fn main() -> std::process::ExitCode {
-    console::end(loggen::cli::run(std::env::args_os().skip(1)))
+    stdio::end(loggen::cli::run(std::env::args_os().skip(1)))
 }

@@ -36,7 +36,7 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
     let args = match Args::try_parse_from(std::iter::once(OsString::from("loggen verify")).chain(args)) {
         Ok(args) => args,
         Err(error) => {
-            console::note(error.print());
+            stdio::note(error.print());
             return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
         }
     };
@@ -49,14 +49,14 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
     match verify_files(&args.files, &expected) {
         Ok(report) => {
             if args.json {
-                console::out!("{:#}", report.to_json());
+                stdio::out!("{:#}", report.to_json());
             } else {
-                console::out!("{report}");
+                stdio::out!("{report}");
             }
             if report.ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
         Err(error) => {
-            console::err!("loggen verify: {error}");
+            stdio::err!("loggen verify: {error}");
             ExitCode::FAILURE
         }
     }

@@ -105,7 +105,7 @@ fn one(run: &Run, replay: &Replay, index: usize, wire: &mut Wire) -> Result<(), 
         if !render(run, replay, &line, second.at(Instant::now()), &mut out) {
             bad += 1;
             if bad <= NAMED_MAX {
-                console::err!("Invalid line {number}");
+                stdio::err!("Invalid line {number}");
             }
             continue;
         }
@@ -128,7 +128,7 @@ fn one(run: &Run, replay: &Replay, index: usize, wire: &mut Wire) -> Result<(), 
     wire.write_all(&out).map_err(|e| format!("error sending: {e}"))?;
     run.progress.add(index, pending, out.len() as u64);
     if bad > NAMED_MAX {
-        console::err!("{bad} invalid lines were skipped");
+        stdio::err!("{bad} invalid lines were skipped");
     }
     Ok(())
 }

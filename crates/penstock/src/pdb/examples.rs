@@ -23,7 +23,7 @@ pub fn run(args: &TestArgs) -> Result<u8, String> {
 fn file(args: &TestArgs, path: &Path) -> Result<u8, String> {
     let mut session = Session::open(path)?;
     for warning in &session.warnings {
-        console::err!("{warning}");
+        stdio::err!("{warning}");
     }
     if args.validate && !session.warnings.is_empty() {
         return Ok(crate::EXIT_CONFIG);
@@ -36,7 +36,7 @@ fn file(args: &TestArgs, path: &Path) -> Result<u8, String> {
         for example in &rule.examples {
             tested += 1;
             let program = example.program.as_deref().unwrap_or_default();
-            console::out!("Testing message: program='{program}' message='{}'", example.message);
+            stdio::out!("Testing message: program='{program}' message='{}'", example.message);
             let mut batch = session.message(program, &example.message);
             let selection = session.run(&mut batch);
             let record = selection.first().and_then(|i| batch.records.get(*i as usize)).copied();
@@ -53,14 +53,14 @@ fn file(args: &TestArgs, path: &Path) -> Result<u8, String> {
                 }
             }
             for (name, got, expected) in &bad {
-                console::out!(" Wrong match name='{name}', value='{got}', expected='{expected}'");
+                stdio::out!(" Wrong match name='{name}', value='{got}', expected='{expected}'");
             }
             if !bad.is_empty() && args.debug_pattern {
-                console::out_text!(
+                stdio::out_text!(
                     "{}",
                     session.explain(program.as_bytes(), example.message.as_bytes(), args.color_out)
                 );
-                console::out!("{}", values(&batch, &record));
+                stdio::out!("{}", values(&batch, &record));
             }
             wrong |= !bad.is_empty();
             hit.insert(got);
@@ -73,7 +73,7 @@ fn file(args: &TestArgs, path: &Path) -> Result<u8, String> {
     Ok(match (wrong, tested, &args.rule_id) {
         (true, _, _) => EXIT_WRONG,
         (false, 0, Some(id)) => {
-            console::err!("no rule with the id `{id}` has an example");
+            stdio::err!("no rule with the id `{id}` has an example");
             EXIT_NOTHING
         }
         _ => 0,
@@ -87,7 +87,7 @@ fn report(session: &Session, hit: &HashSet<String>, path: &Path) -> Result<(), S
     let of = |rule: u32| programs.get(rule as usize).cloned().unwrap_or_default();
     let id = |rule: u32| session.rules.rule(rule).map_or("", |r| r.id.as_str());
     for double in &session.rules.doubles {
-        console::out!(
+        stdio::out!(
             "Same pattern: rule '{}' never gets what rule '{}' matches: {}",
             id(double.rule),
             id(double.first),
@@ -98,7 +98,7 @@ fn report(session: &Session, hit: &HashSet<String>, path: &Path) -> Result<(), S
         let known =
             session.rules.doubles.iter().any(|d| d.rule == overlap.rule && d.pattern == overlap.pattern);
         if !known {
-            console::out!(
+            stdio::out!(
                 "Overlap: rule '{}' takes a message of rule '{}': program='{}' message='{}' pattern='{}'",
                 id(overlap.taken_by),
                 id(overlap.rule),
@@ -109,7 +109,7 @@ fn report(session: &Session, hit: &HashSet<String>, path: &Path) -> Result<(), S
         }
     }
     for rule in session.rules.list.iter().filter(|rule| !hit.contains(&rule.id)) {
-        console::out!("Never hit: no example reaches rule '{}'", rule.id);
+        stdio::out!("Never hit: no example reaches rule '{}'", rule.id);
     }
     Ok(())
 }

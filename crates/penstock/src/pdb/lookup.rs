@@ -19,7 +19,7 @@ struct Output<'a> {
 pub fn run(args: &MatchArgs, verbose: bool) -> Result<u8, String> {
     let mut session = Session::open(&args.pdb)?;
     if verbose {
-        session.warnings.iter().for_each(|warning| console::err!("{warning}"));
+        session.warnings.iter().for_each(|warning| stdio::err!("{warning}"));
     }
     let template = match &args.template {
         None => None,

@@ -23,20 +23,20 @@ pub fn verify(place: &Place) -> Result<bool, String> {
     if place.json {
         let damaged: Vec<serde_json::Value> = hurt.iter().map(object).collect();
         let set_aside = view.set_aside();
-        console::out!(
+        stdio::out!(
             "{}",
             json!({ "files": files, "messages": messages, "damaged": damaged, "set_aside": set_aside })
         );
         return Ok(hurt.is_empty());
     }
     for checked in &hurt {
-        console::out!("{}", sentence(checked));
+        stdio::out!("{}", sentence(checked));
     }
     for file in view.set_aside() {
-        console::out!("{file}: set aside because of damage, nothing of it waits any more");
+        stdio::out!("{file}: set aside because of damage, nothing of it waits any more");
     }
     let verdict = if hurt.is_empty() { "everything can be read" } else { "there is damage" };
-    console::out!("{files} files, {messages} messages, {}: {verdict}", size(space.bytes));
+    stdio::out!("{files} files, {messages} messages, {}: {verdict}", size(space.bytes));
     Ok(hurt.is_empty())
 }
 

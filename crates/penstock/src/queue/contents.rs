@@ -58,7 +58,7 @@ fn walk(
     written(outcome)?;
     let missing = queue.waiting.messages.saturating_sub(walked.messages);
     if walked.whole && position.damaged > 0 && missing > 0 {
-        console::err!("{}: {missing} messages are damaged and cannot be read", name(&queue.name));
+        stdio::err!("{}: {missing} messages are damaged and cannot be read", name(&queue.name));
     }
     Ok(walked)
 }
@@ -142,6 +142,6 @@ pub fn export(place: &Place, wanted: &str, path: &Path) -> Result<bool, String> 
         Ok(ControlFlow::Continue(()))
     })?;
     printer.finish().and_then(|file| file.sync_all()).map_err(wrong)?;
-    console::err!("{} messages written to {}", walked.messages, path.display());
+    stdio::err!("{} messages written to {}", walked.messages, path.display());
     Ok(true)
 }

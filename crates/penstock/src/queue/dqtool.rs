@@ -96,7 +96,7 @@ fn info(path: &Path) -> Result<bool, String> {
     if path.is_dir() {
         for queue in view(path)?.queues() {
             let (waiting, bytes) = (queue.waiting.messages, queue.waiting.bytes);
-            console::out!(
+            stdio::out!(
                 "Disk-buffer state; filename='{}', queue='{}', length='{waiting}', bytes='{bytes}'",
                 path.display(),
                 name(&queue.name)
@@ -107,7 +107,7 @@ fn info(path: &Path) -> Result<bool, String> {
     let file = Foreign::open(path)?;
     let header = &file.header;
     let kind = if header.reliable { "reliable" } else { "non-reliable" };
-    console::out!(
+    stdio::out!(
         "Disk-buffer state loaded; filename='{}', type='{kind}', version='{}', length='{}', read_head='{}', write_head='{}', \
          front_cache='{}', backlog='{}', overflow='{}', unacknowledged='{}', messages='{}'",
         path.display(),
@@ -137,7 +137,7 @@ fn cat(path: &Path) -> Result<bool, String> {
     });
     written(outcome.and_then(|()| printer.finish().map(drop)))?;
     if found.damaged + found.missing > 0 {
-        console::err!("{}", super::importing::sentence(&found));
+        stdio::err!("{}", super::importing::sentence(&found));
     }
     Ok(found.damaged + found.missing == 0)
 }

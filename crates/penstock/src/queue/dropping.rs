@@ -55,7 +55,7 @@ pub(super) fn drop(place: &Place, wanted: &str, older: Option<u64>) -> Result<bo
     if !safe {
         return Err(format!("cannot write to {}", folder.display()));
     }
-    console::out!("{} messages dropped, {} bytes", gone.messages, gone.bytes);
+    stdio::out!("{} messages dropped, {} bytes", gone.messages, gone.bytes);
     Ok(true)
 }
 

@@ -55,7 +55,7 @@ fn made(args: &Args) -> Result<ExitCode, String> {
         }
         ([path], _, _, true) => {
             let position = read_key(path.as_ref()).map_err(told)?;
-            console::out!("counter={}", position.counter);
+            stdio::out!("counter={}", position.counter);
         }
         (_, true, ..) => return Err("--master-key takes one file: slogkey -m MASTERKEY".to_owned()),
         (_, _, true, _) => {

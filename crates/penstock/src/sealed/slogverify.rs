@@ -102,12 +102,12 @@ fn verify(args: &Args) -> Result<ExitCode, String> {
     output.flush().map_err(|e| file(&args.output, &e))?;
     let report = verifier.finish();
     for finding in &report.findings {
-        console::err!("slogverify: {}: {finding}", args.input.display());
+        stdio::err!("slogverify: {}: {finding}", args.input.display());
     }
     if report.more > 0 {
-        console::err!("slogverify: {}: and {} findings more", args.input.display(), report.more);
+        stdio::err!("slogverify: {}: and {} findings more", args.input.display(), report.more);
     }
-    console::err!(
+    stdio::err!(
         "slogverify: {}: {} lines, {} entries opened, {}",
         args.input.display(),
         report.lines,

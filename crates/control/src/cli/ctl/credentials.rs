@@ -27,7 +27,7 @@ fn asked(id: &str) -> std::io::Result<String> {
     let hidden = match input.is_terminal() {
         false => None,
         true => {
-            console::err_text!("Passphrase of {id}: ");
+            stdio::err_text!("Passphrase of {id}: ");
             std::io::stderr().flush()?;
             let shown = tcgetattr(&input)?;
             let mut modes = shown.clone();
@@ -40,7 +40,7 @@ fn asked(id: &str) -> std::io::Result<String> {
     let read = input.lock().read_line(&mut line);
     if let Some(shown) = hidden {
         tcsetattr(&input, OptionalActions::Flush, &shown)?;
-        console::err!("");
+        stdio::err!("");
     }
     read?;
     Ok(line.trim_end_matches(['\r', '\n']).to_owned())
