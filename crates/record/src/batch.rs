@@ -36,6 +36,8 @@ impl Flags {
     pub const SDATA_CHANGED: Flags = Flags(64);
     /// An error of parsing stands in MESSAGE.
     pub const PARSE_ERROR: Flags = Flags(128);
+    /// Its source's chain-hostnames() put HOST together: the HOST macro prints the part between `@` and `/`.
+    pub const CHAINED: Flags = Flags(256);
 
     #[inline]
     pub fn has(self, other: Flags) -> bool {

@@ -83,7 +83,7 @@ impl<'a> Compiler<'a> {
         };
         Ok(match kind {
             Kind::Value(id) => Op::of_name(id),
-            Kind::Host if self.opts.chain_hostnames => Op::HostMiddle,
+            Kind::Host if self.scope.chains_hostnames() => Op::HostMiddle,
             Kind::Host => Op::Host,
             Kind::Msghdr => Op::Msghdr,
             Kind::Stamp => self.date(self.opts.ts_format.into(), clock),

@@ -169,7 +169,7 @@ pub const MACROS: &[MacroInfo] = &[
     fact("SYSUPTIME", Fact::SysUptime, "hundredths of a second since the program started", "6138"),
     MacroInfo {
         name: "HOST",
-        help: "host; with chain-hostnames(yes) the part between `@` and `/`",
+        help: "host; where chain-hostnames() of the source put it together the part between `@` and `/`",
         example: "host",
         kind: Kind::Host,
     },

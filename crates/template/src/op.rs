@@ -29,7 +29,7 @@ pub(crate) enum Op {
     Msgid,
     LegacyMsghdr,
     Message,
-    /// The part of the host field between `@` and `/`.
+    /// The host field, of messages marked as chained the part between `@` and `/`.
     HostMiddle,
     Msghdr,
     /// MSGHDR and MESSAGE.

@@ -72,8 +72,6 @@ pub struct TemplateOptions {
     pub local_time_zone: Option<Zone>,
     /// `template-escape()`.
     pub escape: bool,
-    /// `chain-hostnames()`: HOST prints only the middle of `group@host/relay`.
-    pub chain_hostnames: bool,
     pub on_error: OnError,
     /// `@version` of the configuration.
     pub version: (u16, u16),
@@ -89,7 +87,6 @@ impl Default for TemplateOptions {
             time_zone: None,
             local_time_zone: None,
             escape: false,
-            chain_hostnames: false,
             on_error: OnError::DropMessage,
             version: (4, 11),
             may_seal: false,

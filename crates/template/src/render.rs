@@ -262,6 +262,9 @@ fn msghdr(record: &Record, sink: &mut Sink<'_>) {
 
 fn host_middle(msg: Msg<'_>) -> Span {
     let host = msg.record.host;
+    if !msg.record.flags.has(Flags::CHAINED) {
+        return host;
+    }
     let text = msg.batch.bytes(host);
     let start = text.iter().position(|b| *b == b'@').map_or(0, |at| at + 1);
     let len = text.get(start..).unwrap_or_default().iter().take_while(|b| **b != b'/').count();

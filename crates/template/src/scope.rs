@@ -48,6 +48,11 @@ pub trait Scope {
     /// Told by whoever sets values with names that begin so, but for parsers and rewrite operations, which can be asked.
     fn sets(&self, _prefix: &str) {}
 
+    /// Whether some source may set [`record::Flags::CHAINED`]. Where none does, HOST is a plain field.
+    fn chains_hostnames(&self) -> bool {
+        false
+    }
+
     /// Compiles the filter expression of `$(if 'EXPRESSION' ...)`.
     fn condition(&self, _text: &str) -> Result<Arc<dyn Condition>, String> {
         Err("filter expressions cannot be used here".to_owned())

@@ -33,6 +33,8 @@ pub(super) struct Names<'a, 'c> {
     values: Values,
     /// Everything outside a driver's own text that its output may depend on.
     fingerprint: String,
+    /// Whether the configuration speaks of chain-hostnames() anywhere.
+    chains_hostnames: bool,
 }
 
 impl<'a, 'c> Names<'a, 'c> {
@@ -43,6 +45,7 @@ impl<'a, 'c> Names<'a, 'c> {
         texts: &'a SourceMap,
         diags: &mut Diagnostics,
     ) -> Names<'a, 'c> {
+        let chains_hostnames = texts.files().any(|(_, file)| names_chaining(&file.text));
         let names = Names {
             objects,
             version,
@@ -54,7 +57,8 @@ impl<'a, 'c> Names<'a, 'c> {
             findings: RefCell::default(),
             claims: RefCell::default(),
             values: Values::default(),
-            fingerprint: fingerprint(objects, texts),
+            fingerprint: fingerprint(objects, texts, chains_hostnames),
+            chains_hostnames,
         };
         // Each statement is compiled even when nothing uses it, so that its errors are seen.
         for name in objects.templates.keys() {
@@ -236,7 +240,6 @@ fn global_template_options(globals: &Settings, version: (u16, u16)) -> TemplateO
         time_zone: globals.zone("send-time-zone").cloned(),
         local_time_zone: globals.zone("local-time-zone").cloned(),
         escape: false,
-        chain_hostnames: globals.bool("chain-hostnames").unwrap_or(false),
         on_error: globals.choice("on-error").and_then(OnError::named).unwrap_or_default(),
         version,
         may_seal: false,
@@ -267,12 +270,20 @@ fn name_options(globals: &Settings) -> NameOptions {
     }
 }
 
-/// Global options and templates as text: a destination stays over a reload only when none of them changed.
-fn fingerprint(objects: &Objects<'_>, texts: &SourceMap) -> String {
+/// Global options and templates as text, and what HOST means: a destination stays over a reload only when none of them changed.
+fn fingerprint(objects: &Objects<'_>, texts: &SourceMap, chains_hostnames: bool) -> String {
     let templates = objects.templates.values().map(|t| t.span);
     let functions = objects.functions.values().map(|t| t.span);
     let spans = templates.chain(functions).chain(objects.options.iter().copied());
-    spans.map(|span| texts.text(span)).collect::<Vec<_>>().join("\n")
+    let chains = if chains_hostnames { "chain-hostnames" } else { "" };
+    spans.map(|span| texts.text(span)).chain([chains]).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a text of the configuration speaks of chain-hostnames(), under any of its names.
+fn names_chaining(text: &str) -> bool {
+    ["chain-hostnames", "chain_hostnames", "long-hostnames", "long_hostnames"]
+        .iter()
+        .any(|name| text.contains(name))
 }
 
 impl Scope for Names<'_, '_> {
@@ -287,6 +298,10 @@ impl Scope for Names<'_, '_> {
 
     fn names(&self) -> NameOptions {
         self.names.clone()
+    }
+
+    fn chains_hostnames(&self) -> bool {
+        self.chains_hostnames
     }
 
     fn function(&self, name: &str) -> Option<Arc<Template>> {

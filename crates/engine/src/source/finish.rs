@@ -1,6 +1,6 @@
 //! The last step of reading: which host name a message gets, its source's tags and overrides.
 
-use record::{Batch, NameId, Span, TagId, Tags, ValueType};
+use record::{Batch, Flags, NameId, Span, TagId, Tags, ValueType};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The number of the next message of sources with use-uniqid().
@@ -103,6 +103,9 @@ impl Finish {
             }
             name.extend_from_slice(from.as_bytes());
             batch.set(index, NameId::HOST, &name, ValueType::String);
+            if let Some(record) = batch.records.get_mut(index) {
+                record.flags.set(Flags::CHAINED);
+            }
         }
     }
 

@@ -25,11 +25,10 @@ fn template_text() -> impl Strategy<Value = String> {
 }
 
 fn options() -> impl Strategy<Value = TemplateOptions> {
-    (any::<bool>(), any::<bool>(), any::<u8>(), 0usize..4, any::<bool>(), 0usize..3).prop_map(
-        |(escape, chain_hostnames, frac_digits, format, old, zone)| TemplateOptions {
+    (any::<bool>(), any::<u8>(), 0usize..4, any::<bool>(), 0usize..3).prop_map(
+        |(escape, frac_digits, format, old, zone)| TemplateOptions {
             on_error: OnError::default(),
             escape,
-            chain_hostnames,
             frac_digits,
             ts_format: [TsFormat::Bsd, TsFormat::Iso, TsFormat::Full, TsFormat::Unix][format],
             version: if old { (3, 3) } else { (4, 11) },

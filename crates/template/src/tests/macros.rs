@@ -137,12 +137,26 @@ fn tags() {
 
 #[test]
 fn host_chains() {
-    let chain = TemplateOptions { chain_hostnames: true, ..Default::default() };
+    struct Chaining;
+    impl crate::Scope for Chaining {
+        fn chains_hostnames(&self) -> bool {
+            true
+        }
+    }
     for (host, middle) in
         [("s_net@orig/relay", "orig"), ("orig/relay/more", "orig"), ("src@orig", "orig"), ("plain", "plain")]
     {
-        let batch = with("HOST", host);
-        assert_eq!(render_with("$HOST $FULLHOST", &chain, &batch), format!("{middle} {host}"));
+        let mut batch = with("HOST", host);
+        let template = Template::compile("$HOST $FULLHOST", &TemplateOptions::default(), &Chaining);
+        let print = |batch: &Batch| {
+            let mut out = Vec::new();
+            let msg = Msg { batch, record: &batch.records[0] };
+            template.as_ref().expect("compiles").render(msg, &mut context(), &mut out);
+            String::from_utf8(out).expect("text")
+        };
+        assert_eq!(print(&batch), format!("{host} {host}"), "not chained here");
+        batch.records[0].flags.set(record::Flags::CHAINED);
+        assert_eq!(print(&batch), format!("{middle} {host}"));
         check_in(&batch, "$HOST", host);
     }
 }
