@@ -44,6 +44,7 @@ struct Memory {
     learned: Learned,
     name: Vec<u8>,
     value: Vec<u8>,
+    canonical: Vec<u8>,
 }
 
 pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
@@ -55,15 +56,21 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
 impl Parse for Sdata {
     fn parse(&self, batch: &mut Batch, selection: &mut Vec<u32>, cx: &mut FilterContext) {
         let mut memory = cx.work.take_state(self.asker, Memory::default);
-        let Memory { found, learned, name, value } = &mut *memory;
+        let Memory { found, learned, name, value, canonical } = &mut *memory;
         self.input.each(batch, selection, cx, found, |text, found| {
             if text == b"-" {
                 return true;
             }
-            let whole = sdata::check(text, 0, self.names.prefix().len());
-            if !whole.is_ok_and(|checked| checked.end == text.len() && checked.end > 0) {
-                return false;
-            }
+            let text = match sdata::check(text, 0, self.names.prefix().len()) {
+                Ok(checked) if checked.end != text.len() || text.is_empty() => return false,
+                Ok(checked) if checked.exact => text,
+                Ok(_) => {
+                    canonical.clear();
+                    sdata::canonical(text, canonical);
+                    &*canonical
+                }
+                Err(_) => return false,
+            };
             for param in sdata::params(text) {
                 name.clear();
                 name.extend_from_slice(param.id);

@@ -109,14 +109,54 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
         default_pri: pri::join(facility, severity),
         recv_zone: settings.zone("time-zone").cloned().unwrap_or_else(Zone::local),
         sdata_prefix: settings.text("sdata-prefix").unwrap_or(wire::sdata::PREFIX).into(),
+        again: true,
         ..SyslogOptions::default()
     };
     let drop_invalid = settings.bool("drop-invalid").unwrap_or(false);
     Some(Arc::new(Syslog { input: input?, options, drop_invalid, asker: new_asker() }))
 }
 
+/// Stands in the fields before parsing: no field that is read, even an empty one, lies there.
+const UNREAD: Span = Span { start: u32::MAX, len: 0 };
+
 /// What says how the message came in, not how it is written.
 const KEPT: u16 = Flags::LOCAL.0 | Flags::INTERNAL.0 | Flags::MARK.0 | Flags::SDATA_CHANGED.0;
+
+/// What the text does not say stays as it was. An empty program or PID was said, an RFC 5424 field of `-` was not.
+fn keep_unread(new: &mut Record, old: &Record) {
+    if new.stamp_text == Record::NO_TEXT && new.stamp == old.stamp {
+        new.stamp_text = old.stamp_text;
+    }
+    // A program or PID that was read makes the old header text wrong.
+    if new.msghdr == UNREAD && (new.program, new.pid) != (UNREAD, UNREAD) {
+        new.msghdr = Span::EMPTY;
+    }
+    for (field, before) in [
+        (&mut new.host, old.host),
+        (&mut new.program, old.program),
+        (&mut new.pid, old.pid),
+        (&mut new.msgid, old.msgid),
+        (&mut new.sdata, old.sdata),
+    ] {
+        if *field == UNREAD || *field == Span::EMPTY {
+            *field = before;
+        }
+    }
+    if new.msghdr == UNREAD {
+        new.msghdr = old.msghdr;
+    }
+}
+
+/// STRUCTURED-DATA of both: values of the text in the place of the old ones.
+fn join_sdata(batch: &mut Batch, index: usize, old: Span, new: Span) {
+    let both = [batch.bytes(old), batch.bytes(new)].concat();
+    let mut written = Vec::with_capacity(both.len());
+    wire::sdata::canonical(&both, &mut written);
+    let span = batch.append(&written);
+    if let Some(record) = batch.records.get_mut(index) {
+        record.sdata = span;
+    }
+}
 
 impl Parse for Syslog {
     fn parse(&self, batch: &mut Batch, selection: &mut Vec<u32>, cx: &mut FilterContext) {
@@ -136,7 +176,7 @@ impl Parse for Syslog {
                 &mut fresh.message,
                 &mut fresh.sdata,
             ] {
-                *field = Span::EMPTY;
+                *field = UNREAD;
             }
             fresh.stamp_text = Record::NO_TEXT;
             fresh.types = FieldTypes::default();
@@ -147,6 +187,7 @@ impl Parse for Syslog {
         parser.parse_batch(batch, from);
         cx.work.keep_state(self.asker, parser);
         let mut made = from;
+        let mut joined = Vec::new();
         selection.retain(|index| {
             let new = batch.records.get(made).copied();
             made += 1;
@@ -159,23 +200,16 @@ impl Parse for Syslog {
             }
             new.frame = old.frame;
             if !failed {
-                let fields = [
-                    (&mut new.host, old.host),
-                    (&mut new.program, old.program),
-                    (&mut new.pid, old.pid),
-                    (&mut new.msgid, old.msgid),
-                    (&mut new.sdata, old.sdata),
-                ];
-                for (field, before) in fields {
-                    if field.is_empty() {
-                        *field = before;
-                    }
+                keep_unread(&mut new, old);
+                if !new.sdata.is_empty() && !old.sdata.is_empty() && new.sdata != old.sdata {
+                    joined.push((*index as usize, old.sdata, new.sdata));
                 }
             }
             *old = new;
             true
         });
         batch.records.truncate(from);
+        joined.into_iter().for_each(|(index, old, new)| join_sdata(batch, index, old, new));
     }
 
     fn reads(&self, demand: &mut Demand) {
@@ -211,6 +245,7 @@ mod tests {
             let record = &mut batch.records[1];
             *[&mut record.host, &mut record.program, &mut record.pid][field] = span;
         }
+        batch.records[1].stamp.secs = 7;
         let mut selection = vec![1];
         let made = parser(&format!("syslog-parser(time-zone(\"UTC\") {options})"));
         made.parse(&mut batch, &mut selection, &mut context());
@@ -240,7 +275,37 @@ mod tests {
             "<34>1 2003-10-11T22:14:15Z h su 77 ID47 [ex@1 a=\"b\"] msg",
             "34 h su 77 ID47 msg [ex@1 a=\"b\"] 1065910455",
         );
-        check("flags(no-header)", "<34>prog: text", "34 oldhost old 1  prog: text  0");
+        check("flags(no-header)", "<34>prog: text", "34 oldhost old 1  prog: text  7");
+        check("flags(no-parse)", "<34>prog: text", "13 oldhost old 1  <34>prog: text  7");
+        // An empty program is one.
+        check("", "<34>:text", "34 oldhost  1  text  0");
+        check("", "<34>Oct 11 22:14:15 h [7]: text", "34 h  7  text  -6947145");
+        check("flags(syslog-protocol)", "<34>1 - - - - - - msg", "34 oldhost old 1  msg  0");
+        check("flags(syslog-protocol)", "<34>1 - -  - - - msg", "34 oldhost  1  msg  0");
+    }
+
+    #[test]
+    fn the_header_text_goes_with_the_program() {
+        for (options, input, header) in [
+            ("flags(no-header)", "<34>prog: text", "old[1]: "),
+            ("", "<34>prog: text", "prog: "),
+            ("flags(dont-store-legacy-msghdr)", "<34>prog: text", ""),
+            ("flags(syslog-protocol)", "<34>1 - h prog - - - msg", ""),
+        ] {
+            let mut batch = batch(&[input.as_bytes()]);
+            batch.records[0].msghdr = batch.append(b"old[1]: ");
+            parser(&format!("syslog-parser({options})")).parse(&mut batch, &mut vec![0], &mut context());
+            assert_eq!(batch.bytes(batch.records[0].msghdr), header.as_bytes(), "{options} on {input}");
+        }
+    }
+
+    #[test]
+    fn structured_data_is_added_to() {
+        let mut batch = batch(&[b"<34>1 - h a - - [x a=\"2\"][z c=\"3\"] msg"]);
+        batch.records[0].sdata = batch.append(b"[x a=\"1\"][y b=\"1\"]");
+        parser("syslog-parser(flags(syslog-protocol))").parse(&mut batch, &mut vec![0], &mut context());
+        let expected = b"[x a=\"2\"][y b=\"1\"][z c=\"3\"]";
+        assert_eq!(batch.bytes(batch.records[0].sdata), expected);
     }
 
     #[test]
@@ -248,6 +313,6 @@ mod tests {
         let strict = "flags(syslog-protocol, no-rfc3164-fallback, no-piggyback-errors)";
         check(&format!("{strict} drop-invalid(yes)"), "<34>2 bad", "no match: oldhost old 1  <34>2 bad ");
         check(strict, "<34>2 bad", "13     <34>2 bad  0");
-        check("", "<xx>bad", "13 oldhost old 1  <xx>bad  0");
+        check("", "<xx>bad", "13 oldhost old 1  <xx>bad  7");
     }
 }

@@ -168,11 +168,9 @@ impl Line {
         } else {
             field(sdata, text, out)?;
         }
-        if !message.is_empty() {
-            out.push(b' ');
-            if flags.has(Flags::UTF8) {
-                out.extend_from_slice(b"\xef\xbb\xbf");
-            }
+        out.push(b' ');
+        if !message.is_empty() && flags.has(Flags::UTF8) {
+            out.extend_from_slice(b"\xef\xbb\xbf");
         }
         append_line(text, start, message.end(), out)
     }

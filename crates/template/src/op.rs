@@ -48,7 +48,7 @@ pub(crate) enum Op {
     Nilable(Header),
     /// STRUCTURED-DATA of RFC 5424: `-` when there is none.
     NilableSdata,
-    /// A blank and MESSAGE, with a byte order mark when it is known to be UTF-8; nothing when MESSAGE is empty.
+    /// A blank and MESSAGE, with a byte order mark when it is known to be UTF-8.
     ProtocolMessage,
     /// The byte order mark alone.
     ProtocolMark,

@@ -116,8 +116,8 @@ impl Template {
             Op::Nilable(header) => nilable(*header, msg, sink),
             Op::NilableSdata => nilable_sdata(msg, cx, sink),
             Op::ProtocolMessage => {
+                sink.byte(b' ');
                 if !record.message.is_empty() {
-                    sink.byte(b' ');
                     protocol_mark(record, sink);
                     sink.span(record.message);
                 }

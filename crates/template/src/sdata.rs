@@ -127,8 +127,8 @@ struct Built<'a> {
     changed: Option<&'a [u8]>,
 }
 
-/// The rare case: parameters as received, with their new values, less those that were unset, then those that are new.
-/// Elements keep the order in which they first appear. Allocates.
+/// The rare case: parameters as received, with their new values, less those that were unset. A new one stands behind the last one of its
+/// element; new elements stand in front. Allocates.
 fn rebuild(msg: Msg<'_>, seqnum: Option<u64>, cache: &mut SdataCache, out: &mut Vec<u8>) {
     let Msg { batch, record } = msg;
     let mut set: Vec<(&'static [u8], &[u8])> =
@@ -153,29 +153,26 @@ fn rebuild(msg: Msg<'_>, seqnum: Option<u64>, cache: &mut SdataCache, out: &mut 
             Some(id) => (id, path.get(id.len() + 1..).unwrap_or_default()),
             None => split_path(path),
         };
-        built.push(Built { param: Param { id, name, value: b"" }, changed: Some(value) });
+        // A new element goes in front of the others, as in syslog-ng.
+        let at = built.iter().rposition(|b| b.param.id == id).map_or(0, |last| last + 1);
+        built.insert(at, Built { param: Param { id, name, value: b"" }, changed: Some(value) });
     }
     let number = seqnum.map(|seqnum| sequence(seqnum).to_string());
     if let Some(number) = &number
         && !built.iter().any(|b| b.param.is(SEQUENCE_ID))
     {
         let param = Param { id: b"meta", name: b"sequenceId", value: b"" };
-        built.push(Built { param, changed: Some(number.as_bytes()) });
+        let at = built.iter().position(|b| b.param.id == b"meta").unwrap_or(built.len());
+        built.insert(at, Built { param, changed: Some(number.as_bytes()) });
     }
     write(&built, cache, out);
 }
 
 fn write(built: &[Built<'_>], cache: &mut SdataCache, out: &mut Vec<u8>) {
     let mut builder = Builder::new(out);
-    for (at, first) in built.iter().enumerate() {
-        let id = first.param.id;
-        if built.iter().take(at).any(|b| b.param.id == id) {
-            continue;
-        }
-        for Built { param, changed } in built.iter().skip(at).filter(|b| b.param.id == id) {
-            let value = changed.unwrap_or_else(|| unescape(param.value, &mut cache.plain));
-            builder.param(id, param.name, value);
-        }
+    for Built { param, changed } in built {
+        let value = changed.unwrap_or_else(|| unescape(param.value, &mut cache.plain));
+        builder.param(param.id, param.name, value);
     }
     builder.finish();
 }

@@ -71,10 +71,8 @@ pub(crate) enum Pri {
     Malformed(usize),
 }
 
-/// Facility and severity of a PRI fit in ten bits.
-const PRI_MAX: u16 = 1023;
-
-/// Reads `<digits>`. The cursor moves only when that is what stands here.
+/// Reads `<digits>`, of any length as in syslog-ng: no digits mean 0, and of a large number the lowest 16 bits count. The cursor moves
+/// only when that is what stands here.
 pub(crate) fn pri(cursor: &mut Cursor<'_>) -> Pri {
     if cursor.peek() != Some(b'<') {
         return Pri::Missing;
@@ -83,12 +81,9 @@ pub(crate) fn pri(cursor: &mut Cursor<'_>) -> Pri {
     let mut at = cursor.at + 1;
     loop {
         match cursor.text.get(at) {
-            Some(digit @ b'0'..=b'9') => value = value * 10 + u16::from(digit - b'0'),
-            Some(b'>') if at > cursor.at + 1 => break,
+            Some(digit @ b'0'..=b'9') => value = value.wrapping_mul(10).wrapping_add(u16::from(digit - b'0')),
+            Some(b'>') => break,
             _ => return Pri::Malformed(at),
-        }
-        if value > PRI_MAX {
-            return Pri::Malformed(at);
         }
         at += 1;
     }
@@ -116,7 +111,9 @@ fn start(cursor: &mut Cursor<'_>, record: &mut Record, rules: &Rules, rest: &mut
         }
         Pri::Malformed(_) => {
             rest.tags.add(Kinds::INVALID_PRI);
-            record.pri = rules.default_pri;
+            if !rules.again {
+                record.pri = rules.default_pri;
+            }
             record.message = cursor.rest_span();
             return None;
         }
@@ -128,7 +125,9 @@ fn start(cursor: &mut Cursor<'_>, record: &mut Record, rules: &Rules, rest: &mut
 pub(crate) fn parse_pri_only(text: &[u8], record: &mut Record, clock: &Clock, rules: &Rules) -> Rest {
     let mut rest = Rest::default();
     let mut cursor = Cursor::of(text, record);
-    record.stamp = clock.received();
+    if !rules.again {
+        record.stamp = clock.received();
+    }
     if start(&mut cursor, record, rules, &mut rest).is_some() {
         record.message = cursor.rest_span();
     }
@@ -140,7 +139,9 @@ pub(crate) fn parse_pri_only(text: &[u8], record: &mut Record, clock: &Clock, ru
 pub(crate) fn parse(text: &[u8], record: &mut Record, clock: &mut Clock, rules: &Rules) -> Rest {
     let mut rest = Rest::default();
     let mut cursor = Cursor::of(text, record);
-    record.stamp = clock.received();
+    if !rules.again {
+        record.stamp = clock.received();
+    }
     if start(&mut cursor, record, rules, &mut rest).is_none() {
         return rest;
     }
@@ -160,10 +161,11 @@ pub(crate) fn parse(text: &[u8], record: &mut Record, clock: &mut Clock, rules: 
             rest.kernel = kernel && record.program.is_empty();
         }
         None => {
+            record.stamp = clock.received();
             rest.tags.add(Kinds::MISSING_TIMESTAMP);
-            let empty = cursor.rest().is_empty();
-            if empty || !(kernel || header::program(&mut cursor, record, rules, &mut rest)) {
+            if !kernel {
                 rest.tags.add(Kinds::MISSING_HEADER);
+                header::program(&mut cursor, record, rules, &mut rest);
             }
             rest.kernel = kernel;
         }

@@ -54,7 +54,7 @@ fn general(text: &[u8], record: &mut Record, clock: &mut Clock, rules: &Rules) -
     cursor.at += 2;
     record.flags.set(Flags::IETF);
     match header(&mut cursor, record, clock, rules, &mut rest) {
-        Ok(()) if rest.tags == Kinds::default() => Outcome::Done,
+        Ok(()) if rest.tags == Kinds::default() && !rest.inexact_sdata => Outcome::Done,
         Ok(()) => Outcome::Rest(rest),
         Err(at) => {
             rest.error = Some(at as u32);
@@ -72,7 +72,8 @@ fn header(
     rest: &mut Rest,
 ) -> Result<(), usize> {
     stamp(cursor, record, clock, rest)?;
-    if !cursor.take(b' ') && !cursor.rest().is_empty() {
+    if !cursor.take(b' ') {
+        rest.tags.add(Kinds::MISSING_FIELD[0]);
         return Err(cursor.at);
     }
     words(cursor, record, rest)?;
@@ -89,17 +90,19 @@ fn words(cursor: &mut Cursor<'_>, record: &mut Record, rest: &mut Rest) -> Resul
     Ok(())
 }
 
-/// The next word, cut to what it may have; `-` is no word, and two blanks have none between them.
+/// The next word, cut to what it may have; `-` is no word, and two blanks have none between them. Behind each a blank has to stand,
+/// else the next field is missing.
 fn word(cursor: &mut Cursor<'_>, index: usize, rest: &mut Rest) -> Result<Span, usize> {
     let start = cursor.at;
     let end = find(cursor.text, start, [b' ']);
-    if end == start {
-        rest.tags.add(Kinds::MISSING_FIELD[index]);
-        if end == cursor.text.len() {
-            return Err(start);
+    if end >= cursor.text.len() {
+        if index == 0 {
+            rest.tags.add(Kinds::INVALID_HOSTNAME);
         }
+        rest.tags.add(Kinds::MISSING_FIELD[index + 1]);
+        return Err(cursor.text.len());
     }
-    cursor.at = (end + 1).min(cursor.text.len());
+    cursor.at = end + 1;
     if cursor.text.get(start..end) == Some(b"-") {
         return Ok(Span::EMPTY);
     }
@@ -119,11 +122,8 @@ fn stamp(
         return Ok(());
     }
     record.stamp = clock.received();
-    if cursor.take(b'-') {
-        return Ok(());
-    }
     rest.tags.add(Kinds::MISSING_TIMESTAMP);
-    Err(cursor.at)
+    if cursor.take(b'-') { Ok(()) } else { Err(cursor.at) }
 }
 
 fn structured_data(
@@ -138,25 +138,18 @@ fn structured_data(
             let checked = sdata::check(cursor.text, cursor.at, rules.prefix)
                 .inspect_err(|_| rest.tags.add(Kinds::INVALID_SDATA))?;
             record.sdata = cursor.span(cursor.at, checked.end);
-            if !checked.exact {
-                record.flags.set(Flags::SDATA_CHANGED);
-            }
+            rest.inexact_sdata = !checked.exact;
             cursor.at = checked.end;
         }
-        None => rest.tags.add(Kinds::MISSING_FIELD[4]),
-        Some(_) => {
-            rest.tags.add(Kinds::INVALID_SDATA);
-            return Err(cursor.at);
-        }
+        // Nothing, or a blank: some senders leave it out.
+        _ => {}
     }
     Ok(())
 }
 
 fn message(cursor: &mut Cursor<'_>, record: &mut Record, rest: &mut Rest) -> Result<(), usize> {
-    if cursor.rest().is_empty() {
+    if !cursor.rest().is_empty() && !cursor.take(b' ') {
         rest.tags.add(Kinds::MISSING_MESSAGE);
-    } else if !cursor.take(b' ') {
-        rest.tags.add(Kinds::INVALID_SDATA);
         return Err(cursor.at);
     }
     if cursor.rest().starts_with(b"\xef\xbb\xbf") {

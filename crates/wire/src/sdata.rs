@@ -3,9 +3,14 @@
 //! A record keeps its STRUCTURED-DATA as one valid span; nothing is split until somebody asks for a parameter.
 
 pub mod build;
+mod canonical;
 mod quick;
+mod repeats;
 
 pub use build::Builder;
+pub use canonical::canonical;
+
+use repeats::Repeats;
 
 use crate::word::{self, Lanes, Plain};
 
@@ -20,8 +25,8 @@ pub const PREFIX: &str = ".SDATA.";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checked {
     pub end: usize,
-    /// It is valid to the letter. Not exact is a `]` within a value that should have been escaped: senders do that, so it is taken,
-    /// but must not be passed on as it is.
+    /// It is in the one form a record keeps: valid to the letter, no escapes but those that are needed, each parameter once, neighbours
+    /// of one id in one element. The rest is taken from senders, but has to go through [`canonical`].
     pub exact: bool,
 }
 
@@ -34,61 +39,152 @@ pub fn check(text: &[u8], at: usize, prefix: usize) -> Result<Checked, usize> {
 /// The same in work run with lanes.
 #[inline(always)]
 pub(crate) fn check_with<L: Lanes>(text: &[u8], at: usize, prefix: usize) -> Result<Checked, usize> {
-    let at = elements::<L>(text, at, prefix);
-    if text.get(at) == Some(&b'[') {
-        return fields(text, at, prefix);
-    }
-    Ok(Checked { end: at, exact: true })
-}
-
-/// Passes over short plain elements.
-#[inline(always)]
-fn elements<L: Lanes>(text: &[u8], at: usize, prefix: usize) -> usize {
-    let mut at = at;
-    while prefix <= NAME_MAX - quick::WINDOW
-        && text.get(at) == Some(&b'[')
-        && let Some(window) = text.get(at..).and_then(|rest| rest.first_chunk())
-        && let Some(size) = quick::element::<L>(window)
+    // A single short element with at most one parameter is the usual case: it cannot repeat anything.
+    if let Some(element) = short::<L>(text, at, prefix)
+        && element.params() <= 1
+        && text.get(at + element.size) != Some(&b'[')
     {
-        at += size;
+        return Ok(Checked { end: at + element.size, exact: true });
     }
-    at
+    let start = at;
+    let mut at = at;
+    let mut repeats = Repeats::new();
+    while let Some(element) = short::<L>(text, at, prefix) {
+        element.each(at, |id, name| repeats.param(text, id, name));
+        at += element.size;
+    }
+    let mut exact = true;
+    if text.get(at) == Some(&b'[') {
+        (at, exact) = fields(text, at, prefix, &mut repeats)?;
+    }
+    Ok(Checked { end: at, exact: exact && (!repeats.suspected() || !canonical::repeats(text, start, at)) })
 }
 
-/// One field after the other.
+/// The short plain element at `text[at]`.
+#[inline(always)]
+fn short<L: Lanes>(text: &[u8], at: usize, prefix: usize) -> Option<quick::Element> {
+    let window = text.get(at..)?.first_chunk()?;
+    (prefix <= NAME_MAX - quick::WINDOW && window[0] == b'[').then_some(())?;
+    quick::element::<L>(window)
+}
+
+/// One field after the other: where the elements end, and whether they are exact but for repetitions.
 #[inline(never)]
-fn fields(text: &[u8], at: usize, prefix: usize) -> Result<Checked, usize> {
-    let mut at = at;
+fn fields(text: &[u8], at: usize, prefix: usize, repeats: &mut Repeats) -> Result<(usize, bool), usize> {
+    let mut reader = Reader::new(text, at);
     let mut exact = true;
-    let mut marks = Marks::NONE;
-    while text.get(at) == Some(&b'[') {
-        let id = marks.name_end(text, at + 1);
-        let id_size = id - at - 1;
-        if id_size == 0 || prefix + id_size > NAME_MAX {
-            return Err(at + 1);
-        }
-        at = id;
-        loop {
-            match text.get(at) {
-                Some(b']') => break,
-                Some(b' ') => {}
-                _ => return Err(at),
-            }
-            let name = marks.name_end(text, at + 1);
-            let name_size = name - at - 1;
-            if name_size == 0 || prefix + id_size + 1 + name_size > NAME_MAX {
-                return Err(at + 1);
-            }
-            if text.get(name) != Some(&b'=') || text.get(name + 1) != Some(&b'"') {
-                return Err(name);
-            }
-            let (end, clean) = marks.value_end(text, name + 2)?;
-            exact &= clean;
-            at = end + 1;
-        }
-        at += 1;
+    while let Some(field) = reader.next(prefix)? {
+        exact &= field.exact;
+        repeats.param(text, field.id, field.name);
     }
-    Ok(Checked { end: at, exact })
+    Ok((reader.at, exact))
+}
+
+/// A place in a text, from its first byte to the one behind it.
+type Part = (usize, usize);
+
+/// A parameter, or an element without any: then `name` and `value` are empty.
+#[derive(Clone, Copy, Debug)]
+struct Field {
+    id: Part,
+    name: Part,
+    value: Part,
+    /// The value had no quotes, so a backslash in it is one.
+    bare: bool,
+    /// It stands as a record keeps it.
+    exact: bool,
+}
+
+/// Reads what senders write for STRUCTURED-DATA, field by field. Besides what RFC 5424 allows it takes a blank behind `[` and in front of
+/// `]`, values without quotes (VMware's `[Originator@6876 sub=vpxLro opID=h]`) and `]` in a value without a backslash.
+#[derive(Debug)]
+struct Reader<'a> {
+    text: &'a [u8],
+    at: usize,
+    /// The id of the element that is open, empty between elements.
+    id: Part,
+    /// No field of that element was read yet.
+    first: bool,
+    exact: bool,
+    marks: Marks,
+}
+
+impl<'a> Reader<'a> {
+    fn new(text: &'a [u8], at: usize) -> Reader<'a> {
+        Reader { text, at, id: (0, 0), first: false, exact: true, marks: Marks::NONE }
+    }
+
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.text.get(at).copied()
+    }
+
+    /// The next field; `None` where no further element begins. An error is the place where it goes wrong.
+    fn next(&mut self, prefix: usize) -> Result<Option<Field>, usize> {
+        loop {
+            if self.id.1 == 0 {
+                if self.byte(self.at) != Some(b'[') {
+                    return Ok(None);
+                }
+                self.open(prefix)?;
+            }
+            if self.byte(self.at) == Some(b' ') && self.byte(self.at + 1) == Some(b']') {
+                self.at += 1;
+                self.exact = false;
+            }
+            let (id, first, exact) = (self.id, self.first, self.exact);
+            (self.first, self.exact) = (false, true);
+            match self.byte(self.at) {
+                Some(b']') => {
+                    self.at += 1;
+                    self.id = (0, 0);
+                    if first || !exact {
+                        // What a blank in front of the bracket tells belongs to the element, whose fields are all read.
+                        return Ok(Some(Field { id, name: (0, 0), value: (0, 0), bare: false, exact }));
+                    }
+                }
+                Some(b' ') => return self.param(id, exact, prefix).map(Some),
+                _ => return Err(self.at),
+            }
+        }
+    }
+
+    fn open(&mut self, prefix: usize) -> Result<(), usize> {
+        let mut start = self.at + 1;
+        if self.byte(start) == Some(b' ') {
+            start += 1;
+            self.exact = false;
+        }
+        let end = self.marks.name_end(self.text, start);
+        if end == start || prefix + (end - start) > NAME_MAX {
+            return Err(start);
+        }
+        (self.at, self.id, self.first) = (end, (start, end), true);
+        Ok(())
+    }
+
+    fn param(&mut self, id: Part, exact: bool, prefix: usize) -> Result<Field, usize> {
+        let start = self.at + 1;
+        let name = self.marks.name_end(self.text, start);
+        if name == start || prefix + (id.1 - id.0) + 1 + (name - start) > NAME_MAX {
+            return Err(start);
+        }
+        if self.byte(name) != Some(b'=') || name + 1 >= self.text.len() {
+            return Err(name);
+        }
+        let mut field = Field { id, name: (start, name), value: (name + 1, 0), bare: true, exact: false };
+        if self.byte(name + 1) == Some(b'"') {
+            let (end, clean) = self.marks.value_end(self.text, name + 2)?;
+            (field.value, field.bare, field.exact) = ((name + 2, end), false, exact && clean);
+            self.at = end + 1;
+        } else {
+            field.value.1 = word::find(self.text, name + 1, [b' ', b']']);
+            if field.value.1 - name > VALUE_MAX {
+                return Err(name + 1);
+            }
+            self.at = field.value.1;
+        }
+        Ok(field)
+    }
 }
 
 /// The bytes that end names and values in 64 bytes of the text from `base` on: one look serves several fields.
@@ -135,9 +231,11 @@ impl Marks {
             at = self.value_mark(text, at);
             match text.get(at) {
                 Some(b'"') if at - start <= VALUE_MAX => return Ok((at, exact)),
-                // A backslash before anything but these three is an ordinary character.
+                // A backslash before anything but these three is an ordinary character, which needs one of its own.
                 Some(b'\\') => {
-                    at += 1 + usize::from(matches!(text.get(at + 1), Some(b'"' | b'\\' | b']')));
+                    let escapes = matches!(text.get(at + 1), Some(b'"' | b'\\' | b']'));
+                    exact &= escapes;
+                    at += 1 + usize::from(escapes);
                 }
                 Some(b']') => {
                     exact = false;

@@ -37,6 +37,8 @@ pub struct SyslogOptions {
     pub keep_timestamp: bool,
     /// The messages come from this machine: unix sockets, files, pipes.
     pub local: bool,
+    /// The records hold what was read before: a part that a text does not have stays as it is. For syslog-parser().
+    pub again: bool,
 }
 
 impl Default for SyslogOptions {
@@ -51,6 +53,7 @@ impl Default for SyslogOptions {
             check_program: false,
             keep_timestamp: true,
             local: false,
+            again: false,
         }
     }
 }
@@ -77,6 +80,8 @@ pub(crate) struct Rest {
     pub synced: Option<bool>,
     /// The program is `kernel`.
     pub kernel: bool,
+    /// STRUCTURED-DATA is not yet in the form a record keeps it in.
+    pub inexact_sdata: bool,
     /// Where the frame stops making sense, as an offset in the frame.
     pub error: Option<u32>,
 }
@@ -92,6 +97,8 @@ pub(crate) struct Rules {
     pub bad_hostname: Option<HostMatcher>,
     /// A message of the kernel facility without a program is the kernel's.
     pub kernel: bool,
+    /// See [`SyslogOptions::again`].
+    pub again: bool,
     /// Length of the prefix of names.
     pub prefix: usize,
 }
@@ -153,6 +160,7 @@ impl SyslogParser {
                 check_program: options.check_program || flags.check_program,
                 bad_hostname: options.bad_hostname,
                 kernel: options.local || flags.kernel,
+                again: options.again,
                 prefix: options.sdata_prefix.len(),
             },
             clock: Clock::new(options.recv_zone, flags.guess_timezone),
@@ -226,7 +234,9 @@ impl SyslogParser {
         let start = record.frame.start as usize;
         record.message = Span::between(start, trimmed(text, start, record.frame.end().min(text.len())));
         record.pri = self.rules.default_pri;
-        record.stamp = self.clock.received();
+        if !self.rules.again {
+            record.stamp = self.clock.received();
+        }
         record.flags.set(Flags::RAW);
         None
     }

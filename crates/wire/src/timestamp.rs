@@ -66,14 +66,15 @@ pub fn parse_bsd(text: &[u8]) -> Option<Reading> {
     }
     let time_at = at;
     let (hour, min, sec) = time(text, &mut at)?;
-    let usec = fraction(text, &mut at, b".");
+    let usec = fraction(text, &mut at);
     if year == 0
         && text.get(at) == Some(&b' ')
         && text.get(at + 5) == Some(&b' ')
         && let Some(value) = four_digits(text, at + 1)
     {
         year = value;
-        at += 6;
+        // The blank behind it belongs to no field; a colon behind that one may begin an address.
+        at += 5;
     }
     let wall = Civil { year, month, day, hour, min, sec };
     let exact = MONTHS.get(month as usize - 1).is_some_and(|name| text.starts_with(name));
@@ -94,7 +95,7 @@ pub fn parse_iso(text: &[u8]) -> Option<Reading> {
     }
     let mut at = 11;
     let (hour, min, sec) = time(text, &mut at)?;
-    let usec = fraction(text, &mut at, b".,");
+    let usec = fraction(text, &mut at);
     let offset = zone(text, &mut at);
     let wall = Civil { year, month, day, hour, min, sec };
     (year != 0 && in_range(&wall)).then_some(Reading { wall, usec, offset, len: at, canonical: false })
@@ -131,10 +132,10 @@ pub(crate) fn zone(text: &[u8], at: &mut usize) -> Option<i32> {
     Some(sign * (i32::from(hours) * 3600 + i32::from(minutes) * 60))
 }
 
-/// The digits after one of `points`: microseconds, further digits are passed over. Nothing is taken when no digit follows.
+/// The digits after a point or a comma: microseconds, further digits are passed over. A point without digits is taken too.
 #[inline]
-pub(crate) fn fraction(text: &[u8], at: &mut usize, points: &[u8]) -> u32 {
-    if !text.get(*at).is_some_and(|byte| points.contains(byte)) || digit(text, *at + 1).is_none() {
+pub(crate) fn fraction(text: &[u8], at: &mut usize) -> u32 {
+    if !matches!(text.get(*at), Some(b'.' | b',')) {
         return 0;
     }
     *at += 1;

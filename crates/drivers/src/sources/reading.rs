@@ -58,6 +58,7 @@ impl Reading {
                 check_program: s.bool("check-program").unwrap_or(false),
                 keep_timestamp: s.bool("keep-timestamp").unwrap_or(true),
                 local: defaults.local,
+                again: false,
             },
             finish: finish(s, cx, defaults.local, diags),
             framing: FramerOptions {

@@ -67,9 +67,9 @@ fn protocol_layout() {
     let own = layout::syslog_protocol_with(&opts, message);
     assert_eq!(render(&own, &batch), format!("{head} \u{feff}a b: hello world\n"));
     batch.set(0, NameId::MESSAGE, b"", ValueType::String);
-    assert_eq!(protocol(&batch), format!("{head}\n"));
+    assert_eq!(protocol(&batch), format!("{head} \n"));
     batch.unset(0, intern(".SDATA.a.b").expect("room"));
-    assert_eq!(protocol(&batch), "<38>1 2026-11-21T10:00:00+01:00 a - 123 ID -\n");
+    assert_eq!(protocol(&batch), "<38>1 2026-11-21T10:00:00+01:00 a - 123 ID - \n");
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn local_messages_are_numbered() {
     };
     check(batch(), "[meta sequenceId=\"5\"]");
     check(sdata("[a b=\"c\"]"), "[a b=\"c\"][meta sequenceId=\"5\"]");
-    check(sdata("[meta x=\"y\"][a b=\"c\"]"), "[meta x=\"y\" sequenceId=\"5\"][a b=\"c\"]");
+    check(sdata("[meta x=\"y\"][a b=\"c\"]"), "[meta sequenceId=\"5\" x=\"y\"][a b=\"c\"]");
     check(sdata("[meta sequenceId=\"9\"]"), "[meta sequenceId=\"9\"]");
 }
 

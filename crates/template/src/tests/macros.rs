@@ -219,7 +219,7 @@ fn structured_data() {
     set(&mut batch, ".SDATA.d.e.f", "9");
     batch.unset(0, intern(".SDATA.a@1.y").expect("room"));
     check_in(&batch, "${.SDATA.a@1.x}/${.SDATA.a@1.y}/${.SDATA.d.e.f}", "n\\ew//9");
-    check_in(&batch, "$SDATA", "[a@1 x=\"n\\\\ew\"][b][c@2.3 z=\"\" new=\"8\"][d.e f=\"9\"]");
+    check_in(&batch, "$SDATA", "[d.e f=\"9\"][a@1 x=\"n\\\\ew\"][b][c@2.3 z=\"\" new=\"8\"]");
     let mut only = sdata("[a x=\"1\"]");
     only.unset(0, intern(".SDATA.a.x").expect("room"));
     check_in(&only, "<$SDATA>", "<>");

@@ -12,14 +12,13 @@ const SEQUENCE_MAX: usize = 20;
 const AIX_FORWARD: &[u8] = b"Message forwarded from ";
 const REPEATED: &[u8] = b"last message repeated";
 
-/// Cisco writes `123: ` right behind the PRI. The number may be missing, as in syslog-ng (golden case parse/colons).
+/// Cisco writes `123: ` right behind the PRI. The number may be missing, as Nexus sends it: then the sequence number is an empty one, as
+/// in syslog-ng (golden case parse/colons).
 pub(super) fn cisco_sequence(cursor: &mut Cursor<'_>, rest: &mut Rest) {
     let text = cursor.rest();
     let digits = text.iter().take(SEQUENCE_MAX).take_while(|byte| byte.is_ascii_digit()).count();
     if text.get(digits..digits + 2) == Some(b": ") {
-        if digits > 0 {
-            rest.sequence = Some(cursor.span(cursor.at, cursor.at + digits));
-        }
+        rest.sequence = Some(cursor.span(cursor.at, cursor.at + digits));
         cursor.at += digits + 2;
     }
 }
@@ -36,21 +35,17 @@ pub(super) fn cisco_mark(cursor: &mut Cursor<'_>, rest: &mut Rest) {
 
 /// Host, program and pid after a stamp.
 pub(super) fn after_stamp(cursor: &mut Cursor<'_>, record: &mut Record, rules: &Rules, rest: &mut Rest) {
-    let text = cursor.rest();
-    if text.starts_with(REPEATED) {
-        return;
-    }
-    let mut forwarded = false;
-    if let Some(from) = text.strip_prefix(AIX_FORWARD) {
+    let forwarded = cursor.rest().starts_with(AIX_FORWARD);
+    if forwarded {
         // `Message forwarded from host: `: the host ends at the colon, whatever is expected otherwise.
-        let size = from.iter().take(HOST_MAX).take_while(|byte| !matches!(byte, b' ' | b':')).count();
-        if size > 0 && from.get(size) == Some(&b':') {
-            let start = cursor.at + AIX_FORWARD.len();
-            record.host = cursor.span(start, start + size);
-            cursor.at = start + size + 1;
-            cursor.skip_blanks();
-            forwarded = true;
-        }
+        let start = cursor.at + AIX_FORWARD.len();
+        let end = word::find(cursor.text, start, [b':']);
+        record.host = cursor.span(start, end);
+        cursor.at = end;
+        while cursor.take(b' ') || cursor.take(b':') {}
+    }
+    if cursor.rest().starts_with(REPEATED) {
+        return;
     }
     if rules.expect_hostname && !forwarded {
         host(cursor, record, rules, rest);
@@ -60,6 +55,14 @@ pub(super) fn after_stamp(cursor: &mut Cursor<'_>, record: &mut Record, rules: &
 
 /// A word that ends at a blank, unless it is rejected: then it stays for the program.
 fn host(cursor: &mut Cursor<'_>, record: &mut Record, rules: &Rules, rest: &mut Rest) {
+    let Some(end) = host_end(cursor, rules) else { return rest.tags.add(Kinds::INVALID_HOSTNAME) };
+    record.host = cursor.span(cursor.at, end);
+    cursor.at = end;
+    cursor.skip_blanks();
+}
+
+/// Where the host name ends that begins here.
+fn host_end(cursor: &Cursor<'_>, rules: &Rules) -> Option<usize> {
     let start = cursor.at;
     let mut end = word::find(cursor.text, start, [b' ', b':', b'[']);
     if cursor.text.get(end) == Some(&b':') {
@@ -70,18 +73,11 @@ fn host(cursor: &mut Cursor<'_>, record: &mut Record, rules: &Rules, rest: &mut 
     }
     let name = cursor.text.get(start..end).unwrap_or_default();
     if name.is_empty() || name.len() > HOST_MAX || cursor.text.get(end) != Some(&b' ') {
-        return;
+        return None;
     }
-    if rules.check_hostname && !name.iter().all(|byte| is_host_byte(*byte)) {
-        rest.tags.add(Kinds::INVALID_HOSTNAME);
-        return;
-    }
-    if rules.bad_hostname.as_ref().is_some_and(|bad| bad(name)) {
-        return;
-    }
-    record.host = cursor.span(start, end);
-    cursor.at = end;
-    cursor.skip_blanks();
+    let odd = rules.check_hostname && !name.iter().all(|byte| is_host_byte(*byte));
+    let bad = rules.bad_hostname.as_ref().is_some_and(|bad| bad(name));
+    (!odd && !bad).then_some(end)
 }
 
 /// Whether a word with colons is an address: each part of a chain (`src@host/relay`) that has a colon reads as IPv6.
@@ -106,27 +102,28 @@ fn is_program_byte(byte: u8) -> bool {
         || matches!(byte, b'-' | b'_' | b'.' | b'/' | b'+' | b'@' | b'#' | b'(' | b')' | b'%' | b'=' | b',')
 }
 
-/// `program[pid]: `. Leaves the cursor at the message. `false` when the program is not legal and that is asked for: then nothing is taken.
-pub(super) fn program(cursor: &mut Cursor<'_>, record: &mut Record, rules: &Rules, rest: &mut Rest) -> bool {
+/// `program[pid]: `. Leaves the cursor at the message. Takes nothing when the program is not legal and that is asked for.
+pub(super) fn program(cursor: &mut Cursor<'_>, record: &mut Record, rules: &Rules, rest: &mut Rest) {
     let start = cursor.at;
     let end = word::find(cursor.text, start, [b' ', b'[', b':']);
     let name = cursor.text.get(start..end).unwrap_or_default();
     if rules.check_program
         && !(name.iter().all(|byte| is_program_byte(*byte)) && name.iter().any(u8::is_ascii_alphabetic))
     {
-        rest.tags.add(Kinds::INVALID_PROGRAM);
-        return false;
+        return rest.tags.add(Kinds::INVALID_PROGRAM);
     }
     record.program = cursor.span(start, end);
     cursor.at = end;
     if cursor.take(b'[') {
         let pid = cursor.at;
         cursor.at = word::find(cursor.text, pid, [b' ', b']', b':']);
-        record.pid = cursor.span(pid, cursor.at);
+        // A number that nothing ends is none: it is only part of the header's text.
+        if cursor.at < cursor.text.len() {
+            record.pid = cursor.span(pid, cursor.at);
+        }
         cursor.take(b']');
     }
     cursor.take(b':');
     cursor.take(b' ');
     record.msghdr = if rules.store_legacy_msghdr { cursor.span(start, cursor.at) } else { Span::EMPTY };
-    true
 }

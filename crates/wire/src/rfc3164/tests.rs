@@ -25,14 +25,23 @@ fn canonical() {
 
 #[test]
 fn pri() {
-    let rest = format!(" {NOW}|program=m|hdr=m|#missing_timestamp");
-    for (pri, value) in
-        [("<0>", 0), ("<7>", 7), ("<13>", 13), ("<191>", 191), ("<1023>", 1023), ("<0013>", 13)]
-    {
+    let rest = format!(" {NOW}|program=m|hdr=m|#missing_timestamp|#rfc3164_missing_header");
+    for (pri, value) in [
+        ("<0>", 0),
+        ("<7>", 7),
+        ("<13>", 13),
+        ("<191>", 191),
+        ("<1023>", 1023),
+        ("<0013>", 13),
+        ("<>", 0),
+        ("<1024>", 1024),
+        ("<99999>", 34463),
+        ("<00000000000000000013>", 13),
+    ] {
         check(format!("{pri}m").as_bytes(), &format!("{value}{rest}"));
     }
-    check(b"m", &format!("13 {NOW}|program=m|hdr=m|#missing_pri|#missing_timestamp"));
-    for bad in ["<>m", "<1024>m", "<13", "<-1>m", "<13m", "< 13>m", "<99999999999>m", "<"] {
+    check(b"m", &format!("13{rest}").replace("|#missing_t", "|#missing_pri|#missing_t"));
+    for bad in ["<13", "<-1>m", "<13m", "< 13>m", "<", "<x>"] {
         check(bad.as_bytes(), &format!("13 {NOW}|msg={bad}|#invalid_pri"));
     }
     check(b"", &format!("13 {NOW}|#missing_pri|#missing_timestamp|#rfc3164_missing_header"));
@@ -43,7 +52,12 @@ fn pri() {
 fn framing_leftovers() {
     let rest = "2026-11-21T10:00:07+01:00|host=h|program=a|hdr=a: |msg=m|text";
     check(b"27 <38>Nov 21 10:00:07 h a: m", &format!("38 {rest}|#unexpected_framing"));
-    check(b"27  <38>m", &format!("13 {NOW}|program=27|hdr=27 |msg= <38>m|#missing_pri|#missing_timestamp"));
+    check(
+        b"27  <38>m",
+        &format!(
+            "13 {NOW}|program=27|hdr=27 |msg= <38>m|#missing_pri|#missing_timestamp|#rfc3164_missing_header"
+        ),
+    );
 }
 
 /// The stamp `text` and a blank in front of `h a: m`.
@@ -73,6 +87,13 @@ fn bsd_stamps() {
     stamp("Nov 21 2025 10:00:07:", "2025-11-21T10:00:07+01:00", false);
     stamp("Nov  1 2025 10:00:07.25:", "2025-11-01T10:00:07.250000+01:00", false);
     stamp("Nov 21 10:00:07 2024", "2024-11-21T10:00:07+01:00", true);
+    stamp("Nov 21 10:00:07,5", "2026-11-21T10:00:07.500000+01:00", true);
+    stamp("Nov 21 10:00:07.", "2026-11-21T10:00:07+01:00", true);
+    // The year ends before the blank: the colons behind it are the host's.
+    check(
+        b"<38>Nov 21 10:00:07 2024 ::1 a: m",
+        "38 2024-11-21T10:00:07+01:00|host=::1|program=a|hdr=a: |msg=m|text",
+    );
     for month in ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Dec"] {
         let index =
             crate::timestamp::month(month.as_bytes().try_into().expect("three letters")).expect("a month");
@@ -118,9 +139,18 @@ fn not_stamps() {
 
 #[test]
 fn without_a_stamp_no_host_is_expected() {
-    check(b"<38>h a: m", &format!("38 {NOW}|program=h|hdr=h |msg=a: m|#missing_timestamp"));
-    check(b"<38>  h a: m", &format!("38 {NOW}|program=h|hdr=h |msg=a: m|#missing_timestamp"));
-    check(b"<38>a[7]: m", &format!("38 {NOW}|program=a|pid=7|hdr=a[7]: |msg=m|#missing_timestamp"));
+    check(
+        b"<38>h a: m",
+        &format!("38 {NOW}|program=h|hdr=h |msg=a: m|#missing_timestamp|#rfc3164_missing_header"),
+    );
+    check(
+        b"<38>  h a: m",
+        &format!("38 {NOW}|program=h|hdr=h |msg=a: m|#missing_timestamp|#rfc3164_missing_header"),
+    );
+    check(
+        b"<38>a[7]: m",
+        &format!("38 {NOW}|program=a|pid=7|hdr=a[7]: |msg=m|#missing_timestamp|#rfc3164_missing_header"),
+    );
 }
 
 #[test]
@@ -163,21 +193,27 @@ fn zones_with_rules() {
 #[test]
 fn cisco() {
     let at = "189 2026-11-21T10:00:07.411000+01:00";
-    let after = "|program=%SYS-5-CONFIG_I|hdr=%SYS-5-CONFIG_I: |msg=Configured|text";
+    let after = |sdata: &str| {
+        format!(
+            "{at}|program=%SYS-5-CONFIG_I{sdata}|hdr=%SYS-5-CONFIG_I: |msg=Configured|text|#invalid_hostname"
+        )
+    };
+    for (mark, sdata) in [
+        ("29: *", "|sdata=[meta sequenceId=\"29\"][timeQuality isSynced=\"0\"]"),
+        (".", "|sdata=[timeQuality isSynced=\"1\"]"),
+        ("29: ", "|sdata=[meta sequenceId=\"29\"]"),
+        (": ", "|sdata=[meta sequenceId=\"\"]"),
+    ] {
+        let frame = format!("<189>{mark}Nov 21 10:00:07.411: %SYS-5-CONFIG_I: Configured");
+        check(frame.as_bytes(), &after(sdata));
+    }
+    // Nexus: the year in front makes it no stamp.
     check(
-        b"<189>29: *Nov 21 10:00:07.411: %SYS-5-CONFIG_I: Configured",
+        b"<189>: 2026 Oct 11 22:14:15 UTC: %ETHPORT-5-IF_UP: up",
         &format!(
-            "{at}{}",
-            after.replace("|hdr", "|sdata=[meta sequenceId=\"29\"][timeQuality isSynced=\"0\"]|hdr")
+            "189 {NOW}|program=2026|sdata=[meta sequenceId=\"\"]|hdr=2026 |msg=Oct 11 22:14:15 UTC: %ETHPORT-5-IF_UP: up\
+             |#missing_timestamp|#rfc3164_missing_header"
         ),
-    );
-    check(
-        b"<189>.Nov 21 10:00:07.411: %SYS-5-CONFIG_I: Configured",
-        &format!("{at}{}", after.replace("|hdr", "|sdata=[timeQuality isSynced=\"1\"]|hdr")),
-    );
-    check(
-        b"<189>29: Nov 21 10:00:07.411: %SYS-5-CONFIG_I: Configured",
-        &format!("{at}{}", after.replace("|hdr", "|sdata=[meta sequenceId=\"29\"]|hdr")),
     );
 }
 
@@ -211,7 +247,8 @@ fn hosts() {
     host(&"h".repeat(255));
     host(&"h".repeat(70));
     let no_host = |rest: &str, expected: &str| {
-        check(format!("<38>Nov 21 10:00:07 {rest}").as_bytes(), &format!("{at}{expected}|text"));
+        let expected = format!("{at}{expected}|text|#invalid_hostname");
+        check(format!("<38>Nov 21 10:00:07 {rest}").as_bytes(), &expected);
     };
     no_host("a: m", "|program=a|hdr=a: |msg=m");
     no_host("a[1]: m", "|program=a|pid=1|hdr=a[1]: |msg=m");
@@ -219,7 +256,7 @@ fn hosts() {
     no_host("single", "|program=single|hdr=single");
     no_host("", "");
     no_host(&format!("{} m", "h".repeat(256)), &format!("|program={0}|hdr={0} |msg=m", "h".repeat(256)));
-    no_host("  h  a: m", "|host=h|program=a|hdr=a: |msg=m");
+    check(b"<38>Nov 21 10:00:07   h  a: m", &format!("{at}|host=h|program=a|hdr=a: |msg=m|text"));
     check_with(
         with(|f| f.expect_hostname = false),
         b"<38>Nov 21 10:00:07 h a: m",
@@ -240,7 +277,7 @@ fn rejected_hosts() {
     check_with(
         bad.clone(),
         b"<38>Nov 21 10:00:07 badhost a: m",
-        &format!("{at}|program=badhost|hdr=badhost |msg=a: m|text"),
+        &format!("{at}|program=badhost|hdr=badhost |msg=a: m|text|#invalid_hostname"),
     );
     check_with(
         bad,
@@ -267,6 +304,15 @@ fn forwarded_and_repeated() {
         b"<38>Nov 21 10:00:07 Message forwarded from aix1: sshd[7]: m",
         &format!("{at}|host=aix1|program=sshd|pid=7|hdr=sshd[7]: |msg=m|text"),
     );
+    for (rest, expected) in [
+        ("aix1 sshd[7]: m", "|host=aix1 sshd[7]|program=m|hdr=m"),
+        ("aix1: : m: x", "|host=aix1|program=m|hdr=m: |msg=x"),
+        (": m: x", "|program=m|hdr=m: |msg=x"),
+        ("aix1: last message repeated 3 times", "|host=aix1|msg=last message repeated 3 times"),
+    ] {
+        let frame = format!("<38>Nov 21 10:00:07 Message forwarded from {rest}");
+        check(frame.as_bytes(), &format!("{at}{expected}|text"));
+    }
     check(
         b"<38>Nov 21 10:00:07 last message repeated 3 times and some more text so that it is long enough for a wide look",
         &format!("{at}|msg=last message repeated 3 times and some more text so that it is long enough for a wide look|text"),
@@ -298,7 +344,7 @@ fn programs() {
     program("a[]: m", "|program=a|hdr=a[]: |msg=m");
     program(": m", "|hdr=: |msg=m");
     program("a:  m", "|program=a|hdr=a: |msg= m");
-    program("a[1", "|program=a|pid=1|hdr=a[1");
+    program("a[1", "|program=a|hdr=a[1");
     program("/usr/bin/x.y-z_1: m", "|program=/usr/bin/x.y-z_1|hdr=/usr/bin/x.y-z_1: |msg=m");
     program("%ASA-6-302013: m", "|program=%ASA-6-302013|hdr=%ASA-6-302013: |msg=m");
 }
@@ -354,5 +400,53 @@ proptest! {
             render(&batch, &record)
         };
         prop_assert_eq!(run(fast), run(general));
+    }
+
+    /// Every byte of the input is in a field, or is one of the few signs that say where fields are.
+    #[test]
+    fn no_text_is_lost(
+        pri in "(<[0-9]{0,7}>)?",
+        count in "([0-9]{1,3} )?",
+        start in "([0-9]{0,3}: |:|[*.]| )?",
+        stamp in "((Oct 11|Nov  1) 22:14:15( 2026)?([.,][0-9]{0,3})?[: ]?|2026 Oct 11 |Oct 11 2026 22:14:15[: ]|2026-10-11T22:14:15(Z|[+]02:00)?:?)?",
+        forwarded in "(Message forwarded from |last message repeated )?",
+        rest in "[a-c:\\[\\]/ <>0-9=\"]{0,24}",
+        expect_hostname in any::<bool>(),
+    ) {
+        let frame = format!("{count}{pri}{start}{stamp} {forwarded}{rest}");
+        let (batch, record) = parsed(with(|f| f.expect_hostname = expect_hostname), frame.as_bytes());
+        let base = record.frame.start as usize;
+        let mut left = frame.clone().into_bytes();
+        for span in [record.host, record.msghdr, record.message] {
+            if !span.is_empty() {
+                left[span.start as usize - base..span.end() - base].fill(b'~');
+            }
+        }
+        let mut left: Vec<u8> = left.into_iter().filter(|byte| *byte != b'~').collect();
+        let rendered = render(&batch, &record);
+        if rendered.contains("#unexpected_framing") {
+            left.drain(..count.len());
+        }
+        if !rendered.contains("#missing_pri") && !rendered.contains("#invalid_pri") {
+            left.drain(..pri.len());
+        }
+        let mut left = String::from_utf8(left).expect("text");
+        if let Some(from) = rendered.find("[meta sequenceId=\"") {
+            let number = rendered[from + 18..].split('"').next().unwrap_or_default();
+            left = left.strip_prefix(&format!("{number}:")).expect("the sequence number").to_owned();
+        }
+        left = left.trim_start().to_owned();
+        if rendered.contains("[timeQuality isSynced=\"") {
+            left.remove(0);
+        }
+        left = left.replacen("Message forwarded from", "", 1);
+        // The stamp was read whole: between its first and last digit or letter nothing else stands.
+        if !rendered.contains("#missing_timestamp") {
+            let stamp = stamp.trim_matches([' ', ':']);
+            let read = (0..=stamp.len()).rev().find(|at| left.starts_with(&stamp[..*at])).unwrap_or(0);
+            prop_assert!(read >= 14, "{frame}: {left}");
+            left.drain(..read);
+        }
+        prop_assert!(left.bytes().all(|byte| matches!(byte, b' ' | b':')), "{}: {}: {}", frame, rendered, left);
     }
 }

@@ -21,9 +21,8 @@ impl<'a> Builder<'a> {
 
     /// Adds a parameter. `value` is the plain value. An empty name makes an element without parameters.
     pub fn param(&mut self, id: &[u8], name: &[u8], value: &[u8]) {
-        // An element without parameters stays one of its own. Ids with bytes that had to be encoded are rare: not joined.
-        let has_params = self.out.len() > self.id_end;
-        let same = has_params && !name.is_empty() && self.out.get(self.id..self.id_end) == Some(id);
+        // Ids with bytes that had to be encoded are rare: not joined.
+        let same = self.id_end > self.id && self.out.get(self.id..self.id_end) == Some(id);
         if !same {
             self.open(id);
         }

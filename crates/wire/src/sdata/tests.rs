@@ -63,7 +63,7 @@ fn writes() {
     );
     assert_eq!(build(&[("a", "x", "q\"b]s\\n")]), "[a x=\"q\\\"b\\]s\\\\n\"]");
     assert_eq!(build(&[("a b", "x=\u{e9}]", "\n")]), "[a%20b x%3D%C3%A9%5D=\"\n\"]");
-    assert_eq!(build(&[("a", "", ""), ("a", "x", "1"), ("a", "", "")]), "[a][a x=\"1\"][a]");
+    assert_eq!(build(&[("a", "", ""), ("a", "x", "1"), ("a", "", "")]), "[a x=\"1\"]");
     assert_eq!(build(&[("", "x", "1")]), "[none x=\"1\"]");
 }
 
@@ -79,18 +79,71 @@ fn checks_where_it_ends() {
     assert!(end(&format!("- [a x=\"{value}v\"]")).is_err());
 }
 
+/// Each field by itself, and repetitions by comparing names.
+fn slowly(text: &[u8]) -> Result<Checked, usize> {
+    let (end, exact) = fields(text, 0, 7, &mut Repeats::new())?;
+    Ok(Checked { end, exact: exact && !canonical::repeats(text, 0, end) })
+}
+
+fn canonical_of(text: &str) -> String {
+    let checked = check(text.as_bytes(), 0, PREFIX.len());
+    let mut out = Vec::new();
+    canonical(text.as_bytes(), &mut out);
+    assert_eq!(checked, Ok(Checked { end: text.len(), exact: out == text.as_bytes() }), "{text}");
+    String::from_utf8(out).expect("text")
+}
+
+#[test]
+fn brings_into_one_form() {
+    for (read, written) in [
+        ("[x a=\"1\" b=\"2\"][y c=\"3\"]", "[x a=\"1\" b=\"2\"][y c=\"3\"]"),
+        ("[x a=\"1\\n\"]", "[x a=\"1\\\\n\"]"),
+        ("[x a=\"1\" a=\"2\"]", "[x a=\"2\"]"),
+        ("[x a=\"1\" b=\"3\" a=\"2\"]", "[x a=\"2\" b=\"3\"]"),
+        ("[x a=\"1\"][x b=\"2\"]", "[x a=\"1\" b=\"2\"]"),
+        ("[x a=\"1\"][y c=\"3\"][x b=\"2\"]", "[x a=\"1\"][y c=\"3\"][x b=\"2\"]"),
+        ("[x a=\"1\"][y c=\"3\"][x a=\"2\"]", "[x a=\"2\"][y c=\"3\"]"),
+        ("[x][x b=\"2\"]", "[x b=\"2\"]"),
+        ("[x b=\"2\"][x]", "[x b=\"2\"]"),
+        ("[x][y][x]", "[x][y]"),
+        ("[ a x=\"1\"]", "[a x=\"1\"]"),
+        ("[a x=\"1\" ]", "[a x=\"1\"]"),
+        ("[a ]", "[a]"),
+        ("[a x=\"1]2\"]", "[a x=\"1\\]2\"]"),
+        ("[Originator@6876 sub=vpxLro opID=h]", "[Originator@6876 sub=\"vpxLro\" opID=\"h\"]"),
+        ("[Originator@6876 sub=vpxLro opID=h ]", "[Originator@6876 sub=\"vpxLro\" opID=\"h\"]"),
+        ("[o sub= opID=\"h\"]", "[o sub=\"\" opID=\"h\"]"),
+        ("[o sub=a\"b op=c\\]", "[o sub=\"a\\\"b\" op=\"c\\\\\"]"),
+    ] {
+        assert_eq!(canonical_of(read), written);
+    }
+    let many: String = (0..300).map(|n| format!(" parameter{n}=\"{n}\"")).collect();
+    assert_eq!(canonical_of(&format!("[x{many}]")), format!("[x{many}]"));
+    assert_eq!(
+        canonical_of(&format!("[x{many} parameter7=\"new\"]")),
+        format!("[x{many}]").replace("=\"7\"", "=\"new\"")
+    );
+}
+
 /// A text of the bytes that matter, checked quickly and one field after the other.
 struct BothWays<'a>(&'a [u8]);
 
 impl Windowed for BothWays<'_> {
     #[inline(always)]
     fn run<L: Lanes>(self) {
-        let (quick, slow) = (check_with::<L>(self.0, 0, 7), fields(self.0, 0, 7));
+        let (quick, slow) = (check_with::<L>(self.0, 0, 7), slowly(self.0));
         assert_eq!(quick, slow, "{}", self.0.escape_ascii());
-        if let Some(size) =
+        if let Some(element) =
             self.0.first_chunk().filter(|window| window[0] == b'[').and_then(quick::element::<L>)
         {
-            assert_eq!(fields(&self.0[..size], 0, 7), Ok(Checked { end: size, exact: true }));
+            let (end, exact) = fields(&self.0[..element.size], 0, 7, &mut Repeats::new()).expect("sound");
+            assert_eq!((end, exact), (element.size, true));
+        }
+        if let Ok(checked) = quick {
+            let mut written = Vec::new();
+            canonical(&self.0[..checked.end], &mut written);
+            assert_eq!(checked.exact, written == self.0[..checked.end], "{}", self.0.escape_ascii());
+            assert_eq!(check(&written, 0, 7), Ok(Checked { end: written.len(), exact: true }));
         }
     }
 }
@@ -101,7 +154,7 @@ proptest! {
     #[test]
     fn both_ways_agree(
         pieces in prop::collection::vec(
-            prop::sample::select(&["[a", " b=\"", "v\"", "]", "[", "=", " ", "\"", "x", "\\", "\u{e9}", "\n", "[id k=\"v\"]"][..]),
+            prop::sample::select(&["[a", " b=\"", "v\"", "]", "[", "=", " ", "\"", "x", "=y", "\\", "\u{e9}", "\n", "[id k=\"v\"]"][..]),
             0..12,
         ),
     ) {

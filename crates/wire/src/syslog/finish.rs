@@ -97,6 +97,9 @@ impl Finish {
         if rest.sequence.is_some() || rest.synced.is_some() {
             self.cisco(batch, index, rest);
         }
+        if rest.inexact_sdata {
+            self.canonical_sdata(batch, index);
+        }
         if rest.kernel {
             let span = *self.kernel.get_or_insert_with(|| batch.append(b"kernel"));
             if let Some(record) = batch.records.get_mut(index) {
@@ -141,6 +144,17 @@ impl Finish {
         }
     }
 
+    /// Writes STRUCTURED-DATA as a record keeps it: see [`sdata::canonical`].
+    fn canonical_sdata(&mut self, batch: &mut Batch, index: usize) {
+        let Some(record) = batch.records.get(index) else { return };
+        self.buffer.clear();
+        sdata::canonical(record.sdata.of(&batch.text), &mut self.buffer);
+        let span = batch.append(&self.buffer);
+        if let Some(record) = batch.records.get_mut(index) {
+            record.sdata = span;
+        }
+    }
+
     /// STRUCTURED-DATA under another prefix is not STRUCTURED-DATA any more, but values of those names.
     fn values(&mut self, batch: &mut Batch, index: usize) {
         let (Some(prefix), Some(record)) = (&self.prefix, batch.records.get_mut(index)) else { return };
@@ -161,15 +175,11 @@ impl Finish {
         }
     }
 
-    /// Blanks for newlines, carriage returns and, where the framing lets them through, NULs. The fields move together, so they stay next to each other.
+    /// Blanks for newlines, carriage returns and, where the framing lets them through, NULs in the message. The header stays as it came,
+    /// as in syslog-ng.
     fn join_lines(&mut self, batch: &mut Batch, index: usize) {
         let Some(record) = batch.records.get(index) else { return };
-        let message = record.message;
-        let frame = record.frame;
-        let whole = if inside(message, frame) { frame } else { message };
-        let start = whole.start as usize;
-        let end = trimmed(&batch.text, start, whole.end().min(batch.text.len()));
-        let text = batch.text.get(start..end).unwrap_or_default();
+        let text = record.message.of(&batch.text);
         if memchr::memchr3(b'\n', b'\r', 0, text).is_none() {
             return;
         }
@@ -177,19 +187,8 @@ impl Finish {
         self.buffer
             .extend(text.iter().map(|byte| if matches!(byte, b'\n' | b'\r' | 0) { b' ' } else { *byte }));
         let copy = batch.append(&self.buffer);
-        let Some(record) = batch.records.get_mut(index) else { return };
-        for field in [
-            &mut record.host,
-            &mut record.program,
-            &mut record.pid,
-            &mut record.msgid,
-            &mut record.msghdr,
-            &mut record.message,
-            &mut record.sdata,
-        ] {
-            if !field.is_empty() && inside(*field, whole) {
-                field.start = field.start - whole.start + copy.start;
-            }
+        if let Some(record) = batch.records.get_mut(index) {
+            record.message = copy;
         }
     }
 
@@ -231,10 +230,6 @@ fn learn(names: &mut HashMap<Box<[u8]>, NameId>, name: &[u8]) -> Option<NameId> 
     let id = intern(std::str::from_utf8(name).ok()?)?;
     names.insert(name.into(), id);
     Some(id)
-}
-
-fn inside(part: Span, whole: Span) -> bool {
-    part.start >= whole.start && part.end() <= whole.end()
 }
 
 fn escape_invalid(text: &[u8], out: &mut Vec<u8>) {

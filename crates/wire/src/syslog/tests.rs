@@ -143,7 +143,8 @@ fn no_multi_line() {
     let frame = b"<38>Nov 21 10:00:07 h app[1]: one\r\ntwo\nthree\n";
     let (b, r) = parsed(joined(), frame);
     assert_eq!(render(&b, &r), format!("{HEADER}|msg=one  two three|text"));
-    assert_eq!(r.msghdr.end(), r.message.start as usize, "header and message stay together");
+    let (b, r) = parsed(joined(), b"<38>Nov 21 10:00:07 h app\r[1]: one\r\ntwo\n");
+    assert_eq!((b.bytes(r.program), b.bytes(r.message)), (&b"app\r"[..], &b"one  two"[..]));
     check(frame, &format!("{HEADER}|msg=one\\r\\ntwo\\nthree|text"));
     check_with(joined(), b"<38>Nov 21 10:00:07 h app[1]: a\0b", &format!("{HEADER}|msg=a b|text"));
     check_with(joined(), b"<38>Nov 21 10:00:07 h app[1]: one", &format!("{HEADER}|msg=one|text"));
@@ -204,7 +205,8 @@ fn kernel() {
     let now = "2026-11-21T10:00:00.000005+00:00";
     let expected = format!("4 {now}|program=kernel|msg=[1.5] usb 1-1: new|#missing_timestamp");
     check_with(local(), b"<4>[1.5] usb 1-1: new", &expected);
-    let expected = format!("12 {now}|hdr=[1.5] |msg=usb: new|pid=1.5|#missing_timestamp");
+    let expected =
+        format!("12 {now}|hdr=[1.5] |msg=usb: new|pid=1.5|#missing_timestamp|#rfc3164_missing_header");
     let (b, r) = parsed(local(), b"<12>[1.5] usb: new");
     assert_eq!(
         render(&b, &r).replace("|pid=1.5|hdr=[1.5] |msg=usb: new", "|hdr=[1.5] |msg=usb: new|pid=1.5"),
