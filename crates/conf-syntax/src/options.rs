@@ -118,7 +118,7 @@ impl Default for ParseOptions {
             read_files: true,
             run_commands: false,
             modules: None,
-            newest_version: Version::new(4, 11),
+            newest_version: Version::new(4, 26),
             compat_version: Version::new(4, 2),
             limits: Limits::default(),
         }

@@ -8,7 +8,7 @@ pub struct VersionInfo<'a> {
     pub called_as: CalledAs,
     /// Version of penstock.
     pub version: &'a str,
-    /// Newest syslog-ng configuration version understood, as `4.11`.
+    /// Newest syslog-ng configuration version understood, as `4.26`.
     pub config_version: &'a str,
     /// Commit and the like; may be empty.
     pub revision: &'a str,
@@ -18,12 +18,14 @@ pub struct VersionInfo<'a> {
     pub components: &'a [&'a str],
 }
 
+/// The generation and version of syslog-ng that configurations may be written for: AxoSyslog's, as its own first line names them.
+const REFERENCE: &str = "4 (4.27.0)";
+
 /// Begins with the line by which scripts tell versions apart, then one key a line.
 pub fn version_text(info: &VersionInfo<'_>) -> String {
     let VersionInfo { version, config_version, revision, include_path, .. } = info;
-    let major = config_version.split('.').next().unwrap_or_default();
     let first = match info.called_as.is_syslog_ng() {
-        true => format!("syslog-ng {major} ({config_version}), provided by penstock {version}"),
+        true => format!("syslog-ng {REFERENCE}, provided by penstock {version}"),
         false => format!("penstock {version}"),
     };
     let mut components: Vec<&str> = info.components.to_vec();
@@ -47,7 +49,8 @@ pub fn version_text(info: &VersionInfo<'_>) -> String {
          Enable-Spoof-Source: on\n\
          Enable-TCP-Wrapper: off\n\
          Enable-Linux-Caps: off\n\
-         Enable-Systemd: on\n"
+         Enable-Systemd: on\n\
+         Enable-Filterx-Jit: off\n"
     )
 }
 
@@ -59,7 +62,7 @@ mod tests {
         VersionInfo {
             called_as,
             version: "0.1.0",
-            config_version: "4.11",
+            config_version: "4.26",
             revision: "",
             include_path: "/etc/syslog-ng:/usr/share/syslog-ng/include",
             components: &["network", "file", "file"],
@@ -70,8 +73,8 @@ mod tests {
     fn the_first_line_follows_the_name_and_the_rest_are_keys() {
         let text = version_text(&info(CalledAs::SyslogNg));
         let mut lines = text.lines();
-        assert_eq!(lines.next(), Some("syslog-ng 4 (4.11), provided by penstock 0.1.0"));
-        assert_eq!(lines.next(), Some("Config version: 4.11"));
+        assert_eq!(lines.next(), Some("syslog-ng 4 (4.27.0), provided by penstock 0.1.0"));
+        assert_eq!(lines.next(), Some("Config version: 4.26"));
         assert_eq!(lines.next(), Some("Installer-Version: 0.1.0"));
         assert!(lines.all(|line| line.contains(": ")), "{text}");
         assert!(text.contains("\nAvailable-Modules: file,network\n"));
