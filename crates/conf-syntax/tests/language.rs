@@ -140,8 +140,8 @@ fn backticks_make_words_and_calls() {
 fn versions() {
     let version = |text: &str| parse_text("t", text, &options()).config.version;
     assert_eq!(version("@version: 4.2\n"), Some(Version::new(4, 2)));
-    assert_eq!(version("@version: current\n"), Some(Version::new(4, 11)));
-    assert_eq!(version("@version: 5.0 # newer\n"), Some(Version::new(4, 11)));
+    assert_eq!(version("@version: current\n"), Some(Version::new(4, 26)));
+    assert_eq!(version("@version: 5.0 # newer\n"), Some(Version::new(4, 26)));
     assert_eq!(version("@version: \"4.10\"\n@version: 4.2\n"), Some(Version::new(4, 10)));
     assert_eq!(version("@version: 4.11.1234\n"), None);
     assert_eq!(version("x\n"), None);

@@ -130,6 +130,26 @@ pub fn destination(name: &str, processed: u64) -> Counter {
     Counter::new("destination", name, "", "processed", processed).with_prom("route_egress_total", id(name))
 }
 
+/// The messages given to a log path with a name.
+pub fn path_ingress(name: &str, messages: u64) -> Counter {
+    metric(1, "route_ingress_total", id(name), messages)
+}
+
+/// The messages of such a log path that it gave to a destination.
+pub fn path_egress(name: &str, messages: u64) -> Counter {
+    metric(1, "route_egress_total", id(name), messages)
+}
+
+/// Connections of a listener that were closed because their frames could not be told apart.
+pub fn transport_errors(id: &str, instance: &str, errors: u64) -> Counter {
+    let labels = vec![
+        ("id", id.to_owned()),
+        ("driver_instance", instance.to_owned()),
+        ("reason", "invalid-frame-header".to_owned()),
+    ];
+    metric(1, "input_transport_errors_total", labels, errors)
+}
+
 /// What all sources received and all destinations were given.
 pub fn center(received: u64, queued: u64) -> [Counter; 2] {
     [

@@ -53,6 +53,8 @@ pub struct PlannedPath {
     pub name: String,
     /// Its name, or its whole text: what it is known by after a reload.
     pub key: String,
+    /// The configuration gives it a name.
+    pub named: bool,
     pub counters: Arc<PathCounters>,
 }
 
@@ -116,7 +118,7 @@ pub fn compile(
     let globals = Arc::new(conf_schema::read_options(calls.flatten(), registry.options, &read, diags));
     tags::number(config);
     let objects = Objects::collect(config, diags);
-    let version = config.version.map_or((4, 11), |v| (v.major, v.minor));
+    let version = config.version.map_or((4, 26), |v| (v.major, v.minor));
     let names = Names::new(&objects, &globals, version, texts, diags);
     let mut paths = Paths::new(&objects, &names, texts, registry, &globals, identity, existing);
     paths.compile(diags);

@@ -163,7 +163,6 @@ pub struct DestinationCounters {
     pub delivered: Count,
     pub delivered_bytes: Count,
     pub waiting: Gauge,
-    pub waiting_bytes: Gauge,
     pub dropped: Drops,
     /// Lines replaced by "Last message repeated": counted as delivered, shown apart.
     pub suppressed: Count,

@@ -8,6 +8,7 @@ mod heirs;
 mod parting;
 mod repeated;
 mod retire;
+mod shedding;
 mod sink;
 mod spool;
 
@@ -17,6 +18,7 @@ use crate::ledger::{DestinationCounters, Reason};
 use crate::worker::WorkerHandle;
 use heirs::Heritage;
 use parking_lot::{Mutex, MutexGuard};
+use shedding::Shedding;
 use spool::{Memory, Spool, Wait};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -109,6 +111,8 @@ pub struct Outlet {
     place: OnceLock<Arc<Place>>,
     /// Other outlets wait for a part of its queue to be gone. Set before there are messages for any of them.
     leads: AtomicBool,
+    /// While a full queue drops messages.
+    shedding: Mutex<Option<Shedding>>,
 }
 
 static NEXT_ID: AtomicU32 = AtomicU32::new(0);
@@ -133,6 +137,7 @@ impl Outlet {
             home,
             place: OnceLock::new(),
             leads: AtomicBool::new(false),
+            shedding: Mutex::default(),
         });
         outlet.home.adopt(&outlet);
         outlet
@@ -321,24 +326,6 @@ impl Outlet {
         self.shed(cut);
     }
 
-    /// Messages that waited are given up.
-    fn shed(&self, messages: usize) {
-        if messages > 0 {
-            self.counters.waiting.sub(messages);
-            self.overflow(messages);
-        }
-    }
-
-    fn overflow(&self, messages: usize) {
-        self.counters.dropped.add(Reason::QueueFull, messages);
-        oplog::limited(
-            "queue-full",
-            oplog::Level::Error,
-            "Destination queue full, dropping messages",
-            &[("location", &self.name), ("dropped", &messages)],
-        );
-    }
-
     /// The descriptor became ready.
     pub fn event(self: &Arc<Outlet>, spare: &mut Vec<Chunk>) {
         self.sink.lock().event();
@@ -356,6 +343,7 @@ impl Outlet {
 
     /// Once a second: notices an outlet in which nothing moves.
     pub fn tick(self: &Arc<Outlet>, now: Instant, spare: &mut Vec<Chunk>) {
+        self.tell_of_shedding(now);
         let mut queue = self.queue.lock();
         let stalls = !queue.busy && !queue.chunks.is_empty() && !queue.progressed;
         if !queue.progressed {

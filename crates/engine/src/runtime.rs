@@ -11,7 +11,7 @@ use crate::program::Program;
 use crate::source::Source;
 use crate::window::Budget;
 use crate::worker::{self, Shared, Worker, WorkerHandle};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::thread::JoinHandle;
@@ -42,10 +42,23 @@ pub struct View {
     pub sources: Vec<Arc<Source>>,
     pub destinations: Vec<(String, Arc<dyn Destination>)>,
     pub paths: Vec<(String, Arc<crate::ledger::PathCounters>)>,
+    /// Which of the paths the configuration gives a name.
+    pub named: BTreeSet<String>,
     pub filters: BTreeMap<String, Arc<crate::ledger::StepCounters>>,
     pub parsers: BTreeMap<String, Arc<crate::ledger::StepCounters>>,
     /// Contexts of parsers.
     pub states: States,
+}
+
+impl View {
+    /// The log paths with a name, once each.
+    pub fn named_paths(&self) -> impl Iterator<Item = (&str, &crate::ledger::PathCounters)> {
+        let mut seen = BTreeSet::new();
+        let named = self.paths.iter().filter(|(name, _)| self.named.contains(name));
+        named
+            .filter(move |(name, _)| seen.insert(name.as_str()))
+            .map(|(name, counters)| (name.as_str(), &**counters))
+    }
 }
 
 pub struct Engine {
@@ -172,6 +185,7 @@ impl Engine {
         self.view = View {
             sources: self.running.iter().map(|r| Arc::clone(&r.source)).collect(),
             destinations: shown,
+            named: paths.iter().filter(|p| p.named).map(|p| p.name.clone()).collect(),
             paths: paths.into_iter().map(|p| (p.name, p.counters)).collect(),
             filters,
             parsers,

@@ -6,6 +6,7 @@ mod trial;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::Thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use conf_schema::Settings;
@@ -58,6 +59,9 @@ pub struct Program {
     given: AtomicBool,
     /// Microseconds within which the service manager wants a sign of life; 0: it wants none.
     pub watchdog: AtomicU64,
+    /// Seconds between the lines of stats(freq()); 0: none. And the thread that writes them.
+    statistics_every: AtomicU64,
+    statistics_thread: Mutex<Option<Thread>>,
     pub shared: Arc<Shared>,
     running: RwLock<Arc<Running>>,
     pub history: History,
@@ -88,13 +92,35 @@ impl Program {
             reloading: Mutex::default(),
             given: AtomicBool::new(false),
             watchdog: AtomicU64::new(0),
+            statistics_every: AtomicU64::new(0),
+            statistics_thread: Mutex::default(),
             history: History::default(),
             reloaded: AtomicU64::new(now),
             reloaded_well: AtomicU64::new(now),
         };
         program.apply_log_level(globals);
-        apply_statistics(globals);
+        program.apply_statistics(globals);
         program
+    }
+
+    /// How often the counters are to be said in the log.
+    pub fn statistics_every(&self) -> Option<Duration> {
+        let seconds = self.statistics_every.load(Ordering::Relaxed);
+        (seconds > 0).then(|| Duration::from_secs(seconds))
+    }
+
+    /// Names the thread that is to be woken when that changes.
+    pub fn statistics_changed(&self, thread: Thread) {
+        *self.statistics_thread.lock() = Some(thread);
+    }
+
+    fn apply_statistics(&self, globals: &Settings) {
+        let Statistics { level, max_dynamics, freq } = statistics(globals);
+        parsers::metrics_probe::configure(level, max_dynamics);
+        self.statistics_every.store(freq, Ordering::Relaxed);
+        if let Some(thread) = &*self.statistics_thread.lock() {
+            thread.unpark();
+        }
     }
 
     pub fn running(&self) -> Arc<Running> {
@@ -115,6 +141,7 @@ impl Program {
         match &outcome {
             Ok(()) => {
                 self.reloaded_well.store(now, Ordering::Relaxed);
+                oplog::notice("New configuration initialized", &[]);
                 oplog::notice("Configuration reload finished", &[]);
             }
             Err(error) => {
@@ -154,7 +181,7 @@ impl Program {
         let old = std::mem::replace(&mut *self.running.write(), Arc::clone(&fresh));
         self.history.replaced(&old.view, &fresh.view);
         self.apply_log_level(globals);
-        apply_statistics(globals);
+        self.apply_statistics(globals);
         std::mem::replace(&mut *self.current.lock(), configuration)
     }
 
@@ -279,14 +306,25 @@ impl Running {
     }
 }
 
-/// stats(level() max-dynamics()), or the options of old that say the same.
-fn apply_statistics(globals: &Settings) {
+/// What the configuration says about statistics, in its block or by the names of old.
+struct Statistics {
+    level: u8,
+    max_dynamics: Option<usize>,
+    /// Seconds.
+    freq: u64,
+}
+
+fn statistics(globals: &Settings) -> Statistics {
     let block = globals.block("stats");
     let number = |name: &str, old: &str| {
         let given = block.filter(|stats| stats.is_set(name)).and_then(|stats| stats.int(name));
         given.or(globals.int(old).filter(|_| globals.is_set(old)))
     };
-    let level = number("level", "stats-level").and_then(|n| u8::try_from(n).ok()).unwrap_or(0);
-    let max = number("max-dynamics", "stats-max-dynamics").and_then(|n| usize::try_from(n).ok());
-    parsers::metrics_probe::configure(level, max);
+    let seconds = |settings: &Settings, name: &str| settings.seconds(name).map(|every| every.as_secs());
+    let freq = block.filter(|stats| stats.is_set("freq")).and_then(|stats| seconds(stats, "freq"));
+    Statistics {
+        level: number("level", "stats-level").and_then(|n| u8::try_from(n).ok()).unwrap_or(0),
+        max_dynamics: number("max-dynamics", "stats-max-dynamics").and_then(|n| usize::try_from(n).ok()),
+        freq: freq.or(seconds(globals, "stats-freq")).unwrap_or(0),
+    }
 }

@@ -5,6 +5,7 @@ mod background;
 mod caretaker;
 mod identity;
 mod limits;
+mod log_statistics;
 pub mod notify;
 mod pid_file;
 mod privileges;
@@ -121,6 +122,7 @@ fn start_and_serve(options: RunOptions) -> Result<(), Failed> {
         watchdog::start(&started.program, micros);
     }
     caretaker::start(&started.program, options.state_dir.clone());
+    log_statistics::start(&started.program);
     let program = Arc::clone(&started.program);
     serve(started);
     if program.is_given() {

@@ -101,7 +101,9 @@ impl Subject for Served {
     }
 
     fn healthcheck(&self) -> Health {
-        health::of(&self.program.shared)
+        let mut health = health::of(&self.program.shared);
+        health.complaints.extend(health::dropping(&self.program.running().view));
+        health
     }
 
     fn ledger(&self) -> Ledger {

@@ -67,6 +67,10 @@ pub const METRICS: &[Metric] = &[
         name: "input_lost_bytes_total",
         help: "bytes of files that were truncated away before they were read",
     },
+    Metric {
+        name: "input_transport_errors_total",
+        help: "connections closed for what their peer sent, by source driver and reason",
+    },
     Metric { name: "internal_events_total", help: "messages of the program's own log, by result" },
     Metric {
         name: "last_config_file_modification_timestamp_seconds",
@@ -85,14 +89,23 @@ pub const METRICS: &[Metric] = &[
     Metric { name: "memory_queue_events", help: "messages waiting for a destination" },
     Metric {
         name: "memory_queue_memory_usage_bytes",
-        help: "bytes of the messages waiting for a destination",
+        help: "bytes in memory of the messages waiting for a destination, those included that its peer has not acknowledged yet",
     },
-    Metric { name: "output_event_bytes_total", help: "bytes delivered by a destination driver" },
+    Metric {
+        name: "output_event_bytes_total",
+        help: "bytes written by a destination driver; a connection counts them when the kernel has them, and the messages when its peer has",
+    },
     Metric { name: "output_events_total", help: "messages of a destination driver, by result" },
     Metric { name: "output_unreachable", help: "1 while a destination cannot be reached" },
     Metric { name: "parsed_events_total", help: "messages a parser has seen, by result" },
-    Metric { name: "route_egress_total", help: "messages given to a destination statement" },
-    Metric { name: "route_ingress_total", help: "messages received by a source statement" },
+    Metric {
+        name: "route_egress_total",
+        help: "messages given to a destination statement, and by a log path with a name to its destinations",
+    },
+    Metric {
+        name: "route_ingress_total",
+        help: "messages received by a source statement, and given to a log path with a name",
+    },
     Metric { name: "shared_batches_total", help: "batches of one connection that went to another core" },
     Metric { name: "socket_connections", help: "connections open at a stream source" },
     Metric { name: "socket_max_connections", help: "connections a stream source takes at most" },

@@ -108,8 +108,8 @@ fn the_registry_lists_exactly_what_can_be_printed() {
     let everything = everything();
     let names = everything.iter().filter_map(|c| c.prom.as_ref());
     let mut made: Vec<&str> = names.map(|p| &*p.name).collect();
-    // There is no certificate in this process, and lost bytes are counted beside the sources that have files.
-    made.extend([certificates::NAME, "input_lost_bytes_total"]);
+    // There is no certificate in this process, and lost bytes and errors of transport are counted beside the sources that can have them.
+    made.extend([certificates::NAME, "input_lost_bytes_total", "input_transport_errors_total"]);
     made.sort_unstable();
     made.dedup();
     let listed: Vec<&str> = METRICS.iter().map(|m| m.name).collect();

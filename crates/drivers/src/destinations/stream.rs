@@ -272,6 +272,10 @@ impl Sink for StreamSink {
         self.kept.messages()
     }
 
+    fn kept_bytes(&self) -> usize {
+        self.kept.bytes()
+    }
+
     fn close_unsettled(&mut self) -> usize {
         self.shut();
         self.dialing.close();

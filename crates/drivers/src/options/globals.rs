@@ -274,6 +274,8 @@ static PROGRAM: Group = Group {
         ),
         Opt::new("stats", Kind::Block(&[&COUNTERS]), Preset::None, "What is counted.")
             .number_means("stats-freq"),
+        Opt::new("stats-freq", SECONDS, Preset::Int(600), "As `stats(freq())`.")
+            .obsolete("write `stats(freq())`"),
         Opt::new("stats-level", Kind::Int { min: 0, max: 4 }, Preset::None, "As `stats(level())`.")
             .obsolete("write `stats(level())`"),
         Opt::new(
@@ -308,7 +310,12 @@ static COUNTERS: Group = Group {
             Preset::Described("100000"),
             "How many counters `metrics-probe()` may make. Messages for further ones are not counted; that is said once.",
         ),
-        Opt::no_effect("freq", STATS),
+        Opt::new(
+            "freq",
+            SECONDS,
+            Preset::Described("that of stats-freq()"),
+            "Seconds between the lines `Log statistics; ...` of the program's own log, which internal() hands on; 0 writes none.",
+        ),
         Opt::no_effect("lifetime", STATS),
         Opt::no_effect("syslog-stats", STATS),
         Opt::no_effect("healthcheck-freq", STATS),
@@ -319,7 +326,6 @@ static COUNTERS: Group = Group {
 static GONE: Group = Group {
     name: "without effect",
     options: &[
-        Opt::no_effect("stats-freq", STATS),
         Opt::no_effect("stats-lifetime", STATS),
         Opt::no_effect(
             "threaded",

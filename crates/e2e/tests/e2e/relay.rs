@@ -208,6 +208,20 @@ fn without_flow_control_a_dead_target_costs_what_exceeds_the_queue() {
     assert_eq!(ledger.dropped_for("queue-full"), 900, "{ledger}");
     wait_until("the file, which has nothing to do with it", || lab.lines("out").len() == 1000);
     penstock.wait_log("dropping messages");
+    // Whoever asks is told, and sees what waits in bytes.
+    let health = penstock.request("HEALTHCHECK");
+    assert!(health.contains("destination d#0 drops messages"), "{health}");
+    let memory = |stats: &str| {
+        let line =
+            stats.lines().find(|line| line.starts_with("dst.network;") && line.contains(";memory_usage;"));
+        line.and_then(|line| line.rsplit(';').next()?.parse::<usize>().ok())
+            .expect("memory_usage of the destination")
+    };
+    let waiting = memory(&penstock.stats());
     let collector = Collector::tcp(lab.port("out"));
-    assert_eq!(collector.wait_lines(100).len(), 100);
+    let lines = collector.wait_lines(100);
+    assert_eq!((lines.len(), waiting), (100, lines.iter().map(|line| line.len() + 1).sum()));
+    penstock
+        .wait_ledger(|ledger| (ledger.destination("d").waiting > 0).then(|| "nothing waiting".to_owned()));
+    assert_eq!(memory(&penstock.stats()), 0);
 }

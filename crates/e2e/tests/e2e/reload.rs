@@ -47,6 +47,38 @@ fn nothing_is_lost_while_messages_flow() {
     assert_complete(&lab.lines("out"), 1, COUNT);
 }
 
+/// The counters come out of internal() as syslog-ng writes them, as often as the configuration says, and no more once it says 0.
+#[test]
+fn the_log_says_the_counters() {
+    let lab = Lab::new();
+    let with = |freq: u32| {
+        format!(
+            "@version: 4.26\noptions {{ stats(freq({freq})); }};\nsource s {{ network(ip(\"127.0.0.1\") port(%tcp:in%)); }};\n\
+             source i {{ internal(); }};\ndestination own {{ file(\"%dir%/own\"); }};\n\
+             destination out {{ file(\"%dir%/out\"); }};\nlog {{ source(s); destination(out); }};\n\
+             log {{ source(i); destination(own); }};\n"
+        )
+    };
+    let penstock = Penstock::start(&lab, &with(0));
+    assert!(!lab.lines("own").iter().any(|line| line.contains("Log statistics;")));
+    penstock.rewrite(&lab, &with(1));
+    penstock.signal(Signal::HUP);
+    penstock.wait_log("Configuration reload finished");
+    Sender::tcp(lab.port("in")).line(&message(0, 0));
+    let said = |text: &str| {
+        lab.lines("own").iter().any(|line| line.contains("Log statistics; ") && line.contains(text))
+    };
+    for text in [
+        "processed='source(s)=1'",
+        "processed='destination(out)=1'",
+        "processed='src.internal(i#0)=",
+        "queued='dst.file(out#0,",
+    ] {
+        wait_until(text, || said(text));
+    }
+    penstock.stop();
+}
+
 #[test]
 fn by_signal() {
     let lab = Lab::new();
@@ -54,6 +86,7 @@ fn by_signal() {
     penstock.rewrite(&lab, &config("two"));
     penstock.signal(Signal::HUP);
     penstock.wait_log("Configuration reload request received, reloading configuration");
+    penstock.wait_log("New configuration initialized");
     penstock.wait_log("Configuration reload finished");
     let mut sender = Sender::tcp(lab.port("in"));
     sender.line(&message(0, 0));

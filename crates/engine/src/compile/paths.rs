@@ -149,7 +149,12 @@ impl<'a, 'c> Paths<'a, 'c> {
             log.name.as_ref().map_or_else(|| format!("{}:{}", place.file, place.line), |n| n.text.clone());
         let key = log.name.as_ref().map_or_else(|| self.texts.text(log.span).to_owned(), |n| n.text.clone());
         let counters = self.existing.paths.get(&key).cloned().unwrap_or_default();
-        self.paths.push(PlannedPath { name, key, counters: Arc::clone(&counters) });
+        self.paths.push(PlannedPath {
+            name,
+            key,
+            named: log.name.is_some(),
+            counters: Arc::clone(&counters),
+        });
         let mut nodes = self.items(&rest, diags);
         self.give_states(&mut nodes);
         let branch = self.branch(nodes, &flags, Some(counters));

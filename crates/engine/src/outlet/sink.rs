@@ -88,6 +88,11 @@ pub trait Sink: Send {
         0
     }
 
+    /// Bytes of messages that it was given, and keeps until the peer has them.
+    fn kept_bytes(&self) -> usize {
+        0
+    }
+
     /// Its receiver knows by numbers what comes again, after whatever: what is not known here to be delivered may be sent any number of
     /// times.
     fn is_numbered(&self) -> bool {

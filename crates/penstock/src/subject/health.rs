@@ -4,7 +4,7 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use control::Health;
-use engine::Shared;
+use engine::{Shared, View};
 
 /// A worker that has not answered by then is stuck: a turn takes milliseconds.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
@@ -29,4 +29,17 @@ pub fn of(shared: &Shared) -> Health {
     health.metrics.push(("syslogng_io_worker_latency_seconds".into(), seconds));
     health.metrics.push(("syslogng_mainloop_io_worker_roundtrip_latency_seconds".into(), seconds));
     health
+}
+
+/// The destinations that drop messages for want of room, each with the number. The program works, but not as it should.
+pub fn dropping(view: &View) -> Vec<String> {
+    let sums = view.destinations.iter().map(|(id, destination)| {
+        (id, destination.outlets().iter().filter_map(|outlet| outlet.sheds()).sum::<usize>())
+    });
+    let dropping = sums.filter(|(_, sum)| *sum > 0);
+    dropping
+        .map(|(id, sum)| {
+            format!("destination {id} drops messages, its queue is full: {sum} since that began")
+        })
+        .collect()
 }

@@ -21,12 +21,17 @@ pub fn of_view(view: &View) -> Vec<Counter> {
         *groups.entry(&source.group).or_default() += source.counters.received.value();
     }
     counters.extend(groups.iter().map(|(name, received)| catalog::source(name, *received)));
+    // One series has one value: a path that is named as a source is counts with that.
+    let named = view.named_paths().filter(|(name, _)| !groups.contains_key(name));
+    counters.extend(named.map(|(name, path)| catalog::path_ingress(name, path.ingress.value())));
     let mut groups: BTreeMap<&str, u64> = BTreeMap::new();
     for (id, destination) in &view.destinations {
         of_destination(id, &**destination, &mut counters);
         *groups.entry(group(id)).or_default() += destination.counters().accepted.value();
     }
     counters.extend(groups.iter().map(|(name, accepted)| catalog::destination(name, *accepted)));
+    let named = view.named_paths().filter(|(name, _)| !groups.contains_key(name));
+    counters.extend(named.map(|(name, path)| catalog::path_egress(name, path.matched.value())));
     for (name, step) in &view.filters {
         counters.extend(catalog::filter(name, step.matched.value(), step.not_matched.value()));
     }
@@ -75,6 +80,8 @@ fn of_source(source: &Source, counters: &mut Vec<Counter>) {
     }
     match kind(&source.instance) {
         Some(Kind::Stream(address)) => {
+            let errors = c.dropped.value(Reason::Framing);
+            counters.push(catalog::transport_errors(&source.id, &source.instance, errors));
             let max_connections = c.connections_max.load(Ordering::Relaxed);
             counters.extend(catalog::listener(&Listener {
                 driver: source.driver,
@@ -117,8 +124,8 @@ fn kind(instance: &str) -> Option<Kind> {
 fn of_destination(id: &str, destination: &dyn Destination, counters: &mut Vec<Counter>) {
     let (driver, instance) = destination.described();
     let c = destination.counters();
-    // As in syslog-ng: no line for a file nobody has written to.
-    if matches!(driver, "file" | "pipe") && c.accepted.value() == 0 {
+    // A file whose name messages make is none before the first of them.
+    if driver == "file" && instance.contains('$') && c.accepted.value() == 0 {
         return;
     }
     counters.extend(catalog::output(&Output {
@@ -129,7 +136,7 @@ fn of_destination(id: &str, destination: &dyn Destination, counters: &mut Vec<Co
         written: c.delivered.value(),
         dropped: c.dropped.total(),
         queued: c.waiting.value(),
-        memory_usage: c.waiting_bytes.value(),
+        memory_usage: destination.outlets().iter().map(|outlet| outlet.waiting_bytes() as u64).sum(),
         written_bytes: c.delivered_bytes.value(),
         truncated_count: c.truncated.value(),
         unreachable: c.unreachable.value() > 0,

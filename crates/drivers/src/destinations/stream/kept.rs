@@ -118,6 +118,12 @@ impl Kept {
         }
     }
 
+    /// Bytes of the messages it keeps.
+    pub fn bytes(&self) -> usize {
+        let again = self.again.iter().map(Chunk::waiting_bytes).sum::<usize>();
+        again + self.sent.iter().map(|sent| sent.chunk.waiting_bytes()).sum::<usize>()
+    }
+
     /// Gives buffers back.
     pub fn recycle(&mut self, progress: &mut Progress<'_>) {
         for chunk in self.spare.drain(..) {
