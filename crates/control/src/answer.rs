@@ -28,7 +28,7 @@ pub fn answer(request: &Request, subject: &dyn Subject) -> String {
             }
             format!("OK {}", subject.log_level())
         }
-        Request::Reload(trial) => outcome(subject.reload(*trial)),
+        Request::Reload(reload) => outcome(subject.reload(reload)),
         Request::Stop => {
             subject.stop();
             "OK Shutdown initiated".into()

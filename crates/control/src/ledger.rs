@@ -32,10 +32,12 @@ pub enum DropReason {
     Discarded,
     /// Its sender sent it again, and it is here already.
     Repeated,
+    /// Its destination is gone; it is among the dead letters.
+    DeadLetter,
 }
 
 impl DropReason {
-    pub const ALL: [DropReason; 11] = [
+    pub const ALL: [DropReason; 12] = [
         DropReason::QueueFull,
         DropReason::Refused,
         DropReason::Abandoned,
@@ -47,6 +49,7 @@ impl DropReason {
         DropReason::Damaged,
         DropReason::Discarded,
         DropReason::Repeated,
+        DropReason::DeadLetter,
     ];
 
     /// The name in output, as in `queue-full`.
@@ -63,6 +66,7 @@ impl DropReason {
             DropReason::Damaged => "damaged",
             DropReason::Discarded => "discarded",
             DropReason::Repeated => "repeated",
+            DropReason::DeadLetter => "dead-letter",
         }
     }
 
@@ -83,6 +87,9 @@ impl DropReason {
             DropReason::Conversion => "a value could not be converted and on-error() says to drop",
             DropReason::Damaged => "waited on disk, and the disk gave back something else",
             DropReason::Discarded => "waited on disk and was dropped by `penstock queue drop`",
+            DropReason::DeadLetter => {
+                "its destination was removed: kept, see `penstock queue cat dead-letters`"
+            }
             DropReason::Repeated => "came again after a crash, and was on disk already: not lost",
         }
     }

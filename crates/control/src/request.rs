@@ -18,8 +18,8 @@ pub enum Request {
     /// The three older switches; `None` asks.
     LogFlag(Verbosity, Option<bool>),
     LogLevel(Option<Verbosity>),
-    /// `RELOAD [SECONDS]`: how long the configuration is on trial, where that differs from the usual.
-    Reload(Option<Duration>),
+    /// `RELOAD [SECONDS] [DROP DESTINATION]...`
+    Reload(Reload),
     Stop,
     Reopen,
     Config(ConfigView),
@@ -82,6 +82,30 @@ pub enum QueryAction {
     Sum,
 }
 
+/// What a reload is asked to do differently.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Reload {
+    /// How long the configuration is on trial, where that differs from the usual.
+    pub trial: Option<Duration>,
+    /// Destinations that may be removed though messages wait there which cannot be kept.
+    pub drops: Vec<String>,
+}
+
+impl Reload {
+    fn parse(text: &str) -> Result<Reload, String> {
+        let mut reload = Reload::default();
+        let mut words = text.split_whitespace().peekable();
+        if let Some(seconds) = words.next_if(|word| !word.eq_ignore_ascii_case("DROP")) {
+            reload.trial = Some(Duration::from_secs(seconds.parse().map_err(|_| invalid(text))?));
+        }
+        while let Some(word) = words.next() {
+            let name = words.next().filter(|_| word.eq_ignore_ascii_case("DROP"));
+            reload.drops.push(name.ok_or_else(|| invalid(text))?.to_owned());
+        }
+        Ok(reload)
+    }
+}
+
 impl Request {
     /// Words are upper case by custom; case is not held against anybody. The error is a sentence.
     pub fn parse(line: &str) -> Result<Request, String> {
@@ -93,8 +117,7 @@ impl Request {
             "REMOVE_ORPHANED_STATS" => alone(rest, Request::RemoveOrphans)?,
             "QUERY" => Request::Query(query(rest)?),
             "LOG" => log(rest)?,
-            "RELOAD" if rest.is_empty() => Request::Reload(None),
-            "RELOAD" => Request::Reload(Some(Duration::from_secs(rest.parse().map_err(|_| invalid(rest))?))),
+            "RELOAD" => Request::Reload(Reload::parse(rest)?),
             "STOP" => alone(rest, Request::Stop)?,
             "REOPEN" => alone(rest, Request::Reopen)?,
             "CONFIG" => Request::Config(config(rest)?),
@@ -234,9 +257,15 @@ mod tests {
         check("STATS", Request::Stats(Stats::default()));
         check("RESET_STATS\r", Request::ResetStats);
         check("REMOVE_ORPHANED_STATS", Request::RemoveOrphans);
-        check("RELOAD", Request::Reload(None));
-        check("RELOAD 10", Request::Reload(Some(Duration::from_secs(10))));
-        assert!(Request::parse("RELOAD now").is_err());
+        check("RELOAD", Request::Reload(Reload::default()));
+        let trial = Some(Duration::from_secs(10));
+        check("RELOAD 10", Request::Reload(Reload { trial, drops: Vec::new() }));
+        let drops = vec!["d".to_owned(), "e#0".to_owned()];
+        check("RELOAD DROP d DROP e#0", Request::Reload(Reload { trial: None, drops: drops.clone() }));
+        check("RELOAD 10 DROP d DROP e#0", Request::Reload(Reload { trial, drops }));
+        for wrong in ["now", "DROP", "10 20", "DROP d e"] {
+            assert!(Request::parse(&format!("RELOAD {wrong}")).is_err(), "{wrong}");
+        }
         check("STOP", Request::Stop);
         check("REOPEN", Request::Reopen);
         check("LISTFILES", Request::ListFiles);

@@ -9,6 +9,7 @@ use oplog::Verbosity;
 use crate::counters::Counter;
 use crate::ledger::Ledger;
 use crate::queues::QueueRequest;
+use crate::request::Reload;
 
 /// Which text `config` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,9 +53,9 @@ pub trait Subject: Send + Sync {
     /// Forgets counters whose object is gone.
     fn remove_orphans(&self);
 
-    /// Reads the configuration again and waits for the outcome, for a configuration on trial also for that of the trial. `trial` says
-    /// how long that is, where it differs from the usual. Both texts go to the caller.
-    fn reload(&self, trial: Option<Duration>) -> Result<String, String>;
+    /// Reads the configuration again and waits for the outcome, for a configuration on trial also for that of the trial. Both texts
+    /// go to the caller.
+    fn reload(&self, asked: &Reload) -> Result<String, String>;
 
     /// Begins the shutdown and returns at once.
     fn stop(&self);

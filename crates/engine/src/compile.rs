@@ -60,6 +60,8 @@ pub struct PlannedPath {
 
 /// A compiled configuration.
 pub struct Plan {
+    /// Destinations whose messages may be dropped when they are not in it, by statement or id.
+    pub drops: Vec<String>,
     pub globals: Arc<Settings>,
     pub sources: Vec<PlannedSource>,
     pub destinations: Vec<PlannedDestination>,

@@ -2,7 +2,8 @@
 //!
 //! They are a queue of their own, `dead-letters`, in the log of the state folder; what a letter is on disk stands in docs/queues.md.
 
-use crate::durable::Durable;
+use crate::chunk::Chunk;
+use crate::durable::{Durable, Stored};
 use crate::ledger::Count;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -98,6 +99,37 @@ impl DeadLetters {
             "A message that a destination refuses cannot be kept among the dead letters, dropping it",
             &[("destination", &destination), ("reason", &format_args!("{why:?}"))],
         );
+    }
+
+    /// Keeps what is left of a chunk as letters; its tickets are settled once these are on the disk. The error says why nothing was kept.
+    pub(crate) fn keep_all(
+        &self,
+        destination: &str,
+        reason: &str,
+        chunk: &mut Chunk,
+    ) -> Result<usize, String> {
+        let time = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as u64);
+        let (mut bytes, mut ends) = (Vec::new(), Vec::new());
+        chunk.seal();
+        for message in chunk.iter() {
+            let letter =
+                Letter { time, destination: destination.as_bytes(), reason: reason.as_bytes(), message };
+            bytes.extend_from_slice(&letter.encode());
+            ends.push(bytes.len() as u32);
+        }
+        let queue = self.queue.lock();
+        let queue = queue.as_ref().ok_or("the log of the state folder is closed")?;
+        let held = Box::new(Stored::of(std::mem::take(&mut chunk.tickets)));
+        match queue.append(&bytes, &ends, Safe::Synced, held) {
+            Ok(_) => {
+                self.kept.add(ends.len());
+                Ok(ends.len())
+            }
+            Err((why, held)) => {
+                chunk.tickets = Stored::tickets_of(held);
+                Err(format!("the log of the state folder does not take them: {why:?}"))
+            }
+        }
     }
 
     fn append(&self, letter: &[u8]) -> Result<(), Full> {

@@ -165,6 +165,19 @@ impl Durable {
         self.place_in(dir.clone(), None)
     }
 
+    /// The log of the state folder, when it has messages in a queue of this name. Nothing is made there to find that out.
+    pub(crate) fn kept_in(&self, name: &[u8]) -> Option<Arc<Place>> {
+        let dir = self.state_dir.get()?.canonicalize().ok()?;
+        let is_open = self.places.lock().iter().any(|place| place.dir == dir);
+        if !is_open && !store::Log::exists(&dir) {
+            return None;
+        }
+        let place = self.state_place().inspect_err(|error| {
+            oplog::error("What was left at the last end cannot be looked for", &[("error", error)])
+        });
+        place.ok().filter(|place| place.log.queues().iter().any(|q| q.name == name && q.waiting.messages > 0))
+    }
+
     /// From now on, dead letters are kept or not.
     pub(crate) fn keep_letters(&self, wanted: bool) -> Result<Option<Arc<DeadLetters>>, String> {
         wanted.then(|| self.letters()).transpose()
@@ -198,6 +211,11 @@ impl Durable {
 
     /// The parts of the queue names of a destination for which something waits.
     pub fn waiting_parts(&self, options: &DiskBuffer) -> Vec<Vec<u8>> {
+        // Nothing is made to find out.
+        let dir = options.dir.as_deref().or(self.state_dir());
+        if !dir.is_some_and(store::Log::exists) {
+            return Vec::new();
+        }
         let Ok(place) = self.place(options) else { return Vec::new() };
         let prefix = options.queue_name(b"");
         let mut parts = Vec::new();

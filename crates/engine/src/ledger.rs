@@ -28,10 +28,12 @@ pub enum Reason {
     Discarded,
     /// Its sender sent it again, and it is here already.
     Repeated,
+    /// Its destination is gone; it is among the dead letters.
+    DeadLetter,
 }
 
 impl Reason {
-    pub const ALL: [Reason; 11] = [
+    pub const ALL: [Reason; 12] = [
         Reason::QueueFull,
         Reason::Refused,
         Reason::Abandoned,
@@ -43,6 +45,7 @@ impl Reason {
         Reason::Damaged,
         Reason::Discarded,
         Reason::Repeated,
+        Reason::DeadLetter,
     ];
 
     pub fn name(self) -> &'static str {
@@ -58,6 +61,7 @@ impl Reason {
             Reason::Damaged => "damaged",
             Reason::Discarded => "discarded",
             Reason::Repeated => "repeated",
+            Reason::DeadLetter => "dead_letter",
         }
     }
 }

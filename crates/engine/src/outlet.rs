@@ -6,6 +6,7 @@ mod discard;
 mod durable;
 mod heirs;
 mod parting;
+mod refuge;
 mod repeated;
 mod retire;
 mod shedding;
@@ -61,6 +62,8 @@ struct Queue {
     /// Something was finished since the last tick.
     progressed: bool,
     closed: bool,
+    /// Everything goes to disk for the next start: nothing more is written here.
+    parked: bool,
     /// Of an outlet that ended while somebody wrote: so many of the messages that he has in his hands are on disk.
     left_on_disk: usize,
     /// Buffers of workers that left theirs here while another one was writing. Without them, one worker would make new buffers all the
@@ -109,6 +112,8 @@ pub struct Outlet {
     home: WorkerHandle,
     /// Where its queue has a part on disk. Set before there are messages.
     place: OnceLock<Arc<Place>>,
+    /// Where its messages go at the end of the program. Set before there are messages.
+    refuge: OnceLock<refuge::Refuge>,
     /// Other outlets wait for a part of its queue to be gone. Set before there are messages for any of them.
     leads: AtomicBool,
     /// While a full queue drops messages.
@@ -136,6 +141,7 @@ impl Outlet {
             sink: Mutex::new(sink(id)),
             home,
             place: OnceLock::new(),
+            refuge: OnceLock::new(),
             leads: AtomicBool::new(false),
             shedding: Mutex::default(),
         });
@@ -223,6 +229,8 @@ impl Outlet {
                     return false;
                 }
                 if queue.held > 0
+                    || queue.closed
+                    || queue.parked
                     || queue.chunks.is_empty()
                     || queue.not_before.is_some_and(|at| at > Instant::now())
                 {

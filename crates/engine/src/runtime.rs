@@ -7,6 +7,7 @@ use crate::compile::{DestinationKey, Existing, Plan, PlannedSource, States};
 use crate::driver::Destination;
 use crate::hand_over::Queue;
 use crate::hooks::Hooked;
+use crate::ledger::DestinationCounters;
 use crate::program::Program;
 use crate::source::Source;
 use crate::window::Budget;
@@ -29,6 +30,9 @@ pub struct EngineOptions {
     pub identity: Identity,
 }
 
+/// Removed destinations that the ledger shows.
+const GONE_MAX: usize = 64;
+
 struct Running {
     key: String,
     opened_with: String,
@@ -48,6 +52,17 @@ pub struct View {
     pub parsers: BTreeMap<String, Arc<crate::ledger::StepCounters>>,
     /// Contexts of parsers.
     pub states: States,
+    /// Destinations that reloads have removed, and that left something undelivered: the newest ones.
+    pub gone: Vec<Gone>,
+}
+
+/// A destination that is no more.
+#[derive(Clone)]
+pub struct Gone {
+    pub id: String,
+    pub driver: &'static str,
+    pub instance: String,
+    pub counters: Arc<DestinationCounters>,
 }
 
 impl View {
@@ -70,6 +85,8 @@ pub struct Engine {
     /// What a process before this one has left for destinations.
     inherited: Vec<Queue>,
     hooked: Hooked,
+    /// What cannot be delivered at the end is left on disk.
+    keeps_at_end: bool,
 }
 
 impl Engine {
@@ -95,6 +112,7 @@ impl Engine {
             view: View::default(),
             inherited: Vec::new(),
             hooked: Hooked::default(),
+            keeps_at_end: true,
         })
     }
 
@@ -126,6 +144,8 @@ impl Engine {
     }
 
     fn open(&mut self, plan: Plan) -> Result<(), Vec<String>> {
+        self.may_remove(&plan)?;
+        self.keeps_at_end = plan.globals.bool("keep-on-stop").unwrap_or(true);
         let wanted = plan.globals.bool("dead-letters").unwrap_or(false);
         let letters = self.shared.durable.keep_letters(wanted).map_err(|error| vec![error])?;
         let mut fresh = Vec::new();
@@ -144,7 +164,7 @@ impl Engine {
             planned.destination.hold();
             fresh.push(Arc::clone(&planned.destination));
         }
-        let Plan { sources, destinations, paths, filters, parsers, states, .. } = plan;
+        let Plan { drops, sources, destinations, paths, filters, parsers, states, .. } = plan;
         let programs = self.stateful_programs();
         for queue in std::mem::take(&mut self.inherited) {
             let all = destinations.iter().map(|d| (d.id.as_str(), &d.destination));
@@ -174,12 +194,14 @@ impl Engine {
         now.parsers = parsers.clone();
         now.states = states.clone();
         let old = std::mem::replace(&mut self.existing, now).destinations;
+        let mut gone = std::mem::take(&mut self.view.gone);
         for (key, destination) in &old {
             match self.existing.destinations.contains_key(key) {
                 true => destination.reloaded(),
-                false => self.hand_over(&key.id, destination),
+                false => gone.extend(self.hand_over(&key.id, destination, &drops)),
             }
         }
+        gone.drain(..gone.len().saturating_sub(GONE_MAX));
         fresh.iter().for_each(|destination| destination.release());
         self.shared.durable.say_unused();
         self.view = View {
@@ -190,6 +212,7 @@ impl Engine {
             filters,
             parsers,
             states,
+            gone,
         };
         Ok(())
     }
@@ -304,9 +327,7 @@ impl Engine {
         while Instant::now() < until && outlets.iter().any(|o| o.is_settling()) {
             std::thread::park_timeout(Duration::from_millis(5));
         }
-        for outlet in &outlets {
-            outlet.store_rest(&mut Vec::new());
-        }
+        self.keep_rest(&outlets);
         self.shared.durable.settle();
         // What is left is given up here; sources that can will read it again.
         for outlet in outlets {

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use conf_schema::Settings;
 use control::cli::RunOptions;
+use control::request::Reload;
 use engine::compile::Existing;
 use engine::hand_over::Queue;
 use engine::{Engine, Shared, View};
@@ -128,13 +129,14 @@ impl Program {
     }
 
     /// Reads the configuration again and puts it into effect. When that fails, or when the configuration fails its health check within
-    /// `trial`, what ran before runs on. Both outcomes are sentences.
-    pub fn reload(&self, trial: Option<Duration>) -> Result<String, String> {
+    /// its trial, what ran before runs on. Both outcomes are sentences.
+    pub fn reload(&self, asked: &Reload) -> Result<String, String> {
         let _one = self.reloading.lock();
         notify::reloading();
         oplog::notice("Configuration reload request received, reloading configuration", &[]);
-        let outcome = self.replace().and_then(|(before, old)| {
-            self.try_out(&before, trial.unwrap_or(self.trial)).or_else(|reason| self.back_to(old, reason))
+        let outcome = self.replace(&asked.drops).and_then(|(before, old)| {
+            self.try_out(&before, asked.trial.unwrap_or(self.trial))
+                .or_else(|reason| self.back_to(old, reason))
         });
         let now = seconds(SystemTime::now());
         self.reloaded.store(now, Ordering::Relaxed);
@@ -159,16 +161,17 @@ impl Program {
     }
 
     /// Puts what the file says now into effect. What to compare it with, and what ran before.
-    fn replace(&self) -> Result<(Before, Configuration), String> {
+    fn replace(&self, drops: &[String]) -> Result<(Before, Configuration), String> {
         // Read before the engine is held: whatever reading waits for must not hold up the end.
         let mut configuration = Configuration::read(&self.path);
         let mut slot = self.engine.lock();
         let engine = slot.as_mut().ok_or(ENDING)?;
         let plan = configuration.compile(&self.identity, engine.existing());
         configuration.log_findings();
-        let Some(plan) = plan else {
+        let Some(mut plan) = plan else {
             return Err(configuration.first_error().unwrap_or_else(|| "the configuration has errors".into()));
         };
+        plan.drops = drops.to_vec();
         let before = Before::new(engine.view());
         let globals = Arc::clone(&plan.globals);
         engine.apply(plan).map_err(|errors| errors.join("; "))?;

@@ -18,6 +18,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::Duration;
 
 use control::cli::{ProcessMode, RunOptions};
+use control::request::Reload;
 use control::{Server, ServerOptions};
 use drivers::writer::Numbers;
 use engine::{Engine, EngineOptions};
@@ -289,7 +290,7 @@ fn reloader(program: Arc<Program>) -> SyncSender<()> {
     let (sender, receiver): (SyncSender<()>, Receiver<()>) = sync_channel(1);
     let started = std::thread::Builder::new().name("reload".into()).spawn(move || {
         for () in receiver {
-            let reload = || drop(program.reload(None));
+            let reload = || drop(program.reload(&Reload::default()));
             if std::panic::catch_unwind(std::panic::AssertUnwindSafe(reload)).is_err() {
                 oplog::critical("Internal error while reloading, contained", &[]);
             }

@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use control::catalog;
 use control::queues::QueueRequest;
+use control::request::Reload;
 use control::{ConfigView, Counter, Health, Ledger, Subject};
 
 use crate::program::Program;
@@ -64,8 +65,8 @@ impl Subject for Served {
         self.program.history.remove_orphans();
     }
 
-    fn reload(&self, trial: Option<Duration>) -> Result<String, String> {
-        self.program.reload(trial)
+    fn reload(&self, asked: &Reload) -> Result<String, String> {
+        self.program.reload(asked)
     }
 
     fn take_over(&self, stream: UnixStream, linger: Duration) {

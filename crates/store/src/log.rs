@@ -68,6 +68,11 @@ impl Log {
         Ok(Opened { log, report })
     }
 
+    /// Whether there is one in the folder.
+    pub fn exists(dir: &Path) -> bool {
+        dir.join(FOLDER).is_dir()
+    }
+
     /// The log without its threads.
     pub(crate) fn prepare(options: Options) -> io::Result<(Arc<Log>, Committer, Report)> {
         let began = Instant::now();

@@ -61,6 +61,10 @@ enum Command {
         /// the program was started with counts
         #[arg(long, value_name = "SECONDS")]
         health_time: Option<u64>,
+        /// A destination that the new configuration does not have: what waits there and cannot be kept is dropped. May be given several
+        /// times
+        #[arg(long, value_name = "DESTINATION")]
+        drop: Vec<String>,
     },
     /// Stop the program
     Stop,
@@ -288,8 +292,11 @@ fn line(command: Command) -> Result<String, String> {
         Command::Trace(s) => switch("TRACE", s),
         Command::LogLevel { level: None } => "LOG LEVEL".into(),
         Command::LogLevel { level: Some(level) } => format!("LOG LEVEL {level}"),
-        Command::Reload { health_time: None } => "RELOAD".into(),
-        Command::Reload { health_time: Some(seconds) } => format!("RELOAD {seconds}"),
+        Command::Reload { health_time, drop } => {
+            let trial = health_time.map(|seconds| format!(" {seconds}")).unwrap_or_default();
+            let drops: String = drop.iter().map(|name| format!(" DROP {name}")).collect();
+            format!("RELOAD{trial}{drops}")
+        }
         Command::Stop => "STOP".into(),
         Command::Reopen => "REOPEN".into(),
         Command::Config(Config { preprocessed: true, .. }) => "CONFIG GET PREPROCESSED".into(),

@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use super::{ConfigView, Health, Subject};
 use crate::counters::{Counter, State};
 use crate::ledger::Ledger;
+use crate::request::Reload;
 
 pub(crate) struct Fake {
     pub counters: Mutex<Vec<Counter>>,
@@ -66,7 +67,7 @@ impl Subject for Fake {
         self.counters.lock().retain(|c| c.state != State::Orphaned);
     }
 
-    fn reload(&self, _trial: Option<Duration>) -> Result<String, String> {
+    fn reload(&self, _asked: &Reload) -> Result<String, String> {
         match &*self.reload_gate.lock() {
             Some(gate) => gate.recv().unwrap_or_else(|_| Err("gate closed".into())),
             None => Ok("Config reload successful".into()),

@@ -5,7 +5,7 @@ use crate::writer::{Envelope, Writer};
 use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics};
 use engine::driver::BuildContext;
-use engine::{DiskBuffer, Outlet, Shared};
+use engine::{DiskBuffer, Outlet, QueueLimits, Shared};
 use std::sync::Arc;
 
 /// Less is raised to this, as in syslog-ng.
@@ -68,20 +68,49 @@ fn written<'a>(block: &Settings, option: &'a str, cx: &BuildContext<'a>) -> &'a 
 
 /// The same with the key of the destination, as its outlets need it. Queues of messages in another envelope are others.
 pub fn of(writer: &Writer) -> Option<Arc<DiskBuffer>> {
-    let wish = writer.disk_buffer.as_ref()?;
+    writer.disk_buffer.as_ref().map(|wish| named(writer, wish))
+}
+
+/// What a destination without `disk-buffer()` has on disk all the same: what is left at the end of the program.
+pub fn refuge(writer: &Writer, limits: QueueLimits) -> Arc<DiskBuffer> {
+    let wish = DiskBuffer {
+        key: String::new(),
+        dir: None,
+        reliable: false,
+        // What waits in memory is bounded, and all of it is to find room.
+        capacity_bytes: u64::MAX / 2,
+        memory_messages: None,
+        overflow_messages: limits.messages_max,
+        reserve_bytes: 0,
+        write_max: 0,
+        free_segments: None,
+    };
+    named(writer, &wish)
+}
+
+fn named(writer: &Writer, wish: &DiskBuffer) -> Arc<DiskBuffer> {
     let form = match writer.envelope {
         Envelope::Plain => "",
         Envelope::OctetCounting => " (octet counting)",
         Envelope::Sender { .. } => " (spoof-source)",
     };
     let key = format!("{}{form}", writer.key.as_deref().unwrap_or("destination"));
-    Some(Arc::new(DiskBuffer { key, write_max: writer.flush_lines, ..wish.clone() }))
+    Arc::new(DiskBuffer { key, write_max: writer.flush_lines, ..wish.clone() })
 }
 
-/// Gives an outlet its queue on disk where the destination has `disk-buffer()`.
-pub fn keep(writer: &Writer, shared: &Shared, outlet: &Outlet, part: &[u8]) -> Result<(), String> {
+/// Gives an outlet its queue on disk where the destination has `disk-buffer()`, and otherwise a place for what is left at the end.
+pub fn keep(
+    writer: &Writer,
+    shared: &Shared,
+    outlet: &Outlet,
+    limits: QueueLimits,
+    part: &[u8],
+) -> Result<(), String> {
     match of(writer) {
         Some(options) => outlet.keep_on_disk(&shared.durable, &options, part),
-        None => Ok(()),
+        None => {
+            outlet.keep_at_end(&shared.durable, &refuge(writer, limits), part);
+            Ok(())
+        }
     }
 }

@@ -78,7 +78,7 @@ impl FileDestination {
         let outlet = Outlet::new(name, Arc::clone(&self.counters), self.limits, home, |id| {
             paced::pace(&self.writer, id, Box::new(FileSink::new(bytes, options)))
         });
-        disk_buffer::keep(&self.writer, shared, &outlet, if literal { b"" } else { path })?;
+        disk_buffer::keep(&self.writer, shared, &outlet, self.limits, if literal { b"" } else { path })?;
         Ok(outlet)
     }
 
@@ -186,8 +186,14 @@ impl Destination for FileDestination {
         self.writer.recall_numbers(shared.state());
         if let Some(path) = self.name.literal() {
             let _ = self.single.set(self.open(path)?);
-        } else if let Some(options) = disk_buffer::of(&self.writer) {
-            shared.durable.place(&options)?;
+        } else {
+            let options = match disk_buffer::of(&self.writer) {
+                Some(options) => {
+                    shared.durable.place(&options)?;
+                    options
+                }
+                None => disk_buffer::refuge(&self.writer, self.limits),
+            };
             // What waits on disk for a file is not to wait for its next message.
             for path in shared.durable.waiting_parts(&options) {
                 let outlet = self.open(&path)?;

@@ -125,7 +125,7 @@ impl Destination for SingleDestination {
         };
         let sink = |id| paced::pace(&self.writer, id, (self.make)(Place { id, ..place }));
         let outlet = Outlet::new(self.instance.clone(), Arc::clone(&self.counters), self.limits, home, sink);
-        disk_buffer::keep(&self.writer, shared, &outlet, self.part.as_bytes())?;
+        disk_buffer::keep(&self.writer, shared, &outlet, self.limits, self.part.as_bytes())?;
         nudge.set(&outlet);
         // Opens what there is to open, so that trouble shows before the first message.
         outlet.event(&mut Vec::new());

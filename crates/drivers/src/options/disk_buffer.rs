@@ -35,6 +35,15 @@ pub const DEAD_LETTERS: Opt = Opt::new(
      the state folder, at most 1 GiB. Costs nothing until a message is refused.",
 );
 
+pub const KEEP_ON_STOP: Opt = Opt::new(
+    "keep-on-stop",
+    Kind::Bool,
+    Preset::Bool(true),
+    "What waits in memory for a destination and cannot be delivered before the program ends is put on disk, in the log of the state folder, \
+     and sent after the next start, before anything newer. With `no` it is given up and counted as abandoned; files, RELP and rltp bring it \
+     again.",
+);
+
 const BUFFER_GROUPS: &[&Group] = &[&BUFFER];
 const GLOBAL_GROUPS: &[&Group] = &[&GLOBAL];
 

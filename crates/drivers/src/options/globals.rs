@@ -2,7 +2,7 @@
 
 use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Preset};
 
-use super::disk_buffer::{DEAD_LETTERS, GLOBAL_DISK_BUFFER};
+use super::disk_buffer::{DEAD_LETTERS, GLOBAL_DISK_BUFFER, KEEP_ON_STOP};
 use super::words::{DNS_WORDS, LOG_LEVELS, MARK_MODES, TS_FORMATS};
 use super::{INT_MAX, SECONDS_MAX};
 
@@ -229,6 +229,7 @@ static LIMITS: Group = Group {
             "The most messages that may wait for a destination.",
         ),
         DEAD_LETTERS,
+        KEEP_ON_STOP,
         GLOBAL_DISK_BUFFER,
         Opt::new(
             "log-flow-control",

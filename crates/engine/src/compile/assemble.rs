@@ -39,6 +39,7 @@ impl<'c> Paths<'_, 'c> {
         self.report_collisions(&planned, diags);
         self.look_at_unused(diags);
         Plan {
+            drops: Vec::new(),
             globals: Arc::clone(self.globals),
             sources: planned,
             destinations: self.destinations,

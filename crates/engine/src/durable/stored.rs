@@ -25,6 +25,11 @@ impl Stored {
         Stored { tickets, messages: messages as u64, latency }
     }
 
+    /// Of messages whose sources are not to look at the log.
+    pub fn of(tickets: Tickets) -> Stored {
+        Stored { tickets, messages: 0, latency: None }
+    }
+
     /// Those of messages that were not stored.
     pub fn tickets_of(held: Held) -> Tickets {
         let held: Box<dyn Any> = held;

@@ -218,6 +218,13 @@ impl Outlet {
         self.queue.lock().spool.as_ref().is_some_and(|spool| spool.is_attached())
     }
 
+    /// The log it has a queue in, and the name of that.
+    pub(super) fn queue_on_disk(&self) -> Option<(Arc<Place>, Vec<u8>)> {
+        let queue = self.queue.lock();
+        let spool = queue.spool.as_ref().filter(|spool| spool.is_attached())?;
+        Some((Arc::clone(spool.place()), spool.name().to_vec()))
+    }
+
     /// What it has there.
     pub fn on_disk(&self) -> Option<OnDisk> {
         let queue = self.queue.lock();

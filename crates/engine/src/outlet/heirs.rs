@@ -38,6 +38,9 @@ impl Outlet {
     /// here. What is on disk there is found again, or stays; what found no room there comes behind that. Returns how many messages were
     /// taken over.
     pub fn inherit(self: &Arc<Outlet>, from: &Arc<Outlet>, spare: &mut Vec<Chunk>) -> usize {
+        if let Some((place, name)) = from.queue_on_disk() {
+            self.drain_first(place, name);
+        }
         let leave = if from.leaves_on_disk(self) { Leave::OnDisk } else { Leave::Nothing };
         let mut chunks = Vec::from(from.end(leave, spare));
         chunks.iter_mut().for_each(Chunk::rewind);

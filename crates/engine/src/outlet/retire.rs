@@ -56,6 +56,12 @@ impl Outlet {
         chunks
     }
 
+    /// Messages in memory that came over paths with flow-control.
+    pub fn guarded(&self) -> usize {
+        let queue = self.queue.lock();
+        queue.chunks.iter().filter(|chunk| chunk.flow_control).map(Chunk::messages).sum()
+    }
+
     /// Messages that [`Outlet::end`] gave back are lost here: counted, said, and to be brought again by their sources where these can.
     pub fn abandon(&self, mut chunks: VecDeque<Chunk>) {
         let messages: usize = chunks.iter().map(Chunk::messages).sum();
@@ -149,6 +155,10 @@ impl Outlet {
 
     /// The outlet ended while somebody wrote: what he did not get rid of, as far as it is not on disk, is his to give up.
     pub(super) fn abandon_late(&self, mut queue: MutexGuard<'_, Queue>, done: usize) {
+        if queue.spool.as_ref().is_some_and(|spool| spool.is_attached()) {
+            // Whoever ends the outlet waits for them, and takes them himself.
+            return;
+        }
         let mut on_disk = queue.left_on_disk.saturating_sub(done);
         let mut chunks = std::mem::take(&mut queue.chunks);
         queue.messages = 0;

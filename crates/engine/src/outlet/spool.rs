@@ -71,6 +71,10 @@ pub(super) struct Spool {
     read_errors: u32,
     /// What is in memory only is to go to disk as soon as nobody writes.
     pub spill: bool,
+    /// What is on disk is delivered, and nothing more gets there.
+    drains: bool,
+    /// Messages are safe only once the disk has them, whatever `reliable()` says.
+    synced: bool,
 }
 
 impl Spool {
@@ -96,7 +100,24 @@ impl Spool {
             asked: false,
             read_errors: 0,
             spill: false,
+            drains: false,
+            synced: false,
         }
+    }
+
+    /// For a queue that gets nothing more before [`Spool::take_all`].
+    pub fn draining(self) -> Spool {
+        Spool { drains: true, synced: true, ..self }
+    }
+
+    /// For messages that will be found by another process.
+    pub fn for_good(self) -> Spool {
+        Spool { synced: true, ..self }
+    }
+
+    /// From now on everything may go there.
+    pub fn take_all(&mut self) {
+        self.drains = false;
     }
 
     pub fn name(&self) -> &[u8] {

@@ -1,21 +1,156 @@
 //! Who gets what waits at a destination that a reload has changed.
 
-use super::Engine;
+use super::{Engine, Gone};
+use crate::chunk::Chunk;
+use crate::compile::Plan;
 use crate::driver::Destination;
-use crate::outlet::Outlet;
+use crate::ledger::Reason;
+use crate::outlet::{Leave, Outlet};
+use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long a destination that is removed may go on, while it moves.
+const LAST_CHANCE_MAX: Duration = Duration::from_secs(1);
+const LOOK: Duration = Duration::from_millis(2);
+const REMOVED: &str = "its destination was removed from the configuration";
 
 impl Engine {
-    /// What still waits at a destination that changed goes to its successor, or is given a last chance.
-    pub(super) fn hand_over(&self, id: &str, old: &Arc<dyn Destination>) {
+    /// What still waits at a destination that changed goes to its successor. One that is gone has a last chance; what it leaves is kept
+    /// among the dead letters, as far as it came over a path with flow-control and is not in `drops`.
+    pub(super) fn hand_over(&self, id: &str, old: &Arc<dyn Destination>, drops: &[String]) -> Option<Gone> {
         let successor = self.existing.destinations.iter().find(|(key, _)| key.id == id).map(|(_, d)| d);
         let outlets = old.outlets();
         outlets.iter().for_each(|outlet| outlet.pump(&mut Vec::new()));
         if let Some(new) = successor {
             divide(old, new, &outlets);
+        } else {
+            let until = Instant::now() + LAST_CHANCE_MAX;
+            while Instant::now() < until && outlets.iter().any(|outlet| outlet.is_settling()) {
+                std::thread::park_timeout(LOOK);
+            }
         }
-        outlets.iter().for_each(|outlet| outlet.close(&mut Vec::new()));
+        let mut left = Left::default();
+        for outlet in &outlets {
+            let rest = outlet.end(Leave::OnDisk, &mut Vec::new());
+            left.add(self.bury(id, outlet, rest, is_named(drops, id)));
+        }
+        left.say(id);
+        let counters = old.counters();
+        (successor.is_none() && counters.dropped.total() > 0).then(|| {
+            let (driver, instance) = old.described();
+            Gone { id: id.to_owned(), driver, instance, counters: Arc::clone(counters) }
+        })
     }
+
+    /// Whether what waits at destinations that the plan does not have can be kept, or may be dropped. The error says what to do.
+    pub(super) fn may_remove(&self, plan: &Plan) -> Result<(), Vec<String>> {
+        let stays = |id: &str| plan.destinations.iter().any(|planned| planned.id == id);
+        let mut errors = Vec::new();
+        for (key, destination) in &self.existing.destinations {
+            if stays(&key.id) || is_named(&plan.drops, &key.id) {
+                continue;
+            }
+            let waiting: usize = destination.outlets().iter().map(|outlet| outlet.guarded()).sum();
+            if waiting > 0
+                && let Err(why) = self.shared.durable.letters()
+            {
+                let statement = key.id.rsplit_once('#').map_or(key.id.as_str(), |(statement, _)| statement);
+                errors.push(format!(
+                    "{}: {waiting} messages wait for it and cannot be kept as dead letters ({why}); \
+                     `penstock ctl reload --drop {statement}` removes it and drops them",
+                    key.id
+                ));
+            }
+        }
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+
+    /// What a destination leaves that is gone: letters, or messages that are dropped and counted.
+    fn bury(&self, id: &str, outlet: &Outlet, rest: VecDeque<Chunk>, drops: bool) -> Left {
+        let (mut left, mut lost) = (Left::default(), VecDeque::new());
+        for mut chunk in rest {
+            let messages = chunk.messages();
+            if drops || !chunk.flow_control {
+                let reason = if drops { Reason::Discarded } else { Reason::Abandoned };
+                chunk.tickets.settle();
+                outlet.counters.waiting.sub(messages);
+                outlet.counters.dropped.add(reason, messages);
+                left.dropped += messages;
+                continue;
+            }
+            let letters = self.shared.durable.letters();
+            match letters.and_then(|letters| letters.keep_all(id, REMOVED, &mut chunk)) {
+                Ok(kept) => {
+                    outlet.counters.waiting.sub(kept);
+                    outlet.counters.dropped.add(Reason::DeadLetter, kept);
+                    left.kept += kept;
+                }
+                Err(why) => {
+                    left.why = Some(why);
+                    lost.push_back(chunk);
+                }
+            }
+        }
+        outlet.abandon(lost);
+        left
+    }
+
+    /// The end: what cannot be delivered is put on disk, to be sent after the next start.
+    pub(super) fn keep_rest(&self, outlets: &[Arc<Outlet>]) {
+        for outlet in outlets {
+            if self.keeps_at_end
+                && let Err(why) = outlet.take_refuge(&self.shared.durable, &mut Vec::new())
+            {
+                oplog::error(
+                    "What waits for a destination cannot be kept until the next start",
+                    &[("location", &outlet.name), ("error", &why)],
+                );
+            }
+            outlet.store_rest(&mut Vec::new());
+        }
+    }
+}
+
+/// What became of the messages of a destination that is gone.
+#[derive(Default)]
+struct Left {
+    kept: usize,
+    dropped: usize,
+    why: Option<String>,
+}
+
+impl Left {
+    fn add(&mut self, other: Left) {
+        self.kept += other.kept;
+        self.dropped += other.dropped;
+        self.why = other.why.or(self.why.take());
+    }
+
+    fn say(&self, id: &str) {
+        if self.kept > 0 {
+            oplog::warning(
+                "Messages of a destination that was removed are kept as dead letters",
+                &[("destination", &id), ("messages", &self.kept)],
+            );
+        }
+        if self.dropped > 0 {
+            oplog::error(
+                "Messages of a destination that was removed are dropped",
+                &[("destination", &id), ("messages", &self.dropped)],
+            );
+        }
+        if let Some(why) = &self.why {
+            let text = "Messages of a destination that was removed cannot be kept, their sources have to bring them again";
+            oplog::error(text, &[("destination", &id), ("error", why)]);
+        }
+    }
+}
+
+/// By statement or id.
+fn is_named(names: &[String], id: &str) -> bool {
+    let statement = id.rsplit_once('#').map_or(id, |(statement, _)| statement);
+    names.iter().any(|name| name == id || name == statement)
 }
 
 /// As many outlets as before, for the same messages: each goes on where its predecessor stopped. Otherwise nobody knows which of them

@@ -51,7 +51,7 @@ impl Engine {
     fn leave_stores(&self) {
         let outlets = self.existing.destinations.values().flat_map(|destination| destination.outlets());
         let outlets: Vec<_> = outlets.filter(|outlet| outlet.is_on_disk()).collect();
-        outlets.iter().for_each(|outlet| outlet.store_rest(&mut Vec::new()));
+        self.keep_rest(&outlets);
         self.shared.durable.settle();
         // What found no room there is read again by the other process, where its source can.
         outlets.iter().for_each(|outlet| outlet.close(&mut Vec::new()));
@@ -97,7 +97,7 @@ impl Engine {
         self.inherited = queues;
         let outcome = self.apply(plan);
         for (key, destination) in before {
-            self.hand_over(&key.id, &destination);
+            self.hand_over(&key.id, &destination, &[]);
         }
         outcome
     }

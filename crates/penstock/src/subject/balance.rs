@@ -26,6 +26,11 @@ pub fn of(view: &View) -> Ledger {
         detail: String::new(),
         flow: of_path(counters),
     });
+    let gone = view.gone.iter().map(|gone| Row {
+        name: gone.id.clone(),
+        detail: format!("{} (removed)", detail(gone.driver, &gone.instance)),
+        flow: settled(until, || of_destination(&gone.counters)),
+    });
     let destinations = view.destinations.iter().map(|(id, d)| {
         let (driver, instance) = d.described();
         Row {
@@ -35,7 +40,11 @@ pub fn of(view: &View) -> Ledger {
         }
     });
     let sources = sources.chain(made(view));
-    Ledger { sources: sources.collect(), paths: paths.collect(), destinations: destinations.collect() }
+    Ledger {
+        sources: sources.collect(),
+        paths: paths.collect(),
+        destinations: destinations.chain(gone).collect(),
+    }
 }
 
 /// Messages that contexts of parsers have made came in there.
@@ -121,6 +130,7 @@ fn named(reason: Reason) -> DropReason {
         Reason::Damaged => DropReason::Damaged,
         Reason::Discarded => DropReason::Discarded,
         Reason::Repeated => DropReason::Repeated,
+        Reason::DeadLetter => DropReason::DeadLetter,
     }
 }
 

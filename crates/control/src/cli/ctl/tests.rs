@@ -42,6 +42,7 @@ fn each_command_is_a_request_the_program_understands() {
     check("log-level", "LOG LEVEL");
     check("log-level debug", "LOG LEVEL debug");
     check("reload", "RELOAD");
+    check("reload --drop d --health-time 3 --drop e", "RELOAD 3 DROP d DROP e");
     check("stop", "STOP");
     check("reopen", "REOPEN");
     check("config", "CONFIG GET ORIGINAL");

@@ -207,6 +207,10 @@ impl Spool {
         let mut end = read.seqs.end;
         let chunk = Chunk::read_back(read.bytes, read.ends, self.options.write_max);
         let mut chunk = chunk.numbered_as(read.numbers);
+        if self.drains {
+            // Of a destination that does not number what it has on disk.
+            chunk.forget_numbers();
+        }
         if let Some(joined) = &behind.joined
             && end >= joined.from
         {

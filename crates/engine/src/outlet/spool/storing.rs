@@ -12,7 +12,11 @@ impl Spool {
     /// error says what can never be stored; the rest of it is still in the chunk.
     pub(super) fn store(&mut self, chunk: &mut Chunk) -> Result<(Range<u64>, Loss), Loss> {
         let Some(queue) = &self.queue else { return Err(Loss::default()) };
-        let safe = if self.options.reliable { Safe::Synced } else { Safe::Written };
+        if self.drains {
+            self.refused = Some(Full::Closed);
+            return Err(Loss::default());
+        }
+        let safe = if self.options.reliable || self.synced { Safe::Synced } else { Safe::Written };
         let mut loss = Loss::default();
         loop {
             let tickets = std::mem::take(&mut chunk.tickets);

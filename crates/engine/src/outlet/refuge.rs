@@ -1,0 +1,82 @@
+//! What an outlet without `disk-buffer()` has on disk all the same: messages that were left at the end of the program, or by a predecessor
+//! with a queue there. They go before everything that comes, and nothing is added to them before the end.
+
+use super::{Outlet, Spool};
+use crate::chunk::Chunk;
+use crate::durable::{DiskBuffer, Durable, Place};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// Under which name they lie in the state folder.
+pub(super) struct Refuge {
+    options: Arc<DiskBuffer>,
+    name: Vec<u8>,
+}
+
+impl Outlet {
+    /// What is left at the end of the program goes to this queue of the state folder, and what lies there is delivered first. Called
+    /// before there are messages, and only where there is no `disk-buffer()`.
+    pub fn keep_at_end(&self, durable: &Durable, options: &Arc<DiskBuffer>, part: &[u8]) {
+        let name = options.queue_name(part);
+        let found = durable.kept_in(&name);
+        let _ = self.refuge.set(Refuge { options: Arc::clone(options), name: name.clone() });
+        if let Some(place) = found {
+            self.drain_first(place, name);
+        }
+    }
+
+    /// What lies in a queue on disk is delivered first, unless it keeps its messages on disk anyway.
+    pub(super) fn drain_first(&self, place: Arc<Place>, name: Vec<u8>) {
+        // One of another name is for another destination.
+        let Some(refuge) = self.refuge.get().filter(|refuge| refuge.name == name) else { return };
+        let mut queue = self.queue.lock();
+        if queue.spool.is_none() {
+            let _ = self.place.set(Arc::clone(&place));
+            queue.spool =
+                Some(Box::new(Spool::new(Arc::clone(&refuge.options), name, place, false).draining()));
+        }
+    }
+
+    /// The program ends: what waits here is to be found at its next start. The error says why it cannot be kept.
+    pub(crate) fn take_refuge(
+        self: &Arc<Outlet>,
+        durable: &Durable,
+        spare: &mut Vec<Chunk>,
+    ) -> Result<(), String> {
+        let Some(refuge) = self.refuge.get() else { return Ok(()) };
+        {
+            let mut queue = self.queue.lock();
+            if let Some(spool) = &mut queue.spool {
+                spool.take_all();
+                return Ok(());
+            }
+        }
+        let mut chunks = self.retire(spare, false);
+        // What it has sent and nobody got comes back.
+        self.sink.lock().close(&mut chunks);
+        let outcome = match chunks.is_empty() {
+            true => Ok(None),
+            false => durable.state_place().map(Some),
+        };
+        let mut queue = self.queue.lock();
+        // Its sink is closed, and would open again.
+        queue.parked = true;
+        queue.messages += chunks.iter().map(Chunk::messages).sum::<usize>();
+        chunks.iter_mut().for_each(Chunk::rewind);
+        put_first(&mut queue.chunks, chunks);
+        if let Some(place) = outcome? {
+            let _ = self.place.set(Arc::clone(&place));
+            let spool = Spool::new(Arc::clone(&refuge.options), refuge.name.clone(), place, false).for_good();
+            queue.spool = Some(Box::new(spool));
+            // Whatever it was held for does not come any more.
+            queue.held = 0;
+            self.attach_to(queue);
+        }
+        Ok(())
+    }
+}
+
+fn put_first(queue: &mut VecDeque<Chunk>, mut chunks: VecDeque<Chunk>) {
+    chunks.append(queue);
+    *queue = chunks;
+}
