@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, socket_with};
+use transport::unix_path;
 
 /// A reply longer than this is cut off with an error.
 const REPLY_BYTES_MAX: usize = 256 * 1024 * 1024;
@@ -129,14 +130,14 @@ fn connect(path: &Path, deadline: Option<(Instant, Duration)>) -> Result<UnixStr
         (Errno::AGAIN, Some((_, limit))) => ClientError::TimedOut(limit),
         _ => ClientError::Connect(path.to_owned(), errno.into()),
     };
-    let address = SocketAddrUnix::new(path).map_err(failed)?;
     let flags = SocketFlags::CLOEXEC;
     let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None).map_err(failed)?;
     let stream = UnixStream::from(socket);
     loop {
         // It bounds a connect too.
         set_timeout(&stream, deadline)?;
-        match rustix::net::connect(&stream, &address) {
+        let connected = unix_path::connect(&stream, path);
+        match connected.map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO)) {
             Ok(()) => return Ok(stream),
             Err(Errno::INTR) => {}
             Err(errno) => return Err(failed(errno)),

@@ -5,6 +5,7 @@
 mod discard;
 mod durable;
 mod heirs;
+mod ids;
 mod parting;
 mod refuge;
 mod repeated;
@@ -22,7 +23,7 @@ use parking_lot::{Mutex, MutexGuard};
 use shedding::Shedding;
 use spool::{Memory, Spool, Wait};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -101,7 +102,7 @@ impl Queue {
 }
 
 pub struct Outlet {
-    /// Process-wide number, small: workers index their buffers with it.
+    /// Number in the process, small, unique while the outlet is there: workers index their buffers with it.
     pub id: u32,
     /// What it writes to, for messages.
     pub name: String,
@@ -120,7 +121,11 @@ pub struct Outlet {
     shedding: Mutex<Option<Shedding>>,
 }
 
-static NEXT_ID: AtomicU32 = AtomicU32::new(0);
+impl Drop for Outlet {
+    fn drop(&mut self) {
+        ids::give_back(self.id);
+    }
+}
 
 impl Outlet {
     /// `sink` is built with the outlet's id, so that it can register its descriptor under it.
@@ -131,7 +136,7 @@ impl Outlet {
         home: WorkerHandle,
         sink: impl FnOnce(u32) -> Box<dyn Sink>,
     ) -> Arc<Outlet> {
-        let id = NEXT_ID.fetch_add(1, Ordering::Relaxed);
+        let id = ids::take();
         let outlet = Arc::new(Outlet {
             id,
             name,

@@ -87,8 +87,19 @@ pub struct StreamOptions {
     pub described: Option<Described>,
     /// How its bytes are read, for the process that takes over: [`crate::hand_over::Connection::reading`]. `None`: nobody can.
     pub passes_as: Option<Arc<str>>,
+    /// For a connection that is to make room as long as it has brought no message.
+    pub newcomer: Option<Arc<dyn Newcomer>>,
     /// Called with the reason when the stream is over.
     pub on_close: Option<Box<dyn FnOnce() + Send>>,
+}
+
+/// A connection that has not brought a message yet.
+pub trait Newcomer: Send + Sync {
+    /// It has now; not asked any more.
+    fn speaks(&self);
+
+    /// Whether it is to make room for another one, if there is nothing to be read from it.
+    fn is_to_go(&self) -> bool;
 }
 
 /// A connection in the messages about it.
@@ -193,6 +204,11 @@ impl StreamPort {
             Err(error) => Some(error),
         };
         let messages = batch.records.len();
+        if messages > 0
+            && let Some(newcomer) = self.options.newcomer.take()
+        {
+            newcomer.speaks();
+        }
         self.run(batch, read, began, cx);
         if let Some(error) = broken {
             self.broken(&error);
@@ -203,6 +219,17 @@ impl StreamPort {
             return Err(After::Idle);
         }
         Ok(messages)
+    }
+
+    /// There is nothing to read, or no credit to read it with.
+    fn idle(&mut self) -> After {
+        match &self.options.newcomer {
+            Some(newcomer) if newcomer.is_to_go() => {
+                self.failure = Some("it makes room, having sent no message yet".to_owned());
+                After::Close
+            }
+            _ => After::Idle,
+        }
     }
 
     /// The unfinished last line of a stream is a message too.
@@ -260,7 +287,7 @@ impl Port for StreamPort {
                 }
                 Err(After::Idle) => {
                     self.last_read = Instant::now();
-                    return After::Idle;
+                    return self.idle();
                 }
                 Err(after) => return after,
             }

@@ -31,6 +31,19 @@ impl Budget {
     pub fn forgotten(&self) -> usize {
         self.forgotten.load(Ordering::Relaxed)
     }
+
+    /// Takes memory for something that messages under way need, given back by [`Budget::give_back`].
+    pub fn take(&self, bytes: usize) {
+        self.used.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    pub fn give_back(&self, bytes: usize) {
+        self.used.fetch_sub(bytes, Ordering::Release);
+    }
+
+    pub fn is_used_up(&self) -> bool {
+        self.used() >= self.bytes_max
+    }
 }
 
 /// Called when a window that was empty has credit again.

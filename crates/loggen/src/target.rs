@@ -2,9 +2,10 @@
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::PathBuf;
 
+use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, sockopt};
 
@@ -66,7 +67,11 @@ fn connect_ip(address: &SocketAddr, kind: SocketType, client_port: Option<u16>) 
 
 fn connect_unix(path: &PathBuf, kind: SocketType) -> Result<OwnedFd, Errno> {
     let socket = rustix::net::socket_with(AddressFamily::UNIX, kind, SocketFlags::CLOEXEC, None)?;
-    rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)?;
+    // The kernel takes 107 bytes; a longer path is reached through a descriptor of the file.
+    let file = rustix::fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())?;
+    let through = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let address = if path.as_os_str().len() <= 107 { path.clone() } else { through.into() };
+    rustix::net::connect(&socket, &SocketAddrUnix::new(address)?)?;
     Ok(socket)
 }
 

@@ -81,10 +81,13 @@ fn absolute(options: RunOptions) -> RunOptions {
     if options.chroot.is_some() {
         return options;
     }
+    // In the foreground it does not, and a short path is as good as it was given.
+    let foreground = options.process_mode == ProcessMode::Foreground;
+    let control = if foreground { options.control } else { absolute(options.control) };
     RunOptions {
         config: absolute(options.config),
         state_dir: absolute(options.state_dir),
-        control: absolute(options.control),
+        control,
         pid_file: options.pid_file.map(absolute),
         ..options
     }

@@ -2,6 +2,7 @@
 //! Whoever opens a socket at the address of one of them gets that one.
 
 use crate::options::SocketOptions;
+use crate::unix_path;
 use parking_lot::Mutex;
 use socket2::{SockAddr, Socket, Type};
 use std::io;
@@ -102,7 +103,8 @@ pub(crate) fn take_inet(
 
 /// The same of a unix socket.
 pub(crate) fn take_unix(kind: Type, path: &Path, options: &SocketOptions) -> io::Result<Option<Socket>> {
-    let found = take(kind, |found| found.as_pathname() == Some(path));
+    let found =
+        take(kind, |found| found.as_pathname().is_some_and(|found| unix_path::is_address_of(found, path)));
     let Some((socket, managed)) = found else { return Ok(None) };
     socket.set_nonblocking(true)?;
     socket.set_cloexec(true)?;

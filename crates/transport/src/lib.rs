@@ -1,5 +1,6 @@
 //! Sockets as the configuration describes them: options, listeners, connections, and names of peers. No message is looked at here.
 
+pub mod descriptors;
 pub mod inherited;
 pub mod mmsg;
 mod names;
@@ -11,6 +12,7 @@ mod reuseport;
 mod room;
 mod socket;
 mod spoof;
+pub mod unix_path;
 mod unsent;
 
 pub use names::{local_host_name, service_port};

@@ -2,7 +2,8 @@
 
 use crate::inherited;
 use crate::options::SocketOptions;
-use socket2::{Domain, InterfaceIndexOrAddress, Protocol, SockAddr, Socket, Type};
+use crate::unix_path;
+use socket2::{Domain, InterfaceIndexOrAddress, Protocol, Socket, Type};
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::os::unix::fs::FileTypeExt;
@@ -160,7 +161,7 @@ fn clear_stale(path: &Path, kind: Type) -> io::Result<()> {
         Ok(meta) if meta.file_type().is_socket() => {
             let probe = Socket::new(Domain::UNIX, kind, None)?;
             probe.set_nonblocking(true)?;
-            match probe.connect(&SockAddr::unix(path)?) {
+            match unix_path::connect(&probe, path) {
                 Err(e) if e.kind() == io::ErrorKind::ConnectionRefused => std::fs::remove_file(path),
                 // The socket file of another name of this one was removed meanwhile.
                 Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -187,7 +188,7 @@ fn unix_socket(path: &Path, kind: Type, options: &SocketOptions) -> io::Result<S
     let socket = Socket::new(Domain::UNIX, kind, None)?;
     socket.set_nonblocking(true)?;
     options.apply(&socket, false)?;
-    socket.bind(&SockAddr::unix(path)?)?;
+    unix_path::bind(&socket, path)?;
     Ok(socket)
 }
 

@@ -8,7 +8,8 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
+use transport::unix_path;
 
 use super::{ServerError, ServerOptions};
 
@@ -33,10 +34,9 @@ pub fn beside(path: &Path) -> PathBuf {
 
 /// Nobody can connect between `bind` and `listen`, so the permissions are right from the first client on.
 fn listen(path: &Path, mode: u32) -> io::Result<UnixListener> {
-    let address = SocketAddrUnix::new(path)?;
     let flags = SocketFlags::CLOEXEC;
     let socket: OwnedFd = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-    rustix::net::bind(&socket, &address)?;
+    unix_path::bind(&socket, path)?;
     fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
     rustix::net::listen(&socket, 128)?;
     Ok(UnixListener::from(socket))
@@ -63,7 +63,7 @@ fn remove_stale(path: &Path) -> Result<(), ServerError> {
 fn knock(path: &Path) -> Result<(), Errno> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-    rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)
+    unix_path::connect(&socket, path).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))
 }
 
 fn identity(path: &Path) -> Identity {

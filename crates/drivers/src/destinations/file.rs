@@ -3,6 +3,7 @@
 pub mod build;
 mod groups;
 mod name;
+mod names;
 mod rotate;
 mod sink;
 
@@ -16,17 +17,14 @@ use engine::{Chunk, Outbox, Outlet, QueueLimits, Shared};
 use groups::Groups;
 pub use name::FileName;
 use name::is_safe;
+use names::{NAMES_MAX, Names};
 use parking_lot::Mutex;
 use record::{Batch, Demand};
 pub use rotate::Rotation;
 pub use sink::FileOptions;
 use sink::FileSink;
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
-
-/// Files with names made from messages that may be known at once; the next one waits until an idle one was reaped, its messages are refused.
-const FILES_MAX: usize = 10_000;
 
 pub struct FileDestination {
     pub name: FileName,
@@ -38,8 +36,8 @@ pub struct FileDestination {
     shared: OnceLock<Arc<Shared>>,
     /// The one outlet of a literal name.
     single: OnceLock<Arc<Outlet>>,
-    /// Outlets by name.
-    many: Mutex<HashMap<Box<[u8]>, Arc<Outlet>>>,
+    /// Outlets by name, where messages have a say in it.
+    many: Mutex<Names>,
     /// A predecessor is still to hand over: outlets write nothing. Changes with `many` locked.
     held: AtomicBool,
     /// Scratch space, one for each worker that is here at the same time.
@@ -82,25 +80,14 @@ impl FileDestination {
         Ok(outlet)
     }
 
-    fn outlet(&self, path: &[u8]) -> Option<Arc<Outlet>> {
+    /// The outlet of a name, opened if it is not known. `keep`: its messages are not to be dropped for want of room.
+    fn outlet(&self, path: &[u8], keep: bool) -> Result<Arc<Outlet>, Reason> {
         let mut many = self.many.lock();
         if let Some(outlet) = many.get(path) {
-            return Some(Arc::clone(outlet));
+            return Ok(outlet);
         }
-        if many.len() >= FILES_MAX {
-            let idle: Vec<Box<[u8]>> = many
-                .iter()
-                .filter(|(_, o)| o.waiting() == 0 && Arc::strong_count(o) <= 2)
-                .map(|(k, _)| k.clone())
-                .collect();
-            for name in idle {
-                if let Some(outlet) = many.remove(&name) {
-                    outlet.close(&mut Vec::new());
-                }
-            }
-            if many.len() >= FILES_MAX {
-                return None;
-            }
+        if !many.make_room(NAMES_MAX) && !keep {
+            return Err(Reason::QueueFull);
         }
         let outlet = match self.open(path) {
             Ok(outlet) => outlet,
@@ -111,15 +98,17 @@ impl FileDestination {
                     "Messages for a file cannot be taken",
                     &[("path", &String::from_utf8_lossy(path)), ("error", &error)],
                 );
-                return None;
+                return Err(Reason::Refused);
             }
         };
         match self.held.load(Ordering::Relaxed) {
             true => outlet.hold(),
             false => outlet.attach(),
         }
-        many.insert(path.into(), Arc::clone(&outlet));
-        Some(outlet)
+        if let Some(shared) = self.shared.get() {
+            many.add(path, Arc::clone(&outlet), &shared.budget, NAMES_MAX);
+        }
+        Ok(outlet)
     }
 
     /// Messages for a file that is not to be are dead letters.
@@ -132,13 +121,28 @@ impl FileDestination {
         }
     }
 
+    /// Counts messages that no file gets.
+    fn drop_all(&self, reason: Reason, batch: &Batch, selection: &[u32], scratch: &mut Scratch, name: &[u8]) {
+        self.counters.accepted.add(selection.len());
+        self.counters.dropped.add(reason, selection.len());
+        match reason {
+            Reason::Refused => self.bury(batch, selection, scratch, name),
+            _ => oplog::limited(
+                "file-names",
+                oplog::Level::Error,
+                "Messages wait for so many files that there is no memory for another one, dropping its messages",
+                &[("location", &self.name.text()), ("dropped", &selection.len())],
+            ),
+        }
+    }
+
     /// Messages of one batch go to several files: each file's messages are rendered together.
     fn format_many(&self, batch: &mut Batch, selection: &[u32], scratch: &mut Scratch, out: &mut Outbox) {
         let mut groups = self.spare.lock().pop().unwrap_or_default();
         self.name.group(batch, selection, scratch, &mut groups);
         for (name, selection) in groups.iter() {
             let outlet = match is_safe(name) {
-                true => self.outlet(name),
+                true => self.outlet(name, out.flow_control),
                 false => {
                     oplog::limited(
                         "spurious-path",
@@ -146,16 +150,12 @@ impl FileDestination {
                         "Spurious path, logfile not created",
                         &[("path", &String::from_utf8_lossy(name))],
                     );
-                    None
+                    Err(Reason::Refused)
                 }
             };
             match outlet {
-                Some(outlet) => self.writer.deliver(batch, selection, scratch, out, &outlet),
-                None => {
-                    self.counters.accepted.add(selection.len());
-                    self.counters.dropped.add(Reason::Refused, selection.len());
-                    self.bury(batch, selection, scratch, name);
-                }
+                Ok(outlet) => self.writer.deliver(batch, selection, scratch, out, &outlet),
+                Err(reason) => self.drop_all(reason, batch, selection, scratch, name),
             }
         }
         self.spare.lock().push(groups);
@@ -197,14 +197,14 @@ impl Destination for FileDestination {
             // What waits on disk for a file is not to wait for its next message.
             for path in shared.durable.waiting_parts(&options) {
                 let outlet = self.open(&path)?;
-                self.many.lock().insert(path.into(), outlet);
+                self.many.lock().add(&path, outlet, &shared.budget, NAMES_MAX);
             }
         }
         Ok(())
     }
 
     fn outlets(&self) -> Vec<Arc<Outlet>> {
-        self.single.get().cloned().into_iter().chain(self.many.lock().values().cloned()).collect()
+        self.single.get().cloned().into_iter().chain(self.many.lock().outlets().cloned()).collect()
     }
 
     fn names_outlets(&self) -> bool {
@@ -213,19 +213,23 @@ impl Destination for FileDestination {
 
     fn outlet_named(&self, name: &str) -> Option<Arc<Outlet>> {
         // A name that is not UTF-8 is not known whole.
-        if name.contains(char::REPLACEMENT_CHARACTER) { None } else { self.outlet(name.as_bytes()) }
+        if name.contains(char::REPLACEMENT_CHARACTER) {
+            None
+        } else {
+            self.outlet(name.as_bytes(), true).ok()
+        }
     }
 
     fn hold(&self) {
         let many = self.many.lock();
         self.held.store(true, Ordering::Relaxed);
-        self.single.get().into_iter().chain(many.values()).for_each(|outlet| outlet.hold());
+        self.single.get().into_iter().chain(many.outlets()).for_each(|outlet| outlet.hold());
     }
 
     fn release(&self) {
         let many = self.many.lock();
         self.held.store(false, Ordering::Relaxed);
-        let outlets: Vec<_> = self.single.get().into_iter().chain(many.values()).cloned().collect();
+        let outlets: Vec<_> = self.single.get().into_iter().chain(many.outlets()).cloned().collect();
         drop(many);
         outlets.iter().for_each(|outlet| outlet.release(&mut Vec::new()));
     }

@@ -7,7 +7,7 @@ mod route;
 use engine::Outlet;
 pub use lookup::Lookup;
 pub use route::{Next, Route};
-use socket2::{Domain, SockAddr, Socket, Type};
+use socket2::{Domain, Socket, Type};
 use std::fmt;
 use std::io;
 use std::net::SocketAddr;
@@ -63,7 +63,7 @@ impl Connect {
         let socket = Socket::new(Domain::UNIX, kind, None)?;
         socket.set_nonblocking(true)?;
         self.socket.apply(&socket, false)?;
-        socket.connect(&SockAddr::unix(path)?)?;
+        transport::unix_path::connect(&socket, path)?;
         Ok(socket)
     }
 }

@@ -1,7 +1,7 @@
 //! A source at an address of this machine, network(), syslog() or relp(): where it listens, and how TCP connections are served there.
 
 use super::file::Mode;
-use super::listener::{Accepted, Listener, Protocol, Socket};
+use super::listener::{Accepted, Listener, Protocol, Seats, Socket};
 use super::reading::Reading;
 use super::senders::PeerFacts;
 use conf_schema::Settings;
@@ -11,7 +11,6 @@ use engine::{Address, Need, Shared, Trouble};
 use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 use transport::SocketOptions;
 
 pub struct Inet {
@@ -47,13 +46,12 @@ impl Inet {
             fetch_limit: reading.fetch_limit,
             encoding: reading.encoding,
             socket: self.socket.clone(),
-            connections_max: self.connections_max,
+            seats: Seats::new(self.connections_max),
             facts: self.facts.clone(),
             naming: reading.naming.clone(),
             local_name: Arc::clone(&reading.local_name),
             credentials: reading.credentials,
             location: self.location.clone(),
-            open: AtomicUsize::new(0),
             secure,
             protocol,
         };

@@ -2,9 +2,11 @@
 
 mod adopted;
 mod place;
+mod seats;
 
 use adopted::Adopter;
-pub use place::{Joined, Place, Protocol, Seat};
+pub use place::{Joined, Place, Protocol};
+pub use seats::{MADE_ROOM, Seat, Seats};
 
 use super::file::Mode;
 use super::senders::{Naming, PeerFacts};
@@ -22,10 +24,10 @@ use rustix::io::fcntl_dupfd_cloexec;
 use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
-use transport::SocketOptions;
+use transport::{SocketOptions, descriptors};
 use wire::FramerOptions;
 
 /// `listen-backlog()`.
@@ -44,7 +46,7 @@ pub struct Accepted {
     pub fetch_limit: Option<usize>,
     pub encoding: Option<&'static encoding_rs::Encoding>,
     pub socket: SocketOptions,
-    pub connections_max: usize,
+    pub seats: Arc<Seats>,
     pub facts: PeerFacts,
     pub naming: Naming,
     /// This machine's name, for unix sockets.
@@ -53,7 +55,6 @@ pub struct Accepted {
     pub credentials: bool,
     /// Where the driver stands in the configuration, for messages.
     pub location: String,
-    pub open: AtomicUsize,
     /// Connections are encrypted.
     pub secure: Option<Arc<tls::Acceptor>>,
     /// What is spoken on them, when it is more than messages one after the other.
@@ -84,6 +85,13 @@ impl Socket {
             Socket::Unix(s, _) => s.as_raw_fd(),
         }
     }
+
+    fn duplicate(&self) -> rustix::io::Result<OwnedFd> {
+        match self {
+            Socket::Tcp(socket) => fcntl_dupfd_cloexec(socket, 0),
+            Socket::Unix(socket, _) => fcntl_dupfd_cloexec(socket, 0),
+        }
+    }
 }
 
 pub struct Listener {
@@ -92,6 +100,8 @@ pub struct Listener {
     accepted: Arc<Accepted>,
     /// Accepted, and not read before the sender's name is known.
     unnamed: Vec<Unnamed>,
+    /// The last connection got a descriptor that is held back for others.
+    crowded: bool,
     queued: bool,
     /// Known by it to connections of another process.
     _adopter: Arc<dyn Adopt>,
@@ -135,7 +145,7 @@ impl Listener {
     ) -> Result<(), String> {
         let worker = shared.any_worker().ok_or("there are no workers")?;
         let source = Arc::clone(source);
-        source.counters.connections_max.store(accepted.connections_max as u64, Ordering::Relaxed);
+        source.counters.connections_max.store(accepted.seats.max as u64, Ordering::Relaxed);
         let adopter = Adopter::start(&source, &accepted, shared);
         worker.add(move |token, cx| {
             register(&socket.fd(), cx.handle.registry(), token)?;
@@ -144,6 +154,7 @@ impl Listener {
                 source,
                 accepted,
                 unnamed: Vec::new(),
+                crowded: false,
                 queued: false,
                 _adopter: adopter,
             }))
@@ -181,8 +192,28 @@ impl Listener {
                 (OwnedFd::from(stream), Client::Unix { path: file.name(), values })
             }
         };
+        self.crowded = !descriptors::is_below_ceiling(&fd);
         self.admit(fd, peer, cx);
         Ok(())
+    }
+
+    /// Whether there is a descriptor for another connection. Without, it waits in the kernel: those that are left are not for connections.
+    fn has_descriptor(&mut self) -> bool {
+        if !self.crowded {
+            return true;
+        }
+        let tried = || self.socket.duplicate().is_ok_and(|fd| descriptors::is_below_ceiling(&fd));
+        self.crowded = !tried() && (descriptors::close_idle() == 0 || !tried());
+        if self.crowded {
+            oplog::limited(
+                "connection-descriptors",
+                oplog::Level::Error,
+                "No descriptor is left for another connection, it waits: raise the limit of open files (LimitNOFILE= of the service, \
+                 ulimit -n)",
+                &[("location", &self.source.id), ("limit", &descriptors::limit())],
+            );
+        }
+        !self.crowded
     }
 
     /// Closes the connections that nobody serves yet.
@@ -196,7 +227,7 @@ impl Listener {
     fn admit(&mut self, fd: OwnedFd, client: Client, cx: &PortContext) {
         let (client_name, local_name) = client.described();
         let accepted = &self.accepted;
-        let Some(seat) = Seat::take(accepted) else {
+        let Some(seat) = accepted.seats.take() else {
             self.source.counters.rejected_connections.add(1);
             oplog::limited(
                 "max-connections",
@@ -207,7 +238,7 @@ impl Listener {
                     ("local", &local_name),
                     ("group_name", &self.source.group),
                     ("location", &accepted.location),
-                    ("max", &accepted.connections_max),
+                    ("max", &accepted.seats.max),
                 ],
             );
             return;
@@ -287,12 +318,20 @@ pub fn register(fd: &i32, registry: &Registry, token: Token) -> std::io::Result<
 impl Port for Listener {
     fn turn(&mut self, cx: &mut PortContext) -> After {
         for _ in 0..TURN_ACCEPTS {
+            if !self.has_descriptor() {
+                return After::Idle;
+            }
             match self.accept(cx) {
                 Ok(()) => {}
                 Err(e) if e.kind() == ErrorKind::WouldBlock => return After::Idle,
                 Err(e) if matches!(e.kind(), ErrorKind::Interrupted | ErrorKind::ConnectionAborted) => {}
+                Err(error) if descriptors::are_used_up(&error) => {
+                    self.crowded = true;
+                    if !self.has_descriptor() {
+                        return After::Idle;
+                    }
+                }
                 Err(error) => {
-                    // Out of descriptors: the connection waits in the kernel until one is free.
                     oplog::limited(
                         "accept",
                         oplog::Level::Error,
@@ -316,12 +355,8 @@ impl Port for Listener {
 
     /// The other process accepts from now on; its listener and this one are the same.
     fn part(&mut self, cx: &mut PortContext) -> Part {
-        let fd = match &self.socket {
-            Socket::Tcp(socket) => fcntl_dupfd_cloexec(socket, 0),
-            Socket::Unix(socket, _) => fcntl_dupfd_cloexec(socket, 0),
-        };
         // Out of descriptors: it is tried again.
-        let Ok(fd) = fd else { return Part::Stays };
+        let Ok(fd) = self.socket.duplicate() else { return Part::Stays };
         let _ = cx.handle.registry().deregister(&mut SourceFd(&self.socket.fd()));
         // Who waits for a name goes without.
         self.serve_unnamed(|_| false);

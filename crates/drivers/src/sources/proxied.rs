@@ -5,7 +5,7 @@
 
 mod begun;
 
-use super::listener::{Joined, Place, Protocol, inet_name};
+use super::listener::{Joined, MADE_ROOM, Place, Protocol, Seat, inet_name};
 use super::secure::SecurePort;
 pub use begun::Begun;
 use engine::hand_over::Part;
@@ -135,6 +135,13 @@ impl Link {
         match self {
             Link::Clear(joined) => &joined.described,
             Link::Raw(raw) => &raw.place.described,
+        }
+    }
+
+    fn seat(&self) -> &Seat {
+        match self {
+            Link::Clear(joined) => &joined.seat,
+            Link::Raw(raw) => &raw.place.seat,
         }
     }
 
@@ -280,8 +287,12 @@ impl Port for ProxiedPort {
             Phase::Header(mut waiting) => match waiting.header() {
                 Ok(Some(header)) => self.found(waiting, header, cx),
                 Ok(None) => {
+                    let is_to_go = waiting.link.seat().is_to_go();
+                    if is_to_go {
+                        waiting.failure = Some(MADE_ROOM.to_owned());
+                    }
                     self.phase = Phase::Header(waiting);
-                    After::Idle
+                    if is_to_go { After::Close } else { After::Idle }
                 }
                 Err(after) => {
                     self.phase = Phase::Header(waiting);

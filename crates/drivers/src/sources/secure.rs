@@ -3,7 +3,7 @@
 mod input;
 mod slots;
 
-use super::listener::Place;
+use super::listener::{MADE_ROOM, Place};
 use engine::hand_over::Part;
 use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
@@ -180,6 +180,10 @@ impl Port for SecurePort {
             return After::Again;
         }
         match handshake.advance() {
+            Ok(Some(After::Idle)) if handshake.place.seat.is_to_go() => {
+                handshake.failure = Some(MADE_ROOM.to_owned());
+                After::Close
+            }
             Ok(Some(after)) => after,
             Ok(None) => self.open(cx),
             Err(error) => {

@@ -1,7 +1,7 @@
 //! `unix-stream()` and `unix-dgram()`: messages of programs on this machine, as `/dev/log`.
 
 use super::datagram::{DatagramOptions, DatagramPort, Origin, Processes};
-use super::listener::{Accepted, Listener, Socket, backlog};
+use super::listener::{Accepted, Listener, Seats, Socket, backlog};
 use super::network::generation;
 use super::optional::Optional;
 use super::reading::{Defaults, Reading, location};
@@ -18,7 +18,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 use transport::{Ownership, SocketOptions};
 use wire::Framing;
 
@@ -212,13 +211,12 @@ impl UnixStart {
             fetch_limit: reading.fetch_limit,
             encoding: reading.encoding,
             socket: self.socket.clone(),
-            connections_max: self.connections_max,
+            seats: Seats::new(self.connections_max),
             facts: PeerFacts { group: Arc::clone(&reading.group), transport, ip_protocol: 0 },
             naming: reading.naming.clone(),
             local_name: Arc::clone(&reading.local_name),
             credentials: reading.credentials,
             location: self.location.clone(),
-            open: AtomicUsize::new(0),
             secure: None,
             protocol: None,
         }

@@ -44,6 +44,7 @@ impl Unnamed {
             fetch_limit: self.fetch_limit,
             described: None,
             passes_as: None,
+            newcomer: None,
             on_close: None,
         };
         (input, options)

@@ -226,3 +226,70 @@ fn names_that_climb_out_of_the_folder() {
     assert!(!lab.dir().parent().unwrap().join("escaped").exists());
     assert!(!lab.dir().parent().unwrap().join("app.log").exists());
 }
+
+/// Connections that say nothing take all places; the next one that has something to say is served all the same.
+#[test]
+fn silent_connections_make_room() {
+    let relp_open = b"1 open 30 relp_version=0\ncommands=syslog\n".as_slice();
+    for (source, begin, end) in [
+        ("network(ip(127.0.0.1) port(%tcp:in%) max-connections(10));", b"".as_slice(), false),
+        ("network(ip(127.0.0.1) port(%tcp:in%) max-connections(10));", b"<13>a line without an end", false),
+        ("syslog(ip(127.0.0.1) port(%tcp:in%) max-connections(10));", b"1", false),
+        ("relp(ip(127.0.0.1) port(%tcp:in%) max-connections(10));", b"", true),
+        ("relp(ip(127.0.0.1) port(%tcp:in%) max-connections(10));", relp_open, true),
+    ] {
+        let lab = Lab::new();
+        let config = format!(
+            "{HEAD}source s {{ {source} network(ip(127.0.0.1) port(%tcp:other%)); }};\n\
+             destination d {{ file(\"%dir%/out\" template(\"$MSG\\n\")); }};\n\
+             log {{ source(s); destination(d); flags(flow-control); }};\n"
+        );
+        let penstock = Penstock::start(&lab, &config);
+        let speak = |number: usize| {
+            let mut sender = Sender::tcp(lab.port("in"));
+            let message = format!("<13>Oct 11 22:14:15 h app: m{number}");
+            if end {
+                sender.raw(relp_open);
+                sender.raw(format!("2 syslog {} {message}\n", message.len()).as_bytes());
+            } else if source.starts_with("syslog") {
+                sender.octets(format!("<13>1 2025-01-01T00:00:00Z h app - - - m{number}").as_bytes());
+            } else {
+                sender.line(&message);
+            }
+            sender
+        };
+        // One has spoken: it stays, whatever comes.
+        let mut first = speak(0);
+        // A line without an end is a message too, once its connection is closed.
+        let said = || lab.lines("out").into_iter().filter(|line| line.len() == 2).collect::<Vec<_>>();
+        wait_until("the first message", || said() == ["m0"]);
+        let silent: Vec<Sender> = (0..20)
+            .map(|_| {
+                let mut sender = Sender::tcp(lab.port("in"));
+                sender.raw(begin);
+                sender
+            })
+            .collect();
+        let _second = speak(1);
+        wait_until("the message of the next one", || said() == ["m0", "m1"]);
+        // Of relp(), answers lie there.
+        assert!(end || !first.is_closed(), "{source}");
+        drop(silent);
+        penstock.stop();
+    }
+}
+
+/// A client of relp() that never opens its session does not stay, even where there is room.
+#[test]
+fn a_relp_client_that_never_opens_is_closed() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}source s {{ relp(ip(127.0.0.1) port(%tcp:in%) idle-timeout(1)); relp(ip(127.0.0.1) port(%tcp:ten%)); }};\n\
+         destination d {{ file(\"%dir%/out\"); }};\nlog {{ source(s); destination(d); }};\n"
+    );
+    let mut penstock = Penstock::start(&lab, &config);
+    let mut senders = ["in", "ten"].map(|port| Sender::tcp(lab.port(port)));
+    senders.iter_mut().for_each(Sender::wait_closed);
+    penstock.wait_log("it did not open a session in time");
+    penstock.stop();
+}

@@ -2,6 +2,7 @@ use super::*;
 use crate::window::{Budget, Wake, Window};
 use crate::worker::{Shared, Worker};
 use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering;
 
 /// A sink that takes what the test lets it: so many messages, and half of the next one.
 struct Fake {

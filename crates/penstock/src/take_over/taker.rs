@@ -11,6 +11,7 @@ use std::time::Duration;
 use control::take_over::{Kind, Reader, VERSION, Writer, receive, send};
 use engine::hand_over::{Connection, Queue};
 use engine::take_in;
+use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use transport::inherited::Inherited;
 
 use super::words;
@@ -35,11 +36,18 @@ pub struct Taken {
     pub queues: Vec<Queue>,
 }
 
+fn connect(control: &Path) -> std::io::Result<UnixStream> {
+    let (family, flags) = (AddressFamily::UNIX, SocketFlags::CLOEXEC);
+    let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
+    transport::unix_path::connect(&socket, control)?;
+    Ok(socket.into())
+}
+
 impl Taker {
     /// Asks for the process behind a control socket, which goes on for now. `None` when there is none. `linger` says how long it may pass on
     /// what only it can read.
     pub fn ask(control: &Path, state: &Path, linger: Duration) -> Result<Option<Taker>, String> {
-        let stream = match UnixStream::connect(control) {
+        let stream = match connect(control) {
             Ok(stream) => stream,
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::ConnectionRefused) => {
                 return Ok(None);

@@ -1,9 +1,11 @@
 //! Writes chunks to one file: opens it when there is something to write, closes it when it was idle for long.
 
 mod pieces;
+mod shelf;
 
 use super::rotate::Rotation;
 use engine::{Chunk, Progress, Sink, Status};
+use shelf::Shelf;
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -13,7 +15,7 @@ use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
-use transport::{Ownership, Room};
+use transport::{Ownership, Room, descriptors};
 
 #[derive(Clone, Debug)]
 pub struct FileOptions {
@@ -37,11 +39,15 @@ pub struct FileOptions {
 
 /// How soon a full disk is tried again, at most.
 const FULL_DISK_RETRY: Duration = Duration::from_secs(1);
+/// The same of a file for which there was no descriptor.
+const DESCRIPTOR_RETRY: Duration = Duration::from_millis(100);
 
 pub struct FileSink {
     path: PathBuf,
     options: Arc<FileOptions>,
+    /// While something is done with it; else it lies on the shelf.
     file: Option<Opened>,
+    shelf: Arc<Shelf>,
     last_write: Instant,
     failing: bool,
 }
@@ -49,6 +55,8 @@ pub struct FileSink {
 struct Opened {
     file: File,
     room: Room,
+    /// Whether it may be closed between two writes. Not those of other kinds: what a pipe holds may be lost with its last descriptor.
+    is_regular: bool,
 }
 
 impl Drop for Opened {
@@ -60,13 +68,14 @@ impl Drop for Opened {
 impl FileSink {
     pub fn new(path: Vec<u8>, options: Arc<FileOptions>) -> FileSink {
         let path = PathBuf::from(OsString::from_vec(path));
-        FileSink { path, options, file: None, last_write: Instant::now(), failing: false }
+        let shelf = Arc::default();
+        FileSink { path, options, file: None, shelf, last_write: Instant::now(), failing: false }
     }
 
     /// `next` is what will be written first.
     fn open(&mut self, next: Option<&Chunk>) -> std::io::Result<&mut Opened> {
         if self.file.is_none() {
-            let file = open(&self.path, &self.options)?;
+            let file = shelf::below_ceiling(|| open(&self.path, &self.options))?;
             if let Some(link) = &self.options.symlink_as
                 && let Err(error) = point(link, &self.path)
             {
@@ -78,14 +87,15 @@ impl FileSink {
             if next.is_some_and(|chunk| chunk.rest().is_empty() && chunk.pending().ends_with(b"\n")) {
                 begin_line(&file, &self.path);
             }
-            self.file = Some(Opened { file, room: Room::default() });
+            let is_regular = file.metadata().is_ok_and(|meta| meta.is_file());
+            self.file = Some(Opened { file, room: Room::default(), is_regular });
         }
         self.file.as_mut().ok_or_else(|| ErrorKind::NotFound.into())
     }
 
     fn write_chunk(&mut self, chunk: &mut Chunk, progress: &mut Progress<'_>) -> std::io::Result<()> {
         let fsync = self.options.fsync;
-        let Opened { file, room } = self.open(Some(chunk))?;
+        let Opened { file, room, .. } = self.open(Some(chunk))?;
         room.prepare(file, chunk.pending().len());
         while !chunk.pending().is_empty() {
             match file.write(chunk.pending()) {
@@ -121,7 +131,25 @@ impl FileSink {
         }
     }
 
+    /// Does something with the file, which nobody can close meanwhile.
+    fn with_file<T>(&mut self, work: impl FnOnce(&mut FileSink) -> T) -> T {
+        self.file = self.shelf.take();
+        let done = work(self);
+        self.shelf.put(self.file.take());
+        done
+    }
+
     fn say(&mut self, error: &std::io::Error) {
+        if descriptors::are_used_up(error) {
+            oplog::limited(
+                "file-descriptors",
+                oplog::Level::Error,
+                "No descriptor is left for a file, its messages wait: raise the limit of open files (LimitNOFILE= of the service, \
+                 ulimit -n)",
+                &[("file", &self.path.display()), ("limit", &descriptors::limit())],
+            );
+            return;
+        }
         if !std::mem::replace(&mut self.failing, true) {
             let opened = self.file.is_some();
             oplog::error(
@@ -134,11 +162,8 @@ impl FileSink {
             );
         }
     }
-}
 
-impl Sink for FileSink {
-    fn write(&mut self, chunks: &mut VecDeque<Chunk>, progress: &mut Progress<'_>) -> Status {
-        self.last_write = Instant::now();
+    fn write_out(&mut self, chunks: &mut VecDeque<Chunk>, progress: &mut Progress<'_>) -> Status {
         while let Some(chunk) = chunks.front_mut() {
             let in_pieces =
                 progress.more && chunk.write_max == 0 && !self.options.fsync && !self.options.is_pipe;
@@ -186,42 +211,59 @@ impl Sink for FileSink {
                         return Status::Retry(self.options.time_reopen.min(FULL_DISK_RETRY));
                     }
                     self.file = None;
+                    if descriptors::are_used_up(&e) {
+                        return Status::Retry(self.options.time_reopen.min(DESCRIPTOR_RETRY));
+                    }
                     return Status::Retry(self.options.time_reopen);
                 }
             }
         }
         Status::Done
     }
+}
+
+impl Sink for FileSink {
+    fn write(&mut self, chunks: &mut VecDeque<Chunk>, progress: &mut Progress<'_>) -> Status {
+        self.last_write = Instant::now();
+        self.with_file(|sink| sink.write_out(chunks, progress))
+    }
 
     fn reopen(&mut self) {
-        self.file = None;
+        self.shelf.clear();
     }
 
     fn finish(&mut self, chunk: &mut Chunk, progress: &mut Progress<'_>, _until: Instant) {
-        if let Some(Opened { file, .. }) = &mut self.file
-            && let Ok(n) = file.write(chunk.rest())
-        {
-            progress.delivered(chunk.advance(n), n);
-        }
+        self.with_file(|sink| {
+            if let Some(Opened { file, .. }) = &mut sink.file
+                && let Ok(n) = file.write(chunk.rest())
+            {
+                progress.delivered(chunk.advance(n), n);
+            }
+        });
     }
 
     fn tick(&mut self, now: Instant) {
         // A reader may open the pipe before the first message.
         if self.options.is_pipe
-            && self.file.is_none()
             && !self.failing
-            && let Err(error) = self.open(None)
+            && let Err(error) = self.with_file(|sink| sink.open(None).map(|_| ()))
         {
             self.say(&error);
         }
         let reap = self.options.time_reap;
-        if !reap.is_zero() && self.file.is_some() && now.duration_since(self.last_write) >= reap {
-            self.file = None;
+        if !reap.is_zero() && now.duration_since(self.last_write) >= reap {
+            self.shelf.clear();
         }
     }
 
     fn close(&mut self, _queue: &mut VecDeque<Chunk>) {
-        self.file = None;
+        self.shelf.clear();
+    }
+}
+
+impl Drop for FileSink {
+    fn drop(&mut self) {
+        self.shelf.clear();
     }
 }
 

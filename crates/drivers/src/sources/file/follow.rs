@@ -60,7 +60,8 @@ impl Following {
     pub fn start(self: &Arc<Following>, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
         let base = self.wanted.base();
         let watch = Watch::new(self.method, base, self.period)
-            .map_err(|e| format!("cannot watch {}: {e}", base.display()))?;
+            .map_err(|e| format!("cannot watch {}: {e}", base.display()))?
+            .naming_bare(self.wanted.is_bare());
         let worker = shared.any_worker().ok_or("there are no workers")?;
         let options = RosterOptions {
             wanted: self.wanted.clone(),

@@ -44,6 +44,11 @@ impl Wanted {
         }
     }
 
+    /// Whether it is a file in the working folder whose path is its name alone.
+    pub fn is_bare(&self) -> bool {
+        matches!(self, Wanted::One(path) if path.parent().is_some_and(|parent| parent.as_os_str().is_empty()))
+    }
+
     pub fn is_recursive(&self) -> bool {
         matches!(self, Wanted::Matching(matching) if matching.recursive)
     }

@@ -72,6 +72,8 @@ pub struct Watch {
     /// Modifications of files in folders are told.
     modifications: bool,
     failed: bool,
+    /// What is in the working folder is told of by its name alone, not as `./NAME`: as the configuration names it.
+    bare: bool,
     /// Of events that were taken from the kernel.
     buffer: Vec<MaybeUninit<u8>>,
 }
@@ -107,8 +109,13 @@ impl Watch {
             links: HashSet::new(),
             modifications: true,
             failed: false,
+            bare: false,
             buffer: Vec::new(),
         })
+    }
+
+    pub fn naming_bare(self, bare: bool) -> Watch {
+        Watch { bare, ..self }
     }
 
     /// The descriptors that are readable when [`Watch::events`] has something.
@@ -162,7 +169,8 @@ impl Watch {
         let Some(fd) = &self.inotify else { return true };
         match inotify::add_watch(fd, path, flags) {
             Ok(number) => {
-                self.watched.insert(number, path.to_owned());
+                let told_as = if self.bare && path == Path::new(".") { Path::new("") } else { path };
+                self.watched.insert(number, told_as.to_owned());
                 self.by_path.insert(path.to_owned(), number);
                 true
             }
@@ -248,7 +256,10 @@ impl Watch {
                 None => base.clone(),
             };
             if kind.intersects(ReadFlags::IGNORED | ReadFlags::UNMOUNT) {
-                if let Some(path) = self.watched.remove(&number) {
+                if let Some(mut path) = self.watched.remove(&number) {
+                    if path.as_os_str().is_empty() {
+                        path.push(".");
+                    }
                     self.by_path.remove(&path);
                     self.links.remove(&path);
                     events.push(Event::Unwatched(path));

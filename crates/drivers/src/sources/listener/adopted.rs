@@ -1,6 +1,6 @@
 //! Connections that another process has accepted and served, until this one took its place.
 
-use super::place::{Joined, Seat};
+use super::place::Joined;
 use super::{Accepted, register};
 use crate::sources::input::FdInput;
 use crate::sources::joined::BETWEEN;
@@ -44,7 +44,8 @@ impl Adopt for Adopter {
         if accepted.passes_as().as_deref() != Some(reading) {
             return Err("it is read in another way now".to_owned());
         }
-        let seat = Seat::take(accepted).ok_or("max-connections() are open")?;
+        let seat = accepted.seats.take().ok_or("max-connections() are open")?;
+        seat.speaks();
         let shared = self.shared.upgrade().ok_or("the program ends")?;
         let worker = shared.any_worker().ok_or("there are no workers")?;
         let Connection { fd, context, client, local, received, .. } = connection;

@@ -1,6 +1,7 @@
 //! A connection between its listener and the port that serves it: what it is served as, in the clear or encrypted, by the reader of
 //! messages or by a protocol.
 
+use super::seats::Seat;
 use super::{Accepted, register};
 use crate::sources::encoding::EncodedInput;
 use crate::sources::input::FdInput;
@@ -16,7 +17,6 @@ use mio::{Interest, Token};
 use record::Context;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// A protocol that answers its peers: has a port of its own for each connection, over bytes that are in the clear.
 pub trait Protocol: Send + Sync {
@@ -45,29 +45,12 @@ pub struct Joined {
     pub seat: Seat,
 }
 
-/// One of `max-connections()`, free again when it is dropped.
-pub struct Seat(Arc<Accepted>);
-
-impl Seat {
-    pub(super) fn take(accepted: &Arc<Accepted>) -> Option<Seat> {
-        let taken = accepted.open.fetch_add(1, Ordering::Relaxed);
-        let seat = Seat(Arc::clone(accepted));
-        (taken < accepted.connections_max).then_some(seat)
-    }
-}
-
-impl Drop for Seat {
-    fn drop(&mut self) {
-        self.0.open.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 /// Who will serve a connection, and as what.
 pub struct Place {
     pub(super) worker: WorkerHandle,
     pub source: Arc<Source>,
     pub accepted: Arc<Accepted>,
-    pub(super) seat: Seat,
+    pub seat: Seat,
     pub described: Described,
 }
 
@@ -75,6 +58,7 @@ impl Place {
     pub(super) fn serve(self, fd: OwnedFd, context: Arc<Context>) {
         let worker = self.worker.clone();
         worker.add(move |token, cx| {
+            self.seat.wakes(cx.handle.waker(token));
             if self.accepted.secure.is_some() {
                 let registry = cx.handle.registry();
                 if self.accepted.protocol.as_ref().is_some_and(|protocol| protocol.before_tls()) {
@@ -138,6 +122,7 @@ impl Joined {
             fetch_limit: accepted.fetch_limit,
             described: Some(described),
             passes_as: accepted.passes_as(),
+            newcomer: Some(seat.newcomer()),
             on_close: Some(Box::new(move || drop(seat))),
         };
         Box::new(StreamPort::new(input, source, context, options, cx, token))

@@ -22,13 +22,12 @@ fn waiting(running: &Running) -> (Listener, UnixStream, Arc<Slot>) {
         fetch_limit: None,
         encoding: None,
         socket: SocketOptions::default(),
-        connections_max: 1,
+        seats: Seats::new(1),
         facts: PeerFacts { group: "s".into(), transport: Transport("rfc3164+tcp"), ip_protocol: 6 },
         naming,
         local_name: "here".into(),
         credentials: false,
         location: String::new(),
-        open: AtomicUsize::new(0),
         secure: None,
         protocol: None,
     });
@@ -36,8 +35,7 @@ fn waiting(running: &Running) -> (Listener, UnixStream, Arc<Slot>) {
     socket.set_nonblocking(true).expect("option");
     let (client, server) = UnixStream::pair().expect("pair");
     server.set_nonblocking(true).expect("option");
-    let seat = Seat::take(&accepted).expect("the first one");
-    assert!(Seat::take(&accepted).is_none(), "there is one place only");
+    let seat = accepted.seats.take().expect("the first one");
     let described = Described { fd: 0, client: String::new(), local: String::new() };
     let place =
         Place { worker, source: Arc::clone(&source), accepted: Arc::clone(&accepted), seat, described };
@@ -51,7 +49,15 @@ fn waiting(running: &Running) -> (Listener, UnixStream, Arc<Slot>) {
     }];
     let adopter = Adopter::start(&source, &accepted, &running.shared());
     (
-        Listener { socket: Socket::Tcp(socket), source, accepted, unnamed, queued: false, _adopter: adopter },
+        Listener {
+            socket: Socket::Tcp(socket),
+            source,
+            accepted,
+            unnamed,
+            crowded: false,
+            queued: false,
+            _adopter: adopter,
+        },
         client,
         slot,
     )
@@ -88,7 +94,7 @@ fn connections_without_a_name_go_with_their_listener() {
     listener.forget_unnamed();
     assert!(slot.lock().is_none());
     assert!(matches!(client.read(&mut [0]), Ok(0) | Err(_)), "the connection is closed");
-    assert_eq!(accepted.open.load(Ordering::SeqCst), 0, "its place is free");
+    assert_eq!(accepted.seats.taken(), 0, "its place is free");
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod leaving;
 
 use super::answers::{Answers, Run, push, send};
 use crate::sources::farewell::Farewell;
-use crate::sources::listener::{Joined, Seat};
+use crate::sources::listener::{Joined, MADE_ROOM, Seat};
 use engine::hand_over::Part;
 use engine::reader::{Described, Input, SLAB_BYTES};
 use engine::source::Source;
@@ -27,6 +27,8 @@ const ARENA_BYTES: usize = 16 * 1024;
 const TURN_READS: usize = 4;
 /// From a peer that does not take so many bytes of answers nothing more is read.
 const OUT_BYTES_MAX: usize = 256 * 1024;
+/// A client that has not opened its session by then is turned away.
+const OPEN_MAX: Duration = Duration::from_secs(10);
 
 pub struct RelpPort {
     input: Box<dyn Input>,
@@ -44,7 +46,10 @@ pub struct RelpPort {
     fetch_limit: Option<usize>,
     empty_lines: bool,
     encoding: Option<&'static encoding_rs::Encoding>,
+    began: Instant,
     last_read: Instant,
+    /// No message has come yet.
+    silent: bool,
     queued: bool,
     hung_up: bool,
     failure: Option<String>,
@@ -83,7 +88,9 @@ impl RelpPort {
             fetch_limit: accepted.fetch_limit,
             empty_lines: accepted.framing.empty_lines,
             encoding: accepted.encoding,
+            began: Instant::now(),
             last_read: Instant::now(),
+            silent: true,
             queued: false,
             hung_up: false,
             failure: None,
@@ -126,6 +133,9 @@ impl RelpPort {
         let always_ready = self.input.always_ready();
         let (runs, outcome) = self.scan(&mut batch);
         let messages = batch.records.len();
+        if messages > 0 && std::mem::take(&mut self.silent) {
+            self.seat.iter().for_each(Seat::speaks);
+        }
         self.run(batch, runs, Read { bytes: read, busy: read >= BUSY_BYTES, began, mark: None }, cx);
         if let Err(why) = outcome {
             oplog::limited(
@@ -189,6 +199,21 @@ impl RelpPort {
             decode(encoding, batch);
         }
         (runs, wrong.map_or(Ok(()), Err))
+    }
+
+    /// Whether another connection gets its place.
+    fn makes_room(&mut self) -> bool {
+        let goes = self.silent && self.seat.as_ref().is_some_and(Seat::is_to_go);
+        if goes {
+            self.failure = Some(MADE_ROOM.to_owned());
+        }
+        goes
+    }
+
+    /// Whether it has begun no session in the time it has for that.
+    fn is_mute(&self, now: Instant) -> bool {
+        let limit = self.idle_timeout.map_or(OPEN_MAX, |idle| idle.min(OPEN_MAX));
+        self.phase == Phase::New && !self.queued && now.saturating_duration_since(self.began) >= limit
     }
 
     fn run(&mut self, mut batch: Batch, runs: Vec<Run>, read: Read, cx: &mut PortContext) {
@@ -267,6 +292,7 @@ impl Port for RelpPort {
             _ if over => After::Close,
             // What it has sent is still answered, where it listens.
             After::Close if self.begin_leaving(cx) => After::Again,
+            After::Idle if self.makes_room() => After::Close,
             // There is room for answers again, and perhaps something to read.
             After::Idle if full && self.out.len() < OUT_BYTES_MAX => After::Again,
             after => after,
@@ -284,6 +310,10 @@ impl Port for RelpPort {
     fn tick(&mut self, now: Instant) -> bool {
         if let Some(farewell) = &self.farewell {
             return !farewell.is_late(now);
+        }
+        if self.is_mute(now) {
+            self.failure = Some("it did not open a session in time".to_owned());
+            return false;
         }
         match self.idle_timeout {
             Some(limit) if now.duration_since(self.last_read) >= limit => {

@@ -9,7 +9,7 @@ use super::Rltp;
 use super::slab::{self, Found, Limits};
 use super::stream::{Claim, Superseded};
 use crate::sources::farewell::Farewell;
-use crate::sources::listener::{Accepted, Joined, Seat};
+use crate::sources::listener::{Accepted, Joined, MADE_ROOM, Seat};
 use engine::hand_over::Part;
 use engine::reader::{Described, Input, SLAB_BYTES};
 use engine::source::Source;
@@ -225,6 +225,7 @@ impl RltpPort {
             match self.claim.as_ref().map_or(Err(Superseded), |claim| claim.start(start)) {
                 Ok(acknowledged) => {
                     self.phase = Phase::Open(acknowledged.wrapping_add(1));
+                    self.seat.iter().for_each(Seat::speaks);
                     self.told = acknowledged;
                     self.careful = self.claim.as_ref().is_some_and(Claim::is_careful);
                 }
@@ -326,6 +327,7 @@ impl Port for RltpPort {
         }
         match self.work(cx) {
             After::Close => After::Close,
+            After::Idle if self.makes_room() => self.fail(MADE_ROOM),
             after => self.answer(after),
         }
     }

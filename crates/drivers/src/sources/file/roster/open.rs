@@ -3,15 +3,15 @@
 use super::start::Stored;
 use crate::sources::file::identity::FileId;
 use record::Seed;
-use rustix::process::{Resource, getrlimit};
 use std::collections::HashMap;
 use std::fs::{File, Metadata};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirEntryExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use transport::descriptors;
 
-/// Of the descriptors that the system allows, one in so many is not for files that are read ...
+/// Of the descriptors below the ceiling, one in so many is not for files that are read ...
 const SPARE_SHARE: u64 = 8;
 /// ... but no more than this.
 const SPARE_MAX: u64 = 256;
@@ -25,25 +25,17 @@ pub enum Refused {
 
 impl From<io::Error> for Refused {
     fn from(error: io::Error) -> Refused {
-        match error.raw_os_error() {
-            Some(nix::libc::EMFILE | nix::libc::ENFILE) => Refused::Descriptors,
-            _ => Refused::Other(error),
-        }
+        if descriptors::are_used_up(&error) { Refused::Descriptors } else { Refused::Other(error) }
     }
 }
 
-/// Descriptors from this number on are left to others. The kernel gives out the lowest that is free.
+/// Descriptors from this number on are left to connections and destinations, and above the ceiling to everything else.
 pub fn descriptors_max() -> u64 {
-    without_spare(limit())
+    without_spare(descriptors::ceiling())
 }
 
-/// The limit of open files of this process.
-fn limit() -> u64 {
-    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
-}
-
-fn without_spare(limit: u64) -> u64 {
-    limit - (limit / SPARE_SHARE).min(SPARE_MAX)
+fn without_spare(ceiling: u64) -> u64 {
+    ceiling - (ceiling / SPARE_SHARE).min(SPARE_MAX)
 }
 
 /// Files of a source wait for descriptors, this one first.
@@ -51,7 +43,7 @@ pub fn say_starved(source: &str, first: &Path) {
     oplog::warning(
         "No more files can be open at once, further ones wait until others are gone: raise the limit of open files (LimitNOFILE= of the \
          service, ulimit -n)",
-        &[("source", &source), ("limit", &limit()), ("file", &first.display())],
+        &[("source", &source), ("limit", &descriptors::limit()), ("file", &first.display())],
     );
 }
 
@@ -105,7 +97,10 @@ impl Folders {
     }
 
     fn of(&mut self, path: &Path) -> Option<&HashMap<u64, PathBuf, Seed>> {
-        let folder = path.parent()?;
+        let folder = match path.parent()? {
+            folder if folder.as_os_str().is_empty() => Path::new("."),
+            folder => folder,
+        };
         if !self.0.contains_key(folder) {
             let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
             self.0.insert(folder.to_owned(), entries.map(|entry| (entry.ino(), entry.path())).collect());
@@ -120,7 +115,7 @@ mod tests {
 
     #[test]
     fn descriptors_are_left_for_others() {
-        assert_eq!([64, 1024, 20_000, u64::MAX].map(|n| n - without_spare(n)), [8, 128, 256, 256]);
+        assert_eq!([48, 1024, 20_000, u64::MAX].map(|n| n - without_spare(n)), [6, 128, 256, 256]);
         let file = tempfile::NamedTempFile::new().expect("file");
         assert!(open(file.path(), u64::MAX).is_ok());
         assert!(matches!(open(file.path(), 0), Err(Refused::Descriptors)));

@@ -1,6 +1,7 @@
 //! The first words with a sender: who it is, where it is to go on, and why it is turned away.
 
 use super::{Phase, RltpPort};
+use crate::sources::listener::Seat;
 use crate::sources::rltp::stream::{Claim, Known, Superseded};
 use engine::worker::After;
 use std::sync::Arc;
@@ -8,6 +9,11 @@ use std::time::Instant;
 use wire::rltp::{self, Hello, Reached, Welcome, code};
 
 impl RltpPort {
+    /// Whether another connection gets its place, before this one has begun its session.
+    pub(super) fn makes_room(&self) -> bool {
+        !matches!(self.phase, Phase::Open(_)) && self.seat.as_ref().is_some_and(Seat::is_to_go)
+    }
+
     pub(super) fn fail(&mut self, text: impl ToString) -> After {
         self.failure = Some(text.to_string());
         After::Close
