@@ -1,5 +1,6 @@
 //! `hook-commands()`: commands that are run when a driver comes and goes. A reload that leaves them as they are runs none.
 
+use crate::environment::Environment;
 use conf_schema::Settings;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -35,7 +36,9 @@ impl Hooks {
             "Running a hook command",
             &[("driver", &self.driver), ("hook", &hook), ("command", command)],
         );
-        let status = Command::new("/bin/sh").arg("-c").arg(command).stdin(Stdio::null()).status();
+        let mut shell = Command::new("/bin/sh");
+        Environment::Listed.give(&mut shell);
+        let status = shell.arg("-c").arg(command).stdin(Stdio::null()).status();
         let wrong = match status {
             Ok(status) if status.success() => return Ok(()),
             Ok(status) => status.to_string(),

@@ -114,11 +114,17 @@ impl Described {
     pub fn say_closed(&self, failure: Option<&String>) {
         let Described { fd, client, local } = self;
         let text = "Syslog connection closed";
+        let (key, level) = ("connection-closed", oplog::Level::Notice);
         match failure {
             Some(error) => {
-                oplog::notice(text, &[("fd", fd), ("client", client), ("local", local), ("error", error)]);
+                let fields: [oplog::Field<'_>; 4] =
+                    [("fd", fd), ("client", client), ("local", local), ("error", error)];
+                oplog::often(key, level, text, &fields);
             }
-            None => oplog::notice(text, &[("fd", fd), ("client", client), ("local", local)]),
+            None => {
+                let fields: [oplog::Field<'_>; 3] = [("fd", fd), ("client", client), ("local", local)];
+                oplog::often(key, level, text, &fields);
+            }
         }
     }
 }

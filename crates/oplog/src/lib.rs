@@ -75,6 +75,11 @@ pub fn limited(key: &'static str, level: Level, text: &'static str, fields: &[Fi
     GLOBAL.limited(key, level, text, fields);
 }
 
+/// The same for what is said of each connection, whose coming and going is worth more lines.
+pub fn often(key: &'static str, level: Level, text: &'static str, fields: &[Field<'_>]) {
+    GLOBAL.often(key, level, text, fields);
+}
+
 /// Says what [`limited`] has withheld in windows that are over. Call about once a second.
 pub fn tick() {
     GLOBAL.tick(std::time::Instant::now());

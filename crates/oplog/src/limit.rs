@@ -9,6 +9,8 @@ use crate::Level;
 pub(crate) const WINDOW: Duration = Duration::from_secs(10);
 /// Messages of one key let through in a window.
 pub(crate) const PER_WINDOW_COUNT_MAX: u32 = 5;
+/// The same of what is said of each connection: that it came, that it went.
+pub(crate) const OFTEN_COUNT_MAX: u32 = 100;
 /// Keys are literals of the program, so this is never reached; it bounds a caller's mistake.
 const KEYS_COUNT_MAX: usize = 1024;
 
@@ -41,11 +43,18 @@ pub(crate) struct Verdict {
 }
 
 impl Limiter {
-    pub fn admit(&mut self, key: &'static str, level: Level, text: &'static str, now: Instant) -> Verdict {
+    pub fn admit(
+        &mut self,
+        key: &'static str,
+        max: u32,
+        level: Level,
+        text: &'static str,
+        now: Instant,
+    ) -> Verdict {
         let mut ended = None;
         if let Some(window) = self.windows.get_mut(key) {
             if now.saturating_duration_since(window.start) < WINDOW {
-                if window.passed < PER_WINDOW_COUNT_MAX {
+                if window.passed < max {
                     window.passed += 1;
                     return Verdict { pass: true, ended: None };
                 }
@@ -89,15 +98,17 @@ fn account(key: &'static str, window: &Window) -> Option<Withheld> {
 mod tests {
     use super::*;
 
+    const MAX: u32 = PER_WINDOW_COUNT_MAX;
+
     #[test]
     fn passes_a_few_then_counts_and_accounts_when_the_window_ends() {
         let mut limiter = Limiter::default();
         let start = Instant::now();
-        let passed = (0..100).filter(|_| limiter.admit("k", Level::Error, "T", start).pass).count();
+        let passed = (0..100).filter(|_| limiter.admit("k", MAX, Level::Error, "T", start).pass).count();
         assert_eq!(passed, PER_WINDOW_COUNT_MAX as usize);
-        assert!(limiter.admit("other", Level::Error, "U", start).pass, "keys do not share a window");
+        assert!(limiter.admit("other", MAX, Level::Error, "U", start).pass, "keys do not share a window");
 
-        let later = limiter.admit("k", Level::Error, "T", start + WINDOW);
+        let later = limiter.admit("k", MAX, Level::Error, "T", start + WINDOW);
         assert!(later.pass);
         let account = Withheld { key: "k", text: "T", level: Level::Error, count: 95 };
         assert_eq!(later.ended, Some(account));
@@ -108,7 +119,7 @@ mod tests {
         let mut limiter = Limiter::default();
         let start = Instant::now();
         for _ in 0..PER_WINDOW_COUNT_MAX + 2 {
-            limiter.admit("k", Level::Warning, "T", start);
+            limiter.admit("k", MAX, Level::Warning, "T", start);
         }
         assert!(limiter.expire(start + WINDOW / 2).is_empty());
         let said = limiter.expire(start + WINDOW);

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use parking_lot::Mutex;
 
-use crate::limit::{Limiter, WINDOW};
+use crate::limit::{Limiter, OFTEN_COUNT_MAX, PER_WINDOW_COUNT_MAX, WINDOW};
 use crate::{Field, Level, Verbosity, text};
 
 /// Messages kept from the start of the program until a sink is set; the oldest go first.
@@ -116,11 +116,19 @@ impl Logger {
     }
 
     pub fn limited(&self, key: &'static str, level: Level, text: &'static str, fields: &[Field<'_>]) {
+        self.at_most(PER_WINDOW_COUNT_MAX, key, level, text, fields);
+    }
+
+    pub fn often(&self, key: &'static str, level: Level, text: &'static str, fields: &[Field<'_>]) {
+        self.at_most(OFTEN_COUNT_MAX, key, level, text, fields);
+    }
+
+    fn at_most(&self, max: u32, key: &'static str, level: Level, text: &'static str, fields: &[Field<'_>]) {
         if !self.enabled(level) {
             return;
         }
         let now = Instant::now();
-        let verdict = self.limiter.lock().get_or_insert_default().admit(key, level, text, now);
+        let verdict = self.limiter.lock().get_or_insert_default().admit(key, max, level, text, now);
         if let Some(ended) = verdict.ended {
             self.say_withheld(ended.level, ended.text, ended.count);
         }

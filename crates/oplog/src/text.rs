@@ -48,6 +48,15 @@ pub fn stderr_line(time: jiff::Timestamp, message: &str) -> String {
     format!("[{}] {message}\n", local.strftime("%Y-%m-%dT%H:%M:%S%.6f"))
 }
 
+/// Controls, and characters that are not seen and change how what stands around them is seen: other directions of writing, joiners,
+/// line ends of other scripts, tags.
+fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c,
+            '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
+}
+
 struct Escaper<'a> {
     out: &'a mut String,
     room: usize,
@@ -60,7 +69,7 @@ impl Write for Escaper<'_> {
             match c {
                 '\'' => self.out.push_str("\\'"),
                 '\\' => self.out.push_str("\\\\"),
-                c if c.is_control() => {
+                c if is_hidden(c) => {
                     let mut raw = [0; 4];
                     for byte in c.encode_utf8(&mut raw).bytes() {
                         write!(self.out, "\\x{byte:02x}")?;
@@ -93,6 +102,10 @@ mod tests {
         check("\\', x='", "\\\\\\', x=\\'");
         check("\u{1b}[31m\u{7f}\u{85}", "\\x1b[31m\\x7f\\xc2\\x85");
         check("héllo", "héllo");
+        check(
+            "a\u{202e}b\u{2066}\u{200f}\u{feff}",
+            "a\\xe2\\x80\\xaeb\\xe2\\x81\\xa6\\xe2\\x80\\x8f\\xef\\xbb\\xbf",
+        );
     }
 
     #[test]

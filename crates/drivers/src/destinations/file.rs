@@ -4,6 +4,7 @@ pub mod build;
 mod groups;
 mod name;
 mod names;
+mod opening;
 mod rotate;
 mod sink;
 

@@ -20,6 +20,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         time_reap: file::build::time_reap(s, cx, &name),
         time_reopen: writing::time_reopen(s),
         is_pipe: true,
+        links_below: file::build::links_below(s, &name),
         rotation: None,
     };
     let key = writing::key(s, &mut writer, || format!("affile_dd({path})"));

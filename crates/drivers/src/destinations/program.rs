@@ -9,6 +9,7 @@ use super::writing::{self, Layout};
 use child::Child;
 use conf_schema::Settings;
 use diag::Diagnostics;
+use engine::Environment;
 use engine::driver::{BuildContext, DestinationDriver};
 use engine::{Chunk, Progress, Sink, Status};
 use std::collections::VecDeque;
@@ -22,7 +23,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
     let mut writer = writing::writer(s, cx, Layout::File, diags)?;
     let options = Arc::new(ProgramOptions {
         command: command.clone(),
-        inherit_environment: s.bool("inherit-environment").unwrap_or(true),
+        environment: Environment::of(s.bool("inherit-environment")),
         time_reopen: writing::time_reopen(s),
         grace: GRACE,
     });
@@ -38,7 +39,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
 pub struct ProgramOptions {
     /// For `/bin/sh -c`.
     pub command: String,
-    pub inherit_environment: bool,
+    pub environment: Environment,
     /// From a failed start to the next attempt.
     pub time_reopen: Duration,
     /// From the end of its input to SIGTERM, and from there to SIGKILL: it gets the time to finish what it has read.

@@ -139,7 +139,7 @@ pub static STREAM: Group = Group {
             "max-connections",
             Kind::Int { min: 1, max: INT_MAX },
             Preset::Int(10),
-            "The most connections at once; further ones are closed at once, logged and counted.",
+            "The most connections at once. The oldest that has sent no message makes room for the next one; where all have, the next one is closed at once, logged and counted.",
         ),
         Opt::new(
             "keep-alive",

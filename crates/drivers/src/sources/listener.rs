@@ -243,7 +243,9 @@ impl Listener {
             );
             return;
         };
-        oplog::notice(
+        oplog::often(
+            "connection-accepted",
+            oplog::Level::Notice,
             "Syslog connection accepted",
             &[("fd", &fd.as_raw_fd()), ("client", &client_name), ("local", &local_name)],
         );

@@ -14,7 +14,7 @@ use engine::driver::{BuildContext, SourceDriver, Start};
 use engine::reader::StreamPort;
 use engine::source::{Settings as SourceSettings, Source};
 use engine::worker::{After, Port, PortContext};
-use engine::{Need, Shared, Wake};
+use engine::{Environment, Need, Shared, Wake};
 use record::Context;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
@@ -31,14 +31,14 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         Defaults { framing: Framing::Lines, syslog_protocol: false, expect_hostname: true, local: true };
     let reading = Reading::new(s, cx, &defaults, diags);
     let multi_line = multi_line(s, diags)?;
-    let inherit_environment = s.bool("inherit-environment").unwrap_or(true);
+    let environment = Environment::of(s.bool("inherit-environment"));
     let key = reading.persist_name.clone().unwrap_or_else(|| format!("afprogram_sd({command})"));
     let lines = multi_line.as_ref().map(|(_, text)| text.as_str()).unwrap_or_default();
-    let opened_with = format!("{command} {inherit_environment} {lines} {}", reading.fixed());
+    let opened_with = format!("{command} {environment:?} {lines} {}", reading.fixed());
     let (parsing, finish) = (reading.syslog.clone(), reading.finish.clone());
     let program = Program {
         command: command.clone(),
-        inherit_environment,
+        environment,
         reading,
         multi_line: multi_line.map(|(mode, _)| mode),
     };
@@ -55,7 +55,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
 struct Program {
     /// For `/bin/sh -c`.
     command: String,
-    inherit_environment: bool,
+    environment: Environment,
     reading: Reading,
     multi_line: Option<Mode>,
 }
@@ -111,8 +111,8 @@ impl ProgramPort {
     fn start(&mut self, cx: &mut PortContext) {
         self.started = Instant::now();
         self.start_at = self.started + RESTART_MIN;
-        let Program { command, inherit_environment, reading, multi_line } = &*self.program;
-        let (child, output) = match Child::start(command, *inherit_environment) {
+        let Program { command, environment, reading, multi_line } = &*self.program;
+        let (child, output) = match Child::start(command, *environment) {
             Ok(started) => started,
             Err(error) => {
                 oplog::error("Error starting the source program", &[("cmdline", command), ("error", &error)]);

@@ -9,6 +9,7 @@ mod fifos;
 mod files;
 mod files_many;
 mod golden;
+mod hardening;
 mod hooks;
 mod hostile;
 mod interop;

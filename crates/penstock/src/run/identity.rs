@@ -3,24 +3,42 @@
 //! The file `identity` has two lines, `host-id 1f2e3d4c` (hexadecimal) and `run-id 7` (decimal). A damaged or missing one is made
 //! anew. It is replaced as a whole, so a crash leaves the old or the new one.
 
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::hash::{BuildHasher, RandomState};
 use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 use template::Identity;
 
 const FILE: &str = "identity";
+const FOLDER_MODE: u32 = 0o750;
 
 /// The identity of this start. Makes the folder when it is missing.
 pub fn of(state_dir: &Path) -> io::Result<Identity> {
-    std::fs::create_dir_all(state_dir)?;
+    make_folder(state_dir)?;
     let (host_id, run_id) = next(state_dir)?;
     let name = nix::unistd::gethostname()?;
     let mut identity = Identity::new(&name.to_string_lossy());
     identity.host_id = host_id;
     identity.run_id = run_id;
     Ok(identity)
+}
+
+/// Makes the folder, and those above it, where they are missing: for the program and its group alone, whatever the umask. One that is there
+/// stays as it is.
+fn make_folder(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    if let Some(above) = path.parent().filter(|above| !above.as_os_str().is_empty()) {
+        std::fs::create_dir_all(above)?;
+    }
+    match std::fs::DirBuilder::new().mode(FOLDER_MODE).create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
+        made => made?,
+    }
+    std::fs::set_permissions(path, Permissions::from_mode(FOLDER_MODE))
 }
 
 fn next(state_dir: &Path) -> io::Result<(u32, u64)> {
@@ -50,7 +68,9 @@ pub fn look_after(state_dir: &Path, host_id: u32, run_id: u64) {
 fn write(state_dir: &Path, host_id: u32, run_id: u64) -> io::Result<()> {
     let path = state_dir.join(FILE);
     let fresh = state_dir.join(format!("{FILE}.new"));
-    let mut file = File::create(&fresh)?;
+    let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
+    // One that was left behind by an earlier version may have more.
+    file.set_permissions(Permissions::from_mode(0o600))?;
     write!(file, "host-id {host_id:08x}\nrun-id {run_id}\n")?;
     file.sync_all()?;
     std::fs::rename(&fresh, &path)?;
@@ -85,5 +105,7 @@ mod tests {
         std::fs::write(state.join(FILE), [0xff, 0xfe]).unwrap();
         assert_eq!(of(&state).unwrap().run_id, 1);
         assert!(of(Path::new("/proc/nowhere")).is_err());
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&state), mode(&state.join(FILE))), (0o750, 0o600));
     }
 }

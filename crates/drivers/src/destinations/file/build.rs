@@ -20,6 +20,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         time_reap: time_reap(s, cx, &name),
         time_reopen: s.seconds("time-reopen").unwrap_or(Duration::from_secs(60)),
         is_pipe: false,
+        links_below: links_below(s, &name),
         rotation: rotation(s, diags),
     };
     let key = writing::key(s, &mut writer, || format!("affile_dd({path})"));
@@ -42,6 +43,13 @@ pub fn name<'a>(
             None
         }
     }
+}
+
+/// How much of a name may be reached through symbolic links: its literal beginning, or all of it where the options say so, or messages
+/// have no say in it.
+pub fn links_below(s: &Settings, name: &FileName) -> Option<usize> {
+    let all = name.literal().is_some() || s.bool("follow-symlinks").unwrap_or(false);
+    (!all).then(|| super::opening::literal_folder(name.text()))
 }
 
 /// `time-reap()`: a file whose name never changes stays open unless the driver itself says otherwise.

@@ -3,18 +3,19 @@
 mod pieces;
 mod shelf;
 
+use super::opening;
 use super::rotate::Rotation;
 use engine::{Chunk, Progress, Sink, Status};
 use shelf::Shelf;
 use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 use transport::{Ownership, Room, descriptors};
 
 #[derive(Clone, Debug)]
@@ -33,6 +34,8 @@ pub struct FileOptions {
     pub time_reopen: Duration,
     /// A named pipe: made when missing, opened for reading too so that no reader is needed.
     pub is_pipe: bool,
+    /// Bytes of the name that may be reached through symbolic links; `None`: all of it.
+    pub links_below: Option<usize>,
     /// `logrotate()`
     pub rotation: Option<Rotation>,
 }
@@ -75,7 +78,7 @@ impl FileSink {
     /// `next` is what will be written first.
     fn open(&mut self, next: Option<&Chunk>) -> std::io::Result<&mut Opened> {
         if self.file.is_none() {
-            let file = shelf::below_ceiling(|| open(&self.path, &self.options))?;
+            let file = shelf::below_ceiling(|| opening::open(&self.path, &self.options))?;
             if let Some(link) = &self.options.symlink_as
                 && let Err(error) = point(link, &self.path)
             {
@@ -150,6 +153,16 @@ impl FileSink {
             );
             return;
         }
+        if opening::is_link_error(error) {
+            oplog::limited(
+                "file-link",
+                oplog::Level::Error,
+                "A symbolic link stands in a file name that messages have a say in, the file is not written; follow-symlinks(yes) \
+                 allows it",
+                &[("file", &self.path.display())],
+            );
+            return;
+        }
         if !std::mem::replace(&mut self.failing, true) {
             let opened = self.file.is_some();
             oplog::error(
@@ -196,7 +209,7 @@ impl FileSink {
                     if matches!(
                         e.kind(),
                         ErrorKind::InvalidFilename | ErrorKind::IsADirectory | ErrorKind::NotADirectory
-                    ) =>
+                    ) || opening::is_link_error(&e) =>
                 {
                     self.say(&e);
                     if let Some(chunk) = chunks.pop_front() {
@@ -267,44 +280,10 @@ impl Drop for FileSink {
     }
 }
 
-fn open(path: &Path, options: &FileOptions) -> std::io::Result<File> {
-    if options.create_dirs {
-        transport::create_parents(path, &options.ownership)?;
-    }
-    let mode = options.ownership.perm.unwrap_or(0o600);
-    let is_new = !path.exists();
-    if options.is_pipe || is_fifo(path) {
-        if is_new {
-            nix::unistd::mkfifo(path, nix::sys::stat::Mode::from_bits_truncate(mode))?;
-            transport::apply_ownership(path, &options.ownership)?;
-        }
-        return OpenOptions::new()
-            .read(true)
-            .write(true)
-            .custom_flags(nix::libc::O_NONBLOCK | nix::libc::O_NOCTTY)
-            .open(path);
-    }
-    if !options.overwrite_if_older.is_zero() && is_older(path, options.overwrite_if_older) {
-        std::fs::remove_file(path)?;
-    }
-    let mut how = OpenOptions::new();
-    how.append(true).create(true).mode(mode).custom_flags(nix::libc::O_NOCTTY | nix::libc::O_LARGEFILE);
-    let file = how.open(path)?;
-    if is_new {
-        transport::apply_ownership(path, &options.ownership)?;
-    }
-    Ok(file)
-}
-
-/// To open one for writing only would wait for its reader.
-fn is_fifo(path: &Path) -> bool {
-    std::fs::metadata(path).is_ok_and(|about| about.file_type().is_fifo())
-}
-
 /// A process that was killed while it wrote may have left half a line: what comes now begins one of its own.
 fn begin_line(mut file: &File, path: &Path) {
     let half = file.metadata().is_ok_and(|meta| meta.is_file() && meta.len() > 0)
-        && last_byte(path).is_ok_and(|last| last != b'\n');
+        && last_byte(file).is_ok_and(|last| last != b'\n');
     if half && file.write(b"\n").is_ok() {
         oplog::notice(
             "The file ended in the middle of a line; a new one is begun",
@@ -313,17 +292,13 @@ fn begin_line(mut file: &File, path: &Path) {
     }
 }
 
-fn last_byte(path: &Path) -> std::io::Result<u8> {
+/// The file is open for appending alone; this is the same one, whatever has its name now.
+fn last_byte(file: &File) -> std::io::Result<u8> {
     let mut last = [0];
-    let mut file = File::open(path)?;
+    let mut file = File::open(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
     file.seek(SeekFrom::End(-1))?;
     file.read_exact(&mut last)?;
     Ok(last[0])
-}
-
-fn is_older(path: &Path, than: Duration) -> bool {
-    let modified = std::fs::metadata(path).and_then(|m| m.modified());
-    modified.is_ok_and(|at| SystemTime::now().duration_since(at).is_ok_and(|age| age > than))
 }
 
 /// Points a symbolic link somewhere else in one step.

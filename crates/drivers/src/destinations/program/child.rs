@@ -28,9 +28,7 @@ impl Child {
         let mut command = Command::new("/bin/sh");
         command.args(["-c", &options.command]).process_group(0);
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        if !options.inherit_environment {
-            command.env_clear();
-        }
+        options.environment.give(&mut command);
         let mut process = command.spawn()?;
         let input = process.stdin.take();
         let child = Child { process, input, home: place.home.clone(), grace: options.grace };

@@ -11,7 +11,7 @@ fn make(command: String) -> MakeSink {
 
 fn with_grace(command: String, grace: Duration) -> MakeSink {
     let time_reopen = Duration::from_millis(10);
-    let options = Arc::new(ProgramOptions { command, inherit_environment: true, time_reopen, grace });
+    let options = Arc::new(ProgramOptions { command, environment: Environment::Listed, time_reopen, grace });
     Box::new(move |place| Box::new(ProgramSink::new(place, Arc::clone(&options))))
 }
 

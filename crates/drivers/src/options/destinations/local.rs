@@ -39,6 +39,16 @@ static LOGROTATE: Group = Group {
     ],
 };
 
+/// Of files and pipes with macros in their names.
+const FOLLOW_SYMLINKS: Opt = Opt::new(
+    "follow-symlinks",
+    Kind::Bool,
+    Preset::Bool(false),
+    "Follow symbolic links behind the fixed first part of a name that has macros. Without it, a name that leads through one is not \
+     written, and its messages are refused: whoever can make links there must not choose which file is written. The fixed first part \
+     may have links, and so may a name without macros.",
+);
+
 pub static FILE: Component = Component {
     context: Context::Destination,
     name: "file",
@@ -52,6 +62,7 @@ pub static FILE: Component = Component {
     groups: &[&WRITER, &TEMPLATE, &DESTINATION, &PERMISSIONS],
     own: &[
         CREATE_DIRS,
+        FOLLOW_SYMLINKS,
         Opt::new("fsync", Kind::Bool, Preset::Bool(false), "Bring each write to the disk before going on."),
         Opt::new(
             "overwrite-if-older",
@@ -96,6 +107,7 @@ pub static PIPE: Component = Component {
     groups: &[&WRITER, &TEMPLATE, &DESTINATION, &PERMISSIONS],
     own: &[
         CREATE_DIRS,
+        FOLLOW_SYMLINKS,
         TIME_REAP,
         Opt::no_effect("optional", "a pipe that cannot be opened never keeps the program from starting"),
     ],
@@ -134,8 +146,9 @@ pub static PROGRAM: Component = Component {
         Opt::new(
             "inherit-environment",
             Kind::Bool,
-            Preset::Bool(true),
-            "Give the program the environment of this one; with `no`, an empty one.",
+            Preset::Described("the variables listed in docs/files.md"),
+            "Give the program the environment of this one, except for what the service manager tells this process alone; with `no`, an \
+             empty one.",
         ),
     ],
     presets: &[NO_MARKS],

@@ -122,8 +122,9 @@ pub static PROGRAM: Component = Component {
     own: &[Opt::new(
         "inherit-environment",
         Kind::Bool,
-        Preset::Bool(true),
-        "Give the command the environment of this program.",
+        Preset::Described("the variables listed in docs/files.md"),
+        "Give the command the environment of this program, except for what the service manager tells this process alone; with `no`, an \
+         empty one.",
     )],
     presets: &[],
     not_yet: &[],

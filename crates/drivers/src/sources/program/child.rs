@@ -1,5 +1,6 @@
 //! The process behind a `program()` source: its own process group, its output, and its end.
 
+use engine::Environment;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 use std::io;
@@ -17,13 +18,11 @@ pub struct Child {
 
 impl Child {
     /// Starts a command; its output does not block.
-    pub fn start(command: &str, inherit_environment: bool) -> io::Result<(Child, ChildStdout)> {
+    pub fn start(command: &str, environment: Environment) -> io::Result<(Child, ChildStdout)> {
         let mut shell = Command::new("/bin/sh");
         shell.args(["-c", command]).process_group(0);
         shell.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
-        if !inherit_environment {
-            shell.env_clear();
-        }
+        environment.give(&mut shell);
         let mut process = shell.spawn()?;
         let output = process.stdout.take();
         let child = Child { process };
