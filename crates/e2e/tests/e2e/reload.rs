@@ -59,7 +59,7 @@ fn the_log_says_the_counters() {
              log {{ source(i); destination(own); }};\n"
         )
     };
-    let penstock = Penstock::start(&lab, &with(0));
+    let mut penstock = Penstock::start(&lab, &with(0));
     assert!(!lab.lines("own").iter().any(|line| line.contains("Log statistics;")));
     penstock.rewrite(&lab, &with(1));
     penstock.signal(Signal::HUP);
