@@ -34,6 +34,8 @@ pub enum DropReason {
     Repeated,
     /// Its destination is gone; it is among the dead letters.
     DeadLetter,
+    /// What a destination's template makes of it is larger than the limit.
+    Oversized,
 }
 
 impl DropReason {
@@ -50,6 +52,7 @@ impl DropReason {
         DropReason::Discarded,
         DropReason::Repeated,
         DropReason::DeadLetter,
+        DropReason::Oversized,
     ];
 
     /// The name in output, as in `queue-full`.
@@ -67,6 +70,7 @@ impl DropReason {
             DropReason::Discarded => "discarded",
             DropReason::Repeated => "repeated",
             DropReason::DeadLetter => "dead-letter",
+            DropReason::Oversized => "oversized",
         }
     }
 
@@ -91,6 +95,7 @@ impl DropReason {
                 "its destination was removed: kept, see `penstock queue cat dead-letters`"
             }
             DropReason::Repeated => "came again after a crash, and was on disk already: not lost",
+            DropReason::Oversized => "the template's output is larger than 64 MiB",
         }
     }
 }

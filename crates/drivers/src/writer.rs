@@ -12,6 +12,7 @@ pub use shape::Envelope;
 use shape::Room;
 pub use suppress::Suppress;
 
+use engine::ledger::Reason;
 use engine::program::Scratch;
 use engine::{Chunk, DiskBuffer, Outbox, Outlet};
 use parking_lot::Mutex;
@@ -86,6 +87,14 @@ impl Writer {
         }
     }
 
+    /// Adds what it looks at.
+    pub fn reads(&self, demand: &mut Demand) {
+        self.template.reads(demand);
+        if self.suppress.is_some() {
+            suppress::REPEATED.iter().for_each(|name| demand.name(*name));
+        }
+    }
+
     /// Appends the selected messages of a batch to the buffer of an outlet. A batch comes from one source, so its first record tells
     /// whether its messages are local or our own.
     pub fn deliver(
@@ -126,9 +135,15 @@ impl Writer {
     ) {
         let truncated = self.append(batch, selection, scratch, chunk);
         outlet.counters.truncated.add(truncated);
+        let oversized = scratch.render().oversized.len();
+        if oversized > 0 {
+            outlet.counters.accepted.add(oversized);
+            outlet.counters.dropped.add(Reason::Oversized, oversized);
+        }
     }
 
-    /// Appends messages; returns how many were cut.
+    /// Appends messages; returns how many were cut. Those whose text is larger than the limit are left out, see
+    /// [`template::RenderContext::oversized`].
     pub fn append(
         &self,
         batch: &Batch,
@@ -144,13 +159,21 @@ impl Writer {
         render.seqnum = self.take_numbers(batch, selection);
         render.number_all = self.numbers_all;
         if self.is_plain() {
+            let first = chunk.ends.len();
             self.template.render_selection(batch, selection, render, &mut chunk.bytes, &mut chunk.ends);
             render.seqnum = None;
+            leave_out(&mut chunk.ends, first, &render.oversized);
             return 0;
         }
         let mut room = self.spare.lock().pop().unwrap_or_default();
         self.template.render_selection(batch, selection, render, &mut room.bytes, &mut room.ends);
         render.seqnum = None;
+        let mut selection = std::borrow::Cow::Borrowed(selection);
+        if !render.oversized.is_empty() {
+            leave_out(&mut room.ends, 0, &render.oversized);
+            leave_out(selection.to_mut(), 0, &render.oversized);
+        }
+        let selection = &*selection;
         let truncated = match self.envelope {
             Envelope::Sender { ipv6, bytes_max } => {
                 self.shape_with_senders((ipv6, bytes_max), batch, selection, &room, chunk)
@@ -205,6 +228,16 @@ impl Writer {
         outlet.counters.accepted.add(left_out);
         outlet.counters.delivered.add(left_out);
         outlet.counters.suppressed.add(left_out);
+    }
+}
+
+/// Takes out the items at these places, counted from `first` on.
+fn leave_out(items: &mut Vec<u32>, first: usize, places: &[u32]) {
+    for place in places.iter().rev() {
+        let at = first + *place as usize;
+        if at < items.len() {
+            items.remove(at);
+        }
     }
 }
 

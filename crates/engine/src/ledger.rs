@@ -30,6 +30,8 @@ pub enum Reason {
     Repeated,
     /// Its destination is gone; it is among the dead letters.
     DeadLetter,
+    /// What a destination's template makes of it is larger than the limit.
+    Oversized,
 }
 
 impl Reason {
@@ -46,6 +48,7 @@ impl Reason {
         Reason::Discarded,
         Reason::Repeated,
         Reason::DeadLetter,
+        Reason::Oversized,
     ];
 
     pub fn name(self) -> &'static str {
@@ -62,6 +65,7 @@ impl Reason {
             Reason::Discarded => "discarded",
             Reason::Repeated => "repeated",
             Reason::DeadLetter => "dead_letter",
+            Reason::Oversized => "oversized",
         }
     }
 }

@@ -48,10 +48,8 @@ pub trait Format: Send + Sync {
     /// Appends the selected messages to the buffers of its outlets, in the order of the selection.
     fn format(&self, batch: &mut Batch, selection: &[u32], scratch: &mut Scratch, out: &mut Outbox);
 
-    /// Adds what formatting looks at. A destination that does not say is taken to look at everything.
-    fn reads(&self, demand: &mut Demand) {
-        demand.everything = true;
-    }
+    /// Adds what formatting looks at: of nothing else do parsers keep anything.
+    fn reads(&self, demand: &mut Demand);
 }
 
 #[derive(Clone)]

@@ -33,7 +33,8 @@ impl Blank {
     }
 
     fn has_below(&self, batch: &Batch, record: &Record, work: &mut Workspace) -> bool {
-        let mut below = |name: NameId| work.name_fits(self.asker, name, |n| n.starts_with(&self.prefix));
+        let mut below =
+            |name: NameId| work.name_fits(self.asker, batch, name, |n| n.starts_with(&self.prefix));
         record.has_values() && batch.pairs(record).any(|(name, _)| below(name))
             || batch.context(record).is_some_and(|c| c.values.iter().any(|(name, _)| below(*name)))
     }

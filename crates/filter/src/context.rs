@@ -2,7 +2,7 @@
 
 use crate::set::Known;
 use pattern::{Cache, Slots, TextMemo};
-use record::{Demand, NameId, Stamp, TagId, Zone, ZoneCursor, name_of, tag_id};
+use record::{Batch, Demand, NameId, Stamp, TagId, Zone, ZoneCursor, tag_id};
 use std::any::Any;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,7 +24,7 @@ pub struct Workspace {
     marks: Vec<Vec<u64>>,
     texts: Vec<Vec<u8>>,
     /// Answers about names, see [`Workspace::name_fits`].
-    fits: HashMap<(u64, NameId), bool>,
+    fits: HashMap<(u64, u64), bool>,
     /// For sets of filters, by their number.
     known: HashMap<u64, Known>,
     /// For substitutions, by their number.
@@ -116,16 +116,23 @@ impl Workspace {
         self.selections.push(selection);
     }
 
-    /// Whether a name passes the asker's test: found out once per worker, as the table of names is behind a lock.
-    pub fn name_fits(&mut self, asker: u64, name: NameId, test: impl FnOnce(&str) -> bool) -> bool {
-        if let Some(fits) = self.fits.get(&(asker, name)) {
+    /// Whether a name of the batch passes the asker's test: found out once per worker.
+    pub fn name_fits(
+        &mut self,
+        asker: u64,
+        batch: &Batch,
+        name: NameId,
+        test: impl FnOnce(&str) -> bool,
+    ) -> bool {
+        let key = batch.name_key(name);
+        if let Some(fits) = self.fits.get(&(asker, key)) {
             return *fits;
         }
         if self.fits.len() >= REMEMBERED_MAX {
             self.fits.clear();
         }
-        let fits = test(name_of(name));
-        self.fits.insert((asker, name), fits);
+        let fits = test(batch.name_of(name));
+        self.fits.insert((asker, key), fits);
         fits
     }
 

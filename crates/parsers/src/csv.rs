@@ -8,6 +8,7 @@ pub(crate) use scan::{Escape, Scanner, Take};
 
 use crate::found::Found;
 use crate::input::Input;
+use crate::learned::Learned;
 use crate::parse::{Parse, Writes};
 use filter::{FilterContext, new_asker};
 use record::{Batch, Demand, NameId, ValueType};
@@ -146,7 +147,9 @@ fn is_of_type(value: &[u8], kind: ValueType) -> bool {
 impl Parse for Csv {
     fn parse(&self, batch: &mut Batch, selection: &mut Vec<u32>, cx: &mut FilterContext) {
         let mut found = cx.work.take_state(self.asker, Found::default);
-        self.input.each(batch, selection, cx, &mut found, |text, found| self.row(text, found));
+        self.input.each(batch, selection, cx, &mut found, &mut Learned::default(), |text, found, _| {
+            self.row(text, found)
+        });
         cx.work.keep_state(self.asker, found);
     }
 

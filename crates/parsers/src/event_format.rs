@@ -179,8 +179,9 @@ impl Parse for EventFormat {
     fn parse(&self, batch: &mut Batch, selection: &mut Vec<u32>, cx: &mut FilterContext) {
         let mut memory = cx.work.take_state(self.asker, Memory::default);
         let Memory { found, learned, key } = &mut *memory;
-        self.input
-            .each(batch, selection, cx, found, |text, found| self.read(text, found, learned, key).is_some());
+        self.input.each(batch, selection, cx, found, learned, |text, found, learned| {
+            self.read(text, found, learned, key).is_some()
+        });
         cx.work.keep_state(self.asker, memory);
     }
 

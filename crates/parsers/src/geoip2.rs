@@ -5,7 +5,6 @@ mod walk;
 use crate::build::Build;
 use crate::found::Found;
 use crate::input::Input;
-use crate::learned::Learned;
 use crate::options::PARSER;
 use crate::parse::{Parse, Writes};
 use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Positional, Preset, Settings};
@@ -77,7 +76,6 @@ struct Wanted {
 #[derive(Default)]
 struct Memory {
     found: Found,
-    learned: Learned,
     path: Vec<u8>,
     /// What was found before, by the place of the record: making all values of one allocates.
     records: HashMap<usize, Found>,
@@ -137,7 +135,7 @@ impl Geoip2 {
         let address = str::from_utf8(text).ok()?.parse::<IpAddr>().ok()?;
         // Where the database is broken there is no value.
         let result = self.reader.lookup(address).ok()?;
-        let Memory { found, learned, path, records } = memory;
+        let Memory { found, path, records } = memory;
         let Some(wanted) = &self.wanted else {
             let offset = result.offset()?;
             if records.len() >= RECORDS_MAX {
@@ -148,7 +146,7 @@ impl Geoip2 {
                 path.clear();
                 path.extend_from_slice(self.prefix.as_bytes());
                 if let Ok(Some(leaf)) = result.decode::<Leaf<'_>>() {
-                    leaf.keep_all(path, learned, &mut found);
+                    leaf.keep_all(path, &mut found);
                 }
                 found
             }));

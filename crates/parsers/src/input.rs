@@ -1,6 +1,7 @@
 //! The text a parser reads, and the walk over a selection that every parser shares.
 
 use crate::found::Found;
+use crate::learned::Learned;
 use filter::{FilterContext, Subject, span_in};
 use record::{Batch, Demand, NameId, Span};
 use std::sync::Arc;
@@ -66,13 +67,14 @@ impl Input {
         selection: &mut Vec<u32>,
         cx: &mut FilterContext,
         found: &mut Found,
-        mut parse: impl FnMut(&[u8], &mut Found) -> bool,
+        learned: &mut Learned,
+        mut parse: impl FnMut(&[u8], &mut Found, &mut Learned) -> bool,
     ) {
         selection.retain(|index| {
             let index = *index as usize;
             let Some(span) = self.span(batch, index, cx) else { return false };
             found.clear();
-            let good = parse(batch.bytes(span), found);
+            let good = learned.of(batch, |batch, learned| parse(batch.bytes(span), found, learned));
             if good {
                 found.store(batch, index, span);
             }

@@ -138,9 +138,14 @@ fn steps(text: &str) -> Option<Vec<Step>> {
 
 impl Json {
     #[inline]
-    fn read(&self, text: &[u8], memory: &mut Memory) -> Outcome {
+    fn read(
+        &self,
+        text: &[u8],
+        found: &mut Found,
+        learned: &mut Learned,
+        (scratch, outline): (&mut reader::Scratch, &mut Outline),
+    ) -> Outcome {
         let Some(rest) = text.strip_prefix(&*self.marker) else { return Outcome::Failed };
-        let Memory { found, learned, scratch, outline } = memory;
         let start = text.len() - rest.len();
         if self.extract.is_empty() {
             scratch.begin(&self.prefix);
@@ -162,7 +167,11 @@ impl Parse for Json {
             let index = *index as usize;
             let Some(span) = self.input.span(batch, index, cx) else { return false };
             memory.found.clear();
-            match self.read(batch.bytes(span), &mut memory) {
+            let Memory { learned, found, scratch, outline } = &mut *memory;
+            let outcome = learned.of(batch, |batch, learned| {
+                self.read(batch.bytes(span), found, learned, (&mut *scratch, &mut *outline))
+            });
+            match outcome {
                 Outcome::Failed => return false,
                 Outcome::Object => {}
                 Outcome::Array => clear_matches(batch, index, 0, max),

@@ -173,7 +173,7 @@ impl Parse for Kv {
         let mut memory = cx.work.take_state(self.asker, Memory::default);
         let Memory { found, learned, stray, outline } = &mut *memory;
         let table = self.by_outline();
-        self.input.each(batch, selection, cx, found, |text, found| {
+        self.input.each(batch, selection, cx, found, learned, |text, found, learned| {
             let outlined = table.is_some_and(|table| {
                 outlined::read(text, &self.scanner.separators, outline, table, |key, name, value| {
                     self.keep(name, key, text, value, found);

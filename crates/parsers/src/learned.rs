@@ -1,47 +1,39 @@
-//! Names learned from messages, where any may be read: a worker's own table, so that the process's, which is behind a lock, is asked
-//! once for each key.
+//! The names of a batch while a parser reads one of its texts: they are taken out of it for that time, as the text stays where it is.
 
-use record::{NameId, Seed, intern};
-use std::collections::HashMap;
+use record::{Batch, BatchNames, NameId};
 
-/// Keys remembered; a table that is full starts anew.
-const KEYS_MAX: usize = 1 << 14;
-/// Longer names are not made.
-const NAME_BYTES_MAX: usize = 255;
-
+#[derive(Default)]
 pub struct Learned {
-    keys: HashMap<Box<[u8]>, Option<NameId>, Seed>,
-}
-
-impl Default for Learned {
-    fn default() -> Learned {
-        Learned { keys: HashMap::with_hasher(Seed::random()) }
-    }
+    names: BatchNames,
 }
 
 impl Learned {
-    /// The name `prefix` + `key`, made when it is new; `None` when it is too long, no UTF-8, or the process's table is full.
+    /// Lets `read` make names of the batch while it reads its text.
     #[inline]
-    pub fn name(&mut self, prefix: &str, key: &[u8]) -> Option<NameId> {
-        match self.keys.get(key) {
-            Some(name) => *name,
-            None => self.learn(prefix, key),
+    pub fn of<R>(&mut self, batch: &mut Batch, read: impl FnOnce(&Batch, &mut Learned) -> R) -> R {
+        std::mem::swap(&mut batch.names, &mut self.names);
+        let result = read(batch, self);
+        std::mem::swap(&mut batch.names, &mut self.names);
+        let left_out = batch.names.take_unsaid();
+        if left_out > 0 {
+            say(left_out);
         }
+        result
     }
 
-    #[cold]
-    fn learn(&mut self, prefix: &str, key: &[u8]) -> Option<NameId> {
-        if self.keys.len() >= KEYS_MAX {
-            self.keys.clear();
-        }
-        let name = std::str::from_utf8(key).ok().filter(|k| prefix.len() + k.len() <= NAME_BYTES_MAX);
-        let name = name.map(|k| format!("{prefix}{k}")).filter(|n| !n.is_empty());
-        // Other spellings of MESSAGE and HOST are macros: a value of such a name could not be read.
-        let name = name.filter(|n| !matches!(n.as_str(), "MSG" | "MSGONLY" | "FULLHOST"));
-        let name = name.and_then(|n| intern(&n));
-        if key.len() <= NAME_BYTES_MAX {
-            self.keys.insert(key.into(), name);
-        }
-        name
+    /// The name `prefix` + `key`, made when it is new; `None` when it is too long, no UTF-8, or there is no room.
+    #[inline]
+    pub fn name(&mut self, prefix: &str, key: &[u8]) -> Option<NameId> {
+        self.names.id(prefix.as_bytes(), key)
     }
+}
+
+#[cold]
+fn say(left_out: u64) {
+    oplog::limited(
+        "names-left-out",
+        oplog::Level::Warning,
+        "Too many names in one batch of messages, values left out",
+        &[("values", &left_out), ("names_max", &record::BATCH_NAMES_MAX)],
+    );
 }

@@ -35,6 +35,8 @@ pub mod value_pairs;
 pub mod xml;
 
 #[cfg(test)]
+mod growth;
+#[cfg(test)]
 mod testing;
 
 pub use build::{Build, BuildParser};

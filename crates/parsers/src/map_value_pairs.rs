@@ -8,7 +8,8 @@ use crate::value_pairs::{VALUE_PAIRS, spec};
 use conf_schema::{Component, Context, Settings};
 use diag::Diagnostic;
 use filter::{FilterContext, new_asker};
-use record::{Batch, Demand, Span};
+use record::{Batch, Demand, Span, ValueType};
+use std::ops::Range;
 use std::sync::Arc;
 use template::Msg;
 use template::value_pairs::ValuePairs;
@@ -37,6 +38,9 @@ struct MapValuePairs {
 struct Memory {
     found: Found,
     learned: Learned,
+    /// Names and values of one message, as they are printed.
+    texts: Vec<u8>,
+    pairs: Vec<(Range<usize>, Range<usize>, ValueType)>,
 }
 
 pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
@@ -57,13 +61,22 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
 impl Parse for MapValuePairs {
     fn parse(&self, batch: &mut Batch, selection: &mut Vec<u32>, cx: &mut FilterContext) {
         let mut memory = cx.work.take_state(self.asker, Memory::default);
-        let Memory { found, learned } = &mut *memory;
+        let Memory { found, learned, texts, pairs } = &mut *memory;
         for index in selection.iter().map(|i| *i as usize) {
             let Some(record) = batch.records.get(index) else { continue };
             found.clear();
+            texts.clear();
             self.pairs.each(Msg { batch, record }, &mut cx.render, |name, kind, bytes| {
-                if let Some(name) = learned.name("", name.as_bytes()) {
-                    found.text(name, bytes, kind);
+                let (start, name_end) = (texts.len(), texts.len() + name.len());
+                texts.extend_from_slice(name.as_bytes());
+                texts.extend_from_slice(bytes);
+                pairs.push((start..name_end, name_end..texts.len(), kind));
+            });
+            learned.of(batch, |_, learned| {
+                for (name, value, kind) in pairs.drain(..) {
+                    if let Some(name) = learned.name("", texts.get(name).unwrap_or_default()) {
+                        found.text(name, texts.get(value).unwrap_or_default(), kind);
+                    }
                 }
             });
             found.store(batch, index, Span::EMPTY);

@@ -57,7 +57,7 @@ impl Parse for Sdata {
     fn parse(&self, batch: &mut Batch, selection: &mut Vec<u32>, cx: &mut FilterContext) {
         let mut memory = cx.work.take_state(self.asker, Memory::default);
         let Memory { found, learned, name, value, canonical } = &mut *memory;
-        self.input.each(batch, selection, cx, found, |text, found| {
+        self.input.each(batch, selection, cx, found, learned, |text, found, learned| {
             if text == b"-" {
                 return true;
             }

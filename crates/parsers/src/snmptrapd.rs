@@ -77,8 +77,8 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
 
 impl Snmptrapd {
     /// The time of the trap; the values are left in `memory`.
-    fn trap(&self, text: &[u8], memory: &mut Memory) -> Option<Civil> {
-        let Memory { found, learned, key, value, message, .. } = memory;
+    fn trap(&self, text: &[u8], memory: &mut Memory, learned: &mut Learned) -> Option<Civil> {
+        let Memory { found, key, value, message, .. } = memory;
         found.clear();
         message.clear();
         let (wall, [host, transport], rest) = header(text)?;
@@ -115,7 +115,10 @@ impl Parse for Snmptrapd {
         selection.retain(|index| {
             let index = *index as usize;
             let Some(span) = self.input.span(batch, index, cx) else { return false };
-            let Some(wall) = self.trap(batch.bytes(span), &mut memory) else { return false };
+            let mut learned = std::mem::take(&mut memory.learned);
+            let wall = learned.of(batch, |batch, learned| self.trap(batch.bytes(span), &mut memory, learned));
+            memory.learned = learned;
+            let Some(wall) = wall else { return false };
             memory.found.store(batch, index, span);
             assign(batch, index, NameId::PROGRAM, program, ValueType::String);
             if self.sets_message {

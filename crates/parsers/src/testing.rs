@@ -106,7 +106,11 @@ pub fn values(batch: &Batch, index: usize) -> String {
                 ValueType::String => String::new(),
                 kind => format!("{}:", format!("{kind:?}").to_ascii_lowercase()),
             };
-            format!("{}={kind}{}", name_of(name), String::from_utf8_lossy(value.bytes).replace('|', "¦"))
+            format!(
+                "{}={kind}{}",
+                batch.name_of(name),
+                String::from_utf8_lossy(value.bytes).replace('|', "¦")
+            )
         })
         .collect();
     all.sort_unstable();

@@ -71,12 +71,14 @@ impl Parse for Xml {
             let Some(span) = self.input.span(batch, index, cx) else { return false };
             let Memory { found, joiner, learned, scratch } = &mut *memory;
             found.clear();
-            let text = batch.bytes(span);
-            let good = Reader::new(text, self, found, learned, scratch).run(&mut cx.work.patterns);
+            let good = learned.of(batch, |batch, learned| {
+                Reader::new(batch.bytes(span), self, found, learned, scratch).run(&mut cx.work.patterns)
+            });
             if !good && self.rules.drop_invalid {
                 return false;
             }
             // What was read before the fault stays, as with syslog-ng.
+            let text = batch.bytes(span);
             match self.rules.lists {
                 true => joiner.join(found, text, b",", ValueType::List),
                 false => joiner.join(found, text, b"", ValueType::String),

@@ -1,6 +1,6 @@
 //! Queue files of syslog-ng: opened, shown as lines, and made messages of our own again.
 
-use record::{Batch, Civil, Context, Peer, Record, Span, Stamp, intern, tag_id};
+use record::{Batch, Civil, Context, Peer, Record, Span, Stamp, tag_id};
 use std::fs::File;
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -99,7 +99,7 @@ pub fn add(batch: &mut Batch, message: &Message<'_>) {
     record.context = context(batch, message);
     batch.records.push(record);
     for (name, value, kind) in &message.values {
-        let Some(id) = std::str::from_utf8(name).ok().and_then(intern) else { continue };
+        let Some(id) = batch.names.id(b"", name) else { continue };
         batch.set(index, id, value, *kind);
     }
     for tag in &message.tags {

@@ -1,14 +1,18 @@
 //! The batch: one buffer of text, one compact record per message, and the value entries the records link to.
 
 mod adopt;
+mod names;
 mod received;
 mod types;
 
 pub use adopt::Mark;
+pub use names::{
+    BATCH_NAMES_BYTES_MAX, BATCH_NAMES_MAX, BatchNames, NAME_BYTES_MAX, name_key, names_left_out,
+};
 pub use types::FieldTypes;
 
 use crate::context::Context;
-use crate::names::NameId;
+use crate::names::{NameId, name_of};
 use crate::span::Span;
 use crate::stamp::Stamp;
 use crate::tags::{TagId, Tags};
@@ -125,6 +129,8 @@ pub struct Batch {
     pub contexts: Vec<Arc<Context>>,
     /// When the bytes were read.
     pub received: Stamp,
+    /// Names that its messages brought.
+    pub names: BatchNames,
     entries: Vec<Entry>,
     joined: Vec<adopt::Joined>,
 }
@@ -141,6 +147,21 @@ impl Batch {
         self.entries.clear();
         self.joined.clear();
         self.contexts.clear();
+        self.names.clear();
+    }
+
+    /// The name of a number its messages have.
+    pub fn name_of(&self, id: NameId) -> &str {
+        if id.is_local() { self.names.name(id) } else { name_of(id) }
+    }
+
+    /// What stands for the name of a number in every batch, for tables that outlive this one.
+    #[inline]
+    pub fn name_key(&self, id: NameId) -> u64 {
+        match id.is_local() {
+            true => names::invented_key(self.names.hash(id).unwrap_or_default()),
+            false => names::known_key(id),
+        }
     }
 
     #[inline]

@@ -1,5 +1,6 @@
 //! Names of values as small integers. Names known to the configuration are interned when it is compiled, so a lookup on the message
-//! path compares integers. The table is process-wide and only grows: ids stay valid over reloads, for batches still under way.
+//! path compares integers. The table is process-wide and only grows: ids stay valid over reloads, for batches still under way. Names
+//! that come with messages never get into it: they have numbers of their batch ([`crate::BatchNames`]).
 
 use parking_lot::RwLock;
 use std::collections::HashMap;
@@ -9,11 +10,14 @@ use std::sync::OnceLock;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NameId(pub u32);
 
-/// Bound of the table: a peer that invents names cannot fill the memory with them.
+/// Bound of the table, which only configurations fill.
 const NAMES_MAX: usize = 1 << 20;
 
 /// Marks ids of names that begin with `.SDATA.`; above every index, below the numbers tags take in a batch.
 const SDATA_BIT: u32 = 1 << 22;
+
+/// Marks numbers that mean something in one batch only.
+const LOCAL_BIT: u32 = 1 << 23;
 
 impl NameId {
     /// `$0`..`$255` are the ids 0..=255.
@@ -41,9 +45,28 @@ impl NameId {
         self.0 & SDATA_BIT != 0
     }
 
+    /// Whether the number means something in its batch only.
+    #[inline]
+    pub fn is_local(self) -> bool {
+        self.0 & LOCAL_BIT != 0
+    }
+
+    /// The number of a name that stands at this place among those of its batch.
+    pub(crate) fn local(index: usize, name: &str) -> NameId {
+        NameId(index as u32 | LOCAL_BIT | mark(name))
+    }
+
+    pub(crate) fn local_index(self) -> Option<usize> {
+        self.is_local().then_some((self.0 & !(SDATA_BIT | LOCAL_BIT)) as usize)
+    }
+
     fn index(self) -> usize {
         (self.0 & !SDATA_BIT) as usize
     }
+}
+
+fn mark(name: &str) -> u32 {
+    if name.starts_with(".SDATA.") { SDATA_BIT } else { 0 }
 }
 
 const BUILTIN: [&str; 11] = [
@@ -95,8 +118,7 @@ pub fn intern(name: &str) -> Option<NameId> {
     if table.names.len() >= NAMES_MAX {
         return None;
     }
-    let mark = if name.starts_with(".SDATA.") { SDATA_BIT } else { 0 };
-    let id = NameId(table.names.len() as u32 | mark);
+    let id = NameId(table.names.len() as u32 | mark(name));
     let name: &'static str = name.to_owned().leak();
     table.names.push(name);
     table.ids.insert(name, id);
@@ -108,7 +130,7 @@ pub fn lookup(name: &str) -> Option<NameId> {
     table().read().ids.get(name).copied()
 }
 
-/// The name of an id; empty for an id that was never given out.
+/// The name of an id that configurations know; empty for any other. Of names that messages brought, see [`crate::Batch::name_of`].
 pub fn name_of(id: NameId) -> &'static str {
     table().read().names.get(id.index()).copied().unwrap_or_default()
 }

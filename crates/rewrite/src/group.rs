@@ -3,7 +3,7 @@
 use crate::op::{assign, span_of};
 use filter::{FilterContext, new_asker};
 use pattern::{Cache, Pattern};
-use record::{Batch, Demand, Flags, NameId, Span, ValueType, intern};
+use record::{Batch, Demand, Flags, NameId, Span, ValueType};
 use template::{Msg, Template};
 use wire::sdata::{PREFIX, Param, params};
 
@@ -77,9 +77,10 @@ impl Group {
     }
 
     /// The names of the values the record has that fit.
-    fn names(&self, batch: &Batch, index: usize, names: &mut Vec<NameId>, cx: &mut FilterContext) {
+    fn names(&self, batch: &mut Batch, index: usize, names: &mut Vec<NameId>, cx: &mut FilterContext) {
         names.clear();
-        let Some(record) = batch.records.get(index) else { return };
+        let Some(record) = batch.records.get(index).copied() else { return };
+        let record = &record;
         names.extend(FIELDS.into_iter().filter(|n| batch.value(record, *n).is_some()));
         names.extend(batch.pairs(record).map(|(name, _)| name));
         if let Some(context) = batch.context(record) {
@@ -87,21 +88,22 @@ impl Group {
             let from_context = from_context.chain(context.values.iter().map(|(n, _)| *n));
             names.extend(from_context.filter(|n| batch.overridden(record, *n).is_none()));
         }
-        for param in params(batch.bytes(record.sdata)) {
-            let id = full_name(&param).and_then(|n| intern(&n));
+        let params: Vec<String> = params(batch.bytes(record.sdata)).filter_map(|p| full_name(&p)).collect();
+        for param in params {
+            let id = batch.names.id(b"", param.as_bytes());
             names.extend(id.filter(|n| {
                 !record.flags.has(Flags::SDATA_CHANGED) || batch.overridden(record, *n).is_none()
             }));
         }
         let item = self.with.as_ref().map(|w| w.item);
-        names.retain(|n| Some(*n) != item && self.fits(*n, cx));
+        names.retain(|n| Some(*n) != item && self.fits(batch, *n, cx));
         // The header text first: setting PROGRAM or PID drops it.
         names.sort_unstable_by_key(|n| (*n != NameId::LEGACY_MSGHDR, *n));
         names.dedup();
     }
 
-    fn fits(&self, name: NameId, cx: &mut FilterContext) -> bool {
-        cx.work.name_fits(self.asker, name, |text| {
+    fn fits(&self, batch: &Batch, name: NameId, cx: &mut FilterContext) -> bool {
+        cx.work.name_fits(self.asker, batch, name, |text| {
             let mut cache = Cache::new();
             self.globs.iter().any(|g| g.is_match(text.as_bytes(), &mut cache))
         })
@@ -138,14 +140,16 @@ fn set(with: &With, batch: &mut Batch, index: usize, name: NameId, cx: &mut Filt
     if let Some(record) = batch.records.get_mut(index) {
         *record = before;
     }
-    assign(batch, index, name, &out, kind);
+    if !cx.render.gave_up() {
+        assign(batch, index, name, &out, kind);
+    }
     cx.work.keep_text(out);
 }
 
 /// A parameter that stands only in the STRUCTURED-DATA as received, without its escapes.
 fn sdata_value(batch: &mut Batch, index: usize, name: NameId) -> Span {
     let Some(record) = batch.records.get(index) else { return Span::EMPTY };
-    let path = record::name_of(name).strip_prefix(PREFIX).unwrap_or_default();
+    let path = batch.name_of(name).strip_prefix(PREFIX).unwrap_or_default();
     let Some(raw) = wire::sdata::lookup(batch.bytes(record.sdata), path.as_bytes()) else {
         return Span::EMPTY;
     };

@@ -63,6 +63,10 @@ impl Set {
                     let Some(record) = batch.records.get(*index as usize) else { continue };
                     out.clear();
                     let kind = template.render_typed(Msg { batch, record }, &mut cx.render, &mut out);
+                    // The value stays what it was.
+                    if cx.render.gave_up() {
+                        continue;
+                    }
                     assign(batch, *index as usize, self.name, &out, kind);
                 }
                 cx.work.keep_text(out);

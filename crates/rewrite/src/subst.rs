@@ -3,11 +3,8 @@
 use crate::op::assign;
 use filter::{FilterContext, Subject, group_names, new_asker, span_in, store_matches};
 use pattern::{Cursor, Pattern, Slots};
-use record::{Batch, Demand, NameId, Span, ValueType};
-use template::{Msg, Template};
-
-/// Nothing more is replaced once a result is as large as this.
-const RESULT_BYTES_MAX: usize = 16 << 20;
+use record::{Batch, Demand, NameId, Record, Span, ValueType};
+use template::{Msg, RENDERED_BYTES_MAX, Template, note_oversized};
 
 pub struct Subst {
     pub name: NameId,
@@ -146,6 +143,8 @@ impl Subst {
         let Some(before) = batch.records.get(index).copied() else { return };
         let global = self.pattern.options().global;
         let mut cursor = Cursor::default();
+        // What is stored for one match is forgotten before the next: a text of many matches must not leave a long list of them.
+        let mark = batch.mark();
         let mut done = 0;
         let mut found = false;
         out.clear();
@@ -155,10 +154,11 @@ impl Subst {
             out.extend_from_slice(batch.bytes(text).get(done..start).unwrap_or_default());
             done = end.max(done);
             if *stores {
-                // Only the last match's values stay: a text of many matches must not leave a long list of them.
+                // Only the last match's values stay.
                 if let Some(record) = batch.records.get_mut(index) {
                     *record = before;
                 }
+                batch.back_to(mark);
                 let all = filter::Wanted::All;
                 let wanted = if self.uses_matches { &all } else { &cx.work.wanted };
                 store_matches(batch, index, text, slots, &self.groups, wanted);
@@ -168,7 +168,10 @@ impl Subst {
                 (None, Some(record)) => self.with.render(Msg { batch, record }, &mut cx.render, out),
                 (None, None) => {}
             }
-            if !global || out.len() > RESULT_BYTES_MAX {
+            if out.len() > RENDERED_BYTES_MAX || self.with.literal().is_none() && cx.render.gave_up() {
+                return self.give_up(batch, index, before, out);
+            }
+            if !global {
                 break;
             }
         }
@@ -176,6 +179,16 @@ impl Subst {
             out.extend_from_slice(batch.bytes(text).get(done..).unwrap_or_default());
             assign(batch, index, self.name, out, ValueType::String);
         }
+    }
+
+    /// The result is larger than any text may be: the value stays what it was.
+    #[cold]
+    fn give_up(&self, batch: &mut Batch, index: usize, before: Record, out: &mut Vec<u8>) {
+        note_oversized(self.pattern.text());
+        if let Some(record) = batch.records.get_mut(index) {
+            *record = before;
+        }
+        *out = Vec::new();
     }
 
     pub fn reads(&self, demand: &mut Demand) {

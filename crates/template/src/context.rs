@@ -1,5 +1,6 @@
 //! What a worker keeps between messages to print templates: the time, caches of formatted seconds, scratch buffers.
 
+use crate::budget::Budget;
 use crate::date::{Date, DateCache};
 use crate::functions::KnownNames;
 use crate::sdata::SdataCache;
@@ -53,6 +54,9 @@ pub struct RenderContext {
     pub(crate) context_id: Vec<u8>,
     /// `$_` inside `$(map)` and `$(filter)`.
     pub(crate) item: Option<Vec<u8>>,
+    pub(crate) budget: Budget,
+    /// Messages of the last selection whose text was given up, by their places in it.
+    pub oversized: Vec<u32>,
     random: u64,
 }
 
@@ -92,6 +96,8 @@ impl RenderContext {
             messages: None,
             context_id: Vec::new(),
             item: None,
+            budget: Budget::default(),
+            oversized: Vec::new(),
             random: seed(),
         };
         cx.begin_batch(now);
@@ -104,6 +110,7 @@ impl RenderContext {
         // Only after a panic that was contained is there anything left.
         self.messages = None;
         self.context_id.clear();
+        self.budget.reset();
         self.many_tags = !tag_name(TagId(u64::BITS)).is_empty();
     }
 
@@ -122,6 +129,12 @@ impl RenderContext {
         self.context_id.clear();
         self.messages = before;
         result
+    }
+
+    /// Whether the text that was printed last was larger than the limit and given up: nothing was appended, and it is counted.
+    #[inline]
+    pub fn gave_up(&self) -> bool {
+        self.budget.is_refused()
     }
 
     pub fn now(&self) -> Stamp {

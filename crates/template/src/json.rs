@@ -1,5 +1,6 @@
 //! Writes JSON: texts with their escapes, values by their types. What is no UTF-8 is printed as syslog-ng prints it, `\\xNN`.
 
+use crate::budget::{RENDERED_BYTES_MAX, is_too_much};
 use crate::list::Items;
 use crate::sink::push_span;
 use crate::value_pairs::{Found, Plan};
@@ -107,18 +108,28 @@ fn plain_len(bytes: &[u8], mut at: usize) -> usize {
     at + bytes.get(at..).unwrap_or_default().iter().position(special).unwrap_or(len.saturating_sub(at))
 }
 
-/// Appends an object; `false`, with nothing appended, when a value is not of its type and `lenient` does not make it a text.
-/// `text` is the text of the batch, where most values stand.
+/// Why there is no object.
+pub(crate) enum NoObject {
+    /// A value is not of its type.
+    WrongType,
+    TooLarge,
+}
+
+/// Appends an object; nothing when a value is not of its type and `lenient` does not make it a text, or when the values are larger than
+/// any text that is printed. `text` is the text of the batch, where most values stand.
 pub(crate) fn object(
     plan: &Plan,
     found: &[Found<'_>],
     text: &[u8],
     lenient: bool,
     out: &mut Vec<u8>,
-) -> bool {
+) -> Result<(), NoObject> {
     let start = out.len();
     let values: usize = found.iter().map(|f| f.bytes.len() + 2).sum();
-    out.reserve(plan.text.len() + values + 64);
+    let room = plan.text.len() + values + 64;
+    if room > RENDERED_BYTES_MAX || out.try_reserve(room).is_err() {
+        return Err(NoObject::TooLarge);
+    }
     for ((from, to), value) in plan.values(found) {
         push_span(out, &plan.text, from, to);
         if value.kind == ValueType::String {
@@ -126,13 +137,17 @@ pub(crate) fn object(
         } else if !typed(value, out) {
             if !lenient {
                 out.truncate(start);
-                return false;
+                return Err(NoObject::WrongType);
             }
             string(value.bytes, out);
         }
+        if is_too_much(out, start) {
+            out.truncate(start);
+            return Err(NoObject::TooLarge);
+        }
     }
     push_span(out, &plan.text, plan.tail.0 as usize, plan.tail.1 as usize);
-    true
+    Ok(())
 }
 
 /// A text that mostly stands in a longer one, so that it can be copied in a fixed size.

@@ -4,6 +4,7 @@
 //! batch's text that follow each other are joined, so a message that is printed the way it came in costs one copy.
 
 mod assemble;
+mod budget;
 mod calendar;
 mod call;
 mod compile;
@@ -36,6 +37,7 @@ pub mod value_pairs;
 #[cfg(test)]
 mod tests;
 
+pub use budget::{RENDERED_BYTES_MAX, note_oversized, oversized};
 pub use context::{Identity, RenderContext};
 pub use cost::Cost;
 pub use error::TemplateError;

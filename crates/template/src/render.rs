@@ -11,15 +11,19 @@ use record::{Batch, Flags, Record, Span, Stamp, Value, ValueType};
 pub(crate) const BSD_STAMP_BYTES: u32 = 15;
 
 impl Template {
-    /// Appends the text for one message.
+    /// Appends the text for one message; nothing when it is larger than the limit, which [`RenderContext::gave_up`] tells.
     pub fn render(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) {
+        let start = out.len();
+        cx.budget.begin(start);
         let mut sink = Sink::new(out, &msg.batch.text);
         self.run(msg, cx, &mut sink);
         sink.settle();
+        cx.budget.end(out, start, &self.text);
     }
 
     /// Appends the texts for the selected records of a batch; `ends` gets the length of `out` after each. Counts
-    /// [`RenderContext::seqnum`] up.
+    /// [`RenderContext::seqnum`] up. Of messages whose texts are larger than the limit nothing is appended; their places are in
+    /// [`RenderContext::oversized`] then.
     pub fn render_selection(
         &self,
         batch: &Batch,
@@ -31,17 +35,18 @@ impl Template {
         let average = batch.text.len() / batch.records.len().max(1) + 64;
         out.reserve(selection.len().saturating_mul(average));
         ends.reserve(selection.len());
+        cx.oversized.clear();
         if let Some(line) = &self.line {
             self.render_lines(line, batch, selection, cx, out, ends);
             return;
         }
-        let mut sink = Sink::new(out, &batch.text);
-        for index in selection {
+        for (place, index) in selection.iter().enumerate() {
             if let Some(record) = batch.records.get(*index as usize) {
-                self.run(Msg { batch, record }, cx, &mut sink);
+                self.render(Msg { batch, record }, cx, out);
+                note_refused(place, cx);
                 count(record, cx);
             }
-            ends.push(sink.out().len() as u32);
+            ends.push(out.len() as u32);
         }
     }
 
@@ -55,12 +60,17 @@ impl Template {
         out: &mut Vec<u8>,
         ends: &mut Vec<u32>,
     ) {
-        for index in selection {
+        for (place, index) in selection.iter().enumerate() {
             if let Some(record) = batch.records.get(*index as usize) {
                 let msg = Msg { batch, record };
-                if !line.print(msg, cx, out) {
+                let start = out.len();
+                cx.budget.begin(start);
+                let done = line.print(msg, cx, out);
+                cx.budget.end(out, start, &self.text);
+                if !done {
                     self.render(msg, cx, out);
                 }
+                note_refused(place, cx);
                 count(record, cx);
             }
             ends.push(out.len() as u32);
@@ -77,6 +87,9 @@ impl Template {
             }
             if let Some(byte) = step.then {
                 sink.byte(byte);
+            }
+            if cx.budget.is_refused() {
+                return;
             }
         }
     }
@@ -174,7 +187,13 @@ impl Template {
             }
         };
         match lone {
-            Op::Call(function) => function.call(msg, cx, out),
+            Op::Call(function) => {
+                let start = out.len();
+                cx.budget.begin(start);
+                let kind = function.call(msg, cx, out);
+                cx.budget.end(out, start, &self.text);
+                kind
+            }
             Op::Nested(template) => template.render_typed(msg, cx, out),
             Op::Value(name) => {
                 let kind = msg.batch.value(msg.record, *name).map(|v| v.kind);
@@ -200,6 +219,13 @@ impl Template {
                 op.name().map_or(self.lone_type, |name| msg.record.types.of(name))
             }
         }
+    }
+}
+
+#[inline]
+fn note_refused(place: usize, cx: &mut RenderContext) {
+    if cx.budget.is_refused() {
+        cx.oversized.push(place as u32);
     }
 }
 

@@ -1,7 +1,7 @@
 //! STRUCTURED-DATA as text: one parameter of it, and the whole rebuilt when parameters were set or unset on the way.
 
 use crate::Msg;
-use record::{Flags, NameId, name_of};
+use record::{Batch, Flags, NameId, name_of};
 use std::collections::HashMap;
 use wire::sdata::{Builder, PREFIX, Param, lookup, params, split_path, unescape};
 
@@ -30,58 +30,56 @@ impl ParamName {
     }
 }
 
-fn path_of(name: &'static str) -> Option<&'static [u8]> {
+fn path_of(name: &str) -> Option<&[u8]> {
     name.strip_prefix(PREFIX).map(str::as_bytes)
 }
 
 /// Names that peers put into their parameters are not all remembered.
 const NAMES_MAX: usize = 4096;
 
-/// What a worker remembers to rebuild STRUCTURED-DATA without asking the process-wide table of names for each message.
+/// What a worker remembers of STRUCTURED-DATA, so that the process-wide table of names is not asked for each message.
 #[derive(Debug, Default)]
 pub(crate) struct SdataCache {
-    paths: HashMap<NameId, Option<&'static [u8]>>,
-    ids: HashMap<Box<[u8]>, NameId>,
+    /// What stands for the names of parameters, see [`record::name_key`].
+    keys: HashMap<Box<[u8]>, u64>,
     /// A value without its escapes.
     plain: Vec<u8>,
     full: Vec<u8>,
 }
 
 impl SdataCache {
-    /// What follows `.SDATA.` in a name; `None` for any other name.
-    fn path(&mut self, name: NameId) -> Option<&'static [u8]> {
-        if self.paths.len() > NAMES_MAX {
-            self.paths.clear();
-        }
-        *self.paths.entry(name).or_insert_with(|| path_of(name_of(name)))
-    }
-
-    /// The id of a parameter's name, if a configuration or a message ever named it.
-    fn id(&mut self, param: &Param<'_>) -> Option<NameId> {
-        self.find(param, record::lookup)
-    }
-
-    /// The id of a parameter's name, made when it is new; `None` when the table of names is full.
-    pub fn learned(&mut self, param: &Param<'_>) -> Option<NameId> {
-        self.find(param, record::intern)
-    }
-
-    fn find(&mut self, param: &Param<'_>, ask: fn(&str) -> Option<NameId>) -> Option<NameId> {
+    /// The name of a parameter as a value.
+    fn full(&mut self, param: &Param<'_>) -> Option<&str> {
         self.full.clear();
+        self.full.extend_from_slice(PREFIX.as_bytes());
         self.full.extend_from_slice(param.id);
         if !param.name.is_empty() {
             self.full.push(b'.');
             self.full.extend_from_slice(param.name);
         }
-        if let Some(id) = self.ids.get(&*self.full) {
-            return Some(*id);
-        }
-        let id = ask(&format!("{PREFIX}{}", std::str::from_utf8(&self.full).ok()?))?;
-        if self.ids.len() > NAMES_MAX {
-            self.ids.clear();
-        }
-        self.ids.insert(self.full.as_slice().into(), id);
-        Some(id)
+        std::str::from_utf8(&self.full).ok()
+    }
+
+    /// The number of a parameter's name, if a configuration or a message of the batch has named it.
+    fn id(&mut self, batch: &Batch, param: &Param<'_>) -> Option<NameId> {
+        batch.names.known(self.full(param)?)
+    }
+
+    /// What stands for the name of a parameter in all batches, and the name.
+    pub fn key(&mut self, param: &Param<'_>) -> Option<(u64, &str)> {
+        self.full(param)?;
+        let key = match self.keys.get(&*self.full) {
+            Some(key) => *key,
+            None => {
+                let key = record::name_key(std::str::from_utf8(&self.full).ok()?);
+                if self.keys.len() > NAMES_MAX {
+                    self.keys.clear();
+                }
+                self.keys.insert(self.full.as_slice().into(), key);
+                key
+            }
+        };
+        Some((key, std::str::from_utf8(&self.full).ok()?))
     }
 }
 
@@ -96,7 +94,7 @@ pub(crate) fn sequence(seqnum: u64) -> u64 {
 pub(crate) fn print_sequence_id(msg: Msg<'_>, cache: &mut SdataCache, out: &mut Vec<u8>) {
     let Msg { batch, record } = msg;
     if record.flags.has(Flags::SDATA_CHANGED)
-        && let Some(name) = cache.id(&Param { id: b"meta", name: b"sequenceId", value: b"" })
+        && let Some(name) = cache.id(batch, &Param { id: b"meta", name: b"sequenceId", value: b"" })
     {
         ParamName { name, path: SEQUENCE_ID }.print(msg, cache, out);
     } else if let Some(value) = lookup(batch.bytes(record.sdata), SEQUENCE_ID) {
@@ -131,15 +129,16 @@ struct Built<'a> {
 /// element; new elements stand in front. Allocates.
 fn rebuild(msg: Msg<'_>, seqnum: Option<u64>, cache: &mut SdataCache, out: &mut Vec<u8>) {
     let Msg { batch, record } = msg;
-    let mut set: Vec<(&'static [u8], &[u8])> =
-        batch.pairs(record).filter_map(|(name, value)| Some((cache.path(name)?, value.bytes))).collect();
+    let path = |name: NameId| name.is_sdata().then(|| path_of(batch.name_of(name))).flatten();
+    let mut set: Vec<(&[u8], &[u8])> =
+        batch.pairs(record).filter_map(|(name, value)| Some((path(name)?, value.bytes))).collect();
     set.reverse();
     let mut built: Vec<Built<'_>> = Vec::new();
     for param in params(batch.bytes(record.sdata)) {
         if let Some(at) = set.iter().position(|(path, _)| param.is(path)) {
             let (_, value) = set.remove(at);
             built.push(Built { param, changed: Some(value) });
-        } else if cache.id(&param).and_then(|id| batch.overridden(record, id)).is_none() {
+        } else if cache.id(batch, &param).and_then(|id| batch.overridden(record, id)).is_none() {
             built.push(Built { param, changed: None });
         }
     }

@@ -2,6 +2,7 @@
 
 mod arbitrary;
 mod functions;
+mod growth;
 mod layouts;
 mod macros;
 mod syntax;

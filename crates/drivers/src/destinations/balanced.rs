@@ -13,7 +13,7 @@ use engine::ledger::DestinationCounters;
 use engine::program::{Format, Scratch};
 use engine::{Outbox, Outlet, Shared};
 use parking_lot::Mutex;
-use record::Batch;
+use record::{Batch, Demand};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -174,6 +174,11 @@ impl Format for Balanced {
             }
         }
         self.spare.lock().push(room);
+    }
+
+    fn reads(&self, demand: &mut Demand) {
+        self.targets.iter().for_each(|target| target.reads(demand));
+        self.key.iter().for_each(|key| key.reads(demand));
     }
 }
 

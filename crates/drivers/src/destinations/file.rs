@@ -173,7 +173,7 @@ impl Format for FileDestination {
 
     fn reads(&self, demand: &mut Demand) {
         self.name.reads(demand);
-        self.writer.template.reads(demand);
+        self.writer.reads(demand);
     }
 }
 

@@ -7,7 +7,7 @@ use engine::driver::Destination;
 use engine::ledger::DestinationCounters;
 use engine::program::{Format, Scratch};
 use engine::{Outbox, Outlet, QueueLimits, Shared, Sink, WorkerHandle};
-use record::Batch;
+use record::{Batch, Demand};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use template::Identity;
@@ -103,6 +103,10 @@ impl Format for SingleDestination {
         if let Some(outlet) = self.outlet.get() {
             self.writer.deliver(batch, selection, scratch, out, outlet);
         }
+    }
+
+    fn reads(&self, demand: &mut Demand) {
+        self.writer.reads(demand);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::REGISTRY;
 use crate::testing::{built, unread};
+use record::Demand;
 
 #[test]
 fn every_option_of_every_destination_is_read() {
@@ -43,5 +44,42 @@ fn every_destination_of_the_catalogue_can_be_built() {
             "{} has no builder",
             table.name
         );
+    }
+}
+
+/// A destination that reads more than it prints makes parsers keep everything, for nothing.
+#[test]
+fn a_fixed_template_reads_nothing() {
+    for (component, build) in REGISTRY.destinations {
+        let address = if component.name.ends_with('6') { "\"::1\"" } else { "127.0.0.1" };
+        for (transport, balanced) in [("tcp", true), ("tls", true), ("udp", false), ("rltp", false)] {
+            let value = |name: &str| {
+                Some(match name {
+                    "host" | "localip" => address.to_owned(),
+                    "ip-protocol" => "4".to_owned(),
+                    "transport" => transport.to_owned(),
+                    "tls" => format!("{} sni(yes)", crate::sources::tests::TLS),
+                    "spoof-source" | "keep-alive" => "no".to_owned(),
+                    "mark-mode" => "none".to_owned(),
+                    "disk-buffer" => "reliable(no) capacity-bytes(10000000) dir(\"/tmp/sample\")".to_owned(),
+                    "failover" => format!("servers({address})"),
+                    "load-balance" if balanced => format!("servers({address}) key(\"fixed\")"),
+                    "template" => "\"a fixed text\\n\"".to_owned(),
+                    "suppress" => "0".to_owned(),
+                    _ => return None,
+                })
+            };
+            let takes = |name: &str| component.options().any(|option| option.name == name);
+            if !takes("transport") && transport != "tcp" {
+                continue;
+            }
+            let mut demand = Demand::default();
+            built(component, &value, |s, cx, diags| {
+                let driver = build(s, cx, diags);
+                driver.iter().for_each(|driver| driver.destination.reads(&mut demand));
+                driver.is_some()
+            });
+            assert_eq!(demand, Demand::default(), "{} {transport}", component.name);
+        }
     }
 }

@@ -28,7 +28,8 @@ pub struct Repeats {
     count: u64,
 }
 
-const FIELDS: [NameId; 4] = [NameId::MESSAGE, NameId::HOST, NameId::PROGRAM, NameId::PID];
+/// What tells a repetition.
+pub(super) const REPEATED: [NameId; 4] = [NameId::MESSAGE, NameId::HOST, NameId::PROGRAM, NameId::PID];
 
 fn field<'a>(batch: &'a Batch, record: &Record, name: NameId) -> &'a [u8] {
     batch.value(record, name).map_or(&[], |v| v.bytes)
@@ -53,7 +54,7 @@ impl Repeats {
     pub fn repeats(&mut self, batch: &Batch, record: &Record, within: i64) -> bool {
         let same = self.came != 0
             && batch.received.secs - self.came <= within
-            && FIELDS
+            && REPEATED
                 .iter()
                 .zip(&self.fields)
                 .all(|(name, last)| field(batch, record, *name) == last.as_slice());
@@ -62,7 +63,7 @@ impl Repeats {
     }
 
     pub fn remember(&mut self, batch: &Batch, record: &Record) {
-        for (name, last) in FIELDS.iter().zip(&mut self.fields) {
+        for (name, last) in REPEATED.iter().zip(&mut self.fields) {
             last.clear();
             last.extend_from_slice(field(batch, record, *name));
         }

@@ -86,6 +86,10 @@ impl Format for Note {
             });
         }
     }
+
+    fn reads(&self, demand: &mut record::Demand) {
+        demand.everything = true;
+    }
 }
 
 impl Destination for Note {

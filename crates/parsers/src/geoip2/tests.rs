@@ -210,7 +210,7 @@ fn broken_databases() {
                 let Ok(result) = reader.lookup(std::net::Ipv4Addr::from(address).into()) else { continue };
                 let mut found = crate::found::Found::default();
                 if let Ok(Some(leaf)) = result.decode::<super::Leaf<'_>>() {
-                    leaf.keep_all(&mut Vec::new(), &mut crate::learned::Learned::default(), &mut found);
+                    leaf.keep_all(&mut Vec::new(), &mut found);
                 }
             }
         }

@@ -1,7 +1,6 @@
 //! Values of a database's record: one, or all with their paths.
 
 use crate::found::Found;
-use crate::learned::Learned;
 use record::{NameId, ValueType};
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use std::fmt;
@@ -52,17 +51,18 @@ impl Leaf<'_> {
     }
 
     /// All values in it, by the path that stands in `path`, which ends with a dot.
-    pub fn keep_all(&self, path: &mut Vec<u8>, learned: &mut Learned, found: &mut Found) {
+    pub fn keep_all(&self, path: &mut Vec<u8>, found: &mut Found) {
         let mut inner = |step: &dyn std::fmt::Display, leaf: &Leaf<'_>| {
             let len = path.len();
             let _ = write!(path, "{step}");
             match leaf {
                 Leaf::Map(_) | Leaf::List(_) => {
                     path.push(b'.');
-                    leaf.keep_all(path, learned, found);
+                    leaf.keep_all(path, found);
                 }
                 leaf => {
-                    if let Some(name) = learned.name("", path) {
+                    // The database is the configuration's: its few names may stay.
+                    if let Some(name) = std::str::from_utf8(path).ok().and_then(record::intern) {
                         leaf.keep(name, found);
                     }
                 }

@@ -2,11 +2,15 @@
 //!
 //! A key stands directly before a separator (blanks between them are allowed); what stands before a key and belongs to no value is
 //! stray. A bare value ends at the pair separator, or at a blank after which a key comes. A quoted value has to be followed by a
-//! blank or the pair separator; otherwise it is taken as it is, quotes and all, and keys are looked for inside it.
+//! blank or the pair separator; otherwise it is taken as it is, quotes and all, and keys are looked for inside it. So values can
+//! overlap, and a text of broken quotes would have values without measure: what overlaps is bounded to [`OVERLAP_TIMES`] times the text.
 
 use crate::marks::{Any, Marks, NotWord};
 use memchr::{memchr, memchr2};
 use wire::pairs::{Separators, is_word};
+
+/// Bytes of values in which further keys are looked for, as multiples of the text. Beyond, the search goes on behind such a value.
+const OVERLAP_TIMES: usize = 2;
 
 #[derive(Clone)]
 pub struct Scanner {
@@ -49,6 +53,8 @@ pub struct Key {
 struct Seen {
     words: Marks<NotWord>,
     quotes: Marks<Any<3>>,
+    /// Bytes of values that may still be gone through again.
+    overlap: usize,
 }
 
 /// The end of the first blank or pair separator from a place on.
@@ -56,6 +62,21 @@ struct Seen {
 struct Broken {
     from: usize,
     end: usize,
+}
+
+impl Seen {
+    /// A value with broken quotes, and where to go on: at its beginning as long as there is room for values that overlap.
+    #[cold]
+    fn broken(&mut self, start: usize, end: usize) -> (Text, usize, Option<Key>) {
+        let value = Text { start, end, quote: 0, escaped: false };
+        match self.overlap.checked_sub(end - start) {
+            Some(left) => {
+                self.overlap = left;
+                (value, start, None)
+            }
+            None => (value, end, None),
+        }
+    }
 }
 
 #[inline]
@@ -83,7 +104,11 @@ impl Scanner {
         let mut at = 0;
         let mut seen = None;
         let mut broken = Broken { from: usize::MAX, end: 0 };
-        let mut marks = Seen { words: Marks::new(NotWord), quotes: Marks::new(Any(*b"\"'\\")) };
+        let mut marks = Seen {
+            words: Marks::new(NotWord),
+            quotes: Marks::new(Any(*b"\"'\\")),
+            overlap: text.len().saturating_mul(OVERLAP_TIMES),
+        };
         while let Some(key) = seen.take().or_else(|| self.next_key(text, at)) {
             stray_word(text, at, key.start, &mut stray);
             let (value, next, ahead) = self.value(text, key.separator + 1, &mut marks, &mut broken);
@@ -203,7 +228,7 @@ impl Scanner {
             at = marks.quotes.next(text, at);
             match text.get(at) {
                 // Not closed.
-                None => return (Text { start, end: text.len(), quote: 0, escaped: false }, start, None),
+                None => return marks.broken(start, text.len()),
                 Some(b'\\') => {
                     escaped = true;
                     at += 2;
@@ -222,7 +247,7 @@ impl Scanner {
             return (value, word, key);
         }
         let end = self.break_after(text, after, broken);
-        (Text { start, end, quote: 0, escaped: false }, start, None)
+        marks.broken(start, end)
     }
 
     /// Behind the next blank or pair separator. What was found for another broken quote is used, so that the time grows with the

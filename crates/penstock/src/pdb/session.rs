@@ -181,7 +181,7 @@ pub fn values(batch: &Batch, record: &Record) -> String {
         batch.pairs(record).map(|(name, value)| (name, lossy(value.bytes))).collect();
     pairs.reverse();
     for (name, value) in pairs {
-        let _ = writeln!(out, "{}={value}", name_of(name));
+        let _ = writeln!(out, "{}={value}", batch.name_of(name));
     }
     let mut tags: Vec<&str> = batch.tags(record).into_iter().map(tag_name).collect();
     tags.sort_unstable();

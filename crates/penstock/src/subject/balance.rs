@@ -131,6 +131,7 @@ fn named(reason: Reason) -> DropReason {
         Reason::Discarded => DropReason::Discarded,
         Reason::Repeated => DropReason::Repeated,
         Reason::DeadLetter => DropReason::DeadLetter,
+        Reason::Oversized => DropReason::Oversized,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Messages that move between batches: copies kept for later, and messages made on the way that join a batch at work.
 
+use super::received::RECEIVED;
 use super::{Batch, Record, TAG_BASE};
 use crate::context::Context;
 use crate::names::NameId;
@@ -87,8 +88,16 @@ impl Batch {
     ) -> Link {
         let first = self.entries.len();
         for entry in from.list(link) {
-            let known = self.entries.get(first..).unwrap_or_default().iter().any(|e| e.name == entry.name);
-            if known || !keep(entry.name) {
+            if !keep(entry.name) {
+                continue;
+            }
+            // A name of the other batch has another number here.
+            let name = match entry.name.is_local() && entry.name.0 < RECEIVED.0 {
+                true => self.names.id(b"", from.name_of(entry.name).as_bytes()),
+                false => Some(entry.name),
+            };
+            let Some(name) = name else { continue };
+            if self.entries.get(first..).unwrap_or_default().iter().any(|e| e.name == name) {
                 continue;
             }
             let span = if entry.kind.is_some() && entry.name.0 < TAG_BASE {
@@ -97,7 +106,7 @@ impl Batch {
                 Span::EMPTY
             };
             let next = Link(self.entries.len() as u32 + 1);
-            self.entries.push(Entry { span, next, ..*entry });
+            self.entries.push(Entry { name, span, next, ..*entry });
         }
         match self.entries.get_mut(first..).and_then(<[Entry]>::last_mut) {
             Some(last) => {
@@ -159,6 +168,17 @@ impl Batch {
     /// Bytes it holds.
     pub fn footprint(&self) -> usize {
         self.text.len() + self.records.len() * size_of::<Record>() + self.entries.len() * size_of::<Entry>()
+    }
+
+    /// Bytes it has taken from the allocator, what is shared with other batches aside.
+    pub fn capacity(&self) -> usize {
+        size_of::<Batch>()
+            + self.text.capacity()
+            + self.records.capacity() * size_of::<Record>()
+            + self.entries.capacity() * size_of::<Entry>()
+            + self.joined.capacity() * size_of::<Joined>()
+            + self.contexts.capacity() * size_of::<Arc<Context>>()
+            + self.names.capacity()
     }
 }
 

@@ -8,7 +8,7 @@ use crate::stamp::Stamp;
 use crate::value::{Entry, Link, ValueType};
 
 /// Stands among the tags; no tag and no value has this name.
-const RECEIVED: NameId = NameId(super::TAG_BASE - 1);
+pub(super) const RECEIVED: NameId = NameId(super::TAG_BASE - 1);
 
 const BYTES: usize = 16;
 

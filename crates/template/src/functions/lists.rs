@@ -1,5 +1,6 @@
 //! Template functions on lists: comma separated, items quoted where needed.
 
+use crate::budget::is_too_much;
 use crate::call::Call;
 use crate::facts::{number, put};
 use crate::function::{ANY, Args, Build, Function, FunctionInfo, Plain, with_args};
@@ -232,13 +233,13 @@ fn explode(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
 }
 
 fn implode(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
-    let mut first = true;
+    let (start, mut first) = (out.len(), true);
     items(args, 1, |item| {
         if !std::mem::replace(&mut first, false) {
             out.extend_from_slice(args.get(0));
         }
         out.extend_from_slice(item);
-        true
+        !is_too_much(out, start)
     });
     ValueType::String
 }

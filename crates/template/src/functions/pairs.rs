@@ -1,7 +1,9 @@
 //! Template functions over value-pairs(): JSON, WELF, CEF, lists of names and values, lines for graphite.
 
+use crate::budget::is_too_much;
 use crate::call::Call;
 use crate::function::{ANY, Build, BuildFn, Function, FunctionInfo};
+use crate::json::NoObject;
 use crate::value_pairs::{Layout, ValuePairs, args};
 use crate::{Cost, Msg, OnError, RenderContext, Template, TemplateError, escape, json, list};
 use record::{Demand, ValueType};
@@ -96,9 +98,12 @@ struct Json {
 
 impl Function for Json {
     fn call(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType {
-        self.pairs.gather(msg, cx, |plan, found| {
-            json::object(plan, found, &msg.batch.text, self.lenient, out);
-        });
+        let made = self
+            .pairs
+            .gather(msg, cx, |plan, found| json::object(plan, found, &msg.batch.text, self.lenient, out));
+        if let Err(NoObject::TooLarge) = made {
+            cx.budget.give_up();
+        }
         ValueType::Json
     }
 
@@ -186,9 +191,13 @@ impl Function for Assigned {
             if self.strict && plan.pairs(found).any(|(name, _)| wrong(name)) {
                 return;
             }
+            let start = out.len();
             for ((from, to), value) in plan.values(found) {
                 out.extend_from_slice(plan.text.get(from..to).unwrap_or_default());
                 (self.value)(value.bytes, out);
+                if is_too_much(out, start) {
+                    break;
+                }
             }
         });
         ValueType::String
@@ -219,9 +228,12 @@ fn values(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
 impl Function for List {
     fn call(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType {
         self.pairs.gather(msg, cx, |plan, found| {
-            let mut first = true;
+            let (start, mut first) = (out.len(), true);
             for (name, value) in plan.pairs(found) {
                 list::push(if self.names { name.as_bytes() } else { value.bytes }, &mut first, out);
+                if is_too_much(out, start) {
+                    break;
+                }
             }
         });
         ValueType::List
@@ -252,9 +264,13 @@ impl Function for Graphite {
         let mut scratch = cx.take_scratch();
         self.timestamp.render(msg, cx, &mut scratch.text);
         self.pairs.gather(msg, cx, |plan, found| {
+            let start = out.len();
             for (name, value) in plan.pairs(found) {
                 for part in [name.as_bytes(), b" ", value.bytes, b" ", &scratch.text, b"\n"] {
                     out.extend_from_slice(part);
+                }
+                if is_too_much(out, start) {
+                    break;
                 }
             }
         });

@@ -1,5 +1,6 @@
 //! Template functions on text.
 
+use crate::budget::is_too_much;
 use crate::call::Call;
 use crate::facts::{number, put};
 use crate::function::{ANY, Args, Build, Function, FunctionInfo, with_args};
@@ -211,11 +212,15 @@ impl FromIterator<char> for Cased {
 
 fn replace_delimiter(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
     let (delimiters, new) = (args.get(0), args.get(1));
+    let start = out.len();
     for byte in args.get(2) {
         if delimiters.contains(byte) {
             out.extend_from_slice(new);
         } else {
             out.push(*byte);
+        }
+        if is_too_much(out, start) {
+            break;
         }
     }
     ValueType::String

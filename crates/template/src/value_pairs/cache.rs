@@ -2,7 +2,7 @@
 
 use super::gather::Found;
 use super::plan::Plan;
-use record::{NameId, ValueType};
+use record::ValueType;
 use std::collections::HashMap;
 
 /// Sets of names remembered for each value-pairs(). Messages of one program have few.
@@ -57,7 +57,7 @@ pub(super) struct Buffers {
     pub text: Vec<u8>,
     pub ends: Vec<(u32, ValueType)>,
     /// What was found, a word for each: see [`super::gather`].
-    pub key: Vec<u32>,
+    pub key: Vec<u64>,
     pub found: Vec<Found<'static>>,
     pub plain: Vec<u8>,
 }
@@ -65,15 +65,15 @@ pub(super) struct Buffers {
 /// Names that are meant, as they are given out; `None` for others. Changed names are made once.
 #[derive(Default)]
 pub(super) struct Names {
-    known: HashMap<NameId, Option<Box<str>>>,
+    known: HashMap<u64, Option<Box<str>>>,
 }
 
 impl Names {
-    pub fn of(&mut self, id: NameId, make: impl FnOnce(&'static str) -> Option<String>) -> Option<&str> {
-        if self.known.len() >= NAMES_MAX && !self.known.contains_key(&id) {
+    /// `key` is [`record::name_key`] of a name.
+    pub fn of(&mut self, key: u64, make: impl FnOnce() -> Option<String>) -> Option<&str> {
+        if self.known.len() >= NAMES_MAX && !self.known.contains_key(&key) {
             self.known.clear();
         }
-        let entry = self.known.entry(id);
-        entry.or_insert_with(|| make(record::name_of(id)).map(String::into_boxed_str)).as_deref()
+        self.known.entry(key).or_insert_with(|| make().map(String::into_boxed_str)).as_deref()
     }
 }

@@ -1,5 +1,5 @@
 //! Finds the values of a message and the plan for its set of names. Messages mostly have names that others had before, so names
-//! are neither compared nor sorted: the numbers of all names found are, as they were found, the key of a plan.
+//! are neither compared nor sorted: what stands for the names in all batches is, as they were found, the key of a plan.
 
 use super::cache::{Buffers, Cache, Names, PLANS};
 use super::compile::{Source, When};
@@ -7,7 +7,7 @@ use super::plan::Plan;
 use super::{Cast, ValuePairs};
 use crate::sdata::SdataCache;
 use crate::{Msg, RenderContext};
-use record::{NameId, Value, ValueType};
+use record::{Batch, NameId, Value, ValueType};
 use std::collections::HashSet;
 use wire::sdata::{params, unescape};
 
@@ -25,20 +25,26 @@ const FIELDS: [NameId; 6] =
 /// What was found and the key of its plan, word by word: of statics whether they are there, of others the name too.
 struct Finding<'a, 'k> {
     pairs: &'k ValuePairs,
-    key: &'k mut Vec<u32>,
+    batch: &'a Batch,
+    key: &'k mut Vec<u64>,
     found: Vec<Found<'a>>,
 }
 
 impl<'a> Finding<'a, '_> {
     #[inline]
     fn value(&mut self, name: NameId, value: Option<Value<'a>>) {
+        self.named(self.batch.name_key(name), value);
+    }
+
+    #[inline]
+    fn named(&mut self, key: u64, value: Option<Value<'a>>) {
         let value = value.filter(|v| self.pairs.takes(*v));
-        self.key.push(name.0 << 1 | u32::from(value.is_some()));
+        self.key.push(key << 1 | u64::from(value.is_some()));
         self.found.push(self.pairs.cast(value));
     }
 
     fn fixed(&mut self, value: Option<Found<'a>>) {
-        self.key.push(u32::from(value.is_some()));
+        self.key.push(u64::from(value.is_some()));
         self.found.push(value.unwrap_or_default());
     }
 }
@@ -68,14 +74,15 @@ impl ValuePairs {
         self.print(msg, cx, buffers);
         let Buffers { text, ends, key, found, .. } = buffers;
         key.clear();
-        let mut finding = Finding { pairs: self, key, found: recycled(std::mem::take(found)) };
+        let mut finding =
+            Finding { pairs: self, batch: msg.batch, key, found: recycled(std::mem::take(found)) };
         let mut printed = printed(text, ends);
         self.fixed(msg, &mut printed, &mut finding);
         if self.walks {
             self.walk(msg, &mut printed, &mut cx.sdata, &mut finding);
         }
         let values = finding.found;
-        let plan = self.plan(plans, names, key);
+        let plan = self.plan(msg, plans, names, (key, &mut cx.sdata));
         let result = used(plan, &values);
         *found = recycled(values);
         result
@@ -176,45 +183,78 @@ impl ValuePairs {
                     true => printed.next().map(|found| found.bytes).unwrap_or_default(),
                     false => param.value,
                 };
-                if let Some(id) = sdata.learned(&param) {
-                    finding.value(id, Some(Value::string(value)));
+                if let Some((key, _)) = sdata.key(&param) {
+                    finding.named(key, Some(Value::string(value)));
                 }
             }
         }
     }
 
-    fn plan<'c>(&self, plans: &'c mut Vec<Plan>, names: &mut Names, key: &[u32]) -> &'c Plan {
+    /// The names of what [`ValuePairs::walk`] finds, in its order.
+    fn walk_names(&self, msg: Msg<'_>, sdata: &mut SdataCache, mut each: impl FnMut(&str)) {
+        let Msg { batch, record } = msg;
+        FIELDS.into_iter().for_each(|id| each(batch.name_of(id)));
+        batch.entries(record).for_each(|(id, _)| each(batch.name_of(id)));
+        if let Some(context) = batch.context(record) {
+            let fixed = [NameId::HOST_FROM, NameId::SOURCE, NameId::TRANSPORT].into_iter();
+            let all = fixed.chain(context.values.iter().map(|(id, _)| *id));
+            all.for_each(|id| each(batch.name_of(id)));
+        }
+        if self.walks_sdata {
+            for param in params(batch.bytes(record.sdata)) {
+                if let Some((_, name)) = sdata.key(&param) {
+                    each(name);
+                }
+            }
+        }
+    }
+
+    fn plan<'c>(
+        &self,
+        msg: Msg<'_>,
+        plans: &'c mut Vec<Plan>,
+        names: &mut Names,
+        (key, sdata): (&[u64], &mut SdataCache),
+    ) -> &'c Plan {
         if plans.is_empty() {
             plans.resize_with(PLANS, Plan::default);
         }
         let hash = key.iter().fold(key.len() as u64, |hash, word| {
-            (hash.rotate_left(5) ^ u64::from(*word)).wrapping_mul(0x517c_c1b7_2722_0a95)
+            (hash.rotate_left(5) ^ *word).wrapping_mul(0x517c_c1b7_2722_0a95)
         });
         let place = (hash >> 32) as usize % PLANS;
         let plan = &mut plans[place];
         // A plan that was made has text at least for padding.
         if plan.key != *key || plan.text.is_empty() {
-            self.make(plan, names, key);
+            self.make(msg, plan, names, (key, sdata));
         }
         plan
     }
 
     #[cold]
-    fn make(&self, plan: &mut Plan, names: &mut Names, key: &[u32]) {
+    fn make(
+        &self,
+        msg: Msg<'_>,
+        plan: &mut Plan,
+        names: &mut Names,
+        (key, sdata): (&[u64], &mut SdataCache),
+    ) {
         let mut named = Vec::new();
+        let words = key.iter().enumerate().map(|(at, word)| (at as u32, *word));
+        for (pair, (at, _)) in self.statics.iter().zip(words.clone()).filter(|(_, (_, word))| word & 1 == 1) {
+            named.push((pair.name.to_string(), at));
+        }
+        let mut words = words.skip(self.statics.len());
         let mut decided = HashSet::new();
-        for (at, word) in key.iter().enumerate() {
-            let there = word & 1 == 1;
-            let name = match self.statics.get(at) {
-                Some(pair) => there.then(|| pair.name.to_string()),
-                None => {
-                    let id = NameId(word >> 1);
-                    let first = decided.insert(id);
-                    let name = names.of(id, |name| self.includes(id, name).then(|| self.final_name(name)));
-                    name.filter(|_| first && there).map(str::to_owned)
+        if self.walks {
+            self.walk_names(msg, sdata, |name| {
+                let Some((at, word)) = words.next() else { return };
+                let (first, there) = (decided.insert(word >> 1), word & 1 == 1);
+                if first && there {
+                    let last = names.of(word >> 1, || self.includes(name).then(|| self.final_name(name)));
+                    named.extend(last.map(|name| (name.to_owned(), at)));
                 }
-            };
-            named.extend(name.map(|name| (name, at as u32)));
+            });
         }
         plan.make(key, &mut named, self.layout);
     }

@@ -2,7 +2,6 @@
 
 use super::{Rekey, Scopes, Step, ValuePairs};
 use crate::glob;
-use record::NameId;
 
 /// How the names are sorted and what is written around the values, as far as that depends on names alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,9 +16,9 @@ pub(crate) enum Layout {
 
 impl ValuePairs {
     /// Whether a value's name is meant.
-    pub(super) fn includes(&self, id: NameId, name: &str) -> bool {
+    pub(super) fn includes(&self, name: &str) -> bool {
         let dotted = name.starts_with('.');
-        let scoped = id.is_sdata() && self.scopes.has(Scopes::SDATA)
+        let scoped = name.starts_with(".SDATA.") && self.scopes.has(Scopes::SDATA)
             || dotted && self.scopes.has(Scopes::DOT_NV)
             || !dotted && self.scopes.has(Scopes::NV);
         decide(&self.patterns, name).unwrap_or(scoped)

@@ -9,7 +9,7 @@ const PADDING: usize = 32;
 #[derive(Default)]
 pub(crate) struct Plan {
     /// The set of names it is for.
-    pub(super) key: Vec<u32>,
+    pub(super) key: Vec<u64>,
     pub items: Vec<Item>,
     /// What stands around the values; ends with padding.
     pub text: Vec<u8>,
@@ -50,7 +50,7 @@ impl Plan {
     }
 
     /// Makes it anew. `named` are names and their places among what was found; of one name the first place counts.
-    pub(super) fn make(&mut self, key: &[u32], named: &mut Vec<(String, u32)>, layout: Layout) {
+    pub(super) fn make(&mut self, key: &[u64], named: &mut Vec<(String, u32)>, layout: Layout) {
         self.key.clear();
         self.key.extend_from_slice(key);
         self.items.clear();

@@ -5,12 +5,7 @@ use super::tags::Kinds;
 use super::{Rest, rawmsg};
 use crate::framing::trimmed;
 use crate::sdata;
-use record::{Batch, Flags, NameId, Record, Span, Stamp, ValueType, intern, pri};
-use std::collections::HashMap;
-
-/// Names a parser takes from its peers' STRUCTURED-DATA when `sdata-prefix()` makes values of them: a peer that invents names does
-/// not fill the process's table.
-const NAMES_MAX: usize = 4096;
+use record::{Batch, Flags, NameId, Record, Span, Stamp, ValueType, pri};
 
 #[derive(Clone)]
 pub(crate) struct Finish {
@@ -23,7 +18,6 @@ pub(crate) struct Finish {
     raw: Option<NameId>,
     /// Set when STRUCTURED-DATA becomes values under another prefix.
     prefix: Option<Box<str>>,
-    names: HashMap<Box<[u8]>, NameId>,
     /// `kernel` in the present batch's text.
     kernel: Option<Span>,
     buffer: Vec<u8>,
@@ -41,7 +35,6 @@ impl Finish {
             no_multi_line: flags.no_multi_line,
             raw: flags.store_raw_message.then(rawmsg).flatten(),
             prefix: (&*prefix != sdata::PREFIX).then_some(prefix),
-            names: HashMap::new(),
             kernel: None,
             buffer: Vec::new(),
             name: Vec::new(),
@@ -169,8 +162,7 @@ impl Finish {
                 self.name.push(b'.');
                 self.name.extend_from_slice(param.name);
             }
-            let known = self.names.get(&*self.name).copied();
-            let Some(name) = known.or_else(|| learn(&mut self.names, &self.name)) else { continue };
+            let Some(name) = batch.names.id(b"", &self.name) else { continue };
             batch.set(index, name, sdata::unescape(param.value, &mut self.value), ValueType::String);
         }
     }
@@ -220,16 +212,6 @@ impl Finish {
             record.flags.set(Flags::UTF8);
         }
     }
-}
-
-#[cold]
-fn learn(names: &mut HashMap<Box<[u8]>, NameId>, name: &[u8]) -> Option<NameId> {
-    if names.len() >= NAMES_MAX {
-        return None;
-    }
-    let id = intern(std::str::from_utf8(name).ok()?)?;
-    names.insert(name.into(), id);
-    Some(id)
 }
 
 fn escape_invalid(text: &[u8], out: &mut Vec<u8>) {

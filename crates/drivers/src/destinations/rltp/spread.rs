@@ -6,7 +6,7 @@ use engine::ledger::DestinationCounters;
 use engine::program::{Format, Scratch};
 use engine::{Outbox, Outlet, Shared};
 use parking_lot::Mutex;
-use record::{Batch, Context, Peer};
+use record::{Batch, Context, Demand, Peer};
 use std::sync::Arc;
 
 pub struct Spread {
@@ -76,6 +76,10 @@ impl Format for Spread {
             }
         }
         self.spare.lock().push(parts);
+    }
+
+    fn reads(&self, demand: &mut Demand) {
+        self.lanes.iter().for_each(|lane| lane.reads(demand));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use engine::source::Source;
 use journal::Entry;
-use record::{Batch, Flags, NameId, Record, Span, Stamp, ValueType, Zone, ZoneCursor, intern, lookup, pri};
+use record::{Batch, Flags, NameId, Record, Span, Stamp, ValueType, Zone, ZoneCursor, lookup, pri};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -54,12 +54,21 @@ pub struct Messages {
     /// The program that `names` was made for.
     program: Option<Arc<engine::program::Program>>,
     text: String,
+    /// The log paths read whatever there is.
+    everything: bool,
 }
 
 impl Messages {
     pub fn new(options: MessageOptions) -> Messages {
         let zone = ZoneCursor::new(options.zone.clone());
-        Messages { options, zone, names: HashMap::new(), program: None, text: String::new() }
+        Messages {
+            options,
+            zone,
+            names: HashMap::new(),
+            program: None,
+            text: String::new(),
+            everything: false,
+        }
     }
 
     /// Before a batch: a reload may have brought log paths that read other fields.
@@ -67,6 +76,7 @@ impl Messages {
         let program = &source.settings().program;
         if !self.program.as_ref().is_some_and(|known| Arc::ptr_eq(known, program)) {
             self.program = Some(Arc::clone(program));
+            self.everything = program.demand.everything;
             self.names.clear();
         }
     }
@@ -81,8 +91,7 @@ impl Messages {
         self.text.push_str(&String::from_utf8_lossy(name));
         let demand = self.program.as_ref().map(|program| &program.demand);
         let id = match demand {
-            Some(demand) if demand.everything => intern(&self.text),
-            Some(demand) => lookup(&self.text).filter(|id| demand.names.contains(id)),
+            Some(demand) => lookup(&self.text).filter(|id| demand.everything || demand.names.contains(id)),
             None => None,
         };
         if self.names.len() < NAMES_MAX {
@@ -101,6 +110,9 @@ impl Messages {
         batch.records.push(record);
         for (name, value) in entry.fields() {
             let (role, id) = self.meaning(name);
+            // A name that no configuration knows is one of the batch.
+            let invented = self.everything && id.is_none();
+            let id = if invented { batch.names.id(self.options.prefix.as_bytes(), name) } else { id };
             if role == Role::None && id.is_none() {
                 continue;
             }

@@ -1,0 +1,259 @@
+//! Names that messages bring: they live as long as their batch and leave no trace behind it, so no peer can fill the process's table.
+//! A name that a configuration knows keeps its number of that table; any other gets one that means something in this batch only.
+
+use crate::names::{NameId, lookup};
+use crate::seed::Seed;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Names of one batch that no configuration knows; further ones are left out and counted.
+pub const BATCH_NAMES_MAX: usize = 1 << 20;
+/// Bytes of all of them.
+pub const BATCH_NAMES_BYTES_MAX: usize = 64 << 20;
+/// Longer names are not made.
+pub const NAME_BYTES_MAX: usize = 255;
+/// What an emptied table keeps of its memory.
+const KEPT_BYTES_MAX: usize = 1 << 20;
+
+static LEFT_OUT: AtomicU64 = AtomicU64::new(0);
+
+/// Values that were left out for want of room for their names since the start of the program.
+pub fn names_left_out() -> u64 {
+    LEFT_OUT.load(Ordering::Relaxed)
+}
+
+/// The names one batch has met, with the numbers they have in it.
+#[derive(Debug, Default)]
+pub struct BatchNames {
+    text: Vec<u8>,
+    met: Vec<Met>,
+    /// Places in `met` plus one, found by hash; its length is a power of two.
+    table: Vec<u32>,
+    /// What the text of a prefix and a key is put together in.
+    whole: Vec<u8>,
+    /// Values that were left out for want of room and are not said yet.
+    unsaid: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Met {
+    hash: u64,
+    start: u32,
+    len: u32,
+    id: NameId,
+}
+
+/// One for the whole process, so that a name has the same hash in every batch.
+fn seed() -> Seed {
+    static SEED: OnceLock<Seed> = OnceLock::new();
+    *SEED.get_or_init(Seed::random)
+}
+
+impl BatchNames {
+    pub(super) fn clear(&mut self) {
+        if self.text.is_empty() && self.met.is_empty() {
+            return;
+        }
+        self.text.clear();
+        self.met.clear();
+        if self.capacity() > KEPT_BYTES_MAX {
+            *self = BatchNames::default();
+        }
+        self.table.fill(0);
+    }
+
+    /// Bytes it has taken from the allocator.
+    pub(super) fn capacity(&self) -> usize {
+        self.text.capacity()
+            + self.met.capacity() * size_of::<Met>()
+            + self.table.capacity() * size_of::<u32>()
+    }
+
+    /// The number of the name `prefix` + `key`, made when it is new; `None` when it is empty, too long, no UTF-8 or another word for a
+    /// macro, and when there is no room, which is counted.
+    #[inline]
+    pub fn id(&mut self, prefix: &[u8], key: &[u8]) -> Option<NameId> {
+        if prefix.is_empty() {
+            return self.find(key);
+        }
+        let mut whole = std::mem::take(&mut self.whole);
+        whole.clear();
+        whole.extend_from_slice(prefix);
+        whole.extend_from_slice(key);
+        let id = self.find(&whole);
+        self.whole = whole;
+        id
+    }
+
+    #[inline]
+    fn find(&mut self, name: &[u8]) -> Option<NameId> {
+        let hash = seed().hash(name);
+        self.met(name, hash).or_else(|| self.learn(name, hash))
+    }
+
+    /// The number of a name, if the batch has met it or a configuration knows it.
+    pub fn known(&self, name: &str) -> Option<NameId> {
+        self.met(name.as_bytes(), seed().hash(name.as_bytes())).or_else(|| lookup(name))
+    }
+
+    #[inline]
+    fn met(&self, name: &[u8], hash: u64) -> Option<NameId> {
+        let mask = self.table.len().wrapping_sub(1);
+        let mut at = hash as usize & mask;
+        while let Some(place) = self.table.get(at).copied().filter(|place| *place > 0) {
+            if let Some(met) = self.met.get(place as usize - 1)
+                && met.hash == hash
+                && self.text_of(met) == name
+            {
+                return Some(met.id);
+            }
+            at = (at + 1) & mask;
+        }
+        None
+    }
+
+    fn text_of(&self, met: &Met) -> &[u8] {
+        self.text.get(met.start as usize..met.start as usize + met.len as usize).unwrap_or_default()
+    }
+
+    #[cold]
+    fn learn(&mut self, name: &[u8], hash: u64) -> Option<NameId> {
+        if name.len() > NAME_BYTES_MAX || name.is_empty() {
+            return None;
+        }
+        let full = self.met.len() >= BATCH_NAMES_MAX || self.text.len() + name.len() > BATCH_NAMES_BYTES_MAX;
+        let text = std::str::from_utf8(name).ok()?;
+        let known = match text {
+            // Other spellings of MESSAGE and HOST are macros: a value of such a name could not be read.
+            "MSG" | "MSGONLY" | "FULLHOST" => return None,
+            text => lookup(text),
+        };
+        if full {
+            self.unsaid += u64::from(known.is_none());
+            LEFT_OUT.fetch_add(u64::from(known.is_none()), Ordering::Relaxed);
+            return known;
+        }
+        let id = known.unwrap_or_else(|| NameId::local(self.met.len(), text));
+        let met = Met { hash, start: self.text.len() as u32, len: name.len() as u32, id };
+        self.text.extend_from_slice(name);
+        self.met.push(met);
+        if self.met.len() * 2 > self.table.len() {
+            self.grow();
+        } else {
+            self.put(hash, self.met.len() as u32);
+        }
+        Some(id)
+    }
+
+    fn grow(&mut self) {
+        let size = (self.met.len() * 4).next_power_of_two().max(64);
+        self.table.clear();
+        self.table.resize(size, 0);
+        for place in 0..self.met.len() {
+            if let Some(hash) = self.met.get(place).map(|met| met.hash) {
+                self.put(hash, place as u32 + 1);
+            }
+        }
+    }
+
+    fn put(&mut self, hash: u64, place: u32) {
+        let mask = self.table.len().wrapping_sub(1);
+        let mut at = hash as usize & mask;
+        while self.table.get(at).is_some_and(|p| *p > 0) {
+            at = (at + 1) & mask;
+        }
+        if let Some(free) = self.table.get_mut(at) {
+            *free = place;
+        }
+    }
+
+    /// The name of a number that was made here.
+    pub(super) fn name(&self, id: NameId) -> &str {
+        let met = id.local_index().and_then(|index| self.met.get(index));
+        // What was put in is UTF-8.
+        met.and_then(|met| std::str::from_utf8(self.text_of(met)).ok()).unwrap_or_default()
+    }
+
+    pub(super) fn hash(&self, id: NameId) -> Option<u64> {
+        self.met.get(id.local_index()?).map(|met| met.hash)
+    }
+
+    /// How many values were left out for want of room since the last call.
+    pub fn take_unsaid(&mut self) -> u64 {
+        std::mem::take(&mut self.unsaid)
+    }
+}
+
+/// What stands for a name in every batch and for ever, as far as the process goes: for tables that outlive batches. Never 0.
+pub fn name_key(name: &str) -> u64 {
+    match lookup(name) {
+        Some(id) => known_key(id),
+        None => invented_key(seed().hash(name.as_bytes())),
+    }
+}
+
+pub(super) fn known_key(id: NameId) -> u64 {
+    u64::from(id.0) + 1
+}
+
+/// Above all keys of names that are known.
+pub(super) fn invented_key(hash: u64) -> u64 {
+    hash >> 2 | 1 << 62
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Batch, intern, name_of};
+
+    #[test]
+    fn a_name_has_one_number_in_a_batch_and_none_after_it() {
+        let known = intern("batch-names.known").expect("room");
+        let mut batch = Batch::default();
+        let first = batch.names.id(b"batch-names.", b"new-0").expect("room");
+        let key = batch.name_key(first);
+        for n in 0..10_000 {
+            batch.names.id(b"batch-names.", format!("new-{n}").as_bytes());
+        }
+        assert_eq!(batch.names.id(b"", b"batch-names.new-0"), Some(first));
+        assert_eq!(batch.names.id(b"batch-", b"names.known"), Some(known));
+        assert_eq!((batch.name_of(first), batch.name_of(known)), ("batch-names.new-0", "batch-names.known"));
+        assert_eq!((name_of(first), lookup("batch-names.new-0")), ("", None));
+        let last = batch.names.id(b"", b"batch-names.new-9999").expect("room");
+        assert_eq!(batch.name_of(last), "batch-names.new-9999");
+        batch.reset();
+        assert_eq!(batch.name_of(first), "");
+        batch.names.id(b"", b"batch-names.other");
+        let again = batch.names.id(b"", b"batch-names.new-0").expect("room");
+        assert_eq!((batch.name_key(again), name_key("batch-names.new-0")), (key, key));
+        assert_ne!(batch.name_key(known), key);
+    }
+
+    #[test]
+    fn names_that_are_none() {
+        let mut batch = Batch::default();
+        let long = [b'x'; NAME_BYTES_MAX + 1];
+        for name in [&b""[..], b"MSG", b"FULLHOST", b"\xff", &long] {
+            assert_eq!(batch.names.id(b"", name), None);
+        }
+        assert_eq!(batch.names.id(b"", b"HOST"), Some(NameId::HOST));
+        let sdata = batch.names.id(b".SDATA.", b"a.b").expect("room");
+        assert!(sdata.is_sdata() && sdata.is_local());
+        assert_eq!(batch.name_of(sdata), ".SDATA.a.b");
+    }
+
+    #[test]
+    fn what_has_no_room_is_left_out_and_counted() {
+        let mut batch = Batch::default();
+        let before = names_left_out();
+        for n in 0..BATCH_NAMES_MAX + 3 {
+            batch.names.id(b"left.", n.to_string().as_bytes());
+        }
+        assert!(names_left_out() - before >= 3);
+        assert_eq!((batch.names.take_unsaid(), batch.names.take_unsaid()), (3, 0));
+        let known = intern("left.known").expect("room");
+        assert_eq!(batch.names.id(b"left.", b"known"), Some(known));
+        batch.reset();
+        assert!(batch.names.capacity() < KEPT_BYTES_MAX);
+    }
+}
