@@ -120,6 +120,15 @@ pub fn kernel_drops(id: &str, instance: &str, dropped: u64) -> Counter {
     metric(0, "socket_receive_dropped_packets_total", labels, dropped)
 }
 
+/// Texts, names and patterns of messages that were given up because they met a bound.
+pub fn given_up(oversized_texts: u64, names_left_out: u64, patterns: u64) -> [Counter; 3] {
+    [
+        metric(0, "oversized_texts_total", Labels::new(), oversized_texts),
+        metric(0, "names_left_out_total", Labels::new(), names_left_out),
+        metric(0, "patterns_given_up_total", Labels::new(), patterns),
+    ]
+}
+
 /// A `source` statement.
 pub fn source(name: &str, processed: u64) -> Counter {
     Counter::new("source", name, "", "processed", processed).with_prom("route_ingress_total", id(name))

@@ -39,7 +39,7 @@ pub enum DropReason {
 }
 
 impl DropReason {
-    pub const ALL: [DropReason; 12] = [
+    pub const ALL: [DropReason; 13] = [
         DropReason::QueueFull,
         DropReason::Refused,
         DropReason::Abandoned,

@@ -35,7 +35,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    pub const ALL: [Reason; 12] = [
+    pub const ALL: [Reason; 13] = [
         Reason::QueueFull,
         Reason::Refused,
         Reason::Abandoned,

@@ -117,7 +117,7 @@ mod tests {
     fn pairs_become_values() {
         check(
             "map-value-pairs(pair(\"x\" \"<$MSG>\") pair(\"y\" int(\"5\")) pair(z => \"$PID\"))",
-            "x=<hello>|y=int:5|z=",
+            "x=<hello>|y=int:5|z=null:",
         );
         check("map-value-pairs(key(\".mvp.*\" rekey(shift(5) add-prefix(\"n.\"))))", "n.a=int:1|n.b=int:");
         check(

@@ -5,7 +5,7 @@ use conf_schema::ReadContext;
 use conf_syntax::{Call, FilterExpr, LogItem, ParseOptions, Parsed, Statement, same_keyword};
 use diag::{Diagnostics, Severity};
 use filter::{FilterContext, FilterEnv, NamedFilters, Wanted};
-use record::{Batch, Context, Demand, Record, Span, Stamp, ValueType, name_of};
+use record::{Batch, Context, Demand, Record, Span, Stamp, ValueType};
 use std::sync::Arc;
 use template::{Identity, NoScope, Scope, TemplateOptions};
 

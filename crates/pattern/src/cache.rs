@@ -21,7 +21,7 @@ struct Slot {
 pub(crate) enum Scratch {
     None,
     Linear(Box<LinearScratch>),
-    Pcre(Box<pcre2::bytes::CaptureLocations>),
+    Pcre(Box<crate::pcre::Memory>),
     Memo(Box<Memo>),
 }
 
@@ -35,7 +35,7 @@ impl Cache {
         Cache::default()
     }
 
-    /// Matches given up since the last call, because PCRE2's limits were reached. Such a text counts as not matching.
+    /// Matches given up since the last call, because they took too long or PCRE2's limits were reached. Such a text counts as not matching.
     pub fn take_failures(&mut self) -> u64 {
         std::mem::take(&mut self.failures)
     }

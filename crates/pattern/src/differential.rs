@@ -1,6 +1,6 @@
 //! Every pattern the reader claims to understand gives the same matches and groups as PCRE2 itself.
 
-use crate::pcre::Pcre;
+use crate::pcre::{Pcre, Spent};
 use crate::{Cache, Cursor, Engine, Pattern, PatternOptions, Slots};
 use proptest::prelude::*;
 
@@ -99,16 +99,17 @@ fn compare_compiled(ours: &Pattern, theirs: &Pcre, text: &[u8]) -> Result<(), Te
     }
     let (mut cache, mut reference, mut a, mut b) = (Cache::new(), Cache::new(), Slots::new(), Slots::new());
     let engine = ours.engine();
-    let expected = theirs.is_match(text, &mut reference);
+    let mut spent = Spent::default();
+    let expected = theirs.is_match(text, &mut reference, &mut spent);
     let found = ours.is_match(text, &mut cache);
     // Where PCRE2 gave up there is nothing to compare with.
-    let mut given_up = reference.take_failures() + cache.take_failures() > 0;
+    let mut given_up = spent.is_over() || cache.take_failures() > 0;
     prop_assert!(given_up || found == expected, "{:?} on {:?}", ours, text);
     let inside = |at: usize| text.get(at).is_some_and(|b| b & 0xc0 == 0x80);
     for at in (0..=text.len()).filter(|at| !(ours.options().utf8 && inside(*at))) {
-        let expected = theirs.captures(text, at, &mut reference, &mut b);
+        let expected = theirs.captures(text, at, &mut reference, &mut b, &mut spent);
         let found = ours.captures(text, at, &mut cache, &mut a);
-        given_up |= reference.take_failures() + cache.take_failures() > 0;
+        given_up |= spent.is_over() || cache.take_failures() > 0;
         if given_up {
             break;
         }

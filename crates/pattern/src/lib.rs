@@ -34,7 +34,7 @@ pub use error::PatternError;
 pub use memo::TextMemo;
 pub use multi::{MultiPattern, PATTERNS_MAX};
 pub use options::{FLAG_NAMES, KIND_NAMES, Kind, PatternOptions};
-pub use pattern::{Cursor, Engine, Pattern};
+pub use pattern::{Cursor, Engine, Pattern, given_up};
 pub use slots::Slots;
 
 /// Stable codes of this crate: (code, title, what it means and what to do).

@@ -8,12 +8,13 @@ use crate::literal::Literal;
 use crate::node::Node;
 use crate::options::{Kind, PatternOptions};
 use crate::parse::{self, Mode, Parsed};
-use crate::pcre::{self, Pcre};
+use crate::pcre::{self, Pcre, Spent};
 use crate::required::required;
 use crate::simplify::{self, End, Texts};
 use crate::slots::Slots;
 use std::fmt;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Longer patterns are refused.
 const TEXT_BYTES_MAX: usize = 64 << 10;
@@ -34,6 +35,8 @@ pub struct Pattern {
     names: Vec<Option<String>>,
     parsed: Option<Parsed>,
     reason: Option<&'static str>,
+    /// The log has named it as too slow for some text.
+    named: AtomicBool,
 }
 
 /// Answers "is there a match".
@@ -88,6 +91,21 @@ pub struct Cursor {
     at: usize,
     after_empty: bool,
     begun: bool,
+    spent: Spent,
+}
+
+impl Cursor {
+    /// The walk took too long and was given up: what it has found is not all there is.
+    pub fn gave_up(&self) -> bool {
+        self.spent.is_over()
+    }
+}
+
+static GIVEN_UP: AtomicU64 = AtomicU64::new(0);
+
+/// Searches that were given up since the start of the program, because they took too long.
+pub fn given_up() -> u64 {
+    GIVEN_UP.load(Ordering::Relaxed)
 }
 
 impl Pattern {
@@ -120,6 +138,7 @@ impl Pattern {
             names: vec![None],
             parsed: None,
             reason: None,
+            named: AtomicBool::new(false),
         }
     }
 
@@ -204,16 +223,43 @@ impl Pattern {
         self.answers(&self.search, text, cache)
     }
 
+    /// A search with PCRE2; one that was given up is counted, and the pattern is named in the log once.
+    fn guarded<R>(&self, cache: &mut Cache, search: impl FnOnce(&mut Cache, &mut Spent) -> R) -> R {
+        let mut spent = Spent::default();
+        let result = search(cache, &mut spent);
+        if spent.is_over() {
+            self.note_given_up(cache);
+        }
+        result
+    }
+
+    #[cold]
+    fn note_given_up(&self, cache: &mut Cache) {
+        cache.count_failure();
+        GIVEN_UP.fetch_add(1, Ordering::Relaxed);
+        if !self.named.swap(true, Ordering::Relaxed) {
+            oplog::warning(
+                "A pattern took too long for a message, which counts as not matching; further ones are counted only",
+                &[("pattern", &self.text), ("limit_ms", &pcre::SEARCH_TIME_MAX.as_millis())],
+            );
+        }
+    }
+
     #[inline]
     fn answers(&self, search: &Search, text: &[u8], cache: &mut Cache) -> bool {
         match search {
             Search::Literal(literal) => literal.is_match(text),
             Search::Glob(glob) => glob.is_match(text),
             Search::Linear(tail) => match &tail.newline {
-                Some(pcre) if text.last() == Some(&b'\n') => pcre.is_match(text, cache),
+                Some(pcre) if text.last() == Some(&b'\n') => {
+                    self.guarded(cache, |cache, spent| pcre.is_match(text, cache, spent))
+                }
                 _ => tail.linear.is_match(text, cache),
             },
-            Search::Pcre(pcre) => self.has_required(text) && pcre.is_match(text, cache),
+            Search::Pcre(pcre) => {
+                self.has_required(text)
+                    && self.guarded(cache, |cache, spent| pcre.is_match(text, cache, spent))
+            }
         }
     }
 
@@ -225,6 +271,17 @@ impl Pattern {
     /// The leftmost match that begins at `at` or later (`^` and look-behind still see what stands before). A glob or string match
     /// has no groups but the whole.
     pub fn captures(&self, text: &[u8], at: usize, cache: &mut Cache, slots: &mut Slots) -> bool {
+        self.guarded(cache, |cache, spent| self.captures_within(text, at, cache, slots, spent))
+    }
+
+    fn captures_within(
+        &self,
+        text: &[u8],
+        at: usize,
+        cache: &mut Cache,
+        slots: &mut Slots,
+        spent: &mut Spent,
+    ) -> bool {
         match self.full() {
             Full::Literal(literal) => match literal.find(text, at) {
                 Some(span) => {
@@ -241,10 +298,10 @@ impl Pattern {
                 found
             }
             Full::Linear(tail) => match &tail.newline {
-                Some(pcre) if text.last() == Some(&b'\n') => pcre.captures(text, at, cache, slots),
+                Some(pcre) if text.last() == Some(&b'\n') => pcre.captures(text, at, cache, slots, spent),
                 _ => tail.linear.captures(text, at, cache, slots),
             },
-            Full::Pcre(pcre) => self.has_required(text) && pcre.captures(text, at, cache, slots),
+            Full::Pcre(pcre) => self.has_required(text) && pcre.captures(text, at, cache, slots, spent),
             Full::Nothing => false,
         }
     }
@@ -252,10 +309,22 @@ impl Pattern {
     /// The next match of a walk over all of them, empty ones included: after an empty match, one that is not empty is tried at the same
     /// place, then the search goes on one character further. Unlike Perl's, the walk is over at the end of the text: `x*` is found
     /// once in `a`, before it, and not again after it.
+    ///
+    /// All searches of a walk are on one account of time; [`Cursor::gave_up`] tells when it was used up.
     pub fn next_match(&self, text: &[u8], cursor: &mut Cursor, cache: &mut Cache, slots: &mut Slots) -> bool {
+        let found = !cursor.spent.walk() && self.next_within(text, cursor, cache, slots);
+        if cursor.spent.is_over() {
+            self.note_given_up(cache);
+            return false;
+        }
+        found
+    }
+
+    fn next_within(&self, text: &[u8], cursor: &mut Cursor, cache: &mut Cache, slots: &mut Slots) -> bool {
         let mut found = false;
         if cursor.after_empty && cursor.at < text.len() {
-            found = self.not_empty().is_some_and(|p| p.captures(text, cursor.at, cache, slots));
+            let (at, spent) = (cursor.at, &mut cursor.spent);
+            found = self.not_empty().is_some_and(|p| p.captures(text, at, cache, slots, spent));
             if !found {
                 cursor.at += self.char_len(text, cursor.at);
             }
@@ -263,19 +332,21 @@ impl Pattern {
         if cursor.begun && cursor.at >= text.len() && !found {
             return false;
         }
-        if !found && !self.captures_from(text, cursor.at, cache, slots) {
+        if !found && !self.captures_from(text, cursor, cache, slots) {
             return false;
         }
         let (start, end) = slots.get(0).unwrap_or((text.len(), text.len()));
         // Whatever an engine says (\K can set the start beyond the end), the walk goes forward.
-        *cursor = Cursor { at: end.max(cursor.at), after_empty: end <= start, begun: true };
+        *cursor =
+            Cursor { at: end.max(cursor.at), after_empty: end <= start, begun: true, spent: cursor.spent };
         true
     }
 
     /// A plain string that must stand at the beginning is looked for at the beginning of what is left.
-    fn captures_from(&self, text: &[u8], at: usize, cache: &mut Cache, slots: &mut Slots) -> bool {
+    fn captures_from(&self, text: &[u8], cursor: &mut Cursor, cache: &mut Cache, slots: &mut Slots) -> bool {
+        let at = cursor.at;
         if self.options.kind != Kind::String || at == 0 {
-            return self.captures(text, at, cache, slots);
+            return self.captures_within(text, at, cache, slots, &mut cursor.spent);
         }
         let found = self.captures(text.get(at..).unwrap_or_default(), 0, cache, slots);
         slots.shift(at);

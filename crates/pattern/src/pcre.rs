@@ -1,20 +1,48 @@
 //! PCRE2, for the patterns only it understands: with its just-in-time compiler, and limits so that no text can hold a worker.
+//!
+//! PCRE2 counts its steps anew from each starting place, so a text of 65,000 bytes has 65,000 times the limit. A search therefore goes on
+//! range by range of starting places, with so few steps for each that no range takes long, and has one budget of time for all of them.
+
+mod budget;
+mod code;
 
 use crate::cache::{Cache, Scratch, Ticket};
 use crate::error::PatternError;
 use crate::options::PatternOptions;
 use crate::slots::Slots;
-use pcre2::bytes::{CaptureLocations, Regex, RegexBuilder};
+pub use budget::{SEARCH_TIME_MAX, Spent};
+pub(crate) use code::Memory;
+use code::{Answer, Code, CodeError, CodeOptions};
 
-/// Backtracking steps from one starting place; PCRE2's own default is ten times as much.
+/// Backtracking steps of one range of starting places, and so from one of them at most; PCRE2's own default is ten times as much.
 const STEPS_MAX: u32 = 1_000_000;
 /// Memory of the interpreter in KiB, where the just-in-time compiler is not used.
 const HEAP_KIB_MAX: u32 = 20_000;
-/// Stack of the compiled code.
-const STACK_BYTES_MAX: usize = 512 << 10;
+/// Starting places of a range times the bytes of the text: what a range takes at most, where each place looks at all that follows.
+const RANGE_BYTES: usize = 2 << 20;
+const RANGE_PLACES_MIN: usize = 4;
+const RANGE_PLACES_MAX: usize = 4096;
+/// Bytes of a text for which a step that compares with a group costs as much as another.
+const REFERENCE_BYTES: usize = 256;
+/// In so many parts the steps are divided at most.
+const SHARES_MAX: u32 = 4096;
+
+/// Where a search may begin.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// At one place.
+    Here,
+    /// Anywhere; something in the pattern looks at the search as a whole, so it cannot be divided: \\G, verbs.
+    Whole,
+    /// Anywhere.
+    Ranges,
+}
 
 pub struct Pcre {
-    regex: Regex,
+    code: Code,
+    reach: Reach,
+    /// It has references to groups.
+    refers: bool,
     ticket: Ticket,
 }
 
@@ -41,48 +69,102 @@ impl Pcre {
         before: &str,
         after: &str,
     ) -> Result<Pcre, PatternError> {
-        let regex = build(text, options, !options.disable_jit, before, after)?;
-        Ok(Pcre { regex, ticket: Ticket::new() })
+        let code = build(text, options, !options.disable_jit, before, after)?;
+        let reach = match text.contains("\\G") || text.contains("(*") {
+            _ if !before.is_empty() => Reach::Here,
+            true => Reach::Whole,
+            false => Reach::Ranges,
+        };
+        let refers = has_reference(text);
+        Ok(Pcre { code, reach, refers, ticket: Ticket::new() })
     }
 
     /// The name of each group, from group 0 on.
     pub fn names(&self) -> Vec<Option<String>> {
-        self.regex.capture_names().to_vec()
+        self.code.names()
     }
 
     #[inline]
-    pub fn is_match(&self, text: &[u8], cache: &mut Cache) -> bool {
-        self.find(text, 0, cache).is_some()
+    pub fn is_match(&self, text: &[u8], cache: &mut Cache, spent: &mut Spent) -> bool {
+        self.find(text, 0, cache, spent).is_some()
     }
 
-    pub fn captures(&self, text: &[u8], at: usize, cache: &mut Cache, slots: &mut Slots) -> bool {
-        match self.find(text, at, cache) {
+    pub fn captures(
+        &self,
+        text: &[u8],
+        at: usize,
+        cache: &mut Cache,
+        slots: &mut Slots,
+        spent: &mut Spent,
+    ) -> bool {
+        match self.find(text, at, cache, spent) {
             None => false,
             Some(found) => {
-                slots.fill((0..found.len()).map(|i| found.get(i).filter(|(start, end)| start <= end)));
+                slots.fill(found.groups());
                 true
             }
         }
     }
 
-    fn find<'c>(&self, text: &[u8], at: usize, cache: &'c mut Cache) -> Option<&'c CaptureLocations> {
-        if at > text.len() {
+    fn find<'c>(
+        &self,
+        text: &[u8],
+        at: usize,
+        cache: &'c mut Cache,
+        spent: &mut Spent,
+    ) -> Option<&'c Memory> {
+        if at > text.len() || spent.is_over() {
             return None;
         }
-        let make = || Scratch::Pcre(Box::new(self.regex.capture_locations()));
-        let Scratch::Pcre(locations) = cache.scratch(&self.ticket, make) else { return None };
-        match self.regex.captures_read_at(locations, text, at) {
-            Ok(None) => None,
-            Err(_) => {
-                cache.count_failure();
-                None
-            }
-            Ok(Some(_)) => match cache.scratch(&self.ticket, || Scratch::None) {
-                Scratch::Pcre(locations) => Some(locations),
-                _ => None,
-            },
+        let make = || Scratch::Pcre(Box::new(Memory::new(&self.code)));
+        let Scratch::Pcre(memory) = cache.scratch(&self.ticket, make) else { return None };
+        if !search(self, memory, text, at, spent) {
+            return None;
+        }
+        match cache.scratch(&self.ticket, || Scratch::None) {
+            Scratch::Pcre(memory) => Some(memory),
+            _ => None,
         }
     }
+}
+
+/// Goes through the starting places from `at` on, range by range. Where a range takes all its steps, a smaller one has more for each
+/// place; the budget bounds how often.
+fn search(pcre: &Pcre, memory: &mut Memory, text: &[u8], at: usize, spent: &mut Spent) -> bool {
+    let Pcre { code, reach, refers, .. } = pcre;
+    let (reach, refers) = (*reach, *refers);
+    let usual = match reach {
+        Reach::Here => 1,
+        Reach::Whole => text.len() + 1,
+        Reach::Ranges => (RANGE_BYTES / text.len().max(1)).clamp(RANGE_PLACES_MIN, RANGE_PLACES_MAX),
+    };
+    // A step that compares with an earlier group takes as long as the group is.
+    let all = if refers { STEPS_MAX / (1 + (text.len() / REFERENCE_BYTES) as u32) } else { STEPS_MAX };
+    let (mut from, mut places) = (at, usual);
+    loop {
+        let count = places.min(text.len() - from + 1);
+        let steps = all / u32::try_from(count).unwrap_or(u32::MAX).clamp(1, SHARES_MAX);
+        let last = from + count - 1;
+        match memory.find(code, text, from, last, steps) {
+            Answer::Found => return true,
+            Answer::Nothing if last >= text.len() || reach == Reach::Here => return false,
+            Answer::Nothing => (from, places) = (last + 1, usual),
+            Answer::Steps if reach == Reach::Ranges && count > 1 => places = count.div_ceil(8),
+            Answer::Steps | Answer::Failed => {
+                spent.give_up();
+                return false;
+            }
+        }
+        if spent.look() {
+            return false;
+        }
+    }
+}
+
+/// Whether the pattern may have references to groups: `\1`, `\k<name>`, `\g{1}`, `(?P=name)`.
+fn has_reference(text: &str) -> bool {
+    let refers = |pair: &[u8]| matches!(pair, [b'\\', b'1'..=b'9' | b'k' | b'g']);
+    text.as_bytes().windows(2).any(refers) || text.contains("(?P=")
 }
 
 fn build(
@@ -91,11 +173,11 @@ fn build(
     jit: bool,
     before: &str,
     after: &str,
-) -> Result<Regex, PatternError> {
+) -> Result<Code, PatternError> {
     let split = leading_verbs(text);
     let (verbs, body) = text.split_at_checked(split).unwrap_or(("", text));
     let mut head = format!("(*LIMIT_MATCH={STEPS_MAX})(*LIMIT_HEAP={HEAP_KIB_MAX})");
-    if jit && (10, 45) <= pcre2::version() && pcre2::version() <= (10, 47) {
+    if jit && (10, 45) <= code::version() && code::version() <= (10, 47) {
         // In these versions the compiled code's search for the first bytes of a match skips over matches (PCRE2Project/pcre2#874).
         head.push_str("(*NO_START_OPT)");
     }
@@ -104,31 +186,18 @@ fn build(
     }
     let names = if options.dupnames { "(?J)" } else { "" };
     let whole = format!("{head}{verbs}{names}{before}{body}{after}");
-    let mut builder = RegexBuilder::new();
-    builder.caseless(options.ignore_case).crlf(options.newline);
-    // With it come UTF mode and that bytes which are no UTF-8 match nothing.
-    builder.ucp(options.utf8);
-    builder.max_jit_stack_size(Some(STACK_BYTES_MAX));
-    if jit {
-        builder.jit_if_available(true);
-    }
-    builder.build(&whole).map_err(|e| {
-        let at = e.offset().unwrap_or(0);
+    let how = CodeOptions {
+        caseless: options.ignore_case,
+        any_newline: options.newline,
+        // With it come UTF mode and that bytes which are no UTF-8 match nothing.
+        utf8: options.utf8,
+        jit,
+    };
+    Code::compile(&whole, how).map_err(|CodeError { message, offset }| {
         let added =
-            if at >= head.len() + split { head.len() + names.len() + before.len() } else { head.len() };
-        PatternError {
-            code: "X0101",
-            message: message_of(&e),
-            offset: Some(at.saturating_sub(added).min(text.len())),
-        }
+            if offset >= head.len() + split { head.len() + names.len() + before.len() } else { head.len() };
+        PatternError { code: "X0101", message, offset: Some(offset.saturating_sub(added).min(text.len())) }
     })
-}
-
-/// PCRE2's own words, without the crate's decoration: its offset counts what was put before the pattern.
-fn message_of(error: &pcre2::Error) -> String {
-    let text = error.to_string();
-    let decoration = text.strip_prefix("PCRE2: ").and_then(|rest| rest.split_once(": "));
-    decoration.map_or_else(|| text.clone(), |(_, words)| words.to_owned())
 }
 
 /// The length of `(*VERB)`s at the very beginning, where PCRE2 wants to have its settings.
@@ -143,3 +212,6 @@ fn leading_verbs(text: &str) -> usize {
     }
     at
 }
+
+#[cfg(test)]
+mod tests;

@@ -187,12 +187,12 @@ impl Batch {
     }
 
     /// The value of a name for a record: fields, then pairs that were set, then what its peer's context says.
-    /// `None` when it is not set; an empty field counts as not set. STRUCTURED-DATA parameters that stand only in
+    /// `None` when it is not set, as an empty field is unless it was set to nothing. STRUCTURED-DATA parameters that stand only in
     /// [`Record::sdata`] are not looked up here: see `wire::sdata`.
     pub fn value(&self, record: &Record, name: NameId) -> Option<Value<'_>> {
         if let Some(span) = self.field(record, name) {
             let value = || Value { bytes: self.bytes(span), kind: record.types.of(name) };
-            return (!span.is_empty()).then(value);
+            return (!span.is_empty() || span == Span::NOTHING).then(value);
         }
         if let Some(found) = self.entry(record, name) {
             return found.kind.map(|kind| Value { bytes: self.bytes(found.span), kind });
@@ -254,14 +254,15 @@ impl Batch {
     fn assign(&mut self, index: usize, name: NameId, span: Span, kind: Option<ValueType>) {
         let Some(record) = self.records.get_mut(index) else { return };
         record.types.set(name, kind.unwrap_or_default());
+        let field = if kind.is_some() { span.set() } else { Span::EMPTY };
         match name {
-            NameId::HOST => record.host = span,
-            NameId::MESSAGE => record.message = span,
-            NameId::MSGID => record.msgid = span,
-            NameId::LEGACY_MSGHDR => record.msghdr = span,
+            NameId::HOST => record.host = field,
+            NameId::MESSAGE => record.message = field,
+            NameId::MSGID => record.msgid = field,
+            NameId::LEGACY_MSGHDR => record.msghdr = field,
             // The header as received no longer says the truth.
-            NameId::PROGRAM => (record.program, record.msghdr) = (span, Span::EMPTY),
-            NameId::PID => (record.pid, record.msghdr) = (span, Span::EMPTY),
+            NameId::PROGRAM => (record.program, record.msghdr) = (field, Span::EMPTY),
+            NameId::PID => (record.pid, record.msghdr) = (field, Span::EMPTY),
             _ => {
                 if name.is_sdata() {
                     record.flags.set(Flags::SDATA_CHANGED);

@@ -9,6 +9,8 @@ pub struct Span {
 
 impl Span {
     pub const EMPTY: Span = Span { start: 0, len: 0 };
+    /// A field that was set to nothing, which is not the same as one that was not set.
+    pub const NOTHING: Span = Span { start: u32::MAX, len: 0 };
 
     #[inline]
     pub fn new(start: usize, len: usize) -> Span {
@@ -24,6 +26,12 @@ impl Span {
     #[inline]
     pub fn end(self) -> usize {
         self.start as usize + self.len as usize
+    }
+
+    /// The same; where it is empty, a field that was set to nothing.
+    #[inline]
+    pub fn set(self) -> Span {
+        if self.len == 0 { Span::NOTHING } else { self }
     }
 
     #[inline]

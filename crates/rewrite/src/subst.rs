@@ -175,6 +175,13 @@ impl Subst {
                 break;
             }
         }
+        if cursor.gave_up() {
+            // The pattern is counted and named; half of the matches replaced would be worse than none.
+            if let Some(record) = batch.records.get_mut(index) {
+                *record = before;
+            }
+            return;
+        }
         if found {
             out.extend_from_slice(batch.bytes(text).get(done..).unwrap_or_default());
             assign(batch, index, self.name, out, ValueType::String);

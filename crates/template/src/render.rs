@@ -14,7 +14,8 @@ impl Template {
     /// Appends the text for one message; nothing when it is larger than the limit, which [`RenderContext::gave_up`] tells.
     pub fn render(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) {
         let start = out.len();
-        cx.budget.begin(start);
+        // What is printed now may become a value of the batch.
+        cx.budget.begin(start + msg.batch.text.len());
         let mut sink = Sink::new(out, &msg.batch.text);
         self.run(msg, cx, &mut sink);
         sink.settle();
@@ -203,7 +204,8 @@ impl Template {
             Op::SdataParam(param) => {
                 let kind = msg.batch.value(msg.record, param.name).map(|v| v.kind);
                 self.render(msg, cx, out);
-                kind.unwrap_or_default()
+                let unset = kind.is_none() && !param.is_received(msg);
+                kind.unwrap_or(if unset { ValueType::Null } else { ValueType::String })
             }
             Op::Default(inner) => {
                 let kind = inner.0.name().and_then(|name| msg.batch.value(msg.record, name));

@@ -18,6 +18,11 @@ impl ParamName {
         ParamName { name, path: path_of(name_of(name)).unwrap_or_default() }
     }
 
+    /// Whether the message came with it.
+    pub fn is_received(&self, msg: Msg<'_>) -> bool {
+        lookup(msg.batch.bytes(msg.record.sdata), self.path).is_some()
+    }
+
     /// Appends the value; nothing when it is not set.
     pub fn print(&self, msg: Msg<'_>, cache: &mut SdataCache, out: &mut Vec<u8>) {
         let Msg { batch, record } = msg;

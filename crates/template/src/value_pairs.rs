@@ -154,6 +154,10 @@ impl ValuePairs {
         }
     }
 
+    fn is_json(&self) -> bool {
+        matches!(self.layout, Layout::Json { .. })
+    }
+
     /// Whether names outside of STRUCTURED-DATA cannot be among those walked through.
     fn only_sdata(&self) -> bool {
         let sdata = |glob: &str| glob.starts_with(".SDATA.");

@@ -92,12 +92,24 @@ pub const METRICS: &[Metric] = &[
         help: "bytes in memory of the messages waiting for a destination, those included that its peer has not acknowledged yet",
     },
     Metric {
+        name: "names_left_out_total",
+        help: "values that were left out because a batch of messages had too many names",
+    },
+    Metric {
         name: "output_event_bytes_total",
         help: "bytes written by a destination driver; a connection counts them when the kernel has them, and the messages when its peer has",
     },
     Metric { name: "output_events_total", help: "messages of a destination driver, by result" },
     Metric { name: "output_unreachable", help: "1 while a destination cannot be reached" },
+    Metric {
+        name: "oversized_texts_total",
+        help: "texts made of messages that were given up because they were too large",
+    },
     Metric { name: "parsed_events_total", help: "messages a parser has seen, by result" },
+    Metric {
+        name: "patterns_given_up_total",
+        help: "texts that count as not matching because a pattern took too long for them",
+    },
     Metric {
         name: "route_egress_total",
         help: "messages given to a destination statement, and by a log path with a name to its destinations",

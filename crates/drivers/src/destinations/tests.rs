@@ -66,10 +66,12 @@ fn a_fixed_template_reads_nothing() {
                     "load-balance" if balanced => format!("servers({address}) key(\"fixed\")"),
                     "template" => "\"a fixed text\\n\"".to_owned(),
                     "suppress" => "0".to_owned(),
+                    // One of them stands for a layout of its own.
+                    "flags" => "no-multi-line".to_owned(),
                     _ => return None,
                 })
             };
-            let takes = |name: &str| component.options().any(|option| option.name == name);
+            let takes = |name: &str| component.table().option(name).is_some();
             if !takes("transport") && transport != "tcp" {
                 continue;
             }

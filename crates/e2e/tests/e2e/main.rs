@@ -1,5 +1,6 @@
 //! End-to-end tests: the real binary, real sockets, real files, other receivers where they are installed.
 
+mod bounds;
 mod check;
 mod command_line;
 mod correlation;

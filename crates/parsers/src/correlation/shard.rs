@@ -17,6 +17,11 @@ const CONTEXT_BYTES_MAX: usize = 8 << 20;
 /// Buffers kept for new contexts, and the largest worth keeping.
 const SPARE_MAX: usize = 64;
 const SPARE_BYTES_MAX: usize = 64 << 10;
+/// Tables for so many contexts are kept.
+const TABLE_MIN: usize = 1024;
+
+/// What the allocator adds to the pieces of memory of a context.
+const PIECE_BYTES: usize = 128;
 
 /// Names a context as long as the shard is locked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +61,13 @@ impl<T> Context<T> {
 
     pub(super) fn serial(&self) -> u64 {
         self.serial
+    }
+
+    /// Bytes it has taken from the allocator, its places in the tables of the shard with them.
+    fn taken(&self) -> usize {
+        let tables = size_of::<Option<Context<T>>>() + size_of::<Timer>() + size_of::<(Box<[u8]>, u32)>();
+        // Tables have room to grow, and each piece of memory has a head.
+        self.messages.capacity() + 2 * self.key.len() + 2 * tables + PIECE_BYTES
     }
 
     /// It holds as much as one may.
@@ -126,7 +138,7 @@ impl<T> Shard<T> {
             self.remove(old);
         }
         self.numbers += 1;
-        let context = Context {
+        let mut context = Context {
             key: key.into(),
             scope_len,
             messages: self.spare.pop().unwrap_or_default(),
@@ -135,9 +147,11 @@ impl<T> Shard<T> {
             serial: 0,
             queued: i64::MAX,
             number: self.numbers,
-            bytes: key.len(),
+            bytes: 0,
         };
-        self.bytes += key.len();
+        let bytes = context.taken();
+        context.bytes = bytes;
+        self.bytes += bytes;
         let place = self.free.pop().unwrap_or_else(|| {
             self.places.push(None);
             (self.places.len() - 1) as u32
@@ -176,8 +190,8 @@ impl<T> Shard<T> {
     /// Takes note of how large a context has become, after its messages were changed.
     pub fn measure(&mut self, id: ContextId) {
         let Some(context) = self.get_mut(id) else { return };
-        let before = std::mem::replace(&mut context.bytes, context.messages.footprint() + context.key.len());
-        let now = context.bytes;
+        let now = context.taken();
+        let before = std::mem::replace(&mut context.bytes, now);
         self.bytes = (self.bytes + now).saturating_sub(before);
     }
 
@@ -198,7 +212,16 @@ impl<T> Shard<T> {
         self.table.remove(&context.key);
         self.free.push(id.0);
         self.bytes = self.bytes.saturating_sub(context.bytes);
+        self.give_back();
         Some(context)
+    }
+
+    /// The last context is gone: the tables are given back where they have become large.
+    fn give_back(&mut self) {
+        if self.table.is_empty() && self.places.capacity() > TABLE_MIN {
+            self.table.shrink_to_fit();
+            (self.places, self.free, self.timers) = (Vec::new(), Vec::new(), BinaryHeap::new());
+        }
     }
 
     /// Keeps the buffers of a context that is gone.
@@ -206,7 +229,7 @@ impl<T> Shard<T> {
         let mut messages = context.messages;
         if self.spare.len() < SPARE_MAX
             && let Some(batch) = Arc::get_mut(&mut messages)
-            && batch.footprint() <= SPARE_BYTES_MAX
+            && batch.capacity() <= SPARE_BYTES_MAX
         {
             batch.reset();
             self.spare.push(messages);
@@ -269,5 +292,43 @@ impl<T> Shard<T> {
     /// The soonest time at which anything may be due.
     pub(super) fn next_deadline(&self) -> i64 {
         self.timers.peek().map_or(i64::MAX, |t| t.0.deadline)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::{Record, Span};
+
+    #[test]
+    fn the_bound_is_on_what_was_taken_and_all_is_given_back() {
+        const MAX: usize = 4 << 20;
+        let mut shard: Shard<()> = Shard::new(Seed::random(), 100_000, MAX);
+        let mut batch = Batch::default();
+        let mut record = Record::new(Span::EMPTY);
+        record.message = batch.append(&[b'x'; 12_000]);
+        batch.records.push(record);
+        for n in 0..4000u32 {
+            let id = shard.insert(&n.to_le_bytes(), 0, ());
+            // Small messages make many, the others large ones.
+            for _ in 0..if n % 2 == 0 { 1 } else { 5 } {
+                shard.add(id, &batch, 0, |_| true);
+            }
+            while shard.crowded().is_some() {}
+            let held: usize = shard.places.iter().flatten().map(|context| context.messages.capacity()).sum();
+            assert!(held <= MAX, "{held} bytes are held");
+        }
+        while let Some(context) = shard.any() {
+            shard.recycle(context);
+        }
+        let spare: usize = shard.spare.iter().map(|batch| batch.capacity()).sum();
+        assert!(spare <= SPARE_MAX * SPARE_BYTES_MAX, "{spare} bytes are kept");
+        assert_eq!((shard.bytes, shard.len()), (0, 0));
+        for n in 0..100_000u32 {
+            shard.insert(&n.to_le_bytes(), 0, ());
+            while shard.crowded().is_some() {}
+        }
+        while shard.any().is_some() {}
+        assert!(shard.places.capacity() <= TABLE_MIN && shard.table.capacity() <= TABLE_MIN);
     }
 }

@@ -197,7 +197,7 @@ impl Mover {
 
     fn span(&self, span: Span, from: &Batch, to: &mut Batch) -> Span {
         if span.is_empty() {
-            return Span::EMPTY;
+            return if span == Span::NOTHING { span } else { Span::EMPTY };
         }
         self.inside(span).unwrap_or_else(|| to.append(from.bytes(span)))
     }

@@ -4,6 +4,7 @@ use super::{Cast, Rekey, Scopes, Spec, Step};
 use crate::compile::Compiler;
 use crate::syntax::Text;
 use crate::{TemplateError, TypeHint};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What was read: the pairs, and the options of the function itself with their values.
@@ -39,7 +40,7 @@ pub(crate) fn read(
     own: &[(&'static str, bool)],
     compiler: &Compiler<'_>,
 ) -> Result<Read, TemplateError> {
-    let mut reader = Reader { compiler, spec: Spec::default(), last: None, own: Vec::new() };
+    let mut reader = Reader { compiler, spec: Spec::default(), last: None, places: None, own: Vec::new() };
     let mut words = words.iter();
     let mut options = true;
     while let Some(word) = words.next() {
@@ -82,8 +83,10 @@ pub(crate) fn read(
 struct Reader<'a> {
     compiler: &'a Compiler<'a>,
     spec: Spec,
-    /// The glob that changes of names belong to, and the place of its rekey if it has one.
-    last: Option<(String, Option<usize>)>,
+    /// The globs that changes of names belong to; without --key and --rekey, those given so far.
+    last: Option<Vec<String>>,
+    /// The places of their rekeys, if they have any.
+    places: Option<Range<usize>>,
     own: Vec<(&'static str, Text)>,
 }
 
@@ -99,9 +102,9 @@ impl Reader<'_> {
             "--exclude" => self.spec.patterns.push((text, false)),
             "--key" => {
                 self.spec.patterns.push((text.clone(), true));
-                self.last = Some((text, None));
+                self.change(text);
             }
-            "--rekey" => self.last = Some((text, None)),
+            "--rekey" => self.change(text),
             "--pair" => self.pair(&value, &text)?,
             "--shift" => self.step(Step::Shift(number(&value)?), word)?,
             "--shift-levels" => self.step(Step::ShiftLevels(number(&value)?), word)?,
@@ -130,16 +133,32 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// A change of names, of the last key or rekey.
+    /// Changes of names that follow belong to this glob.
+    fn change(&mut self, glob: String) {
+        (self.last, self.places) = (Some(vec![glob]), None);
+    }
+
+    /// A change of names, of the last key or rekey; where there was none, of the names given so far.
     fn step(&mut self, step: Step, word: &Text) -> Result<(), TemplateError> {
-        let Some((glob, place)) = &mut self.last else {
-            let text = format!("`{}` stands without --key or --rekey before it", word.lossy());
-            return Err(TemplateError::new(word.offset(0), text));
+        let places = match self.places.clone() {
+            Some(places) => places,
+            None => {
+                let given = || self.spec.patterns.iter().filter(|(_, on)| *on).map(|(glob, _)| glob.clone());
+                let mut globs = self.last.clone().unwrap_or_else(|| given().collect());
+                globs.sort_unstable();
+                globs.dedup();
+                if globs.is_empty() {
+                    let text = format!("`{}` stands without a name before it", word.lossy());
+                    return Err(TemplateError::new(word.offset(0), text));
+                }
+                let first = self.spec.rekeys.len();
+                self.spec.rekeys.extend(globs.into_iter().map(|glob| Rekey { glob, steps: Vec::new() }));
+                first..self.spec.rekeys.len()
+            }
         };
-        let at = *place.get_or_insert(self.spec.rekeys.len());
-        match self.spec.rekeys.get_mut(at) {
-            Some(rekey) => rekey.steps.push(step),
-            None => self.spec.rekeys.push(Rekey { glob: glob.clone(), steps: vec![step] }),
+        self.places = Some(places.clone());
+        for rekey in self.spec.rekeys.get_mut(places).unwrap_or_default() {
+            rekey.steps.push(step.clone());
         }
         Ok(())
     }
@@ -150,6 +169,9 @@ impl Reader<'_> {
             return self.pair(word, text);
         }
         self.spec.patterns.push((text.to_owned(), true));
+        if self.last.is_none() {
+            self.places = None;
+        }
         Ok(())
     }
 

@@ -85,7 +85,13 @@ impl ValuePairs {
                 Some(id) => {
                     Static { name: "".into(), source: Source::Value(id), hint: None, when: When::Set }
                 }
-                None => Static::of("", Arc::new(Template::compile(&text, opts, &NoScope)?), When::Filled),
+                // A value that is set to nothing is there where key() names it.
+                None => {
+                    let template = Arc::new(Template::compile(&text, opts, &NoScope)?);
+                    let named = decide(&spec.patterns, &name) == Some(true);
+                    let is_value = template.single_name().is_some();
+                    Static::of("", template, if named && is_value { When::Set } else { When::Filled })
+                }
             };
             made.name = renamed(&name, &spec.rekeys, layout).into();
             statics.push(made);

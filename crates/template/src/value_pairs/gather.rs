@@ -99,6 +99,8 @@ impl ValuePairs {
     fn cast<'a>(&self, value: Option<Value<'a>>) -> Found<'a> {
         let Some(Value { bytes, kind }) = value else { return Found::default() };
         let kind = match self.cast {
+            // A value that JSON cannot write as its type is written as a text: it never costs the record.
+            Cast::No if self.is_json() && !crate::json::fits(kind, bytes) => ValueType::String,
             Cast::No => kind,
             Cast::Yes => ValueType::String,
             Cast::Auto if kind == ValueType::String => looks_like(bytes),
@@ -139,7 +141,9 @@ impl ValuePairs {
                 Source::Value(id) => {
                     let value = msg.batch.value(msg.record, *id);
                     let there = value.map(|v| Found { bytes: v.bytes, kind: v.kind });
-                    there.or((pair.when == When::Always).then(Found::default))
+                    // A lone value that is not set has no value.
+                    let nothing = Found { bytes: b"", kind: ValueType::Null };
+                    there.or((pair.when == When::Always).then_some(nothing))
                 }
             };
             let value = value.map(|v| Value { bytes: v.bytes, kind: pair.hint.unwrap_or(v.kind) });

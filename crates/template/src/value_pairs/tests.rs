@@ -4,7 +4,7 @@ use super::*;
 use crate::tests::{batch, check, check_error, check_in, context, render_with, sdata};
 use crate::{NoScope, OnError};
 use proptest::prelude::*;
-use record::{Batch, intern};
+use record::{Batch, NameId, intern};
 
 fn set(batch: &mut Batch, name: &str, value: &str, kind: ValueType) {
     batch.set(0, intern(name).expect("room"), value.as_bytes(), kind);
@@ -26,6 +26,77 @@ fn typed() -> Batch {
         set(&mut batch, name, value, kind);
     }
     batch
+}
+
+#[test]
+fn a_value_that_cannot_be_rendered_costs_no_record() {
+    // What is no number is a text, whatever its value says; so are macros that print nothing here.
+    check("$(format-json n=$SEQNUM r=$RCPTID p=$PRI)", "{\"r\":\"\",\"p\":\"38\",\"n\":\"\"}");
+    let mut batch = batch();
+    for (name, value, kind) in [
+        (".bad.int", "x", ValueType::Int),
+        (".bad.bool", "", ValueType::Boolean),
+        (".bad.double", "nan", ValueType::Double),
+    ] {
+        set(&mut batch, name, value, kind);
+    }
+    check_in(
+        &batch,
+        "$(format-json --subkeys .bad. pair=${.bad.int})",
+        "{\"pair\":\"x\",\"int\":\"x\",\"double\":\"nan\",\"bool\":\"\"}",
+    );
+    // on-error() is about types that were asked for.
+    check_in(&batch, "$(format-json pair=int(${.bad.int}))", "");
+}
+
+#[test]
+fn nothing_and_not_set_are_two_things() {
+    let mut batch = batch();
+    for name in ["HOST", "PROGRAM", "PID", "user"] {
+        set(&mut batch, name, "", ValueType::String);
+    }
+    batch.unset(0, NameId::MSGID);
+    check_in(
+        &batch,
+        "$(format-json --key HOST --key P?D --key PROGRAM --key MSGID --key user)",
+        "{\"user\":\"\",\"PROGRAM\":\"\",\"PID\":\"\",\"HOST\":\"\"}",
+    );
+    check_in(&batch, "$(format-json a=$HOST b=${user})", "{\"b\":\"\",\"a\":\"\"}");
+    check_in(&batch, "$(format-json --exclude * --key HOST)", "{\"HOST\":\"\"}");
+    // Scopes of macros leave out what prints nothing.
+    check_in(&batch, "$(names --scope rfc3164)", "DATE,FACILITY,MESSAGE,PRIORITY");
+    check_in(&batch, "<$HOST|$PROGRAM|$PID|${HOST:-x}|$MSGHDR>", "<|||x|>");
+    let mut copy = Batch::default();
+    let index = copy.adopt(&batch, &batch.records[0], |_| true).expect("room");
+    assert_eq!(copy.value(&copy.records[index], NameId::HOST).map(|v| v.bytes), Some(&b""[..]));
+    assert_eq!(copy.value(&copy.records[index], NameId::MSGID), None);
+}
+
+#[test]
+fn what_is_not_set_is_null() {
+    check(
+        "$(format-json e=${nosuch} s=${.SDATA.no.such} t=x${nosuch})",
+        "{\"t\":\"x\",\"s\":null,\"e\":null}",
+    );
+    check("$(format-json --cast e=${nosuch})", "{\"e\":\"\"}");
+    check("$(format-json --omit-empty-values e=${nosuch})", "{}");
+    check("$(format-welf e=${nosuch})", "e=");
+    let old = TemplateOptions { version: (3, 38), ..TemplateOptions::default() };
+    assert_eq!(render_with("$(format-json e=${nosuch})", &old, &batch()), "{\"e\":\"\"}");
+}
+
+#[test]
+fn changes_without_a_key_belong_to_the_names_given_so_far() {
+    let mut batch = batch();
+    for name in ["a.one", "a.two", "b.one", "c.one"] {
+        set(&mut batch, name, "1", ValueType::String);
+    }
+    check_in(&batch, "$(names a.* --add-prefix x)", "xa.one,xa.two");
+    check_in(&batch, "$(names a.* --add-prefix x. --shift 2 --upper)", "A.ONE,A.TWO");
+    check_in(&batch, "$(names a.* b.* --add-prefix x. c.*)", "c.one,x.a.one,x.a.two,x.b.one");
+    check_in(&batch, "$(names a.* --add-prefix x. b.* --upper)", "B.ONE,x.a.one,x.a.two");
+    check_in(&batch, "$(names --key b.* --shift 2 a.* --upper)", "ONE,a.one,a.two");
+    check_error("$(names --upper a.*)", 8, "without a name before it");
 }
 
 #[test]
@@ -108,7 +179,7 @@ fn names_are_changed() {
         "$(names --key PID --add-prefix x. --scope rfc3164 --exclude ?[A-OQ-Z]* --exclude HOST)",
         "DATE,FACILITY,MESSAGE,PRIORITY,PROGRAM,x.PID",
     );
-    check_error("$(names --shift 1)", 8, "without --key");
+    check_error("$(names --shift 1)", 8, "without a name");
     check_error("$(names --rekey a --shift x)", 26, "no count");
     check_error("$(names --pair a)", 15, "NAME=TEMPLATE");
     check_error("$(names --bad)", 8, "no option");

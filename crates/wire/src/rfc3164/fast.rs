@@ -56,7 +56,7 @@ pub(crate) fn parse<L: Lanes>(
         if mark == b'[' {
             return None;
         }
-        pid = Span::new(start + program_end + 1, at - program_end - 1);
+        pid = Span::new(start + program_end + 1, at - program_end - 1).set();
         if mark == b']' {
             at += 1;
             mark = *text.get(start + at)?;

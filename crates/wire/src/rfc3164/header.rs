@@ -112,14 +112,15 @@ pub(super) fn program(cursor: &mut Cursor<'_>, record: &mut Record, rules: &Rule
     {
         return rest.tags.add(Kinds::INVALID_PROGRAM);
     }
-    record.program = cursor.span(start, end);
+    // `: text` has a program part in which there is nothing, `prog[]: text` such a PID.
+    record.program = cursor.span(start, end).set();
     cursor.at = end;
     if cursor.take(b'[') {
         let pid = cursor.at;
         cursor.at = word::find(cursor.text, pid, [b' ', b']', b':']);
         // A number that nothing ends is none: it is only part of the header's text.
         if cursor.at < cursor.text.len() {
-            record.pid = cursor.span(pid, cursor.at);
+            record.pid = cursor.span(pid, cursor.at).set();
         }
         cursor.take(b']');
     }

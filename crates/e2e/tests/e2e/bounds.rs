@@ -1,0 +1,80 @@
+//! Messages made to use up memory, time or tables: each costs itself at most, never its neighbours or those who come later.
+
+use crate::messages::HEAD;
+use testkit::{Lab, Penstock, Sender, wait_until};
+
+/// Megabytes the process has in memory.
+fn resident_mib(penstock: &Penstock) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", penstock.id())).unwrap();
+    let line = status.lines().find(|l| l.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
+}
+
+/// A million keys that no configuration knows leave no trace: later values have names, and new configurations too.
+#[test]
+fn a_million_invented_keys() {
+    let lab = Lab::new();
+    let config = |more: &str| {
+        format!(
+            "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%) flags(no-parse)); }};\n\
+             parser p {{ json-parser(prefix(\".j.\")); }};\n\
+             destination d {{ file(\"%dir%/out\" template(\"$(format-json --subkeys .j.)\\n\")); }};\n\
+             log {{ source(s); parser(p); destination(d); flags(flow-control); }};\n{more}"
+        )
+    };
+    let mut penstock = Penstock::start(&lab, &config(""));
+    let keys = |message: usize| -> String {
+        let pairs: Vec<String> = (0..2000).map(|n| format!("\"key{message}x{n}\":{n}")).collect();
+        format!("{{{}}}", pairs.join(","))
+    };
+    let mut sender = Sender::tcp(lab.port("in"));
+    (0..50).for_each(|message| sender.line(&keys(message)));
+    wait_until("the first keys", || lab.lines("out").len() == 50);
+    let before = resident_mib(&penstock);
+    (50..500).for_each(|message| sender.line(&keys(message)));
+    sender.line("{\"later\":\"value\"}");
+    sender.finish();
+    wait_until("the last message", || lab.lines("out").len() == 501);
+    let lines = lab.lines("out");
+    assert!(lines[..500].iter().all(|line| line.matches("key").count() == 2000), "a key is missing");
+    assert_eq!(lines[500], "{\"later\":\"value\"}");
+    let after = resident_mib(&penstock);
+    assert!(after < before + 64, "{before} MiB before, {after} MiB after");
+    let names: String = (0..3000).map(|n| format!("set(\"{n}\" value(\"new{n}\"));")).collect();
+    penstock.reload_with(&lab, &config(&format!("rewrite r {{ {names} }};\n")));
+    penstock.ledger().assert_balanced();
+    penstock.stop();
+}
+
+/// Broken quotes made 362 MB of 64 kB, and templates multiply what they are given.
+#[test]
+fn one_message_does_not_become_gigabytes() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}options {{ log-msg-size(1048576); }};\n\
+         source s {{ network(ip(127.0.0.1) port(%tcp:in%) flags(no-parse)); }};\n\
+         parser kv {{ kv-parser(prefix(\"kv.\")); }};\n\
+         destination d_json {{ file(\"%dir%/json\" template(\"$(format-json --subkeys kv.)\\n\")); }};\n\
+         destination d_map {{ file(\"%dir%/map\" template(\"$(map '$MSG' $MSG)\\n\")); }};\n\
+         log {{ source(s); parser(kv); destination(d_json); destination(d_map); flags(flow-control); }};\n"
+    );
+    let mut penstock = Penstock::start(&lab, &config);
+    let mut sender = Sender::tcp(lab.port("in"));
+    for text in ["a=1", &"a=\"".repeat(130_000), &"a=1,".repeat(100_000), "a=2"] {
+        sender.line(text);
+    }
+    sender.finish();
+    wait_until("its neighbours", || lab.lines("json").len() == 4 && lab.lines("map").len() == 3);
+    let (json, map) = (lab.lines("json"), lab.lines("map"));
+    assert_eq!((json[0].as_str(), json[3].as_str()), ("{\"a\":\"1\"}", "{\"a\":\"2\"}"));
+    assert!(json[1].len() < 10 * 390_000, "{} bytes", json[1].len());
+    assert_eq!((map[0].as_str(), map[2].as_str()), ("a=1", "a=2"));
+    assert!(resident_mib(&penstock) < 500, "{} MiB", resident_mib(&penstock));
+    let ledger = penstock.wait_ledger(|ledger| {
+        let reasons = &ledger.destination("d_map").reasons;
+        (*reasons != [("oversized".to_owned(), 1)]).then(|| format!("{reasons:?}"))
+    });
+    ledger.assert_balanced();
+    assert!(penstock.stats().contains("d_map"), "it runs on");
+    penstock.stop();
+}
