@@ -68,7 +68,8 @@ fn no_function_prints_much_more_than_it_is_given() {
         }
     }
     // What takes no text of a message at all.
-    let none = ["slog", 
+    let none = [
+        "slog",
         "template",
         "tag",
         "tags-head",
