@@ -2,6 +2,9 @@
 
 use crate::spec::{Component, Context, Kind, OptionSpec, Preset, State, Word};
 
+/// What `value_of` gives for an option that the call is to do without.
+pub const LEFT_OUT: &str = "\0";
+
 /// `name(value option(value) ...)`; for the global options, the calls without a name around them. `value_of` may give
 /// the text between the parentheses of an option (or of a positional), otherwise one is made from its type.
 pub fn call(component: &'static Component, value_of: &dyn Fn(&str) -> Option<String>) -> String {
@@ -12,7 +15,9 @@ pub fn call(component: &'static Component, value_of: &dyn Fn(&str) -> Option<Str
     }
     for option in table.options().filter(|o| o.state == State::Supported) {
         let inner = value_of(option.name).unwrap_or_else(|| value(&option.kind, table.preset(option)));
-        parts.push(format!("{}({inner})", option.name));
+        if inner != LEFT_OUT {
+            parts.push(format!("{}({inner})", option.name));
+        }
     }
     match component.context {
         Context::Options => parts.iter().map(|p| format!("{p}; ")).collect::<String>().trim_end().to_string(),

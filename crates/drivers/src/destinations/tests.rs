@@ -2,6 +2,7 @@
 
 use crate::REGISTRY;
 use crate::testing::{built, unread};
+use conf_schema::sample::LEFT_OUT;
 use record::Demand;
 
 #[test]
@@ -58,12 +59,14 @@ fn a_fixed_template_reads_nothing() {
                     "host" | "localip" => address.to_owned(),
                     "ip-protocol" => "4".to_owned(),
                     "transport" => transport.to_owned(),
-                    "tls" => format!("{} sni(yes)", crate::sources::tests::TLS),
+                    "tls" if transport == "tls" => format!("{} sni(yes)", crate::sources::tests::TLS),
+                    "tls" => LEFT_OUT.to_owned(),
                     "spoof-source" | "keep-alive" => "no".to_owned(),
                     "mark-mode" => "none".to_owned(),
                     "disk-buffer" => "reliable(no) capacity-bytes(10000000) dir(\"/tmp/sample\")".to_owned(),
                     "failover" => format!("servers({address})"),
                     "load-balance" if balanced => format!("servers({address}) key(\"fixed\")"),
+                    "load-balance" => LEFT_OUT.to_owned(),
                     "template" => "\"a fixed text\\n\"".to_owned(),
                     "suppress" => "0".to_owned(),
                     // One of them stands for a layout of its own.
