@@ -22,6 +22,7 @@ fn everything() -> Vec<Counter> {
     all.extend(parser("p_x", 1, 2));
     all.extend(internal_events(0, 0));
     all.push(shared_batches(3));
+    all.extend(given_up(1, 2, 3));
     all.extend(dynamic("host", "", "web", 1, 9));
     all.extend(dynamic("program", "", "sshd", 1, 9));
     let mut flow = Flow { received: 5, delivered: 3, waiting: 1, ..Flow::default() };
