@@ -84,7 +84,10 @@ fn a_fixed_template_reads_nothing() {
                 driver.iter().for_each(|driver| driver.destination.reads(&mut demand));
                 driver.is_some()
             });
-            assert_eq!(demand, Demand::default(), "{} {transport}", component.name);
+            // The header of RFC 5424 and the layout of a terminal are not a template's to fix.
+            let layout = component.name.starts_with("syslog") || !takes("template");
+            assert!(!demand.everything, "{} {transport}", component.name);
+            assert!(layout || demand == Demand::default(), "{} {transport}: {demand:?}", component.name);
         }
     }
 }
