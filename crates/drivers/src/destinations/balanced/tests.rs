@@ -122,7 +122,6 @@ fn what_does_not_fit_is_said() {
     for options in [
         "load-balance(key(\"$HOST\"))",
         "load-balance(servers(\"127.0.0.2\")) transport(udp)",
-        "failover(servers(\"127.0.0.2\")) transport(udp)",
     ] {
         assert!(errors(&config(1, 2, options)).contains("D0110"), "{options}");
     }
