@@ -119,10 +119,7 @@ fn messages_take_turns_and_one_server_stands_in_for_the_other() {
 
 #[test]
 fn what_does_not_fit_is_said() {
-    for options in [
-        "load-balance(key(\"$HOST\"))",
-        "load-balance(servers(\"127.0.0.2\")) transport(udp)",
-    ] {
+    for options in ["load-balance(key(\"$HOST\"))", "load-balance(servers(\"127.0.0.2\")) transport(udp)"] {
         assert!(errors(&config(1, 2, options)).contains("D0110"), "{options}");
     }
 }
