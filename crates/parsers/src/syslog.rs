@@ -117,7 +117,7 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
 }
 
 /// Stands in the fields before parsing: no field that is read, even an empty one, lies there.
-const UNREAD: Span = Span { start: u32::MAX, len: 0 };
+const UNREAD: Span = Span { start: u32::MAX - 1, len: 0 };
 
 /// What says how the message came in, not how it is written.
 const KEPT: u16 = Flags::LOCAL.0 | Flags::INTERNAL.0 | Flags::MARK.0 | Flags::SDATA_CHANGED.0;

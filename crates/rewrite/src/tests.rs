@@ -166,7 +166,7 @@ fn set() {
         ("set('$HOST/$PROGRAM' value('copy'))", "copy", Some("web1.example.com/app")),
         ("set('$nosuch' value('HOST'))", "HOST", None),
         ("set('hi' value('.SDATA.x@1.k'))", ".SDATA.x@1.k", Some("hi")),
-        ("set('hi' value('.SDATA.new@1.k'))", "SDATA", Some("[x@1 k=\"v\\\"w\" l=\"2\"][new@1 k=\"hi\"]")),
+        ("set('hi' value('.SDATA.new@1.k'))", "SDATA", Some("[new@1 k=\"hi\"][x@1 k=\"v\\\"w\" l=\"2\"]")),
         ("set('${.SDATA.x@1.k}' value('copy'))", "copy", Some("v\"w")),
         ("set('x' value('PROGRAM'))", "MSGHDR", Some("x[7]: ")),
         ("set('a' value('b') condition(facility(user)))", "b", Some("a")),

@@ -21,8 +21,8 @@ pub use perms::{Ownership, apply_ownership, create_parents};
 pub use resolver::{DnsOptions, NameUse, Resolver};
 pub use room::Room;
 pub use socket::{
-    UNIX_PATH_BYTES_MAX, bind_udp, bind_unix_datagram, connect_tcp, connect_udp, listen_tcp, listen_unix,
-    resolve_target, try_address,
+    bind_udp, bind_unix_datagram, connect_tcp, connect_udp, listen_tcp, listen_unix, resolve_target,
+    try_address,
 };
 pub use spoof::{Spoofer, may_spoof};
 pub use unsent::unacknowledged;

@@ -177,9 +177,6 @@ fn clear_stale(path: &Path, kind: Type) -> io::Result<()> {
     }
 }
 
-/// The path of a socket has no more bytes: the 108 of `sun_path`, one of them the end.
-pub const UNIX_PATH_BYTES_MAX: usize = 107;
-
 fn unix_socket(path: &Path, kind: Type, options: &SocketOptions) -> io::Result<Socket> {
     if let Some(socket) = inherited::take_unix(kind, path, options)? {
         return Ok(socket);

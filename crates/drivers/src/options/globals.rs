@@ -275,8 +275,7 @@ static PROGRAM: Group = Group {
         ),
         Opt::new("stats", Kind::Block(&[&COUNTERS]), Preset::None, "What is counted.")
             .number_means("stats-freq"),
-        Opt::new("stats-freq", SECONDS, Preset::Int(600), "As `stats(freq())`.")
-            .obsolete("write `stats(freq())`"),
+        Opt::new("stats-freq", SECONDS, Preset::Int(600), "As `stats(freq())`."),
         Opt::new("stats-level", Kind::Int { min: 0, max: 4 }, Preset::None, "As `stats(level())`.")
             .obsolete("write `stats(level())`"),
         Opt::new(

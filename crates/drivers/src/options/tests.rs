@@ -177,7 +177,7 @@ fn the_distribution_s_options_read_with_warnings_only() {
                 owner(\"root\"); group(\"adm\"); perm(0640); stats_freq(0); bad_hostname(\"^gconfd$\"); };";
     let (settings, found) = read_text(&super::OPTIONS, text);
     let settings = settings.unwrap();
-    assert!(found.ends_with("0 errors, 1 warning\n"), "stats_freq() is the one: {found}");
+    assert!(!found.contains("error[") && !found.contains("warning["), "{found}");
     assert_eq!(settings.perm("perm"), Some(conf_schema::Change::Set(0o640)));
     assert_eq!(settings.owner("group"), Some(conf_schema::Change::Set("adm")));
     assert_eq!(settings.text("bad-hostname"), Some("^gconfd$"));

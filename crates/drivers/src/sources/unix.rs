@@ -11,7 +11,7 @@ use conf_schema::Settings;
 use diag::Diagnostics;
 use engine::driver::{BuildContext, SourceDriver, Start};
 use engine::source::{Settings as SourceSettings, Source};
-use engine::{Made, Need, Shared, Trouble};
+use engine::{Made, Need, Shared};
 use record::Transport;
 use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
@@ -148,15 +148,7 @@ impl Start for UnixStart {
         if self.optional.is() {
             return Vec::new();
         }
-        let place =
-            Need::Place { path: self.path.clone(), what: Made::Socket, create_dirs: self.create_dirs };
-        let long = || {
-            let max = transport::UNIX_PATH_BYTES_MAX;
-            let fits = self.path.as_os_str().len() <= max;
-            let text = || format!("the path of a socket has at most {max} bytes: {}", self.path.display());
-            if fits { Ok(()) } else { Err(Trouble::Other(text())) }
-        };
-        vec![place, Need::Trial(Box::new(long))]
+        vec![Need::Place { path: self.path.clone(), what: Made::Socket, create_dirs: self.create_dirs }]
     }
 }
 

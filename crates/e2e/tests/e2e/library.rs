@@ -52,7 +52,8 @@ fn mutated(case: &Case) -> Case {
         let start = message.windows(after.len()).position(|w| w == after).map(|at| at + after.len());
         let (head, body) = message.split_at(start.unwrap_or(message.len()));
         let mutant = [head, &random.change(body)].concat();
-        if start.is_some() && !mutant.is_empty() {
+        let told_apart = case.mutants_without.is_some_and(|byte| mutant.contains(&byte));
+        if start.is_some() && !mutant.is_empty() && !told_apart {
             messages.push(mutant);
         }
     }

@@ -201,7 +201,7 @@ fn a_template_is_chosen_by_a_value() {
     chosen("nosuch", "$(template ${which})", "");
     // A name that is there needs no default, and one that is not there and has no macro is wrong.
     chosen("x", "$(template t_program a b)", "program=app");
-    check_error("$(template nosuch a)", 0, "no template named");
+    check_error("$(template nosuch a)", 11, "no template named");
     check_error("$(template)", 0, "takes at least 1");
 }
 

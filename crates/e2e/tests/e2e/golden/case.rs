@@ -3,7 +3,8 @@
 //! `#: send udp in` sends each line of the input to the port named `in` as a datagram; also `tcp` (the default, newline framing),
 //! `octets` and `unix-stream`. `#: send file NAME` writes them into a file of that name for a source that reads it; `the-end`
 //! stands in the last message that is waited for. `#: collect udp out` keeps what is sent to the port `out` as `out/out`. `#: only-penstock WHY` leaves the distribution's syslog-ng out. `#: env NAME VALUE` sets a variable.
-//! `#: mutants after "TEXT"` allows for what follows that text in a message to be changed, see `library.rs`.
+//! `#: mutants after "TEXT"` allows for what follows that text in a message to be changed, see `library.rs`;
+//! `#: mutants without B` for no change that brings this byte.
 //! In the input, `\n`, `\r`, `\t`, `\\` and `\xHH` are escapes.
 
 use std::path::{Path, PathBuf};
@@ -32,6 +33,8 @@ pub struct Case {
     pub only_penstock: Option<String>,
     pub env: Vec<(String, String)>,
     pub mutants_after: Option<String>,
+    /// Changes that bring this byte are left out: there the references differ on purpose.
+    pub mutants_without: Option<u8>,
     path: PathBuf,
 }
 
@@ -70,6 +73,7 @@ impl Case {
             only_penstock: None,
             env: Vec::new(),
             mutants_after: None,
+            mutants_without: None,
             path: path.to_owned(),
         };
         for directive in config.lines().filter_map(|line| line.strip_prefix("#: ")) {
@@ -94,6 +98,7 @@ impl Case {
             ["collect", transport, port] => {
                 self.collect.push((self.named_transport(transport), (*port).to_owned()));
             }
+            ["mutants", "without", byte] => self.mutants_without = byte.bytes().next(),
             ["env", name, value] => self.env.push(((*name).to_owned(), (*value).to_owned())),
             _ => panic!("{}: no directive `{text}`", self.name),
         }
