@@ -9,8 +9,10 @@ const SMALL: Keeps = Keeps::OnDisk { reliable: true, capacity_bytes: 1 << 20 };
 /// More than a queue of that size takes.
 const MANY: u64 = 8000;
 
+type Change = fn(&mut Shape);
+
 /// What a reload may change of a destination.
-const CHANGES: &[(&str, fn(&mut Shape))] = &[
+const CHANGES: &[(&str, Change)] = &[
     ("nothing", |_| {}),
     ("time-reopen", |shape| shape.outs[0].time_reopen = 2),
     ("log-fifo-size", |shape| shape.outs[0].log_fifo_size = 500),

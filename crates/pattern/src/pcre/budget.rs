@@ -73,7 +73,8 @@ pub mod testing {
 
     /// Lets each look at the clock take so long; how often `f` has looked.
     pub fn with_step(step: Duration, f: impl FnOnce()) -> u32 {
-        (STEP.set(step), LOOKS.set(0));
+        STEP.set(step);
+        LOOKS.set(0);
         f();
         STEP.set(Duration::ZERO);
         LOOKS.get()
