@@ -87,7 +87,7 @@ pub fn filter_at(text: &str, version: (u16, u16)) -> Filter {
 pub fn findings(text: &str) -> Vec<&'static str> {
     let world = World::new(&format!("filter f {{ {text}; }};"), (4, 11));
     let (filter, codes) = world.compile("f");
-    let warnings = ["F0112", "F0113", "F0114", "F0117"];
+    let warnings = ["F0107", "F0112", "F0113", "F0114", "F0117"];
     assert_eq!(filter.is_some(), codes.iter().all(|c| warnings.contains(c)), "{text}: {codes:?}");
     codes
 }

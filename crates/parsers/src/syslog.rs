@@ -279,7 +279,7 @@ mod tests {
         check("flags(no-parse)", "<34>prog: text", "13 oldhost old 1  <34>prog: text  7");
         // An empty program is one.
         check("", "<34>:text", "34 oldhost  1  text  0");
-        check("", "<34>Oct 11 22:14:15 h [7]: text", "34 h  7  text  -6947145");
+        check("", "<34>Oct 11 22:14:15 h [7]: text", "34 h  7  text  24531255");
         check("flags(syslog-protocol)", "<34>1 - - - - - - msg", "34 oldhost old 1  msg  0");
         check("flags(syslog-protocol)", "<34>1 - -  - - - msg", "34 oldhost  1  msg  0");
     }

@@ -259,7 +259,7 @@ fn the_same_without_rights() {
             "network(ip(127.0.0.1) transport(tls) tls(key-file(\"%dir%/key.pem\") cert-file(\"%dir%/cert.pem\") peer-verify(no)) port(513))",
         ),
         // 35514 and 601: the first needs no privilege.
-        (true, "network(ip(127.0.0.1) transport(rltp))"),
+        (true, "network(ip(127.0.0.17) transport(rltp))"),
         (privileged, "syslog(ip(127.0.0.1))"),
         (true, "syslog(ip(127.0.0.1) port(%port:a%))"),
         (false, "unix-dgram(\"%dir%/folder/socket\")"),
