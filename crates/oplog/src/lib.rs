@@ -85,6 +85,11 @@ pub fn tick() {
     GLOBAL.tick(std::time::Instant::now());
 }
 
+/// Says what has been withheld so far, also in windows that are not over: the program ends, and nobody will ask again.
+pub fn tick_last() {
+    GLOBAL.tick(std::time::Instant::now() + limit::WINDOW);
+}
+
 /// Whether a message of this level would go anywhere: for callers whose values are costly to make.
 pub fn enabled(level: Level) -> bool {
     GLOBAL.enabled(level)

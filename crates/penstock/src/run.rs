@@ -281,10 +281,13 @@ fn serve(started: Started) {
     notify::stopping();
     // Waits for a reload that is under way.
     let engine = program.end();
+    oplog::tick_last();
     oplog::notice("syslog-ng shutting down", &[("version", &VERSION)]);
     if let Some(engine) = engine {
         engine.stop(DRAIN_MAX);
     }
+    // The connections that the stop has closed.
+    oplog::tick_last();
     Numbers::save_all();
 }
 

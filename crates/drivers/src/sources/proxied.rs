@@ -360,7 +360,9 @@ impl Port for ProxiedPort {
         if let Some(error) = failure {
             self.source.counters.rejected_connections.add(1);
             let described = link.described();
-            oplog::error(
+            oplog::often(
+                "proxy-header",
+                oplog::Level::Error,
                 "Cannot tell whom a proxy connects for, closing the connection",
                 &[("client", &described.client), ("local", &described.local), ("error", &error)],
             );

@@ -94,7 +94,9 @@ impl SecurePort {
         let Handshake { fd, session: Some(session), place, context, .. } = *handshake else {
             return After::Close;
         };
-        oplog::notice(
+        oplog::often(
+            "tls-session",
+            oplog::Level::Notice,
             "TLS session established",
             &[
                 ("fd", &fd.as_raw_fd()),
@@ -227,7 +229,9 @@ impl Port for SecurePort {
         let _ = cx.handle.registry().deregister(&mut SourceFd(&fd.as_raw_fd()));
         if let Some(error) = failure {
             self.source.counters.rejected_connections.add(1);
-            oplog::error(
+            oplog::often(
+                "tls-handshake-failed",
+                oplog::Level::Error,
                 "TLS handshake failed",
                 &[("client", &described.client), ("local", &described.local), ("error", &error)],
             );
