@@ -391,3 +391,6 @@ impl Recovery<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

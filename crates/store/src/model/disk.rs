@@ -79,7 +79,13 @@ struct Open {
 
 impl Handle {
     pub fn new(seed: u64) -> Handle {
-        let disk = Disk {
+        Handle(Arc::new(Mutex::new(Disk::new(seed))))
+    }
+}
+
+impl Disk {
+    pub fn new(seed: u64) -> Disk {
+        Disk {
             random: Random(seed),
             unreadable: Random(!seed),
             faults: Faults::default(),
@@ -89,12 +95,25 @@ impl Handle {
             changes: Vec::new(),
             nodes: Vec::new(),
             era: 1,
-        };
-        Handle(Arc::new(Mutex::new(disk)))
+        }
     }
-}
 
-impl Disk {
+    /// All files, by name.
+    pub fn contents(&self) -> BTreeMap<String, Vec<u8>> {
+        self.names.iter().map(|(name, node)| (name.clone(), self.nodes[*node].now.clone())).collect()
+    }
+
+    /// These files and no others, all of them safe.
+    pub fn with(mut self, contents: &BTreeMap<String, Vec<u8>>) -> Disk {
+        self.nodes = contents
+            .values()
+            .map(|bytes| Node { now: bytes.clone(), safe: bytes.clone(), ..Node::default() })
+            .collect();
+        self.names = contents.keys().cloned().zip(0..).collect();
+        self.names_safe = self.names.clone();
+        self
+    }
+
     fn fails(&mut self, once_in: u64) -> bool {
         once_in > 0 && self.random.once_in(once_in)
     }
