@@ -196,7 +196,8 @@ impl Chunk {
 
     /// Some of all its messages, as a chunk of their own without tickets.
     pub fn copy(&self, from: usize, to: usize) -> Chunk {
-        let (begin, ends) = (self.end_of(from), self.ends.get(from..to).unwrap_or_default());
+        let (begin, ends) =
+            (self.end_of(from), self.ends.get(from..to.min(self.ends.len())).unwrap_or_default());
         let bytes = self.bytes.get(begin..self.end_of(from + ends.len())).unwrap_or_default();
         Chunk {
             bytes: bytes.to_vec(),

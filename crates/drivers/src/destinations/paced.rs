@@ -122,6 +122,18 @@ impl Sink for Paced {
         self.sink.unsettled()
     }
 
+    fn kept(&self, queue: &VecDeque<Chunk>) -> Vec<Chunk> {
+        self.sink.kept(queue)
+    }
+
+    fn guarded(&self) -> usize {
+        self.sink.guarded()
+    }
+
+    fn kept_bytes(&self) -> usize {
+        self.sink.kept_bytes()
+    }
+
     fn close_unsettled(&mut self) -> usize {
         self.writer.forget(self.id);
         self.sink.close_unsettled()

@@ -272,6 +272,14 @@ impl Sink for StreamSink {
         self.kept.messages()
     }
 
+    fn kept(&self, queue: &VecDeque<Chunk>) -> Vec<Chunk> {
+        self.kept.copies(queue)
+    }
+
+    fn guarded(&self) -> usize {
+        self.kept.guarded()
+    }
+
     fn kept_bytes(&self) -> usize {
         self.kept.bytes()
     }

@@ -1,6 +1,6 @@
 //! An outlet whose messages are kept on disk: `disk-buffer()`.
 
-use super::retire::RETIRE_MAX;
+use super::retire::{LOOK, RETIRE_MAX};
 use super::spool::{Loss, Plan, READ_BYTES, Wait};
 use super::{Memory, Outlet, Queue, RETURNED_MAX, Spool};
 use crate::chunk::Chunk;
@@ -122,7 +122,8 @@ impl Outlet {
         let bytes = spool.bytes.saturating_sub(left);
         spool.bytes = left;
         spool.finished(done, bytes, unsettled);
-        let is_late = spool.look_at_lag(done, *memory.messages, Instant::now());
+        let now = spool.clock().now();
+        let is_late = spool.look_at_lag(done, *memory.messages, now);
         let loss = if spool.spill || is_late { spool.spill(&mut memory) } else { Loss::default() };
         queue.ask_keeper();
         self.lose(loss);
@@ -273,10 +274,18 @@ impl Outlet {
             // The sink says what it answers for when it is closed.
             self.wrote(&mut queue, done, usize::MAX);
         }
-        let Some((spool, mut memory)) = queue.parts() else { return };
-        let loss = spool.store_all(&mut memory);
-        drop(queue);
-        self.lose(loss);
+        loop {
+            let Some((spool, mut memory)) = queue.parts() else { return };
+            let loss = spool.store_all(&mut memory);
+            let again = spool.spill && Instant::now() < until;
+            drop(queue);
+            self.lose(loss);
+            if !again {
+                return;
+            }
+            std::thread::park_timeout(LOOK);
+            queue = self.unattended(until);
+        }
     }
 
     /// Ends an outlet with a queue on disk, where everything stays for which there is room. Returns the rest.

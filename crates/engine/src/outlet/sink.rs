@@ -88,6 +88,16 @@ pub trait Sink: Send {
         0
     }
 
+    /// Copies of those messages, in order. `queue` is what waits, the chunk that is being written at its front.
+    fn kept(&self, _queue: &VecDeque<Chunk>) -> Vec<Chunk> {
+        Vec::new()
+    }
+
+    /// Messages that came over paths with flow-control, have left the queue, and would be put back by [`Sink::close`].
+    fn guarded(&self) -> usize {
+        0
+    }
+
     /// Bytes of messages that it was given, and keeps until the peer has them.
     fn kept_bytes(&self) -> usize {
         0

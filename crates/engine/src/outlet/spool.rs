@@ -9,6 +9,7 @@ mod detach;
 mod lag;
 mod loss;
 mod settling;
+mod shelter;
 mod span;
 mod storing;
 
@@ -20,6 +21,7 @@ use ahead::Ahead;
 pub(super) use ahead::Wait;
 use behind::Behind;
 pub(super) use behind::{Plan, READ_BYTES};
+pub(super) use lag::Clock;
 #[cfg(test)]
 pub(super) use lag::LAG_MAX;
 use lag::Lag;
@@ -28,7 +30,6 @@ use span::{Finished, Span};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::{Arc, Weak};
-use std::time::Instant;
 use store::{Full, Queue};
 
 /// The part of an outlet's queue that is in memory.
@@ -204,12 +205,17 @@ impl Spool {
         (found, loss)
     }
 
+    /// The time that it measures the destination with.
+    pub fn clock(&self) -> Clock {
+        self.lag.clock.clone()
+    }
+
     /// Takes a chunk at the end of the queue. The one that comes back was put on disk, and its buffer is free.
     pub fn push(&mut self, memory: &mut Memory<'_>, mut chunk: Chunk) -> (Loss, Option<Chunk>) {
         if self.behind.is_some() {
             return self.push_behind(chunk, memory.stalled);
         }
-        let now = Instant::now();
+        let now = self.lag.clock.now();
         self.lag.came(*memory.messages + chunk.messages(), now);
         let full = self.is_full(*memory.messages);
         let mut loss = Loss::default();
@@ -224,7 +230,7 @@ impl Spool {
                 self.keep(memory, chunk);
                 return (loss, None);
             }
-            if self.direct(memory) == 0 {
+            if self.direct(memory) == 0 && self.shelter(memory) {
                 let mut held = if full { self.to_hold(memory, &chunk, now) } else { Tickets::default() };
                 match self.store(&mut chunk) {
                     Ok((seqs, lost)) => {
@@ -283,7 +289,8 @@ impl Spool {
     pub fn spill(&mut self, memory: &mut Memory<'_>) -> Loss {
         self.spill = false;
         let mut loss = Loss::default();
-        if self.queue.is_none() || self.behind.is_some() || self.direct(memory) == 0 {
+        if self.queue.is_none() || self.behind.is_some() || self.direct(memory) == 0 || !self.shelter(memory)
+        {
             return loss;
         }
         for chunk in memory_only(memory.chunks, self.stored) {
@@ -353,8 +360,13 @@ impl Spool {
         }
     }
 
-    /// Everything goes to disk for which there is room. Only while nobody writes.
+    /// Everything goes to disk for which there is room. Only while nobody writes. Where [`Spool::spill`] is set then, the sink was in use:
+    /// to be called again.
     pub fn store_all(&mut self, memory: &mut Memory<'_>) -> Loss {
+        self.spill = false;
+        if self.queue.is_some() && !self.shelter(memory) {
+            return Loss::default();
+        }
         let mut loss = self.spill(memory);
         loss.add(self.store_tail(memory.stalled));
         loss

@@ -51,6 +51,25 @@ impl Kept {
         sent + again + self.whole
     }
 
+    /// Copies of those messages, in order; some are in the chunk that is being written, in the queue.
+    pub fn copies(&self, queue: &VecDeque<Chunk>) -> Vec<Chunk> {
+        let sent = self.sent.iter().map(|sent| sent.chunk.copy(sent.chunk.done(), usize::MAX));
+        let mut copies: Vec<Chunk> =
+            sent.chain(self.again.iter().map(|chunk| chunk.copy(0, usize::MAX))).collect();
+        let done = self.before + self.whole;
+        if self.whole > 0
+            && let Some(chunk) = queue.iter().find(|chunk| chunk.done() == done)
+        {
+            copies.push(chunk.copy(self.before, done));
+        }
+        copies
+    }
+
+    /// Those that are to be sent again and came over paths with flow-control.
+    pub fn guarded(&self) -> usize {
+        self.again.iter().filter(|chunk| chunk.flow_control).map(Chunk::messages).sum()
+    }
+
     pub fn is_empty(&self) -> bool {
         self.sent.is_empty() && self.again.is_empty()
     }

@@ -16,6 +16,31 @@ pub(super) struct Lag {
     since: Option<Instant>,
     /// So many messages at the front had come by then.
     before: usize,
+    pub clock: Clock,
+}
+
+/// The time that lags are measured in: tests have one of their own, which passes when they say so.
+#[derive(Clone, Default)]
+pub(in crate::outlet) struct Clock {
+    #[cfg(test)]
+    set: std::sync::Arc<parking_lot::Mutex<Option<Instant>>>,
+}
+
+impl Clock {
+    pub fn now(&self) -> Instant {
+        #[cfg(test)]
+        if let Some(set) = *self.set.lock() {
+            return set;
+        }
+        Instant::now()
+    }
+
+    /// From now on time stands still, and goes on by so much.
+    #[cfg(test)]
+    pub fn pass(&self, time: Duration) {
+        let now = self.now();
+        *self.set.lock() = Some(now + time);
+    }
 }
 
 impl Lag {

@@ -20,6 +20,7 @@ impl Spool {
                 self.spans.pop_front();
             }
         }
+        finished.bare = left;
         self.stored = self.stored.saturating_sub(messages - left);
         self.ahead.finished(bytes, bytes - left_bytes);
         self.finished_messages += messages;
@@ -40,7 +41,7 @@ impl Spool {
         self.note_done(&done);
     }
 
-    fn note_done(&mut self, done: &Finished) {
+    pub(super) fn note_done(&mut self, done: &Finished) {
         let (Some(queue), Some(next)) = (&self.queue, done.next) else {
             return;
         };

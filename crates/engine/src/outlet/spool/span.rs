@@ -106,6 +106,8 @@ fn number_after(queue: &Queue, begin: u64, messages: usize) -> Option<u64> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Finished {
     pub messages: usize,
+    /// Of these, those that were in memory only.
+    pub bare: usize,
     /// Of these and earlier ones, those that the disk is to hear of, and the number after them.
     pub next: Option<u64>,
     pub stored: usize,
@@ -115,6 +117,7 @@ pub(super) struct Finished {
 impl Finished {
     pub fn add(&mut self, other: &Finished) {
         self.messages += other.messages;
+        self.bare += other.bare;
         self.next = other.next.or(self.next);
         self.stored += other.stored;
         self.bytes += other.bytes;
