@@ -28,7 +28,7 @@ pub enum DropReason {
     Conversion,
     /// It waited on disk and could not be read again.
     Damaged,
-    /// It waited on disk and was dropped on request.
+    /// It waited and was dropped on request.
     Discarded,
     /// Its sender sent it again, and it is here already.
     Repeated,
@@ -90,7 +90,7 @@ impl DropReason {
             DropReason::Framing => "the sender's framing was broken",
             DropReason::Conversion => "a value could not be converted and on-error() says to drop",
             DropReason::Damaged => "waited on disk, and the disk gave back something else",
-            DropReason::Discarded => "waited on disk and was dropped by `penstock queue drop`",
+            DropReason::Discarded => "was dropped by `penstock queue drop` or `ctl reload --drop`",
             DropReason::DeadLetter => {
                 "its destination was removed: kept, see `penstock queue cat dead-letters`"
             }

@@ -24,7 +24,7 @@ pub enum Reason {
     Conversion,
     /// It waited on disk and could not be read again.
     Damaged,
-    /// It waited on disk and was dropped on request.
+    /// It waited and was dropped on request.
     Discarded,
     /// Its sender sent it again, and it is here already.
     Repeated,

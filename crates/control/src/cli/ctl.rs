@@ -61,8 +61,8 @@ enum Command {
         /// the program was started with counts
         #[arg(long, value_name = "SECONDS")]
         health_time: Option<u64>,
-        /// A destination that the new configuration does not have: what waits there and cannot be kept is dropped. May be given several
-        /// times
+        /// A destination that the new configuration does not have: what waits there in memory is dropped, where it would be kept as dead
+        /// letters, or the reload be refused. May be given several times
         #[arg(long, value_name = "DESTINATION")]
         drop: Vec<String>,
     },

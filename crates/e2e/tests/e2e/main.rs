@@ -1,6 +1,7 @@
 //! End-to-end tests: the real binary, real sockets, real files, other receivers where they are installed.
 
 mod bounds;
+mod broken;
 mod check;
 mod command_line;
 mod correlation;
@@ -29,6 +30,7 @@ mod receive;
 mod relay;
 mod reload;
 mod relp;
+mod removed;
 mod rltp;
 mod sealed;
 mod signals;

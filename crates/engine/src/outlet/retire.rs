@@ -58,8 +58,9 @@ impl Outlet {
 
     /// Messages in memory that came over paths with flow-control.
     pub fn guarded(&self) -> usize {
+        let sent = self.sink.try_lock().map_or(0, |sink| sink.guarded());
         let queue = self.queue.lock();
-        queue.chunks.iter().filter(|chunk| chunk.flow_control).map(Chunk::messages).sum()
+        sent + queue.chunks.iter().filter(|chunk| chunk.flow_control).map(Chunk::messages).sum::<usize>()
     }
 
     /// Messages that [`Outlet::end`] gave back are lost here: counted, said, and to be brought again by their sources where these can.

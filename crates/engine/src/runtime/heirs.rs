@@ -46,7 +46,7 @@ impl Engine {
     /// Whether what waits at destinations that the plan does not have can be kept, or may be dropped. The error says what to do.
     pub(super) fn may_remove(&self, plan: &Plan) -> Result<(), Vec<String>> {
         let stays = |id: &str| plan.destinations.iter().any(|planned| planned.id == id);
-        let mut errors = Vec::new();
+        let mut errors = self.wrong_drops(&plan.drops, stays);
         for (key, destination) in &self.existing.destinations {
             if stays(&key.id) || is_named(&plan.drops, &key.id) {
                 continue;
@@ -64,6 +64,25 @@ impl Engine {
             }
         }
         if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+
+    /// Names in `drops` of which nothing can be dropped: no such destination runs, or it goes on.
+    fn wrong_drops(&self, drops: &[String], stays: impl Fn(&str) -> bool) -> Vec<String> {
+        let mut errors = Vec::new();
+        for name in drops {
+            let named = |id: &str| is_named(std::slice::from_ref(name), id);
+            let found: Vec<&str> =
+                self.existing.destinations.keys().map(|key| key.id.as_str()).filter(|id| named(id)).collect();
+            if found.is_empty() {
+                errors.push(format!("there is no destination {name} to drop messages of"));
+            } else if found.iter().all(|id| stays(id)) {
+                errors.push(format!(
+                    "the new configuration has the destination {name}, so nothing of it is dropped; \
+                     `penstock queue drop` forgets what waits on disk"
+                ));
+            }
+        }
+        errors
     }
 
     /// What a destination leaves that is gone: letters, or messages that are dropped and counted.
