@@ -100,6 +100,19 @@ impl Seen<'_> {
 }
 
 impl Compare {
+    /// The value, the text it is compared with byte by byte, and whether it has to be that text (`eq`) or another one (`ne`).
+    pub fn equality(&self) -> Option<(NameId, &[u8], bool)> {
+        if self.rule != Rule::Text || !self.test.is_equality() {
+            return None;
+        }
+        let (subject, text) = match (&self.left, &self.right) {
+            (Side::Subject { subject, .. }, Side::Literal { text, .. }) => (subject, text),
+            (Side::Literal { text, .. }, Side::Subject { subject, .. }) => (subject, text),
+            _ => return None,
+        };
+        Some((subject.name()?, text, self.test.equal))
+    }
+
     pub fn holds(&self, msg: Msg<'_>, work: &mut Workspace, render: &mut RenderContext) -> bool {
         let (mut a, mut b) = (work.text(), work.text());
         let left = self.left.see(msg, render, &mut a);

@@ -7,6 +7,7 @@ mod table;
 use crate::env::{FilterEnv, Progress};
 use crate::filter::Filter;
 use crate::node::Node;
+use crate::one_of;
 use conf_syntax::FilterExpr;
 use diag::{Diagnostic, Diagnostics, SourceMap, Span, nearest};
 use std::sync::Arc;
@@ -108,6 +109,7 @@ fn combine(parts: Vec<Node>, and: bool) -> Node {
     }
     flat.retain(|n| !matches!(n, Node::Always(value) if *value == and));
     if pure {
+        flat = one_of::joined(flat, and);
         flat.sort_by_key(Node::cost);
         let tables = flat.iter().take_while(|n| matches!(n, Node::Pri(_))).count();
         let merged = flat.drain(..tables).filter_map(|n| match n {

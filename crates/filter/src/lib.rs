@@ -16,12 +16,14 @@ mod matches;
 mod netmask;
 mod node;
 mod number;
+mod one_of;
 mod operators;
 mod options;
 mod pri;
 mod rate;
 mod set;
 mod subject;
+mod texts;
 
 #[cfg(test)]
 mod testing;

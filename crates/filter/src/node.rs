@@ -7,6 +7,7 @@ use crate::filter::Filter;
 use crate::list::InList;
 use crate::matcher::Matcher;
 use crate::netmask::Net;
+use crate::one_of::OneOf;
 use crate::pri::PriTable;
 use crate::rate::RateLimit;
 use record::{Batch, Demand, Record, TagId};
@@ -21,6 +22,7 @@ pub enum Node {
     Match(Box<Matcher>),
     Compare(Box<Compare>),
     InList(Box<InList>),
+    OneOf(Box<OneOf>),
     Blank(Box<Blank>),
     Rate(Arc<RateLimit>),
     Filter(Arc<Filter>),
@@ -70,6 +72,7 @@ impl Node {
             Node::Match(matcher) => matcher.holds(batch, record, work, render),
             Node::Compare(compare) => compare.holds(Msg { batch, record }, work, render),
             Node::InList(list) => list.holds(Msg { batch, record }, work, render),
+            Node::OneOf(list) => list.holds(Msg { batch, record }, work, render),
             Node::Blank(blank) => blank.holds(Msg { batch, record }, work, render),
             Node::Rate(rate) => {
                 rate.with(work, |buckets, work| rate.passes(buckets, batch, record, work, render))
@@ -140,7 +143,7 @@ impl Node {
                 (pattern::Engine::Automaton, _) => 100,
                 (pattern::Engine::Pcre2(_), _) => 300,
             },
-            Node::InList(_) => 40,
+            Node::InList(_) | Node::OneOf(_) => 40,
             Node::Compare(_) => 50,
             Node::Blank(_) => 50,
             Node::Rate(_) => 80,
@@ -158,6 +161,7 @@ impl Node {
             Node::Match(matcher) => matcher.subject.reads(demand),
             Node::Compare(compare) => compare.reads(demand),
             Node::InList(list) => list.subject.reads(demand),
+            Node::OneOf(list) => list.subject.reads(demand),
             Node::Blank(blank) => blank.reads(demand),
             Node::Rate(rate) => {
                 if let Some(key) = rate.key() {

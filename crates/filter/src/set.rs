@@ -1,18 +1,24 @@
 //! Many sibling filters in one pass over a batch: the branches of a log path, the `if`/`elif` of a chain.
 //!
 //! A table by PRI says at once which filters facility and severity decide; what they leave open is decided by patterns that share
-//! one matcher for each field. The twenty filters of a distribution's default configuration cost little more than one.
+//! one matcher for each field, and by values whose texts are looked up once for all filters that compare them. The twenty filters of a distribution's default configuration cost little more than one.
 
-use crate::context::{FilterContext, Workspace, new_asker};
+mod facts;
+mod open;
+
+pub(crate) use facts::Known;
+
+use crate::context::{FilterContext, new_asker};
 use crate::filter::Filter;
-use crate::node::Node;
 use crate::pri::{PriTable, VALUES};
 use crate::subject::Subject;
-use pattern::{MultiPattern, PATTERNS_MAX, Pattern};
-use record::{Batch, Record};
+use crate::texts::Texts;
+use facts::{Facts, OTHER, Row};
+use open::{HOST, MESSAGE, Open, PROGRAM, Shared, ask, decided, needs, share};
+use pattern::MultiPattern;
+use record::{Batch, NameId, Record};
 use std::collections::HashMap;
 use std::sync::Arc;
-use template::RenderContext;
 
 /// Filters a set holds.
 const FILTERS_MAX: usize = 64;
@@ -25,45 +31,10 @@ pub struct FilterSet {
     alike: Box<[u16]>,
     open: Vec<Open>,
     fields: [Field; 3],
+    /// Values and the texts they are compared with.
+    values: Vec<(NameId, Texts)>,
     asker: u64,
 }
-
-/// What is known so far decides these.
-#[derive(Clone, Copy, Default)]
-struct Row {
-    yes: u64,
-    /// Filters that need more.
-    open: u64,
-    /// Of those: true when no pattern on MESSAGE matches, which is the usual case. Filters that ask for something else as well
-    /// are in `other` instead.
-    quiet: u64,
-    other: u64,
-    /// Patterns on MESSAGE the open ones may ask for.
-    message: u64,
-    /// The open ones may ask for HOST, for PROGRAM.
-    host: bool,
-    program: bool,
-}
-
-/// Facts about a message; `None` where nobody looked.
-#[derive(Clone, Copy, Default)]
-struct Facts {
-    pri: u16,
-    fields: [Option<u64>; 3],
-}
-
-/// A filter's expression over shared patterns.
-enum Open {
-    Pri(PriTable),
-    Shared { field: usize, bit: u32 },
-    Alone(Arc<Filter>, Path),
-    Not(Box<Open>),
-    And(Vec<Open>),
-    Or(Vec<Open>),
-}
-
-/// The way from a filter's root to a node in it.
-type Path = Vec<usize>;
 
 /// The patterns on one field.
 struct Field {
@@ -71,20 +42,17 @@ struct Field {
     patterns: MultiPattern,
 }
 
-const HOST: usize = 0;
-const PROGRAM: usize = 1;
-const MESSAGE: usize = 2;
-
 impl FilterSet {
     /// `None` when the filters cannot be evaluated together: more than 64, or one leaves traces (stored matches, a rate limit).
     pub fn compile(filters: &[Arc<Filter>]) -> Option<FilterSet> {
         if filters.len() > FILTERS_MAX || filters.iter().any(|f| !f.is_pure()) {
             return None;
         }
-        let mut shared = [Vec::new(), Vec::new(), Vec::new()];
+        let mut shared = Shared::default();
         let open: Vec<Open> =
             filters.iter().map(|f| share(f.node(), f, &mut Vec::new(), &mut shared)).collect();
-        let [host, program, message] = shared.map(|list: Vec<Arc<Pattern>>| MultiPattern::compile(&list));
+        let Shared { patterns, values } = shared;
+        let [host, program, message] = patterns.map(|list| MultiPattern::compile(&list));
         let fields = [
             Field { subject: Subject::Host, patterns: host },
             Field { subject: Subject::Program, patterns: program },
@@ -96,9 +64,10 @@ impl FilterSet {
             alike: alike(&open),
             open,
             fields,
+            values,
             asker: new_asker(),
         };
-        set.rows = (0..VALUES).map(|pri| set.row(&Facts { pri, ..Facts::default() }, u64::MAX)).collect();
+        set.rows = (0..VALUES).map(|pri| set.row(&Facts::of(pri), u64::MAX)).collect();
         Some(set)
     }
 
@@ -156,15 +125,10 @@ impl FilterSet {
         if row.open == 0 {
             return row.yes;
         }
-        let mut facts = Facts { pri: record.pri, ..Facts::default() };
+        let mut facts = Facts::of(record.pri);
         let refined;
-        let row = if row.host || row.program {
-            for (field, asked) in [(HOST, row.host), (PROGRAM, row.program)] {
-                if asked && let Some(Field { subject, patterns }) = self.fields.get(field) {
-                    let text = subject.field(record).map(|span| batch.bytes(span)).unwrap_or_default();
-                    facts.fields[field] = Some(patterns.matches_often(text, &mut cx.work.patterns));
-                }
-            }
+        let row = if row.host || row.program || row.equals != 0 {
+            self.look(batch, record, row, &mut facts, cx);
             facts.pri = self.alike.get(usize::from(record.pri)).copied().unwrap_or(record.pri);
             refined = known.row(&facts, || self.row(&facts, row.open | row.yes));
             if refined.open == 0 {
@@ -198,6 +162,26 @@ impl FilterSet {
         found
     }
 
+    /// Finds out what a row asks for of values that come again and again.
+    #[inline]
+    fn look(&self, batch: &Batch, record: &Record, row: &Row, facts: &mut Facts, cx: &mut FilterContext) {
+        for (field, asked) in [(HOST, row.host), (PROGRAM, row.program)] {
+            if asked && let Some(Field { subject, patterns }) = self.fields.get(field) {
+                let text = subject.field(record).map(|span| batch.bytes(span)).unwrap_or_default();
+                facts.fields[field] = Some(patterns.matches_often(text, &mut cx.work.patterns));
+            }
+        }
+        let mut asked = row.equals;
+        while asked != 0 {
+            let value = asked.trailing_zeros() as usize;
+            asked &= asked - 1;
+            if let (Some((name, texts)), Some(fact)) = (self.values.get(value), facts.equals.get_mut(value)) {
+                let text = batch.value(record, *name).map(|v| v.bytes).unwrap_or_default();
+                *fact = texts.find(text).unwrap_or(OTHER);
+            }
+        }
+    }
+
     /// What the facts say about the `asked` filters.
     fn row(&self, facts: &Facts, asked: u64) -> Row {
         let mut row = Row::default();
@@ -229,7 +213,7 @@ fn alike(open: &[Open]) -> Box<[u16]> {
             Open::Pri(table) => tables.push(table),
             Open::Not(inner) => gather(inner, tables),
             Open::And(list) | Open::Or(list) => list.iter().for_each(|inner| gather(inner, tables)),
-            Open::Shared { .. } | Open::Alone(..) => {}
+            Open::Shared { .. } | Open::Equal { .. } | Open::Alone(..) => {}
         }
     }
     let mut tables = Vec::new();
@@ -237,158 +221,4 @@ fn alike(open: &[Open]) -> Box<[u16]> {
     let mut least: HashMap<Vec<bool>, u16> = HashMap::new();
     let answers = |pri: u16| tables.iter().map(|table| table.has(pri)).collect();
     (0..VALUES).map(|pri| *least.entry(answers(pri)).or_insert(pri)).collect()
-}
-
-/// Rows for facts seen before: a table of fixed size.
-pub(crate) struct Known {
-    places: Vec<(Facts, Row)>,
-}
-
-/// A power of two.
-const KNOWN: usize = 128;
-
-impl Default for Known {
-    fn default() -> Known {
-        // No PRI is this large.
-        let nobody = Facts { pri: u16::MAX, ..Facts::default() };
-        Known { places: vec![(nobody, Row::default()); KNOWN] }
-    }
-}
-
-impl Known {
-    #[inline]
-    fn row(&mut self, facts: &Facts, make: impl FnOnce() -> Row) -> Row {
-        let [host, program, _] = facts.fields.map(|f| f.unwrap_or(1 << 63));
-        let hash = (u64::from(facts.pri) ^ host.rotate_left(17) ^ program.rotate_left(39))
-            .wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        match self.places.get_mut((hash >> 57) as usize & (KNOWN - 1)) {
-            Some((seen, row)) if seen.pri == facts.pri && seen.fields == facts.fields => *row,
-            Some(place) => {
-                *place = (*facts, make());
-                place.1
-            }
-            None => make(),
-        }
-    }
-}
-
-/// The answer, where the facts give it.
-fn decided(open: &Open, facts: &Facts) -> Option<bool> {
-    match open {
-        Open::Pri(table) => Some(table.has(facts.pri)),
-        Open::Shared { field, bit } => facts.fields.get(*field)?.map(|answers| answers & (1 << bit) != 0),
-        Open::Alone(filter, path) => match follow(filter.node(), path) {
-            Some(Node::Always(value)) => Some(*value),
-            _ => None,
-        },
-        Open::Not(inner) => decided(inner, facts).map(|v| !v),
-        Open::And(list) => any_or_all(list, facts, false),
-        Open::Or(list) => any_or_all(list, facts, true),
-    }
-}
-
-/// One `decisive` answer decides; all must be known otherwise.
-fn any_or_all(list: &[Open], facts: &Facts, decisive: bool) -> Option<bool> {
-    let mut known = true;
-    for open in list {
-        match decided(open, facts) {
-            Some(value) if value == decisive => return Some(decisive),
-            Some(_) => {}
-            None => known = false,
-        }
-    }
-    known.then_some(!decisive)
-}
-
-/// Notes what the undecided parts ask for.
-fn needs(open: &Open, facts: &Facts, row: &mut Row) {
-    if decided(open, facts).is_some() {
-        return;
-    }
-    match open {
-        Open::Shared { field: HOST, .. } => row.host = true,
-        Open::Shared { field: PROGRAM, .. } => row.program = true,
-        Open::Shared { bit, .. } => row.message |= 1 << bit,
-        Open::Not(inner) => needs(inner, facts, row),
-        Open::And(list) | Open::Or(list) => list.iter().for_each(|o| needs(o, facts, row)),
-        Open::Pri(_) | Open::Alone(..) => {}
-    }
-}
-
-/// Decides with the message at hand; the facts hold every shared answer the row asked for.
-fn ask(
-    open: &Open,
-    facts: &Facts,
-    batch: &Batch,
-    record: &Record,
-    work: &mut Workspace,
-    render: &mut RenderContext,
-) -> bool {
-    match open {
-        Open::Pri(table) => table.has(record.pri),
-        Open::Shared { field, bit } => {
-            facts.fields.get(*field).copied().flatten().unwrap_or_default() & (1 << bit) != 0
-        }
-        Open::Alone(filter, path) => match follow(filter.node(), path) {
-            Some(node) => node.holds(batch, record, work, render),
-            None => false,
-        },
-        Open::Not(inner) => !ask(inner, facts, batch, record, work, render),
-        Open::And(list) => list.iter().all(|o| ask(o, facts, batch, record, work, render)),
-        Open::Or(list) => list.iter().any(|o| ask(o, facts, batch, record, work, render)),
-    }
-}
-
-/// Rewrites an expression over the shared patterns, adding its own.
-fn share(node: &Node, filter: &Arc<Filter>, path: &mut Path, shared: &mut [Vec<Arc<Pattern>>; 3]) -> Open {
-    let each = |nodes: &[Node], path: &mut Path, shared: &mut [Vec<Arc<Pattern>>; 3]| {
-        let list = nodes.iter().enumerate().map(|(i, n)| {
-            path.push(i);
-            let open = share(n, filter, path, shared);
-            path.pop();
-            open
-        });
-        list.collect::<Vec<Open>>()
-    };
-    match node {
-        Node::And(nodes) => Open::And(each(nodes, path, shared)),
-        Node::Or(nodes) => Open::Or(each(nodes, path, shared)),
-        Node::Not(inner) => match each(std::slice::from_ref(inner), path, shared).pop() {
-            Some(open) => Open::Not(Box::new(open)),
-            None => Open::Alone(filter.clone(), path.clone()),
-        },
-        Node::Pri(table) => Open::Pri(table.clone()),
-        Node::Filter(inner) => share(inner.node(), inner, &mut Vec::new(), shared),
-        Node::Match(matcher) => {
-            let field = match matcher.subject {
-                Subject::Host => HOST,
-                Subject::Program => PROGRAM,
-                Subject::Message => MESSAGE,
-                _ => return Open::Alone(filter.clone(), path.clone()),
-            };
-            let list = &mut shared[field];
-            let alike = |p: &Arc<Pattern>| {
-                p.text() == matcher.pattern.text() && p.options() == matcher.pattern.options()
-            };
-            let bit = match list.iter().position(alike) {
-                Some(bit) => bit,
-                None if list.len() == PATTERNS_MAX => return Open::Alone(filter.clone(), path.clone()),
-                None => {
-                    list.push(matcher.pattern.clone());
-                    list.len() - 1
-                }
-            };
-            Open::Shared { field, bit: bit as u32 }
-        }
-        _ => Open::Alone(filter.clone(), path.clone()),
-    }
-}
-
-fn follow<'n>(node: &'n Node, path: &[usize]) -> Option<&'n Node> {
-    let Some((first, rest)) = path.split_first() else { return Some(node) };
-    match node {
-        Node::And(nodes) | Node::Or(nodes) => follow(nodes.get(*first)?, rest),
-        Node::Not(inner) => follow(inner, rest),
-        _ => None,
-    }
 }

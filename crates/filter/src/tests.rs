@@ -1,5 +1,6 @@
 //! Every filter function and every rule of comparisons, by example.
 
+mod equalities;
 mod manual;
 
 use crate::testing::*;

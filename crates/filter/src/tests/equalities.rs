@@ -1,0 +1,145 @@
+//! Comparisons of values with texts that are decided together: the same answers as a plain reading of the expression.
+
+use super::*;
+use crate::Filter;
+
+/// Values, more of them than a set looks up together.
+const VALUES: [&str; 8] = ["host", "prog", "pid", "eq.a", "eq.b", "eq.c", "eq.d", "eq.e"];
+const TEXTS: [&str; 5] = ["", "x", "y", "web", "a longer text than eight"];
+
+/// An expression, to be written as text and to be read plainly.
+#[derive(Clone, Debug)]
+enum Expr {
+    Equal(usize, usize),
+    Other(usize, usize),
+    Swapped(usize, usize),
+    Severe,
+    Not(Box<Expr>),
+    And(Vec<Expr>),
+    Or(Vec<Expr>),
+}
+
+impl Expr {
+    fn text(&self) -> String {
+        let name = |value: &usize| match VALUES[*value] {
+            "host" => "HOST".to_owned(),
+            "prog" => "PROGRAM".to_owned(),
+            "pid" => "PID".to_owned(),
+            other => other.to_owned(),
+        };
+        let joined = |list: &[Expr], word: &str| {
+            list.iter().map(|e| format!("({})", e.text())).collect::<Vec<_>>().join(word)
+        };
+        match self {
+            Expr::Equal(value, text) => format!("'${{{}}}' eq '{}'", name(value), TEXTS[*text]),
+            Expr::Swapped(value, text) => format!("'{}' eq '${{{}}}'", TEXTS[*text], name(value)),
+            Expr::Other(value, text) => format!("'${{{}}}' ne '{}'", name(value), TEXTS[*text]),
+            Expr::Severe => "level(emerg..err)".to_owned(),
+            Expr::Not(inner) => format!("not ({})", inner.text()),
+            Expr::And(list) => joined(list, " and "),
+            Expr::Or(list) => joined(list, " or "),
+        }
+    }
+
+    fn holds(&self, message: &Message) -> bool {
+        match self {
+            Expr::Equal(value, text) | Expr::Swapped(value, text) => message.values[*value] == *text,
+            Expr::Other(value, text) => message.values[*value] != *text,
+            Expr::Severe => message.severe,
+            Expr::Not(inner) => !inner.holds(message),
+            Expr::And(list) => list.iter().all(|e| e.holds(message)),
+            Expr::Or(list) => list.iter().any(|e| e.holds(message)),
+        }
+    }
+}
+
+/// Which text each value is; the first is the one of a value that is not set.
+#[derive(Clone, Debug)]
+struct Message {
+    values: [usize; 8],
+    severe: bool,
+}
+
+fn expr() -> impl Strategy<Value = Expr> {
+    let place = || (0..VALUES.len(), 0..TEXTS.len());
+    let leaf = prop_oneof![
+        4 => place().prop_map(|(v, t)| Expr::Equal(v, t)),
+        2 => place().prop_map(|(v, t)| Expr::Other(v, t)),
+        1 => place().prop_map(|(v, t)| Expr::Swapped(v, t)),
+        1 => Just(Expr::Severe),
+    ];
+    leaf.prop_recursive(3, 24, 6, |inner| {
+        prop_oneof![
+            inner.clone().prop_map(|e| Expr::Not(Box::new(e))),
+            prop::collection::vec(inner.clone(), 1..6).prop_map(Expr::And),
+            prop::collection::vec(inner, 1..6).prop_map(Expr::Or),
+        ]
+    })
+}
+
+fn message() -> impl Strategy<Value = Message> {
+    (prop::array::uniform8(0..TEXTS.len()), any::<bool>())
+        .prop_map(|(values, severe)| Message { values, severe })
+}
+
+fn batch_of(messages: &[Message]) -> record::Batch {
+    let mut batch = batch();
+    for message in messages {
+        let index = add(&mut batch, if message.severe { "sev=err" } else { "sev=info" });
+        for (name, text) in VALUES.iter().zip(message.values).filter(|(_, text)| *text > 0) {
+            let name = match *name {
+                "host" => NameId::HOST,
+                "prog" => NameId::PROGRAM,
+                "pid" => NameId::PID,
+                name => record::intern(name).expect("room"),
+            };
+            batch.set(index, name, TEXTS[text].as_bytes(), record::ValueType::String);
+        }
+    }
+    batch
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn one_filter_and_sets_of_them_answer_as_they_read(
+        exprs in prop::collection::vec(expr(), 1..12),
+        messages in prop::collection::vec(message(), 1..20),
+    ) {
+        let mut batch = batch_of(&messages);
+        let mut cx = context();
+        let filters: Vec<Arc<Filter>> = exprs.iter().map(|e| Arc::new(filter(&e.text()))).collect();
+        let all: Vec<u32> = (0..messages.len() as u32).collect();
+        let expected: Vec<Vec<u32>> = exprs.iter().map(|expr| {
+            all.iter().copied().filter(|i| expr.holds(&messages[*i as usize])).collect()
+        }).collect();
+        for (filter, (expr, expected)) in filters.iter().zip(exprs.iter().zip(&expected)) {
+            let mut selection = all.clone();
+            filter.select(&mut batch, &mut selection, &mut cx);
+            prop_assert_eq!(&selection, expected, "{}", expr.text());
+        }
+        let set = FilterSet::compile(&filters).expect("pure");
+        // Twice: the second time from memory.
+        for _ in 0..2 {
+            let mut found = vec![Vec::new(); filters.len()];
+            set.select_all(&batch, &all, &mut cx, &mut found);
+            prop_assert_eq!(&found, &expected);
+        }
+    }
+}
+
+#[test]
+fn a_list_of_alternatives_is_one_look_up() {
+    let text = (0..200).map(|n| format!("'${{eq.a}}' eq 'v{n}'")).collect::<Vec<_>>().join(" or ");
+    let joined = filter(&text);
+    assert!(matches!(joined.node(), crate::node::Node::OneOf(list) if list.texts.iter().count() == 200));
+    let none = text.replace(" eq ", " ne ").replace(" or ", " and ");
+    assert!(matches!(filter(&none).node(), crate::node::Node::Not(_)));
+    let mut demand = Demand::default();
+    joined.reads(&mut demand);
+    assert!(demand.names.contains(&record::intern("eq.a").expect("room")));
+    check(&text, "eq.a=v199", true);
+    check(&text, "eq.a=v200", false);
+    check(&none, "eq.a=v200", true);
+}
