@@ -81,6 +81,15 @@ impl Wanted {
         Wanted::Some { numbers, names }
     }
 
+    /// Whether any match from this number on is read.
+    pub fn has_matches_from(&self, first: usize) -> bool {
+        let Wanted::Some { numbers, .. } = self else { return first <= NameId::MATCH_MAX as usize };
+        numbers.iter().enumerate().any(|(word, bits)| {
+            let below = first.saturating_sub(word * 64).min(64) as u32;
+            bits.checked_shr(below).unwrap_or(0) != 0
+        })
+    }
+
     #[inline]
     pub fn has(&self, name: NameId) -> bool {
         match self {

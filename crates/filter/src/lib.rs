@@ -35,7 +35,7 @@ pub use context::{FilterContext, Wanted, Workspace, new_asker};
 pub use env::{FILE_BYTES_MAX, FilterEnv, NamedFilters};
 pub use filter::Filter;
 pub use matches::group_names;
-pub use matches::{clear_matches, note_matches, store_matches, stored_max};
+pub use matches::{clear_matches, store_matches};
 pub use operators::{OPERATORS, OperatorInfo};
 pub use options::{MatcherOptions, template_of, unknown_option, value_of, wrong_pattern};
 pub use pri::PriTable;

@@ -79,7 +79,7 @@ impl Matcher {
             // Text that was made for this match is kept in the batch: the matches point into it.
             let place: Option<Span> = span_in(batch, text);
             let place = place.unwrap_or_else(|| batch.append(&std::mem::take(&mut buffer)));
-            store_matches(batch, index, place, &slots, names, &work.wanted);
+            store_matches(batch, index, place, &slots, names, &[&work.wanted]);
         }
         work.keep_text(buffer);
         work.slots = slots;

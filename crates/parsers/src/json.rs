@@ -12,7 +12,7 @@ use crate::options::{PARSER, PREFIX};
 use crate::parse::{Parse, Writes};
 use crate::tree::Tree;
 use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings};
-use filter::{FilterContext, clear_matches, new_asker, note_matches, stored_max};
+use filter::{FilterContext, clear_matches, new_asker};
 use reader::{Outcome, Reader};
 use record::{Batch, Demand, NameId};
 use std::sync::Arc;
@@ -103,7 +103,6 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
             steps
         }
     };
-    note_matches(NameId::MATCH_MAX as usize);
     let marker = settings.text("marker").unwrap_or_default().as_bytes().into();
     let prefix = settings.text("prefix").unwrap_or_default().into();
     let (delimiter, extract) = (delimiter?, extract?.into());
@@ -162,7 +161,6 @@ impl Json {
 impl Parse for Json {
     fn parse(&self, batch: &mut Batch, selection: &mut Vec<u32>, cx: &mut FilterContext) {
         let mut memory = cx.work.take_state(self.asker, Memory::default);
-        let max = stored_max();
         selection.retain(|index| {
             let index = *index as usize;
             let Some(span) = self.input.span(batch, index, cx) else { return false };
@@ -174,7 +172,7 @@ impl Parse for Json {
             match outcome {
                 Outcome::Failed => return false,
                 Outcome::Object => {}
-                Outcome::Array => clear_matches(batch, index, 0, max),
+                Outcome::Array => clear_matches(batch, index, 0..=NameId::MATCH_MAX),
             }
             memory.found.store(batch, index, span);
             true

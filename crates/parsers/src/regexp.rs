@@ -6,7 +6,7 @@ use crate::options::{PARSER, PREFIX};
 use crate::parse::{Parse, Writes};
 use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings};
 use diag::{Diagnostic, nearest};
-use filter::{FilterContext, note_matches, store_matches, wrong_pattern};
+use filter::{FilterContext, store_matches, wrong_pattern};
 use pattern::{Pattern, PatternOptions};
 use record::{Batch, Demand, NameId};
 use std::sync::Arc;
@@ -84,7 +84,6 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
                 continue;
             }
         };
-        note_matches(pattern.names().len().saturating_sub(1));
         let mut groups = Vec::with_capacity(pattern.names().len());
         for name in pattern.names() {
             groups.push(match name {
@@ -110,7 +109,7 @@ impl Regexp {
         let patterns = &mut cx.work.patterns;
         let found = self.patterns.iter().find(|m| m.pattern.captures(text, 0, patterns, &mut slots));
         if let Some(matcher) = found {
-            store_matches(batch, index, span, &slots, &matcher.groups, &cx.work.wanted);
+            store_matches(batch, index, span, &slots, &matcher.groups, &[&cx.work.wanted]);
         }
         cx.work.slots = slots;
         found.is_some()

@@ -5,7 +5,7 @@ use crate::list::each_item;
 use crate::op::{Op, Tag, assign_span, span_of};
 use conf_syntax::Call;
 use diag::Diagnostics;
-use filter::{Filter, FilterContext, FilterEnv, clear_matches, stored_max};
+use filter::{Filter, FilterContext, FilterEnv, clear_matches};
 use record::{Batch, Demand, NameId, ValueType};
 use template::{Msg, Template};
 
@@ -66,8 +66,7 @@ impl Rewrite {
             }
             Op::SetMatches(template) => set_matches(template, batch, selection, cx),
             Op::UnsetMatches => {
-                let max = stored_max();
-                selection.iter().for_each(|i| clear_matches(batch, *i as usize, 0, max));
+                selection.iter().for_each(|i| clear_matches(batch, *i as usize, 0..=NameId::MATCH_MAX));
             }
             Op::Header(header) => header.apply(batch, selection, cx),
             Op::Zone(change) => change.apply(batch, selection, cx),
@@ -151,13 +150,12 @@ fn tags(template: &Template, on: bool, batch: &mut Batch, selection: &[u32], cx:
 
 /// `$1`, `$2` ... become the items of a list; `$0` and matches beyond the last item are unset.
 fn set_matches(template: &Template, batch: &mut Batch, selection: &[u32], cx: &mut FilterContext) {
-    let max = stored_max();
     let (mut text, mut item) = (cx.work.text(), cx.work.text());
     for index in selection.iter().map(|i| *i as usize) {
         let Some(record) = batch.records.get(index) else { continue };
         text.clear();
         template.render(Msg { batch, record }, &mut cx.render, &mut text);
-        clear_matches(batch, index, 0, 0);
+        clear_matches(batch, index, 0..=0);
         let mut count = 0u32;
         each_item(&text, &mut item, |item| {
             count += 1;
@@ -165,7 +163,7 @@ fn set_matches(template: &Template, batch: &mut Batch, selection: &[u32], cx: &m
                 batch.set(index, NameId(count), item, ValueType::String);
             }
         });
-        clear_matches(batch, index, count.saturating_add(1), max);
+        clear_matches(batch, index, count.saturating_add(1)..=NameId::MATCH_MAX);
     }
     cx.work.keep_text(text);
     cx.work.keep_text(item);

@@ -1,7 +1,7 @@
 //! `subst()`: replaces the first match of a pattern in a value, or all of them with flags(global).
 
 use crate::op::assign;
-use filter::{FilterContext, Subject, group_names, new_asker, span_in, store_matches};
+use filter::{FilterContext, Subject, Wanted, group_names, new_asker, span_in, store_matches};
 use pattern::{Cursor, Pattern, Slots};
 use record::{Batch, Demand, NameId, Record, Span, ValueType};
 use template::{Msg, RENDERED_BYTES_MAX, Template, note_oversized};
@@ -16,6 +16,8 @@ pub struct Subst {
     pub groups: Vec<Option<NameId>>,
     /// The replacement prints matches, so they have to be values before it is made.
     uses_matches: bool,
+    /// What the replacement reads.
+    own: Wanted,
     /// The result depends on nothing but the value, so it can be remembered.
     closed: bool,
     asker: u64,
@@ -36,13 +38,14 @@ impl Subst {
         let mut demand = Demand::default();
         with.reads(&mut demand);
         let number = |n: &NameId| n.0 <= NameId::MATCH_MAX;
-        let own = |n: &NameId| number(n) || groups.contains(&Some(*n));
-        let uses_matches = demand.everything || demand.names.iter().any(own);
+        let matched = |n: &NameId| number(n) || groups.contains(&Some(*n));
+        let uses_matches = demand.everything || demand.names.iter().any(matched);
         // What a template prints besides values (times, counters) is no demand, so only a literal or one match is sure to be closed.
         let closed = with.literal().is_some()
             || with.single_name().is_some_and(|n| (n.0 as usize) < groups.len() || groups.contains(&Some(n)));
         let asker = new_asker();
-        Some(Subst { name, pattern, subject, with, groups, uses_matches, closed, asker })
+        let own = Wanted::of(&demand);
+        Some(Subst { name, pattern, subject, with, groups, uses_matches, own, closed, asker })
     }
 
     pub fn apply(&self, batch: &mut Batch, selection: &[u32], cx: &mut FilterContext) {
@@ -159,9 +162,7 @@ impl Subst {
                     *record = before;
                 }
                 batch.back_to(mark);
-                let all = filter::Wanted::All;
-                let wanted = if self.uses_matches { &all } else { &cx.work.wanted };
-                store_matches(batch, index, text, slots, &self.groups, wanted);
+                store_matches(batch, index, text, slots, &self.groups, &[&self.own, &cx.work.wanted]);
             }
             match (self.with.literal(), batch.records.get(index)) {
                 (Some(literal), _) => out.extend_from_slice(literal),

@@ -129,7 +129,6 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
 fn columns(settings: &Settings, prefix: &str, b: &mut Build<'_>) -> Option<Vec<Column>> {
     let args = settings.args("columns");
     if args.is_empty() {
-        filter::note_matches(usize::from(MATCHES_MAX));
         let column = |n| Column { name: NameId::of_match(n), kind: ValueType::String, wanted: true };
         return Some((1..=MATCHES_MAX).map(column).collect());
     }

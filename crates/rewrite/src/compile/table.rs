@@ -6,8 +6,6 @@ use crate::group::Group;
 use crate::header::Part;
 use crate::op::Op;
 use crate::time::Change;
-use filter::note_matches;
-use record::NameId;
 use template::Cost;
 
 /// A rewrite operation for the reference manual.
@@ -178,10 +176,7 @@ pub const OPERATIONS: &[OperationInfo] = &[
         ),
         (1, 1),
         &[],
-        |a| {
-            note_matches(NameId::MATCH_MAX as usize);
-            Some(Op::SetMatches(Box::new(a.template(0)?)))
-        },
+        |a| Some(Op::SetMatches(Box::new(a.template(0)?))),
     ),
     operation_of(
         "unset-matches",
