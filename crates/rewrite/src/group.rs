@@ -3,12 +3,14 @@
 use crate::op::{assign, span_of};
 use filter::{FilterContext, new_asker};
 use pattern::{Cache, Pattern};
-use record::{Batch, Demand, Flags, NameId, Span, ValueType};
+use record::{Batch, Demand, NameId, Span, ValueType};
 use template::{Msg, Template};
 use wire::sdata::{PREFIX, Param, params};
 
 pub struct Group {
     globs: Vec<Pattern>,
+    /// A glob may fit names of STRUCTURED-DATA.
+    sdata: bool,
     /// `None`: the values are unset.
     with: Option<With>,
     asker: u64,
@@ -26,6 +28,41 @@ const FIELDS: [NameId; 6] =
 
 /// The value `$_` stands for while the template is printed.
 pub const ITEM: &str = ".groupset.item";
+
+/// What a worker keeps from message to message.
+#[derive(Default)]
+struct Memory {
+    names: Vec<NameId>,
+    fits: Fits,
+    /// The name of a parameter, without the prefix all of them have.
+    param: Vec<u8>,
+}
+
+/// Whether names fit: the key of the name that was asked for last in each place, and the answer.
+struct Fits(Box<[(u64, bool)]>);
+
+/// A power of two.
+const FITS: usize = 512;
+
+impl Default for Fits {
+    fn default() -> Fits {
+        // No name has this key.
+        Fits(vec![(0, false); FITS].into())
+    }
+}
+
+impl Fits {
+    #[inline]
+    fn of(&mut self, batch: &Batch, name: NameId, globs: &[Pattern]) -> bool {
+        let key = batch.name_key(name);
+        let Some(place) = self.0.get_mut(key as usize % FITS) else { return false };
+        if place.0 != key {
+            let (text, mut cache) = (batch.name_of(name), Cache::new());
+            *place = (key, globs.iter().any(|glob| glob.is_match(text.as_bytes(), &mut cache)));
+        }
+        place.1
+    }
+}
 
 impl With {
     pub fn new(template: Template, item: NameId) -> With {
@@ -60,68 +97,71 @@ pub fn with_item(text: &str) -> String {
 
 impl Group {
     pub fn new(globs: Vec<Pattern>, with: Option<With>) -> Group {
-        Group { globs, with, asker: new_asker() }
+        let sdata = globs.iter().any(|glob| {
+            let literal = glob.text().split(['*', '?']).next().unwrap_or_default();
+            literal.starts_with(PREFIX) || PREFIX.starts_with(literal)
+        });
+        Group { globs, sdata, with, asker: new_asker() }
     }
 
     pub fn apply(&self, batch: &mut Batch, selection: &[u32], cx: &mut FilterContext) {
-        let mut names = Vec::new();
-        for index in selection {
-            self.names(batch, *index as usize, &mut names, cx);
-            for name in &names {
+        let mut memory = cx.work.take_state(self.asker, Memory::default);
+        for index in selection.iter().map(|index| *index as usize) {
+            self.names(batch, index, &mut memory);
+            for name in &memory.names {
                 match &self.with {
-                    None => batch.unset(*index as usize, *name),
-                    Some(with) => set(with, batch, *index as usize, *name, cx),
+                    None => batch.unset(index, *name),
+                    Some(with) => set(with, batch, index, *name, cx),
                 }
             }
         }
+        cx.work.keep_state(self.asker, memory);
     }
 
     /// The names of the values the record has that fit.
-    fn names(&self, batch: &mut Batch, index: usize, names: &mut Vec<NameId>, cx: &mut FilterContext) {
+    fn names(&self, batch: &mut Batch, index: usize, memory: &mut Memory) {
+        let Memory { names, fits, param } = memory;
         names.clear();
         let Some(record) = batch.records.get(index).copied() else { return };
-        let record = &record;
-        names.extend(FIELDS.into_iter().filter(|n| batch.value(record, *n).is_some()));
-        names.extend(batch.pairs(record).map(|(name, _)| name));
-        if let Some(context) = batch.context(record) {
+        let item = self.with.as_ref().map(|with| with.item);
+        let mut fits = |batch: &Batch, name| fits.of(batch, name, &self.globs) && Some(name) != item;
+        names.extend(FIELDS.into_iter().filter(|n| batch.value(&record, *n).is_some() && fits(batch, *n)));
+        names.extend(batch.entries(&record).map(|(name, _)| name).filter(|n| fits(batch, *n)));
+        if let Some(context) = batch.context(&record) {
             let from_context = [NameId::HOST_FROM, NameId::SOURCE, NameId::TRANSPORT].into_iter();
             let from_context = from_context.chain(context.values.iter().map(|(n, _)| *n));
-            names.extend(from_context.filter(|n| batch.overridden(record, *n).is_none()));
+            names.extend(from_context.filter(|n| fits(batch, *n)));
         }
-        let params: Vec<String> = params(batch.bytes(record.sdata)).filter_map(|p| full_name(&p)).collect();
-        for param in params {
-            let id = batch.names.id(b"", param.as_bytes());
-            names.extend(id.filter(|n| {
-                !record.flags.has(Flags::SDATA_CHANGED) || batch.overridden(record, *n).is_none()
-            }));
+        if self.sdata {
+            for received in params(record.sdata.of(&batch.text)) {
+                full_name(&received, param);
+                let Some(name) = batch.names.id(PREFIX.as_bytes(), param) else { continue };
+                names.extend(Some(name).filter(|n| fits(batch, *n)));
+            }
         }
-        let item = self.with.as_ref().map(|w| w.item);
-        names.retain(|n| Some(*n) != item && self.fits(batch, *n, cx));
         // The header text first: setting PROGRAM or PID drops it.
         names.sort_unstable_by_key(|n| (*n != NameId::LEGACY_MSGHDR, *n));
         names.dedup();
+        // What was unset before is not there, whoever brought it.
+        names.retain(|n| batch.overridden(&record, *n) != Some(false));
     }
 
-    fn fits(&self, batch: &Batch, name: NameId, cx: &mut FilterContext) -> bool {
-        cx.work.name_fits(self.asker, batch, name, |text| {
-            let mut cache = Cache::new();
-            self.globs.iter().any(|g| g.is_match(text.as_bytes(), &mut cache))
-        })
-    }
-
+    /// What nobody else reads need not be there to be unset or replaced: nobody would see what became of it.
     pub fn reads(&self, demand: &mut Demand) {
-        // Which values there are is only known when the message is.
-        demand.everything = true;
         if let Some(with) = &self.with {
             with.template.reads(demand);
         }
     }
 }
 
-fn full_name(param: &Param<'_>) -> Option<String> {
-    let id = std::str::from_utf8(param.id).ok()?;
-    let name = std::str::from_utf8(param.name).ok()?;
-    Some(if name.is_empty() { format!("{PREFIX}{id}") } else { format!("{PREFIX}{id}.{name}") })
+/// Puts together what stands behind the prefix in the name of a parameter.
+fn full_name(param: &Param<'_>, name: &mut Vec<u8>) {
+    name.clear();
+    name.extend_from_slice(param.id);
+    if !param.name.is_empty() {
+        name.push(b'.');
+        name.extend_from_slice(param.name);
+    }
 }
 
 /// `$_` is set in a copy of the record only: copies are snapshots, so the message never shows it.

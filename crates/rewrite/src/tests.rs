@@ -354,6 +354,38 @@ fn groups() {
     assert_eq!(names.iter().filter(|n| n.contains("item")).count(), 0, "{names:?}");
 }
 
+/// A value that is set, unset and set again is there once; one that was unset last is not.
+#[test]
+fn groups_of_values_that_changed() {
+    for (text, name, expected) in [
+        ("unset(value('x.a')); groupset('<$_>' values('x.*'))", "x.a", None),
+        ("unset(value('x.a')); set('n' value('x.a')); groupset('<$_>' values('x.*'))", "x.a", Some("<n>")),
+        ("set('m' value('x.a')); set('n' value('x.a')); groupset('<$_>' values('x.?'))", "x.a", Some("<n>")),
+        ("set('m' value('x.a')); groupunset(values('x.a'))", "x.a", None),
+        (
+            "groupset('<$_>' values('.SDATA.*')); groupset('<$_>' values('.SD*'))",
+            ".SDATA.x@1.l",
+            Some("<<2>>"),
+        ),
+        ("groupset('<$_>' values('?SDATA.x@1.l'))", ".SDATA.x@1.l", Some("<2>")),
+        ("groupset('<$_>' values('SOURCE'))", "SOURCE", Some("<s_test>")),
+    ] {
+        // As in a configuration that reads it.
+        record::intern(name).expect("room");
+        check(text, name, expected);
+    }
+}
+
+/// Values that nobody else reads are not made for the sake of being unset.
+#[test]
+fn groups_ask_for_nothing() {
+    for text in ["groupunset(values('.raw.*'))", "groupset('x' values('*'))"] {
+        let mut demand = Demand::default();
+        rewrites(text).iter().for_each(|rewrite| rewrite.reads(&mut demand));
+        assert_eq!(demand, Demand::default(), "{text}");
+    }
+}
+
 #[test]
 fn match_numbers() {
     for (text, name, expected) in [
