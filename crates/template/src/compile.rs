@@ -6,7 +6,7 @@ use crate::date::{Clock, Date, DateKind};
 use crate::function::{Build, Function, PlainCall};
 use crate::functions::{At, ChosenTemplate};
 use crate::macros::{self, Kind};
-use crate::op::Op;
+use crate::op::{Op, Step};
 use crate::syntax::{self, Node, Text};
 use crate::{Scope, Template, TemplateError, TemplateOptions, functions};
 use record::{NameId, ValueType};
@@ -117,7 +117,8 @@ impl<'a> Compiler<'a> {
         let mut call = Call::new(info, offset, args, deeper)?;
         Ok(match info.build {
             Build::Plain(run) => {
-                let plain = PlainCall { args: call.templates(0)?, run };
+                let plain = PlainCall { name: info.name, args: call.templates(0)?, run };
+                let plain = if info.name == "implode" { with_explode(plain) } else { plain };
                 match plain.constant() {
                     Some((text, kind)) => Piece::Text(text, kind),
                     None => Piece::Op(Op::Call(Box::new(plain))),
@@ -164,6 +165,20 @@ impl<'a> Compiler<'a> {
         compiled.hint = template.hint;
         Ok(Arc::new(compiled))
     }
+}
+
+/// `$(implode NEW $(explode OLD TEXT...))` becomes one call.
+fn with_explode(mut implode: PlainCall) -> PlainCall {
+    let exploded = match &mut *implode.args {
+        [_, list] => match &mut *list.steps {
+            [Step { op: Op::Call(function), then: None }] => function.exploded(),
+            _ => None,
+        },
+        _ => None,
+    };
+    let Some(texts) = exploded else { return implode };
+    let new = implode.args.into_iter().take(1);
+    PlainCall { name: "implode", args: new.chain(texts).collect(), run: functions::reparted }
 }
 
 /// The id behind a name or macro as `value("NAME")` and the like write it.

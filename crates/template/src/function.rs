@@ -12,6 +12,11 @@ pub(crate) trait Function: Send + Sync {
     fn call(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType;
     fn reads(&self, demand: &mut Demand);
 
+    /// The arguments of `$(explode)`, for a function that goes through its parts itself: what is left is of no use.
+    fn exploded(&mut self) -> Option<Box<[Template]>> {
+        None
+    }
+
     /// The chain whose entries it makes: drafts, until the output leaves.
     fn chain(&self) -> Option<&Arc<slog::Chain>> {
         None
@@ -104,6 +109,7 @@ pub(crate) fn with_args<R>(
 
 /// A call of a function that only sees its arguments.
 pub(crate) struct PlainCall {
+    pub name: &'static str,
     pub args: Box<[Template]>,
     pub run: Plain,
 }
@@ -126,6 +132,10 @@ impl PlainCall {
 impl Function for PlainCall {
     fn call(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType {
         with_args(&self.args, msg, cx, |args, _| (self.run)(args, out))
+    }
+
+    fn exploded(&mut self) -> Option<Box<[Template]>> {
+        (self.name == "explode").then(|| std::mem::take(&mut self.args))
     }
 
     fn reads(&self, demand: &mut Demand) {

@@ -21,6 +21,7 @@ pub(crate) use correlation::At;
 pub(crate) use dns::KnownNames;
 
 pub(crate) use encode::base64;
+pub(crate) use lists::reparted;
 
 pub(crate) use logic::ChosenTemplate;
 

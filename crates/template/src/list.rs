@@ -33,6 +33,36 @@ impl<'a> Items<'a> {
         Items { rest: text, done: text.trim_ascii().is_empty() }
     }
 
+    /// The next item: a part of the list, or, where it has escapes, what was put into `buffer`.
+    pub fn next<'b>(&mut self, buffer: &'b mut Vec<u8>) -> Option<&'b [u8]>
+    where
+        'a: 'b,
+    {
+        if self.done {
+            return None;
+        }
+        let rest = self.rest.trim_ascii_start();
+        let (item, after) = match rest.split_first() {
+            Some((quote @ (b'"' | b'\''), inside)) => {
+                let end = memchr::memchr2(*quote, b'\\', inside).unwrap_or(inside.len());
+                if inside.get(end) == Some(&b'\\') {
+                    return self.next_into(buffer).then_some(buffer.as_slice());
+                }
+                let (item, after) = inside.split_at(end);
+                (item, after.get(memchr::memchr(b',', after).unwrap_or(after.len())..).unwrap_or_default())
+            }
+            _ => {
+                let (item, after) = rest.split_at(memchr::memchr(b',', rest).unwrap_or(rest.len()));
+                (item.trim_ascii_end(), after)
+            }
+        };
+        match after.strip_prefix(b",") {
+            Some(after) => self.rest = after,
+            None => (self.rest, self.done) = (after, true),
+        }
+        Some(item)
+    }
+
     /// Reads one item into `item`, cleared first; false at the end.
     pub fn next_into(&mut self, item: &mut Vec<u8>) -> bool {
         item.clear();

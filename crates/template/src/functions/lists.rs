@@ -122,11 +122,11 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[
 
 /// Calls `each` with every item of the arguments from `from` on, until it says to stop.
 fn items(args: Args<'_>, from: usize, mut each: impl FnMut(&[u8]) -> bool) {
-    let mut item = Vec::new();
+    let mut buffer = Vec::new();
     for arg in args.iter().skip(from) {
         let mut items = Items::of(arg);
-        while items.next_into(&mut item) {
-            if !each(&item) {
+        while let Some(item) = items.next(&mut buffer) {
+            if !each(item) {
                 return;
             }
         }
@@ -209,27 +209,66 @@ fn concat(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
 
 fn append(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
     let mut first = true;
-    let mut item = Vec::new();
+    let mut buffer = Vec::new();
     let mut items = Items::of(args.get(0));
-    while items.next_into(&mut item) {
-        push(&item, &mut first, out);
+    while let Some(item) = items.next(&mut buffer) {
+        push(item, &mut first, out);
     }
     args.iter().skip(1).for_each(|text| push(text, &mut first, out));
     ValueType::List
 }
 
 fn explode(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
-    let separator = args.get(0);
     let mut first = true;
-    for text in args.iter().skip(1).filter(|text| !text.is_empty()) {
-        let mut rest = text;
-        while let Some(at) = find(rest, separator).filter(|_| !separator.is_empty()) {
-            push(&rest[..at], &mut first, out);
-            rest = &rest[at + separator.len()..];
-        }
-        push(rest, &mut first, out);
-    }
+    parts(args.iter().skip(1), args.get(0), |part| {
+        push(part, &mut first, out);
+        true
+    });
     ValueType::List
+}
+
+/// Calls `each` with every part of the texts, until it says to stop. Empty texts have no parts.
+fn parts<'a>(
+    texts: impl Iterator<Item = &'a [u8]>,
+    separator: &[u8],
+    mut each: impl FnMut(&'a [u8]) -> bool,
+) {
+    for mut rest in texts.filter(|text| !text.is_empty()) {
+        while let Some(at) = find(rest, separator).filter(|_| !separator.is_empty()) {
+            let (part, after) = rest.split_at(at);
+            if !each(part) {
+                return;
+            }
+            rest = after.get(separator.len()..).unwrap_or_default();
+        }
+        if !each(rest) {
+            return;
+        }
+    }
+}
+
+/// `$(implode NEW $(explode OLD TEXT...))` as one: no list is written and read again. The arguments are NEW OLD TEXT...
+pub(crate) fn reparted(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
+    let (new, old) = (args.get(0), args.get(1));
+    let (start, mut first) = (out.len(), true);
+    let texts = args.iter().skip(2).filter(|text| !text.is_empty());
+    if let ([new], [old]) = (new, old) {
+        for text in texts {
+            if !std::mem::replace(&mut first, false) {
+                out.push(*new);
+            }
+            out.extend(text.iter().map(|byte| if byte == old { *new } else { *byte }));
+        }
+        return ValueType::String;
+    }
+    parts(texts, old, |part| {
+        if !std::mem::replace(&mut first, false) {
+            out.extend_from_slice(new);
+        }
+        out.extend_from_slice(part);
+        !is_too_much(out, start)
+    });
+    ValueType::String
 }
 
 fn implode(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
@@ -245,10 +284,11 @@ fn implode(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
 }
 
 fn find(text: &[u8], part: &[u8]) -> Option<usize> {
-    if part.is_empty() {
-        return Some(0);
+    match part {
+        [] => Some(0),
+        [byte] => memchr::memchr(*byte, text),
+        part => memchr::memmem::find(text, part),
     }
-    text.windows(part.len()).position(|window| window == part)
 }
 
 struct Search {

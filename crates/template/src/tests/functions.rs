@@ -1,6 +1,7 @@
 //! Every template function.
 
 use super::*;
+use proptest::prelude::*;
 use record::tag_id;
 
 /// What they do in the manual is a test of the crate `filter`, where conditions are filters.
@@ -209,4 +210,33 @@ fn a_template_is_chosen_by_a_value() {
 fn underscores_are_hyphens_in_names_of_functions() {
     check("$(list_head a,b) $(format_json --key PROGRAM)", "a {\"PROGRAM\":\"app\"}");
     check_error("$(list_hed a)", 0, "did you mean");
+}
+
+/// A list through which the parts go as they are: with it implode() and explode() are not joined into one.
+fn through_a_list(new: &str, old: &str) -> String {
+    format!("$(implode '{new}' $(list-concat $(explode '{old}' ${{text}} $PROGRAM '' ${{text}})))")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn imploding_what_was_exploded(
+        text in prop::collection::vec(prop::sample::select(b" ,;,;\"'\\\taxp\n\x01\x0b\xff\xc3".to_vec()), 0..24),
+        new in prop::sample::select(vec!["", ",", " ", "; ", "\"", "\\\\"]),
+        old in prop::sample::select(vec!["", ",", " ", ";", ",;", "p"]),
+    ) {
+        let mut batch = with("text", "");
+        batch.set(0, intern("text").expect("room"), &text, ValueType::String);
+        let joined = format!("$(implode '{new}' $(explode '{old}' ${{text}} $PROGRAM '' ${{text}}))");
+        let opts = TemplateOptions::default();
+        let bytes = |text: &str| {
+            let template = Template::compile(text, &opts, &scope()).expect("compiles");
+            let mut out = Vec::new();
+            let msg = Msg { batch: &batch, record: &batch.records[0] };
+            let kind = template.render_typed(msg, &mut context(), &mut out);
+            (out, kind)
+        };
+        prop_assert_eq!(bytes(&joined), bytes(&through_a_list(new, old)));
+    }
 }
