@@ -10,6 +10,20 @@ use store::{Lot, Origin};
 /// Finishes messages in their place, just before they leave in this order: the bytes, and the ends of the messages.
 pub type Seal = fn(&mut [u8], &[u32]);
 
+/// Whole messages that were dealt with, and their bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Whole {
+    pub messages: usize,
+    pub bytes: usize,
+}
+
+impl std::ops::AddAssign for Whole {
+    fn add_assign(&mut self, other: Whole) {
+        self.messages += other.messages;
+        self.bytes += other.bytes;
+    }
+}
+
 /// Consecutive messages for one outlet. `0 <= written <= bytes.len()`, `ends` ascending, `ends.last() == bytes.len()`.
 #[derive(Default)]
 pub struct Chunk {
@@ -156,14 +170,14 @@ impl Chunk {
         self.is_empty()
     }
 
-    /// Notes that `n` more bytes were written; returns how many messages are complete by that.
-    pub fn advance(&mut self, n: usize) -> usize {
+    /// Notes that `n` more bytes were written; returns the messages that are complete by that.
+    pub fn advance(&mut self, n: usize) -> Whole {
         self.written = (self.written + n).min(self.bytes.len());
-        let before = self.done;
+        let (before, start) = (self.done, self.end_of(self.done));
         while self.ends.get(self.done).is_some_and(|end| *end as usize <= self.written) {
             self.done += 1;
         }
-        self.done - before
+        Whole { messages: self.done - before, bytes: self.end_of(self.done) - start }
     }
 
     /// Forgets a message that was begun and not finished, and what was sent and not acknowledged, so that a new connection gets it whole.
@@ -225,12 +239,12 @@ impl Chunk {
     }
 
     /// Up to `n` of the messages that were sent are delivered. Returns how many, and their bytes.
-    pub fn acknowledge(&mut self, n: usize) -> (usize, usize) {
+    pub fn acknowledge(&mut self, n: usize) -> Whole {
         let n = n.min(self.sent);
         let before = self.end_of(self.done);
         self.skip(n);
         self.sent -= n;
-        (n, self.end_of(self.done) - before)
+        Whole { messages: n, bytes: self.end_of(self.done) - before }
     }
 
     /// The next message not yet delivered.
@@ -320,11 +334,11 @@ mod tests {
     #[test]
     fn partial_writes_complete_messages_and_rewind_to_a_border() {
         let mut c = chunk(&["aa\n", "bbb\n", "c\n"]);
-        assert_eq!(c.advance(4), 1);
+        assert_eq!(c.advance(4).messages, 1);
         assert_eq!((c.messages(), c.pending()), (2, &b"bb\nc\n"[..]));
         c.rewind();
         assert_eq!((c.front(), c.pending()), (Some(&b"bbb\n"[..]), &b"bbb\nc\n"[..]));
-        assert_eq!(c.advance(6), 2);
+        assert_eq!(c.advance(6).messages, 2);
         assert!(c.is_empty() && c.pending().is_empty());
     }
 
@@ -333,11 +347,11 @@ mod tests {
         let mut c = chunk(&["", "aa", "b", "cc"]);
         c.write_max = 1;
         assert_eq!(c.pending(), b"aa");
-        assert_eq!((c.advance(1), c.pending(), c.rest()), (1, &b"a"[..], &b"a"[..]));
-        assert_eq!((c.advance(1), c.pending(), c.rest()), (1, &b"b"[..], &b""[..]));
+        assert_eq!((c.advance(1).messages, c.pending(), c.rest()), (1, &b"a"[..], &b"a"[..]));
+        assert_eq!((c.advance(1).messages, c.pending(), c.rest()), (1, &b"b"[..], &b""[..]));
         c.write_max = 2;
         assert_eq!(c.pending(), b"bcc");
-        assert_eq!((c.advance(3), c.pending()), (2, &b""[..]));
+        assert_eq!((c.advance(3).messages, c.pending()), (2, &b""[..]));
     }
 
     #[test]
@@ -366,9 +380,9 @@ mod tests {
         let mut c = chunk(&["a", "bb", "ccc", "d", "e"]);
         c.send(3);
         assert_eq!(c.unsent().collect::<Vec<_>>(), [b"d", b"e"]);
-        assert_eq!((c.acknowledge(2), c.sent(), c.messages()), ((2, 3), 1, 3));
+        assert_eq!((c.acknowledge(2), c.sent(), c.messages()), (Whole { messages: 2, bytes: 3 }, 1, 3));
         assert_eq!(c.truncate(0), 2, "what was sent stays");
-        assert_eq!((c.acknowledge(9), c.is_empty()), ((1, 3), true));
+        assert_eq!((c.acknowledge(9), c.is_empty()), (Whole { messages: 1, bytes: 3 }, true));
         let mut c = chunk(&["a", "bb", "ccc"]);
         c.send(2);
         let rest = c.split(1);

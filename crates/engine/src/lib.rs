@@ -28,7 +28,7 @@ mod turns;
 mod window;
 pub mod worker;
 
-pub use chunk::Chunk;
+pub use chunk::{Chunk, Whole};
 pub use codes::CODES;
 pub use durable::{DiskBuffer, Durable, Place, SafeLatency};
 pub use environment::Environment;

@@ -97,7 +97,7 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "output_event_bytes_total",
-        help: "bytes written by a destination driver; a connection counts them when the kernel has them, and the messages when its peer has",
+        help: "bytes of the messages delivered by a destination driver: they count together, when the peer has acknowledged the message",
     },
     Metric { name: "output_events_total", help: "messages of a destination driver, by result" },
     Metric { name: "output_unreachable", help: "1 while a destination cannot be reached" },

@@ -4,7 +4,7 @@ use super::single::Place;
 use super::target::{Address, Connect, Lookup, Next, Route};
 use super::unreachable::Unreachable;
 use crate::writer::sender;
-use engine::{Chunk, Progress, Sink, Status, WorkerHandle};
+use engine::{Chunk, Progress, Sink, Status, Whole, WorkerHandle};
 use mio::Interest;
 use mio::unix::SourceFd;
 use rustix::io::Errno;
@@ -246,7 +246,7 @@ impl Sink for DatagramSink {
             match link.send(chunk) {
                 Ok((sent, bytes)) => {
                     chunk.skip(sent);
-                    progress.delivered(sent, bytes);
+                    progress.delivered(Whole { messages: sent, bytes });
                 }
                 Err(error) => match self.failed(&error, chunk, progress, &mut refused) {
                     Then::Again => {}

@@ -22,7 +22,7 @@ pub fn finish(
 ) -> io::Result<()> {
     while !chunk.rest().is_empty() {
         match peer.write(chunk.rest()) {
-            Ok(n) => progress.delivered(chunk.advance(n), n),
+            Ok(n) => progress.delivered(chunk.advance(n)),
             Err(e) if e.kind() == ErrorKind::Interrupted => {}
             Err(e) if e.kind() == ErrorKind::WouldBlock => wait(peer, until)?,
             Err(e) => return Err(e),

@@ -154,7 +154,7 @@ impl Sink for ProgramSink {
                 State::Running(child) => child,
                 State::Waiting(until) => return Status::Retry(until.saturating_duration_since(now)),
             };
-            progress.delivered(chunk.advance(0), 0);
+            progress.delivered(chunk.advance(0));
             if chunk.pending().is_empty() {
                 if let Some(chunk) = chunks.pop_front() {
                     progress.finished(chunk);
@@ -162,10 +162,7 @@ impl Sink for ProgramSink {
                 continue;
             }
             match child.write(chunk.pending()) {
-                Ok(n) => {
-                    let done = chunk.advance(n);
-                    progress.delivered(done, n);
-                }
+                Ok(n) => progress.delivered(chunk.advance(n)),
                 Err(e) if e.kind() == ErrorKind::WouldBlock => return Status::Blocked,
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) => self.ended(Some(&e)),

@@ -100,13 +100,10 @@ impl StdoutSink {
             self.output = Some(Output::open(&self.place)?);
         }
         let Some(output) = &self.output else { return Err(ErrorKind::NotFound.into()) };
-        progress.delivered(chunk.advance(0), 0);
+        progress.delivered(chunk.advance(0));
         while !chunk.pending().is_empty() {
             match output.write(chunk.pending()) {
-                Ok(n) => {
-                    let done = chunk.advance(n);
-                    progress.delivered(done, n);
-                }
+                Ok(n) => progress.delivered(chunk.advance(n)),
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) => return Err(e),
             }

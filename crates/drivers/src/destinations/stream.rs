@@ -154,12 +154,9 @@ impl StreamSink {
         if keeps {
             kept.begin(chunk, place);
         }
-        let mut wrote = |bytes, messages| match keeps {
-            true => {
-                kept.wrote(bytes, messages, place);
-                progress.delivered(0, bytes);
-            }
-            false => progress.delivered(messages, bytes),
+        let mut wrote = |bytes, whole| match keeps {
+            true => kept.wrote(bytes, whole, place),
+            false => progress.delivered(whole),
         };
         // Messages without a byte are done by being looked at.
         wrote(0, chunk.advance(0));

@@ -72,10 +72,10 @@ impl Unacked {
                 at += 1;
                 continue;
             }
-            let (messages, bytes) = chunk.acknowledge(self.acknowledged);
-            self.acknowledged -= messages;
-            self.in_flight -= messages;
-            progress.delivered(messages, bytes);
+            let whole = chunk.acknowledge(self.acknowledged);
+            self.acknowledged -= whole.messages;
+            self.in_flight -= whole.messages;
+            progress.delivered(whole);
             if chunk.is_empty()
                 && let Some(chunk) = chunks.remove(at)
             {

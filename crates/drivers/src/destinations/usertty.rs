@@ -8,7 +8,7 @@ use crate::writer::Writer;
 use conf_schema::Settings;
 use diag::Diagnostics;
 use engine::driver::{BuildContext, DestinationDriver};
-use engine::{Chunk, Progress, Sink, Status};
+use engine::{Chunk, Progress, Sink, Status, Whole};
 use rustix::fs::{FileType, Mode, OFlags};
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -151,7 +151,7 @@ impl Sink for TtySink {
                 disarm(&mut self.line);
                 self.show(now);
                 chunk.skip(1);
-                progress.delivered(1, size);
+                progress.delivered(Whole { messages: 1, bytes: size });
             }
             if let Some(chunk) = chunks.pop_front() {
                 progress.finished(chunk);

@@ -3,7 +3,7 @@
 use super::*;
 use crate::destinations::testing::{Rig, identity, template};
 use engine::program::Format;
-use engine::{Budget, Progress, Sink, Status, Window};
+use engine::{Budget, Progress, Sink, Status, Whole, Window};
 use record::{Context, NameId, Span, Stamp, ValueType};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -85,7 +85,7 @@ impl Sink for Collect {
     fn write(&mut self, chunks: &mut VecDeque<Chunk>, progress: &mut Progress<'_>) -> Status {
         while let Some(mut chunk) = chunks.pop_front() {
             self.0.lock().push_str(&String::from_utf8_lossy(&chunk.bytes));
-            progress.delivered(chunk.messages(), chunk.bytes.len());
+            progress.delivered(Whole { messages: chunk.messages(), bytes: chunk.bytes.len() });
             chunk.skip(usize::MAX);
             progress.finished(chunk);
         }

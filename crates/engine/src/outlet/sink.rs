@@ -1,6 +1,6 @@
 //! The end of the way: what a destination has to offer its outlets.
 
-use crate::chunk::Chunk;
+use crate::chunk::{Chunk, Whole};
 use crate::ledger::{DestinationCounters, Reason};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -42,9 +42,8 @@ impl Progress<'_> {
         }
     }
 
-    pub fn delivered(&mut self, messages: usize, bytes: usize) {
-        self.counters.delivered.add(messages);
-        self.counters.delivered_bytes.add(bytes);
+    pub fn delivered(&mut self, whole: Whole) {
+        self.counters.delivered(whole);
     }
 
     pub fn dropped(&mut self, reason: Reason, messages: usize) {

@@ -103,17 +103,13 @@ impl FileSink {
         while !chunk.pending().is_empty() {
             match file.write(chunk.pending()) {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
-                Ok(n) => {
-                    let done = chunk.advance(n);
-                    progress.delivered(done, n);
-                }
+                Ok(n) => progress.delivered(chunk.advance(n)),
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) => return Err(e),
             }
         }
         // Messages without a byte (an empty template) are done as well.
-        let empty = chunk.advance(0);
-        progress.delivered(empty, 0);
+        progress.delivered(chunk.advance(0));
         if fsync { file.sync_data() } else { Ok(()) }
     }
 
@@ -250,7 +246,7 @@ impl Sink for FileSink {
             if let Some(Opened { file, .. }) = &mut sink.file
                 && let Ok(n) = file.write(chunk.rest())
             {
-                progress.delivered(chunk.advance(n), n);
+                progress.delivered(chunk.advance(n));
             }
         });
     }

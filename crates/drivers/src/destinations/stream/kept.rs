@@ -4,7 +4,7 @@
 //! as waiting until they are acknowledged, and then as delivered. What is kept is bounded by the kernel's send buffer.
 
 use crate::destinations::single::Place;
-use engine::{Chunk, Progress};
+use engine::{Chunk, Progress, Whole};
 use std::collections::VecDeque;
 
 /// With less than this nobody asks the kernel after each write: once a second is enough.
@@ -28,7 +28,7 @@ pub struct Kept {
     open: u64,
     /// The messages of that chunk that came before this connection, and those that are whole on it.
     before: usize,
-    whole: usize,
+    whole: Whole,
     /// To be sent before anything else.
     again: VecDeque<Chunk>,
     /// The connection broke: bytes of the chunk that was being written which the peer has.
@@ -48,7 +48,7 @@ impl Kept {
         let sent = self.sent.iter().map(|sent| sent.chunk.messages()).sum::<usize>();
         // Of the first one that is sent again, those that were written count as well.
         let again = self.again.iter().map(|chunk| chunk.messages() + chunk.done()).sum::<usize>();
-        sent + again + self.whole
+        sent + again + self.whole.messages
     }
 
     /// Copies of those messages, in order; some are in the chunk that is being written, in the queue.
@@ -76,7 +76,7 @@ impl Kept {
 
     /// The chunk at the front of the queue is about to be written.
     pub fn begin(&mut self, chunk: &Chunk, place: &Place) {
-        if chunk.done() != self.before + self.whole {
+        if chunk.done() != self.before + self.whole.messages {
             // Another one than before: of what was whole of that one nothing more is known.
             deliver(place, std::mem::take(&mut self.whole));
             self.before = chunk.done();
@@ -84,12 +84,12 @@ impl Kept {
         }
     }
 
-    /// `bytes` more of that chunk were written, and `messages` are whole by that.
-    pub fn wrote(&mut self, bytes: usize, messages: usize, place: &Place) {
+    /// `bytes` more of that chunk were written, and these messages are whole by that.
+    pub fn wrote(&mut self, bytes: usize, whole: Whole, place: &Place) {
         self.written += bytes as u64;
         self.open += bytes as u64;
-        self.whole += messages;
-        place.counters.waiting.add(messages);
+        self.whole += whole;
+        place.counters.waiting.add(whole.messages);
     }
 
     /// All of that chunk was written.
@@ -98,7 +98,7 @@ impl Kept {
         chunk.tickets.settle();
         chunk.restart(self.before);
         self.sent.push_back(Sent { chunk, end: self.written });
-        (self.open, self.before, self.whole) = (0, 0, 0);
+        (self.open, self.before, self.whole) = (0, 0, Whole::default());
     }
 
     /// The chunk to be sent again next.
@@ -176,7 +176,7 @@ impl Kept {
     /// After a break, with the queue at hand: what the peer has not of the chunk that was being written goes before the rest of it.
     pub fn rewind(&mut self, chunks: &mut VecDeque<Chunk>, place: &Place) {
         let Some(acknowledged) = self.cut.take() else { return };
-        let done = self.before + self.whole;
+        let done = self.before + self.whole.messages;
         let found = chunks.iter_mut().find(|chunk| chunk.done() == done);
         let whole = std::mem::take(&mut self.whole);
         let before = std::mem::take(&mut self.before);
@@ -185,7 +185,7 @@ impl Kept {
             return;
         };
         chunk.rewind();
-        if whole > 0 {
+        if whole.messages > 0 {
             let mut again = chunk.copy(before, done);
             deliver(place, again.advance(acknowledged as usize));
             if !again.is_empty() {
@@ -197,12 +197,15 @@ impl Kept {
 
     /// The connection ends in order: the kernel goes on with what it has.
     pub fn left(&mut self, place: &Place) {
-        let mut sent = self.sent.drain(..).map(|sent| sent.chunk.messages()).sum::<usize>();
+        let mut sent = std::mem::take(&mut self.whole);
+        for Sent { chunk, .. } in self.sent.drain(..) {
+            sent += Whole { messages: chunk.messages(), bytes: chunk.waiting_bytes() };
+        }
         if let Some(chunk) = self.again.front_mut() {
-            sent += chunk.done();
+            sent += Whole { messages: chunk.done(), bytes: chunk.bytes.len() - chunk.waiting_bytes() };
             *chunk = chunk.split(0);
         }
-        deliver(place, sent + std::mem::take(&mut self.whole));
+        deliver(place, sent);
         (self.written, self.open, self.before) = (0, 0, 0);
     }
 
@@ -214,10 +217,10 @@ impl Kept {
     }
 }
 
-fn deliver(place: &Place, messages: usize) {
-    if messages > 0 {
-        place.counters.waiting.sub(messages);
-        place.counters.delivered.add(messages);
+fn deliver(place: &Place, whole: Whole) {
+    if whole.messages > 0 {
+        place.counters.waiting.sub(whole.messages);
+        place.counters.delivered(whole);
     }
 }
 

@@ -22,6 +22,18 @@ fn options() -> DialOptions {
     }
 }
 
+/// Bytes on their way to a port of this machine that its connections have not acknowledged, by the kernel's table.
+fn unacknowledged_to(port: u16) -> u64 {
+    let table = std::fs::read_to_string("/proc/net/tcp").expect("the table");
+    let rows = table.lines().skip(1).filter_map(|line| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let (peer, queues) = (words.get(2)?, words.get(4)?);
+        let to = u16::from_str_radix(peer.split_once(':')?.1, 16).ok()?;
+        (to == port).then(|| u64::from_str_radix(queues.split_once(':')?.0, 16).ok())?
+    });
+    rows.sum()
+}
+
 fn make(hosts: &[&str], port: u16, options: DialOptions) -> MakeSink {
     make_with(hosts, port, options, true)
 }
@@ -90,8 +102,12 @@ fn what_the_peers_kernel_has_not_acknowledged_is_sent_again() {
         rig.send(piece);
     }
     let peer = accept(&listener);
-    wait_until("the kernel to have taken much", || rig.counters().delivered_bytes.value() > 400_000);
+    wait_until("the kernel to have taken much", || unacknowledged_to(port) > 400_000);
     assert!(rig.counters().delivered.value() < 2000, "the peer has not got it");
+    let bytes = rig.counters().delivered_bytes.value();
+    let messages = rig.counters().delivered.value() as usize;
+    let whole: usize = lines.iter().take(messages).map(String::len).sum();
+    assert!(bytes <= whole as u64, "bytes are acknowledged as messages are: {bytes} of {messages} messages");
     rig.wait_balanced();
     drop(peer);
     let peer = BufReader::new(accept(&listener));
@@ -287,8 +303,9 @@ fn a_peer_that_takes_nothing_more_does_not_hold_the_queue() {
     let rig = Rig::new(make(&["127.0.0.1"], port, options()));
     rig.send(&huge(1));
     let peer = accept(&listener);
-    wait_until("the beginning of a message", || rig.counters().delivered_bytes.value() > 0);
+    wait_until("the beginning of a message", || unacknowledged_to(port) > 0);
     rig.outlet.close(&mut Vec::new());
     assert_eq!((rig.counters().delivered.value(), rig.counters().dropped.total()), (0, 1));
+    assert_eq!(rig.counters().delivered_bytes.value(), 0, "of a message that was begun nothing is delivered");
     drop(peer);
 }

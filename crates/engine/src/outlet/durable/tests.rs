@@ -2,6 +2,7 @@ mod ends;
 mod slow;
 
 use super::*;
+use crate::chunk::Whole;
 use crate::ledger::DestinationCounters;
 use crate::outlet::{Progress, QueueLimits, Sink, Status};
 use crate::window::{Budget, Ticket, Window};
@@ -29,7 +30,7 @@ impl Sink for Fake {
                 self.got.lock().extend_from_slice(message);
                 let size = message.len();
                 chunk.skip(1);
-                progress.delivered(1, size);
+                progress.delivered(Whole { messages: 1, bytes: size });
                 *room -= 1;
             }
             if !chunk.is_empty() {

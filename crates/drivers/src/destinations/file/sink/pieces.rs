@@ -48,7 +48,7 @@ fn slices(chunks: &VecDeque<Chunk>, mut bytes: usize) -> Vec<IoSlice<'_>> {
 fn advance(chunks: &mut VecDeque<Chunk>, mut bytes: usize, progress: &mut Progress<'_>) {
     while let Some(chunk) = chunks.front_mut() {
         let n = chunk.pending().len().min(bytes);
-        progress.delivered(chunk.advance(n), n);
+        progress.delivered(chunk.advance(n));
         bytes -= n;
         if !chunk.pending().is_empty() {
             return;

@@ -1,7 +1,7 @@
 //! After a start with messages on disk: what the receiver has of them already is not sent again.
 
 use super::RltpSink;
-use engine::{Chunk, Progress};
+use engine::{Chunk, Progress, Whole};
 use std::collections::VecDeque;
 
 impl RltpSink {
@@ -12,7 +12,7 @@ impl RltpSink {
         while let Some(chunk) = chunks.front_mut() {
             let (messages, before) = (chunk.numbered_before(reached), chunk.waiting_bytes());
             chunk.skip(messages);
-            progress.delivered(messages, before - chunk.waiting_bytes());
+            progress.delivered(Whole { messages, bytes: before - chunk.waiting_bytes() });
             if !chunk.is_empty() {
                 self.reached = None;
                 return;

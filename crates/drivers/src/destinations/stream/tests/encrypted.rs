@@ -80,7 +80,7 @@ fn what_stands_in_a_record_the_peer_has_not_whole_is_sent_again() {
     let lines: Vec<String> = (0..5000).map(|n| format!("message {n} {}\n", "x".repeat(100))).collect();
     rig.send(&lines);
     let mut first = Peer::accept(&listener, &acceptor);
-    wait_until("the kernel to have taken a piece", || rig.counters().delivered_bytes.value() > 100_000);
+    wait_until("the kernel to have taken a piece", || unacknowledged_to(port) > 100_000);
     let mut beginning = [0; 4096];
     wait_until("the beginning of a record", || first.socket.peek(&mut beginning).is_ok_and(|n| n > 1000));
     socket2::SockRef::from(&listener).set_recv_buffer_size(1 << 20).expect("option");
