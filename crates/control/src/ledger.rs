@@ -24,8 +24,6 @@ pub enum DropReason {
     NoCredit,
     /// The framing of a connection broke; what followed could not be told apart.
     Framing,
-    /// A value could not be converted and `on-error()` says to drop.
-    Conversion,
     /// It waited on disk and could not be read again.
     Damaged,
     /// It waited and was dropped on request.
@@ -39,7 +37,7 @@ pub enum DropReason {
 }
 
 impl DropReason {
-    pub const ALL: [DropReason; 13] = [
+    pub const ALL: [DropReason; 12] = [
         DropReason::QueueFull,
         DropReason::Refused,
         DropReason::Abandoned,
@@ -47,7 +45,6 @@ impl DropReason {
         DropReason::Kernel,
         DropReason::NoCredit,
         DropReason::Framing,
-        DropReason::Conversion,
         DropReason::Damaged,
         DropReason::Discarded,
         DropReason::Repeated,
@@ -65,7 +62,6 @@ impl DropReason {
             DropReason::Kernel => "kernel",
             DropReason::NoCredit => "no-credit",
             DropReason::Framing => "framing",
-            DropReason::Conversion => "conversion",
             DropReason::Damaged => "damaged",
             DropReason::Discarded => "discarded",
             DropReason::Repeated => "repeated",
@@ -88,7 +84,6 @@ impl DropReason {
                 "destinations are too slow, and the receive buffer was full: give them disk-buffer(), or raise so-rcvbuf() or log-iw-size()"
             }
             DropReason::Framing => "the sender's framing was broken",
-            DropReason::Conversion => "a value could not be converted and on-error() says to drop",
             DropReason::Damaged => "waited on disk, and the disk gave back something else",
             DropReason::Discarded => "was dropped by `penstock queue drop` or `ctl reload --drop`",
             DropReason::DeadLetter => {

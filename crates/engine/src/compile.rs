@@ -11,6 +11,7 @@ mod paths;
 mod scope;
 mod sources;
 mod states;
+mod steps;
 mod tags;
 mod unused;
 
@@ -58,6 +59,18 @@ pub struct PlannedPath {
     pub counters: Arc<PathCounters>,
 }
 
+/// A filter, parser or junction of a source's own channel, as the ledger shows it.
+#[derive(Clone)]
+pub struct PlannedStep {
+    /// The source statement.
+    pub group: String,
+    pub name: String,
+    pub detail: String,
+    /// What it is known by after a reload.
+    pub key: String,
+    pub counters: Arc<StepCounters>,
+}
+
 /// A compiled configuration.
 pub struct Plan {
     /// Destinations whose messages may be dropped when they are not in it, by statement or id.
@@ -66,6 +79,7 @@ pub struct Plan {
     pub sources: Vec<PlannedSource>,
     pub destinations: Vec<PlannedDestination>,
     pub paths: Vec<PlannedPath>,
+    pub steps: Vec<PlannedStep>,
     /// Counters of named filters, by name.
     pub filters: BTreeMap<String, Arc<StepCounters>>,
     /// Counters of named parsers, by name.
@@ -84,6 +98,7 @@ pub type States = BTreeMap<String, Arc<dyn parsers::correlation::State>>;
 pub struct Existing {
     pub destinations: BTreeMap<DestinationKey, Arc<dyn Destination>>,
     pub paths: BTreeMap<String, Arc<PathCounters>>,
+    pub steps: BTreeMap<String, Arc<StepCounters>>,
     pub filters: BTreeMap<String, Arc<StepCounters>>,
     /// Counters of named parsers, by name.
     pub parsers: BTreeMap<String, Arc<StepCounters>>,

@@ -3,11 +3,15 @@
 //! A copy of a record is a snapshot of its message, so isolation is a log of old records: nothing is copied until it is written.
 
 mod heads;
+mod made;
 mod ordered;
+mod reached;
 
 use crate::outbox::Outbox;
 use crate::program::{Branch, Branches, Node, Program, Scratch};
 use heads::Heads;
+use made::Made;
+use reached::Reached;
 use record::{Batch, Record};
 
 /// Reused between batches by one worker.
@@ -17,6 +21,7 @@ pub struct Machine {
     spare: Vec<Vec<u32>>,
     marks: Vec<Vec<bool>>,
     ordered: Vec<Vec<u32>>,
+    reached: Reached,
 }
 
 /// What became of a batch.
@@ -46,8 +51,10 @@ struct Run<'a> {
     isolated: bool,
     /// Parsers with contexts are run even when no message reaches them.
     tick: bool,
-    /// Messages made inside embedded log paths, which end there.
-    ended: usize,
+    /// Messages that parsers have made of others.
+    made: Made,
+    /// A message may stand in a selection more than once.
+    copied: bool,
 }
 
 impl Machine {
@@ -82,17 +89,18 @@ impl Machine {
         all.clear();
         all.extend(0..total as u32);
         out.flow_control = false;
-        let mut run = Run { machine: self, batch, scratch, out, isolated: false, tick, ended: 0 };
+        self.reached.begin(total);
+        let made = Made::default();
+        let mut run = Run { machine: self, batch, scratch, out, isolated: false, tick, made, copied: false };
         if !program.source_nodes.is_empty() {
             run.nodes(&program.source_nodes, &mut all);
         }
-        let mut matched = run.branches(&program.branches, &all, After::Nothing);
+        let matched = run.branches(&program.branches, &all, After::Nothing);
         run.deliver_ordered(program);
-        matched.retain(|i| run.batch.records.get(*i as usize).is_some_and(|r| (r.origin as usize) < total));
-        let routed = distinct(run.batch, &matched);
-        matched.clear();
-        self.spare.push(matched);
-        self.spare.push(all);
+        run.made.settle(run.batch, &run.machine.reached);
+        run.recycle(matched);
+        run.recycle(all);
+        let routed = self.reached.count(total);
         Outcome { routed, unmatched: total.saturating_sub(routed) }
     }
 }
@@ -115,8 +123,7 @@ impl Run<'_> {
                     }
                     let before = selection.len();
                     step.filter.select(self.batch, selection, &mut self.scratch.filter);
-                    step.counters.matched.add(selection.len());
-                    step.counters.not_matched.add(before - selection.len());
+                    step.count(selection.len(), before - selection.len());
                 }
                 Node::Rewrite(rewrite) => {
                     self.save(selection);
@@ -135,26 +142,37 @@ impl Run<'_> {
                     // What contexts have made was not parsed.
                     let made = self.batch.joined() - joined;
                     let matched = selection.len().saturating_sub(made);
-                    step.counters.not_matched.add(before.saturating_sub(matched));
-                    if step.last {
-                        step.counters.matched.add(matched);
-                    }
+                    step.count(matched, before.saturating_sub(matched));
+                    self.made.note(joined..joined + made, &*step.parser);
                 }
                 Node::Fork(branches) => {
                     // What follows an embedded log{} still sees the message as it was here.
-                    let joined = self.batch.joined();
                     let matched = self.branches(branches, selection, After::Original);
-                    self.ended += self.batch.joined() - joined;
+                    if let Some(counters) = &branches.counters {
+                        counters.matched.add(matched.len());
+                        counters.not_matched.add(selection.len().saturating_sub(matched.len()));
+                    }
                     self.recycle(std::mem::replace(selection, matched));
                 }
                 Node::Join(branches) => {
+                    let (entered, made) = (self.messages(selection), self.batch.joined());
                     let joined = self.branches(branches, selection, After::Joined);
+                    if let Some(counters) = &branches.counters {
+                        let matched = self.messages(&joined);
+                        let entered = entered + self.batch.joined() - made;
+                        counters.matched.add(matched);
+                        counters.not_matched.add(entered.saturating_sub(matched));
+                    }
                     self.recycle(std::mem::replace(selection, joined));
                 }
                 Node::Deliver(destination) => {
-                    destination.format(self.batch, selection, self.scratch, self.out)
+                    self.machine.reached.note(self.batch, selection);
+                    destination.format(self.batch, selection, self.scratch, self.out);
                 }
-                Node::DeliverOrdered(index) => self.park(*index, selection),
+                Node::DeliverOrdered(index) => {
+                    self.machine.reached.note(self.batch, selection);
+                    self.park(*index, selection);
+                }
             }
         }
     }
@@ -187,7 +205,7 @@ impl Run<'_> {
         let outer_flow = self.out.flow_control;
         if let ([only], After::Nothing) = (branches, after) {
             result.extend_from_slice(input);
-            self.branch(only, 0, &mut result);
+            self.branch(only, 0, input, &mut result);
             self.out.flow_control = outer_flow;
             return result;
         }
@@ -199,6 +217,8 @@ impl Run<'_> {
         let last = branches.len().saturating_sub(1);
         let fallbacks = branches.iter().any(|b| b.fallback);
         let mut heads = Heads::default();
+        // So far nothing goes on that a later branch may take as well.
+        let mut exclusive = true;
         for pass_fallback in [false, true] {
             if pass_fallback {
                 if !fallbacks {
@@ -221,6 +241,9 @@ impl Run<'_> {
                 let answered = self.head(all, at, &mut heads, (&remaining, &gone), &mut matched);
                 // Of hundreds of siblings most have nothing to do.
                 if answered && matched.is_empty() && !self.tick {
+                    if let Some(counters) = &branch.counters {
+                        counters.left(self.messages(&remaining), 0, 0);
+                    }
                     self.recycle(matched);
                     continue;
                 }
@@ -232,7 +255,7 @@ impl Run<'_> {
                     taken_now = self.take(&matched, &mut taken);
                     self.take(&matched, &mut gone);
                 }
-                self.branch(branch, skip, &mut matched);
+                self.branch(branch, skip, &remaining, &mut matched);
                 self.out.flow_control = outer_flow;
                 taken_now |= self.take(&matched, &mut taken);
                 if branch.is_final {
@@ -246,7 +269,9 @@ impl Run<'_> {
                     remaining.retain(|i| !self.is_taken(&gone, *i));
                     heads.stale = true;
                 }
-                if after == After::Joined {
+                if after == After::Joined && !matched.is_empty() {
+                    self.copied |= !result.is_empty() && !exclusive;
+                    exclusive &= branch.is_final;
                     result.extend_from_slice(&matched);
                 }
                 self.recycle(matched);
@@ -268,23 +293,19 @@ impl Run<'_> {
         result
     }
 
-    /// Runs a branch, from its `skip`-th node on.
-    fn branch(&mut self, branch: &Branch, skip: usize, selection: &mut Vec<u32>) {
+    /// Runs a branch, which the messages in `entered` came to, from its `skip`-th node on.
+    fn branch(&mut self, branch: &Branch, skip: usize, entered: &[u32], selection: &mut Vec<u32>) {
         if let Some(flow_control) = branch.flow_control {
             self.out.flow_control = flow_control;
         }
-        if skip == 0
-            && let Some(counters) = &branch.counters
-        {
-            counters.ingress.add(selection.len());
-        }
-        let (joined, ended) = (self.batch.joined(), self.ended);
-        self.nodes(branch.nodes.get(skip..).unwrap_or_default(), selection);
-        if let Some(counters) = &branch.counters {
-            // Messages made on this path come in here.
-            counters.ingress.add((self.batch.joined() - joined).saturating_sub(self.ended - ended));
-            counters.matched.add(distinct(self.batch, selection));
-        }
+        let nodes = branch.nodes.get(skip..).unwrap_or_default();
+        let Some(counters) = &branch.counters else { return self.nodes(nodes, selection) };
+        let (entered, joined) = (self.messages(entered), self.batch.joined());
+        self.machine.reached.next_path();
+        self.nodes(nodes, selection);
+        // Messages made on this path come in here.
+        let entered = entered + self.batch.joined() - joined;
+        counters.left(entered, self.messages(selection), self.machine.reached.here());
     }
 
     /// After a branch: makes sure that later readers see what they should.
@@ -314,6 +335,11 @@ impl Run<'_> {
             self.restore(mark, None);
         }
         self.machine.marks.push(keep);
+    }
+
+    /// How many different messages a selection holds.
+    fn messages(&self, selection: &[u32]) -> usize {
+        if self.copied { distinct(self.batch, selection) } else { selection.len() }
     }
 
     /// Number of the message a record is a copy of.
@@ -353,7 +379,7 @@ impl Run<'_> {
     }
 }
 
-/// How many different messages a selection holds.
+/// How many different messages a selection holds: copies of one stand beside one another.
 fn distinct(batch: &Batch, selection: &[u32]) -> usize {
     let mut last = u32::MAX;
     selection

@@ -1,5 +1,6 @@
 //! The ledger: what came in and what became of it. Counted per batch with relaxed atomics, read by statistics, metrics and tests.
 
+use crate::chunk::Whole;
 use crate::dead_letters::Tray;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 
@@ -20,8 +21,6 @@ pub enum Reason {
     NoCredit,
     /// The framing of a connection broke; what followed could not be told apart.
     Framing,
-    /// A value could not be converted: on-error(drop-message).
-    Conversion,
     /// It waited on disk and could not be read again.
     Damaged,
     /// It waited and was dropped on request.
@@ -35,7 +34,7 @@ pub enum Reason {
 }
 
 impl Reason {
-    pub const ALL: [Reason; 13] = [
+    pub const ALL: [Reason; 12] = [
         Reason::QueueFull,
         Reason::Refused,
         Reason::Abandoned,
@@ -43,7 +42,6 @@ impl Reason {
         Reason::Kernel,
         Reason::NoCredit,
         Reason::Framing,
-        Reason::Conversion,
         Reason::Damaged,
         Reason::Discarded,
         Reason::Repeated,
@@ -60,7 +58,6 @@ impl Reason {
             Reason::Kernel => "kernel",
             Reason::NoCredit => "no_credit",
             Reason::Framing => "framing",
-            Reason::Conversion => "conversion",
             Reason::Damaged => "damaged",
             Reason::Discarded => "discarded",
             Reason::Repeated => "repeated",
@@ -135,9 +132,9 @@ impl Drops {
 pub struct SourceCounters {
     pub received: Count,
     pub received_bytes: Count,
-    /// Messages that at least one log path took to its end.
+    /// Messages handed to at least one destination.
     pub routed: Count,
-    /// Messages that no log path took: filtered out everywhere.
+    /// Messages that went to no destination: filtered out everywhere, or in log paths without one.
     pub unmatched: Count,
     /// Read and not yet through the log paths.
     pub in_work: Gauge,
@@ -154,11 +151,26 @@ pub struct SourceCounters {
     pub last_seen: AtomicU64,
 }
 
-/// `ingress = matched + filtered`.
+/// `ingress = delivered + filtered`. A message that ends in the path and went to no destination there is filtered, whatever matched.
 #[derive(Debug, Default)]
 pub struct PathCounters {
+    /// Messages that came in, and those that parsers made in the path.
     pub ingress: Count,
+    /// Messages that came to the end of the path.
     pub matched: Count,
+    /// Messages handed to at least one destination of the path.
+    pub delivered: Count,
+    pub filtered: Count,
+}
+
+impl PathCounters {
+    /// Counts messages that have left the path: of `entered`, those handed to destinations are `delivered`.
+    pub fn left(&self, entered: usize, matched: usize, delivered: usize) {
+        self.ingress.add(entered);
+        self.matched.add(matched);
+        self.delivered.add(delivered);
+        self.filtered.add(entered.saturating_sub(delivered));
+    }
 }
 
 /// `accepted = delivered + waiting + dropped`.
@@ -180,6 +192,14 @@ pub struct DestinationCounters {
     pub unreachable: Gauge,
     /// Where messages go that it refuses for good.
     pub dead_letters: Tray,
+}
+
+impl DestinationCounters {
+    /// Counts messages and their bytes together: bytes of a message that was begun are not delivered.
+    pub fn delivered(&self, whole: Whole) {
+        self.delivered.add(whole.messages);
+        self.delivered_bytes.add(whole.bytes);
+    }
 }
 
 /// Matched and not matched messages of a filter or parser.

@@ -5,6 +5,7 @@ use crate::lane::Turn;
 use crate::ledger::{PathCounters, StepCounters};
 use crate::outbox::Outbox;
 use crate::turns::PLACES_MAX;
+use diag::Span;
 use filter::{Filter, FilterContext, FilterSet, Wanted};
 use parsers::Parse;
 use record::{Batch, Demand, Stamp};
@@ -150,14 +151,26 @@ fn narrow_branches(branches: &mut Branches, demand: &Demand) {
 #[derive(Clone)]
 pub struct FilterStep {
     pub filter: Arc<Filter>,
+    /// Those of the filter statement.
     pub counters: Arc<StepCounters>,
+    /// Those of this place alone, where the ledger shows it.
+    pub here: Option<Arc<StepCounters>>,
+    pub at: Span,
     /// It stores what it matched.
     pub writes: bool,
 }
 
 impl FilterStep {
-    pub fn new(filter: Arc<Filter>, counters: Arc<StepCounters>) -> FilterStep {
-        FilterStep { writes: !filter.writes().is_empty(), filter, counters }
+    pub fn new(filter: Arc<Filter>, counters: Arc<StepCounters>, at: Span) -> FilterStep {
+        FilterStep { writes: !filter.writes().is_empty(), filter, counters, here: None, at }
+    }
+
+    #[inline]
+    pub fn count(&self, matched: usize, not_matched: usize) {
+        for counters in self.here.iter().chain([&self.counters]) {
+            counters.matched.add(matched);
+            counters.not_matched.add(not_matched);
+        }
     }
 }
 
@@ -165,11 +178,29 @@ impl FilterStep {
 #[derive(Clone)]
 pub struct ParseStep {
     pub parser: Arc<dyn Parse>,
+    /// Those of the parser statement.
     pub counters: Arc<StepCounters>,
+    /// Those of the statement in this place alone, where the ledger shows it.
+    pub here: Option<Arc<StepCounters>>,
+    /// What kind of parser it is.
+    pub name: &'static str,
+    pub at: Span,
     /// No other parser of the statement comes after it.
     pub last: bool,
     /// Which one it is of the program's parsers with contexts: they see the batches of a connection in order.
     pub place: Option<usize>,
+}
+
+impl ParseStep {
+    #[inline]
+    pub fn count(&self, matched: usize, not_matched: usize) {
+        for counters in self.here.iter().chain([&self.counters]) {
+            counters.not_matched.add(not_matched);
+            if self.last {
+                counters.matched.add(matched);
+            }
+        }
+    }
 }
 
 #[derive(Clone)]
@@ -200,6 +231,11 @@ pub struct Branches {
     pub list: Vec<Branch>,
     /// Leading filters that are asked in one pass, in the order of their branches.
     pub shared: Vec<Arc<SharedFilters>>,
+    /// What some branch took and what none did, where the ledger shows it.
+    pub counters: Option<Arc<StepCounters>>,
+    /// `junction`, `if` ...
+    pub what: &'static str,
+    pub at: Span,
 }
 
 /// The filters at the head of up to 64 sibling branches, evaluated together.
@@ -236,7 +272,12 @@ impl Branches {
                 }
             }
         }
-        Branches { list, shared }
+        Branches { list, shared, ..Branches::default() }
+    }
+
+    /// Says which statement they are.
+    pub fn of(self, what: &'static str, at: Span) -> Branches {
+        Branches { what, at, ..self }
     }
 
     pub fn writes(&self) -> bool {

@@ -3,7 +3,7 @@
 mod heirs;
 pub(crate) mod take_over;
 
-use crate::compile::{DestinationKey, Existing, Plan, PlannedSource, States};
+use crate::compile::{DestinationKey, Existing, Plan, PlannedSource, PlannedStep, States};
 use crate::driver::Destination;
 use crate::hand_over::Queue;
 use crate::hooks::Hooked;
@@ -46,6 +46,8 @@ pub struct View {
     pub sources: Vec<Arc<Source>>,
     pub destinations: Vec<(String, Arc<dyn Destination>)>,
     pub paths: Vec<(String, Arc<crate::ledger::PathCounters>)>,
+    /// Steps of the sources' own channels.
+    pub steps: Vec<PlannedStep>,
     /// Which of the paths the configuration gives a name.
     pub named: BTreeSet<String>,
     pub filters: BTreeMap<String, Arc<crate::ledger::StepCounters>>,
@@ -164,7 +166,7 @@ impl Engine {
             planned.destination.hold();
             fresh.push(Arc::clone(&planned.destination));
         }
-        let Plan { drops, sources, destinations, paths, filters, parsers, states, .. } = plan;
+        let Plan { drops, sources, destinations, paths, steps, filters, parsers, states, .. } = plan;
         let programs = self.stateful_programs();
         for queue in std::mem::take(&mut self.inherited) {
             let all = destinations.iter().map(|d| (d.id.as_str(), &d.destination));
@@ -190,6 +192,7 @@ impl Engine {
             now.destinations.insert(key, planned.destination);
         }
         now.paths = paths.iter().map(|p| (p.key.clone(), Arc::clone(&p.counters))).collect();
+        now.steps = steps.iter().map(|step| (step.key.clone(), Arc::clone(&step.counters))).collect();
         now.filters = filters.clone();
         now.parsers = parsers.clone();
         now.states = states.clone();
@@ -209,6 +212,7 @@ impl Engine {
             destinations: shown,
             named: paths.iter().filter(|p| p.named).map(|p| p.name.clone()).collect(),
             paths: paths.into_iter().map(|p| (p.name, p.counters)).collect(),
+            steps,
             filters,
             parsers,
             states,

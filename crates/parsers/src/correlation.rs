@@ -25,7 +25,7 @@ pub use pass::{Entry, Moment, Pass};
 pub use record::Seed;
 pub use scope::Scope;
 pub use shard::{Context, ContextId, Shard};
-pub use state::{State, StateCounters};
+pub use state::{Made, State, StateCounters};
 pub use synthetic::{Inherit, Synthetic};
 
 #[cfg(test)]

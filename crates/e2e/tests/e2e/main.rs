@@ -17,6 +17,7 @@ mod hostile;
 mod interop;
 mod journal;
 mod kept;
+mod ledger;
 mod library;
 mod messages;
 mod migration;

@@ -84,10 +84,11 @@ impl<'c> Paths<'_, 'c> {
         let pass = self.exclusive(Vec::new(), &[], diags);
         if !overlaps {
             branches.extend(permissive.then_some(pass));
-            return vec![Node::Join(Branches::new(branches))];
+            return vec![Node::Join(Branches::new(branches).of("app-parser()", call.span))];
         }
         // Each on its own: what one does not take passes it.
-        branches.into_iter().map(|b| Node::Join(Branches::new(vec![b, pass.clone()]))).collect()
+        let joined = |branch| Branches::new(vec![branch, pass.clone()]).of("app-parser()", call.span);
+        branches.into_iter().map(|branch| Node::Join(joined(branch))).collect()
     }
 
     /// The applications an app-parser() tries.
@@ -144,7 +145,7 @@ impl<'c> Paths<'_, 'c> {
             diags.push(Diagnostic::error("E0108", text, span).help("write the same with filter and parser"));
         }
         let mut nodes: Vec<Node> =
-            parts.filter.and_then(|f| self.filter_node(f, diags)).into_iter().collect();
+            parts.filter.and_then(|f| self.filter_node(f, app.name.span, diags)).into_iter().collect();
         nodes.extend(self.body(ObjectKind::Parser, parts.parser.unwrap_or_default(), diags));
         if !overlaps {
             let name = &app.name.text;

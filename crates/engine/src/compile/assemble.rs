@@ -44,6 +44,7 @@ impl<'c> Paths<'_, 'c> {
             sources: planned,
             destinations: self.destinations,
             paths: self.paths,
+            steps: self.steps,
             filters: self.filters,
             parsers: self.parsers,
             states: self.states,

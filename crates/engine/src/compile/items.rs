@@ -6,7 +6,7 @@ use super::scope::template_error;
 use crate::program::{Branch, Branches, FilterStep, Node, ParseStep};
 use conf_schema::Context;
 use conf_syntax::{Call, FilterExpr, LogItem, LogPath, Name, Object, ObjectKind};
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Span};
 use std::sync::Arc;
 use template::Template;
 
@@ -15,20 +15,26 @@ impl<'c> Paths<'_, 'c> {
     pub fn items(&mut self, items: &[&'c LogItem], diags: &mut Diagnostics) -> Vec<Node> {
         let mut nodes = Vec::new();
         let mut forks = Vec::new();
+        let mut at = Span::default();
         for item in items {
             match item {
                 LogItem::Log(log) => {
+                    if forks.is_empty() {
+                        at = log.span;
+                    }
                     let branch = self.channel(log, diags);
                     forks.push(branch);
                     continue;
                 }
-                _ if !forks.is_empty() => nodes.push(Node::Fork(Branches::new(std::mem::take(&mut forks)))),
+                _ if !forks.is_empty() => {
+                    nodes.push(Node::Fork(Branches::new(std::mem::take(&mut forks)).of("log", at)));
+                }
                 _ => {}
             }
             self.item(item, &mut nodes, diags);
         }
         if !forks.is_empty() {
-            nodes.push(Node::Fork(Branches::new(forks)));
+            nodes.push(Node::Fork(Branches::new(forks).of("log", at)));
         }
         nodes
     }
@@ -57,7 +63,7 @@ impl<'c> Paths<'_, 'c> {
                 }
             }
             LogItem::InlineFilter(expr, _) => {
-                nodes.extend(expr.as_ref().and_then(|e| self.filter_node(e, diags)))
+                nodes.extend(expr.as_ref().and_then(|e| self.filter_node(e, item.span(), diags)))
             }
             LogItem::Junction(branches, _) => {
                 let branches = branches.iter().filter_map(|b| match b {
@@ -65,21 +71,22 @@ impl<'c> Paths<'_, 'c> {
                     _ => None,
                 });
                 let branches = branches.map(|path| self.channel(path, diags)).collect();
-                nodes.push(Node::Join(Branches::new(branches)));
+                nodes.push(Node::Join(Branches::new(branches).of("junction", item.span())));
             }
             LogItem::Channel(path) => {
                 let branch = self.channel(path, diags);
-                nodes.push(Node::Join(Branches::new(vec![branch])));
+                nodes.push(Node::Join(Branches::new(vec![branch]).of("channel", item.span())));
             }
             LogItem::Log(path) => {
                 let branch = self.channel(path, diags);
-                nodes.push(Node::Fork(Branches::new(vec![branch])));
+                nodes.push(Node::Fork(Branches::new(vec![branch]).of("log", item.span())));
             }
             LogItem::If(conditional) => {
                 let mut branches = Vec::new();
                 for case in &conditional.branches {
+                    let condition = case.condition.iter();
                     let mut made: Vec<Node> =
-                        case.condition.iter().filter_map(|c| self.filter_node(c, diags)).collect();
+                        condition.filter_map(|c| self.filter_node(c, item.span(), diags)).collect();
                     let body: Vec<&LogItem> = case.body.items.iter().collect();
                     made.extend(self.items(&body, diags));
                     let branch = self.exclusive(made, &case.body.flags, diags);
@@ -89,7 +96,7 @@ impl<'c> Paths<'_, 'c> {
                 let flags = conditional.otherwise.as_ref().map_or(&[][..], |o| &o.flags);
                 let made = self.items(&otherwise, diags);
                 branches.push(self.exclusive(made, flags, diags));
-                nodes.push(Node::Join(Branches::new(branches)));
+                nodes.push(Node::Join(Branches::new(branches).of("if", item.span())));
             }
             LogItem::Parallelize(call) => self.parallelize(call, diags),
             LogItem::FilterX(raw) => diags.push(
@@ -156,7 +163,7 @@ impl<'c> Paths<'_, 'c> {
                 if let Some(filter) = self.names.filter(text, diags) {
                     let earlier = || self.existing.filters.get(text).cloned().unwrap_or_default();
                     let counters = self.filters.entry(text.to_owned()).or_insert_with(earlier);
-                    nodes.push(Node::Filter(FilterStep::new(filter, Arc::clone(counters))));
+                    nodes.push(Node::Filter(FilterStep::new(filter, Arc::clone(counters), name.span)));
                 }
             }
             ObjectKind::Destination => {
@@ -180,9 +187,9 @@ impl<'c> Paths<'_, 'c> {
         }
     }
 
-    pub fn filter_node(&self, expr: &FilterExpr, diags: &mut Diagnostics) -> Option<Node> {
+    pub fn filter_node(&self, expr: &FilterExpr, at: Span, diags: &mut Diagnostics) -> Option<Node> {
         let filter = self.names.compile_filter(expr, diags)?;
-        Some(Node::Filter(FilterStep::new(filter, Arc::default())))
+        Some(Node::Filter(FilterStep::new(filter, Arc::default(), at)))
     }
 
     pub fn object(
@@ -238,6 +245,14 @@ impl<'c> Paths<'_, 'c> {
         let (component, settings) = self.settings(Context::Parser, call, diags)?;
         let (_, build) = parsers::ALL.iter().find(|(c, _)| std::ptr::eq(*c, component))?;
         let parser = self.names.build_parser(*build, &settings, call.span, diags)?;
-        Some(Node::Parse(ParseStep { parser, counters: Arc::default(), last: true, place: None }))
+        Some(Node::Parse(ParseStep {
+            parser,
+            counters: Arc::default(),
+            here: None,
+            name: component.name,
+            at: call.span,
+            last: true,
+            place: None,
+        }))
     }
 }

@@ -4,7 +4,7 @@
 use super::objects::Objects;
 use super::scope::Names;
 use super::sources::Entry;
-use super::{Existing, PlannedDestination, PlannedPath, States};
+use super::{Existing, PlannedDestination, PlannedPath, PlannedStep, States};
 use crate::driver::Registry;
 use crate::hooks::Hooks;
 use crate::ledger::StepCounters;
@@ -37,6 +37,7 @@ pub(super) struct Paths<'a, 'c> {
     pub hooks: Vec<Arc<Hooks>>,
     pub destinations: Vec<PlannedDestination>,
     pub paths: Vec<PlannedPath>,
+    pub steps: Vec<PlannedStep>,
     /// Log paths by the source statement they read, in order.
     pub by_source: BTreeMap<String, Vec<Branch>>,
     /// Entries of inline sources, by the name made up for them.
@@ -77,6 +78,7 @@ impl<'a, 'c> Paths<'a, 'c> {
             hooks: Vec::new(),
             destinations: Vec::new(),
             paths: Vec::new(),
+            steps: Vec::new(),
             by_source: BTreeMap::new(),
             inline_sources: BTreeMap::new(),
             keys: BTreeMap::new(),

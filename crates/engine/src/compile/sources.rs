@@ -79,6 +79,7 @@ impl<'c> Paths<'_, 'c> {
         }
         let mut nodes = self.items(&steps, diags);
         self.give_states(&mut nodes);
+        self.show_steps(group, &mut nodes);
         for entry in &mut entries {
             entry.nodes.extend(nodes.iter().cloned());
         }

@@ -46,11 +46,7 @@ impl Run<'_> {
             matched.retain(|i| !self.is_taken(gone, *i));
         }
         if let Some(Node::Filter(step)) = all.list.get(at).and_then(|b| b.nodes.first()) {
-            step.counters.matched.add(matched.len());
-            step.counters.not_matched.add(remaining.len() - matched.len());
-        }
-        if let Some(counters) = all.list.get(at).and_then(|b| b.counters.as_ref()) {
-            counters.ingress.add(remaining.len());
+            step.count(matched.len(), remaining.len() - matched.len());
         }
         true
     }

@@ -3,7 +3,7 @@
 use super::clock::Clock;
 use super::pass::{Moment, Pass};
 use super::shard::{CONTEXTS_BYTES_MAX, CONTEXTS_MAX, Context, Shard};
-use super::state::{State, StateCounters};
+use super::state::{Made, State, StateCounters};
 use record::{Batch, Seed, Stamp};
 use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
@@ -142,8 +142,8 @@ impl<T: Send + 'static> Contexts<T> {
     }
 
     /// Adds to the counters, once per batch.
-    pub fn count(&self, generated: usize, closed_early: usize) {
-        self.counters.add(generated, closed_early);
+    pub fn count(&self, made: Made, closed_early: usize) {
+        self.counters.add(made, closed_early);
     }
 
     /// Contexts that are open.

@@ -1,6 +1,7 @@
 //! Messages that contexts have made, and where they go: `inject-mode()`.
 
 use super::pass::Moment;
+use super::state::Made;
 use record::{Batch, Flags, Record};
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -54,19 +55,17 @@ impl Emitted {
     }
 
     /// Gives the messages their place in the selection, or hands them to internal().
-    pub fn into(&mut self, mode: InjectMode, batch: &mut Batch, selection: &mut Vec<u32>) {
+    pub fn into(&mut self, mode: InjectMode, batch: &mut Batch, selection: &mut Vec<u32>) -> Made {
         if self.made.is_empty() {
             if mode == InjectMode::AggregateOnly {
                 selection.clear();
             }
-            return;
+            return Made::default();
         }
         self.made.sort_by_key(|(moment, _)| *moment);
         if mode == InjectMode::Internal {
-            for (_, index) in &self.made {
-                post(batch, *index);
-            }
-            return;
+            let posted = self.made.iter().filter(|(_, index)| post(batch, *index)).count();
+            return Made { posted, unheard: self.made.len() - posted, ..Made::default() };
         }
         self.put_in_order(batch, selection);
         self.before.clear();
@@ -82,6 +81,7 @@ impl Emitted {
             }
         }
         selection.extend(made.map(|(_, new)| *new));
+        Made { joined: self.made.len(), ..Made::default() }
     }
 
     /// Brings the new records, which stand at the end of the batch, into their order, and lets them join it.
@@ -111,11 +111,12 @@ pub fn set_internal_sink(sink: Option<InternalSink>) {
     *INTERNAL.write().unwrap_or_else(PoisonError::into_inner) = sink;
 }
 
-fn post(batch: &Batch, index: u32) {
+/// Hands a message to internal(); says whether anybody took it.
+fn post(batch: &Batch, index: u32) -> bool {
     let sink = INTERNAL.read().unwrap_or_else(PoisonError::into_inner).clone();
     // What was made of own messages does not become another: that would never end.
     let record = batch.records.get(index as usize).filter(|record| !record.flags.has(Flags::INTERNAL));
-    if let (Some(sink), Some(record)) = (sink, record) {
-        sink(batch, record);
-    }
+    let (Some(sink), Some(record)) = (sink, record) else { return false };
+    sink(batch, record);
+    true
 }

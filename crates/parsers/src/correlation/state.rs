@@ -17,22 +17,59 @@ pub trait State: Any + Send + Sync {
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
 
-/// Counted per batch.
+/// Counted per batch: `generated = delivered + in work + filtered + contained`.
 #[derive(Debug, Default)]
 pub struct StateCounters {
     /// Messages made.
     pub generated: AtomicU64,
+    /// Of these, those handed to at least one destination, or to internal().
+    pub delivered: AtomicU64,
+    /// Those in the log path that made them.
+    pub in_work: AtomicU64,
+    /// Those that went to no destination.
+    pub filtered: AtomicU64,
+    /// Those that a contained fault cost.
+    pub contained: AtomicU64,
     /// Contexts closed before their time for want of room.
     pub closed_early: AtomicU64,
 }
 
 impl StateCounters {
-    pub(super) fn add(&self, generated: usize, closed_early: usize) {
-        if generated > 0 {
-            self.generated.fetch_add(generated as u64, Relaxed);
-        }
-        if closed_early > 0 {
-            self.closed_early.fetch_add(closed_early as u64, Relaxed);
-        }
+    pub(super) fn add(&self, made: Made, closed_early: usize) {
+        add(&self.generated, made.joined + made.posted + made.unheard);
+        add(&self.in_work, made.joined);
+        add(&self.delivered, made.posted);
+        add(&self.filtered, made.unheard);
+        add(&self.closed_early, closed_early);
     }
+
+    /// Messages that went on in their log path have left it.
+    pub fn settled(&self, delivered: usize, filtered: usize) {
+        add(&self.delivered, delivered);
+        add(&self.filtered, filtered);
+        self.in_work.fetch_sub((delivered + filtered) as u64, Relaxed);
+    }
+
+    /// Messages that went on in their log path were lost there.
+    pub fn contained(&self, messages: usize) {
+        add(&self.contained, messages);
+        self.in_work.fetch_sub(messages as u64, Relaxed);
+    }
+}
+
+fn add(counter: &AtomicU64, messages: usize) {
+    if messages > 0 {
+        counter.fetch_add(messages as u64, Relaxed);
+    }
+}
+
+/// Where the messages went that one batch made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Made {
+    /// On in the log path.
+    pub joined: usize,
+    /// To internal().
+    pub posted: usize,
+    /// Nowhere: they were for internal(), and there is none, or they were made of its own messages.
+    pub unheard: usize,
 }

@@ -63,8 +63,7 @@ pub(super) fn batch(parser: &DbParser, batch: &mut Batch, selection: &mut Vec<u3
         let mut actions = Actions { plan: &plan, rates: &parser.rates, batch, cx, emitted, early: 0 };
         actions.enter(contexts.seed(), pass, selection, kept);
         let early = contexts.run(pass, &mut actions) + actions.early;
-        contexts.count(emitted.len(), early);
-        emitted.into(parser.options.mode, batch, selection);
+        contexts.count(emitted.into(parser.options.mode, batch, selection), early);
     }
     cx.work.keep_state(parser.asker, memory);
 }

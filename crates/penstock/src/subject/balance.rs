@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 
 use control::{DropReason, Flow, Ledger, Row};
 use engine::View;
-use engine::ledger::{DestinationCounters, Drops, PathCounters, Reason, SourceCounters};
+use engine::ledger::{DestinationCounters, Drops, PathCounters, Reason, SourceCounters, StepCounters};
+use parsers::correlation::StateCounters;
 
 /// How long a row is read again.
 const SETTLE_MAX: Duration = Duration::from_millis(500);
@@ -24,8 +25,15 @@ pub fn of(view: &View) -> Ledger {
     let paths = view.paths.iter().map(|(name, counters)| Row {
         name: name.clone(),
         detail: String::new(),
-        flow: of_path(counters),
+        flow: settled(until, || of_path(counters)),
     });
+    let steps = view.steps.iter().map(|step| Row {
+        name: step.name.clone(),
+        detail: step.detail.clone(),
+        flow: of_step(&step.counters),
+    });
+    // Only those that something ended at: the others are as many as the configuration has.
+    let steps = steps.filter(|row| row.flow.filtered > 0);
     let gone = view.gone.iter().map(|gone| Row {
         name: gone.id.clone(),
         detail: format!("{} (removed)", detail(gone.driver, &gone.instance)),
@@ -39,22 +47,22 @@ pub fn of(view: &View) -> Ledger {
             flow: settled(until, || of_destination(d.counters())),
         }
     });
-    let sources = sources.chain(made(view));
+    let sources = sources.chain(made(view, until));
     Ledger {
         sources: sources.collect(),
-        paths: paths.collect(),
+        paths: paths.chain(steps).collect(),
         destinations: destinations.chain(gone).collect(),
     }
 }
 
 /// Messages that contexts of parsers have made came in there.
-fn made(view: &View) -> impl Iterator<Item = Row> {
-    let counted = view.states.iter().map(|(name, state)| (name, state.counters().generated.load(Relaxed)));
-    counted.filter(|(_, made)| *made > 0).map(|(name, made)| Row {
+fn made(view: &View, until: Instant) -> impl Iterator<Item = Row> {
+    let rows = view.states.iter().map(move |(name, state)| Row {
         name: name.clone(),
         detail: "generated".to_owned(),
-        flow: Flow { received: made, delivered: made, ..Flow::default() },
-    })
+        flow: settled(until, || of_made(state.counters())),
+    });
+    rows.filter(|row| row.flow.received > 0)
 }
 
 fn settled(until: Instant, read: impl Fn() -> Flow) -> Flow {
@@ -89,9 +97,27 @@ fn of_source(counters: &SourceCounters) -> Flow {
 }
 
 fn of_path(counters: &PathCounters) -> Flow {
-    let delivered = counters.matched.value();
-    let received = counters.ingress.value().max(delivered);
-    Flow { received, delivered, filtered: received - delivered, ..Flow::default() }
+    let (delivered, filtered) = (counters.delivered.value(), counters.filtered.value());
+    Flow { received: counters.ingress.value(), delivered, filtered, ..Flow::default() }
+}
+
+/// One number is the sum of the others: nothing waits in a step.
+fn of_step(counters: &StepCounters) -> Flow {
+    let (delivered, filtered) = (counters.matched.value(), counters.not_matched.value());
+    Flow { received: delivered + filtered, delivered, filtered, ..Flow::default() }
+}
+
+fn of_made(counters: &StateCounters) -> Flow {
+    let mut dropped = control::ledger::Drops::default();
+    dropped.add(DropReason::Contained, counters.contained.load(Relaxed));
+    Flow {
+        delivered: counters.delivered.load(Relaxed),
+        filtered: counters.filtered.load(Relaxed),
+        dropped,
+        waiting: counters.in_work.load(Relaxed),
+        received: counters.generated.load(Relaxed),
+        ..Flow::default()
+    }
 }
 
 fn of_destination(counters: &DestinationCounters) -> Flow {
@@ -126,7 +152,6 @@ fn named(reason: Reason) -> DropReason {
         Reason::Kernel => DropReason::Kernel,
         Reason::NoCredit => DropReason::NoCredit,
         Reason::Framing => DropReason::Framing,
-        Reason::Conversion => DropReason::Conversion,
         Reason::Damaged => DropReason::Damaged,
         Reason::Discarded => DropReason::Discarded,
         Reason::Repeated => DropReason::Repeated,
@@ -165,8 +190,7 @@ mod tests {
         source.dropped.add(Reason::Kernel, 1);
         assert!(of_source(&source).balanced());
         let path = PathCounters::default();
-        path.ingress.add(10);
-        path.matched.add(4);
+        path.left(10, 5, 4);
         let flow = of_path(&path);
         assert_eq!((flow.filtered, flow.balanced()), (6, true));
     }

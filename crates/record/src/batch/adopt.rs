@@ -141,6 +141,11 @@ impl Batch {
         self.joined.len()
     }
 
+    /// Origin of the `at`-th record that joined it.
+    pub fn joined_origin(&self, at: usize) -> Option<u32> {
+        self.joined.get(at).map(|joined| joined.origin)
+    }
+
     /// Where a record stands among the messages: greater is later.
     #[inline]
     pub fn rank(&self, record: &Record) -> u64 {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::compile::Plan;
+use crate::ledger::PathCounters;
 
 /// A parser that makes a message before every `b`, with M before its text.
 const PARSERS: &str = "parser pass { grouping-by(key('k') timeout(60) trigger(message('b')) aggregate(value('HOST' 'M'))); };
@@ -125,10 +126,18 @@ fn the_accounts_of_paths_add_up() {
     assert_eq!(run(&plan, &mut machine, &mut scratch, "", 106), "d1:3a d2:3a");
     run(&plan, &mut machine, &mut scratch, "ab", 200);
     assert_eq!(run(&plan, &mut machine, &mut scratch, "", 206), "d2:3b", "a filter takes what was made too");
-    let counts: Vec<(u64, u64)> =
-        plan.paths.iter().map(|p| (p.counters.ingress.value(), p.counters.matched.value())).collect();
-    // Four and two made, of which one passed; in the second, what is made in the embedded path ends there.
-    assert_eq!(counts, [(6, 1), (4, 0)]);
+    let counts = plan.paths.iter().map(|p| {
+        let PathCounters { ingress, matched, delivered, filtered } = &*p.counters;
+        [ingress.value(), matched.value(), delivered.value(), filtered.value()]
+    });
+    // Four came and two were made, in the second path in an embedded one: nothing comes to the end of the outer one.
+    assert_eq!(counts.collect::<Vec<_>>(), [[6, 1, 1, 5], [6, 0, 2, 4]]);
+    let made = plan.states.values().map(|state| {
+        let c = state.counters();
+        [&c.generated, &c.delivered, &c.filtered, &c.in_work]
+            .map(|n| n.load(std::sync::atomic::Ordering::Relaxed))
+    });
+    assert_eq!(made.collect::<Vec<_>>(), [[2, 1, 1, 0], [2, 2, 0, 0]]);
 }
 
 #[test]
