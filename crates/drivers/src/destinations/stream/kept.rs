@@ -56,8 +56,8 @@ impl Kept {
         let sent = self.sent.iter().map(|sent| sent.chunk.copy(sent.chunk.done(), usize::MAX));
         let mut copies: Vec<Chunk> =
             sent.chain(self.again.iter().map(|chunk| chunk.copy(0, usize::MAX))).collect();
-        let done = self.before + self.whole;
-        if self.whole > 0
+        let done = self.before + self.whole.messages;
+        if self.whole.messages > 0
             && let Some(chunk) = queue.iter().find(|chunk| chunk.done() == done)
         {
             copies.push(chunk.copy(self.before, done));
