@@ -13,6 +13,7 @@ use crate::configuration::Configuration;
 use crate::{EXIT_CONFIG, components, printing};
 
 pub use preflight::CODES;
+pub use preflight::addresses::first_free_port;
 
 /// `penstock check`.
 pub fn check(args: &CheckArgs) -> ExitCode {

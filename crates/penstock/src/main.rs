@@ -15,6 +15,7 @@ mod state_file;
 mod subject;
 mod take_over;
 mod test_ca;
+mod used;
 mod version;
 
 use std::ffi::OsString;

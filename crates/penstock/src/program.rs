@@ -20,7 +20,7 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 use template::Identity;
 
 use crate::configuration::{Configuration, seconds};
-use crate::run::notify;
+use crate::run::{notify, privileges};
 use crate::subject::graph;
 pub use history::{Gone, History};
 use trial::Before;
@@ -171,6 +171,7 @@ impl Program {
         let Some(mut plan) = plan else {
             return Err(configuration.first_error().unwrap_or_else(|| "the configuration has errors".into()));
         };
+        privileges::suffice(&configuration, &plan, &self.current.lock())?;
         plan.drops = drops.to_vec();
         let before = Before::new(engine.view());
         let globals = Arc::clone(&plan.globals);

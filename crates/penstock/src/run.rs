@@ -8,7 +8,7 @@ mod limits;
 mod log_statistics;
 pub mod notify;
 mod pid_file;
-mod privileges;
+pub mod privileges;
 pub mod watchdog;
 
 use std::path::{Path, PathBuf};
@@ -21,6 +21,7 @@ use control::cli::{ProcessMode, RunOptions};
 use control::request::Reload;
 use control::{Server, ServerOptions};
 use drivers::writer::Numbers;
+use engine::compile::Existing;
 use engine::{Engine, EngineOptions};
 use oplog::Verbosity;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
@@ -119,7 +120,8 @@ fn start_and_serve(options: RunOptions) -> Result<(), Failed> {
     if let Some(taker) = started.taker.take() {
         taker.listen(&started.program);
     }
-    let pid_file = options.pid_file.as_deref().and_then(PidFile::write);
+    started.pid_file.iter_mut().for_each(PidFile::write);
+    let pid_file = started.pid_file.take();
     starter.succeeded(options.stderr);
     notify::ready();
     if let Some(micros) = started.watchdog {
@@ -160,6 +162,7 @@ struct Started {
     watchdog: Option<u64>,
     /// Destinations of that one which this one does not have.
     disinherited: Vec<String>,
+    pid_file: Option<PidFile>,
     program: Arc<Program>,
     signals: Signals,
 }
@@ -175,7 +178,7 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
     let signals = Signals::new([SIGHUP, SIGTERM, SIGINT, SIGUSR1])
         .map_err(|error| failed(EXIT_INIT, &format!("cannot handle signals: {error}")))?;
     limits::raise(options.fd_limit, options.enable_core);
-    privileges::enter(options).map_err(|text| failed(EXIT_INIT, &text))?;
+    let entered = privileges::enter(options).map_err(|text| failed(EXIT_INIT, &text))?;
     let mut configuration = Configuration::read(&options.config);
     // Before the state: a wrong configuration must leave no trace.
     if configuration.has_errors() {
@@ -185,6 +188,14 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
     let identity = identity::of(&options.state_dir).map_err(|error| {
         failed(EXIT_INIT, &format!("cannot use {}: {error}", options.state_dir.display()))
     })?;
+    let plan = configuration.compile(&identity, &Existing::new());
+    let report = configuration.report();
+    let Some(plan) = plan else {
+        return Err(failed(EXIT_CONFIG, report.trim_end()));
+    };
+    let pid_file = options.pid_file.as_deref().and_then(PidFile::open);
+    // Before there are threads, each of which would have capabilities of its own.
+    privileges::settle(entered, options, &configuration, &plan).map_err(|text| failed(EXIT_INIT, &text))?;
     let engine_options = EngineOptions {
         workers: options.worker_threads.unwrap_or_else(limits::workers),
         memory_max: limits::memory_max(),
@@ -193,11 +204,6 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
     };
     let mut engine = Engine::new(&engine_options)
         .map_err(|error| failed(EXIT_INIT, &format!("cannot start the workers: {error}")))?;
-    let plan = configuration.compile(&identity, engine.existing());
-    let report = configuration.report();
-    let Some(plan) = plan else {
-        return Err(failed(EXIT_CONFIG, report.trim_end()));
-    };
     if !report.is_empty() {
         stdio::err_text!("{report}");
         // Where nobody may look at standard error later.
@@ -246,7 +252,7 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
     }
     let inherited = taker.as_ref().and_then(|taker| taker.watchdog());
     let watchdog = watchdog::micros().or(inherited);
-    Ok(Started { taker, watchdog, disinherited, program: Arc::new(program), signals })
+    Ok(Started { taker, watchdog, disinherited, pid_file, program: Arc::new(program), signals })
 }
 
 /// Gets what the program before this one has, when its place is to be taken. It stands still from here on, until it hears that this one

@@ -62,6 +62,8 @@ struct State {
 struct Inner {
     state: Mutex<State>,
     work: Condvar,
+    /// Started with the first question: a program that gives up privileges must have no threads yet when it has read its configuration.
+    threads: OnceLock<()>,
     options: DnsOptions,
 }
 
@@ -76,13 +78,8 @@ pub struct Resolver(Arc<Inner>);
 
 impl Resolver {
     pub fn new(options: DnsOptions) -> Resolver {
-        let inner = Arc::new(Inner { state: Mutex::default(), work: Condvar::new(), options });
-        for _ in 0..THREADS {
-            let inner = Arc::clone(&inner);
-            // Without the thread names stay numbers; nothing else depends on it.
-            let _ = std::thread::Builder::new().name("resolver".into()).spawn(move || serve(&inner));
-        }
-        Resolver(inner)
+        let threads = OnceLock::new();
+        Resolver(Arc::new(Inner { state: Mutex::default(), work: Condvar::new(), threads, options }))
     }
 
     /// One resolver, and so one cache, for all who ask with the same options, over reloads too.
@@ -129,9 +126,18 @@ impl Resolver {
         waiters.push(Box::new(then));
         if waiters.len() == 1 {
             state.queue.push_back(address);
+            self.0.threads.get_or_init(|| self.start());
             self.0.work.notify_one();
         }
         None
+    }
+
+    fn start(&self) {
+        for _ in 0..THREADS {
+            let inner = Arc::clone(&self.0);
+            // Without the thread names stay numbers; nothing else depends on it.
+            let _ = std::thread::Builder::new().name("resolver".into()).spawn(move || serve(&inner));
+        }
     }
 
     /// Applies use-fqdn(), custom-domain() and normalize-hostnames() to a full name. Numbers stay as they are.

@@ -70,6 +70,12 @@ pub struct DaemonArgs {
     /// Allow core dumps
     #[arg(long)]
     pub enable_core: bool,
+    /// Capabilities to keep, as in "cap_net_bind_service,cap_syslog=ep"; default: those that are needed
+    #[arg(long, value_name = "CAPS")]
+    pub caps: Option<String>,
+    /// Leave capabilities alone, and let commands that are started gain privileges; with --user, none is left
+    #[arg(long)]
+    pub no_caps: bool,
 
     /// Log own messages to standard error
     #[arg(short = 'e', long)]
@@ -113,12 +119,6 @@ pub struct DaemonArgs {
     #[arg(long)]
     pub metrics_registry: bool,
 
-    /// Accepted without effect: capabilities are as systemd or the container gives them; with --user, those needed for low ports and others' files are kept
-    #[arg(long, value_name = "SPEC", help_heading = "Accepted for compatibility")]
-    pub caps: Option<String>,
-    /// Accepted without effect: without --user, capabilities are never changed
-    #[arg(long, help_heading = "Accepted for compatibility")]
-    pub no_caps: bool,
     /// Accepted without effect: every component is built in
     #[arg(long, value_name = "FOLDERS", help_heading = "Accepted for compatibility")]
     pub module_path: Option<String>,
@@ -214,6 +214,8 @@ impl DaemonArgs {
             chroot: self.chroot.clone(),
             fd_limit: self.fd_limit,
             enable_core: self.enable_core,
+            caps: self.caps.clone(),
+            no_caps: self.no_caps,
             take_over: self.take_over.then_some(Duration::from_secs(self.linger)),
             reload_health_time: Duration::from_secs(self.reload_health_time),
         }
@@ -317,7 +319,7 @@ mod tests {
 
     #[test]
     fn flags_without_effect_are_accepted_and_repeats_forgiven() {
-        run_options("--caps=cap_net_raw+p --module-path=/a:/b --no-module-discovery -y -S --seed -F -F");
+        run_options("--module-path=/a:/b --no-module-discovery -y -S --seed -F -F");
         assert_eq!(run_options("-f /a -f /b").config, Path::new("/b"));
     }
 

@@ -139,6 +139,12 @@ pub struct RunArgs {
     /// Allow core dumps
     #[arg(long)]
     pub enable_core: bool,
+    /// Capabilities to keep, as in "cap_net_bind_service,cap_syslog=ep"; default: those that are needed
+    #[arg(long, value_name = "CAPS")]
+    pub caps: Option<String>,
+    /// Leave capabilities alone, and let commands that are started gain privileges; with --user, none is left
+    #[arg(long)]
+    pub no_caps: bool,
     /// Take the place of the running program without a pause: its sockets, connections and queues. Starts as usual when none runs
     #[arg(long)]
     pub take_over: bool,
@@ -168,6 +174,8 @@ impl RunArgs {
             chroot: self.chroot,
             fd_limit: self.fd_limit,
             enable_core: self.enable_core,
+            caps: self.caps,
+            no_caps: self.no_caps,
             take_over: self.take_over.then_some(Duration::from_secs(self.linger)),
             reload_health_time: Duration::from_secs(self.reload_health_time),
         }

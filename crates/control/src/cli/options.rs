@@ -40,6 +40,10 @@ pub struct RunOptions {
     /// Limit of open files to ask for; `None`: the hard limit.
     pub fd_limit: Option<u64>,
     pub enable_core: bool,
+    /// The capabilities that are kept, as cap_from_text(3) reads them; `None`: those that are needed.
+    pub caps: Option<String>,
+    /// Capabilities are left alone; more than `caps`.
+    pub no_caps: bool,
     /// Take the place of the program behind `control`; it may go on for so long for connections that only it can read.
     pub take_over: Option<Duration>,
     /// How long a configuration is on trial after a reload.

@@ -25,6 +25,7 @@ mod numbers;
 mod order;
 mod output;
 mod paths;
+mod privileges;
 mod proxied;
 mod queues;
 mod receive;

@@ -4,21 +4,19 @@
 //! What keeps `run` from starting is an error; what `run` starts without, and may find later, is a warning. Only what log paths use is
 //! looked at.
 
-mod addresses;
+pub mod addresses;
 mod folders;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
 
-use conf_schema::{Component, Context, Kind, ReadContext, Settings, State};
-use conf_syntax::{Call, Config, LogItem, LogPath, ObjectKind, Statement};
-use diag::{Diagnostic, Diagnostics, Severity, SourceMap, Span};
+use conf_schema::{Context, Kind};
+use diag::{Diagnostic, Severity};
 use engine::compile::{Plan, PlannedSource};
 use engine::{Durable, Made, Need, Trouble};
 
-use crate::components::registry;
 use crate::configuration::Configuration;
+use crate::used::{self, Driver, secrets};
 use folders::{Folder, folder_of};
 
 /// Stable codes of this crate: (code, title, what it means and what to do).
@@ -67,140 +65,29 @@ pub const CODES: &[(&str, &str, &str)] = &[
 /// sources will open, and only files and keys are looked at.
 pub fn look(configuration: &mut Configuration, plan: Option<&Plan>) {
     let mut findings = Vec::new();
-    let mut look = Look {
-        texts: &configuration.parsed.sources,
-        globals: None,
-        used: plan.map(Used::new),
-        findings: &mut findings,
-        missing: BTreeSet::new(),
-    };
-    look.config(&configuration.parsed.config);
+    let mut look = Look { findings: &mut findings, missing: BTreeSet::new() };
+    used::each_driver(configuration, plan, &mut |driver, planned| look.driver(driver, planned));
     for finding in findings {
         configuration.push(finding);
     }
 }
 
-/// What log paths use, by the call of the driver.
-struct Used<'p> {
-    sources: BTreeMap<Span, &'p PlannedSource>,
-    destinations: BTreeSet<Span>,
-}
-
-impl Used<'_> {
-    fn new(plan: &Plan) -> Used<'_> {
-        Used {
-            sources: plan.sources.iter().map(|source| (source.span, source)).collect(),
-            destinations: plan.destinations.iter().map(|destination| destination.span).collect(),
-        }
-    }
-}
-
 struct Look<'a> {
-    texts: &'a SourceMap,
-    globals: Option<Arc<Settings>>,
-    used: Option<Used<'a>>,
     findings: &'a mut Vec<Diagnostic>,
     /// Keys and certificates that were reported: many drivers may name the same.
     missing: BTreeSet<(PathBuf, Context)>,
 }
 
-/// A driver being looked at.
-struct Driver {
-    context: Context,
-    component: &'static Component,
-    settings: Settings,
-    /// Its call.
-    span: Span,
-}
-
-impl Driver {
-    /// The option in the text, or the whole call.
-    fn at(&self, option: &str) -> Span {
-        self.settings.span(option).unwrap_or(self.span)
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.component.table().option(name).is_some_and(|o| o.state == State::Supported)
-    }
-}
-
 impl Look<'_> {
-    fn config(&mut self, config: &Config) {
-        let calls = config.items.iter().filter_map(|s| match s {
-            Statement::Options(o) => Some(&o.options),
-            _ => None,
-        });
-        let read = ReadContext { sources: self.texts, globals: None };
-        // What is wrong with the options was reported when the configuration was compiled.
-        let globals =
-            conf_schema::read_options(calls.flatten(), registry().options, &read, &mut Diagnostics::new());
-        self.globals = Some(Arc::new(globals));
-        for statement in &config.items {
-            match statement {
-                Statement::Source(object) => self.items(&object.body, Some(Context::Source)),
-                Statement::Destination(object) => self.items(&object.body, Some(Context::Destination)),
-                Statement::Log(path) => self.items(&path.items, None),
-                _ => {}
-            }
-        }
-    }
-
-    fn path(&mut self, path: &LogPath, context: Option<Context>) {
-        self.items(&path.items, context);
-    }
-
-    /// `context` is what a bare call here would be.
-    fn items(&mut self, items: &[LogItem], context: Option<Context>) {
-        for item in items {
-            match item {
-                LogItem::Call(call) => {
-                    if let Some(context) = context {
-                        self.driver(context, call);
-                    }
-                }
-                LogItem::Inline(inline) => {
-                    let context = match inline.kind {
-                        ObjectKind::Source => Some(Context::Source),
-                        ObjectKind::Destination => Some(Context::Destination),
-                        _ => None,
-                    };
-                    self.items(&inline.body, context);
-                }
-                LogItem::Junction(branches, _) => self.items(branches, context),
-                LogItem::Channel(path) | LogItem::Log(path) => self.path(path, context),
-                LogItem::If(conditional) => {
-                    let bodies = conditional.branches.iter().map(|b| &b.body).chain(&conditional.otherwise);
-                    bodies.for_each(|path| self.path(path, context));
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn driver(&mut self, context: Context, call: &Call) {
-        let planned = self.used.as_ref().map(|used| used.sources.get(&call.span).copied());
-        let is_used = match (&self.used, context) {
-            (Some(used), Context::Destination) => used.destinations.contains(&call.span),
-            _ => planned.is_none_or(|planned| planned.is_some()),
-        };
-        let Some(component) = registry().catalogue.find(context, &call.name.text).filter(|_| is_used) else {
-            return;
-        };
-        let read = ReadContext { sources: self.texts, globals: self.globals.clone() };
-        let mut wrong = Diagnostics::new();
-        let settings = conf_schema::read(call, component, &read, &mut wrong);
-        if wrong.has_errors() {
-            return;
-        }
-        let driver = Driver { context, component, settings, span: call.span };
-        self.secrets(&driver);
-        match context {
+    fn driver(&mut self, driver: &Driver, planned: Option<&PlannedSource>) {
+        self.secrets(driver);
+        match driver.context {
             Context::Source => {
-                let needs = planned.flatten().map_or_else(Vec::new, |planned| planned.driver.start.needs());
-                needs.into_iter().for_each(|need| self.need(&driver, need));
-                self.findings.extend(read_from(&driver));
+                let needs = planned.map_or_else(Vec::new, |planned| planned.driver.start.needs());
+                needs.into_iter().for_each(|need| self.need(driver, need));
+                self.findings.extend(read_from(driver));
             }
-            _ => self.destination(&driver),
+            _ => self.destination(driver),
         }
     }
 
@@ -289,23 +176,6 @@ fn read_from(driver: &Driver) -> Option<Diagnostic> {
     let option = driver.component.positional.first().filter(|p| matches!(p.kind, Kind::Path))?;
     let path = driver.settings.path(option.name).filter(|_| !driver.has("create-dirs"))?;
     folders::to_read(&folder_of(path), driver.at(option.name))
-}
-
-/// The files and folders that tls() names: option, what it is, path, place.
-fn secrets(settings: &Settings) -> impl Iterator<Item = (&'static str, &'static str, PathBuf, Span)> + '_ {
-    let named = [
-        ("key-file", "file"),
-        ("cert-file", "file"),
-        ("pkcs12-file", "file"),
-        ("ca-file", "file"),
-        ("ca-dir", "folder"),
-        ("crl-dir", "folder"),
-    ];
-    let tls = settings.block("tls");
-    named.into_iter().filter_map(move |(option, what)| {
-        let tls = tls?;
-        Some((option, what, tls.path(option)?.to_owned(), tls.span(option)?))
-    })
 }
 
 #[cfg(test)]

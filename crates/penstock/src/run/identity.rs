@@ -11,7 +11,7 @@ use std::path::Path;
 
 use template::Identity;
 
-const FILE: &str = "identity";
+pub const FILE: &str = "identity";
 const FOLDER_MODE: u32 = 0o750;
 
 /// The identity of this start. Makes the folder when it is missing.

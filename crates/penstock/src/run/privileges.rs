@@ -1,13 +1,35 @@
-//! Another root folder, another user, another group: entered before anything is read or opened.
+//! Another root folder, another user, another group, and the capabilities that are kept: docs/privileges.md.
 //!
-//! As in syslog-ng, a process that gives up root keeps the few capabilities it needs to bind low ports and to write files of
-//! others, so that a reload can do what the start could.
+//! Capabilities belong to threads, so everything is given up while there is one thread only: the user is changed before anything is read,
+//! and what the configuration does not need is given up once it is compiled and before anything is opened.
 
+mod needed;
+mod text;
+
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use conf_schema::Context;
 use control::cli::RunOptions;
-use nix::unistd::{Gid, Group, Uid, User, chdir, chroot, initgroups, setgid, setgroups, setuid};
-use rustix::thread::{CapabilitySet, capabilities, set_capabilities, set_keep_capabilities};
+use engine::Need;
+use engine::compile::Plan;
+use nix::fcntl::{AT_FDCWD, AtFlags};
+use nix::unistd::{Gid, Group, Uid, User, chdir, chroot, fchownat, initgroups, setgid, setgroups, setuid};
+use rustix::process::DumpableBehavior;
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, capabilities, capability_is_in_bounding_set, clear_ambient_capability_set,
+    remove_capability_from_bounding_set, set_capabilities, set_keep_capabilities, set_no_new_privs,
+};
 
-const KEPT: CapabilitySet = CapabilitySet::NET_BIND_SERVICE
+use super::identity;
+use crate::configuration::Configuration;
+use crate::used;
+use needed::Needed;
+use text::{each, names};
+
+/// What root keeps whatever the configuration says, as root's syslog-ng does.
+const KEPT_BY_ROOT: CapabilitySet = CapabilitySet::NET_BIND_SERVICE
     .union(CapabilitySet::NET_BROADCAST)
     .union(CapabilitySet::NET_RAW)
     .union(CapabilitySet::DAC_READ_SEARCH)
@@ -16,8 +38,36 @@ const KEPT: CapabilitySet = CapabilitySet::NET_BIND_SERVICE
     .union(CapabilitySet::FOWNER)
     .union(CapabilitySet::SYSLOG);
 
+/// What another user keeps until the configuration is known.
+const KEPT_AT_FIRST: CapabilitySet = KEPT_BY_ROOT.union(CapabilitySet::SETPCAP);
+
+/// What goes around the owners and modes of files.
+const OPENS_ALL: CapabilitySet = CapabilitySet::DAC_OVERRIDE.union(CapabilitySet::DAC_READ_SEARCH);
+
+/// Folders inside each other in a state folder: more than there ever are.
+const STATE_DEPTH_MAX: usize = 8;
+
+/// What was given up, as bits: a reload cannot get it back.
+static GIVEN_UP: AtomicU64 = AtomicU64::new(0);
+
+/// What has been done about capabilities so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entered {
+    /// `--no-caps`: nothing, and nothing will be.
+    Unmanaged,
+    /// All: `--caps` has said which are kept.
+    AsAsked,
+    /// Nothing yet: root stays root.
+    Root,
+    /// Root has become another user and kept some for the start.
+    Changed,
+    /// Another user from the beginning, who keeps what it was given.
+    Plain,
+}
+
 /// Goes where the options say. There must be one thread only. The error is a sentence.
-pub fn enter(options: &RunOptions) -> Result<(), String> {
+pub fn enter(options: &RunOptions) -> Result<Entered, String> {
+    let asked = options.caps.as_deref().filter(|_| !options.no_caps).map(text::parse).transpose()?;
     // Names are those of the old root.
     let user = options.user.as_deref().map(find_user).transpose()?;
     let group = options.group.as_deref().map(find_group).transpose()?;
@@ -28,10 +78,163 @@ pub fn enter(options: &RunOptions) -> Result<(), String> {
     if let Some(gid) = group.or(user.as_ref().map(|u| u.gid)) {
         change_group(gid, user.as_ref())?;
     }
-    if let Some(user) = user {
-        change_user(&user)?;
+    let user = user.filter(|user| user.uid != Uid::effective());
+    if let Some(user) = &user {
+        give_state(&options.state_dir, user);
+        let error = |e: &dyn std::fmt::Display| format!("cannot change to user {}: {e}", user.name);
+        set_keep_capabilities(!options.no_caps).map_err(|e| error(&e))?;
+        setuid(user.uid).map_err(|e| error(&e))?;
+        if options.enable_core {
+            // The kernel writes no core of a process that has changed its user, unless it is told to.
+            let _ = rustix::process::set_dumpable_behavior(DumpableBehavior::Dumpable);
+        }
     }
+    if options.no_caps {
+        return Ok(Entered::Unmanaged);
+    }
+    let error =
+        |e: rustix::io::Errno| format!("cannot give up capabilities: {e}; --no-caps leaves them alone");
+    set_no_new_privs(true).map_err(error)?;
+    let before = capabilities(None).map_err(error)?;
+    if let Some(asked) = asked {
+        let missing = asked.named - before.permitted;
+        if !missing.is_empty() {
+            return Err(format!(
+                "--caps: this process does not have {}, so it cannot keep it",
+                names(missing)
+            ));
+        }
+        keep(before, asked.kept).map_err(error)?;
+        return Ok(Entered::AsAsked);
+    }
+    if user.is_some() {
+        let permitted = before.permitted & KEPT_AT_FIRST;
+        let first = CapabilitySets { permitted, effective: permitted, inheritable: CapabilitySet::empty() };
+        set_capabilities(None, first).map_err(error)?;
+        return Ok(Entered::Changed);
+    }
+    Ok(if Uid::effective().is_root() { Entered::Root } else { Entered::Plain })
+}
+
+/// Gives up what the compiled configuration does not need. There must be one thread only still. The error is a sentence.
+pub fn settle(
+    entered: Entered,
+    options: &RunOptions,
+    configuration: &Configuration,
+    plan: &Plan,
+) -> Result<(), String> {
+    let error =
+        |e: rustix::io::Errno| format!("cannot give up capabilities: {e}; --no-caps leaves them alone");
+    let before = capabilities(None).map_err(error)?;
+    match entered {
+        Entered::Unmanaged | Entered::AsAsked => Ok(()),
+        Entered::Plain => keep(before, before.permitted).map_err(error),
+        Entered::Root => keep(before, KEPT_BY_ROOT | beside_root(configuration, plan)).map_err(error),
+        Entered::Changed => {
+            let blind = CapabilitySets { effective: before.effective - OPENS_ALL, ..before };
+            set_capabilities(None, blind).map_err(error)?;
+            let mut needed = Needed::of(configuration, Some(plan));
+            needed.folder_to_write(&options.state_dir);
+            needed.to_read_and_write_below(&options.state_dir);
+            // The pid file is open already.
+            options.control.parent().into_iter().for_each(|folder| needed.folder_to_write(folder));
+            for reason in &needed.0 {
+                let (kept, what_for) = (names(reason.set), reason.what_for.as_str());
+                oplog::info("Capabilities are kept", &[("capabilities", &kept), ("for", &what_for)]);
+            }
+            let kept = names(needed.all() & before.permitted);
+            oplog::notice(
+                "Capabilities that the configuration does not need are given up",
+                &[("kept", &kept)],
+            );
+            GIVEN_UP.store((before.permitted - needed.all()).bits(), Ordering::Relaxed);
+            keep(before, needed.all()).map_err(error)
+        }
+    }
+}
+
+/// Whether a configuration can be put into effect with what was kept at the start. What the one before it does without already does not
+/// count: a file that became unreadable meanwhile is no reason against a reload. The error is a sentence.
+pub fn suffice(fresh: &Configuration, plan: &Plan, before: &Configuration) -> Result<(), String> {
+    let given_up = CapabilitySet::from_bits_retain(GIVEN_UP.load(Ordering::Relaxed));
+    if given_up.is_empty() {
+        return Ok(());
+    }
+    let had = Needed::of(before, None);
+    let needed = Needed::of(fresh, Some(plan));
+    let is_new = |what_for: &str| had.0.iter().all(|reason| reason.what_for != what_for);
+    let lacking = needed.0.iter().find(|reason| given_up.intersects(reason.set) && is_new(&reason.what_for));
+    lacking.map_or(Ok(()), |reason| {
+        let missing = names(reason.set & given_up);
+        Err(format!(
+            "{} needs {missing}, which the program gave up at its start because nothing needed it then: restart it, or start it with \
+             --caps naming what it is to keep",
+            reason.what_for
+        ))
+    })
+}
+
+/// What only some configurations need of a root that is to do what root can do.
+fn beside_root(configuration: &Configuration, plan: &Plan) -> CapabilitySet {
+    let mut more = CapabilitySet::empty();
+    used::each_driver(configuration, Some(plan), &mut |driver, planned| {
+        let name = driver.component.name;
+        let needs = planned.map_or_else(Vec::new, |planned| planned.driver.start.needs());
+        let udp = needs.iter().any(|need| matches!(need, Need::Address(at) if at.udp));
+        if udp || driver.settings.is_set("so-rcvbuf") {
+            // Receive buffers beyond the system's limit.
+            more |= CapabilitySet::NET_ADMIN;
+        }
+        if name == "program" || driver.settings.block("hook-commands").is_some() {
+            // Commands that go on as another user, and their end.
+            more |= CapabilitySet::SETUID | CapabilitySet::SETGID | CapabilitySet::KILL;
+        }
+        if driver.context == Context::Source && name.starts_with("unix-") {
+            // `.unix.exe` of other users' processes.
+            more |= CapabilitySet::SYS_PTRACE;
+        }
+    });
+    more
+}
+
+/// Keeps these of the capabilities there are, for this process and the programs it starts.
+fn keep(before: CapabilitySets, wanted: CapabilitySet) -> rustix::io::Result<()> {
+    let kept = before.permitted & wanted;
+    if before.permitted.contains(CapabilitySet::SETPCAP) {
+        set_capabilities(None, CapabilitySets { effective: before.permitted, ..before })?;
+        for (_, one) in each().filter(|(_, one)| !kept.contains(*one)) {
+            // One that this kernel does not know is no error.
+            if capability_is_in_bounding_set(one) == Ok(true) {
+                remove_capability_from_bounding_set(one)?;
+            }
+        }
+    }
+    clear_ambient_capability_set()?;
+    let sets = CapabilitySets { permitted: kept, effective: kept, inheritable: CapabilitySet::empty() };
+    set_capabilities(None, sets)?;
     Ok(())
+}
+
+/// Gives the state folder of root to the user that is to write in it, as service managers do: one that is empty, or has our files. What stands
+/// in the way is met, and said, when the folder is used.
+fn give_state(folder: &Path, user: &User) {
+    let is_roots = std::fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir() && meta.uid() == 0);
+    let mut entries = std::fs::read_dir(folder).into_iter().flatten();
+    if is_roots && (folder.join(identity::FILE).exists() || entries.next().is_none()) {
+        give(folder, user, STATE_DEPTH_MAX);
+    }
+}
+
+/// Links are given, not what they point to.
+fn give(path: &Path, user: &User, depth_max: usize) {
+    let given = fchownat(AT_FDCWD, path, Some(user.uid), Some(user.gid), AtFlags::AT_SYMLINK_NOFOLLOW);
+    let is_folder = std::fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir());
+    if given.is_err() || !is_folder || depth_max == 0 {
+        return;
+    }
+    for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
+        give(&entry.path(), user, depth_max - 1);
+    }
 }
 
 fn change_group(gid: Gid, user: Option<&User>) -> Result<(), String> {
@@ -48,19 +251,6 @@ fn change_group(gid: Gid, user: Option<&User>) -> Result<(), String> {
         _ => setgroups(&[gid]),
     }
     .map_err(|e| format!("cannot set the groups: {e}"))
-}
-
-fn change_user(user: &User) -> Result<(), String> {
-    if user.uid == Uid::effective() {
-        return Ok(());
-    }
-    let error = |e: &dyn std::fmt::Display| format!("cannot change to user {}: {e}", user.name);
-    set_keep_capabilities(true).map_err(|e| error(&e))?;
-    setuid(user.uid).map_err(|e| error(&e))?;
-    let mut sets = capabilities(None).map_err(|e| error(&e))?;
-    sets.permitted &= KEPT;
-    sets.effective = sets.permitted;
-    set_capabilities(None, sets).map_err(|e| error(&e))
 }
 
 /// A name, or a number.

@@ -5,7 +5,7 @@ use diag::Diagnostic;
 use engine::Address;
 use rustix::thread::{CapabilitySet, capabilities};
 
-use super::Driver;
+use crate::used::Driver;
 
 /// A port this program may not listen on.
 pub fn privileged(address: &Address, driver: &Driver) -> Option<Diagnostic> {
@@ -24,7 +24,7 @@ pub fn privileged(address: &Address, driver: &Driver) -> Option<Diagnostic> {
 }
 
 /// Ports below this one are for the privileged.
-fn first_free_port() -> u16 {
+pub fn first_free_port() -> u16 {
     let setting = std::fs::read_to_string("/proc/sys/net/ipv4/ip_unprivileged_port_start");
     setting.ok().and_then(|text| text.trim().parse().ok()).unwrap_or(1024)
 }
