@@ -87,7 +87,7 @@ struct Args {
     /// Connections that are open and say nothing
     #[arg(long, default_value_t = 0)]
     idle_connections: usize,
-    /// Connect again when a connection is lost
+    /// Connect again when a connection is lost, which is said at once, and go on with the message that was being sent
     #[arg(long)]
     reconnect: bool,
     /// Own port of the first connection, the next ones count up

@@ -52,6 +52,9 @@ pub struct Load {
     stop: Arc<AtomicBool>,
 }
 
+/// Between two tries to make a lost connection again.
+const RECONNECT_PAUSE: Duration = Duration::from_millis(200);
+
 /// Connected sockets with their connection's index.
 type Sockets = Vec<(usize, Wire)>;
 
@@ -279,6 +282,28 @@ impl Run<'_> {
             (None, true) => stream::send(self, sockets),
             (None, false) => dgram::send(self, sockets),
         }
+    }
+
+    /// Says at once that a connection broke and is to be made again: whoever looks on is to know why nothing comes.
+    fn say_lost(&self, index: usize, why: &dyn std::fmt::Display) {
+        stdio::err!("connection {index} to {} is lost, trying to reconnect: {why}", self.load.target);
+    }
+
+    /// Makes a connection again, which may take until the run ends; `None` when it has.
+    fn reconnect(&self, index: usize) -> Option<Wire> {
+        while !self.stopped(Instant::now()) {
+            match self.try_again(index) {
+                Some(wire) => return Some(wire),
+                None => std::thread::sleep(RECONNECT_PAUSE),
+            }
+        }
+        None
+    }
+
+    fn try_again(&self, index: usize) -> Option<Wire> {
+        let wire = self.load.connect(index).ok()?;
+        stdio::err!("connection {index} to {} is there again", self.load.target);
+        Some(wire)
     }
 
     fn stopped(&self, now: Instant) -> bool {

@@ -9,7 +9,7 @@ use nix::sys::socket::sockopt::UdpGsoSegment;
 use rustix::io::Errno;
 use rustix::net::{MMsgHdr, SendAncillaryBuffer, SendFlags};
 
-use super::{Run, Second};
+use super::{RECONNECT_PAUSE, Run, Second};
 use crate::pace::Pace;
 use crate::ring::Ring;
 use crate::wire::Wire;
@@ -67,6 +67,14 @@ pub(super) fn send(run: &Run, sockets: Vec<(usize, Wire)>) -> Vec<String> {
                 pause = pause.min(wait);
                 conn.seq < conn.goal
             }
+            // The receiver may have made its socket anew.
+            Err(error) if run.load.reconnect => {
+                run.say_lost(conn.index, &error);
+                let Some(wire) = run.reconnect(conn.index) else { return false };
+                (conn.cut, conn.socket, conn.moved_at) = (is_cut(&wire, frame_len), wire, Instant::now());
+                moved = true;
+                true
+            }
             Err(error) => {
                 errors.push(format!("connection {}: error sending: {error}", conn.index));
                 false
@@ -108,12 +116,17 @@ fn turn(run: &Run, ring: &mut Ring, conn: &mut Conn, now: Instant, elapsed: Dura
         }
         // Refused tells of an earlier datagram: the receiver may be restarting.
         Err(Errno::AGAIN | Errno::NOBUFS | Errno::CONNREFUSED | Errno::INTR)
-            if now.saturating_duration_since(conn.moved_at) < STUCK_MAX =>
+            if now.saturating_duration_since(conn.moved_at) < stuck_max(run) =>
         {
             Ok(Turn::Wait(RETRY_PAUSE))
         }
         Err(error) => Err(error),
     }
+}
+
+/// With `--reconnect`, what refuses for so long is connected to anew; without it, it is given up.
+fn stuck_max(run: &Run) -> Duration {
+    if run.load.reconnect { RECONNECT_PAUSE } else { STUCK_MAX }
 }
 
 /// Asks the kernel to cut what is sent into datagrams of this size. Unix sockets and old kernels refuse.

@@ -111,24 +111,38 @@ fn one(run: &Run, replay: &Replay, index: usize, wire: &mut Wire) -> Result<(), 
         }
         found_any = true;
         pending += 1;
-        let single = !load.target.is_stream();
+        // Of a connection that breaks, only the message that was being sent is sent again.
+        let single = !load.target.is_stream() || load.reconnect;
         if pace.is_some_and(|pace| !sleep_until_due(run, pace, sent + pending - 1)) {
             out.truncate(at);
             pending -= 1;
             break;
         }
         if single || pace.is_some() || out.len() >= WRITE_BYTES {
-            wire.write_all(&out).map_err(|e| format!("error sending: {e}"))?;
+            deliver(run, index, wire, &out)?;
             run.progress.add(index, pending, out.len() as u64);
             sent += pending;
             pending = 0;
             out.clear();
         }
     }
-    wire.write_all(&out).map_err(|e| format!("error sending: {e}"))?;
+    deliver(run, index, wire, &out)?;
     run.progress.add(index, pending, out.len() as u64);
     if bad > NAMED_MAX {
         stdio::err!("{bad} invalid lines were skipped");
+    }
+    Ok(())
+}
+
+/// Sends what is whole messages; with `--reconnect` until a connection takes it or the run ends.
+fn deliver(run: &Run, index: usize, wire: &mut Wire, out: &[u8]) -> Result<(), String> {
+    while let Err(error) = wire.write_all(out) {
+        let failed = format!("error sending: {error}");
+        if !run.load.reconnect {
+            return Err(failed);
+        }
+        run.say_lost(index, &error);
+        *wire = run.reconnect(index).ok_or(failed)?;
     }
     Ok(())
 }

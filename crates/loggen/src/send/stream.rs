@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{Timespec, epoll};
 use rustix::io::Errno;
 
-use super::{Run, Second};
+use super::{RECONNECT_PAUSE, Run, Second};
 use crate::pace::Pace;
 use crate::ring::Ring;
 use crate::wire::Wire;
@@ -20,7 +20,6 @@ const PIECE_MANY: usize = 64 * 1024;
 const PIECE_MIN: usize = 8 * 1024;
 /// How long cut-off messages may take to be finished after the end.
 const FLUSH_MAX: Duration = Duration::from_secs(5);
-const RECONNECT_PAUSE: Duration = Duration::from_millis(200);
 const LEAVE_PAUSE: Duration = Duration::from_millis(2);
 const WAIT_MAX: Duration = Duration::from_millis(100);
 
@@ -261,24 +260,29 @@ impl Sender<'_> {
     fn lost(&mut self, conn: &mut Conn, error: Errno, now: Instant, elapsed: Duration) -> Wrote {
         let said = conn.socket.as_mut().and_then(Wire::complaint).map(|text| format!(" ({text})"));
         let said = said.unwrap_or_default();
-        self.errors
-            .push(format!("connection {}: error sending: {error}{said}, results may be skewed", conn.index));
         conn.socket = None;
+        // A message of which the old connection has a part goes whole to the next one.
+        conn.seq -= u64::from(!conn.carry.is_empty());
         conn.carry.clear();
         if !self.run.load.reconnect {
+            self.errors.push(format!(
+                "connection {}: error sending: {error}{said}, results may be skewed",
+                conn.index
+            ));
             return Wrote::Finished;
         }
+        self.run.say_lost(conn.index, &format_args!("{error}{said}"));
         conn.retry_at = Some(now + RECONNECT_PAUSE);
         Wrote::NotDue(elapsed + RECONNECT_PAUSE)
     }
 
     fn reconnect(&mut self, conn: &mut Conn, now: Instant, elapsed: Duration) -> Result<(), Wrote> {
-        match self.run.load.connect(conn.index) {
-            Ok(socket) => {
+        match self.run.try_again(conn.index) {
+            Some(socket) => {
                 self.register(conn, socket);
                 if conn.finished { Err(Wrote::Finished) } else { Ok(()) }
             }
-            Err(_) => {
+            None => {
                 conn.retry_at = Some(now + RECONNECT_PAUSE);
                 Err(Wrote::NotDue(elapsed + RECONNECT_PAUSE))
             }
