@@ -33,6 +33,15 @@ fn run<A: Parser>(
     })
 }
 
+/// A release of syslog-ng or AxoSyslog, for what its programs open.
+fn compat(release: &str) -> Result<slog::Scheme, String> {
+    match release {
+        "3.38" => Ok(slog::Scheme::Blocks),
+        "4.27" => Ok(slog::Scheme::Expanded),
+        _ => Err("it is 3.38 or 4.27".to_owned()),
+    }
+}
+
 fn told(error: Error) -> String {
     format!("{error}\n  {}", error.help())
 }

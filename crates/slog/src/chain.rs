@@ -9,6 +9,7 @@
 
 use crate::error::Error;
 use crate::files;
+use crate::key::Scheme;
 use crate::position::{KEY_FILE_BYTES, Position, WHOLE_FILE_BYTES, encode_mac};
 use parking_lot::Mutex;
 use rustix::fs::{FlockOperation, flock};
@@ -111,8 +112,8 @@ impl Contents {
 
 impl Chain {
     /// The chain of a key file and a MAC file, the same one for all who ask. The key has to be there and writable; the MAC file only once
-    /// there are entries. Nothing is written.
-    pub fn open(key: &Path, mac: &Path) -> Result<Arc<Chain>, Error> {
+    /// there are entries. `wanted` says how a chain begins that has none yet. Nothing is written.
+    pub fn open(key: &Path, mac: &Path, wanted: Scheme) -> Result<Arc<Chain>, Error> {
         let key = std::path::absolute(key).map_err(|e| Error::file(key, e))?;
         let mac = std::path::absolute(mac).map_err(|e| Error::file(mac, e))?;
         if !crate::draft::is_ready() {
@@ -121,7 +122,11 @@ impl Chain {
         }
         let open = Open::at(&key, false).map_err(|e| Error::file(&key, e))?;
         let contents = Contents::of(&open).map_err(|e| Error::file(&key, e))?;
-        let position = files::position(&key, contents.all(), &mac)?;
+        let position = files::position(&key, contents.all(), &mac, wanted)?;
+        if position.key.scheme() == Scheme::Expanded && files::first_mac_path(&mac) == mac {
+            let error = "it is where the first MAC is kept, give the MAC file another name";
+            return Err(Error::file(&mac, std::io::Error::other(error)));
+        }
         let mut mac_file = None;
         if !mac.exists() {
             let folder = mac.parent().unwrap_or(Path::new("/"));
@@ -166,10 +171,24 @@ impl Chain {
         self.follow(&mut live);
         let locked = self.lock(&live.key.file);
         self.take_up(&mut live);
+        self.begin(&mut live.position);
         seal(&mut live.position);
         self.note(&mut live);
         if locked {
             let _ = flock(&live.key.file, FlockOperation::Unlock);
+        }
+    }
+
+    /// Before the first entry: what the MAC begins with.
+    fn begin(&self, position: &mut Position) {
+        if position.counter > 0 || position.key.scheme() == Scheme::Blocks {
+            return;
+        }
+        match files::begin_mac(&self.mac_path) {
+            Ok(mac) => position.mac = mac,
+            Err(error) => {
+                self.complain("The file of the first MAC cannot be made, the log cannot be verified", &error)
+            }
         }
     }
 
@@ -217,7 +236,8 @@ impl Chain {
         if contents.length == 0 {
             return;
         }
-        match files::position(&self.key_path, contents.all(), &self.mac_path) {
+        let wanted = live.position.key.scheme();
+        match files::position(&self.key_path, contents.all(), &self.mac_path, wanted) {
             Ok(position) => {
                 oplog::notice(
                     "Key file was changed, going on from there",

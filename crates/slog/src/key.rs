@@ -11,9 +11,19 @@ pub(crate) const MAC_BYTES: usize = 16;
 /// A message authentication code of AES-CMAC.
 pub type Mac = [u8; MAC_BYTES];
 
+/// How keys follow from one another, and where the aggregated MAC begins. The two cannot open each other's entries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Scheme {
+    /// That of syslog-ng 3.38: a key is the CMACs of two blocks, and the MAC begins with the first entry.
+    #[default]
+    Blocks,
+    /// That of AxoSyslog 4.27: a key is extracted and expanded, and the MAC begins with one in a file of its own.
+    Expanded,
+}
+
 /// The key of one entry. Its bytes are overwritten when it goes.
 #[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
-pub struct Key(pub(crate) [u8; KEY_BYTES]);
+pub struct Key(pub(crate) [u8; KEY_BYTES], #[zeroize(skip)] pub(crate) Scheme);
 
 /// What follows from a key.
 pub(crate) struct Derived {
@@ -39,28 +49,42 @@ impl std::fmt::Debug for Key {
 impl Key {
     /// From the system's random numbers.
     pub fn random() -> std::io::Result<Key> {
-        let mut key = Key([0; KEY_BYTES]);
+        let mut key = Key([0; KEY_BYTES], Scheme::default());
         random(&mut key.0)?;
         Ok(key)
     }
 
-    /// The first key of a host: SHA-256 over the master key and what tells the host from others.
+    pub fn scheme(&self) -> Scheme {
+        self.1
+    }
+
+    /// The same bytes, from which keys follow in this way.
+    pub fn with_scheme(mut self, scheme: Scheme) -> Key {
+        self.1 = scheme;
+        self
+    }
+
+    /// The first key of a host, from the master key and what tells the host from others: SHA-256 over all of it, or expanded.
     pub fn of_host(&self, address: &[u8], serial: &[u8]) -> Key {
+        if self.1 == Scheme::Expanded {
+            return expand(self.mac(&[address, serial]));
+        }
         let mut digest = Sha256::new();
         digest.update(self.0);
         digest.update(address);
         digest.update(serial);
-        Key(digest.finalize().into())
+        Key(digest.finalize().into(), Scheme::Blocks)
     }
 
     pub(crate) fn derived(&self) -> Derived {
         let cmac = self.cmac();
-        Derived { text: follow(&cmac, TEXT), mac: follow(&cmac, MAC), next: follow(&cmac, NEXT) }
+        let follow = |constant| follow(&cmac, constant, self.1);
+        Derived { text: follow(TEXT), mac: follow(MAC), next: follow(NEXT) }
     }
 
     /// The key of the next entry alone.
     pub(crate) fn next(&self) -> Key {
-        follow(&self.cmac(), NEXT)
+        follow(&self.cmac(), NEXT, self.1)
     }
 
     /// CMAC over some pieces as if they were one.
@@ -76,12 +100,28 @@ impl Key {
 }
 
 /// A key is the CMACs of two blocks: one filled with the constant, and one in which the last byte is one more.
-fn follow(cmac: &Cmac<Aes256Enc>, constant: u8) -> Key {
-    let mut key = Key([0; KEY_BYTES]);
+fn follow(cmac: &Cmac<Aes256Enc>, constant: u8, scheme: Scheme) -> Key {
     let mut block = [constant; 16];
+    if scheme == Scheme::Expanded {
+        return expand(cmac.clone().chain_update(block).finalize().into_bytes().into());
+    }
+    let mut key = Key([0; KEY_BYTES], scheme);
     for half in key.0.chunks_exact_mut(MAC_BYTES) {
         half.copy_from_slice(&cmac.clone().chain_update(block).finalize().into_bytes());
         block[15] = block[15].wrapping_add(1);
+    }
+    key
+}
+
+/// A key from what was extracted, which is the first half of the key of two CMACs (NIST SP 800-108): over the number of the half, a label,
+/// a zero, a context, and the length.
+fn expand(extracted: Mac) -> Key {
+    let mut from = Key([0; KEY_BYTES], Scheme::Expanded);
+    from.0.iter_mut().zip(extracted).for_each(|(to, byte)| *to = byte);
+    let mut key = Key([0; KEY_BYTES], Scheme::Expanded);
+    for (half, place) in key.0.chunks_exact_mut(MAC_BYTES).enumerate() {
+        let (number, length) = ((half as u64).to_le_bytes(), (KEY_BYTES as u64).to_le_bytes());
+        place.copy_from_slice(&from.mac(&[&number, b"key-expansion", &[0], b"context", &length]));
     }
     key
 }

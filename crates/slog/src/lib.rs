@@ -21,7 +21,9 @@ mod verify;
 pub use chain::Chain;
 pub use entry::{Entry, NotAnEntry, entry_bytes};
 pub use error::Error;
-pub use files::{create_key, read_key, read_mac, read_position, write_key, write_mac};
-pub use key::{Key, Mac};
+pub use files::{
+    begin_mac, create_key, first_mac_path, read_key, read_mac, read_position, write_key, write_mac,
+};
+pub use key::{Key, Mac, Scheme};
 pub use position::Position;
 pub use verify::{FINDINGS_MAX, Finding, Report, Verifier};

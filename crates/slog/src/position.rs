@@ -1,7 +1,7 @@
 //! Where a chain stands: the key and number of the next entry, and the MAC over all before it. Sealing an entry moves it on.
 
 use crate::entry::{HEAD_BYTES, IV_BYTES, encrypt, entry_bytes, write_counter};
-use crate::key::{Derived, KEY_BYTES, Key, MAC_BYTES, Mac, random};
+use crate::key::{Derived, KEY_BYTES, Key, MAC_BYTES, Mac, Scheme, random};
 use crate::{base64, entry};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub struct Position {
     pub key: Key,
     /// Entries sealed so far: the number of the next one.
     pub counter: u64,
-    /// Over all of them; means nothing before the first.
+    /// Over all of them. Before the first, it is what the MAC begins with, or means nothing: see [`Scheme`].
     pub mac: Mac,
 }
 
@@ -54,7 +54,8 @@ impl Position {
         }
         write_counter(self.counter, place);
         base64::encode(raw, place.get_mut(entry::COUNTER_CHARS + 1..).unwrap_or_default());
-        self.mac = aggregate(&keys, (self.counter > 0).then_some(&self.mac), raw);
+        let continues = self.counter > 0 || self.key.1 == Scheme::Expanded;
+        self.mac = aggregate(&keys, continues.then_some(&self.mac), raw);
         self.key = keys.next;
         self.counter = self.counter.wrapping_add(1);
     }
@@ -64,7 +65,7 @@ impl Position {
         let counter = self.counter.to_le_bytes();
         let mut bytes = [0; WHOLE_FILE_BYTES];
         let check = self.key.mac(&[&counter]);
-        let own = self.key.mac(&[&counter, &self.mac]);
+        let own = self.key.mac(&[&counter, &self.mac, own_mark(self.key.1)]);
         let all = self.key.0.iter().chain(&check).chain(&counter).chain(&self.mac).chain(&own);
         bytes.iter_mut().zip(all).for_each(|(to, from)| *to = *from);
         bytes
@@ -73,7 +74,7 @@ impl Position {
     /// Reads a key file; the MAC is there when we wrote it.
     pub(crate) fn decode_key(bytes: &[u8]) -> Result<(Key, u64, Option<Mac>), &'static str> {
         let Some((key, rest)) = bytes.split_first_chunk::<KEY_BYTES>() else { return Err("it is too short") };
-        let key = Key(*key);
+        let mut key = Key(*key, Scheme::default());
         let Some((check, rest)) = rest.split_first_chunk::<MAC_BYTES>() else {
             return Err("it is too short");
         };
@@ -81,10 +82,23 @@ impl Position {
         if key.mac(&[counter]) != *check {
             return Err("its check does not fit key and number, it was damaged or written by something else");
         }
-        let own = rest.split_first_chunk::<MAC_BYTES>().filter(|(mac, rest)| {
-            rest.first_chunk::<MAC_BYTES>().is_some_and(|check| key.mac(&[counter, *mac]) == *check)
+        let own = rest.split_first_chunk::<MAC_BYTES>().and_then(|(mac, rest)| {
+            let check = rest.first_chunk::<MAC_BYTES>()?;
+            let is = |scheme: &Scheme| key.mac(&[counter, mac, own_mark(*scheme)]) == *check;
+            Some((mac, [Scheme::Blocks, Scheme::Expanded].into_iter().find(is)?))
         });
+        if let Some((_, scheme)) = own {
+            key.1 = scheme;
+        }
         Ok((key, u64::from_le_bytes(*counter), own.map(|(mac, _)| *mac)))
+    }
+}
+
+/// What the check of our own addition ends in.
+fn own_mark(scheme: Scheme) -> &'static [u8] {
+    match scheme {
+        Scheme::Blocks => b"",
+        Scheme::Expanded => b"expanded",
     }
 }
 
@@ -113,7 +127,7 @@ pub(crate) fn decode_mac(bytes: &[u8]) -> Result<Mac, &'static str> {
 }
 
 fn mac_check(mac: &Mac) -> Mac {
-    let mut key = Key([0; KEY_BYTES]);
+    let mut key = Key([0; KEY_BYTES], Scheme::default());
     key.0.iter_mut().zip(mac).for_each(|(to, from)| *to = *from);
     key.mac(&[&[0; MAC_BYTES]])
 }

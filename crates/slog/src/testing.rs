@@ -2,7 +2,7 @@
 
 use crate::draft::{ROOM, put};
 use crate::files::{create_key, read_position};
-use crate::{Chain, Key, Position};
+use crate::{Chain, Key, Position, Scheme};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -26,16 +26,16 @@ impl Files {
     }
 
     pub fn chain(&self) -> Arc<Chain> {
-        Chain::open(&self.key(), &self.mac()).expect("a chain")
+        Chain::open(&self.key(), &self.mac(), Scheme::Blocks).expect("a chain")
     }
 
     pub fn position(&self) -> Position {
-        read_position(&self.key(), &self.mac()).expect("a position")
+        read_position(&self.key(), &self.mac(), Scheme::Blocks).expect("a position")
     }
 }
 
 pub(crate) fn first() -> Position {
-    Position::of_key(Key([3; 32]))
+    Position::of_key(Key([3; 32], Scheme::Blocks))
 }
 
 pub(crate) fn draft(chain: &Chain, text: &str, out: &mut Vec<u8>) {

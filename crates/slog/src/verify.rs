@@ -6,7 +6,7 @@ mod keys;
 pub use findings::{FINDINGS_MAX, Finding, Report};
 
 use crate::entry::Entry;
-use crate::key::Mac;
+use crate::key::{Mac, Scheme};
 use crate::position::{Position, aggregate};
 use findings::Findings;
 use keys::Keys;
@@ -17,6 +17,8 @@ const FAR: u64 = 1024;
 
 pub struct Verifier {
     keys: Keys,
+    /// The first entry has no MAC before it.
+    begins_anew: bool,
     /// What the log has to end in.
     target: Mac,
     /// Over what was opened so far, in the order of the lines.
@@ -37,16 +39,29 @@ pub struct Verifier {
 impl Verifier {
     /// For a whole log, with the first key of its host.
     pub fn whole(first: &Position, target: Mac) -> Verifier {
-        Verifier::new(first, None, target)
+        let begins = first.key.scheme() == Scheme::Expanded;
+        Verifier::new(first, begins.then_some(first.mac), target)
     }
 
     /// For the part of a log behind `before`, with the key and the MAC that were in force when it was begun.
     pub fn part(before: &Position, mac: Mac, target: Mac) -> Verifier {
-        Verifier::new(before, (before.counter > 0).then_some(mac), target)
+        let continues = before.counter > 0 || before.key.scheme() == Scheme::Expanded;
+        Verifier::new(before, continues.then_some(mac), target)
+    }
+
+    /// How the chain was made that an entry is of, if the key tells it: the entry must not be far behind the key.
+    pub fn scheme_of(first: &Position, entry: &Entry) -> Option<Scheme> {
+        let ahead = entry.counter.checked_sub(first.counter).filter(|ahead| *ahead <= FAR)?;
+        [Scheme::Blocks, Scheme::Expanded].into_iter().find(|scheme| {
+            let mut key = first.key.clone().with_scheme(*scheme);
+            (0..ahead).for_each(|_| key = key.next());
+            entry.open(&key.derived(), &mut Vec::new())
+        })
     }
 
     fn new(first: &Position, mac: Option<Mac>, target: Mac) -> Verifier {
         Verifier {
+            begins_anew: first.key.scheme() == Scheme::Blocks,
             keys: Keys::new(first.key.clone(), first.counter),
             target,
             mac,
@@ -118,7 +133,7 @@ impl Verifier {
         if !entry.open(&keys, text) {
             return false;
         }
-        let before = if counter == 0 { None } else { self.mac.as_ref() };
+        let before = if counter == 0 && self.begins_anew { None } else { self.mac.as_ref() };
         let mac = aggregate(&keys, before, &entry.sealed);
         self.mac = Some(mac);
         self.opened += 1;

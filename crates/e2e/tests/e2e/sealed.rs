@@ -392,3 +392,41 @@ fn called_by_their_names() {
     run(&called("slogverify"), &["-k", &path("k0"), "-m", &path("m1"), &path("log"), &path("opened")]);
     assert_eq!(lab.text("opened"), "00000000000000000000: one\n");
 }
+
+/// As AxoSyslog 4.27 seals: asked for, or because the configuration is of its version; other runs and reloads go on in the same way.
+#[test]
+fn a_log_for_axosyslog_has_the_mac_that_it_begins_with() {
+    for (head, compat) in [(HEAD.replace("4.11", "4.26"), ""), (HEAD.to_owned(), "--compat 4.27 ")] {
+        let lab = Lab::new();
+        let ours = ours(&lab);
+        ours.make_keys();
+        let config = to_file().replace(HEAD, &head).replace("$(slog ", &format!("$(slog {compat}"));
+        let mut penstock = Penstock::start(&lab, &config);
+        send(&lab, 0, 100);
+        penstock.wait_settled(100);
+        penstock.stop();
+        let first = std::fs::read(lab.path("mac0.dat")).expect("the first MAC");
+        assert_eq!(first.len(), 32);
+        // Whatever is asked for now, the chain goes on as it began.
+        let mut penstock = Penstock::start(&lab, &to_file());
+        send(&lab, 1, 100);
+        penstock.wait_settled(100);
+        penstock.stop();
+        assert_complete(&ours.opened(WHOLE), 2, 100);
+        assert_eq!(std::fs::read(lab.path("mac0.dat")).expect("it is there"), first);
+        std::fs::remove_file(lab.path("mac0.dat")).expect("it is there");
+        let outcome = ours.run("slogverify -k host0.key -m mac.dat log opened");
+        assert!(outcome.code == Some(1) && outcome.stderr.contains("mac0.dat"), "{outcome:?}");
+    }
+    // And not otherwise.
+    let lab = Lab::new();
+    ours(&lab).make_keys();
+    let config =
+        to_file().replace(HEAD, &HEAD.replace("4.11", "4.26")).replace("$(slog ", "$(slog --compat 3.38 ");
+    let mut penstock = Penstock::start(&lab, &config);
+    send(&lab, 0, 100);
+    penstock.wait_settled(100);
+    assert!(!lab.path("mac0.dat").exists());
+    assert_complete(&ours(&lab).opened(WHOLE), 1, 100);
+    penstock.stop();
+}

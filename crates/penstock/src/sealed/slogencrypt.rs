@@ -1,8 +1,8 @@
 //! `slogencrypt`: seals the lines of a log that exists.
 
-use super::{Lines, buffers, file, told};
+use super::{Lines, buffers, compat, file, told};
 use clap::Parser;
-use slog::{Position, read_position, write_key, write_mac};
+use slog::{Position, Scheme, begin_mac, first_mac_path, read_position, write_key, write_mac};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::PathBuf;
@@ -27,6 +27,9 @@ struct Args {
     /// Current MAC file
     #[arg(short, long, value_name = "FILE")]
     mac_file: PathBuf,
+    /// The release whose slogverify is to open the log, 3.38 or 4.27; of a key that has sealed entries, those decide
+    #[arg(long, value_name = "RELEASE", value_parser = compat)]
+    compat: Option<Scheme>,
     /// Host key file to write
     #[arg(value_name = "NEWKEY")]
     new_key: PathBuf,
@@ -48,7 +51,17 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
 }
 
 fn seal(args: &Args) -> Result<ExitCode, String> {
-    let mut position: Position = read_position(&args.key_file, &args.mac_file).map_err(told)?;
+    // The file of the first MAC beside the MAC file says that, too.
+    let is_begun = first_mac_path(&args.mac_file).exists();
+    let wanted = args.compat.unwrap_or(if is_begun { Scheme::Expanded } else { Scheme::Blocks });
+    let mut position: Position = read_position(&args.key_file, &args.mac_file, wanted).map_err(told)?;
+    if position.counter == 0 && position.key.scheme() == Scheme::Expanded {
+        position.mac = begin_mac(&args.mac_file).map_err(told)?;
+        let beside = first_mac_path(&args.new_mac);
+        if !beside.exists() {
+            write_mac(&beside, &position.mac).map_err(told)?;
+        }
+    }
     let mut lines = Lines::of(&args.input)?;
     let output = std::fs::File::create(&args.output).map_err(|e| file(&args.output, &e))?;
     let mut output = std::io::BufWriter::new(output);

@@ -1,8 +1,8 @@
 //! `slogkey`: makes master keys and host keys, tells how many entries a key has sealed.
 
-use super::told;
+use super::{compat, told};
 use clap::Parser;
-use slog::{Key, Position, create_key, read_key};
+use slog::{Key, Position, Scheme, create_key, read_key};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -33,6 +33,9 @@ struct Args {
     /// Print how many entries a host key has sealed
     #[arg(short, long, group = "what")]
     counter: bool,
+    /// With -d: the release whose slogkey makes the same key, 3.38 or 4.27. Either key serves either form of logs
+    #[arg(long, value_name = "RELEASE", value_parser = compat, requires = "derive_host_key")]
+    compat: Option<Scheme>,
     #[arg(required = true, value_name = "ARGUMENTS")]
     args: Vec<OsString>,
 }
@@ -50,7 +53,8 @@ fn made(args: &Args) -> Result<ExitCode, String> {
         }
         ([master, address, serial, host], _, true, _) => {
             let master = read_key(master.as_ref()).map_err(told)?;
-            let key = master.key.of_host(address.as_bytes(), serial.as_bytes());
+            let scheme = args.compat.unwrap_or_default();
+            let key = master.key.with_scheme(scheme).of_host(address.as_bytes(), serial.as_bytes());
             create(host.as_ref(), key)?;
         }
         ([path], _, _, true) => {

@@ -2,7 +2,7 @@
 
 use super::{Lines, buffers, file, told};
 use clap::Parser;
-use slog::{Verifier, read_key, read_mac};
+use slog::{Entry, Position, Scheme, Verifier, first_mac_path, read_key, read_mac};
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -63,15 +63,21 @@ fn verifier(args: &Args) -> Result<Verifier, String> {
     let target = read_mac(&args.mac_file).map_err(told)?;
     match (&args.key_file, &args.prev_key_file, &args.prev_mac_file) {
         (_, Some(key), Some(mac)) if args.iterative => {
-            let before = read_key(key).map_err(told)?;
-            // Before the first entry there is no MAC.
-            let mac = if before.counter == 0 { [0; 16] } else { read_mac(mac).map_err(told)? };
+            let before = as_sealed(args, read_key(key).map_err(told)?)?;
+            // Before the first entry there is no MAC, or one to begin with.
+            let is_none = before.counter == 0 && before.key.scheme() == Scheme::Blocks;
+            let mac = if is_none { [0; 16] } else { read_mac(mac).map_err(told)? };
             Ok(Verifier::part(&before, mac, target))
         }
         (Some(key), ..) => {
-            let first = read_key(key).map_err(told)?;
+            let mut first = as_sealed(args, read_key(key).map_err(told)?)?;
             match first.counter {
-                0 => Ok(Verifier::whole(&first, target)),
+                0 => {
+                    if first.key.scheme() == Scheme::Expanded {
+                        first.mac = read_mac(&first_mac_path(&args.mac_file)).map_err(told)?;
+                    }
+                    Ok(Verifier::whole(&first, target))
+                }
                 counter => Err(format!(
                     "{} is not the first key of its host, it has sealed {counter} entries\n  take the copy of the key that was kept when \
                      the log was begun, or verify what came later: -i -p KEY -r MAC",
@@ -81,6 +87,25 @@ fn verifier(args: &Args) -> Result<Verifier, String> {
         }
         _ => Err("-k KEY is missing, or -i with -p and -r".to_owned()),
     }
+}
+
+/// Lines that are looked at to find out how the log was sealed.
+const LOOK_LINES: usize = 100;
+
+/// The key, with keys following from it as they did for the log. Where no line tells, the file of the first MAC does.
+fn as_sealed(args: &Args, key: Position) -> Result<Position, String> {
+    let mut lines = Lines::of(&args.input)?;
+    let mut scheme = None;
+    for _ in 0..LOOK_LINES {
+        let Some(line) = lines.next().map_err(|e| file(&args.input, &e))? else { break };
+        scheme = Entry::read(line).ok().and_then(|entry| Verifier::scheme_of(&key, &entry));
+        if scheme.is_some() {
+            break;
+        }
+    }
+    let beside = args.prev_mac_file.as_ref().unwrap_or(&args.mac_file);
+    let otherwise = if first_mac_path(beside).exists() { Scheme::Expanded } else { key.key.scheme() };
+    Ok(Position { key: key.key.clone().with_scheme(scheme.unwrap_or(otherwise)), ..key })
 }
 
 fn verify(args: &Args) -> Result<ExitCode, String> {

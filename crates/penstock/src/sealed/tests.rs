@@ -116,3 +116,54 @@ fn what_is_refused() {
         folder.bad(line);
     }
 }
+
+/// Files as AxoSyslog 4.27 makes them, from the published format: the first key, the MAC that all begin with, and two entries.
+#[test]
+fn logs_of_axosyslog_are_opened() {
+    let bytes = |hex: &str| -> Vec<u8> {
+        let digits: Vec<u8> = hex.bytes().map(|c| (c as char).to_digit(16).expect("hex") as u8).collect();
+        digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
+    };
+    let folder = Folder::new();
+    let key = "07".repeat(32) + "052de994956bd13b390556b84283dcbc" + "0000000000000000";
+    std::fs::write(folder.path("k0"), bytes(&key)).expect("a key");
+    let first = "11111111111111111111111111111111955ca76a7c5d72ebc7d3306901330dff";
+    std::fs::write(folder.path("mac0.dat"), bytes(first)).expect("the first MAC");
+    let mac = "6329ac76838ac459131e899ac84a5def85e4eb3b58ccd617ddcc397a4bc566b6";
+    std::fs::write(folder.path("mac"), bytes(mac)).expect("a MAC");
+    folder.write(
+        "log",
+        "AAAAAAAAAAA=:IiIiIiIiIiIiIiIiMcQKzJbNePMeiTuW9o81ujci8FFaSgE=\n\
+         AQAAAAAAAAA=:IyMjIyMjIyMjIyMjERPEFxfctaJu1tA0JeQ5IuVn17L3d/0=\n",
+    );
+    folder.good("slogverify -k @k0 -m @mac @log @opened");
+    assert!(folder.read("opened").ends_with(": <13>two\n"), "{}", folder.read("opened"));
+    folder.good("slogverify -i -p @k0 -r @mac0.dat -m @mac @log @opened");
+    // Without the MAC that it begins with, nobody can say whether it is whole.
+    std::fs::rename(folder.path("mac0.dat"), folder.path("away")).expect("it is there");
+    folder.bad("slogverify -k @k0 -m @mac @log @opened");
+}
+
+#[test]
+fn both_forms_are_sealed_and_opened() {
+    for (compat, is_expanded) in [("3.38", false), ("4.27", true)] {
+        let folder = Folder::new();
+        folder.good("slogkey -m @master");
+        folder.good(&format!("slogkey -d --compat {compat} @master 00:16:3e:12:34:56 SN-4711 @k0"));
+        folder.write("in", "one\ntwo");
+        folder.good(&format!("slogencrypt --compat {compat} -k @k0 -m @m0 @k1 @m1 @in @log1"));
+        assert_eq!(folder.path("mac0.dat").exists(), is_expanded);
+        // What is begun goes on as it began.
+        folder.good("slogencrypt -k @k1 -m @m1 @k2 @m2 @in @log2");
+        folder.good("slogverify -k @k0 -m @m1 @log1 @opened");
+        folder.good("slogverify -i -p @k1 -r @m1 -m @m2 @log2 @opened");
+        let whole = folder.read("log1") + &folder.read("log2");
+        folder.write("whole", &whole);
+        folder.good("slogverify -k @k0 -m @m2 @whole @opened");
+        assert_eq!(folder.read("opened").lines().count(), 4);
+        folder.write("cut", whole.lines().next().expect("a line"));
+        folder.bad("slogverify -k @k0 -m @m2 @cut @opened");
+    }
+    let folder = Folder::new();
+    folder.bad("slogkey -d --compat 4.4 @master a b @k0");
+}

@@ -53,7 +53,7 @@ fn the_chain_follows_its_key_file() {
     assert_eq!((files.position().counter, &files.position().key), (3, &expected.key));
     // A new key is moved to its place, for a new log.
     let new = files.key().with_extension("new");
-    create_key(&new, &Position::of_key(Key([9; 32]))).expect("written");
+    create_key(&new, &Position::of_key(Key([9; 32], Scheme::Blocks))).expect("written");
     std::fs::rename(&new, files.key()).expect("moved");
     assert!(seal_one(&files, &chain, "d").starts_with(b"AAAAAAAAAAA=:"));
     assert_eq!(files.position().counter, 1);
@@ -77,7 +77,7 @@ fn a_key_file_that_is_damaged_or_gone_is_written_again() {
 #[test]
 fn what_is_wrong_is_said() {
     let files = Files::new();
-    let error = |key: &Path, mac: &Path| Chain::open(key, mac).expect_err("an error");
+    let error = |key: &Path, mac: &Path| Chain::open(key, mac, Scheme::Blocks).expect_err("an error");
     let missing = error(&files.key().with_extension("none"), &files.mac());
     assert!(
         missing.to_string().contains("No such file") && missing.help().contains("slogkey -d"),

@@ -17,7 +17,7 @@ fn log(from: &Position, texts: &[&str]) -> (Vec<String>, Position) {
 }
 
 fn first() -> Position {
-    Position::of_key(Key([7; 32]))
+    Position::of_key(Key([7; 32], Scheme::Blocks))
 }
 
 fn verify(mut verifier: Verifier, lines: &[String]) -> (String, Report) {
@@ -110,7 +110,7 @@ fn a_log_that_is_longer_than_its_mac() {
 #[test]
 fn another_key_opens_nothing() {
     let (lines, end) = log(&first(), &TEXTS);
-    let other = Position::of_key(Key([8; 32]));
+    let other = Position::of_key(Key([8; 32], Scheme::Blocks));
     let (texts, report) = verify(Verifier::whole(&other, end.mac), &lines);
     assert_eq!((texts.as_str(), report.entries, report.findings.len()), ("", 0, 7));
 }
@@ -169,5 +169,72 @@ proptest! {
         }
         let (_, report) = verify(Verifier::whole(&first(), end.mac), &lines);
         prop_assert_eq!(report.is_clean(), lines == before, "{:?}", report);
+    }
+}
+
+/// Made from the published description of AxoSyslog 4.27's format with another library (Python's cryptography): keys of 32 times 7, MAC to
+/// begin with 16 times 0x11, start values of 12 times 0x22 and 0x23.
+const EXPANDED: [&str; 2] = [
+    "AAAAAAAAAAA=:IiIiIiIiIiIiIiIiMcQKzJbNePMeiTuW9o81ujci8FFaSgE=",
+    "AQAAAAAAAAA=:IyMjIyMjIyMjIyMjERPEFxfctaJu1tA0JeQ5IuVn17L3d/0=",
+];
+const EXPANDED_MAC: &str = "6329ac76838ac459131e899ac84a5def";
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn expanded() -> Position {
+    Position { mac: [0x11; 16], ..Position::of_key(Key([7; 32], Scheme::Expanded)) }
+}
+
+#[test]
+fn keys_that_are_expanded_are_those_of_the_published_format() {
+    let first = expanded();
+    let derived = first.key.derived();
+    let check = |key: &Key, expected: &str| assert_eq!(hex(&key.0), expected);
+    check(&derived.text, "1a03d12d6103d107d25fd24601e1cd001a1098695f3b4db80f10551e540b3243");
+    check(&derived.mac, "e3b9bf7fb8b9c09b5d97ec329899cf5005f08528b6a5edbe70c7b41689304c29");
+    check(&derived.next, "2d4273e349cb6031ce4d1cd188cc36339d6752bb62e2aed24ba45e78d1b5217f");
+    check(
+        &first.key.of_host(b"00:16:3e:12:34:56", b"SN-4711"),
+        "440949816aeb6afd2362944904999f4ac5d86f005c969a6da4276d9c7426d973",
+    );
+    let mut position = first.clone();
+    for (number, text) in [b"<13>one", b"<13>two"].iter().enumerate() {
+        let mut raw = vec![0; crate::entry::HEAD_BYTES];
+        raw.extend_from_slice(*text);
+        let mut place = vec![0; crate::entry_bytes(text.len())];
+        position.seal_raw([0x22 + number as u8; 12], &mut raw, &mut place);
+        assert_eq!(String::from_utf8_lossy(&place), EXPANDED[number]);
+    }
+    assert_eq!(hex(&position.mac), EXPANDED_MAC);
+    let lines = EXPANDED.map(str::to_owned);
+    let (texts, report) = verify(Verifier::whole(&first, position.mac), &lines);
+    assert!(texts == "0:<13>one 1:<13>two " && report.is_clean(), "{texts} {report:?}");
+    let part = Verifier::part(&first, first.mac, position.mac);
+    assert!(verify(part, &lines).1.is_clean());
+}
+
+#[test]
+fn an_entry_tells_how_it_was_sealed() {
+    let texts = ["zero", "one", "two"];
+    for scheme in [Scheme::Blocks, Scheme::Expanded] {
+        let first = Position { mac: [1; 16], ..Position::of_key(Key([7; 32], scheme)) };
+        let (lines, end) = log(&first, &texts);
+        for unknown in [Scheme::Blocks, Scheme::Expanded] {
+            let key = Position { key: first.key.clone().with_scheme(unknown), ..first.clone() };
+            for line in &lines {
+                let entry = Entry::read(line.as_bytes()).expect("an entry");
+                assert_eq!(Verifier::scheme_of(&key, &entry), Some(scheme));
+            }
+        }
+        let (_, report) = verify(Verifier::whole(&first, end.mac), &lines[1..]);
+        assert!(!report.is_clean(), "the first one is missing");
+        let other = Position::of_key(Key([8; 32], scheme));
+        assert_eq!(Verifier::scheme_of(&other, &Entry::read(lines[0].as_bytes()).expect("one")), None);
+        // Its own key file says it.
+        let (key, counter, mac) = Position::decode_key(&end.encode_key()).expect("a key file");
+        assert_eq!((key.scheme(), counter, mac), (scheme, 3, Some(end.mac)));
     }
 }

@@ -4,20 +4,21 @@ use crate::call::Call;
 use crate::function::{Build, Function, FunctionInfo};
 use crate::{Cost, Msg, RenderContext, Template, TemplateError};
 use record::{Demand, ValueType};
-use slog::Chain;
 use slog::draft::{ROOM, put};
+use slog::{Chain, Scheme};
 use std::path::Path;
 use std::sync::Arc;
 
 pub(super) const FUNCTIONS: &[FunctionInfo] = &[FunctionInfo {
     name: "slog",
-    usage: "--key-file FILE --mac-file FILE TEXT",
+    usage: "--key-file FILE --mac-file FILE [--compat RELEASE] TEXT",
     help: "an entry of a log that nobody can read or change unnoticed, as syslog-ng's secure logging makes it: encrypted with a key \
            that is used once, numbered, and part of the MAC over all entries so far. Stands in the template() of one destination with \
-           one file or connection, outside other functions; `slogverify` opens the log. docs/secure-logging.md shows it from the \
+           one file or connection, outside other functions; `slogverify` opens the log, that of syslog-ng 3.38 with `--compat 3.38`, that of \
+           AxoSyslog 4.27 with `--compat 4.27`; without it @version decides, from 4.26 on for the latter. docs/secure-logging.md shows it from the \
            first key on",
     arity: (1, 1),
-    options: &[("--key-file", true), ("-k", true), ("--mac-file", true), ("-m", true)],
+    options: &[("--key-file", true), ("-k", true), ("--mac-file", true), ("-m", true), ("--compat", true)],
     build: Build::Special(build),
     example: (
         "$(slog -k /etc/penstock/host.key -m /etc/penstock/mac.dat $MSG)",
@@ -29,6 +30,9 @@ pub(super) const FUNCTIONS: &[FunctionInfo] = &[FunctionInfo {
          destination, which also writes the key file and the MAC file",
     ),
 }];
+
+/// From this `@version` on, a chain begins as in AxoSyslog 4.27, whose own it is.
+const EXPANDED_SINCE: (u16, u16) = (4, 26);
 
 struct Slog {
     chain: Arc<Chain>,
@@ -50,7 +54,17 @@ fn build(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
     let key = file("--key-file", "-k", "the host key")?;
     let mac = file("--mac-file", "-m", "where it keeps the MAC over all entries")?;
     let text = call.template(0)?;
-    let chain = Chain::open(Path::new(&key), Path::new(&mac))
+    let scheme = match call.option("--compat").as_deref() {
+        Some("3.38") => Scheme::Blocks,
+        Some("4.27") => Scheme::Expanded,
+        Some(other) => {
+            let error = call.error(0, format!("$(slog) has no --compat {other}"));
+            return Err(error.help("it is 3.38 or 4.27: the release whose slogverify opens the log"));
+        }
+        None if call.options().version >= EXPANDED_SINCE => Scheme::Expanded,
+        None => Scheme::Blocks,
+    };
+    let chain = Chain::open(Path::new(&key), Path::new(&mac), scheme)
         .map_err(|error| call.error(0, format!("$(slog): {error}")).help(error.help()))?;
     call.boxed(Slog { chain, text })
 }
