@@ -109,7 +109,7 @@ impl Running {
     /// Stops, and leaves the folder to look at.
     pub fn stop(&mut self) {
         if let Some(engine) = self.engine.take() {
-            engine.stop(PATIENCE);
+            engine.stop(PATIENCE, engine::Rest::Kept);
         }
     }
 }

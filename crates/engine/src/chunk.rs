@@ -5,6 +5,7 @@ mod numbers;
 use crate::window::Tickets;
 use numbers::Numbers;
 use std::ops::Range;
+use std::time::Instant;
 use store::{Lot, Origin};
 
 /// Finishes messages in their place, just before they leave in this order: the bytes, and the ends of the messages.
@@ -46,6 +47,8 @@ pub struct Chunk {
     numbers: Numbers,
     /// Where the messages come from, from the first on, if any of them count.
     lots: Vec<Lot>,
+    /// When it came to its outlet.
+    came: Option<Instant>,
 }
 
 impl Chunk {
@@ -58,6 +61,16 @@ impl Chunk {
     /// Messages that were read back from disk.
     pub fn read_back(bytes: Vec<u8>, ends: Vec<u32>, write_max: usize) -> Chunk {
         Chunk { bytes, ends, write_max, ..Chunk::default() }
+    }
+
+    /// It comes to an outlet; when it came to an earlier one counts.
+    pub(crate) fn comes(&mut self) {
+        self.came.get_or_insert_with(Instant::now);
+    }
+
+    /// When its messages came to an outlet, if that is known.
+    pub(crate) fn came(&self) -> Option<Instant> {
+        self.came
     }
 
     /// Something of what it holds has to be finished when it leaves.
@@ -219,6 +232,7 @@ impl Chunk {
             flow_control: self.flow_control,
             write_max: self.write_max,
             seal: self.seal,
+            came: self.came,
             ..Chunk::default()
         }
     }
@@ -296,6 +310,7 @@ impl Chunk {
             sent: self.sent.saturating_sub(keep),
             numbers: self.numbers.split_off(at),
             lots: Vec::new(),
+            came: self.came,
         };
         self.written = self.written.min(border);
         self.sent = self.sent.min(keep);
@@ -315,6 +330,7 @@ impl Chunk {
         self.sent = 0;
         self.numbers.clear();
         self.lots.clear();
+        self.came = None;
     }
 }
 

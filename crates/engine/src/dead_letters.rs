@@ -3,7 +3,7 @@
 //! They are a queue of their own, `dead-letters`, in the log of the state folder; what a letter is on disk stands in docs/queues.md.
 
 use crate::chunk::Chunk;
-use crate::durable::{Durable, Stored};
+use crate::durable::{Durable, Place, Stored};
 use crate::ledger::Count;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -15,6 +15,9 @@ use store::{Full, Queue, Safe};
 pub const NAME: &str = "dead-letters";
 /// Bytes of letters that may lie on disk; further ones are dropped, as without `dead-letters()`.
 pub const CAPACITY_BYTES: u64 = 1 << 30;
+
+/// Bytes of messages that become letters at a time.
+const PIECE_BYTES: usize = 256 << 10;
 
 const MAGIC: [u8; 5] = *b"PSDL\x01";
 /// Of a destination's name, and of a reason.
@@ -130,6 +133,64 @@ impl DeadLetters {
                 Err(format!("the log of the state folder does not take them: {why:?}"))
             }
         }
+    }
+
+    /// Keeps messages that nobody waits for here as letters. The error says why some of them are not kept.
+    pub fn keep_chunks(
+        &self,
+        destination: &str,
+        reason: &str,
+        chunks: impl IntoIterator<Item = Chunk>,
+    ) -> Result<(), String> {
+        chunks.into_iter().try_for_each(|mut chunk| self.keep_all(destination, reason, &mut chunk).map(drop))
+    }
+
+    /// Everything in a queue that nobody uses becomes letters, each safe before the queue forgets it; the queue is removed then. Returns
+    /// how many that were; the error says why the rest stays.
+    pub(crate) fn take_queue(
+        &self,
+        place: &Place,
+        name: &[u8],
+        destination: &str,
+        reason: &str,
+    ) -> (usize, Result<(), String>) {
+        let mut kept = 0;
+        let outcome = self.take_over(place, name, destination, reason, &mut kept);
+        if outcome.is_ok() {
+            place.log.remove(name);
+        }
+        (kept, outcome)
+    }
+
+    fn take_over(
+        &self,
+        place: &Place,
+        name: &[u8],
+        destination: &str,
+        reason: &str,
+        kept: &mut usize,
+    ) -> Result<(), String> {
+        let text = |error: std::io::Error| error.to_string();
+        let queue = place.log.queue(name, CAPACITY_BYTES, Box::new(|| ())).map_err(text)?;
+        let (mut at, end) = (queue.first_waiting(), queue.end());
+        while at < end {
+            let read = queue.read(at, PIECE_BYTES).map_err(text)?;
+            if read.seqs.end <= at {
+                return Ok(());
+            }
+            let (messages, bytes) = (read.ends.len(), read.bytes.len() as u64);
+            let mut chunk = Chunk::read_back(read.bytes, read.ends, 0);
+            if messages > 0 {
+                self.keep_all(destination, reason, &mut chunk)?;
+            }
+            if !place.log.flush() {
+                return Err("the disk does not take them".to_owned());
+            }
+            queue.done(read.seqs.end, messages as u64 + read.lost, bytes);
+            *kept += messages;
+            at = read.seqs.end;
+        }
+        Ok(())
     }
 
     fn append(&self, letter: &[u8]) -> Result<(), Full> {

@@ -88,6 +88,15 @@ impl Place {
         names.used.insert(name.to_vec());
     }
 
+    pub(crate) fn is_used(&self, name: &[u8]) -> bool {
+        self.names.lock().used.contains(name)
+    }
+
+    /// Whether messages wait in a queue of this name.
+    pub(crate) fn has(&self, name: &[u8]) -> bool {
+        self.log.queues().iter().any(|queue| queue.name == name && queue.waiting.messages > 0)
+    }
+
     pub(crate) fn end_use(&self, name: &[u8]) {
         self.names.lock().used.remove(name);
     }
@@ -175,7 +184,7 @@ impl Durable {
         let place = self.state_place().inspect_err(|error| {
             oplog::error("What was left at the last end cannot be looked for", &[("error", error)])
         });
-        place.ok().filter(|place| place.log.queues().iter().any(|q| q.name == name && q.waiting.messages > 0))
+        place.ok().filter(|place| place.has(name))
     }
 
     /// From now on, dead letters are kept or not.

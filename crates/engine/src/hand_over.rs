@@ -38,6 +38,8 @@ pub trait Adopt: Send + Sync {
 pub struct Queue {
     /// `<statement>#<n>`.
     pub destination: String,
+    /// Of a destination that makes its outlets as messages come: the name of this one.
+    pub outlet: Option<String>,
     pub chunks: Vec<Chunk>,
 }
 

@@ -2,7 +2,9 @@
 
 use crate::chunk::Whole;
 use crate::dead_letters::Tray;
+use parking_lot::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
+use std::time::Instant;
 
 /// Why a message was not delivered. Every lost message has exactly one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -192,6 +194,40 @@ pub struct DestinationCounters {
     pub unreachable: Gauge,
     /// Where messages go that it refuses for good.
     pub dead_letters: Tray,
+    /// What was given up with it.
+    pub given_up: GivenUp,
+}
+
+/// Messages that a destination had when it ended, and that nobody keeps.
+#[derive(Debug, Default)]
+pub struct GivenUp(Mutex<Given>);
+
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    pub messages: usize,
+    /// When the oldest of them came, if that is known.
+    pub oldest: Option<Instant>,
+    /// Why nobody keeps them.
+    pub why: String,
+}
+
+impl GivenUp {
+    /// What is given up from now on is for this reason.
+    pub fn because(&self, why: &str) {
+        why.clone_into(&mut self.0.lock().why);
+    }
+
+    /// So many more, the oldest of which came then. Returns the reason.
+    pub fn add(&self, messages: usize, oldest: Option<Instant>) -> String {
+        let mut given = self.0.lock();
+        given.messages += messages;
+        given.oldest = given.oldest.into_iter().chain(oldest).min();
+        given.why.clone()
+    }
+
+    pub fn so_far(&self) -> Given {
+        self.0.lock().clone()
+    }
 }
 
 impl DestinationCounters {

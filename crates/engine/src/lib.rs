@@ -38,7 +38,7 @@ pub use need::{Address, Made, Need, Trouble};
 pub use outbox::Outbox;
 pub use outlet::{OnDisk, Outlet, Progress, QueueLimits, Sink, Status};
 pub use runtime::take_over::{Parted, take_in};
-pub use runtime::{Engine, EngineOptions, View};
+pub use runtime::{Engine, EngineOptions, LeftBehind, Rest, View};
 pub use store::Origin;
 pub use window::{Acknowledge, Budget, Mark, Ticket, Tickets, Wake, Window};
 pub use worker::{Shared, Worker, WorkerHandle};

@@ -174,6 +174,7 @@ impl Outlet {
     /// Puts announced messages at the end of the queue. What has no room is dropped and counted, unless it is flow-controlled.
     pub fn push(&self, mut chunk: Chunk) {
         let limit = self.limits.lock().messages_max;
+        chunk.comes();
         let mut queue = self.queue.lock();
         if queue.spool.is_some() && !queue.closed {
             self.push_durable(queue, chunk);

@@ -1,7 +1,11 @@
 //! The engine as a whole: starts a plan, replaces it by another one without losing a message, and stops.
 
 mod heirs;
+mod kept;
+mod stop;
 pub(crate) mod take_over;
+
+pub use stop::{LeftBehind, Rest};
 
 use crate::compile::{DestinationKey, Existing, Plan, PlannedSource, PlannedStep, States};
 use crate::driver::Destination;
@@ -16,7 +20,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
 use template::Identity;
 
 /// What does not change while the process lives.
@@ -89,6 +92,8 @@ pub struct Engine {
     hooked: Hooked,
     /// What cannot be delivered at the end is left on disk.
     keeps_at_end: bool,
+    /// Destinations that the process which has taken over does not have.
+    alone: BTreeSet<String>,
 }
 
 impl Engine {
@@ -115,6 +120,7 @@ impl Engine {
             inherited: Vec::new(),
             hooked: Hooked::default(),
             keeps_at_end: true,
+            alone: BTreeSet::new(),
         })
     }
 
@@ -206,6 +212,7 @@ impl Engine {
         }
         gone.drain(..gone.len().saturating_sub(GONE_MAX));
         fresh.iter().for_each(|destination| destination.release());
+        self.bury_kept(old.is_empty());
         self.shared.durable.say_unused();
         self.view = View {
             sources: self.running.iter().map(|r| Arc::clone(&r.source)).collect(),
@@ -316,40 +323,6 @@ impl Engine {
                 outlet.reopen(&mut Vec::new());
             }
         }
-    }
-
-    /// Stops reading, waits for what was read to be delivered, at most `patience`, and ends the workers.
-    pub fn stop(mut self, patience: Duration) {
-        let programs = self.stateful_programs();
-        let running = std::mem::take(&mut self.running);
-        self.stop_sources(&running);
-        // What was begun is not lost: contexts are closed as if their time was over.
-        self.existing.states.values().for_each(|state| state.close());
-        self.empty_contexts(programs);
-        let until = Instant::now() + patience;
-        let outlets: Vec<_> = self.view.destinations.iter().flat_map(|(_, d)| d.outlets()).collect();
-        while Instant::now() < until && outlets.iter().any(|o| o.is_settling()) {
-            std::thread::park_timeout(Duration::from_millis(5));
-        }
-        self.keep_rest(&outlets);
-        self.shared.durable.settle();
-        // What is left is given up here; sources that can will read it again.
-        for outlet in outlets {
-            outlet.close(&mut Vec::new());
-        }
-        // What was delivered just now is still to be told to those who wait to hear it.
-        let until = Instant::now() + worker::LEAVE_MAX;
-        while self.shared.is_any_leaving() && Instant::now() < until {
-            std::thread::park_timeout(Duration::from_millis(1));
-        }
-        for worker in self.workers() {
-            worker.stop();
-        }
-        for thread in self.threads {
-            let _ = thread.join();
-        }
-        self.shared.durable.close();
-        self.hooked.stop();
     }
 }
 

@@ -4,6 +4,7 @@ mod activation;
 mod background;
 mod caretaker;
 mod identity;
+pub mod last_run;
 mod limits;
 mod log_statistics;
 pub mod notify;
@@ -22,7 +23,7 @@ use control::request::Reload;
 use control::{Server, ServerOptions};
 use drivers::writer::Numbers;
 use engine::compile::Existing;
-use engine::{Engine, EngineOptions};
+use engine::{Engine, EngineOptions, Rest};
 use oplog::Verbosity;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
@@ -67,7 +68,7 @@ pub fn check_startup(options: RunOptions) -> ExitCode {
     match start(&absolute(options)) {
         Ok(started) => {
             if let Some(engine) = started.program.end() {
-                engine.stop(Duration::ZERO);
+                engine.stop(Duration::ZERO, Rest::Kept);
             }
             ExitCode::SUCCESS
         }
@@ -111,7 +112,7 @@ fn start_and_serve(options: RunOptions) -> Result<(), Failed> {
                 taker.failed(&error);
             }
             if let Some(engine) = started.program.end() {
-                engine.stop(Duration::ZERO);
+                engine.stop(Duration::ZERO, Rest::Kept);
             }
             Err(failed(EXIT_INIT, &error))
         }
@@ -128,6 +129,7 @@ fn start_and_serve(options: RunOptions) -> Result<(), Failed> {
         watchdog::start(&started.program, micros);
     }
     caretaker::start(&started.program, options.state_dir.clone());
+    last_run::begin(&options.state_dir);
     log_statistics::start(&started.program);
     let program = Arc::clone(&started.program);
     serve(started);
@@ -236,7 +238,7 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
                 stdio::err!("{error}");
             }
         }
-        engine.stop(Duration::ZERO);
+        engine.stop(Duration::ZERO, Rest::Kept);
         return Err(Failed(EXIT_INIT));
     }
     oplog::set_verbosity(options.verbosity);
@@ -290,7 +292,10 @@ fn serve(started: Started) {
     oplog::tick_last();
     oplog::notice("syslog-ng shutting down", &[("version", &VERSION)]);
     if let Some(engine) = engine {
-        engine.stop(DRAIN_MAX);
+        let left = engine.stop(DRAIN_MAX, Rest::Kept);
+        if let Some(state_dir) = program.shared.durable.state_dir() {
+            last_run::note(state_dir, &left);
+        }
     }
     // The connections that the stop has closed.
     oplog::tick_last();

@@ -1,15 +1,16 @@
 //! `penstock ledger`: what became of every message, and whether it adds up.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
 
 use super::ctl::default_control;
-use super::{CONTROL_FILE_NAME, CalledAs, print, usage_exit};
+use super::{CONTROL_FILE_NAME, CalledAs, PENSTOCK_STATE_DIR, print, usage_exit};
 use crate::client::{Status, request};
+use crate::last_run::LastRun;
 use crate::ledger::Ledger;
 
 /// Time given to the program to answer.
@@ -24,8 +25,10 @@ const ANSWER_MAX: Duration = Duration::from_secs(30);
 Examples:
   penstock ledger
   penstock ledger --state-dir /var/lib/penstock-edge --json
+  penstock ledger --last-run
 
-Exit code: 0 every message is accounted for, 1 the balance does not add up, 2 no answer."
+Exit code: 0 every message is accounted for, 1 the balance does not add up, 2 no answer. With --last-run: 0 nothing was given up,
+1 something was, 2 it is not known."
 )]
 struct Args {
     /// Control socket of the program
@@ -34,9 +37,29 @@ struct Args {
     /// State folder of the program, instead of its control socket
     #[arg(long, value_name = "FOLDER")]
     state_dir: Option<PathBuf>,
+    /// Show what the last run has left at its stop: what it kept on disk, and what it gave up. Needs no program that runs
+    #[arg(long, conflicts_with = "control")]
+    last_run: bool,
     /// Print JSON
     #[arg(long)]
     json: bool,
+}
+
+/// Shows what is noted in the state folder.
+fn show_last_run(folder: &Path, json: bool) -> ExitCode {
+    let found = LastRun::read(folder)
+        .and_then(|run| run.ok_or_else(|| format!("no run has noted anything in {}", folder.display())));
+    match found {
+        Ok(run) => {
+            let runs = request(&folder.join(CONTROL_FILE_NAME), "HEALTHCHECK", Some(ANSWER_MAX)).is_ok();
+            print(&if json { run.to_json(runs) } else { run.to_table(runs) });
+            ExitCode::from(u8::from(run.given_up() > 0))
+        }
+        Err(error) => {
+            stdio::err!("{error}");
+            ExitCode::from(2)
+        }
+    }
 }
 
 /// Runs the command line, whose first argument is the program's name.
@@ -45,6 +68,10 @@ pub fn run_ledger(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(args) => args,
         Err(error) => return usage_exit(&error, 2),
     };
+    if args.last_run {
+        let folder = args.state_dir.unwrap_or_else(|| PathBuf::from(PENSTOCK_STATE_DIR));
+        return show_last_run(&folder, args.json);
+    }
     let in_state_dir = args.state_dir.map(|folder| folder.join(CONTROL_FILE_NAME));
     let socket = args.control.or(in_state_dir).unwrap_or_else(|| default_control(CalledAs::Penstock));
     let ledger =
@@ -68,7 +95,6 @@ pub fn run_ledger(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use std::path::Path;
     use std::sync::Arc;
 
     use super::*;

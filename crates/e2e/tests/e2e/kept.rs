@@ -82,7 +82,7 @@ fn a_reload_at_capacity_loses_nothing_whatever_it_changes() {
     }
 }
 
-fn queue(lab: &Lab, args: &[&str]) -> String {
+pub fn queue(lab: &Lab, args: &[&str]) -> String {
     let state = lab.path("state").to_string_lossy().into_owned();
     let outcome = run_command(&[&["queue", "--state-dir", &state], args].concat());
     assert_eq!(outcome.code, Some(0), "{args:?}: {outcome:?}");
@@ -117,7 +117,7 @@ fn what_waits_for_a_destination_that_is_renamed_or_removed_becomes_dead_letters(
 }
 
 /// Plain TCP in, no flow-control, no `disk-buffer()`.
-fn plain(options: &str) -> String {
+pub fn plain(options: &str) -> String {
     format!(
         "{HEAD}options {{ {options} }};\nsource s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
          destination d {{ {} }};\nlog {{ source(s); destination(d); }};\n",

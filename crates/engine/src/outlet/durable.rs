@@ -278,6 +278,9 @@ impl Outlet {
             let Some((spool, mut memory)) = queue.parts() else { return };
             let loss = spool.store_all(&mut memory);
             let again = spool.spill && Instant::now() < until;
+            if let Some(full) = spool.refused() {
+                self.counters.given_up.because(full);
+            }
             drop(queue);
             self.lose(loss);
             if !again {
@@ -304,10 +307,12 @@ impl Outlet {
         let Some((spool, memory)) = queue.parts() else { return VecDeque::new() };
         let stored = spool.stored();
         let mut left = std::mem::take(memory.chunks);
-        spool.detach(&mut left, in_hands, unsettled);
+        let gone = spool.detach(&mut left, in_hands, unsettled);
         spool.place().end_use(spool.name());
         queue.left_on_disk = stored.min(in_hands);
         queue.messages = in_hands;
+        drop(queue);
+        self.give_up(gone, None);
         left
     }
 }

@@ -35,6 +35,8 @@ impl Outlet {
 
     /// What was taken away here, or at a predecessor, comes before what waits here.
     pub fn put_back(self: &Arc<Outlet>, chunks: Vec<Chunk>, spare: &mut Vec<Chunk>) {
+        let mut chunks = chunks;
+        chunks.iter_mut().for_each(Chunk::comes);
         let messages: usize = chunks.iter().map(Chunk::messages).sum();
         self.counters.waiting.add(messages);
         let mut queue = self.queue.lock();

@@ -37,6 +37,14 @@ impl Outlet {
         }
     }
 
+    /// The queue there, once something is in it that is to be found at the next start.
+    pub(crate) fn left_in_refuge(&self) -> Option<Vec<u8>> {
+        let refuge = self.refuge.get()?;
+        let queue = self.queue.lock();
+        let on_disk = queue.spool.as_ref()?.queue()?.waiting().messages;
+        (on_disk > 0).then(|| refuge.name.clone())
+    }
+
     /// The program ends: what waits here is to be found at its next start. The error says why it cannot be kept.
     pub(crate) fn take_refuge(
         self: &Arc<Outlet>,

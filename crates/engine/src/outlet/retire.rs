@@ -66,15 +66,27 @@ impl Outlet {
     /// Messages that [`Outlet::end`] gave back are lost here: counted, said, and to be brought again by their sources where these can.
     pub fn abandon(&self, mut chunks: VecDeque<Chunk>) {
         let messages: usize = chunks.iter().map(Chunk::messages).sum();
+        let oldest = chunks.iter().filter_map(Chunk::came).min();
         chunks.iter_mut().for_each(|chunk| chunk.tickets.give_up());
-        if messages > 0 {
-            self.counters.waiting.sub(messages);
-            self.counters.dropped.add(Reason::Abandoned, messages);
-            oplog::error(
-                "Messages that wait for a destination are given up with it",
-                &[("location", &self.name), ("messages", &messages)],
-            );
+        self.give_up(messages, oldest);
+    }
+
+    /// So many messages are lost here, of which the oldest came then.
+    pub(super) fn give_up(&self, messages: usize, oldest: Option<Instant>) {
+        if messages == 0 {
+            return;
         }
+        self.counters.waiting.sub(messages);
+        self.counters.dropped.add(Reason::Abandoned, messages);
+        let mut why = self.counters.given_up.add(messages, oldest);
+        if why.is_empty() {
+            "its destination ended".clone_into(&mut why);
+        }
+        let age = oldest.map_or_else(|| "unknown".to_owned(), |came| came.elapsed().as_secs().to_string());
+        oplog::error(
+            "Messages that wait for a destination are given up with it",
+            &[("location", &self.name), ("messages", &messages), ("oldest_seconds", &age), ("reason", &why)],
+        );
     }
 
     /// Announced messages for an outlet that has ended.

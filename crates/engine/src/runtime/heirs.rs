@@ -106,6 +106,7 @@ impl Engine {
                     left.kept += kept;
                 }
                 Err(why) => {
+                    outlet.counters.given_up.because(&why);
                     left.why = Some(why);
                     lost.push_back(chunk);
                 }
@@ -113,21 +114,6 @@ impl Engine {
         }
         outlet.abandon(lost);
         left
-    }
-
-    /// The end: what cannot be delivered is put on disk, to be sent after the next start.
-    pub(super) fn keep_rest(&self, outlets: &[Arc<Outlet>]) {
-        for outlet in outlets {
-            if self.keeps_at_end
-                && let Err(why) = outlet.take_refuge(&self.shared.durable, &mut Vec::new())
-            {
-                oplog::error(
-                    "What waits for a destination cannot be kept until the next start",
-                    &[("location", &outlet.name), ("error", &why)],
-                );
-            }
-            outlet.store_rest(&mut Vec::new());
-        }
     }
 }
 

@@ -79,10 +79,11 @@ impl Engine {
         for (key, destination) in &self.existing.destinations {
             if let [outlet] = destination.outlets().as_slice()
                 && !outlet.is_on_disk()
+                && !(self.alone.contains(&key.id) && outlet.is_moving())
             {
                 let chunks = outlet.export(&mut Vec::new());
                 if !chunks.is_empty() {
-                    queues.push(Queue { destination: key.id.clone(), chunks });
+                    queues.push(Queue { destination: key.id.clone(), outlet: None, chunks });
                 }
             }
         }
@@ -110,6 +111,11 @@ impl Engine {
                 outlet.put_back(queue.chunks, &mut Vec::new());
             }
         }
+    }
+
+    /// The other process does not have these destinations: what waits there is handed over only where nothing moves.
+    pub fn goes_on_alone(&mut self, destinations: Vec<String>) {
+        self.alone = destinations.into_iter().collect();
     }
 
     /// The other process goes on: contexts end, as if their time was over, and what they say is handed over as well.
@@ -150,12 +156,14 @@ pub fn take_in<'a>(
     mut destinations: impl Iterator<Item = (&'a str, &'a Arc<dyn Destination>)>,
     queue: Queue,
 ) -> Result<(), Queue> {
-    let found = destinations.find(|(id, _)| *id == queue.destination).map(|(_, d)| d.outlets());
-    match found.as_deref() {
-        Some([outlet]) => {
-            outlet.take_in(queue.chunks, &mut Vec::new());
-            Ok(())
-        }
-        _ => Err(queue),
-    }
+    let Some((_, found)) = destinations.find(|(id, _)| *id == queue.destination) else { return Err(queue) };
+    let outlet = match &queue.outlet {
+        Some(name) if found.names_outlets() => found.outlet_named(name),
+        // Which of several it was is not known: the first one is as good as any.
+        None if !found.names_outlets() => found.outlets().into_iter().next(),
+        _ => None,
+    };
+    let Some(outlet) = outlet else { return Err(queue) };
+    outlet.take_in(queue.chunks, &mut Vec::new());
+    Ok(())
 }

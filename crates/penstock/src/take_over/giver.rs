@@ -9,13 +9,13 @@ use std::time::{Duration, Instant};
 use control::take_over::{Kind, Reader, VERSION, Writer, receive, send};
 use drivers::writer::Numbers;
 use engine::hand_over::{Handed, Queue};
-use engine::{Engine, Parted};
+use engine::{Engine, Parted, Rest};
 use transport::inherited::{self, Inherited, is_managed_socket};
 
 use super::taker::adopt;
 use super::words;
 use crate::program::Program;
-use crate::run::{DRAIN_MAX, notify};
+use crate::run::{DRAIN_MAX, last_run, notify};
 
 /// The new process has prepared everything before it asks, and opens what it got at once.
 const READY_MAX: Duration = Duration::from_secs(60);
@@ -24,6 +24,8 @@ const STATE_MAX: Duration = Duration::from_secs(10);
 /// Pause between two looks at what stays: connections in their handshakes, then only such as are passed on.
 const LOOK_SOON: Duration = Duration::from_millis(20);
 const LOOK: Duration = Duration::from_millis(250);
+/// For the other process to have what this one could not deliver on its disk.
+const REST_MAX: Duration = Duration::from_secs(30);
 /// What peers get to go after they were asked to.
 const FAREWELL_MAX: Duration = Duration::from_secs(10);
 
@@ -49,6 +51,7 @@ pub fn give(program: &Program, stream: &UnixStream, linger: Duration) {
                 "Another process has taken over",
                 &[("milliseconds", &began.elapsed().as_millis()), ("connections", &parted.handed.len())],
             );
+            engine.goes_on_alone(disinherited.clone());
             engine.put_back(
                 parted.queues.into_iter().filter(|q| disinherited.contains(&q.destination)).collect(),
             );
@@ -57,7 +60,7 @@ pub fn give(program: &Program, stream: &UnixStream, linger: Duration) {
             let engine = slot.take();
             drop(slot);
             if let Some(engine) = engine {
-                stay(engine, stream, linger);
+                stay(program, engine, stream, linger);
             }
         }
         Err(error) => {
@@ -138,7 +141,7 @@ fn go_on(program: &Program, engine: &mut Engine, parted: Parted) {
 }
 
 /// Until nothing is left that only this process can do.
-fn stay(mut engine: Engine, stream: &UnixStream, linger: Duration) {
+fn stay(program: &Program, mut engine: Engine, stream: &UnixStream, linger: Duration) {
     let began = Instant::now();
     let mut asked = false;
     let mut queues = engine.end_contexts();
@@ -163,7 +166,27 @@ fn stay(mut engine: Engine, stream: &UnixStream, linger: Duration) {
         }
         std::thread::park_timeout(if parted.staying > 0 || asked { LOOK_SOON } else { LOOK });
     }
-    engine.stop(DRAIN_MAX);
+    let mut give = |queues: &[Queue]| give_rest(stream, queues);
+    let left = engine.stop(DRAIN_MAX, Rest::Given(&mut give));
+    if let Some(state_dir) = program.shared.durable.state_dir() {
+        last_run::note_late(state_dir, &left);
+    }
+}
+
+/// The other process keeps what this one could not deliver: it has the store.
+fn give_rest(stream: &UnixStream, queues: &[Queue]) -> Result<(), String> {
+    let spoken = || {
+        send_parted(stream, &[], queues)?;
+        send(stream, Kind::Released, None, &[])?;
+        stream.set_read_timeout(Some(REST_MAX))?;
+        receive(stream)
+    };
+    let frame =
+        spoken().map_err(|error| format!("the process that has taken over does not answer: {error}"))?;
+    match frame.kind {
+        Kind::Done => Ok(()),
+        _ => Err(String::from_utf8_lossy(&frame.body).into_owned()),
+    }
 }
 
 /// The process that is behind a control connection.

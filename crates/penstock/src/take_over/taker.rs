@@ -9,8 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use control::take_over::{Kind, Reader, VERSION, Writer, receive, send};
+use engine::dead_letters::DeadLetters;
 use engine::hand_over::{Connection, Queue};
-use engine::take_in;
+use engine::{Chunk, take_in};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use transport::inherited::Inherited;
 
@@ -20,6 +21,9 @@ use crate::run::notify;
 
 /// The other process answers at once, or after a reload that is under way.
 const ANSWER_MAX: Duration = Duration::from_secs(60);
+
+/// Why messages of the other process are dead letters.
+const GONE: &str = "its destination was gone when another process took over";
 
 /// A connection to the process whose place is to be taken.
 pub struct Taker {
@@ -107,21 +111,22 @@ impl Taker {
         let mut taken = Taken::default();
         loop {
             let frame = receive(&self.stream).map_err(broken)?;
-            let understood = match (frame.kind, frame.fd) {
-                (Kind::Socket, Some(fd)) => words::socket(fd, &frame.body).map(|s| taken.sockets.push(s)),
-                (Kind::Connection, Some(fd)) => {
-                    words::connection(fd, &frame.body).map(|c| taken.connections.push(c))
-                }
-                (Kind::Queue, _) => words::piece(&frame.body).map(|(destination, chunk)| {
-                    match taken.queues.iter_mut().find(|queue| queue.destination == destination) {
-                        Some(queue) => queue.chunks.push(chunk),
-                        None => taken.queues.push(Queue { destination, chunks: vec![chunk] }),
+            let understood =
+                match (frame.kind, frame.fd) {
+                    (Kind::Socket, Some(fd)) => words::socket(fd, &frame.body).map(|s| taken.sockets.push(s)),
+                    (Kind::Connection, Some(fd)) => {
+                        words::connection(fd, &frame.body).map(|c| taken.connections.push(c))
                     }
-                }),
-                (Kind::Released, _) => return Ok(taken),
-                (Kind::Failed, _) => return Err(String::from_utf8_lossy(&frame.body).into_owned()),
-                _ => None,
-            };
+                    (Kind::Queue, _) => words::piece(&frame.body).map(|(destination, outlet, chunk)| {
+                        match taken.queues.iter_mut().find(|queue| queue.destination == destination) {
+                            Some(queue) => queue.chunks.push(chunk),
+                            None => taken.queues.push(Queue { destination, outlet, chunks: vec![chunk] }),
+                        }
+                    }),
+                    (Kind::Released, _) => return Ok(taken),
+                    (Kind::Failed, _) => return Err(String::from_utf8_lossy(&frame.body).into_owned()),
+                    _ => None,
+                };
             understood.ok_or("the running program hands over something strange")?;
         }
     }
@@ -148,12 +153,14 @@ impl Taker {
         // It may live as long as its peers do.
         let _ = self.stream.set_read_timeout(None);
         let listening = std::thread::Builder::new().name("take-over".into()).spawn(move || {
+            let mut all_kept = true;
             while let Ok(frame) = receive(&self.stream) {
                 match (frame.kind, frame.fd) {
                     (Kind::Connection, Some(fd)) => {
                         words::connection(fd, &frame.body).into_iter().for_each(|c| adopt(&program, c));
                     }
-                    (Kind::Queue, _) => late(&program, &frame.body),
+                    (Kind::Queue, _) => all_kept &= late(&program, &frame.body),
+                    (Kind::Released, _) => answer_rest(&program, &self.stream, all_kept),
                     _ => {}
                 }
             }
@@ -176,15 +183,34 @@ pub fn adopt(program: &Program, connection: Connection) {
     }
 }
 
-fn late(program: &Program, body: &[u8]) {
-    let Some((destination, chunk)) = words::piece(body) else { return };
-    let messages = chunk.messages();
+/// Something that waited in the other process: for the destination of that name, or as dead letters where it is gone. Whether it is
+/// kept.
+fn late(program: &Program, body: &[u8]) -> bool {
+    let Some((destination, outlet, chunk)) = words::piece(body) else { return false };
     let running = program.running();
     let all = running.view.destinations.iter().map(|(id, d)| (id.as_str(), d));
-    if let Err(queue) = take_in(all, Queue { destination, chunks: vec![chunk] }) {
-        oplog::error(
+    let Err(queue) = take_in(all, Queue { destination, outlet, chunks: vec![chunk] }) else { return true };
+    let messages: usize = queue.chunks.iter().map(Chunk::messages).sum();
+    let id = &queue.destination;
+    let letters = program.shared.durable.letters();
+    let keep = |letters: Arc<DeadLetters>| letters.keep_chunks(id, GONE, queue.chunks);
+    let outcome = letters.and_then(keep);
+    match &outcome {
+        Ok(()) => oplog::warning(
+            "Messages of the program before this one have no destination here and are kept as dead letters",
+            &[("destination", id), ("messages", &messages)],
+        ),
+        Err(error) => oplog::error(
             "Messages of the program before this one have no destination here and are dropped",
-            &[("destination", &queue.destination), ("messages", &messages)],
-        );
+            &[("destination", id), ("messages", &messages), ("error", error)],
+        ),
     }
+    outcome.is_ok()
+}
+
+/// The other process has sent all it had, and ends once it hears that this is safe: in memory as whatever waits there, or on disk.
+fn answer_rest(program: &Program, stream: &UnixStream, all_kept: bool) {
+    let safe = all_kept && program.shared.durable.places().iter().all(|place| place.log.flush());
+    let kind = if safe { Kind::Done } else { Kind::Failed };
+    let _ = send(stream, kind, None, b"its store takes nothing");
 }

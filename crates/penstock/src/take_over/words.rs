@@ -90,6 +90,8 @@ pub fn send_queue(stream: &UnixStream, queue: &Queue) -> io::Result<()> {
                 let mut body = Writer::new().text(&queue.destination).number(chunk.flow_control.into());
                 body = body.number(chunk.write_max as u64).bytes(&bytes).number(ends.len() as u64);
                 body = ends.iter().fold(body, |body, end| body.number(*end));
+                // Whoever does not know of names does not read on.
+                body = queue.outlet.iter().fold(body, |body, name| body.text(name));
                 send(stream, Kind::Queue, None, &body.done())?;
                 bytes.clear();
                 ends.clear();
@@ -99,8 +101,8 @@ pub fn send_queue(stream: &UnixStream, queue: &Queue) -> io::Result<()> {
     Ok(())
 }
 
-/// A piece of a queue: the destination and what waits there.
-pub fn piece(body: &[u8]) -> Option<(String, Chunk)> {
+/// A piece of a queue: the destination, its outlet where that has a name, and what waits there.
+pub fn piece(body: &[u8]) -> Option<(String, Option<String>, Chunk)> {
     let mut fields = Reader(body);
     let destination = fields.text()?;
     let (flow_control, write_max) = (fields.number()? == 1, usize::try_from(fields.number()?).ok()?);
@@ -111,7 +113,7 @@ pub fn piece(body: &[u8]) -> Option<(String, Chunk)> {
     }
     let mut chunk = Chunk::of(bytes, ends)?;
     (chunk.flow_control, chunk.write_max) = (flow_control, write_max);
-    Some((destination, chunk))
+    Some((destination, fields.text(), chunk))
 }
 
 #[cfg(test)]
@@ -163,12 +165,17 @@ mod tests {
         let mut chunk = Chunk::of(b"onetwothree".to_vec(), vec![3, 6, 11]).expect("whole");
         chunk.flow_control = true;
         chunk.skip(1);
-        send_queue(&ours, &Queue { destination: "d#0".into(), chunks: vec![chunk] }).expect("sent");
+        let named = |outlet| Queue { destination: "d#0".into(), outlet, chunks: vec![] };
+        send_queue(&ours, &Queue { chunks: vec![chunk], ..named(None) }).expect("sent");
         let frame = receive(&theirs).expect("received");
-        let (destination, back) = piece(&frame.body).expect("whole");
-        assert_eq!((destination.as_str(), back.flow_control), ("d#0", true));
+        let (destination, outlet, back) = piece(&frame.body).expect("whole");
+        assert_eq!((destination.as_str(), outlet, back.flow_control), ("d#0", None, true));
         assert_eq!(back.iter().collect::<Vec<_>>(), [b"two".as_slice(), b"three"]);
         assert!((0..frame.body.len()).all(|end| piece(&frame.body[..end]).is_none()));
+        let chunk = Chunk::of(b"one".to_vec(), vec![3]).expect("whole");
+        send_queue(&ours, &Queue { chunks: vec![chunk], ..named(Some("/var/log/a".into())) }).expect("sent");
+        let frame = receive(&theirs).expect("received");
+        assert_eq!(piece(&frame.body).expect("whole").1.as_deref(), Some("/var/log/a"));
         assert!(Chunk::of(b"abc".to_vec(), vec![2, 1, 3]).is_none() && Chunk::of(vec![1], vec![]).is_none());
     }
 }

@@ -8,9 +8,10 @@ use std::collections::VecDeque;
 impl Spool {
     /// Lets go of the queue: the messages of the front chunk that are delivered are noted one by one. The sink leaves `unsettled` of what
     /// it has finished to be sent again. `memory` is the memory part, behind those that somebody has in his hands; what is nowhere but in
-    /// memory is left in it, in order.
-    pub fn detach(&mut self, memory: &mut VecDeque<Chunk>, in_hands: usize, unsettled: usize) {
+    /// memory is left in it, in order. Returns how many of what the sink leaves are nowhere any more.
+    pub fn detach(&mut self, memory: &mut VecDeque<Chunk>, in_hands: usize, unsettled: usize) -> usize {
         self.settle(unsettled);
+        let gone = self.bare().min(unsettled);
         if let (Some(queue), Some(span), true) = (&self.queue, self.spans.front(), self.finished.is_empty()) {
             span.note_part(queue);
         }
@@ -29,5 +30,6 @@ impl Spool {
         // They are on disk.
         self.reserved.drain(..).for_each(|(_, mut tickets)| tickets.settle());
         self.held.settle();
+        gone
     }
 }

@@ -56,6 +56,17 @@ impl Spool {
         }
     }
 
+    /// Why what came last did not get onto the disk, in words.
+    pub fn refused(&self) -> Option<&'static str> {
+        self.refused.map(|why| match why {
+            Full::Capacity => "its disk-buffer() is full",
+            Full::Disk => "the disk takes nothing",
+            Full::Busy => "the disk is too slow",
+            Full::TooLarge => "a message is too large for the disk",
+            Full::Closed => "the log on disk is closed",
+        })
+    }
+
     /// After a chunk had no room: the first of its messages may have. Returns the others.
     pub(super) fn take_off_what_does_not_fit(&self, chunk: &mut Chunk) -> Option<Chunk> {
         let queue = self.queue.as_ref().filter(|_| self.refused == Some(Full::Capacity))?;

@@ -1,0 +1,69 @@
+//! Queues that a stop has left on disk for destinations without `disk-buffer()`, and what becomes of them when the next configuration does
+//! not have the destination any more: dead letters. The state file says which queues these are, and whose.
+
+use super::Engine;
+use crate::durable::Place;
+use std::sync::Arc;
+
+/// Before the name of the queue, in the state file; the value is the destination.
+const MARK: &[u8] = b"kept-at-stop/";
+const GONE: &str = "its destination was not in the configuration any more at a start";
+
+impl Engine {
+    /// Notes what is on disk for the next start, and forgets what is not any more.
+    pub(super) fn note_kept(&self) {
+        let state = self.shared.state();
+        for (id, destination) in &self.view.destinations {
+            for queue in destination.outlets().iter().filter_map(|outlet| outlet.left_in_refuge()) {
+                state.put(&[MARK, &queue].concat(), id.as_bytes());
+            }
+        }
+        let place = self.state_place();
+        for (mark, _) in state.with_prefix(MARK) {
+            let queue = mark.get(MARK.len()..).unwrap_or_default();
+            if place.as_ref().is_some_and(|place| !place.has(queue)) {
+                state.remove(&mark);
+            }
+        }
+    }
+
+    /// The log of the state folder, if it is open.
+    fn state_place(&self) -> Option<Arc<Place>> {
+        let durable = &self.shared.durable;
+        let dir = durable.state_dir()?.canonicalize().ok()?;
+        durable.places().into_iter().find(|place| place.dir == dir)
+    }
+
+    /// What lies in such queues and belongs to no destination becomes dead letters. At a start, that is whatever nobody uses; later, a
+    /// destination of that name may still come to it.
+    pub(super) fn bury_kept(&self, is_start: bool) {
+        let state = self.shared.state();
+        for (mark, id) in state.with_prefix(MARK) {
+            let queue = mark.get(MARK.len()..).unwrap_or_default();
+            let id = String::from_utf8_lossy(&id).into_owned();
+            let runs = self.existing.destinations.keys().any(|key| key.id == id);
+            let Some(place) = self.shared.durable.kept_in(queue) else { continue };
+            if place.is_used(queue) || (runs && !is_start) {
+                continue;
+            }
+            let letters = self.shared.durable.letters();
+            let (kept, outcome) = match letters {
+                Ok(letters) => letters.take_queue(&place, queue, &id, GONE),
+                Err(why) => (0, Err(why)),
+            };
+            if kept > 0 {
+                oplog::warning(
+                    "Messages that a stop has left for a destination that is gone are kept as dead letters",
+                    &[("destination", &id), ("messages", &kept)],
+                );
+            }
+            match outcome {
+                Ok(()) => state.remove(&mark),
+                Err(why) => oplog::error(
+                    "Messages that a stop has left for a destination that is gone stay in their queue",
+                    &[("destination", &id), ("queue", &String::from_utf8_lossy(queue)), ("error", &why)],
+                ),
+            }
+        }
+    }
+}
