@@ -2,7 +2,7 @@
 
 use crate::set::Known;
 use pattern::{Cache, Slots, TextMemo};
-use record::{Batch, Demand, NameId, Stamp, TagId, Zone, ZoneCursor, tag_id};
+use record::{Batch, Demand, NameId, Stamp, Zone, ZoneCursor};
 use std::any::Any;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,7 +31,6 @@ pub struct Workspace {
     memos: HashMap<u64, TextMemo>,
     /// What parsers keep, by their number.
     states: HashMap<u64, Box<dyn Any + Send>>,
-    tags: HashMap<Box<[u8]>, Option<TagId>>,
     zones: HashMap<Box<[u8]>, Option<ZoneCursor>>,
 }
 
@@ -180,19 +179,6 @@ impl Workspace {
             self.states.clear();
         }
         self.states.insert(asker, state);
-    }
-
-    /// The tag of a name made from a message; `None` when it is no UTF-8, empty, or the table of tags is full.
-    pub fn tag(&mut self, name: &[u8]) -> Option<TagId> {
-        if let Some(tag) = self.tags.get(name) {
-            return *tag;
-        }
-        if self.tags.len() >= REMEMBERED_MAX {
-            self.tags.clear();
-        }
-        let tag = std::str::from_utf8(name).ok().filter(|n| !n.is_empty()).and_then(tag_id);
-        self.tags.insert(name.into(), tag);
-        tag
     }
 
     /// The time zone of a name made from a message.

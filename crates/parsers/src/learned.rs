@@ -14,10 +14,7 @@ impl Learned {
         std::mem::swap(&mut batch.names, &mut self.names);
         let result = read(batch, self);
         std::mem::swap(&mut batch.names, &mut self.names);
-        let left_out = batch.names.take_unsaid();
-        if left_out > 0 {
-            say(left_out);
-        }
+        say_left_out(batch);
         result
     }
 
@@ -28,12 +25,21 @@ impl Learned {
     }
 }
 
+/// Says it when values or tags of a batch were left out for want of room for their names.
+#[inline]
+pub fn say_left_out(batch: &mut Batch) {
+    let left_out = batch.names.take_unsaid();
+    if left_out > 0 {
+        say(left_out);
+    }
+}
+
 #[cold]
 fn say(left_out: u64) {
     oplog::limited(
         "names-left-out",
         oplog::Level::Warning,
-        "Too many names in one batch of messages, values left out",
+        "Too many names in one batch of messages, values or tags left out",
         &[("values", &left_out), ("names_max", &record::BATCH_NAMES_MAX)],
     );
 }

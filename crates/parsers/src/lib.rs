@@ -40,6 +40,7 @@ mod growth;
 mod testing;
 
 pub use build::{Build, BuildParser};
+pub use learned::say_left_out;
 pub use options::ON_ERROR;
 pub use parse::{Parse, Writes};
 

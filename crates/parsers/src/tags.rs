@@ -52,7 +52,7 @@ impl Parse for Tags {
                 at = next;
                 let name =
                     if field.made { &made } else { text.get(field.start..field.end).unwrap_or_default() };
-                if let Some(tag) = cx.work.tag(name) {
+                if let Some(tag) = batch.tag(name) {
                     batch.set_tag(index, tag);
                 }
             }
@@ -73,7 +73,6 @@ impl Parse for Tags {
 #[cfg(test)]
 mod tests {
     use crate::testing::{batch, context, parser};
-    use record::tag_name;
 
     #[test]
     fn lists_of_words() {
@@ -88,7 +87,8 @@ mod tests {
             let mut batch = batch(&[input.as_bytes()]);
             let mut selection = vec![0];
             parser("tags-parser()").parse(&mut batch, &mut selection, &mut context());
-            let mut tags: Vec<&str> = batch.tags(&batch.records[0]).into_iter().map(tag_name).collect();
+            let mut tags: Vec<&str> =
+                batch.tags(&batch.records[0]).into_iter().map(|tag| batch.tag_name(tag)).collect();
             let mut expected: Vec<&str> = expected.split('|').filter(|t| !t.is_empty()).collect();
             tags.sort_unstable();
             expected.sort_unstable();

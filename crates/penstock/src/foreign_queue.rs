@@ -1,6 +1,6 @@
 //! Queue files of syslog-ng: opened, shown as lines, and made messages of our own again.
 
-use record::{Batch, Civil, Context, Peer, Record, Span, Stamp, tag_id};
+use record::{Batch, Civil, Context, Peer, Record, Span, Stamp};
 use std::fs::File;
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -103,7 +103,7 @@ pub fn add(batch: &mut Batch, message: &Message<'_>) {
         batch.set(index, id, value, *kind);
     }
     for tag in &message.tags {
-        if let Some(tag) = std::str::from_utf8(tag).ok().and_then(tag_id) {
+        if let Some(tag) = batch.tag(tag) {
             batch.set_tag(index, tag);
         }
     }

@@ -115,6 +115,12 @@ impl Record {
     pub fn has_values(&self) -> bool {
         self.values != Link::NONE
     }
+
+    /// Whether it may have tags beyond those of its word.
+    #[inline]
+    pub fn has_more_tags(&self) -> bool {
+        self.more_tags != Link::NONE
+    }
 }
 
 /// Bytes of a batch's text, as far as a [`Span`] reaches; less in tests, which reach it.
@@ -333,20 +339,36 @@ impl Batch {
         self.more_tags(record).find(|(n, _)| *n == name).is_some_and(|(_, on)| on)
     }
 
-    /// All tags of a record, in the order of their numbers.
+    /// The number of a tag made from a message; `None` when there is none for it: see [`BatchNames`].
+    pub fn tag(&mut self, name: &[u8]) -> Option<TagId> {
+        self.names.tag(name)
+    }
+
+    /// The name of a tag that its messages have.
+    pub fn tag_name(&self, tag: TagId) -> &str {
+        if tag.is_local() { self.names.tag_name(tag) } else { crate::tags::tag_name(tag) }
+    }
+
+    /// All tags of a record: those that configurations know in the order of their numbers, then those made from messages in the order in
+    /// which it got them.
     pub fn tags(&self, record: &Record) -> Vec<TagId> {
         let mut tags: Vec<TagId> =
             (0..u64::BITS).filter(|b| record.tags.0 & (1 << b) != 0).map(TagId).collect();
-        let mut decided: Vec<NameId> = Vec::new();
+        let (mut decided, mut made): (Vec<NameId>, Vec<TagId>) = Default::default();
         for (name, on) in self.more_tags(record) {
             if name.0 >= TAG_BASE && !decided.contains(&name) {
                 decided.push(name);
-                if on {
-                    tags.push(TagId(name.0 - TAG_BASE));
+                let tag = TagId(name.0 - TAG_BASE);
+                match tag.is_local() {
+                    _ if !on => {}
+                    true => made.push(tag),
+                    false => tags.push(tag),
                 }
             }
         }
         tags.sort_unstable();
+        // The newest stand first in the list.
+        tags.extend(made.into_iter().rev());
         tags
     }
 

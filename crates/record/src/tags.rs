@@ -1,4 +1,6 @@
 //! Tags of a record: a set of small integers in one word; the few configurations with more than 64 tags pay for the others only.
+//! The table is process-wide, only grows, and only configurations fill it. Tags that are made from messages and that no configuration
+//! knows never get into it: they have numbers of their batch ([`crate::Batch::tag`]).
 
 use parking_lot::RwLock;
 use std::collections::HashMap;
@@ -8,11 +10,31 @@ use std::sync::OnceLock;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TagId(pub u32);
 
+/// Marks numbers that mean something in one batch only; above all those of the table, and above the places of a batch's names.
+const LOCAL_BIT: u32 = 1 << 21;
+
+impl TagId {
+    /// Whether the number means something in its batch only.
+    #[inline]
+    pub fn is_local(self) -> bool {
+        self.0 & LOCAL_BIT != 0
+    }
+
+    /// The number of a tag that stands at this place among the names of its batch.
+    pub(crate) fn local(index: usize) -> TagId {
+        TagId(index as u32 | LOCAL_BIT)
+    }
+
+    pub(crate) fn local_index(self) -> Option<usize> {
+        self.is_local().then_some((self.0 & !LOCAL_BIT) as usize)
+    }
+}
+
 /// Tags with an id below 64. Others are kept as entries of the batch (see [`crate::Batch::set_tag`]).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tags(pub u64);
 
-/// Bound of the table; a tag beyond it is refused.
+/// Bound of the table, which only configurations fill; a tag beyond it is refused.
 const TAGS_MAX: usize = 1 << 16;
 
 #[derive(Default)]
@@ -49,10 +71,10 @@ fn table() -> &'static RwLock<Table> {
     })
 }
 
-/// The id of a tag, made when it is new; `None` once the table is full.
+/// The id of a tag, made when it is new. For the compiler of configurations; `None` once the table is full.
 pub fn tag_id(name: &str) -> Option<TagId> {
-    if let Some(id) = table().read().ids.get(name) {
-        return Some(*id);
+    if let Some(id) = known_tag(name) {
+        return Some(id);
     }
     let mut table = table().write();
     if let Some(id) = table.ids.get(name) {
@@ -68,7 +90,12 @@ pub fn tag_id(name: &str) -> Option<TagId> {
     Some(id)
 }
 
-/// The name of a tag; empty for an id that was never given out.
+/// The id of a tag that a configuration knows.
+pub(crate) fn known_tag(name: &str) -> Option<TagId> {
+    table().read().ids.get(name).copied()
+}
+
+/// The name of a tag that a configuration knows; empty for any other. Of tags made from messages, see [`crate::Batch::tag_name`].
 pub fn tag_name(id: TagId) -> &'static str {
     table().read().names.get(id.0 as usize).copied().unwrap_or_default()
 }

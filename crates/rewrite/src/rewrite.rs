@@ -38,15 +38,20 @@ impl Rewrite {
 
     /// Changes the selected records, those for which the condition holds.
     pub fn apply(&self, batch: &mut Batch, selection: &[u32], cx: &mut FilterContext) {
-        let Some(condition) = &self.condition else { return self.run(batch, selection, cx) };
+        let Some(condition) = &self.condition else { return self.change(batch, selection, cx) };
         let mut part = cx.work.selection();
         part.extend_from_slice(selection);
         condition.select(batch, &mut part, cx);
-        self.run(batch, &part, cx);
+        self.change(batch, &part, cx);
         cx.work.keep_selection(part);
     }
 
-    fn run(&self, batch: &mut Batch, selection: &[u32], cx: &mut FilterContext) {
+    pub fn condition(&self) -> Option<&Filter> {
+        self.condition.as_ref()
+    }
+
+    /// Changes the selected records, whatever the condition says of them.
+    pub fn change(&self, batch: &mut Batch, selection: &[u32], cx: &mut FilterContext) {
         match &self.op {
             Op::Set(set) => set.apply(batch, selection, cx),
             Op::Unset(name) => selection.iter().for_each(|i| batch.unset(*i as usize, *name)),
@@ -141,7 +146,7 @@ fn tags(template: &Template, on: bool, batch: &mut Batch, selection: &[u32], cx:
         let Some(record) = batch.records.get(*index as usize) else { continue };
         name.clear();
         template.render(Msg { batch, record }, &mut cx.render, &mut name);
-        if let Some(tag) = cx.work.tag(&name) {
+        if let Some(tag) = batch.tag(&name) {
             put_tag(batch, *index as usize, tag, on);
         }
     }

@@ -38,10 +38,8 @@ pub struct RenderContext {
     pub number_all: bool,
     now: Stamp,
     dates: Vec<Option<DateCache>>,
-    /// Names of the tags by number, read once per batch at most.
+    /// Names of the tags that configurations know, by number.
     tag_names: Vec<&'static str>,
-    /// Whether there are tags that do not fit a record's word.
-    pub(crate) many_tags: bool,
     scratch: Vec<Scratch>,
     pub(crate) sdata: SdataCache,
     pub(crate) pairs: PairsCache,
@@ -87,7 +85,6 @@ impl RenderContext {
             now,
             dates: Vec::new(),
             tag_names: Vec::new(),
-            many_tags: false,
             scratch: Vec::new(),
             sdata: SdataCache::default(),
             pairs: PairsCache::default(),
@@ -111,7 +108,6 @@ impl RenderContext {
         self.messages = None;
         self.context_id.clear();
         self.budget.reset();
-        self.many_tags = !tag_name(TagId(u64::BITS)).is_empty();
     }
 
     /// Lets `f` print and decide in a correlation context: `${X}@1` and the functions over contexts see its messages, `$CONTEXT_ID`

@@ -99,18 +99,19 @@ fn uptime(cx: &RenderContext, sink: &mut Sink<'_>) {
 
 fn tags(msg: Msg<'_>, cx: &mut RenderContext, sink: &mut Sink<'_>) {
     // The usual message has none.
-    if msg.record.tags.0 == 0 && !cx.many_tags {
+    let more = msg.record.has_more_tags();
+    if msg.record.tags.0 == 0 && !more {
         return;
     }
     let out = sink.out();
     let mut first = true;
     let mut put = |tag: TagId, cx: &mut RenderContext| {
-        let name = cx.tag_name(tag);
+        let name = if tag.is_local() { msg.batch.tag_name(tag) } else { cx.tag_name(tag) };
         if !name.is_empty() {
             list::push(name.as_bytes(), &mut first, out);
         }
     };
-    if cx.many_tags {
+    if more {
         msg.batch.tags(msg.record).into_iter().for_each(|tag| put(tag, cx));
         return;
     }

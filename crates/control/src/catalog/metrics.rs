@@ -93,7 +93,7 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "names_left_out_total",
-        help: "values that were left out because a batch of messages had too many names",
+        help: "values and tags that were left out because a batch of messages had too many names",
     },
     Metric {
         name: "output_event_bytes_total",

@@ -46,6 +46,49 @@ fn a_million_invented_keys() {
     penstock.stop();
 }
 
+/// The same of tags that messages bring: a million of them, and later ones are still right.
+#[test]
+fn a_million_invented_tags() {
+    let lab = Lab::new();
+    let config = |more: &str| {
+        format!(
+            "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%) flags(no-parse)); }};\n\
+             parser p {{ tags-parser(template(\"$MSG\")); }};\n\
+             rewrite r {{ set-tag(\"made-$(length $MSG)\"); }};\n\
+             destination d {{ file(\"%dir%/out\" template(\"$TAGS\\n\")); }};\n\
+             log {{ source(s); parser(p); rewrite(r); destination(d); flags(flow-control); }};\n{more}"
+        )
+    };
+    let mut penstock = Penstock::start(&lab, &config(""));
+    let tags = |message: usize| -> String {
+        (0..2000).map(|n| format!("tag{message}x{n}")).collect::<Vec<_>>().join(",")
+    };
+    let mut sender = Sender::tcp(lab.port("in"));
+    (0..50).for_each(|message| sender.line(&tags(message)));
+    wait_until("the first tags", || lab.lines("out").len() == 50);
+    let before = resident_mib(&penstock);
+    (50..500).for_each(|message| sender.line(&tags(message)));
+    sender.line("later,web");
+    sender.line(&"x".repeat(300));
+    sender.finish();
+    wait_until("the last message", || lab.lines("out").len() == 502);
+    let lines = lab.lines("out");
+    for (message, line) in lines[..500].iter().enumerate() {
+        let sent = tags(message);
+        assert_eq!(line.strip_prefix(".source.s,"), Some(format!("{sent},made-{}", sent.len()).as_str()));
+    }
+    assert_eq!(lines[500..], [".source.s,later,web,made-9", ".source.s,made-300"]);
+    let after = resident_mib(&penstock);
+    assert!(after < before + 64, "{before} MiB before, {after} MiB after");
+    // The long one is the only one that was left out.
+    penstock.wait_log("values or tags left out; values='1'");
+    assert!(penstock.request("STATS PROMETHEUS").contains("names_left_out_total 1\n"));
+    let tags: String = (0..3000).map(|n| format!("set-tag(\"new{n}\");")).collect();
+    penstock.reload_with(&lab, &config(&format!("rewrite more {{ {tags} }};\n")));
+    penstock.ledger().assert_balanced();
+    penstock.stop();
+}
+
 /// Broken quotes made 362 MB of 64 kB, and templates multiply what they are given.
 #[test]
 fn one_message_does_not_become_gigabytes() {

@@ -4,7 +4,7 @@ use filter::FilterContext;
 use parsers::Parse;
 use patterndb::rules::{Captured, Scratch};
 use patterndb::{Capture, Rules};
-use record::{Batch, Context, NameId, Record, Span, Stamp, ValueType, name_of, tag_name};
+use record::{Batch, Context, NameId, Record, Span, Stamp, ValueType, name_of};
 use std::fmt::Write;
 use std::sync::Arc;
 use template::Identity;
@@ -183,7 +183,7 @@ pub fn values(batch: &Batch, record: &Record) -> String {
     for (name, value) in pairs {
         let _ = writeln!(out, "{}={value}", batch.name_of(name));
     }
-    let mut tags: Vec<&str> = batch.tags(record).into_iter().map(tag_name).collect();
+    let mut tags: Vec<&str> = batch.tags(record).into_iter().map(|tag| batch.tag_name(tag)).collect();
     tags.sort_unstable();
     if !tags.is_empty() {
         let _ = writeln!(out, "TAGS={}", tags.join(","));

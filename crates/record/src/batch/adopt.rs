@@ -5,6 +5,7 @@ use super::{Batch, Record, TAG_BASE};
 use crate::context::Context;
 use crate::names::NameId;
 use crate::span::Span;
+use crate::tags::TagId;
 use crate::value::{Entry, Link};
 use std::sync::Arc;
 
@@ -64,9 +65,20 @@ impl Batch {
         copy.context = context;
         copy.values = self.adopt_list(from, record.values, &mover, &mut keep);
         copy.more_tags = self.adopt_list(from, record.more_tags, &mover, &mut |_| true);
+        copy.tags.0 |= self.known_by_now(from, record);
         copy.origin = self.records.len() as u32;
         self.records.push(copy);
         Some(self.records.len() - 1)
+    }
+
+    /// The bits of tags that were made from a message, and that a configuration has learned since.
+    fn known_by_now(&mut self, from: &Batch, record: &Record) -> u64 {
+        if !record.has_more_tags() {
+            return 0;
+        }
+        let made = from.tags(record).into_iter().filter(|tag| tag.is_local());
+        let own = made.filter_map(|tag| self.names.tag(from.tag_name(tag).as_bytes()));
+        own.filter(|tag| tag.0 < u64::BITS).fold(0, |bits, tag| bits | 1 << tag.0)
     }
 
     pub(super) fn list<'a>(&'a self, link: Link) -> impl Iterator<Item = &'a Entry> + use<'a> {
@@ -92,9 +104,14 @@ impl Batch {
                 continue;
             }
             // A name of the other batch has another number here.
-            let name = match entry.name.is_local() && entry.name.0 < RECEIVED.0 {
-                true => self.names.id(b"", from.name_of(entry.name).as_bytes()),
-                false => Some(entry.name),
+            let name = match (entry.name.0 < RECEIVED.0, tag_of(entry.name)) {
+                (true, _) if entry.name.is_local() => self.names.id(b"", from.name_of(entry.name).as_bytes()),
+                (_, Some(tag)) if tag.is_local() => {
+                    let own = self.names.tag(from.tag_name(tag).as_bytes());
+                    // The others are in the record's word.
+                    own.filter(|tag| tag.0 >= u64::BITS).map(|tag| NameId(TAG_BASE + tag.0))
+                }
+                _ => Some(entry.name),
             };
             let Some(name) = name else { continue };
             if self.entries.get(first..).unwrap_or_default().iter().any(|e| e.name == name) {
@@ -185,6 +202,11 @@ impl Batch {
             + self.contexts.capacity() * size_of::<Arc<Context>>()
             + self.names.capacity()
     }
+}
+
+/// The tag that an entry with this name is about.
+fn tag_of(name: NameId) -> Option<TagId> {
+    name.0.checked_sub(TAG_BASE).map(TagId)
 }
 
 /// Where the frame of a copied message begins in the new batch: what lies in it is not copied again.

@@ -1,8 +1,10 @@
 //! Names that messages bring: they live as long as their batch and leave no trace behind it, so no peer can fill the process's table.
 //! A name that a configuration knows keeps its number of that table; any other gets one that means something in this batch only.
 
+use super::TAG_BASE;
 use crate::names::{NameId, lookup};
 use crate::seed::Seed;
+use crate::tags::{TagId, known_tag};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -17,7 +19,7 @@ const KEPT_BYTES_MAX: usize = 1 << 20;
 
 static LEFT_OUT: AtomicU64 = AtomicU64::new(0);
 
-/// Values that were left out for want of room for their names since the start of the program.
+/// Values and tags that were left out for want of room for their names since the start of the program.
 pub fn names_left_out() -> u64 {
     LEFT_OUT.load(Ordering::Relaxed)
 }
@@ -31,7 +33,7 @@ pub struct BatchNames {
     table: Vec<u32>,
     /// What the text of a prefix and a key is put together in.
     whole: Vec<u8>,
-    /// Values that were left out for want of room and are not said yet.
+    /// Values and tags that were left out for want of room and are not said yet.
     unsaid: u64,
 }
 
@@ -121,16 +123,43 @@ impl BatchNames {
         if name.len() > NAME_BYTES_MAX || name.is_empty() {
             return None;
         }
-        let full = self.met.len() >= BATCH_NAMES_MAX || self.text.len() + name.len() > BATCH_NAMES_BYTES_MAX;
         let text = std::str::from_utf8(name).ok()?;
         let known = match text {
             // Other spellings of MESSAGE and HOST are macros: a value of such a name could not be read.
             "MSG" | "MSGONLY" | "FULLHOST" => return None,
             text => lookup(text),
         };
+        self.keep(text, hash, known)
+    }
+
+    /// The number of a tag made from a message, made when it is new; `None` when it is empty or no UTF-8, and when it is too long or there is
+    /// no room, which is counted.
+    pub(super) fn tag(&mut self, name: &[u8]) -> Option<TagId> {
+        // A value may have the same name: it is told apart by its hash.
+        let hash = !seed().hash(name);
+        let id = self.met(name, hash).or_else(|| self.learn_tag(name, hash))?;
+        Some(id.local_index().map_or(TagId(id.0.wrapping_sub(TAG_BASE)), TagId::local))
+    }
+
+    #[cold]
+    fn learn_tag(&mut self, name: &[u8], hash: u64) -> Option<NameId> {
+        let text = std::str::from_utf8(name).ok().filter(|name| !name.is_empty())?;
+        let known = known_tag(text).map(|tag| NameId(TAG_BASE + tag.0));
+        if known.is_none() && name.len() > NAME_BYTES_MAX {
+            self.leave_out();
+            return None;
+        }
+        self.keep(text, hash, known)
+    }
+
+    /// Notes a name. One that configurations know has a number in any case.
+    fn keep(&mut self, text: &str, hash: u64, known: Option<NameId>) -> Option<NameId> {
+        let name = text.as_bytes();
+        let full = self.met.len() >= BATCH_NAMES_MAX || self.text.len() + name.len() > BATCH_NAMES_BYTES_MAX;
         if full {
-            self.unsaid += u64::from(known.is_none());
-            LEFT_OUT.fetch_add(u64::from(known.is_none()), Ordering::Relaxed);
+            if known.is_none() {
+                self.leave_out();
+            }
             return known;
         }
         let id = known.unwrap_or_else(|| NameId::local(self.met.len(), text));
@@ -143,6 +172,11 @@ impl BatchNames {
             self.put(hash, self.met.len() as u32);
         }
         Some(id)
+    }
+
+    fn leave_out(&mut self) {
+        self.unsaid += 1;
+        LEFT_OUT.fetch_add(1, Ordering::Relaxed);
     }
 
     fn grow(&mut self) {
@@ -169,7 +203,16 @@ impl BatchNames {
 
     /// The name of a number that was made here.
     pub(super) fn name(&self, id: NameId) -> &str {
-        let met = id.local_index().and_then(|index| self.met.get(index));
+        self.name_at(id.local_index())
+    }
+
+    /// The name of a tag that was made here.
+    pub(super) fn tag_name(&self, tag: TagId) -> &str {
+        self.name_at(tag.local_index())
+    }
+
+    fn name_at(&self, index: Option<usize>) -> &str {
+        let met = index.and_then(|index| self.met.get(index));
         // What was put in is UTF-8.
         met.and_then(|met| std::str::from_utf8(self.text_of(met)).ok()).unwrap_or_default()
     }
@@ -178,7 +221,7 @@ impl BatchNames {
         self.met.get(id.local_index()?).map(|met| met.hash)
     }
 
-    /// How many values were left out for want of room since the last call.
+    /// How many values and tags were left out for want of room since the last call.
     pub fn take_unsaid(&mut self) -> u64 {
         std::mem::take(&mut self.unsaid)
     }
@@ -227,6 +270,46 @@ mod tests {
         let again = batch.names.id(b"", b"batch-names.new-0").expect("room");
         assert_eq!((batch.name_key(again), name_key("batch-names.new-0")), (key, key));
         assert_ne!(batch.name_key(known), key);
+    }
+
+    #[test]
+    fn tags_of_messages_live_as_long_as_their_batch() {
+        let known = crate::tag_id("batch-names.tag").expect("room");
+        let mut batch = Batch::default();
+        batch.records.extend([crate::Record::new(crate::Span::EMPTY); 2]);
+        let value = batch.names.id(b"", b"web").expect("room");
+        let (web, long) = (batch.tag(b"web").expect("room"), [b'x'; NAME_BYTES_MAX + 1]);
+        assert_eq!((batch.tag_name(web), batch.name_of(value)), ("web", "web"));
+        assert_eq!(batch.names.id(b"", b"web"), Some(value));
+        assert_eq!((batch.tag(b"batch-names.tag"), batch.tag(b"web")), (Some(known), Some(web)));
+        assert_eq!([batch.tag(b""), batch.tag(b"\xff"), batch.tag(&long)], [None; 3]);
+        assert_eq!(batch.names.take_unsaid(), 1, "the long one");
+        let msg = batch.tag(b"MSG").expect("a tag may have any name");
+        for tag in [msg, known, web] {
+            batch.set_tag(0, tag);
+        }
+        let names = |batch: &Batch, index: usize| -> Vec<String> {
+            let tags = batch.tags(&batch.records[index]);
+            tags.into_iter().map(|tag| batch.tag_name(tag).to_owned()).collect()
+        };
+        assert_eq!(
+            names(&batch, 0),
+            ["batch-names.tag", "MSG", "web"],
+            "known ones first, then as they were set"
+        );
+        batch.clear_tag(0, msg);
+        let mut other = Batch::default();
+        other.tag(b"another");
+        let copy = other.adopt(&batch, &batch.records[0], |_| true).expect("room");
+        assert_eq!(names(&other, copy), ["batch-names.tag", "web"]);
+        let learned = crate::tag_id("web").expect("room");
+        let copy = other.adopt(&batch, &batch.records[0], |_| true).expect("room");
+        assert_eq!(names(&other, copy), ["batch-names.tag", "web"]);
+        let mut third = Batch::default();
+        let copy = third.adopt(&batch, &batch.records[0], |_| true).expect("room");
+        assert!(third.has_tag(&third.records[copy], learned), "a configuration knows it now");
+        batch.reset();
+        assert_eq!(batch.tag_name(web), "");
     }
 
     #[test]
