@@ -10,6 +10,7 @@ mod objects;
 mod paths;
 mod scope;
 mod sources;
+mod statements;
 mod states;
 mod steps;
 mod tags;
@@ -19,6 +20,7 @@ use crate::driver::{Destination, Registry, SourceDriver};
 use crate::hooks::Hooks;
 use crate::ledger::{PathCounters, StepCounters};
 use crate::program::Program;
+use crate::watch;
 use conf_schema::{ReadContext, Settings};
 use conf_syntax::{Config, Statement};
 use diag::{Diagnostics, SourceMap, Span};
@@ -38,6 +40,16 @@ pub struct PlannedSource {
     pub program: Arc<Program>,
     /// The call of the driver.
     pub span: Span,
+    pub at: Arc<watch::Statement>,
+}
+
+impl PlannedSource {
+    /// What the running source is to do from now on.
+    pub fn settings(&self) -> crate::source::Settings {
+        let mut settings = (self.driver.settings)(Arc::clone(&self.program));
+        settings.at = Some(Arc::clone(&self.at));
+        settings
+    }
 }
 
 /// A destination driver that log paths already point to. `options` tells whether an equal one of the last configuration can stay.

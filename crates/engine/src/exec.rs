@@ -6,13 +6,16 @@ mod heads;
 mod made;
 mod ordered;
 mod reached;
+mod steps;
+mod watched;
 
 use crate::outbox::Outbox;
 use crate::program::{Branch, Branches, Node, Program, Scratch};
+use crate::watch::Watching;
 use heads::Heads;
 use made::Made;
 use reached::Reached;
-use record::{Batch, Record};
+use record::{Batch, Flags, Record};
 
 /// Reused between batches by one worker.
 #[derive(Default)]
@@ -42,7 +45,7 @@ enum After {
     Joined,
 }
 
-struct Run<'a> {
+struct Run<'a, 'w> {
     machine: &'a mut Machine,
     batch: &'a mut Batch,
     scratch: &'a mut Scratch,
@@ -55,6 +58,8 @@ struct Run<'a> {
     made: Made,
     /// A message may stand in a selection more than once.
     copied: bool,
+    /// Somebody wants to know what happens to these messages.
+    watch: Option<Watching<'w>>,
 }
 
 impl Machine {
@@ -66,12 +71,24 @@ impl Machine {
         scratch: &mut Scratch,
         out: &mut Outbox,
     ) -> Outcome {
-        self.go(program, batch, scratch, out, false)
+        self.go(program, batch, scratch, out, false, None)
+    }
+
+    /// The same, message by message, told to whoever watches.
+    pub(crate) fn run_watched(
+        &mut self,
+        program: &Program,
+        batch: &mut Batch,
+        scratch: &mut Scratch,
+        out: &mut Outbox,
+        watch: Watching<'_>,
+    ) -> Outcome {
+        self.go(program, batch, scratch, out, false, Some(watch))
     }
 
     /// Runs the program on an empty batch for what its contexts have to say.
     pub fn tick(&mut self, program: &Program, batch: &mut Batch, scratch: &mut Scratch, out: &mut Outbox) {
-        self.go(program, batch, scratch, out, true);
+        self.go(program, batch, scratch, out, true, None);
     }
 
     fn go(
@@ -81,6 +98,7 @@ impl Machine {
         scratch: &mut Scratch,
         out: &mut Outbox,
         tick: bool,
+        watch: Option<Watching<'_>>,
     ) -> Outcome {
         let total = batch.records.len();
         self.undo.clear();
@@ -89,23 +107,25 @@ impl Machine {
         all.clear();
         all.extend(0..total as u32);
         out.flow_control = false;
+        out.own = batch.records.first().is_some_and(|record| record.flags.has(Flags::INTERNAL));
         self.reached.begin(total);
+        // Of a connection whose batches several workers have, a batch has one turn at each parser with contexts.
+        let one_by_one = watch.is_some() && !(program.stateful && scratch.turn.is_some());
         let made = Made::default();
-        let mut run = Run { machine: self, batch, scratch, out, isolated: false, tick, made, copied: false };
-        if !program.source_nodes.is_empty() {
-            run.nodes(&program.source_nodes, &mut all);
+        let mut run =
+            Run { machine: self, batch, scratch, out, isolated: false, tick, made, copied: false, watch };
+        match one_by_one {
+            false => run.pass(program, &mut all),
+            true => (0..total as u32).for_each(|index| run.pass(program, &mut vec![index])),
         }
-        let matched = run.branches(&program.branches, &all, After::Nothing);
-        run.deliver_ordered(program);
         run.made.settle(run.batch, &run.machine.reached);
-        run.recycle(matched);
         run.recycle(all);
         let routed = self.reached.count(total);
         Outcome { routed, unmatched: total.saturating_sub(routed) }
     }
 }
 
-impl Run<'_> {
+impl Run<'_, '_> {
     /// Runs a sequence; `selection` is narrowed to what matched to its end.
     fn nodes(&mut self, nodes: &[Node], selection: &mut Vec<u32>) {
         for node in nodes {
@@ -122,23 +142,21 @@ impl Run<'_> {
                         self.save(selection);
                     }
                     let before = selection.len();
-                    step.filter.select(self.batch, selection, &mut self.scratch.filter);
+                    if !self.watched_filter(step, selection) {
+                        step.filter.select(self.batch, selection, &mut self.scratch.filter);
+                    }
                     step.count(selection.len(), before - selection.len());
                 }
-                Node::Rewrite(rewrite) => {
+                Node::Rewrite(step) => {
                     self.save(selection);
-                    rewrite.apply(self.batch, selection, &mut self.scratch.filter);
+                    if !self.watched_rewrite(step, selection) {
+                        step.rewrite.apply(self.batch, selection, &mut self.scratch.filter);
+                    }
                 }
                 Node::Parse(step) => {
                     self.save(selection);
                     let (before, joined) = (selection.len(), self.batch.joined());
-                    let (filter, turn) = (&mut self.scratch.filter, &self.scratch.turn);
-                    match (step.place, turn) {
-                        (Some(place), Some(turn)) => {
-                            turn.take(place, || step.parser.parse(self.batch, selection, filter));
-                        }
-                        _ => step.parser.parse(self.batch, selection, filter),
-                    }
+                    self.parse(step, selection);
                     // What contexts have made was not parsed.
                     let made = self.batch.joined() - joined;
                     let matched = selection.len().saturating_sub(made);
@@ -165,9 +183,9 @@ impl Run<'_> {
                     }
                     self.recycle(std::mem::replace(selection, joined));
                 }
-                Node::Deliver(destination) => {
+                Node::Deliver(step) => {
                     self.machine.reached.note(self.batch, selection);
-                    destination.format(self.batch, selection, self.scratch, self.out);
+                    self.deliver(step, selection);
                 }
                 Node::DeliverOrdered(index) => {
                     self.machine.reached.note(self.batch, selection);
@@ -299,10 +317,15 @@ impl Run<'_> {
             self.out.flow_control = flow_control;
         }
         let nodes = branch.nodes.get(skip..).unwrap_or_default();
-        let Some(counters) = &branch.counters else { return self.nodes(nodes, selection) };
+        let watched = self.watched_entry(branch, selection);
+        let Some(counters) = &branch.counters else {
+            self.nodes(nodes, selection);
+            return self.watched_exit(watched, selection);
+        };
         let (entered, joined) = (self.messages(entered), self.batch.joined());
         self.machine.reached.next_path();
         self.nodes(nodes, selection);
+        self.watched_exit(watched, selection);
         // Messages made on this path come in here.
         let entered = entered + self.batch.joined() - joined;
         counters.left(entered, self.messages(selection), self.machine.reached.here());

@@ -68,9 +68,9 @@ impl Story<'_> {
                 Node::Filter(step) => named("filter", &self.plan.filters, &step.counters),
                 Node::Parse(step) => named("parser", &self.plan.parsers, &step.counters),
                 Node::Rewrite(_) => "rewrite".to_owned(),
-                Node::Deliver(destination) => self.destination(destination),
+                Node::Deliver(step) => self.destination(&step.destination),
                 Node::DeliverOrdered(index) => match self.program.ordered.get(*index) {
-                    Some(ordered) => self.destination(&ordered.destination),
+                    Some(ordered) => self.destination(&ordered.step.destination),
                     None => continue,
                 },
             };
@@ -82,7 +82,7 @@ impl Story<'_> {
                         .iter()
                         .skip(*index)
                         .take(1)
-                        .for_each(|o| o.destination.reads(&mut reads));
+                        .for_each(|o| o.step.destination.reads(&mut reads));
                 }
                 other => other.reads(&mut reads),
             }

@@ -5,6 +5,7 @@ use crate::source::Source;
 use crate::window::{Mark, Wake, Window};
 use crate::worker::{Job, PortContext};
 use record::Batch;
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Instant;
@@ -34,6 +35,8 @@ pub struct Feed {
     path_cost: u64,
     /// The same for the last batch alone.
     last_cost: u64,
+    /// It was said that there is no credit to read.
+    suspended: Cell<bool>,
 }
 
 impl Feed {
@@ -51,6 +54,7 @@ impl Feed {
             lane: Arc::default(),
             path_cost: 0,
             last_cost: 0,
+            suspended: Cell::new(false),
         }
     }
 
@@ -62,7 +66,32 @@ impl Feed {
 
     /// Whether there is credit to read; when not, the port gets a turn once there is.
     pub fn may_read(&self) -> bool {
-        self.window.may_read(&self.waker)
+        let may = self.window.may_read(&self.waker);
+        if may == self.suspended.get() {
+            self.suspended.set(!may);
+            self.say_window(may);
+        }
+        may
+    }
+
+    /// Says at `debug` that the source stops to read, or goes on.
+    #[cold]
+    fn say_window(&self, resumed: bool) {
+        // What is said of our own messages would be one of them.
+        if self.source.driver == "internal" {
+            return;
+        }
+        let text = if resumed { "Source has been resumed" } else { "Source has been suspended" };
+        let settings = self.source.settings();
+        let location = settings.at.as_ref().map_or("", |at| at.location.as_str());
+        let fields: [oplog::Field<'_>; 5] = [
+            ("source", &self.source.id),
+            ("driver", &self.source.driver),
+            ("instance", &self.source.instance),
+            ("location", &location),
+            ("bytes_under_way", &self.window.used()),
+        ];
+        oplog::debug(text, &fields);
     }
 
     /// Whether the log paths cost so much that batches are worth giving to other cores.

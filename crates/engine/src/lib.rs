@@ -25,6 +25,7 @@ pub mod reader;
 mod runtime;
 pub mod source;
 mod turns;
+pub mod watch;
 mod window;
 pub mod worker;
 

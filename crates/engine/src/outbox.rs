@@ -57,6 +57,8 @@ pub struct Outbox {
     since: Option<Instant>,
     /// Set by the path in work: what it delivers is flow-controlled.
     pub flow_control: bool,
+    /// Set by the batch in work: its messages are those of `internal()`.
+    pub own: bool,
 }
 
 impl Outbox {
@@ -76,7 +78,27 @@ impl Outbox {
         let chunk = &buffer.chunk;
         buffer.before.get_or_insert((chunk.bytes.len(), chunk.ends.len()));
         buffer.chunk.flow_control |= self.flow_control;
+        if self.own {
+            buffer.outlet.gets_own();
+        }
         &mut buffer.chunk
+    }
+
+    /// Messages in each buffer, to see what is added from now on: [`Outbox::each_since`].
+    pub(crate) fn lengths(&self) -> Vec<usize> {
+        self.buffers.iter().map(|buffer| buffer.chunk.ends.len()).collect()
+    }
+
+    /// Calls `f` with each message that was added since, and the name of its outlet.
+    pub(crate) fn each_since(&self, before: &[usize], mut f: impl FnMut(&str, &[u8])) {
+        for (at, buffer) in self.buffers.iter().enumerate() {
+            let Chunk { ends, bytes, .. } = &buffer.chunk;
+            for place in before.get(at).copied().unwrap_or(0)..ends.len() {
+                let end_of = |place: usize| ends.get(place).map_or(0, |end| *end as usize);
+                let start = place.checked_sub(1).map_or(0, end_of);
+                f(&buffer.outlet.name, bytes.get(start..end_of(place)).unwrap_or_default());
+            }
+        }
     }
 
     /// A batch is through: its ticket is shared by what it left here, and full buffers are written.

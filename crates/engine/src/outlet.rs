@@ -10,6 +10,7 @@ mod parting;
 mod refuge;
 mod repeated;
 mod retire;
+mod sent;
 mod shedding;
 mod sink;
 mod spool;
@@ -117,6 +118,8 @@ pub struct Outlet {
     refuge: OnceLock<refuge::Refuge>,
     /// Other outlets wait for a part of its queue to be gone. Set before there are messages for any of them.
     leads: AtomicBool,
+    /// It has had messages of `internal()`: nothing is said of what it sends, for that would be one more of them.
+    has_own: AtomicBool,
     /// While a full queue drops messages.
     shedding: Mutex<Option<Shedding>>,
 }
@@ -148,6 +151,7 @@ impl Outlet {
             place: OnceLock::new(),
             refuge: OnceLock::new(),
             leads: AtomicBool::new(false),
+            has_own: AtomicBool::new(false),
             shedding: Mutex::default(),
         });
         outlet.home.adopt(&outlet);
@@ -280,6 +284,7 @@ impl Outlet {
             queue.heritage.passed(done);
             self.counters.waiting.sub(done);
             if done > 0 {
+                self.say_sent(done);
                 queue.progressed = true;
                 queue.stalled = false;
             }

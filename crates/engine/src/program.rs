@@ -5,6 +5,7 @@ use crate::lane::Turn;
 use crate::ledger::{PathCounters, StepCounters};
 use crate::outbox::Outbox;
 use crate::turns::PLACES_MAX;
+use crate::watch::Statement;
 use diag::Span;
 use filter::{Filter, FilterContext, FilterSet, Wanted};
 use parsers::Parse;
@@ -56,13 +57,13 @@ pub trait Format: Send + Sync {
 #[derive(Clone)]
 pub enum Node {
     Filter(FilterStep),
-    Rewrite(Arc<Rewrite>),
+    Rewrite(RewriteStep),
     Parse(ParseStep),
     /// Embedded `log {}`: each branch sees the message as it is here; nothing a branch does is seen after it.
     Fork(Branches),
     /// `junction {}`, `if {}`: branches whose results go on together.
     Join(Branches),
-    Deliver(Arc<dyn Destination>),
+    Deliver(DeliverStep),
     /// A destination that several paths of one source reach: delivered at the end of the batch, in the order of the messages.
     DeliverOrdered(usize),
 }
@@ -81,10 +82,10 @@ impl Node {
     pub fn reads(&self, demand: &mut Demand) {
         match self {
             Node::Filter(step) => step.filter.reads(demand),
-            Node::Rewrite(rewrite) => rewrite.reads(demand),
+            Node::Rewrite(step) => step.rewrite.reads(demand),
             Node::Parse(step) => step.parser.reads(demand),
             Node::Fork(branches) | Node::Join(branches) => branches.reads(demand),
-            Node::Deliver(destination) => destination.reads(demand),
+            Node::Deliver(step) => step.destination.reads(demand),
             Node::DeliverOrdered(_) => {}
         }
     }
@@ -96,7 +97,7 @@ impl Program {
         let mut demand = Demand::default();
         self.source_nodes.iter().for_each(|node| node.reads(&mut demand));
         self.branches.reads(&mut demand);
-        self.ordered.iter().for_each(|o| o.destination.reads(&mut demand));
+        self.ordered.iter().for_each(|o| o.step.destination.reads(&mut demand));
         self.wanted = Arc::new(Wanted::of(&demand));
         narrow(&mut self.source_nodes, &demand);
         narrow_branches(&mut self.branches, &demand);
@@ -135,7 +136,9 @@ fn narrow(nodes: &mut [Node], demand: &Demand) {
         match node {
             Node::Parse(step) => {
                 if let Some(narrowed) = step.parser.narrowed(demand) {
-                    step.parser = narrowed;
+                    let all = std::mem::replace(&mut step.parser, narrowed);
+                    // One with contexts has them once.
+                    step.wide = step.parser.state().is_none().then_some(all);
                 }
             }
             Node::Fork(branches) | Node::Join(branches) => narrow_branches(branches, demand),
@@ -158,11 +161,13 @@ pub struct FilterStep {
     pub at: Span,
     /// It stores what it matched.
     pub writes: bool,
+    /// The filter statement.
+    pub from: Arc<Statement>,
 }
 
 impl FilterStep {
-    pub fn new(filter: Arc<Filter>, counters: Arc<StepCounters>, at: Span) -> FilterStep {
-        FilterStep { writes: !filter.writes().is_empty(), filter, counters, here: None, at }
+    pub fn new(filter: Arc<Filter>, counters: Arc<StepCounters>, at: Span, from: Arc<Statement>) -> FilterStep {
+        FilterStep { writes: !filter.writes().is_empty(), filter, counters, here: None, at, from }
     }
 
     #[inline]
@@ -172,6 +177,18 @@ impl FilterStep {
             counters.not_matched.add(not_matched);
         }
     }
+}
+
+#[derive(Clone)]
+pub struct RewriteStep {
+    pub rewrite: Arc<Rewrite>,
+    pub at: Arc<Statement>,
+}
+
+#[derive(Clone)]
+pub struct DeliverStep {
+    pub destination: Arc<dyn Destination>,
+    pub at: Arc<Statement>,
 }
 
 /// One call of a parser statement. A message that fails at any of them is counted as not matched; one that passes the last, as matched.
@@ -189,6 +206,17 @@ pub struct ParseStep {
     pub last: bool,
     /// Which one it is of the program's parsers with contexts: they see the batches of a connection in order.
     pub place: Option<usize>,
+    /// The same parser making everything it finds, where `parser` leaves out what nobody reads: for messages that somebody watches.
+    pub wide: Option<Arc<dyn Parse>>,
+    /// The parser statement.
+    pub from: Arc<Statement>,
+}
+
+impl ParseStep {
+    /// The parser that makes everything it finds.
+    pub fn all(&self) -> &dyn Parse {
+        self.wide.as_deref().unwrap_or(&*self.parser)
+    }
 }
 
 impl ParseStep {
@@ -217,6 +245,8 @@ pub struct Branch {
     /// Contains a rewrite, a parser, or a filter that stores its matches.
     pub writes: bool,
     pub counters: Option<Arc<PathCounters>>,
+    /// Of log paths and channels.
+    pub at: Option<Arc<Statement>>,
 }
 
 impl Branch {
@@ -318,7 +348,7 @@ pub struct Program {
 
 /// A destination that several paths of one source reach.
 pub struct Ordered {
-    pub destination: Arc<dyn Destination>,
+    pub step: DeliverStep,
     /// At least one of the paths is flow-controlled.
     pub flow_control: bool,
 }

@@ -194,6 +194,9 @@ impl StreamPort {
         };
         if read == 0 {
             cx.recycle(batch);
+            if let Some(Described { fd, client, .. }) = &self.options.described {
+                oplog::trace("EOF occurred while reading", &[("fd", fd), ("client", client)]);
+            }
             self.end(cx);
             return Err(if self.input.at_end() { After::Idle } else { After::Close });
         }

@@ -247,7 +247,7 @@ impl Engine {
         if errors.is_empty() {
             for running in &kept {
                 if let Some(p) = planned.iter().find(|p| same(running, p)) {
-                    running.source.set_settings((p.driver.settings)(Arc::clone(&p.program)));
+                    running.source.set_settings(p.settings());
                 }
             }
             self.running = kept.into_iter().chain(started).collect();
@@ -329,7 +329,7 @@ impl Engine {
 impl Running {
     fn new(planned: &Arc<PlannedSource>) -> Running {
         let driver = &planned.driver;
-        let settings = (driver.settings)(Arc::clone(&planned.program));
+        let settings = planned.settings();
         Running {
             key: driver.key.clone(),
             opened_with: driver.opened_with.clone(),

@@ -8,6 +8,8 @@ use crate::exec::Machine;
 use crate::ledger::{Reason, SourceCounters};
 use crate::outbox::Outbox;
 use crate::program::{Program, Scratch};
+use crate::watch::log::LogWatch;
+use crate::watch::{Statement, Watching};
 use parking_lot::{Mutex, RwLock};
 use record::Batch;
 use std::sync::Arc;
@@ -21,13 +23,15 @@ pub struct Settings {
     pub program: Arc<Program>,
     /// The source makes whole records: there is nothing to parse.
     ready_made: bool,
+    /// Where the source stands in the configuration.
+    pub at: Option<Arc<Statement>>,
     /// Parsers keep caches, so each batch borrows one.
     parsers: Mutex<Vec<SyslogParser>>,
 }
 
 impl Settings {
     pub fn new(syslog: SyslogOptions, finish: Finish, program: Arc<Program>) -> Settings {
-        Settings { syslog, finish, program, ready_made: false, parsers: Mutex::default() }
+        Settings { syslog, finish, program, ready_made: false, at: None, parsers: Mutex::default() }
     }
 
     /// Of a source whose batches come with their fields filled in.
@@ -122,7 +126,14 @@ impl Source {
         settings.finish.apply(batch);
         scratch.begin_batch(batch.received);
         scratch.prepare(&settings.program);
-        let outcome = machine.run(&settings.program, batch, scratch, out);
+        let outcome = match LogWatch::of(batch) {
+            None => machine.run(&settings.program, batch, scratch, out),
+            Some(mut log) => {
+                let watch = Watching::new(self, settings.at.clone(), &mut log);
+                machine.run_watched(&settings.program, batch, scratch, out, watch)
+            }
+        };
+        parsers::say_left_out(batch);
         self.counters.routed.add(outcome.routed);
         self.counters.unmatched.add(outcome.unmatched);
         in_work

@@ -123,6 +123,14 @@ impl Compare {
         result
     }
 
+    /// The texts of both sides.
+    pub fn sides(&self, msg: Msg<'_>, render: &mut RenderContext) -> (Vec<u8>, Vec<u8>) {
+        let (mut a, mut b) = (Vec::new(), Vec::new());
+        let left = self.left.see(msg, render, &mut a).text.to_vec();
+        let right = self.right.see(msg, render, &mut b).text.to_vec();
+        (left, right)
+    }
+
     fn decide(&self, left: &Seen<'_>, right: &Seen<'_>) -> bool {
         match self.rule {
             Rule::Text => self.test.holds(left.text.cmp(right.text)),

@@ -8,6 +8,7 @@ use crate::env::{FilterEnv, Progress};
 use crate::filter::Filter;
 use crate::node::Node;
 use crate::one_of;
+use crate::written::Written;
 use conf_syntax::FilterExpr;
 use diag::{Diagnostic, Diagnostics, SourceMap, Span, nearest};
 use std::sync::Arc;
@@ -15,18 +16,44 @@ use template::Condition;
 
 pub use table::{Example, FUNCTIONS, FunctionInfo};
 
-pub fn expression(expr: &FilterExpr, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
+/// An expression for running, and the same as it is written.
+type Both = (Node, Written);
+
+pub fn expression(expr: &FilterExpr, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Both> {
     match expr {
-        FilterExpr::Not(inner, _) => expression(inner, env, diags).map(negated),
-        FilterExpr::And(parts, _) => all(parts, env, diags).map(conjunction),
-        FilterExpr::Or(parts, _) => all(parts, env, diags).map(disjunction),
-        FilterExpr::Call(call) => table::compile(call, env, diags),
-        FilterExpr::Compare { lhs, op, rhs, span } => comparison::compile(lhs, *op, rhs, *span, env, diags),
+        FilterExpr::Not(inner, _) => {
+            let (node, written) = expression(inner, env, diags)?;
+            Some((negated(node), Written::Not(Box::new(written))))
+        }
+        FilterExpr::And(parts, _) => {
+            let (nodes, written) = all(parts, env, diags)?;
+            Some((conjunction(nodes), Written::And(written)))
+        }
+        FilterExpr::Or(parts, _) => {
+            let (nodes, written) = all(parts, env, diags)?;
+            Some((disjunction(nodes), Written::Or(written)))
+        }
+        FilterExpr::Call(call) => {
+            let (function, node) = table::compile(call, env, diags)?;
+            let written = match (&node, call.args.first().and_then(|arg| arg.text())) {
+                (Node::Filter(filter), Some(name)) => Written::Named(name.into(), Arc::clone(filter)),
+                _ => Written::Call(function, node.clone()),
+            };
+            Some((node, written))
+        }
+        FilterExpr::Compare { lhs, op, rhs, span } => {
+            let node = comparison::compile(lhs, *op, rhs, *span, env, diags)?;
+            Some((node.clone(), Written::Compare(op.symbol(), node)))
+        }
     }
 }
 
-fn all(parts: &[FilterExpr], env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Vec<Node>> {
-    let compiled: Vec<Option<Node>> = parts.iter().map(|p| expression(p, env, diags)).collect();
+fn all(
+    parts: &[FilterExpr],
+    env: &dyn FilterEnv,
+    diags: &mut Diagnostics,
+) -> Option<(Vec<Node>, Vec<Written>)> {
+    let compiled: Vec<Option<Both>> = parts.iter().map(|p| expression(p, env, diags)).collect();
     compiled.into_iter().collect()
 }
 

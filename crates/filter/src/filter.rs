@@ -4,6 +4,7 @@ use crate::compile;
 use crate::context::{FilterContext, Workspace};
 use crate::env::FilterEnv;
 use crate::node::Node;
+use crate::written::{Witness, Written};
 use conf_syntax::FilterExpr;
 use diag::{Diagnostics, Span};
 use record::{Batch, Demand, NameId, Record};
@@ -14,6 +15,7 @@ use template::{Condition, Msg, RenderContext};
 /// A compiled filter expression. Shared by all workers; each brings its [`FilterContext`].
 pub struct Filter {
     node: Node,
+    written: Written,
     pure: bool,
     stores: bool,
 }
@@ -21,7 +23,7 @@ pub struct Filter {
 impl Filter {
     /// Reports everything wrong with the expression; `None` when there was an error.
     pub fn compile(expr: &FilterExpr, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Filter> {
-        compile::expression(expr, env, diags).map(Filter::new)
+        compile::expression(expr, env, diags).map(|(node, written)| Filter::new(node, written))
     }
 
     /// The filter of `filter NAME { ... };`, compiled once. An error in it is reported once, a wrong name each time; `at` is where the
@@ -30,9 +32,9 @@ impl Filter {
         compile::named(name, at, env, diags)
     }
 
-    pub(crate) fn new(node: Node) -> Filter {
+    pub(crate) fn new(node: Node, written: Written) -> Filter {
         let (pure, stores) = (node.is_pure(), node.stores());
-        Filter { node, pure, stores }
+        Filter { node, written, pure, stores }
     }
 
     pub(crate) fn node(&self) -> &Node {
@@ -42,6 +44,18 @@ impl Filter {
     /// Leaves in `selection` (indices of the batch's records) those that match, in their order.
     pub fn select(&self, batch: &mut Batch, selection: &mut Vec<u32>, cx: &mut FilterContext) {
         self.node.narrow(batch, selection, &mut cx.work, &mut cx.render);
+    }
+
+    /// Whether a record matches, told condition by condition, in the order of the text; stores its matches. Costs far more than
+    /// [`Filter::select`]: for messages that somebody wants explained.
+    pub fn judge(
+        &self,
+        batch: &mut Batch,
+        index: usize,
+        cx: &mut FilterContext,
+        witness: &mut Witness<'_>,
+    ) -> bool {
+        self.written.judge(batch, index, cx, witness)
     }
 
     /// Whether one record matches; stores its matches.

@@ -24,6 +24,7 @@ mod rate;
 mod set;
 mod subject;
 mod texts;
+mod written;
 
 #[cfg(test)]
 mod testing;
@@ -41,6 +42,7 @@ pub use options::{MatcherOptions, template_of, unknown_option, value_of, wrong_p
 pub use pri::PriTable;
 pub use set::FilterSet;
 pub use subject::{Subject, span_in};
+pub use written::{Judged, Witness};
 
 /// Stable codes of this crate: (code, title, what it means and what to do).
 pub const CODES: &[(&str, &str, &str)] = &[

@@ -14,16 +14,17 @@ use record::{Batch, Demand, Record, TagId};
 use std::sync::Arc;
 use template::{Msg, RenderContext};
 
+#[derive(Clone)]
 pub enum Node {
     Always(bool),
     Pri(PriTable),
     Tags { word: u64, more: Vec<TagId> },
     Net(Net),
-    Match(Box<Matcher>),
-    Compare(Box<Compare>),
-    InList(Box<InList>),
-    OneOf(Box<OneOf>),
-    Blank(Box<Blank>),
+    Match(Arc<Matcher>),
+    Compare(Arc<Compare>),
+    InList(Arc<InList>),
+    OneOf(Arc<OneOf>),
+    Blank(Arc<Blank>),
     Rate(Arc<RateLimit>),
     Filter(Arc<Filter>),
     Not(Box<Node>),

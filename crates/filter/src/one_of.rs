@@ -5,6 +5,7 @@ use crate::node::Node;
 use crate::subject::Subject;
 use crate::texts::Texts;
 use record::NameId;
+use std::sync::Arc;
 use template::{Msg, RenderContext};
 
 pub struct OneOf {
@@ -39,7 +40,7 @@ fn join(first: &mut Node, second: &Node, and: bool) -> bool {
     if name != other || !more.iter().all(|text| texts.add(text).is_some()) {
         return false;
     }
-    let made = Node::OneOf(Box::new(OneOf { subject: Subject::of_name(name), name, texts }));
+    let made = Node::OneOf(Arc::new(OneOf { subject: Subject::of_name(name), name, texts }));
     *first = if and { Node::Not(Box::new(made)) } else { made };
     true
 }

@@ -169,6 +169,8 @@ pub fn check_filter(filter: Filter, text: &str, message: &str, expected: bool) {
     assert_eq!(selection.contains(&(index as u32)), expected, "select: {text} on {message}");
     assert!(selection.is_sorted());
     assert_eq!(filter.matches(&mut batch, index, &mut cx), expected, "matches: {text} on {message}");
+    let judged = filter.judge(&mut batch, index, &mut cx, &mut |_| {});
+    assert_eq!(judged, expected, "judge: {text} on {message}");
 }
 
 /// The value of a name for a message, empty when it is not set.

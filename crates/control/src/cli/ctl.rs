@@ -46,9 +46,9 @@ enum Command {
     Query(Query),
     /// Query or switch verbose messages
     Verbose(Switch),
-    /// Query or switch debug messages
+    /// Query or switch debug messages: what came in, what filters and parsers made of it, what went out
     Debug(Switch),
-    /// Query or switch trace messages
+    /// Query or switch trace messages: each step that a message takes, and each value it gets
     Trace(Switch),
     /// Print or set how much the program says about itself
     LogLevel {

@@ -83,10 +83,10 @@ pub struct DaemonArgs {
     /// Say more
     #[arg(short, long)]
     pub verbose: bool,
-    /// Say what helps to find errors in a configuration
+    /// Say also of each message what came in, what filters and parsers made of it and what went out (docs/seeing.md)
     #[arg(short, long)]
     pub debug: bool,
-    /// Say everything
+    /// Say also each step that a message takes, and each value it gets (docs/seeing.md)
     #[arg(short, long)]
     pub trace: bool,
     /// default, verbose, debug or trace

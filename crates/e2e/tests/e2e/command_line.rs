@@ -118,7 +118,8 @@ fn the_ledger_command_adds_up() {
     assert_eq!(outcome.code, Some(2), "nobody answers: {outcome:?}");
 }
 
-fn link(lab: &Lab, name: &str) -> PathBuf {
+/// The binary under another name.
+pub fn link(lab: &Lab, name: &str) -> PathBuf {
     let path = lab.path(name);
     std::os::unix::fs::symlink(binary(), &path).unwrap();
     path

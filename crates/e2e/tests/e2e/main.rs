@@ -37,6 +37,7 @@ mod relp;
 mod removed;
 mod rltp;
 mod sealed;
+mod seeing;
 mod signals;
 mod state_folder;
 mod take_over;

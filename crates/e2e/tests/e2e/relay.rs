@@ -26,6 +26,24 @@ fn tcp() {
     penstock.wait_settled(3).assert_nothing_lost();
 }
 
+/// How many messages a write takes depends on no version: a stream has the same bytes at each, and with every bound.
+#[test]
+fn tcp_at_every_version() {
+    for (version, bound) in
+        [("3.38", ""), ("4.11", ""), ("4.25", "flush-lines(1)"), ("4.26", ""), ("4.26", "flush-lines(1)")]
+    {
+        let lab = Lab::new();
+        let collector = Collector::tcp(lab.port("out"));
+        let destination = format!("network(127.0.0.1 port(%port:out%) {bound});");
+        let config =
+            config(&destination, FLOW_CONTROL).replace("@version: 4.11", &format!("@version: {version}"));
+        let mut penstock = Penstock::start(&lab, &config);
+        send(&lab, 0, 300);
+        assert_eq!(collector.wait_lines(300), messages(300), "{version} {bound}");
+        penstock.wait_settled(300).assert_nothing_lost();
+    }
+}
+
 #[test]
 fn udp() {
     let lab = Lab::new();

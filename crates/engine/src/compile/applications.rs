@@ -2,7 +2,8 @@
 //! their leading filters are decided together.
 
 use super::paths::Paths;
-use crate::program::{Branch, Branches, Node};
+use crate::program::{Branch, Branches, Node, RewriteStep};
+use crate::watch::Kind;
 use conf_schema::{Context, Settings};
 use conf_syntax::{Application, Arg, ArgKind, Call, FilterExpr, LogItem, Name, ObjectKind, Quote};
 use diag::{Diagnostic, Diagnostics, Span, nearest};
@@ -146,7 +147,12 @@ impl<'c> Paths<'_, 'c> {
         }
         let mut nodes: Vec<Node> =
             parts.filter.and_then(|f| self.filter_node(f, app.name.span, diags)).into_iter().collect();
-        nodes.extend(self.body(ObjectKind::Parser, parts.parser.unwrap_or_default(), diags));
+        nodes.extend(self.body(
+            ObjectKind::Parser,
+            Some(&app.name.text),
+            parts.parser.unwrap_or_default(),
+            diags,
+        ));
         if !overlaps {
             let name = &app.name.text;
             for call in [
@@ -167,7 +173,10 @@ impl<'c> Paths<'_, 'c> {
                     app.name.span,
                 ),
             ] {
-                nodes.extend(self.names.compile_rewrite(&call, diags).map(Node::Rewrite));
+                if let Some(rewrite) = self.names.compile_rewrite(&call, diags) {
+                    let at = self.statement(Kind::Rewrite, Some(name), app.name.span);
+                    nodes.push(Node::Rewrite(RewriteStep { rewrite, at }));
+                }
             }
         }
         self.exclusive(nodes, &[], diags)

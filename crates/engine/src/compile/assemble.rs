@@ -154,19 +154,20 @@ fn order_shared(program: &mut Program) {
     let mut any_flow = false;
     visit(&mut program.branches.list, false, &mut |node, flow| {
         any_flow |= flow;
-        if let Node::Deliver(d) = node {
-            *seen.entry(address(d)).or_default() += 1;
+        if let Node::Deliver(step) = node {
+            *seen.entry(address(&step.destination)).or_default() += 1;
         }
     });
     let mut places: BTreeMap<usize, usize> = BTreeMap::new();
     let mut ordered: Vec<Ordered> = Vec::new();
     visit(&mut program.branches.list, false, &mut |node, flow| {
-        let Node::Deliver(d) = node else { return };
-        if seen.get(&address(d)).is_none_or(|count| *count < 2) {
+        let Node::Deliver(step) = node else { return };
+        let address = address(&step.destination);
+        if seen.get(&address).is_none_or(|count| *count < 2) {
             return;
         }
-        let place = *places.entry(address(d)).or_insert_with(|| {
-            ordered.push(Ordered { destination: Arc::clone(d), flow_control: false });
+        let place = *places.entry(address).or_insert_with(|| {
+            ordered.push(Ordered { step: step.clone(), flow_control: false });
             ordered.len() - 1
         });
         ordered[place].flow_control |= flow;

@@ -3,9 +3,10 @@
 use super::flags::Flags;
 use super::paths::Paths;
 use super::{DestinationKey, PlannedDestination};
-use crate::driver::{BuildContext, Destination};
+use crate::driver::BuildContext;
 use crate::hooks::Hooks;
-use crate::program::{Branches, Node};
+use crate::program::{Branches, DeliverStep, Node};
+use crate::watch::Kind;
 use conf_schema::Context;
 use conf_syntax::{Call, LogItem, Object, ObjectKind};
 use diag::{Diagnostic, Diagnostics, Span};
@@ -64,7 +65,7 @@ impl<'c> Paths<'_, 'c> {
         index: usize,
         call: &Call,
         diags: &mut Diagnostics,
-    ) -> Option<Arc<dyn Destination>> {
+    ) -> Option<DeliverStep> {
         let (component, settings) = self.settings(Context::Destination, call, diags)?;
         let (_, build) = self.registry.destinations.iter().find(|(c, _)| std::ptr::eq(*c, component))?;
         let cx = self.build_context(group, index);
@@ -75,12 +76,12 @@ impl<'c> Paths<'_, 'c> {
         let key = DestinationKey { id: id.clone(), options };
         let destination = self.existing.destinations.get(&key).cloned().unwrap_or(driver.destination);
         self.destinations.push(PlannedDestination {
-            id,
+            id: id.clone(),
             key: key.options,
             destination: Arc::clone(&destination),
             span: call.span,
         });
-        Some(destination)
+        Some(DeliverStep { destination, at: self.statement(Kind::Destination, Some(&id), call.span) })
     }
 
     pub fn build_context<'b>(&'b self, group: &'b str, index: usize) -> BuildContext<'b> {

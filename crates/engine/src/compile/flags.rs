@@ -29,6 +29,7 @@ impl Paths<'_, '_> {
             claims: false,
             flow_control: flags.flow_control,
             counters,
+            at: None,
         }
     }
 

@@ -3,7 +3,8 @@
 use super::flags::Flags;
 use super::paths::Paths;
 use super::scope::template_error;
-use crate::program::{Branch, Branches, FilterStep, Node, ParseStep};
+use crate::program::{Branch, Branches, FilterStep, Node, ParseStep, RewriteStep};
+use crate::watch::Kind;
 use conf_schema::Context;
 use conf_syntax::{Call, FilterExpr, LogItem, LogPath, Name, Object, ObjectKind};
 use diag::{Diagnostic, Diagnostics, Span};
@@ -57,7 +58,7 @@ impl<'c> Paths<'_, 'c> {
                         ));
                     }
                     kind => {
-                        let made = self.body(kind, &i.body, diags);
+                        let made = self.body(kind, None, &i.body, diags);
                         nodes.extend(made);
                     }
                 }
@@ -125,7 +126,8 @@ impl<'c> Paths<'_, 'c> {
         let flags = self.flags(&path.flags, diags);
         let items: Vec<&LogItem> = path.items.iter().collect();
         let nodes = self.items(&items, diags);
-        self.branch(nodes, &flags, None)
+        let at = self.statement(Kind::Channel, path.name.as_ref().map(|n| n.text.as_str()), path.span);
+        Branch { at: Some(at), ..self.branch(nodes, &flags, None) }
     }
 
     /// Work is shared anyway; what is said here bounds it. The order of a connection is kept whatever the key.
@@ -163,7 +165,11 @@ impl<'c> Paths<'_, 'c> {
                 if let Some(filter) = self.names.filter(text, diags) {
                     let earlier = || self.existing.filters.get(text).cloned().unwrap_or_default();
                     let counters = self.filters.entry(text.to_owned()).or_insert_with(earlier);
-                    nodes.push(Node::Filter(FilterStep::new(filter, Arc::clone(counters), name.span)));
+                    let counters = Arc::clone(counters);
+                    let object = self.objects.filters.get(text);
+                    let stands = object.and_then(|object| object.expr.as_ref()).map(|expr| self.body_of(expr));
+                    let from = self.statement(Kind::Filter, Some(text), stands.unwrap_or(name.span));
+                    nodes.push(Node::Filter(FilterStep::new(filter, counters, name.span, from)));
                 }
             }
             ObjectKind::Destination => {
@@ -189,7 +195,8 @@ impl<'c> Paths<'_, 'c> {
 
     pub fn filter_node(&self, expr: &FilterExpr, at: Span, diags: &mut Diagnostics) -> Option<Node> {
         let filter = self.names.compile_filter(expr, diags)?;
-        Some(Node::Filter(FilterStep::new(filter, Arc::default(), at)))
+        let from = self.statement(Kind::Filter, None, self.body_of(expr));
+        Some(Node::Filter(FilterStep::new(filter, Arc::default(), at, from)))
     }
 
     pub fn object(
@@ -208,7 +215,7 @@ impl<'c> Paths<'_, 'c> {
             diags.push(Diagnostic::error("E0110", text, object.name.span).help("break the circle"));
             return Vec::new();
         }
-        let mut nodes = self.body(kind, &object.body, diags);
+        let mut nodes = self.body(kind, Some(name), &object.body, diags);
         if kind == ObjectKind::Parser {
             let earlier = || self.existing.parsers.get(name).cloned().unwrap_or_default();
             let counters = Arc::clone(self.parsers.entry(name.to_owned()).or_insert_with(earlier));
@@ -223,28 +230,39 @@ impl<'c> Paths<'_, 'c> {
         nodes
     }
 
-    /// The body of a parser or rewrite.
-    pub fn body(&mut self, kind: ObjectKind, body: &'c [LogItem], diags: &mut Diagnostics) -> Vec<Node> {
+    /// The body of a parser or rewrite; `rule` is the name of the statement.
+    pub fn body(
+        &mut self,
+        kind: ObjectKind,
+        rule: Option<&str>,
+        body: &'c [LogItem],
+        diags: &mut Diagnostics,
+    ) -> Vec<Node> {
+        let own = if kind == ObjectKind::Rewrite { Kind::Rewrite } else { Kind::Parser };
+        let made_up = rule.is_none().then(|| self.made_up(own));
+        let rule = rule.or(made_up.as_deref());
         let mut nodes = Vec::new();
         for item in body {
             match item {
                 LogItem::Call(call) if kind == ObjectKind::Rewrite => {
                     if let Some(rewrite) = self.names.compile_rewrite(call, diags) {
-                        nodes.push(Node::Rewrite(rewrite));
+                        let at = self.statement(own, rule, call.span);
+                        nodes.push(Node::Rewrite(RewriteStep { rewrite, at }));
                     }
                 }
                 LogItem::Call(call) if call.is("app-parser") => nodes.extend(self.app_parser(call, diags)),
-                LogItem::Call(call) => nodes.extend(self.parser(call, diags)),
+                LogItem::Call(call) => nodes.extend(self.parser(call, rule, diags)),
                 other => self.item(other, &mut nodes, diags),
             }
         }
         nodes
     }
 
-    pub fn parser(&self, call: &Call, diags: &mut Diagnostics) -> Option<Node> {
+    pub fn parser(&self, call: &Call, rule: Option<&str>, diags: &mut Diagnostics) -> Option<Node> {
         let (component, settings) = self.settings(Context::Parser, call, diags)?;
         let (_, build) = parsers::ALL.iter().find(|(c, _)| std::ptr::eq(*c, component))?;
         let parser = self.names.build_parser(*build, &settings, call.span, diags)?;
+        let from = self.statement(Kind::Parser, rule, call.span);
         Some(Node::Parse(ParseStep {
             parser,
             counters: Arc::default(),
@@ -253,6 +271,8 @@ impl<'c> Paths<'_, 'c> {
             at: call.span,
             last: true,
             place: None,
+            wide: None,
+            from,
         }))
     }
 }

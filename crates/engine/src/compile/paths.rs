@@ -9,9 +9,11 @@ use crate::driver::Registry;
 use crate::hooks::Hooks;
 use crate::ledger::StepCounters;
 use crate::program::{Branch, Node};
+use crate::watch::Kind;
 use conf_schema::{Component, Context, ReadContext, Settings};
 use conf_syntax::{Call, LogItem, LogPath, ObjectKind};
 use diag::{Diagnostic, Diagnostics, SourceMap, Span};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use template::Identity;
@@ -44,6 +46,8 @@ pub(super) struct Paths<'a, 'c> {
     pub inline_sources: BTreeMap<String, Vec<Entry<'c>>>,
     pub keys: BTreeMap<String, Span>,
     pub anonymous: usize,
+    /// How many statements of each kind were given a name for the log.
+    pub unnamed: RefCell<BTreeMap<Kind, usize>>,
     /// `parallelize(workers(n))` of the log path being compiled.
     pub share_max: Option<usize>,
     /// The same, by source statement: the smallest of its log paths.
@@ -83,6 +87,7 @@ impl<'a, 'c> Paths<'a, 'c> {
             inline_sources: BTreeMap::new(),
             keys: BTreeMap::new(),
             anonymous: 0,
+            unnamed: RefCell::default(),
             share_max: None,
             share_by_source: BTreeMap::new(),
         }
@@ -150,6 +155,7 @@ impl<'a, 'c> Paths<'a, 'c> {
         let name =
             log.name.as_ref().map_or_else(|| format!("{}:{}", place.file, place.line), |n| n.text.clone());
         let key = log.name.as_ref().map_or_else(|| self.texts.text(log.span).to_owned(), |n| n.text.clone());
+        let at = self.statement(Kind::LogPath, Some(&name), log.span);
         let counters = self.existing.paths.get(&key).cloned().unwrap_or_default();
         self.paths.push(PlannedPath {
             name,
@@ -159,7 +165,7 @@ impl<'a, 'c> Paths<'a, 'c> {
         });
         let mut nodes = self.items(&rest, diags);
         self.give_states(&mut nodes);
-        let branch = self.branch(nodes, &flags, Some(counters));
+        let branch = Branch { at: Some(at), ..self.branch(nodes, &flags, Some(counters)) };
         if sources.is_empty() && !names_sources {
             let text = "a log path without a source gets no messages";
             diags.push(

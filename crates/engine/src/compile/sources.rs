@@ -4,6 +4,7 @@ use super::PlannedSource;
 use super::paths::Paths;
 use crate::hooks::Hooks;
 use crate::program::{Node, Program};
+use crate::watch::Kind;
 use conf_schema::Context;
 use conf_syntax::{Call, LogItem, LogPath, ObjectKind};
 use diag::{Diagnostic, Diagnostics};
@@ -101,7 +102,8 @@ impl<'c> Paths<'_, 'c> {
         self.unique(&driver.key, call.span, diags);
         self.hooks.extend(Hooks::read(format!("source {id}"), &settings).map(Arc::new));
         let (group, program) = (group.to_owned(), Arc::clone(program));
-        Some(PlannedSource { group, id, driver, program, span: call.span })
+        let at = self.statement(Kind::Source, Some(&id), call.span);
+        Some(PlannedSource { group, id, driver, program, span: call.span, at })
     }
 }
 

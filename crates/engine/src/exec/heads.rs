@@ -13,7 +13,7 @@ pub(super) struct Heads {
     pub stale: bool,
 }
 
-impl Run<'_> {
+impl Run<'_, '_> {
     /// Fills `matched` with what a branch begins with: all that remains, or, when its filter was asked together with those of its
     /// siblings, what that filter matches; then the answer is yes.
     pub(super) fn head(
@@ -24,6 +24,11 @@ impl Run<'_> {
         (remaining, gone): (&[u32], &[bool]),
         matched: &mut Vec<u32>,
     ) -> bool {
+        // Whoever watches is told of each filter by itself.
+        if self.watch.is_some() {
+            matched.extend_from_slice(remaining);
+            return false;
+        }
         if let Some(shared) = all.shared.get(heads.next).filter(|s| s.first == at) {
             heads.next += 1;
             heads.stale = false;

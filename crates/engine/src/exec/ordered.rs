@@ -3,7 +3,7 @@
 use super::Run;
 use crate::program::Program;
 
-impl Run<'_> {
+impl Run<'_, '_> {
     pub(super) fn park(&mut self, index: usize, selection: &[u32]) {
         let Some(parked) = self.machine.ordered.get_mut(index) else { return };
         for i in selection {
@@ -21,7 +21,7 @@ impl Run<'_> {
                 let batch = &*self.batch;
                 parked.sort_by_key(|i| batch.records.get(*i as usize).map_or(0, |r| batch.rank(r)));
                 self.out.flow_control = ordered.flow_control;
-                ordered.destination.format(self.batch, &parked, self.scratch, self.out);
+                self.deliver(&ordered.step, &parked);
             }
             parked.clear();
             self.machine.ordered[index] = parked;

@@ -7,6 +7,7 @@ use crate::ledger::DestinationCounters;
 use crate::outlet::Outlet;
 use crate::program::Format;
 use crate::source::{Finish, Settings as SourceSettings, Source};
+use crate::watch::{Event, Message, Watch, Watching};
 use crate::worker::Shared;
 use conf_schema::{Catalogue, Component, Context, Settings};
 use diag::Diagnostics;
@@ -115,6 +116,33 @@ fn destination(_: &Settings, cx: &BuildContext<'_>, _: &mut Diagnostics) -> Opti
 /// Runs the log paths of source `s` on messages with one-letter texts; `expected` is `destination:texts` by destination.
 #[track_caller]
 fn check(config: &str, messages: &str, expected: &str, unmatched: usize) {
+    for watched in [false, true] {
+        check_one(config, messages, (expected, unmatched), watched);
+    }
+}
+
+/// Counts what it is told: each message arrives and ends once, each step that begins ends.
+#[derive(Default)]
+struct Told {
+    arrived: usize,
+    ended: usize,
+    open: isize,
+}
+
+impl Watch for Told {
+    fn see(&mut self, _: &Source, _: Message, event: &Event<'_>) {
+        match event {
+            Event::Received(_) => self.arrived += 1,
+            Event::Begins(_) => self.open += 1,
+            Event::Ends(..) => self.open -= 1,
+            Event::Finished => self.ended += 1,
+            _ => {}
+        }
+    }
+}
+
+#[track_caller]
+fn check_one(config: &str, messages: &str, (expected, unmatched): (&str, usize), watched: bool) {
     let text = format!("@version: 4.2\nsource s {{ in(); }};\n{config}");
     let parsed = conf_syntax::parse_text("test.conf", &text, &conf_syntax::ParseOptions::default());
     let mut diags = parsed.diagnostics;
@@ -134,7 +162,23 @@ fn check(config: &str, messages: &str, expected: &str, unmatched: usize) {
     scratch.begin_batch(Stamp::default());
     scratch.prepare(&plan.sources[0].program);
     let mut out = Outbox::default();
-    let outcome = Machine::default().run(&plan.sources[0].program, &mut batch, &mut scratch, &mut out);
+    let program = &plan.sources[0].program;
+    let outcome = match watched {
+        false => Machine::default().run(program, &mut batch, &mut scratch, &mut out),
+        true => {
+            let settings = SourceSettings::ready_made(Finish::default(), Arc::clone(program));
+            let source = Source::new("s", "s#0".into(), "in", String::new(), settings);
+            let mut told = Told::default();
+            let watch = Watching::new(&source, None, &mut told);
+            let outcome = Machine::default().run_watched(program, &mut batch, &mut scratch, &mut out, watch);
+            assert_eq!(
+                (told.arrived, told.ended, told.open),
+                (messages.len(), messages.len(), 0),
+                "{config}"
+            );
+            outcome
+        }
+    };
     let mut by_name = std::collections::BTreeMap::<String, Vec<String>>::new();
     SEEN.with_borrow(|s| s.iter().for_each(|(g, m)| by_name.entry(g.clone()).or_default().push(m.clone())));
     let got: Vec<String> = by_name.into_iter().map(|(g, m)| format!("{g}:{}", m.join(","))).collect();

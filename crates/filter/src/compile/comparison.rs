@@ -9,6 +9,7 @@ use crate::subject::Subject;
 use conf_syntax::{CompareOp, Operand, OperandKind, TypedText};
 use diag::{Diagnostic, Diagnostics, Span, nearest};
 use record::ValueType;
+use std::sync::Arc;
 use template::TypeHint;
 
 pub fn compile(
@@ -36,7 +37,7 @@ pub fn compile(
             Diagnostic::warning("F0114", message, at).help("use eq, ne, lt, le, gt, ge to compare text"),
         );
     }
-    Some(Node::Compare(Box::new(Compare { left, right, test: Test::of(op), rule })))
+    Some(Node::Compare(Arc::new(Compare { left, right, test: Test::of(op), rule })))
 }
 
 /// A word without quotes is a text, not the field it names: `message == "x"` compares the word `message`. An error where a field must be

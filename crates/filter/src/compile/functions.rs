@@ -145,7 +145,7 @@ fn matcher(arguments: Arguments<'_>, subject: Subject, diags: &mut Diagnostics) 
                     None
                 })?),
             };
-            Some(Node::Match(Box::new(Matcher::new(subject, pattern, store))))
+            Some(Node::Match(Arc::new(Matcher::new(subject, pattern, store))))
         }
     }
 }
@@ -253,7 +253,7 @@ pub(super) fn in_list(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics)
     };
     let subject = subject_of_name(name, name_at, env, diags)?;
     match env.read_file(path) {
-        Ok(file) => Some(Node::InList(Box::new(InList::new(subject, &file)))),
+        Ok(file) => Some(Node::InList(Arc::new(InList::new(subject, &file)))),
         Err(e) => {
             let finding = Diagnostic::error("F0108", format!("cannot read `{path}`: {e}"), path_at);
             diags.push(finding.help("make the file, a value a line, or correct the path"));
@@ -265,7 +265,7 @@ pub(super) fn in_list(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics)
 pub(super) fn blank(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
     let name = value_of(CODES.single_text(call, diags)?, call.span, &CODES, diags)?;
     let template = template_of(&format!("${{{name}}}"), call.span, env, &CODES, diags)?;
-    Some(Node::Blank(Box::new(Blank::new(name, template))))
+    Some(Node::Blank(Arc::new(Blank::new(name, template))))
 }
 
 pub(super) fn rate_limit(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {

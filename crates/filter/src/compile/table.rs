@@ -120,12 +120,13 @@ pub const FUNCTIONS: &[FunctionInfo] = &[
     ),
 ];
 
-pub fn compile(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
+/// The function a call names, and the condition it makes.
+pub fn compile(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<(&'static str, Node)> {
     let name = call.name.norm();
     match FUNCTIONS.iter().find(|f| f.name == name || f.aliases.contains(&name.as_str())) {
         Some(function) => {
             let function_of = function.compile;
-            function_of(call, env, diags)
+            function_of(call, env, diags).map(|node| (function.name, node))
         }
         None => {
             let known =

@@ -79,6 +79,7 @@ impl FileSink {
     fn open(&mut self, next: Option<&Chunk>) -> std::io::Result<&mut Opened> {
         if self.file.is_none() {
             let file = shelf::below_ceiling(|| opening::open(&self.path, &self.options))?;
+            oplog::verbose("Initializing destination file writer", &[("filename", &self.path.display())]);
             if let Some(link) = &self.options.symlink_as
                 && let Err(error) = point(link, &self.path)
             {

@@ -1,0 +1,39 @@
+//! The way of messages from end to end, and the steps that are run in one way when somebody watches and in another when nobody does.
+
+use super::{After, Run};
+use crate::program::{DeliverStep, ParseStep, Program};
+
+impl Run<'_, '_> {
+    /// Takes messages all the way.
+    pub(super) fn pass(&mut self, program: &Program, selection: &mut Vec<u32>) {
+        let arrived = self.watched_arrival(selection);
+        if !program.source_nodes.is_empty() {
+            self.nodes(&program.source_nodes, selection);
+        }
+        let matched = self.branches(&program.branches, selection, After::Nothing);
+        self.deliver_ordered(program);
+        if let Some(arrived) = arrived {
+            self.watched_end(&arrived);
+        }
+        self.recycle(matched);
+    }
+
+    pub(super) fn parse(&mut self, step: &ParseStep, selection: &mut Vec<u32>) {
+        let Some(place) = step.place else { return self.parse_now(step, selection) };
+        let Some(turn) = self.scratch.turn.take() else { return self.parse_now(step, selection) };
+        turn.take(place, || self.parse_now(step, selection));
+        self.scratch.turn = Some(turn);
+    }
+
+    fn parse_now(&mut self, step: &ParseStep, selection: &mut Vec<u32>) {
+        if !self.watched_parse(step, selection) {
+            step.parser.parse(self.batch, selection, &mut self.scratch.filter);
+        }
+    }
+
+    pub(super) fn deliver(&mut self, step: &DeliverStep, selection: &[u32]) {
+        if !self.watched_deliver(step, selection) {
+            step.destination.format(self.batch, selection, self.scratch, self.out);
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The steps of a program while somebody watches: message by message, each told with what it looked at and what it changed.
+//!
+//! What becomes of the messages is what the other way makes of them. Each function says `false`, having done nothing, when nobody watches.
+
+use super::Run;
+use crate::program::{Branch, DeliverStep, FilterStep, ParseStep, RewriteStep};
+use crate::watch::{Event, Statement, Verdict, Watching, driver_of};
+use record::Record;
+use std::sync::Arc;
+
+/// Messages that entered a branch which is a statement of its own.
+pub(super) struct Entered {
+    at: Arc<Statement>,
+    records: Vec<Record>,
+}
+
+impl Run<'_, '_> {
+    /// Tells how the messages came in, before anything is done with them, and remembers them for [`Run::watched_end`].
+    pub(super) fn watched_arrival(&mut self, selection: &[u32]) -> Option<Vec<u32>> {
+        let watched = self.each_watched(selection, |run, watch, index, record| {
+            let message = watch.message(run.batch, &record);
+            let text = if record.frame.is_empty() { record.message } else { record.frame };
+            watch.tell(message, &Event::Received(run.batch.bytes(text)));
+            watch.tell_changes(message, run.batch, index, &Record::new(record.frame));
+            watch.tell_source(message, run.batch, &record);
+        });
+        watched.then(|| selection.to_vec())
+    }
+
+    pub(super) fn watched_end(&mut self, selection: &[u32]) {
+        self.each_watched(selection, |run, watch, _, record| {
+            let message = watch.message(run.batch, &record);
+            watch.tell_end(message);
+        });
+    }
+
+    pub(super) fn watched_filter(&mut self, step: &FilterStep, selection: &mut Vec<u32>) -> bool {
+        let Some(mut watch) = self.watch.take() else { return false };
+        selection.retain(|index| {
+            let at = *index as usize;
+            let Some(before) = self.batch.records.get(at).copied() else { return false };
+            let message = watch.message(self.batch, &before);
+            watch.tell(message, &Event::Begins(&step.from));
+            let holds = step.filter.judge(self.batch, at, &mut self.scratch.filter, &mut |judged| {
+                watch.tell(message, &Event::Judged(&step.from, judged));
+            });
+            watch.tell_changes(message, self.batch, at, &before);
+            watch.tell(message, &Event::Ends(&step.from, passed(holds)));
+            holds
+        });
+        self.watch = Some(watch);
+        true
+    }
+
+    pub(super) fn watched_rewrite(&mut self, step: &RewriteStep, selection: &[u32]) -> bool {
+        self.each_watched(selection, |run, watch, index, before| {
+            let message = watch.message(run.batch, &before);
+            watch.tell(message, &Event::Begins(&step.at));
+            let cx = &mut run.scratch.filter;
+            let applies = step.rewrite.condition().is_none_or(|condition| {
+                condition.judge(run.batch, index, cx, &mut |judged| {
+                    watch.tell(message, &Event::Judged(&step.at, judged));
+                })
+            });
+            if applies {
+                step.rewrite.change(run.batch, &[index as u32], cx);
+            }
+            watch.tell_changes(message, run.batch, index, &before);
+            let verdict = if applies { Verdict::Passed } else { Verdict::Skipped };
+            watch.tell(message, &Event::Ends(&step.at, verdict));
+        })
+    }
+
+    /// Runs a parser; messages that it makes go on with the others.
+    pub(super) fn watched_parse(&mut self, step: &ParseStep, selection: &mut Vec<u32>) -> bool {
+        // A tick, in which contexts end, is about no message.
+        if self.watch.is_none() || selection.is_empty() {
+            return false;
+        }
+        let input = std::mem::take(selection);
+        // It may be the turn of this batch at the parser: it is one turn for all its messages.
+        self.each_watched(&input, |run, watch, index, before| {
+            let message = watch.message(run.batch, &before);
+            watch.tell(message, &Event::Begins(&step.from));
+            let mut part = vec![index as u32];
+            step.all().parse(run.batch, &mut part, &mut run.scratch.filter);
+            watch.tell_changes(message, run.batch, index, &before);
+            let holds = part.contains(&(index as u32));
+            watch.tell(message, &Event::Ends(&step.from, passed(holds)));
+            selection.append(&mut part);
+        })
+    }
+
+    pub(super) fn watched_deliver(&mut self, step: &DeliverStep, selection: &[u32]) -> bool {
+        let driver = driver_of(&*step.destination);
+        self.each_watched(selection, |run, watch, index, record| {
+            let message = watch.message(run.batch, &record);
+            let before = run.out.lengths();
+            step.destination.format(run.batch, &[index as u32], run.scratch, run.out);
+            let mut queued = false;
+            run.out.each_since(&before, |name, output| {
+                queued = true;
+                watch.tell(message, &Event::Queued { at: &step.at, driver, name, output });
+            });
+            if !queued {
+                watch.tell(message, &Event::NotQueued { at: &step.at, driver });
+            }
+        })
+    }
+
+    /// The messages that enter a branch that is a statement of its own.
+    pub(super) fn watched_entry(&mut self, branch: &Branch, selection: &[u32]) -> Option<Entered> {
+        let at = Arc::clone(branch.at.as_ref()?);
+        let mut records = Vec::new();
+        let watched = self.each_watched(selection, |run, watch, _, record| {
+            watch.tell(watch.message(run.batch, &record), &Event::Begins(&at));
+            records.push(record);
+        });
+        watched.then_some(Entered { at, records })
+    }
+
+    /// Says of each of them whether it came through.
+    pub(super) fn watched_exit(&mut self, entered: Option<Entered>, selection: &[u32]) {
+        let Some(entered) = entered else { return };
+        let Some(mut watch) = self.watch.take() else { return };
+        let origin = |index: &u32| self.batch.records.get(*index as usize).map(|record| record.origin);
+        for record in &entered.records {
+            let through = selection.iter().any(|index| origin(index) == Some(record.origin));
+            let message = watch.message(self.batch, record);
+            watch.tell(message, &Event::Ends(&entered.at, passed(through)));
+        }
+        self.watch = Some(watch);
+    }
+
+    /// Calls `f` for each message, with what watches. `false` when nothing does.
+    fn each_watched(
+        &mut self,
+        selection: &[u32],
+        mut f: impl FnMut(&mut Self, &mut Watching<'_>, usize, Record),
+    ) -> bool {
+        let Some(mut watch) = self.watch.take() else { return false };
+        for index in selection.iter().map(|index| *index as usize) {
+            if let Some(record) = self.batch.records.get(index).copied() {
+                f(self, &mut watch, index, record);
+            }
+        }
+        self.watch = Some(watch);
+        true
+    }
+}
+
+fn passed(holds: bool) -> Verdict {
+    if holds { Verdict::Passed } else { Verdict::Stopped }
+}

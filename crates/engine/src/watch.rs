@@ -1,0 +1,172 @@
+//! Following messages step by step: what a program does with them, told to whoever asked.
+//!
+//! Whoever asked is a [`Watch`]: the program's log at `debug` and `trace` ([`log`]), and anybody else who wants to explain a message.
+//! Whether somebody watches is found out once a batch. Where somebody does, the batch is worked on message by message, conditions
+//! are asked in the order of the text, and parsers make everything they find; what becomes of the messages is the same.
+
+mod changes;
+pub mod log;
+
+pub use changes::{Change, What};
+
+use crate::driver::Destination;
+use crate::source::Source;
+use changes::changes;
+use filter::Judged;
+use record::{Batch, NameId, Record, lookup};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The statement of the configuration that a step of a program comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Statement {
+    pub kind: Kind,
+    /// Its name, or one made up for a statement without: `#anon-filter0`.
+    pub rule: String,
+    /// `file:line:column`.
+    pub location: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    Source,
+    LogPath,
+    Channel,
+    Filter,
+    Rewrite,
+    Parser,
+    Destination,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Source => "source",
+            Kind::LogPath => "log",
+            Kind::Channel => "channel",
+            Kind::Filter => "filter",
+            Kind::Rewrite => "rewrite",
+            Kind::Parser => "parser",
+            Kind::Destination => "destination",
+        }
+    }
+}
+
+/// A message in what is told about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// No other message of this process has it; the copies that branches make of a message do.
+    pub id: u64,
+    /// `$RCPTID` where the configuration has use-uniqid(), else 0.
+    pub received: u64,
+}
+
+/// What a step came to for a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The message goes on.
+    Passed,
+    /// It does not go on here.
+    Stopped,
+    /// The condition of a rewrite does not hold: nothing was changed.
+    Skipped,
+}
+
+/// What happens to a message, in this order.
+pub enum Event<'a> {
+    /// Its text as it came in, or of a message that was made its MESSAGE.
+    Received(&'a [u8]),
+    /// A step begins: the source's own options, a log path, a statement.
+    Begins(&'a Statement),
+    /// A condition of the step is asked, or was answered.
+    Judged(&'a Statement, &'a Judged<'a>),
+    /// Something of the message is different now.
+    Changed(&'a Change<'a>),
+    Ends(&'a Statement, Verdict),
+    /// Its output waits in the queue of a destination from now on; `name` is the file, connection or process.
+    Queued {
+        at: &'a Statement,
+        driver: &'static str,
+        name: &'a str,
+        output: &'a [u8],
+    },
+    /// The destination has nothing to write for it, or could not take it.
+    NotQueued {
+        at: &'a Statement,
+        driver: &'static str,
+    },
+    /// All log paths of its source are through with it.
+    Finished,
+}
+
+/// Is told what happens to messages.
+pub trait Watch {
+    /// `source` is where the message came in.
+    fn see(&mut self, source: &Source, message: Message, event: &Event<'_>);
+}
+
+/// Bits of a message's id that count the messages of a batch.
+const BATCH_BITS: u32 = 16;
+
+static NEXT_BATCH: AtomicU64 = AtomicU64::new(1);
+
+/// A batch that somebody watches.
+pub(crate) struct Watching<'a> {
+    by: &'a mut dyn Watch,
+    source: &'a Source,
+    /// Where the source stands in the configuration.
+    at: Option<Arc<Statement>>,
+    base: u64,
+    receipt: Option<NameId>,
+}
+
+impl<'a> Watching<'a> {
+    pub fn new(source: &'a Source, at: Option<Arc<Statement>>, by: &'a mut dyn Watch) -> Watching<'a> {
+        let base = NEXT_BATCH.fetch_add(1, Ordering::Relaxed) << BATCH_BITS;
+        Watching { by, source, at, base, receipt: lookup("RCPTID") }
+    }
+
+    pub fn message(&self, batch: &Batch, record: &Record) -> Message {
+        let number = self.receipt.and_then(|name| batch.value(record, name));
+        let number = number.and_then(|value| std::str::from_utf8(value.bytes).ok()?.parse().ok());
+        Message { id: self.base + u64::from(record.origin), received: number.unwrap_or(0) }
+    }
+
+    pub fn tell(&mut self, message: Message, event: &Event<'_>) {
+        self.by.see(self.source, message, event);
+    }
+
+    /// Tells that the message comes from its source, and what the source says of it.
+    pub fn tell_source(&mut self, message: Message, batch: &Batch, record: &Record) {
+        if let Some(at) = self.at.clone() {
+            self.tell(message, &Event::Begins(&at));
+        }
+        for name in [NameId::HOST_FROM, NameId::SOURCE] {
+            let Some(value) = batch.value(record, name) else { continue };
+            let (what, after) = (What::Value(batch.name_of(name)), Some(value.bytes.to_vec()));
+            let change = Change { what, before: None, after, kind: value.kind };
+            self.tell(message, &Event::Changed(&change));
+        }
+    }
+
+    /// Tells that all log paths are through with the message.
+    pub fn tell_end(&mut self, message: Message) {
+        if let Some(at) = self.at.clone() {
+            self.tell(message, &Event::Ends(&at, Verdict::Passed));
+        }
+        self.tell(message, &Event::Finished);
+    }
+
+    /// Tells how a message differs from what it was.
+    pub fn tell_changes(&mut self, message: Message, batch: &Batch, index: usize, before: &Record) {
+        let Some(after) = batch.records.get(index) else { return };
+        for change in changes(batch, before, after) {
+            self.tell(message, &Event::Changed(&change));
+        }
+    }
+}
+
+/// Driver of a destination, for events.
+pub(crate) fn driver_of(destination: &dyn Destination) -> &'static str {
+    destination.described().0
+}
