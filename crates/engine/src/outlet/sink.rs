@@ -31,13 +31,15 @@ pub struct Progress<'a> {
 
 /// Emptied buffers that are kept for the next batch, per worker.
 const SPARE_MAX: usize = 16;
+/// A larger one is given back.
+const SPARE_BYTES_MAX: usize = 16 << 20;
 
 impl Progress<'_> {
     /// Everything in a chunk was reported as delivered or dropped: its tickets are settled and its buffer is kept.
     pub fn finished(&mut self, mut chunk: Chunk) {
         chunk.tickets.settle();
         chunk.clear();
-        if self.spare.len() < SPARE_MAX {
+        if self.spare.len() < SPARE_MAX && chunk.bytes.capacity() <= SPARE_BYTES_MAX {
             self.spare.push(chunk);
         }
     }

@@ -101,6 +101,8 @@ pub struct PortContext {
 
 /// Batches a worker keeps for reuse.
 const BATCHES_MAX: usize = 8;
+/// A batch that has taken more memory gives it back: contexts that end together make a large one now and then.
+pub(super) const BATCH_BYTES_KEPT_MAX: usize = 16 << 20;
 
 impl PortContext {
     pub(super) fn new(
@@ -141,7 +143,7 @@ impl PortContext {
 
     pub fn recycle(&mut self, mut batch: Batch) {
         batch.reset();
-        if self.batches.len() < BATCHES_MAX {
+        if self.batches.len() < BATCHES_MAX && batch.capacity() <= BATCH_BYTES_KEPT_MAX {
             self.batches.push(batch);
         }
     }

@@ -2,7 +2,7 @@
 
 use super::handle::WorkerHandle;
 use super::leaving::{Count, Leaving};
-use super::port::PortContext;
+use super::port::{BATCH_BYTES_KEPT_MAX, PortContext};
 use crate::durable::Durable;
 use crate::hand_over::{Adopt, Connection};
 use crate::lane::{Lane, Turn};
@@ -224,6 +224,9 @@ impl Shared {
     }
 
     pub(super) fn give_back(&self, batch: Batch) {
+        if batch.capacity() > BATCH_BYTES_KEPT_MAX {
+            return;
+        }
         let mut spare = self.spare.lock();
         if spare.len() < SPARE_MAX {
             spare.push(batch);
