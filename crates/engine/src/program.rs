@@ -166,7 +166,12 @@ pub struct FilterStep {
 }
 
 impl FilterStep {
-    pub fn new(filter: Arc<Filter>, counters: Arc<StepCounters>, at: Span, from: Arc<Statement>) -> FilterStep {
+    pub fn new(
+        filter: Arc<Filter>,
+        counters: Arc<StepCounters>,
+        at: Span,
+        from: Arc<Statement>,
+    ) -> FilterStep {
         FilterStep { writes: !filter.writes().is_empty(), filter, counters, here: None, at, from }
     }
 

@@ -93,10 +93,8 @@ fn operands(node: &Node, operator: &str, msg: Msg<'_>, cx: &mut FilterContext) -
     match node {
         Node::Match(matcher) => {
             let name = matcher.subject.name().map(|name| ("name", msg.batch.name_of(name).into()));
-            let looked_at = [
-                ("value", text_of(&matcher.subject, msg, cx)),
-                ("pattern", matcher.pattern.text().into()),
-            ];
+            let looked_at =
+                [("value", text_of(&matcher.subject, msg, cx)), ("pattern", matcher.pattern.text().into())];
             name.into_iter().chain(looked_at).collect()
         }
         Node::Compare(compare) => {

@@ -85,7 +85,10 @@ fn a_message_is_followed_step_by_step() {
         &[">>>>>> channel evaluation begin", "penstock.conf:21:"],
         &[">>>>>> filter rule evaluation begin; rule='f_n'", &place(&lab, 7, " \"${.j.n}")],
         &["cmp() evaluation result; left='7', operator='>', right='5', result='1'"],
-        &["Filter node evaluation result; result='match', type='cmp', rule='f_n'", &place(&lab, 7, " \"${.j.n}")],
+        &[
+            "Filter node evaluation result; result='match', type='cmp', rule='f_n'",
+            &place(&lab, 7, " \"${.j.n}"),
+        ],
         &[
             "<<<<<< filter rule evaluation result; result='MATCH - Forwarding message to the next LogPipe', rule='f_n'",
             &place(&lab, 7, " \"${.j.n}"),

@@ -167,7 +167,8 @@ impl<'c> Paths<'_, 'c> {
                     let counters = self.filters.entry(text.to_owned()).or_insert_with(earlier);
                     let counters = Arc::clone(counters);
                     let object = self.objects.filters.get(text);
-                    let stands = object.and_then(|object| object.expr.as_ref()).map(|expr| self.body_of(expr));
+                    let stands =
+                        object.and_then(|object| object.expr.as_ref()).map(|expr| self.body_of(expr));
                     let from = self.statement(Kind::Filter, Some(text), stands.unwrap_or(name.span));
                     nodes.push(Node::Filter(FilterStep::new(filter, counters, name.span, from)));
                 }
