@@ -350,7 +350,7 @@ impl Batch {
     }
 
     /// All tags of a record: those that configurations know in the order of their numbers, then those made from messages in the order in
-    /// which it got them.
+    /// which they came first.
     pub fn tags(&self, record: &Record) -> Vec<TagId> {
         let mut tags: Vec<TagId> =
             (0..u64::BITS).filter(|b| record.tags.0 & (1 << b) != 0).map(TagId).collect();
@@ -368,7 +368,9 @@ impl Batch {
         }
         tags.sort_unstable();
         // The newest stand first in the list.
-        tags.extend(made.into_iter().rev());
+        made.reverse();
+        made.sort_by_key(|tag| self.names.tag_rank(*tag));
+        tags.extend(made);
         tags
     }
 

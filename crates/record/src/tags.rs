@@ -43,6 +43,26 @@ struct Table {
     names: Vec<&'static str>,
 }
 
+/// Tags made from messages whose order is remembered.
+const RANKED_MAX: usize = 1 << 16;
+
+/// Of a tag made from a message, by the hash of its name, which one it was that the process met; those it does not remember have the last
+/// place. `$TAGS` lists them in this order, as syslog-ng does.
+pub(crate) fn rank(hash: u64) -> u32 {
+    static RANKS: RwLock<Option<HashMap<u64, u32>>> = RwLock::new(None);
+    if let Some(ranks) = &*RANKS.read() {
+        match ranks.get(&hash) {
+            Some(rank) => return *rank,
+            None if ranks.len() >= RANKED_MAX => return u32::MAX,
+            None => {}
+        }
+    }
+    let mut ranks = RANKS.write();
+    let ranks = ranks.get_or_insert_default();
+    let next = ranks.len() as u32;
+    *ranks.entry(hash).or_insert(next)
+}
+
 /// Tags that have the first ids in this order, so that TAGS lists them first: what the parsers of syslog messages set.
 const FIRST: [&str; 16] = [
     "message.utf8_sanitized",

@@ -4,7 +4,7 @@
 use super::TAG_BASE;
 use crate::names::{NameId, lookup};
 use crate::seed::Seed;
-use crate::tags::{TagId, known_tag};
+use crate::tags::{TagId, known_tag, rank};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -43,6 +43,8 @@ struct Met {
     start: u32,
     len: u32,
     id: NameId,
+    /// Of a tag.
+    rank: u32,
 }
 
 /// One for the whole process, so that a name has the same hash in every batch.
@@ -149,7 +151,16 @@ impl BatchNames {
             self.leave_out();
             return None;
         }
-        self.keep(text, hash, known)
+        let id = self.keep(text, hash, known)?;
+        if let Some(met) = id.local_index().and_then(|index| self.met.get_mut(index)) {
+            met.rank = rank(hash);
+        }
+        Some(id)
+    }
+
+    /// Where a tag that was made here stands among its like.
+    pub(super) fn tag_rank(&self, tag: TagId) -> u32 {
+        tag.local_index().and_then(|index| self.met.get(index)).map_or(u32::MAX, |met| met.rank)
     }
 
     /// Notes a name. One that configurations know has a number in any case.
@@ -163,7 +174,8 @@ impl BatchNames {
             return known;
         }
         let id = known.unwrap_or_else(|| NameId::local(self.met.len(), text));
-        let met = Met { hash, start: self.text.len() as u32, len: name.len() as u32, id };
+        let (start, len) = (self.text.len() as u32, name.len() as u32);
+        let met = Met { hash, start, len, id, rank: u32::MAX };
         self.text.extend_from_slice(name);
         self.met.push(met);
         if self.met.len() * 2 > self.table.len() {
@@ -294,8 +306,8 @@ mod tests {
         };
         assert_eq!(
             names(&batch, 0),
-            ["batch-names.tag", "MSG", "web"],
-            "known ones first, then as they were set"
+            ["batch-names.tag", "web", "MSG"],
+            "known ones first, then as they came first"
         );
         batch.clear_tag(0, msg);
         let mut other = Batch::default();
