@@ -311,26 +311,6 @@ impl Run<'_, '_> {
         result
     }
 
-    /// Runs a branch, which the messages in `entered` came to, from its `skip`-th node on.
-    fn branch(&mut self, branch: &Branch, skip: usize, entered: &[u32], selection: &mut Vec<u32>) {
-        if let Some(flow_control) = branch.flow_control {
-            self.out.flow_control = flow_control;
-        }
-        let nodes = branch.nodes.get(skip..).unwrap_or_default();
-        let watched = self.watched_entry(branch, selection);
-        let Some(counters) = &branch.counters else {
-            self.nodes(nodes, selection);
-            return self.watched_exit(watched, selection);
-        };
-        let (entered, joined) = (self.messages(entered), self.batch.joined());
-        self.machine.reached.next_path();
-        self.nodes(nodes, selection);
-        self.watched_exit(watched, selection);
-        // Messages made on this path come in here.
-        let entered = entered + self.batch.joined() - joined;
-        counters.left(entered, self.messages(selection), self.machine.reached.here());
-    }
-
     /// After a branch: makes sure that later readers see what they should.
     fn settle(&mut self, branch: &Branch, mark: usize, matched: &mut [u32], after: After) {
         if !branch.writes || !self.isolated {

@@ -1,7 +1,7 @@
 //! The way of messages from end to end, and the steps that are run in one way when somebody watches and in another when nobody does.
 
 use super::{After, Run};
-use crate::program::{DeliverStep, ParseStep, Program};
+use crate::program::{Branch, DeliverStep, ParseStep, Program};
 
 impl Run<'_, '_> {
     /// Takes messages all the way.
@@ -16,6 +16,26 @@ impl Run<'_, '_> {
             self.watched_end(&arrived);
         }
         self.recycle(matched);
+    }
+
+    /// Runs a branch, which the messages in `entered` came to, from its `skip`-th node on.
+    pub(super) fn branch(&mut self, branch: &Branch, skip: usize, entered: &[u32], selection: &mut Vec<u32>) {
+        if let Some(flow_control) = branch.flow_control {
+            self.out.flow_control = flow_control;
+        }
+        let nodes = branch.nodes.get(skip..).unwrap_or_default();
+        let watched = self.watched_entry(branch, selection);
+        let Some(counters) = &branch.counters else {
+            self.nodes(nodes, selection);
+            return self.watched_exit(watched, selection);
+        };
+        let (entered, joined) = (self.messages(entered), self.batch.joined());
+        self.machine.reached.next_path();
+        self.nodes(nodes, selection);
+        self.watched_exit(watched, selection);
+        // Messages made on this path come in here.
+        let entered = entered + self.batch.joined() - joined;
+        counters.left(entered, self.messages(selection), self.machine.reached.here());
     }
 
     pub(super) fn parse(&mut self, step: &ParseStep, selection: &mut Vec<u32>) {
