@@ -236,3 +236,5 @@ fn the_manual_is_up_to_date() {
         assert!(names.contains(&name), "docs/manual/{name} belongs to no component: remove it");
     }
 }
+
+mod limits;

@@ -1,6 +1,7 @@
 //! `run --take-over`: another process goes on where the running one stops. No connection is refused or closed, nothing is lost or doubled.
 
 mod acked;
+mod reading;
 
 use crate::messages::{HEAD, assert_complete, block, line, message};
 use crate::tls::{block_of, prepared};

@@ -204,3 +204,36 @@ proptest! {
         prop_assert_eq!(&run(options, &bytes, &cuts), &whole, "cuts at {:?}", cuts);
     }
 }
+
+/// A connection goes from process to process only where both would read it alike: every field must show.
+#[test]
+fn what_options_say_of_themselves_tells_any_two_apart() {
+    let base = FramerOptions::default();
+    // A new field has to be thought of here.
+    let FramerOptions { framing: _, log_msg_size, empty_lines, trim_large_messages } = base;
+    let mut all = vec![
+        FramerOptions { log_msg_size: log_msg_size + 1, ..base },
+        FramerOptions { empty_lines: !empty_lines, ..base },
+        FramerOptions { trim_large_messages: !trim_large_messages, ..base },
+    ];
+    let framings = [
+        Framing::Lines,
+        Framing::LinesWithNuls,
+        Framing::NulTerminated,
+        Framing::OctetCounting,
+        Framing::Auto,
+        Framing::Records(1),
+        Framing::Records(11),
+        Framing::Datagram,
+    ];
+    all.extend(framings.map(|framing| FramerOptions { framing, ..base }));
+    for (n, one) in all.iter().enumerate() {
+        for other in &all[n + 1..] {
+            assert_ne!(one.described(), other.described());
+        }
+    }
+    // Another process, of another version, reads it: these bytes stay what they are while the number in front is 1.
+    assert_eq!(base.described(), "1 lines 65536 0 0");
+    let padded = FramerOptions { framing: Framing::Records(9), log_msg_size: 8, empty_lines: true, ..base };
+    assert_eq!(padded.described(), "1 records-9 8 1 0");
+}
