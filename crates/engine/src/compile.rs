@@ -77,6 +77,8 @@ pub struct PlannedStep {
     /// The source statement.
     pub group: String,
     pub name: String,
+    /// Where it stands, and the same told apart from others of its name in that place.
+    pub place: String,
     pub detail: String,
     /// What it is known by after a reload.
     pub key: String,

@@ -179,6 +179,8 @@ fn what_ends_in_the_channel_of_a_source() {
         .row("q", [5, 5, 0, 0]),
         in_channel("an if", "if (program(\"lose\")) { filter(f_other); };", 5)
             .row("if: filter, filter f_other", [10, 5, 5, 0]),
+        in_channel("two of a kind in one line", "filter { program(\"keep\"); }; filter { program(\"other\"); };", 0)
+            .row("number 2", [5, 0, 5, 0]),
         in_channel("two steps", "filter(f_keep); parser(p_csv);", 0)
             .row("s#0", [10, 0, 10, 0])
             .row("filter f_keep", [10, 5, 5, 0])

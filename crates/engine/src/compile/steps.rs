@@ -44,13 +44,20 @@ impl Paths<'_, '_> {
     }
 
     fn step(&mut self, group: &str, name: String, at: Span) -> Arc<StepCounters> {
-        let same = self.steps.iter().filter(|step| step.group == group && step.name == name).count();
-        let key = format!("{group} {name} {same}");
+        let same = || self.steps.iter().filter(|step| step.group == group && step.name == name);
+        let key = format!("{group} {name} {}", same().count());
+        let place = format!("in source {group}, {}", self.way_to(at));
+        // Each row has a name and a detail that no other has.
+        let detail = match same().filter(|step| step.place == place).count() {
+            0 => place.clone(),
+            earlier => format!("{place}, number {}", earlier + 1),
+        };
         let counters = self.existing.steps.get(&key).cloned().unwrap_or_default();
         self.steps.push(PlannedStep {
             group: group.to_owned(),
             name,
-            detail: format!("in source {group}, {}", self.way_to(at)),
+            place,
+            detail,
             key,
             counters: Arc::clone(&counters),
         });
