@@ -149,13 +149,10 @@ pub fn path_egress(name: &str, messages: u64) -> Counter {
     metric(1, "route_egress_total", id(name), messages)
 }
 
-/// Connections of a listener that were closed because their frames could not be told apart.
-pub fn transport_errors(id: &str, instance: &str, errors: u64) -> Counter {
-    let labels = vec![
-        ("id", id.to_owned()),
-        ("driver_instance", instance.to_owned()),
-        ("reason", "invalid-frame-header".to_owned()),
-    ];
+/// Connections and datagrams of a source that were given up for what their peers sent.
+pub fn transport_errors(id: &str, instance: &str, reason: &str, errors: u64) -> Counter {
+    let labels =
+        vec![("id", id.to_owned()), ("driver_instance", instance.to_owned()), ("reason", reason.to_owned())];
     metric(1, "input_transport_errors_total", labels, errors)
 }
 

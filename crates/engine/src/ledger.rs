@@ -129,6 +129,59 @@ impl Drops {
     }
 }
 
+/// Why a connection, or a datagram, of a peer was given up for what it sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransportError {
+    /// Where the length of a frame was due stood something else.
+    InvalidFrameHeader,
+    /// A frame announced more than log-msg-size() allows.
+    FrameTooLong,
+    /// The stream ended inside a frame.
+    UnfinishedFrame,
+    /// The peer does not keep to the protocol that is spoken with it: RELP, RLTP.
+    Protocol,
+    TlsHandshake,
+    /// The header of the PROXY protocol is missing or wrong.
+    ProxyHeader,
+}
+
+impl TransportError {
+    pub const ALL: [TransportError; 6] = [
+        TransportError::InvalidFrameHeader,
+        TransportError::FrameTooLong,
+        TransportError::UnfinishedFrame,
+        TransportError::Protocol,
+        TransportError::TlsHandshake,
+        TransportError::ProxyHeader,
+    ];
+
+    /// As metrics name it: those that AxoSyslog has are called as there.
+    pub fn name(self) -> &'static str {
+        match self {
+            TransportError::InvalidFrameHeader => "invalid-frame-header",
+            TransportError::FrameTooLong => "frame-too-long",
+            TransportError::UnfinishedFrame => "unfinished-frame",
+            TransportError::Protocol => "protocol",
+            TransportError::TlsHandshake => "tls-handshake",
+            TransportError::ProxyHeader => "proxy-header",
+        }
+    }
+}
+
+/// Errors of transport by kind.
+#[derive(Debug, Default)]
+pub struct TransportErrors([Count; TransportError::ALL.len()]);
+
+impl TransportErrors {
+    pub fn add(&self, error: TransportError) {
+        self.0[error as usize].add(1);
+    }
+
+    pub fn value(&self, error: TransportError) -> u64 {
+        self.0[error as usize].value()
+    }
+}
+
 /// `received = routed + unmatched + dropped + in work`.
 #[derive(Debug, Default)]
 pub struct SourceCounters {
@@ -141,6 +194,7 @@ pub struct SourceCounters {
     /// Read and not yet through the log paths.
     pub in_work: Gauge,
     pub dropped: Drops,
+    pub transport_errors: TransportErrors,
     /// Messages cut at log-msg-size().
     pub truncated: Count,
     /// Bytes that were in a file and gone before they were read.

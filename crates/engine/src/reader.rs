@@ -4,7 +4,7 @@ mod parting;
 
 use crate::feed::Feed;
 use crate::hand_over::Part;
-use crate::ledger::Reason;
+use crate::ledger::{Reason, TransportError};
 use crate::source::Source;
 use crate::worker::{After, Port, PortContext};
 use record::{Batch, Context, Record};
@@ -265,6 +265,11 @@ impl StreamPort {
         let counters = &self.feed.source.counters;
         counters.received.add(1);
         counters.dropped.add(Reason::Framing, 1);
+        counters.transport_errors.add(match error {
+            FrameError::BadCount(_) => TransportError::InvalidFrameHeader,
+            FrameError::TooLong { .. } => TransportError::FrameTooLong,
+            FrameError::Unfinished { .. } => TransportError::UnfinishedFrame,
+        });
         let client = self.options.described.as_ref().map_or("", |d| &d.client);
         oplog::limited(
             "framing",

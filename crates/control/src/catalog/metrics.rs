@@ -69,7 +69,7 @@ pub const METRICS: &[Metric] = &[
     },
     Metric {
         name: "input_transport_errors_total",
-        help: "connections closed for what their peer sent, by source driver and reason",
+        help: "connections and datagrams given up for what their peer sent, by source driver and reason",
     },
     Metric { name: "internal_events_total", help: "messages of the program's own log, by result" },
     Metric {

@@ -9,7 +9,7 @@ use super::senders::Senders;
 use super::unix::SocketFile;
 use drops::Drops;
 use engine::hand_over::{Handed, Part};
-use engine::ledger::Reason;
+use engine::ledger::{Reason, TransportError};
 use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
 use engine::{Feed, Shared};
@@ -233,6 +233,7 @@ impl DatagramPort {
 fn refused(source: &Source, sender: Option<SocketAddr>, error: &str) {
     source.counters.received.add(1);
     source.counters.dropped.add(Reason::Framing, 1);
+    source.counters.transport_errors.add(TransportError::ProxyHeader);
     let proxy = sender.map(inet_name).unwrap_or_default();
     oplog::limited(
         "proxied-datagram",

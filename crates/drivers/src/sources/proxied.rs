@@ -359,6 +359,7 @@ impl Port for ProxiedPort {
         let Waiting { mut link, failure, .. } = waiting;
         if let Some(error) = failure {
             self.source.counters.rejected_connections.add(1);
+            self.source.counters.transport_errors.add(engine::ledger::TransportError::ProxyHeader);
             let described = link.described();
             oplog::often(
                 "proxy-header",

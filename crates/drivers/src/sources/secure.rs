@@ -229,6 +229,7 @@ impl Port for SecurePort {
         let _ = cx.handle.registry().deregister(&mut SourceFd(&fd.as_raw_fd()));
         if let Some(error) = failure {
             self.source.counters.rejected_connections.add(1);
+            self.source.counters.transport_errors.add(engine::ledger::TransportError::TlsHandshake);
             oplog::often(
                 "tls-handshake-failed",
                 oplog::Level::Error,

@@ -5,6 +5,7 @@ mod broken;
 mod check;
 mod command_line;
 mod correlation;
+mod counters;
 mod documented;
 mod durable;
 mod fifos;

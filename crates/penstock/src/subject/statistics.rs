@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use control::Counter;
 use control::catalog::{self, DiskLog, DiskQueue, Input, Listener, Output, Times};
 use engine::driver::Destination;
-use engine::ledger::Reason;
+use engine::ledger::{Reason, TransportError};
 use engine::source::Source;
 use engine::{Place, Shared, View};
 
@@ -81,8 +81,7 @@ fn of_source(source: &Source, counters: &mut Vec<Counter>) {
     }
     match kind(&source.instance) {
         Some(Kind::Stream(address)) => {
-            let errors = c.dropped.value(Reason::Framing);
-            counters.push(catalog::transport_errors(&source.id, &source.instance, errors));
+            counters.extend(TransportError::ALL.into_iter().map(|error| errors(source, error)));
             let max_connections = c.connections_max.load(Ordering::Relaxed);
             counters.extend(catalog::listener(&Listener {
                 driver: source.driver,
@@ -94,6 +93,7 @@ fn of_source(source: &Source, counters: &mut Vec<Counter>) {
             }));
         }
         Some(Kind::Datagram) => {
+            counters.push(errors(source, TransportError::ProxyHeader));
             counters.push(catalog::kernel_drops(
                 &source.id,
                 &source.instance,
@@ -102,6 +102,11 @@ fn of_source(source: &Source, counters: &mut Vec<Counter>) {
         }
         None => {}
     }
+}
+
+fn errors(source: &Source, error: TransportError) -> Counter {
+    let errors = source.counters.transport_errors.value(error);
+    catalog::transport_errors(&source.id, &source.instance, error.name(), errors)
 }
 
 enum Kind {
@@ -114,8 +119,10 @@ enum Kind {
 fn kind(instance: &str) -> Option<Kind> {
     let (protocol, address) = instance.split_once(',')?;
     match protocol {
-        "tcp" if address.starts_with('[') => Some(Kind::Stream(format!("stream,AF_INET6({address})"))),
-        "tcp" => Some(Kind::Stream(format!("stream,AF_INET({address})"))),
+        "tcp" | "relp" if address.starts_with('[') => {
+            Some(Kind::Stream(format!("stream,AF_INET6({address})")))
+        }
+        "tcp" | "relp" => Some(Kind::Stream(format!("stream,AF_INET({address})"))),
         "unix-stream" => Some(Kind::Stream(format!("stream,AF_UNIX({address})"))),
         "udp" | "unix-dgram" => Some(Kind::Datagram),
         _ => None,
@@ -200,6 +207,7 @@ mod tests {
         };
         check("tcp,0.0.0.0:514", Some("stream,AF_INET(0.0.0.0:514)"));
         check("tcp,[::]:514", Some("stream,AF_INET6([::]:514)"));
+        check("relp,0.0.0.0:2514", Some("stream,AF_INET(0.0.0.0:2514)"));
         check("unix-stream,/dev/log", Some("stream,AF_UNIX(/dev/log)"));
         check("udp,0.0.0.0:514", None);
         check("/dev/stdin", None);

@@ -144,6 +144,7 @@ impl RelpPort {
                 "RELP peer does not keep to the protocol, closing the connection",
                 &[("client", &self.described.client), ("error", &why)],
             );
+            self.feed.source.counters.transport_errors.add(engine::ledger::TransportError::Protocol);
             self.failure = Some(why);
             return Err(After::Close);
         }

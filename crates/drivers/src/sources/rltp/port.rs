@@ -236,18 +236,15 @@ impl RltpPort {
                 return self.again(cx);
             }
         }
-        match wrong {
-            None => Ok(messages),
-            Some(wrong) => {
-                oplog::limited(
-                    "rltp-wrong",
-                    oplog::Level::Error,
-                    "Invalid frame, closing the connection",
-                    &[("client", &self.described.client), ("error", &wrong)],
-                );
-                Err(self.refuse(code::PROTOCOL, wrong.to_string()))
-            }
-        }
+        let Some(wrong) = wrong else { return Ok(messages) };
+        self.feed.source.counters.transport_errors.add(engine::ledger::TransportError::Protocol);
+        oplog::limited(
+            "rltp-wrong",
+            oplog::Level::Error,
+            "Invalid frame, closing the connection",
+            &[("client", &self.described.client), ("error", &wrong)],
+        );
+        Err(self.refuse(code::PROTOCOL, wrong.to_string()))
     }
 
     /// Looks at the tail as if it had just been read.
