@@ -37,6 +37,9 @@ struct Options {
     /// Where random choices begin: the same seed makes the same choices.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// So many storms at the same time.
+    #[arg(long, default_value_t = 1)]
+    jobs: usize,
     /// The binary to harm [default: PENSTOCK_BIN, or the one built here].
     #[arg(long, value_name = "PATH")]
     penstock: Option<PathBuf>,
@@ -68,7 +71,13 @@ fn main() -> ExitCode {
         if rounds == 0 {
             continue;
         }
-        let plan = trial::Plan { rounds, seed: options.seed, long: options.long, short: options.short };
+        let plan = trial::Plan {
+            rounds,
+            seed: options.seed,
+            jobs: options.jobs.max(1),
+            long: options.long,
+            short: options.short,
+        };
         let outcome = (kind.run)(&plan);
         match report::row(kind.name, &outcome) {
             Outcome::Passed => passed += 1,

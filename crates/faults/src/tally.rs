@@ -49,6 +49,19 @@ impl Tally {
         tally
     }
 
+    /// The first of the numbers that came after a later one had, with that one and its place among them.
+    pub fn first_reordered(numbers: &[u64]) -> Option<(u64, u64, usize)> {
+        let mut seen = std::collections::HashSet::new();
+        let mut latest = 0;
+        for (at, number) in numbers.iter().enumerate().filter(|(_, number)| seen.insert(**number)) {
+            if *number < latest {
+                return Some((*number, latest, at));
+            }
+            latest = *number;
+        }
+        None
+    }
+
     /// Of several senders with numbers in lanes of their own, each of which has sent so many.
     pub fn of_lanes(sent: &[u64], numbers: &[u64]) -> Tally {
         let mut lanes: Vec<Vec<u64>> = vec![Vec::new(); sent.len()];

@@ -16,8 +16,9 @@ use std::time::{Duration, Instant};
 
 #[derive(Default)]
 struct Shared {
-    /// Numbers in the order of their arrival; connections one after the other.
-    numbers: Mutex<Vec<u64>>,
+    /// Numbers in the order of their arrival, by connection in the order in which those brought their first byte. Two connections are
+    /// read at the same time, and whichever is read faster says nothing of the order in which they were written to.
+    numbers: Mutex<Vec<Vec<u64>>>,
     open: Mutex<Vec<TcpStream>>,
     /// Lines that are none of ours.
     foreign: AtomicU64,
@@ -128,11 +129,17 @@ impl Target {
     }
 
     pub fn received(&self) -> usize {
-        lock(&self.shared.numbers).len()
+        lock(&self.shared.numbers).iter().map(Vec::len).sum()
     }
 
+    /// What came, connection by connection.
     pub fn numbers(&self) -> Vec<u64> {
-        lock(&self.shared.numbers).clone()
+        lock(&self.shared.numbers).concat()
+    }
+
+    /// How many messages each connection brought.
+    pub fn by_connection(&self) -> Vec<usize> {
+        lock(&self.shared.numbers).iter().map(Vec::len).collect()
     }
 
     /// Counts the lines of a file as if they had come, but for those that are not whole; returns how many these are. A killed program may
@@ -144,7 +151,8 @@ impl Target {
             .split(|b| *b == b'\n')
             .filter(|line| !line.is_empty())
             .partition(|line| line.ends_with(end));
-        whole.into_iter().for_each(|line| self.shared.count(line));
+        let connection = self.shared.new_connection();
+        whole.into_iter().for_each(|line| self.shared.count(line, connection));
         torn.len()
     }
 
@@ -170,7 +178,7 @@ impl Target {
 
     /// Begins to count anew.
     pub fn forget(&self) {
-        lock(&self.shared.numbers).clear();
+        lock(&self.shared.numbers).iter_mut().for_each(Vec::clear);
     }
 
     /// Lines that were nobody's message.
@@ -187,12 +195,21 @@ impl Drop for Target {
 }
 
 impl Shared {
+    fn new_connection(&self) -> usize {
+        let mut numbers = lock(&self.numbers);
+        numbers.push(Vec::new());
+        numbers.len() - 1
+    }
+
     fn serve(&self, stream: TcpStream) {
         let config = lock(&self.tls).clone();
         match config {
             None => {
                 self.connections.fetch_add(1, Ordering::SeqCst);
-                self.read(stream);
+                // One that is open and brings nothing yet has no place.
+                if stream.peek(&mut [0]).is_ok_and(|n| n > 0) {
+                    self.read(stream);
+                }
             }
             Some(config) => match tls::accepted(stream, config) {
                 Ok(stream) => {
@@ -213,6 +230,7 @@ impl Shared {
     }
 
     fn read(&self, mut stream: impl Read) {
+        let connection = self.new_connection();
         let mut rest = Vec::new();
         let mut buffer = vec![0; 1 << 16];
         while !self.is_over.load(Ordering::SeqCst) {
@@ -227,14 +245,15 @@ impl Shared {
             self.came();
             rest.extend_from_slice(&buffer[..n]);
             let end = rest.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
-            self.count(&rest[..end]);
+            self.count(&rest[..end], connection);
             rest.drain(..end);
         }
     }
 
     /// Notes the numbers of whole lines.
-    fn count(&self, lines: &[u8]) {
-        let mut numbers = lock(&self.numbers);
+    fn count(&self, lines: &[u8], connection: usize) {
+        let mut all = lock(&self.numbers);
+        let numbers = &mut all[connection];
         for line in lines.split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
             match tally::number(line) {
                 Some(number) => numbers.push(number),

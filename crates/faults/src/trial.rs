@@ -13,6 +13,8 @@ use testkit::{Lab, Penstock};
 pub struct Plan {
     pub rounds: usize,
     pub seed: u64,
+    /// Rounds at the same time, where a kind can do that.
+    pub jobs: usize,
     pub long: bool,
     /// Other things run beside it: times say nothing.
     pub short: bool,
@@ -34,6 +36,8 @@ pub enum Verdict {
 const RESTART_MAX: u64 = 300;
 /// What everything is given to come to rest.
 const REST: Duration = Duration::from_secs(60);
+/// As long nothing has arrived, and nothing more comes. A destination tries again after a tenth of a second.
+const QUIET: Duration = Duration::from_secs(10);
 /// Messages that a fault may double: those of one batch (256 KiB), and the window of the source.
 pub const DOUBLES_MAX: u64 = 256 * 1024 / 200 + crate::source::WINDOW;
 
@@ -220,6 +224,22 @@ impl Trial {
     /// Nothing is sent any more: waits until everything is delivered, compares the books and ends the program. `count` makes the
     /// tally of what has arrived.
     pub fn rest(&mut self, mut penstock: Penstock, count: impl Fn(&[u64]) -> Tally) {
+        // The receiver's own record against what the sender was told. What is lost never comes: it is given up once nothing moves.
+        let mut tally = count(&self.target.numbers());
+        let (mut last, mut counted, mut since) = (self.target.received(), 0, Instant::now());
+        reached(REST, || {
+            let arrived = self.target.received();
+            if arrived != last {
+                (last, since) = (arrived, Instant::now());
+                return false;
+            }
+            if counted != arrived {
+                tally = count(&self.target.numbers());
+                counted = arrived;
+            }
+            tally.lost == 0 || since.elapsed() > QUIET
+        });
+        // Then the ledger is held against that: nothing waits, it adds up, and no more is delivered than arrived.
         let mut ledger = penstock.ledger();
         let rest = reached(REST, || {
             ledger = penstock.ledger();
@@ -228,12 +248,13 @@ impl Trial {
         if !rest && ledger.waiting() > 0 {
             self.problem(format!("{} messages wait for ever", ledger.waiting()));
         }
-        // What is delivered may still be on its way through the sockets.
-        let mut tally = count(&self.target.numbers());
-        reached(Duration::from_secs(2), || {
-            tally = count(&self.target.numbers());
-            tally.lost == 0
-        });
+        // The destination in front of this target; a neighbour has one of its own.
+        let rows = ledger.destinations.iter().filter(|row| row.name == "d#0");
+        let delivered: u64 = rows.map(|row| row.delivered).sum();
+        if !reached(QUIET, || self.target.received() as u64 >= delivered) {
+            let arrived = self.target.received();
+            self.problem(format!("the ledger says {delivered} delivered, {arrived} arrived"));
+        }
         tally.unaccounted += self.target.foreign() + gaps(&ledger);
         self.tally.add(&tally);
         if !penstock.process().terminate().success() {

@@ -1,21 +1,26 @@
 //! Several sources and destinations around one program whose configuration changes while it runs. What was lost is judged from outside:
 //! by what each receiver wrote down against what each sender was told.
 
+mod change;
 mod judge;
+mod letters;
+mod samples;
 mod shape;
 
+pub use change::{Beside, By, Victim};
 pub use judge::{LINE_BYTES, Owed};
 pub use shape::{Keeps, Shape};
 
 use crate::source::{Load, PADDING, Source, message};
 use crate::tally::LANE;
 use crate::target::Target;
-use crate::trial::{gaps, reached};
+use crate::trial::reached;
+use samples::{Sampler, unbalanced};
 use std::fs::File;
 use std::io::Write;
 use std::path::PathBuf;
-use std::time::Duration;
-use testkit::{Lab, Penstock, sockets};
+use std::time::{Duration, Instant};
+use testkit::{Lab, Ledger, Penstock};
 
 /// RELP senders; the source of the first is always there.
 pub const ASKING: usize = 2;
@@ -25,18 +30,6 @@ pub const LANES: usize = ASKING + 1;
 /// What everything is given to come to rest.
 const REST: Duration = Duration::from_secs(60);
 
-/// Seconds for which a process that was taken over from waits for its RELP connections.
-const LINGER: &str = "--linger=1";
-
-/// How a new configuration is put into effect.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
-    Reload,
-    TakeOver,
-    Kill,
-    Stop,
-}
-
 pub struct World {
     pub lab: Lab,
     pub targets: Vec<Target>,
@@ -45,15 +38,15 @@ pub struct World {
     file: File,
     lines: u64,
     penstock: Option<Penstock>,
+    sampler: Sampler,
     pub owed: Owed,
-    /// Arrivals at each target when this process was started.
-    before: Vec<usize>,
     pub problems: Vec<String>,
     /// What was done, for whoever looks for the cause.
     pub story: Vec<String>,
     /// Events of which each may make messages come again.
     pub breaks: u64,
     pub refused: u64,
+    began: Instant,
 }
 
 impl World {
@@ -71,16 +64,17 @@ impl World {
             file,
             lines: 0,
             penstock: None,
+            sampler: Sampler::start(lab.path("state")),
             owed: Owed::new(shape.outs.len()),
-            before: vec![0; shape.outs.len()],
             problems: Vec::new(),
             story: Vec::new(),
             breaks: 0,
             refused: 0,
+            began: Instant::now(),
             shape,
             lab,
         };
-        world.begin(&[]);
+        world.begin();
         world
     }
 
@@ -112,12 +106,11 @@ impl World {
     /// Waits until the program reads nothing more: it has what it can take.
     pub fn wait_full(&mut self) {
         let mut last = (0, Vec::new());
-        let mut since = std::time::Instant::now();
+        let mut since = Instant::now();
         let full = reached(REST, || {
-            let received = self.penstock.as_ref().map_or(0, |p| p.ledger().received());
-            let now = (received, self.acknowledged());
+            let now = (self.ledger().map_or(0, |ledger| ledger.received()), self.acknowledged());
             if now != last {
-                (last, since) = (now, std::time::Instant::now());
+                (last, since) = (now, Instant::now());
             }
             since.elapsed() > Duration::from_millis(400)
         });
@@ -126,129 +119,29 @@ impl World {
         }
     }
 
+    /// A line of the story.
+    pub fn tell(&mut self, what: impl Into<String>) {
+        let at = self.began.elapsed().as_secs_f64();
+        self.story.push(format!("{at:7.3} s: {}", what.into()));
+    }
+
     pub fn problem(&mut self, what: impl Into<String>) {
         self.problems.push(what.into());
     }
 
-    /// Puts another configuration into effect. What is not reachable any more is owed nothing from here on, what comes back is from the
-    /// moment when it is certainly there. A refused reload changes nothing; the answer says why.
-    pub fn change(&mut self, next: Shape, by: By) -> Result<(), String> {
-        let from = self.acknowledged();
-        for (out, _) in
-            self.shape.outs.iter().zip(&next.outs).enumerate().filter(|(_, (a, b))| a.there && !b.there)
-        {
-            self.owed.leaves(out, &from);
-        }
-        self.story.push(format!("{by:?}: {}", self.shape.difference(&next)));
-        let before = std::mem::replace(&mut self.shape, next);
-        let done = match by {
-            By::Reload => self.reload(),
-            By::TakeOver => {
-                self.take_over();
-                Ok(())
-            }
-            By::Kill | By::Stop => {
-                self.end(by == By::Kill);
-                self.begin(&[]);
-                Ok(())
-            }
-        };
-        if done.is_err() {
-            self.refused += 1;
-            self.shape = before;
-            let config = self.shape.config();
-            if let Some(penstock) = &self.penstock {
-                penstock.rewrite(&self.lab, &config);
-            }
-        }
-        // Also after a refusal: whether the program had begun is not known here.
-        let sent = self.sent();
-        for (out, _) in self.shape.outs.iter().enumerate().filter(|(_, out)| out.there) {
-            self.owed.comes(out, &sent);
-        }
-        self.look();
-        done
-    }
-
-    fn reload(&mut self) -> Result<(), String> {
-        self.breaks += 1;
-        let config = self.shape.config();
-        let Some(penstock) = &self.penstock else { return Err("it does not run".to_owned()) };
-        penstock.rewrite(&self.lab, &config);
-        let answer = penstock.reload();
-        if answer.starts_with("OK") { Ok(()) } else { Err(answer.trim().to_owned()) }
-    }
-
-    fn begin(&mut self, args: &[&str]) {
-        let mut start = Penstock::configure(&self.lab, &self.shape.config());
-        for arg in args {
-            start = start.arg(arg);
-        }
-        let mut penstock = start.spawned();
-        let port = self.lab.port("in0");
-        let mut ended = false;
-        let open = reached(REST, || {
-            ended = penstock.process().ended().is_some();
-            ended || (sockets::tcp_listening(port) && self.lab.path("state/penstock.ctl").exists())
-        });
-        if ended || !open {
-            self.problem(format!("does not start: {}", penstock.log().lines().last().unwrap_or_default()));
-            return;
-        }
-        self.before = self.targets.iter().map(Target::received).collect();
-        self.penstock = Some(penstock);
-    }
-
-    fn take_over(&mut self) {
-        self.breaks += 1;
-        let Some(mut old) = self.penstock.take() else { return };
-        let start = Penstock::configure(&self.lab, &self.shape.config()).arg("--take-over").arg(LINGER);
-        let mut new = start.spawned();
-        let mut failed = false;
-        let over = reached(REST, || {
-            failed = new.process().ended().is_some();
-            failed || old.process().ended().is_some()
-        });
-        match (over, failed) {
-            (true, false) => self.penstock = Some(new),
-            (_, true) => {
-                self.problem("the process that takes over ends");
-                self.penstock = Some(old);
-            }
-            (false, false) => {
-                self.problem("the old process does not end");
-                self.penstock = Some(new);
-            }
-        }
-    }
-
-    fn end(&mut self, kill: bool) {
-        self.breaks += 1;
-        let Some(mut penstock) = self.penstock.take() else { return };
-        if kill {
-            let _ = penstock.process().child().kill();
-            penstock.wait_end();
-        } else if !penstock.process().terminate().success() {
-            self.problem("did not end in order");
-        }
+    /// `None` when the program does not answer.
+    fn ledger(&self) -> Option<Ledger> {
+        samples::ledger(&self.lab.path("state"))
     }
 
     /// One look at the ledger: it balances at every moment.
     pub fn look(&mut self) {
-        let Some(penstock) = &self.penstock else { return };
-        let ledger = penstock.ledger();
-        if gaps(&ledger) > 0 {
-            let rows = ledger.sources.iter().chain(&ledger.paths).chain(&ledger.destinations);
-            let row = rows.filter(|r| r.received != r.delivered + r.waiting + r.filtered + r.dropped);
-            let text: Vec<String> = row
-                .map(|r| {
-                    format!(
-                        "{}: received {}, delivered {}, waiting {}, filtered {}, dropped {}",
-                        r.name, r.received, r.delivered, r.waiting, r.filtered, r.dropped
-                    )
-                })
-                .collect();
-            self.problem(format!("the ledger does not balance: {}", text.join("; ")));
+        let Some(ledger) = self.ledger() else {
+            return self.problem("does not answer");
+        };
+        let wrong = unbalanced(&ledger);
+        if !wrong.is_empty() {
+            self.problem(format!("the ledger does not balance: {}", wrong.join("; ")));
         }
     }
 
@@ -261,16 +154,16 @@ impl World {
         }
     }
 
-    /// Everything is there again, under its first name; all that waits is delivered. `letters` are given to their destinations too.
-    pub fn settle(&mut self, letters: bool) {
+    /// Everything is there again; all that waits is delivered, dead letters last.
+    pub fn settle(&mut self) {
         self.targets.iter().for_each(|target| {
             target.slow(0);
             target.up();
         });
-        let whole = self.shape.whole();
         let mut refused = None;
         if !reached(REST, || {
-            self.change(whole.clone(), By::Reload).map_err(|why| refused = Some(why)).is_ok()
+            let whole = self.shape.whole();
+            self.change(whole, By::Reload, Beside::Nothing).map_err(|why| refused = Some(why)).is_ok()
         }) {
             self.problem(format!("the last reload is refused: {}", refused.unwrap_or_default()));
         }
@@ -283,47 +176,42 @@ impl World {
         }
         self.wait_delivered();
         // Letters come behind what came later: order is judged without them.
-        self.owed.ordered = self.targets.iter().map(Target::received).collect();
-        if letters {
-            let state = self.lab.path("state");
-            let state = state.display().to_string();
-            let outcome = testkit::run_command(&["queue", "--state-dir", &state, "replay", "dead-letters"]);
-            self.story.push(format!("letters: {} {}", outcome.stdout.trim(), outcome.stderr.trim()));
-            self.wait_delivered();
-        }
+        self.owed.ordered = self.targets.iter().map(|target| Some(target.numbers())).collect();
+        self.replay_letters();
         self.hold_ledger();
+        let (samples, wrong) = self.sampler.end();
+        self.tell(format!("{samples} samples of the ledger"));
+        self.problems.extend(wrong);
     }
 
-    /// Waits until nothing waits and nothing comes any more.
+    /// Waits until every receiver has what it is owed, and nothing waits any more.
     fn wait_delivered(&mut self) {
-        let Some(penstock) = &self.penstock else { return };
-        let mut ledger = penstock.ledger();
-        let lines = self.lines;
-        let owed = &self.owed;
         let (sent, acknowledged) = (self.sent(), self.acknowledged());
-        let targets = &self.targets;
-        let complete = || {
-            targets
-                .iter()
-                .enumerate()
-                .all(|(out, target)| owed.judge(out, &sent, &acknowledged, &target.numbers()).0.lost == 0)
-        };
+        let mut waiting = 0;
+        let (mut last, mut since) = (0, Instant::now());
         let rest = reached(REST, || {
-            ledger = penstock.ledger();
-            ledger.waiting() == 0 && gaps(&ledger) == 0
+            let arrived = self.targets.iter().map(Target::received).sum();
+            if last != arrived {
+                (last, since) = (arrived, Instant::now());
+            }
+            waiting = self.ledger().map_or(1, |ledger| ledger.waiting());
+            let complete = |out: usize, target: &Target| {
+                self.owed.judge(out, &sent, &acknowledged, &target.numbers()).0.lost == 0
+            };
+            // Letters may be missing, and what is lost never comes: nothing moves any more then.
+            let is_quiet = since.elapsed() > Duration::from_secs(2);
+            waiting == 0
+                && (is_quiet || self.targets.iter().enumerate().all(|(out, target)| complete(out, target)))
         });
-        // The file may not be read to its end yet, and what is delivered be on its way through the sockets.
-        reached(Duration::from_secs(if lines > 0 { 10 } else { 2 }), complete);
-        if !rest && ledger.waiting() > 0 {
-            self.problem(format!("{} messages wait for ever", ledger.waiting()));
+        if !rest {
+            self.problem(format!("{waiting} messages wait for ever"));
         }
         self.look();
     }
 
     /// The receivers' own record first; then what the program says must agree with it.
     fn hold_ledger(&mut self) {
-        let Some(penstock) = &self.penstock else { return };
-        let ledger = penstock.ledger();
+        let Some(ledger) = self.ledger() else { return };
         let mut wrong = Vec::new();
         for (out, target) in self.shape.outs.iter().zip(&self.targets) {
             let arrived = target.received() as u64;
@@ -340,7 +228,9 @@ impl World {
     pub fn close(&mut self, keep: &str) -> PathBuf {
         self.end(false);
         let kept = std::env::temp_dir().join(format!("penstock-{keep}.log"));
-        let _ = std::fs::copy(self.lab.path("penstock.log"), &kept);
+        if !self.problems.is_empty() {
+            let _ = std::fs::copy(self.lab.path("penstock.log"), &kept);
+        }
         kept
     }
 }

@@ -20,7 +20,7 @@ pub mod wait;
 pub use collector::Collector;
 pub use lab::Lab;
 pub use ledger::Ledger;
-pub use penstock::{Outcome, Penstock, binary, root, run_command, use_binary};
+pub use penstock::{Outcome, Penstock, ask, binary, root, run_command, use_binary};
 pub use ports::free_port;
 pub use proxy::Proxy;
 pub use relp::RelpSender;

@@ -168,6 +168,11 @@ impl Penstock {
         request_at(&self.state, line).unwrap_or_else(|e| panic!("{line}: {e}\n{}", self.log()))
     }
 
+    /// The folder in which [`ask`] finds its control socket.
+    pub fn state(&self) -> &Path {
+        &self.state
+    }
+
     /// The counters as `syslog-ng-ctl stats` prints them.
     #[track_caller]
     pub fn stats(&self) -> String {
@@ -293,6 +298,11 @@ pub fn binary() -> &'static Path {
 pub fn root() -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     folder.ancestors().nth(2).expect("crates/testkit is two folders deep").to_owned()
+}
+
+/// One request of the control protocol to the program with this state folder, which may end before it has answered.
+pub fn ask(state: &Path, line: &str) -> std::io::Result<String> {
+    request_at(state, line)
 }
 
 /// Speaks the control protocol: a line, an answer that ends with a line of one dot.

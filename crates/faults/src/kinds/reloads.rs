@@ -3,7 +3,7 @@
 use super::storm::judged;
 use crate::tally::Tally;
 use crate::trial::{Plan, Verdict};
-use crate::world::{By, FILE, Keeps, Shape, World};
+use crate::world::{Beside, By, FILE, Keeps, Shape, World};
 
 const SMALL: Keeps = Keeps::OnDisk { reliable: true, capacity_bytes: 1 << 20 };
 /// More than a queue of that size takes.
@@ -31,12 +31,12 @@ const CHANGES: &[(&str, Change)] = &[
 pub fn at_capacity(plan: &Plan) -> Verdict {
     rounds(plan, "capacity", |round, world| {
         let (what, change) = CHANGES[round % CHANGES.len()];
-        world.story.push(format!("change of {what}"));
+        world.tell(format!("change of {what}"));
         fill(world, MANY);
         let mut next = world.shape.clone();
         change(&mut next);
         let by = [By::Reload, By::Reload, By::TakeOver, By::Kill][round / CHANGES.len() % 4];
-        world.change(next, by)
+        world.change(next, by, Beside::Nothing)
     })
 }
 
@@ -45,7 +45,7 @@ pub fn renamed(plan: &Plan) -> Verdict {
     in_memory(plan, "renamed", |world| {
         let mut next = world.shape.clone();
         next.outs[0].name = "other".into();
-        world.change(next, By::Reload)
+        world.change(next, By::Reload, Beside::Nothing)
     })
 }
 
@@ -54,7 +54,7 @@ pub fn removed(plan: &Plan) -> Verdict {
     in_memory(plan, "removed", |world| {
         let mut next = world.shape.clone();
         next.outs[0].there = false;
-        let done = world.change(next, By::Reload);
+        let done = world.change(next, By::Reload, Beside::Nothing);
         // What waited then is owed all the same: all of it had been read before.
         world.owed = crate::world::Owed::new(world.targets.len());
         done
@@ -68,8 +68,8 @@ fn in_memory(plan: &Plan, keep: &str, change: impl Fn(&mut World) -> Result<(), 
         fill(world, 200);
         // Refused is one of the two right answers: then nothing has changed.
         match change(world) {
-            Err(why) => world.story.push(format!("refused: {why}")),
-            Ok(()) => world.story.push("done".into()),
+            Err(why) => world.tell(format!("refused: {why}")),
+            Ok(()) => world.tell("done"),
         }
         Ok(())
     })
@@ -92,12 +92,13 @@ fn worlds(
         if let Err(why) = harm(round, &mut world) {
             world.problem(format!("refused: {why}"));
         }
-        world.settle(true);
-        let (tally, wrong, story, _) = judged(world, keep);
-        total.add(&tally);
+        world.settle();
+        let outcome = judged(world, &format!("{keep}-{round}"));
+        total.add(&outcome.tally);
         total.rounds += 1;
-        if !wrong.is_empty() {
-            problems.push(format!("round {round} ({}): {}", story.join(", "), wrong.join(", ")));
+        if !outcome.problems.is_empty() {
+            let (story, wrong) = (outcome.story.join("\n    "), outcome.problems.join(", "));
+            problems.push(format!("round {round}: {wrong}\n    {story}"));
         }
     }
     Verdict::Ran { tally: total, restart_ms: 0, problems, notes: Vec::new() }

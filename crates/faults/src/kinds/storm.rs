@@ -4,9 +4,13 @@
 use crate::source::WINDOW;
 use crate::tally::Tally;
 use crate::trial::{Chance, Plan, Verdict};
-use crate::world::{By, Keeps, LANES, LINE_BYTES, Shape, World};
+use crate::world::{Beside, By, Keeps, LANES, LINE_BYTES, Shape, Victim, World};
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::thread::sleep;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread::{scope, sleep};
+use std::time::Duration;
 
 /// Steps of one storm.
 const STEPS: u64 = 24;
@@ -15,118 +19,258 @@ const STEPS: u64 = 24;
 const DOUBLES_MAX: u64 = (256 * 1024 + 4 * 1024 * 1024) / LINE_BYTES + 2 * WINDOW;
 /// Bytes on disk of the smallest queue: about 5,000 messages.
 const CAPACITY_MIN: u64 = 1 << 20;
+/// What happens beside a change happens within so many milliseconds after its beginning.
+const BESIDE_MS: u64 = 40;
 
-/// Each round is a storm with a seed of its own.
-pub fn run(plan: &Plan) -> Verdict {
-    let mut total = Tally::default();
-    let (mut problems, mut notes) = (Vec::new(), Vec::new());
-    let mut refused = 0;
-    for round in 0..plan.rounds as u64 {
-        let seed = plan.seed + round;
-        let outcome = catch_unwind(AssertUnwindSafe(|| storm(seed)));
-        total.rounds += 1;
-        let (tally, wrong, story, times) = outcome.unwrap_or_else(|_| {
-            (Tally::default(), vec!["the bench failed, see above".into()], Vec::new(), 0)
-        });
-        total.add(&tally);
-        refused += times;
-        if !wrong.is_empty() {
-            println!("storm {seed} FAILED: {}", wrong.join("; "));
-            println!("    again: ./x faults --only storm --rounds 1 --seed {seed}");
-            story.iter().for_each(|step| println!("    {step}"));
-            problems.push(format!("seed {seed}"));
-        }
-    }
-    if refused > 0 {
-        notes.push(format!("{refused} reloads were refused"));
-    }
-    Verdict::Ran { tally: total, restart_ms: 0, problems, notes }
+/// Which destinations a storm has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Any,
+    /// All keep what waits with `disk-buffer(reliable(yes))`, from beginning to end.
+    Reliable,
 }
 
-type Outcome = (Tally, Vec<String>, Vec<String>, u64);
+pub fn any(plan: &Plan) -> Verdict {
+    run(plan, Sort::Any)
+}
 
-fn storm(seed: u64) -> Outcome {
+pub fn reliable(plan: &Plan) -> Verdict {
+    run(plan, Sort::Reliable)
+}
+
+/// Each round is a storm with a seed of its own.
+fn run(plan: &Plan, sort: Sort) -> Verdict {
+    let next = AtomicU64::new(0);
+    let sum = Mutex::new(Sum::default());
+    scope(|scope| {
+        for _ in 0..plan.jobs {
+            scope.spawn(|| {
+                loop {
+                    let round = next.fetch_add(1, Ordering::SeqCst);
+                    if round >= plan.rounds as u64 {
+                        return;
+                    }
+                    let seed = plan.seed + round;
+                    let outcome = catch_unwind(AssertUnwindSafe(|| storm(seed, sort)));
+                    sum.lock().unwrap_or_else(PoisonError::into_inner).add(sort, seed, outcome.ok());
+                }
+            });
+        }
+    });
+    let sum = sum.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let happened: Vec<String> = sum.happened.iter().map(|(what, count)| format!("{what} {count}")).collect();
+    Verdict::Ran { tally: sum.tally, restart_ms: 0, problems: sum.problems, notes: vec![happened.join(", ")] }
+}
+
+/// How often what happened.
+type Happened = BTreeMap<&'static str, u64>;
+
+/// What came of one storm.
+pub struct Outcome {
+    pub tally: Tally,
+    pub problems: Vec<String>,
+    pub story: Vec<String>,
+    happened: Happened,
+}
+
+/// What came of all storms.
+#[derive(Default)]
+struct Sum {
+    tally: Tally,
+    problems: Vec<String>,
+    happened: Happened,
+}
+
+impl Sum {
+    fn add(&mut self, sort: Sort, seed: u64, outcome: Option<Outcome>) {
+        let outcome = outcome.unwrap_or_else(|| Outcome {
+            tally: Tally::default(),
+            problems: vec!["the bench failed, see above".into()],
+            story: Vec::new(),
+            happened: Happened::new(),
+        });
+        self.tally.rounds += 1;
+        self.tally.add(&outcome.tally);
+        for (what, count) in outcome.happened {
+            *self.happened.entry(what).or_default() += count;
+        }
+        if !outcome.problems.is_empty() {
+            let name = sort.name();
+            println!("{name} {seed} FAILED: {}", outcome.problems.join("; "));
+            println!("    again: ./x faults --only {name} --rounds 1 --seed {seed}");
+            outcome.story.iter().for_each(|step| println!("    {step}"));
+            self.problems.push(format!("seed {seed}"));
+        }
+    }
+}
+
+impl Sort {
+    fn name(self) -> &'static str {
+        match self {
+            Sort::Any => "storm-any",
+            Sort::Reliable => "storm-reliable",
+        }
+    }
+}
+
+fn storm(seed: u64, sort: Sort) -> Outcome {
     let mut chance = Chance(seed);
     let disk = |chance: &mut Chance| Keeps::OnDisk {
-        reliable: chance.below(2) == 0,
+        reliable: chance.below(2) == 0 || sort == Sort::Reliable,
         capacity_bytes: CAPACITY_MIN << chance.below(3),
     };
     let keeps = match chance.below(3) {
+        count if sort == Sort::Reliable => (0..2 + count % 2).map(|_| disk(&mut chance)).collect(),
         0 => vec![disk(&mut chance), Keeps::InMemory],
         1 => vec![disk(&mut chance), disk(&mut chance)],
         _ => vec![disk(&mut chance), Keeps::InMemory, disk(&mut chance)],
     };
-    let outs = keeps.len() as u64;
-    let mut world = World::start(Shape::of(&keeps));
+    let mut storm = Storm { world: World::start(Shape::of(&keeps)), chance, sort, happened: Happened::new() };
     for _ in 0..STEPS {
-        step(&mut world, &mut chance, outs);
-        sleep(chance.milliseconds(1, 120));
+        storm.step();
+        let pause = storm.chance.milliseconds(1, 120);
+        sleep(pause);
     }
-    world.settle(true);
-    judged(world, "storm")
+    let Storm { mut world, happened, .. } = storm;
+    world.settle();
+    Outcome { happened, ..judged(world, &format!("{}-{seed}", sort.name())) }
 }
 
-/// One thing happens.
-fn step(world: &mut World, chance: &mut Chance, outs: u64) {
-    for lane in 0..LANES {
-        if chance.below(2) == 0 {
-            world.send(lane, chance.below(4000));
-        }
+struct Storm {
+    world: World,
+    chance: Chance,
+    sort: Sort,
+    happened: Happened,
+}
+
+impl Storm {
+    fn count(&mut self, what: &'static str) {
+        *self.happened.entry(what).or_default() += 1;
     }
-    let out = chance.below(outs) as usize;
-    match chance.below(10) {
-        0 | 1 => {
-            world.story.push(format!("receiver {out} goes"));
-            world.target(out, false);
-        }
-        2..=4 => {
-            world.story.push(format!("receiver {out} comes"));
-            world.target(out, true);
-        }
-        5 => world.targets[out].slow(chance.below(30)),
-        _ => {
-            let next = changed(&world.shape, chance, out);
-            let by = match chance.below(10) {
-                0..=5 => By::Reload,
-                6 | 7 => By::Kill,
-                8 => By::Stop,
-                _ => By::TakeOver,
-            };
-            // A refusal leaves everything as it was, and is counted.
-            if let Err(why) = world.change(next, by) {
-                world.story.push(format!("refused: {why}"));
+
+    /// One thing happens, or two at once.
+    fn step(&mut self) {
+        for lane in 0..LANES {
+            if self.chance.below(2) == 0 {
+                self.world.send(lane, self.chance.below(4000));
             }
         }
+        let out = self.chance.below(self.world.targets.len() as u64) as usize;
+        match self.chance.below(10) {
+            0 | 1 => {
+                self.world.tell(format!("receiver {out} goes"));
+                self.world.target(out, false);
+                self.count("receiver goes");
+            }
+            2..=4 => {
+                self.world.tell(format!("receiver {out} comes"));
+                self.world.target(out, true);
+                self.count("receiver comes");
+            }
+            5 => {
+                self.world.targets[out].slow(self.chance.below(30));
+                self.count("receiver is slow");
+            }
+            _ => self.change(out),
+        }
+    }
+
+    fn change(&mut self, out: usize) {
+        let mut next = self.world.shape.clone();
+        // Several of them at once as well.
+        for _ in 0..1 + self.chance.below(3) / 2 {
+            let one = self.chance.below(next.outs.len() as u64) as usize;
+            let what = changed(&mut next, &mut self.chance, self.sort, one);
+            self.count(what);
+        }
+        let by = match self.chance.below(10) {
+            0..=5 => By::Reload,
+            6 => By::Kill,
+            7 => By::Stop,
+            _ => By::TakeOver,
+        };
+        self.count(match by {
+            By::Reload => "reload",
+            By::Kill => "kill",
+            By::Stop => "stop",
+            By::TakeOver => "take-over",
+        });
+        let beside = self.beside(by, out);
+        // A refusal leaves everything as it was, and is counted.
+        if let Err(why) = self.world.change(next, by, beside) {
+            self.world.tell(format!("refused: {why}"));
+            self.count("refused");
+        }
+    }
+
+    /// What happens at the same time.
+    fn beside(&mut self, by: By, out: usize) -> Beside {
+        let after = Duration::from_micros(self.chance.below(BESIDE_MS * 1000));
+        let (beside, what) = match (self.chance.below(8), by) {
+            (0 | 1, _) => (Beside::Target { out, up: false, after }, "receiver goes meanwhile"),
+            (2, _) => (Beside::Target { out, up: true, after }, "receiver comes meanwhile"),
+            (3 | 4, By::Reload) => (Beside::Killed { victim: Victim::Running, after }, "killed in a reload"),
+            (3 | 4, By::TakeOver) => {
+                (Beside::Killed { victim: Victim::Running, after }, "killed in a take-over")
+            }
+            (5, By::TakeOver) => {
+                (Beside::Killed { victim: Victim::Next, after }, "successor killed in a take-over")
+            }
+            _ => return Beside::Nothing,
+        };
+        self.count(what);
+        beside
     }
 }
 
-/// Another configuration: one thing of it is different.
-fn changed(shape: &Shape, chance: &mut Chance, out: usize) -> Shape {
-    let mut next = shape.clone();
+/// One thing of a configuration becomes different; which.
+fn changed(next: &mut Shape, chance: &mut Chance, sort: Sort, out: usize) -> &'static str {
     let there = next.outs.iter().filter(|out| out.there).count();
     let one = &mut next.outs[out];
     match chance.below(12) {
         0 | 1 => one.time_reopen = 1 + chance.below(5),
         2 => one.log_fifo_size = [100, 1000, 10_000][chance.below(3) as usize],
-        3 | 4 => {
+        3 if sort == Sort::Any => {
             if let Keeps::OnDisk { reliable, .. } = &mut one.keeps {
                 *reliable = !*reliable;
+                return "change of reliable()";
             }
+        }
+        4 if sort == Sort::Any => {
+            let disk = Keeps::OnDisk { reliable: chance.below(2) == 0, capacity_bytes: CAPACITY_MIN };
+            one.keeps = if one.keeps == Keeps::InMemory { disk } else { Keeps::InMemory };
+            return "disk-buffer() added or removed";
         }
         5 => {
             if let Keeps::OnDisk { capacity_bytes, .. } = &mut one.keeps {
                 *capacity_bytes = CAPACITY_MIN << chance.below(4);
+                return "change of capacity";
             }
         }
-        6 => one.name = format!("{}x", one.name),
+        6 if one.there => {
+            one.name = format!("{}x", one.name);
+            return "rename";
+        }
         // The first stays: all lines of the file are owed to it. The path needs one at all events.
-        7 if out > 0 && there > 1 => one.there = false,
-        7 | 8 => one.there = true,
-        9 => next.second = !next.second,
-        10 => next.max_connections = 5 + chance.below(20),
+        7 if out > 0 && one.there && there > 1 => {
+            one.there = false;
+            return "removal";
+        }
+        6..=8 if !one.there => {
+            one.there = true;
+            return "addition";
+        }
+        9 => {
+            next.second = !next.second;
+            return "source removed or added";
+        }
+        10 => {
+            next.max_connections = 5 + chance.below(20);
+            return "change of a source";
+        }
         _ => one.more = ["", " so-keepalive(yes)", " flush-lines(100)"][chance.below(3) as usize].to_owned(),
     }
-    next
+    "change of an option"
 }
 
 /// The verdict over a world at rest.
@@ -135,11 +279,15 @@ pub fn judged(mut world: World, keep: &str) -> Outcome {
     let mut total = Tally::default();
     for out in 0..world.targets.len() {
         let (tally, missing) = world.owed.judge(out, &sent, &acknowledged, &world.targets[out].numbers());
+        let by_connection = world.targets[out].by_connection();
         for (what, count) in
             [("lost", tally.lost), ("reordered", tally.reordered), ("foreign", tally.unaccounted)]
         {
             if count > 0 {
-                world.problem(format!("receiver {out}: {count} {what} ({})", missing.join(", ")));
+                let missing = missing.join(", ");
+                world.problem(format!(
+                    "receiver {out}: {count} {what} ({missing}), by connection {by_connection:?}"
+                ));
             }
         }
         let doubles_max = world.breaks * DOUBLES_MAX;
@@ -157,5 +305,5 @@ pub fn judged(mut world: World, keep: &str) -> Outcome {
     if !problems.is_empty() {
         problems.push(format!("log: {}", kept.display()));
     }
-    (total, problems, std::mem::take(&mut world.story), world.refused)
+    Outcome { tally: total, problems, story: std::mem::take(&mut world.story), happened: Happened::new() }
 }

@@ -15,8 +15,8 @@ pub struct Owed {
     excused: Vec<Vec<Vec<Range<u64>>>>,
     /// By receiver: acknowledged when its destination left.
     left: Vec<Option<Vec<u64>>>,
-    /// By receiver: of so many arrivals the order counts; 0 is all.
-    pub ordered: Vec<usize>,
+    /// By receiver: the arrivals of which the order counts; `None` is all.
+    pub ordered: Vec<Option<Vec<u64>>>,
 }
 
 impl Owed {
@@ -24,7 +24,7 @@ impl Owed {
         Owed {
             excused: vec![vec![Vec::new(); LANES]; receivers],
             left: vec![None; receivers],
-            ordered: vec![0; receivers],
+            ordered: vec![None; receivers],
         }
     }
 
@@ -51,10 +51,6 @@ impl Owed {
     ) -> (Tally, Vec<String>) {
         let mut total = Tally::default();
         let mut missing = Vec::new();
-        let in_order = match self.ordered[receiver] {
-            0 => numbers.len(),
-            count => count.min(numbers.len()),
-        };
         let lanes = |numbers: &[u64]| {
             let mut lanes: Vec<Vec<u64>> = vec![Vec::new(); LANES];
             let mut foreign = 0;
@@ -67,7 +63,7 @@ impl Owed {
             (lanes, foreign)
         };
         let (all, foreign) = lanes(numbers);
-        let (ordered, _) = lanes(&numbers[..in_order]);
+        let (ordered, _) = lanes(self.ordered[receiver].as_deref().unwrap_or(numbers));
         total.unaccounted += foreign;
         for lane in 0..LANES {
             // All lines of a file are owed: the program reads it again from what it has dealt with.
@@ -75,6 +71,9 @@ impl Owed {
             let mut tally = Tally::of(sent[lane], 0, &all[lane]);
             tally.acknowledged = safe;
             tally.reordered = Tally::of(sent[lane], 0, &ordered[lane]).reordered;
+            if let Some((number, latest, at)) = Tally::first_reordered(&ordered[lane]) {
+                missing.push(format!("lane {lane}: {number} behind {latest}, as arrival {at} of it"));
+            }
             let lost = self.lost(receiver, lane, safe, &all[lane]);
             tally.lost = lost.len() as u64;
             if let (Some(first), Some(last)) = (lost.first(), lost.last()) {
@@ -114,9 +113,16 @@ mod tests {
         let (tally, missing) = owed.judge(0, &[7, 0, 4], &[7, 0, 0], &numbers);
         // Of the first lane 3 and 4 are excused, 6 is missing; of the file 0 and 1 are excused, 3 is missing.
         assert_eq!((tally.lost, tally.doubled, tally.reordered, tally.unaccounted), (2, 1, 1, 1));
-        assert_eq!(missing, ["lane 0: 1 of 7, from 6 to 6", "lane 2: 1 of 4, from 3 to 3"]);
+        assert_eq!(
+            missing,
+            [
+                "lane 0: 2 behind 5, as arrival 3 of it",
+                "lane 0: 1 of 7, from 6 to 6",
+                "lane 2: 1 of 4, from 3 to 3"
+            ]
+        );
         // What came behind the letters has no order.
-        owed.ordered = vec![3];
+        owed.ordered = vec![Some(numbers[..3].to_vec())];
         assert_eq!(owed.judge(0, &[7, 0, 4], &[7, 0, 0], &numbers).0.reordered, 0);
     }
 }

@@ -46,13 +46,10 @@ impl Shape {
         Shape { outs, second: true, reads_file: true, max_connections: 10 }
     }
 
-    /// With everything there, under its first name.
+    /// With everything there.
     pub fn whole(&self) -> Shape {
         let mut whole = Shape { second: true, reads_file: true, ..self.clone() };
-        for (number, out) in whole.outs.iter_mut().enumerate() {
-            out.name = first_name(number);
-            out.there = true;
-        }
+        whole.outs.iter_mut().for_each(|out| out.there = true);
         whole
     }
 
@@ -117,4 +114,9 @@ impl Shape {
 
 fn first_name(number: usize) -> String {
     format!("d{number}")
+}
+
+/// Of a destination by any of its names: letters follow the number.
+pub fn number_of(name: &str) -> Option<usize> {
+    name.strip_prefix('d')?.trim_end_matches(|c: char| c.is_ascii_lowercase()).parse().ok()
 }
