@@ -40,16 +40,17 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// `window_messages` is `log-iw-size()` where it was given.
+    /// `window_messages` is `log-iw-size()` where it was given, of a source that has only this one; the others have it in their settings.
     pub fn new(
         source: Arc<Source>,
         window_messages: Option<usize>,
         cx: &PortContext,
         token: mio::Token,
     ) -> Feed {
+        let window = Window::of(&source.pool, WINDOW_BYTES, window_messages, Arc::clone(&cx.shared.budget));
         Feed {
             source,
-            window: Window::new(WINDOW_BYTES, window_messages, Arc::clone(&cx.shared.budget)),
+            window,
             waker: cx.handle.waker(token),
             lane: Arc::default(),
             path_cost: 0,
@@ -92,6 +93,16 @@ impl Feed {
             ("bytes_under_way", &self.window.used()),
         ];
         oplog::debug(text, &fields);
+    }
+
+    /// How many messages the next batch may have; see [`Window::ahead`]. To be followed by [`Feed::end_ahead`].
+    pub fn ahead(&self) -> usize {
+        self.window.ahead()
+    }
+
+    /// What the batch did not bring is for others.
+    pub fn end_ahead(&self) {
+        self.window.end_ahead();
     }
 
     /// Whether the log paths cost so much that batches are worth giving to other cores.

@@ -41,5 +41,5 @@ pub use outlet::{OnDisk, Outlet, Progress, QueueLimits, Sink, Status};
 pub use runtime::take_over::{Parted, take_in};
 pub use runtime::{Engine, EngineOptions, LeftBehind, Rest, View};
 pub use store::Origin;
-pub use window::{Acknowledge, Budget, Mark, Ticket, Tickets, Wake, Window};
+pub use window::{Acknowledge, Budget, Mark, Share, Ticket, Tickets, Wake, Window};
 pub use worker::{Shared, Worker, WorkerHandle};

@@ -22,6 +22,10 @@ const SHARED_SLAB_BYTES: usize = 128 * 1024;
 const BUSY_BYTES: usize = 64 * 1024;
 /// Room after the received bytes for text made on the way.
 const ARENA_BYTES: usize = 16 * 1024;
+/// What a frame is taken to have when a window bounds what is read.
+const FRAME_BYTES: usize = 256;
+/// No read is smaller for that.
+const READ_BYTES_MIN: usize = 4096;
 /// Reads in one turn; then the worker's other connections have theirs.
 const TURN_READS: usize = 4;
 /// Where the bytes come from.
@@ -79,7 +83,7 @@ pub enum Peeled {
 pub struct StreamOptions {
     pub framing: FramerOptions,
     pub idle_timeout: Option<Duration>,
-    /// `log-iw-size()` when given, per connection.
+    /// `log-iw-size()` when given, of a source without connections: with them they share it, see [`crate::Share`].
     pub window_messages: Option<usize>,
     /// `log-fetch-limit()` when given: messages in one turn.
     pub fetch_limit: Option<usize>,
@@ -173,26 +177,34 @@ impl StreamPort {
         if !self.feed.may_read() {
             return Err(After::Idle);
         }
+        let outcome = match self.feed.ahead() {
+            // Others were quicker: one that has nothing under way is woken, any other by its own.
+            0 => Err(if self.feed.may_read() { After::Again } else { After::Idle }),
+            frames_max => self.read(frames_max, cx),
+        };
+        self.feed.end_ahead();
+        outcome
+    }
+
+    /// Reads once, unless there are frames left of what was read before, and makes a batch of so many frames at most.
+    fn read(&mut self, frames_max: usize, cx: &mut PortContext) -> Result<usize, After> {
         let mut batch = cx.batch();
-        batch.text.reserve(self.tail.len() + SLAB_BYTES + ARENA_BYTES);
+        let held = self.framer.is_held();
+        let wanted = self.wanted(frames_max);
+        batch.text.reserve(self.tail.len() + wanted + ARENA_BYTES);
         batch.text.extend_from_slice(&self.tail);
         let began = Instant::now();
-        let wanted = if self.feed.is_costly() { SHARED_SLAB_BYTES } else { SLAB_BYTES };
-        let read = match self.input.read(&mut batch.text, wanted) {
-            Ok(n) => n,
-            Err(error) => {
-                cx.recycle(batch);
-                return Err(match error.kind() {
-                    ErrorKind::WouldBlock => After::Idle,
-                    ErrorKind::Interrupted => After::Again,
-                    _ => {
-                        self.failure = Some(error.to_string());
-                        After::Close
-                    }
-                });
-            }
+        let read = match held {
+            true => self.tail.len(),
+            false => match self.input.read(&mut batch.text, wanted) {
+                Ok(n) => n,
+                Err(error) => {
+                    cx.recycle(batch);
+                    return Err(self.not_read(&error));
+                }
+            },
         };
-        if read == 0 {
+        if read == 0 && !held {
             cx.recycle(batch);
             if let Some(Described { fd, client, .. }) = &self.options.described {
                 oplog::trace("EOF occurred while reading", &[("fd", fd), ("client", client)]);
@@ -202,7 +214,7 @@ impl StreamPort {
         }
         let outcome = {
             let (text, records) = (&batch.text, &mut batch.records);
-            self.framer.scan(text, 0, |frame| records.push(Record::new(frame)))
+            self.framer.scan_some(text, 0, frames_max, |frame| records.push(Record::new(frame)))
         };
         self.tail.clear();
         let broken = match outcome {
@@ -218,16 +230,38 @@ impl StreamPort {
         {
             newcomer.speaks();
         }
-        self.run(batch, read, began, cx);
+        // What is left of it counts as received with the next batch.
+        let bytes = read.saturating_sub(if self.framer.is_held() { self.tail.len() } else { 0 });
+        self.run(batch, bytes, read, began, cx);
         if let Some(error) = broken {
             self.broken(&error);
             return Err(After::Close);
+        }
+        if held || self.framer.is_held() {
+            return Ok(messages);
         }
         if read < wanted && !self.hung_up && !self.input.always_ready() {
             // A short read of a stream means that it was emptied; its end, if it comes later, is another event.
             return Err(After::Idle);
         }
         Ok(messages)
+    }
+
+    /// Bytes to ask for: about as much as may become messages, so that little has to be kept for later.
+    fn wanted(&self, frames_max: usize) -> usize {
+        let most = if self.feed.is_costly() { SHARED_SLAB_BYTES } else { SLAB_BYTES };
+        most.min(frames_max.saturating_mul(FRAME_BYTES).max(READ_BYTES_MIN))
+    }
+
+    fn not_read(&mut self, error: &std::io::Error) -> After {
+        match error.kind() {
+            ErrorKind::WouldBlock => After::Idle,
+            ErrorKind::Interrupted => After::Again,
+            _ => {
+                self.failure = Some(error.to_string());
+                After::Close
+            }
+        }
     }
 
     /// There is nothing to read, or no credit to read it with.
@@ -241,8 +275,28 @@ impl StreamPort {
         }
     }
 
+    /// Makes a batch of the whole frames that are left, with credit or without: there is no later time for them.
+    fn release(&mut self, cx: &mut PortContext) {
+        if !self.framer.is_held() {
+            return;
+        }
+        let mut batch = cx.batch();
+        batch.text.extend_from_slice(&self.tail);
+        let outcome = {
+            let (text, records) = (&batch.text, &mut batch.records);
+            self.framer.scan(text, 0, |frame| records.push(Record::new(frame)))
+        };
+        let consumed = *outcome.as_ref().unwrap_or(&batch.text.len());
+        self.tail.drain(..consumed.min(self.tail.len()));
+        self.run(batch, consumed, consumed, Instant::now(), cx);
+        if let Err(error) = outcome {
+            self.broken(&error);
+        }
+    }
+
     /// The unfinished last line of a stream is a message too.
     fn end(&mut self, cx: &mut PortContext) {
+        self.release(cx);
         if self.tail.is_empty() {
             return;
         }
@@ -254,7 +308,7 @@ impl StreamPort {
             self.framer.finish(text, 0, |frame| records.push(Record::new(frame)))
         };
         let bytes = batch.text.len();
-        self.run(batch, bytes, Instant::now(), cx);
+        self.run(batch, bytes, bytes, Instant::now(), cx);
         if let Err(error) = outcome {
             self.broken(&error);
         }
@@ -280,10 +334,11 @@ impl StreamPort {
         self.failure = Some(error.to_string());
     }
 
-    fn run(&mut self, mut batch: Batch, read: usize, began: Instant, cx: &mut PortContext) {
+    /// `there`: bytes that were there to be framed.
+    fn run(&mut self, mut batch: Batch, bytes: usize, there: usize, began: Instant, cx: &mut PortContext) {
         self.feed.source.counters.truncated.add(self.framer.take_truncated() as usize);
         batch.contexts.push(Arc::clone(&self.context));
-        self.feed.run(batch, read, read >= BUSY_BYTES, began, cx);
+        self.feed.run(batch, bytes, there >= BUSY_BYTES, began, cx);
     }
 }
 

@@ -10,6 +10,7 @@ use crate::outbox::Outbox;
 use crate::program::{Program, Scratch};
 use crate::watch::log::LogWatch;
 use crate::watch::{Statement, Watching};
+use crate::window::{Pool, Share};
 use parking_lot::{Mutex, RwLock};
 use record::Batch;
 use std::sync::Arc;
@@ -25,13 +26,21 @@ pub struct Settings {
     ready_made: bool,
     /// Where the source stands in the configuration.
     pub at: Option<Arc<Statement>>,
+    /// What its connections have under way together, at most.
+    share: Option<Share>,
     /// Parsers keep caches, so each batch borrows one.
     parsers: Mutex<Vec<SyslogParser>>,
 }
 
 impl Settings {
     pub fn new(syslog: SyslogOptions, finish: Finish, program: Arc<Program>) -> Settings {
-        Settings { syslog, finish, program, ready_made: false, at: None, parsers: Mutex::default() }
+        let (at, share, parsers) = (None, None, Mutex::default());
+        Settings { syslog, finish, program, ready_made: false, at, share, parsers }
+    }
+
+    /// With one window for all its connections.
+    pub fn shared(self, share: Option<Share>) -> Settings {
+        Settings { share, ..self }
     }
 
     /// Of a source whose batches come with their fields filled in.
@@ -49,6 +58,8 @@ pub struct Source {
     pub driver: &'static str,
     pub instance: String,
     pub counters: SourceCounters,
+    /// What its connections have under way together.
+    pub(crate) pool: Arc<Pool>,
     settings: RwLock<Arc<Settings>>,
 }
 
@@ -77,7 +88,10 @@ impl Source {
         instance: String,
         settings: Settings,
     ) -> Arc<Source> {
+        let pool: Arc<Pool> = Arc::default();
+        pool.configure(settings.share);
         Arc::new(Source {
+            pool,
             group: group.into(),
             id,
             driver,
@@ -93,6 +107,7 @@ impl Source {
 
     /// Takes effect with the next batch.
     pub fn set_settings(&self, settings: Settings) {
+        self.pool.configure(settings.share);
         *self.settings.write() = Arc::new(settings);
     }
 

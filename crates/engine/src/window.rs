@@ -1,7 +1,9 @@
 //! Flow control without arithmetic: bytes and messages a source has under way, given back when the last destination is done.
 
+mod pool;
 mod ticket;
 
+pub use pool::{Pool, Share};
 pub use ticket::{Acknowledge, Mark, Ticket, Tickets};
 
 use parking_lot::Mutex;
@@ -56,8 +58,11 @@ pub struct Window {
     bytes: AtomicUsize,
     messages: AtomicUsize,
     bytes_max: usize,
-    /// `log-iw-size()` when it was given.
+    /// `log-iw-size()` of a source that has no others, when it was given.
     messages_max: usize,
+    /// What the connections of its source have together, and its part of that.
+    pool: Arc<Pool>,
+    part: pool::Part,
     budget: Arc<Budget>,
     starved: AtomicBool,
     waker: Mutex<Option<Arc<dyn Wake>>>,
@@ -70,9 +75,24 @@ pub struct Window {
 /// stop the source at once.
 const STORED_TIMES: usize = 2;
 
+/// Messages taken for one batch at most: as many as a read can bring, of short ones.
+const AHEAD_MAX: usize = 8192;
+
 impl Window {
     pub fn new(bytes_max: usize, messages_max: Option<usize>, budget: Arc<Budget>) -> Arc<Window> {
+        Window::of(&Arc::default(), bytes_max, messages_max, budget)
+    }
+
+    /// One that draws on what its source has for all its connections.
+    pub fn of(
+        pool: &Arc<Pool>,
+        bytes_max: usize,
+        messages_max: Option<usize>,
+        budget: Arc<Budget>,
+    ) -> Arc<Window> {
         Arc::new(Window {
+            pool: Arc::clone(pool),
+            part: pool::Part::default(),
             bytes: AtomicUsize::new(0),
             messages: AtomicUsize::new(0),
             bytes_max,
@@ -89,7 +109,7 @@ impl Window {
         self.bytes.load(Ordering::Acquire)
     }
 
-    fn has_room(&self) -> bool {
+    fn has_room(self: &Arc<Window>) -> bool {
         let bytes = self.bytes.load(Ordering::Acquire);
         let (bytes_max, is_high) = match self.load.get() {
             Some(Some(load)) => (self.bytes_max.saturating_mul(STORED_TIMES), load.is_high()),
@@ -100,10 +120,11 @@ impl Window {
             // A connection with nothing under way may always read once: the budget bounds, it never starves. Of one that has, something
             // comes back, and then it looks again.
             && (bytes == 0 || (self.budget.used() < self.budget.bytes_max && !is_high))
+            && self.pool.has_room(self)
     }
 
     /// Whether the source may read. When not, `waker` is called once credit returns.
-    pub fn may_read(&self, waker: &Arc<dyn Wake>) -> bool {
+    pub fn may_read(self: &Arc<Window>, waker: &Arc<dyn Wake>) -> bool {
         if self.has_room() {
             return true;
         }
@@ -111,6 +132,33 @@ impl Window {
         self.starved.store(true, Ordering::SeqCst);
         // Credit may have come back between the look and the note.
         self.has_room() && self.starved.swap(false, Ordering::SeqCst)
+    }
+
+    /// How many messages the next batch may have: taken for it now, so that no two connections count on the same. What it does not bring
+    /// is given back by [`Window::end_ahead`].
+    pub fn ahead(&self) -> usize {
+        if !self.pool.is_shared() {
+            return usize::MAX;
+        }
+        let taken = self.pool.take(&self.part, AHEAD_MAX);
+        self.part.ahead.fetch_add(taken, Ordering::Relaxed) + taken
+    }
+
+    pub fn end_ahead(self: &Arc<Window>) {
+        if self.part.ahead.load(Ordering::Relaxed) > 0 {
+            self.pool.give_back(&self.part, self.part.ahead.swap(0, Ordering::Relaxed));
+        }
+    }
+
+    /// Takes a batch's messages from the pool, those first that were taken ahead. How many it has now: what one read has brought beyond
+    /// that, where the reader could not stop, is not counted.
+    fn take(&self, messages: usize) -> usize {
+        let ahead = self.part.ahead.load(Ordering::Relaxed);
+        let of_them = ahead.min(messages);
+        if of_them > 0 {
+            self.part.ahead.store(ahead - of_them, Ordering::Relaxed);
+        }
+        of_them + self.pool.take(&self.part, messages - of_them)
     }
 
     /// Reads on however much a log has to do, and while there is room to keep it: what is not read soon is lost.
@@ -128,13 +176,20 @@ impl Window {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         self.messages.fetch_add(messages, Ordering::Relaxed);
         self.budget.used.fetch_add(bytes, Ordering::Relaxed);
-        Ticket::new(self, bytes, messages, mark)
+        let pooled = self.take(messages);
+        Ticket::new(self, ticket::Taken { bytes, messages, pooled }, mark)
     }
 
-    fn give_back(&self, bytes: usize, messages: usize) {
-        self.budget.used.fetch_sub(bytes, Ordering::Release);
-        self.bytes.fetch_sub(bytes, Ordering::Release);
-        self.messages.fetch_sub(messages, Ordering::SeqCst);
+    fn give_back(self: &Arc<Window>, taken: &ticket::Taken) {
+        self.budget.used.fetch_sub(taken.bytes, Ordering::Release);
+        self.bytes.fetch_sub(taken.bytes, Ordering::Release);
+        self.messages.fetch_sub(taken.messages, Ordering::SeqCst);
+        self.pool.give_back(&self.part, taken.pooled);
+        self.look_again();
+    }
+
+    /// Credit may have come back: wakes the source if it waits for that.
+    fn look_again(self: &Arc<Window>) {
         if self.starved.load(Ordering::SeqCst)
             && self.has_room()
             && self.starved.swap(false, Ordering::SeqCst)

@@ -118,12 +118,21 @@ pub struct Framer {
     scanned: usize,
     skip: Skip,
     truncated: u64,
+    /// Frames that may still be handed out: see [`Framer::scan_some`].
+    left: usize,
 }
 
 impl Framer {
     pub fn new(options: FramerOptions) -> Framer {
         let options = FramerOptions { log_msg_size: options.log_msg_size.max(1), ..options };
-        Framer { options, framing: options.framing, scanned: 0, skip: Skip::Nothing, truncated: 0 }
+        Framer {
+            options,
+            framing: options.framing,
+            scanned: 0,
+            skip: Skip::Nothing,
+            truncated: 0,
+            left: usize::MAX,
+        }
     }
 
     /// How frames are told apart; `Auto` until the first bytes have decided.
@@ -147,10 +156,38 @@ impl Framer {
         std::mem::take(&mut self.truncated)
     }
 
+    /// As [`Framer::scan`], but goes on only while it has looked at fewer than `max` frames (a line without text counts too, and of a line
+    /// that is split all pieces come). [`Framer::is_held`] says that there may be more in what is left.
+    pub fn scan_some(
+        &mut self,
+        text: &[u8],
+        start: usize,
+        max: usize,
+        sink: impl FnMut(Span),
+    ) -> Result<usize, FrameError> {
+        self.left = max;
+        let outcome = self.scan_left(text, start, sink);
+        if self.left > 0 {
+            self.left = usize::MAX;
+        }
+        outcome
+    }
+
+    /// The last [`Framer::scan_some`] was stopped by its limit.
+    pub fn is_held(&self) -> bool {
+        self.left == 0
+    }
+
     /// Hands out the complete frames of `text[start..]`. Returns where the tail begins; the next call's `text[start..]` has to begin
     /// with that tail. After an error the connection has to be closed; frames handed out before it are good.
     #[inline]
-    pub fn scan(
+    pub fn scan(&mut self, text: &[u8], start: usize, sink: impl FnMut(Span)) -> Result<usize, FrameError> {
+        self.left = usize::MAX;
+        self.scan_left(text, start, sink)
+    }
+
+    #[inline]
+    fn scan_left(
         &mut self,
         text: &[u8],
         start: usize,
@@ -213,6 +250,10 @@ impl Framer {
         let mut at = start;
         let mut from = start.saturating_add(std::mem::take(&mut self.scanned)).min(text.len());
         while let Some(end) = text.get(from..).and_then(&search).map(|found| from + found) {
+            if self.left == 0 {
+                return at;
+            }
+            self.left -= 1;
             if self.skip == Skip::Line {
                 self.skip = Skip::Nothing;
             } else {
@@ -231,6 +272,9 @@ impl Framer {
         if self.skip == Skip::Line {
             return text.len();
         }
+        if self.left == 0 {
+            return at;
+        }
         if text.len().saturating_sub(at) > limit {
             at = self.split(at, text.len(), sink);
             if self.skip == Skip::Line {
@@ -248,6 +292,7 @@ impl Framer {
         let limit = self.options.log_msg_size;
         while end - at > limit {
             self.truncated += 1;
+            self.left = self.left.saturating_sub(1);
             sink(Span::new(at, limit));
             at += limit;
             if self.options.trim_large_messages {
@@ -295,9 +340,10 @@ impl Framer {
                 }
                 size = limit;
             }
-            if text.len() - body < size {
+            if text.len() - body < size || self.left == 0 {
                 return Ok(at);
             }
+            self.left -= 1;
             if count > limit as u64 {
                 self.truncated += 1;
                 self.skip = Skip::Bytes(count - limit as u64);
@@ -312,6 +358,10 @@ impl Framer {
     fn records(&mut self, text: &[u8], start: usize, size: usize, sink: &mut impl FnMut(Span)) -> usize {
         let mut at = start;
         while let Some(record) = text.get(at..at.saturating_add(size)) {
+            if self.left == 0 {
+                break;
+            }
+            self.left -= 1;
             let mut length = memchr2(b'\n', 0, record).unwrap_or(size);
             if length > self.options.log_msg_size {
                 length = self.options.log_msg_size;

@@ -241,7 +241,7 @@ static LIMITS: Group = Group {
             "min-iw-size-per-reader",
             Kind::Int { min: 1, max: INT_MAX },
             Preset::Int(100),
-            "The least share of log-iw-size() a connection gets.",
+            "No fair part of log-iw-size() is less: see docs/limits.md.",
         ),
     ],
 };

@@ -160,7 +160,7 @@ pub static STREAM: Group = Group {
     ],
 };
 
-const BALANCED: &str = "connections always share what there is by need";
+const BALANCED: &str = "log-iw-size() as a whole goes to whichever connections have something, at once";
 
 /// Options of destinations that connect.
 pub static CONNECT: Group = Group {

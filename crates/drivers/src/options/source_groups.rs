@@ -63,8 +63,9 @@ const SOURCE_OPTIONS: &[Opt] = &[
         "log-iw-size",
         Kind::Int { min: 1, max: INT_MAX },
         Preset::Described("as many as the memory budget allows"),
-        "The most messages of this source that may be on their way through the program at once. A source with \
-             connections shares it between them.",
+        "The most messages of this source that may be on their way through the program at once. Its connections have it \
+             together: one that is busy gets nearly all of it while the others are quiet, and each of them still has its part at once \
+             (docs/limits.md).",
     ),
     Opt::new(
         "keep-hostname",

@@ -42,7 +42,6 @@ impl Inet {
             framing: reading.framing,
             multi_line: self.multi_line.clone(),
             idle_timeout: reading.idle_timeout,
-            window_messages: reading.window_messages,
             fetch_limit: reading.fetch_limit,
             encoding: reading.encoding,
             socket: self.socket.clone(),

@@ -42,7 +42,6 @@ pub struct Accepted {
     /// With what tells it from another way.
     pub multi_line: Option<(Mode, String)>,
     pub idle_timeout: Option<Duration>,
-    pub window_messages: Option<usize>,
     pub fetch_limit: Option<usize>,
     pub encoding: Option<&'static encoding_rs::Encoding>,
     pub socket: SocketOptions,

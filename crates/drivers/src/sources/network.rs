@@ -141,13 +141,15 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
         // Never equal to another: everything is opened anew with each reload.
         false => format!("{address} {}", generation()),
     };
-    let (parsing, finish) = (reading.syslog.clone(), reading.finish.clone());
+    let (parsing, finish, share) = (reading.syslog.clone(), reading.finish.clone(), reading.share);
     Some(SourceDriver {
         key,
         opened_with,
         driver: kind.name,
         instance,
-        settings: Box::new(move |program| SourceSettings::new(parsing.clone(), finish.clone(), program)),
+        settings: Box::new(move |program| {
+            SourceSettings::new(parsing.clone(), finish.clone(), program).shared(share)
+        }),
         start: Box::new(NetworkStart {
             rltp: rltp.then_some(name),
             proxied: Proxied::named(word),

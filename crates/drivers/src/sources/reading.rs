@@ -3,6 +3,7 @@
 use super::senders::Naming;
 use conf_schema::{Settings, Switch};
 use diag::{Diagnostic, Diagnostics};
+use engine::Share;
 use engine::driver::BuildContext;
 use engine::source::Finish;
 use std::path::PathBuf;
@@ -19,7 +20,10 @@ pub struct Reading {
     pub framing: FramerOptions,
     pub encoding: Option<&'static encoding_rs::Encoding>,
     pub idle_timeout: Option<Duration>,
+    /// `log-iw-size()` of a source that reads one thing.
     pub window_messages: Option<usize>,
+    /// The same where many connections or files share it.
+    pub share: Option<Share>,
     pub fetch_limit: Option<usize>,
     pub naming: Naming,
     pub group: Arc<str>,
@@ -70,6 +74,7 @@ impl Reading {
             encoding: s.encoding("encoding"),
             idle_timeout: None,
             window_messages: s.int("log-iw-size").map(|n| n.max(1) as usize),
+            share: None,
             fetch_limit: s.int("log-fetch-limit").map(|n| n.max(1) as usize),
             naming: naming(s, cx.globals),
             group: cx.group.into(),
@@ -81,10 +86,10 @@ impl Reading {
 }
 
 impl Reading {
-    /// Divides log-iw-size(), which is for all connections together; each gets its share, but never less than the floor.
-    pub fn share_window(&mut self, connections_max: usize, globals: &Settings) {
-        let floor = globals.int("min-iw-size-per-reader").unwrap_or(100).max(1) as usize;
-        self.window_messages = self.window_messages.map(|all| (all / connections_max.max(1)).max(floor));
+    /// All connections have log-iw-size() together. It can change while they are open.
+    pub fn share_window(&mut self, seats: usize, globals: &Settings) {
+        let fair_min = globals.int("min-iw-size-per-reader").unwrap_or(100).max(1) as usize;
+        self.share = self.window_messages.take().map(|messages| Share { messages, seats, fair_min });
     }
 
     /// Everything that is fixed when descriptors are opened and connections accepted: when it differs after a reload, they are

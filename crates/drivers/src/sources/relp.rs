@@ -55,13 +55,15 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         // Never equal to another: everything is opened anew with each reload.
         false => format!("{address} {}", generation()),
     };
-    let (parsing, finish) = (reading.syslog.clone(), reading.finish.clone());
+    let (parsing, finish, share) = (reading.syslog.clone(), reading.finish.clone(), reading.share);
     Some(SourceDriver {
         key,
         opened_with,
         driver: "relp",
         instance: format!("relp,{address}"),
-        settings: Box::new(move |program| SourceSettings::new(parsing.clone(), finish.clone(), program)),
+        settings: Box::new(move |program| {
+            SourceSettings::new(parsing.clone(), finish.clone(), program).shared(share)
+        }),
         start: Box::new(RelpStart(Inet {
             address,
             socket,

@@ -75,13 +75,15 @@ fn build(stream: bool, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnost
     let key =
         reading.persist_name.clone().unwrap_or_else(|| format!("afsocket_sd.({kind},AF_UNIX({shown}))"));
     let optional = Optional::new(s.bool("optional").unwrap_or(false), &key, &location(s, cx));
-    let (parsing, finish) = (reading.syslog.clone(), reading.finish.clone());
+    let (parsing, finish, share) = (reading.syslog.clone(), reading.finish.clone(), reading.share);
     Some(SourceDriver {
         key,
         opened_with: format!("{shown} {opened_with} {}", optional.attempt()),
         driver,
         instance: format!("{driver},{shown}"),
-        settings: Box::new(move |program| SourceSettings::new(parsing.clone(), finish.clone(), program)),
+        settings: Box::new(move |program| {
+            SourceSettings::new(parsing.clone(), finish.clone(), program).shared(share)
+        }),
         start: Box::new(UnixStart {
             stream,
             path,
@@ -199,7 +201,6 @@ impl UnixStart {
             framing: reading.framing,
             multi_line: None,
             idle_timeout: reading.idle_timeout,
-            window_messages: reading.window_messages,
             fetch_limit: reading.fetch_limit,
             encoding: reading.encoding,
             socket: self.socket.clone(),

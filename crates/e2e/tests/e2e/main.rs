@@ -51,3 +51,4 @@ mod trouble;
 mod udp;
 mod usertty;
 mod verdicts;
+mod windows;

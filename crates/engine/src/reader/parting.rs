@@ -20,6 +20,9 @@ impl Input for Taken {
 }
 
 pub(super) fn part(port: &mut StreamPort, cx: &mut PortContext) -> Part {
+    if port.options.passes_as.is_some() && port.options.described.is_some() {
+        port.release(cx);
+    }
     let (Some(reading), Some(described)) = (&port.options.passes_as, &port.options.described) else {
         return Part::Closes;
     };

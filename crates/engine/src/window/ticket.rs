@@ -53,11 +53,18 @@ impl Drop for Mark {
     }
 }
 
+/// What a batch has taken.
+pub(super) struct Taken {
+    pub bytes: usize,
+    pub messages: usize,
+    /// Messages of what its source's connections have together.
+    pub pooled: usize,
+}
+
 /// What the holders of a batch's tickets share. Goes with the last of them.
 struct Credit {
     window: Arc<Window>,
-    bytes: usize,
-    messages: usize,
+    taken: Taken,
     mark: Option<Mark>,
     received: Instant,
     /// A holder has not settled.
@@ -72,7 +79,7 @@ impl Drop for Credit {
             true => drop(mark),
             false => mark.into_iter().for_each(Mark::done),
         }
-        self.window.give_back(self.bytes, self.messages);
+        self.window.give_back(&self.taken);
     }
 }
 
@@ -81,11 +88,10 @@ impl Drop for Credit {
 pub struct Ticket(Option<Arc<Credit>>);
 
 impl Ticket {
-    pub(super) fn new(window: &Arc<Window>, bytes: usize, messages: usize, mark: Option<Mark>) -> Ticket {
+    pub(super) fn new(window: &Arc<Window>, taken: Taken, mark: Option<Mark>) -> Ticket {
         Ticket(Some(Arc::new(Credit {
             window: Arc::clone(window),
-            bytes,
-            messages,
+            taken,
             mark,
             received: Instant::now(),
             undone: AtomicBool::new(false),
@@ -151,7 +157,7 @@ impl Drop for Ticket {
             "forgotten-ticket",
             oplog::Level::Critical,
             "Internal error: messages ended without a word of what became of them, their source has to bring them again; please report it",
-            &[("messages_of_their_batch", &credit.messages)],
+            &[("messages_of_their_batch", &credit.taken.messages)],
         );
     }
 }

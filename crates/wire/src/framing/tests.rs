@@ -7,6 +7,11 @@ type Frames = (Vec<Vec<u8>>, Option<FrameError>, u64);
 
 /// Feeds `bytes` in pieces that end at `cuts`, moving the tail to the front of a new buffer each time, as a reader does.
 fn run(options: FramerOptions, bytes: &[u8], cuts: &[usize]) -> Frames {
+    run_some(options, bytes, cuts, usize::MAX)
+}
+
+/// The same with so many frames at a time.
+fn run_some(options: FramerOptions, bytes: &[u8], cuts: &[usize], max: usize) -> Frames {
     let mut framer = Framer::new(options);
     let mut frames = Vec::new();
     let mut buffer: Vec<u8> = Vec::new();
@@ -18,13 +23,31 @@ fn run(options: FramerOptions, bytes: &[u8], cuts: &[usize]) -> Frames {
         text.extend_from_slice(&buffer);
         text.extend_from_slice(&bytes[from..cut]);
         from = cut;
-        match framer.scan(&text, 5, |span| frames.push(span.of(&text).to_vec())) {
-            Ok(tail) => buffer = text[tail..].to_vec(),
-            Err(found) => {
-                error = Some(found);
+        let mut start = 5;
+        loop {
+            let before = frames.len();
+            match framer.scan_some(&text, start, max, |span| frames.push(span.of(&text).to_vec())) {
+                Ok(tail) => start = tail,
+                Err(found) => {
+                    error = Some(found);
+                    break;
+                }
+            }
+            // All pieces of a line that is too long come together.
+            let pieces = text.len() / options.log_msg_size.max(1);
+            assert!(
+                frames.len() - before <= max.saturating_add(pieces),
+                "{} of {max}",
+                frames.len() - before
+            );
+            if !framer.is_held() {
                 break;
             }
         }
+        if error.is_some() {
+            break;
+        }
+        buffer = text[start..].to_vec();
         assert!(buffer.len() < framer.tail_max(), "a tail of {} bytes", buffer.len());
     }
     if error.is_none() {
@@ -202,6 +225,9 @@ proptest! {
         let mut cuts: Vec<usize> = cuts.iter().map(|index| index.index(bytes.len() + 1)).collect();
         cuts.sort_unstable();
         prop_assert_eq!(&run(options, &bytes, &cuts), &whole, "cuts at {:?}", cuts);
+        for max in [1, 2, 3] {
+            prop_assert_eq!(&run_some(options, &bytes, &cuts, max), &whole, "{} at a time, cuts at {:?}", max, cuts);
+        }
     }
 }
 

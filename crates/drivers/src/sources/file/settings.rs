@@ -63,7 +63,7 @@ pub fn source(
         reading.fixed(),
         matching_text(&wanted),
     );
-    let (parsing, finish) = (reading.syslog.clone(), reading.finish.clone());
+    let (parsing, finish, share) = (reading.syslog.clone(), reading.finish.clone(), reading.share);
     let following = Following {
         wanted,
         files_max,
@@ -90,7 +90,9 @@ pub fn source(
         opened_with,
         driver,
         instance: shown,
-        settings: Box::new(move |program| SourceSettings::new(parsing.clone(), finish.clone(), program)),
+        settings: Box::new(move |program| {
+            SourceSettings::new(parsing.clone(), finish.clone(), program).shared(share)
+        }),
         start: Box::new(FileStart { following: Arc::new(following), reading }),
     })
 }

@@ -118,7 +118,7 @@ impl Joined {
         let options = StreamOptions {
             framing,
             idle_timeout: accepted.idle_timeout,
-            window_messages: accepted.window_messages,
+            window_messages: None,
             fetch_limit: accepted.fetch_limit,
             described: Some(described),
             passes_as: accepted.passes_as(),

@@ -18,7 +18,6 @@ fn waiting(running: &Running) -> (Listener, UnixStream, Arc<Slot>) {
         framing: FramerOptions::default(),
         multi_line: None,
         idle_timeout: None,
-        window_messages: None,
         fetch_limit: None,
         encoding: None,
         socket: SocketOptions::default(),

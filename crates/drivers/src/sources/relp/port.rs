@@ -78,7 +78,7 @@ impl RelpPort {
             input,
             reader: Reader::new(accepted.framing.log_msg_size),
             tail: Vec::new(),
-            feed: Feed::new(source, accepted.window_messages, cx, token),
+            feed: Feed::new(source, None, cx, token),
             answers: Answers::new(cx.handle.waker(token)),
             out: Vec::new(),
             phase: Phase::New,

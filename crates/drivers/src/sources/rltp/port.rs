@@ -97,7 +97,7 @@ impl RltpPort {
         RltpPort {
             input,
             limits: Limits { payload_bytes_max, framing: accepted.framing },
-            feed: Feed::new(source, accepted.window_messages, cx, token),
+            feed: Feed::new(source, None, cx, token),
             waker: cx.handle.waker(token),
             accepted,
             context,
