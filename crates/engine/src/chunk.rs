@@ -1,8 +1,10 @@
 //! Output that is ready to be written: formatted messages in one buffer, with the tickets of the batches they came from.
 
+mod home;
 mod numbers;
 
 use crate::window::Tickets;
+pub use home::Home;
 use numbers::Numbers;
 use std::ops::Range;
 use std::time::Instant;
@@ -49,6 +51,8 @@ pub struct Chunk {
     lots: Vec<Lot>,
     /// When it came to its outlet.
     came: Option<Instant>,
+    /// Who gets its buffer when it is empty. `None`: it is freed.
+    home: Option<Home>,
 }
 
 impl Chunk {
@@ -58,9 +62,9 @@ impl Chunk {
         whole.then(|| Chunk { bytes, ends, ..Chunk::default() })
     }
 
-    /// Messages that were read back from disk.
-    pub fn read_back(bytes: Vec<u8>, ends: Vec<u32>, write_max: usize) -> Chunk {
-        Chunk { bytes, ends, write_max, ..Chunk::default() }
+    /// Messages that were read back from disk, into a buffer of `home` if it is one of somebody's.
+    pub fn read_back(bytes: Vec<u8>, ends: Vec<u32>, write_max: usize, home: Option<Home>) -> Chunk {
+        Chunk { bytes, ends, write_max, home, ..Chunk::default() }
     }
 
     /// It comes to an outlet; when it came to an earlier one counts.
@@ -311,6 +315,7 @@ impl Chunk {
             numbers: self.numbers.split_off(at),
             lots: Vec::new(),
             came: self.came,
+            home: None,
         };
         self.written = self.written.min(border);
         self.sent = self.sent.min(keep);
@@ -386,7 +391,8 @@ mod tests {
         c.advance(4);
         assert_eq!((c.done(), c.bytes_left()), (2, 3));
         assert_eq!(c.copy(1, 3).iter().collect::<Vec<_>>(), [&b"bb"[..], b"ccc"]);
-        assert!(c.copy(3, 9).is_empty() && c.copy(9, 9).is_empty());
+        assert_eq!(c.copy(3, 9).iter().collect::<Vec<_>>(), [b"d"]);
+        assert!(c.copy(9, 9).is_empty());
         c.restart(1);
         assert_eq!((c.messages(), c.pending()), (3, &b"bbcccd"[..]));
     }

@@ -179,7 +179,7 @@ impl DeadLetters {
                 return Ok(());
             }
             let (messages, bytes) = (read.ends.len(), read.bytes.len() as u64);
-            let mut chunk = Chunk::read_back(read.bytes, read.ends, 0);
+            let mut chunk = Chunk::read_back(read.bytes, read.ends, 0, None);
             if messages > 0 {
                 self.keep_all(destination, reason, &mut chunk)?;
             }

@@ -84,7 +84,7 @@ pub trait Destination: Format {
     }
 
     fn release(&self) {
-        self.outlets().iter().for_each(|outlet| outlet.release(&mut Vec::new()));
+        self.outlets().iter().for_each(|outlet| outlet.release());
     }
 
     /// A reload kept it as it is: keep-alive(no) has its say.

@@ -10,6 +10,7 @@ pub use latency::SafeLatency;
 pub(crate) use stored::Stored;
 pub(crate) use together::together;
 
+use crate::chunk::Home;
 use crate::dead_letters::DeadLetters;
 use parking_lot::Mutex;
 use rustix::fs::{Access, AtFlags, CWD, accessat};
@@ -63,6 +64,8 @@ pub struct Place {
     pub log: Arc<Log>,
     pub(crate) keeper: Arc<Keeper>,
     pub latency: Arc<SafeLatency>,
+    /// Buffers into which is read.
+    pub(crate) home: Home,
     names: Mutex<Names>,
 }
 
@@ -311,6 +314,7 @@ fn open(dir: &Path, free_segments: Option<usize>) -> std::io::Result<Place> {
         log: opened.log,
         keeper,
         latency: Arc::default(),
+        home: Home::default(),
         names: Mutex::default(),
     })
 }

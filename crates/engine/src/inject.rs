@@ -58,17 +58,17 @@ impl Injector {
         ticket.settle();
         for (outlet, chunk) in parcels {
             outlet.push(chunk);
-            outlet.pump(self.outbox.spare());
+            outlet.pump();
         }
     }
 
     /// Puts a message at the end of one queue as it is. `mark` goes when it is dealt with.
     pub fn push(&mut self, outlet: &Arc<Outlet>, message: &[u8], mark: Mark) {
         let ends = vec![message.len() as u32];
-        let mut chunk = Chunk::read_back(message.to_vec(), ends, 0);
+        let mut chunk = Chunk::read_back(message.to_vec(), ends, 0, None);
         chunk.flow_control = true;
         chunk.tickets.push(self.window.marked(message.len(), 1, Some(mark)));
         outlet.push_new(chunk);
-        outlet.pump(self.outbox.spare());
+        outlet.pump();
     }
 }

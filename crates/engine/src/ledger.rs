@@ -290,6 +290,13 @@ impl DestinationCounters {
         self.delivered.add(whole.messages);
         self.delivered_bytes.add(whole.bytes);
     }
+
+    /// Counts messages as accepted: from now on they wait, in the buffer of a worker for now. Each must then be pushed once.
+    pub fn announce(&self, messages: usize, bytes: usize) {
+        self.waiting.add(messages);
+        self.accepted.add(messages);
+        self.accepted_bytes.add(bytes);
+    }
 }
 
 /// Matched and not matched messages of a filter or parser.

@@ -1,7 +1,8 @@
 //! A worker's output under way: one buffer per outlet, filled batch after batch and handed over in large pieces.
 
-use crate::chunk::Chunk;
+use crate::chunk::{Chunk, Home};
 use crate::durable::together;
+use crate::ledger::DestinationCounters;
 use crate::outlet::Outlet;
 use crate::window::Ticket;
 use std::sync::Arc;
@@ -22,9 +23,9 @@ struct Buffer {
 
 impl Buffer {
     /// What the batch in work has left here waits at the outlet from now on. `false` when it has left nothing.
-    fn end_batch(&mut self, ticket: &Ticket) -> bool {
+    fn end_batch(&mut self, ticket: &Ticket, announced: &mut Announced) -> bool {
         let Some((bytes, ends)) = self.before.take() else { return false };
-        self.outlet.announce(self.chunk.ends.len() - ends, self.chunk.bytes.len() - bytes);
+        announced.add(&self.outlet.counters, self.chunk.ends.len() - ends, self.chunk.bytes.len() - bytes);
         if let Some(origin) = ticket.origin() {
             self.outlet.note_origin(&mut self.chunk, ends, origin);
             if self.chunk.is_empty() {
@@ -40,6 +41,37 @@ impl Buffer {
     }
 }
 
+/// What a batch has left for one destination, which may have an outlet for each of a hundred files: counted together.
+#[derive(Default)]
+struct Announced {
+    counters: Option<Arc<DestinationCounters>>,
+    messages: usize,
+    bytes: usize,
+}
+
+impl Announced {
+    fn add(&mut self, counters: &Arc<DestinationCounters>, messages: usize, bytes: usize) {
+        if !self.counters.as_ref().is_some_and(|same| Arc::ptr_eq(same, counters)) {
+            self.count();
+            self.counters = Some(Arc::clone(counters));
+        }
+        self.messages += messages;
+        self.bytes += bytes;
+    }
+
+    fn count(&mut self) {
+        if let Some(counters) = self.counters.take() {
+            counters.announce(std::mem::take(&mut self.messages), std::mem::take(&mut self.bytes));
+        }
+    }
+}
+
+impl Drop for Announced {
+    fn drop(&mut self) {
+        self.count();
+    }
+}
+
 /// Finished output of one batch, for a lane that orders batches.
 pub type Parcels = Vec<(Arc<Outlet>, Chunk)>;
 
@@ -48,7 +80,7 @@ pub struct Outbox {
     buffers: Vec<Buffer>,
     /// Index in `buffers` by outlet id; `u32::MAX` when there is none.
     places: Vec<u32>,
-    spare: Vec<Chunk>,
+    home: Home,
     /// Where something was left that is better written together with what follows.
     left: Vec<Arc<Outlet>>,
     /// Given a buffer just now, and not yet asked to write.
@@ -71,7 +103,7 @@ impl Outbox {
         if self.places[id] == u32::MAX {
             self.since.get_or_insert_with(Instant::now);
             self.places[id] = self.buffers.len() as u32;
-            let chunk = self.spare.pop().unwrap_or_default();
+            let chunk = self.home.chunk();
             self.buffers.push(Buffer { outlet: Arc::clone(outlet), chunk, before: None });
         }
         let buffer = &mut self.buffers[self.places[id] as usize];
@@ -103,10 +135,11 @@ impl Outbox {
 
     /// A batch is through: its ticket is shared by what it left here, and full buffers are written.
     pub fn end_batch(&mut self, ticket: &Ticket) {
-        let mut full = false;
+        let (mut full, mut announced) = (false, Announced::default());
         for buffer in &mut self.buffers {
-            full |= buffer.end_batch(ticket) && buffer.is_full();
+            full |= buffer.end_batch(ticket, &mut announced) && buffer.is_full();
         }
+        announced.count();
         if !full {
             return;
         }
@@ -121,7 +154,7 @@ impl Outbox {
         // Outlets that get the same have it before any of them writes: what they keep on disk is then stored once.
         let mut handed = std::mem::take(&mut self.handed);
         for outlet in handed.drain(..) {
-            if outlet.pump_most(&mut self.spare) && !self.left.iter().any(|o| Arc::ptr_eq(o, &outlet)) {
+            if outlet.pump_most() && !self.left.iter().any(|o| Arc::ptr_eq(o, &outlet)) {
                 self.left.push(outlet);
             }
         }
@@ -132,15 +165,16 @@ impl Outbox {
     pub fn take(&mut self, ticket: &Ticket) -> Parcels {
         self.since = None;
         let mut parcels = Parcels::with_capacity(self.buffers.len());
+        let mut announced = Announced::default();
         for mut buffer in self.buffers.drain(..) {
             self.places[buffer.outlet.id as usize] = u32::MAX;
             if buffer.chunk.is_empty() {
-                self.spare.push(buffer.chunk);
+                buffer.chunk.go_home();
                 continue;
             }
-            match buffer.end_batch(ticket) {
+            match buffer.end_batch(ticket, &mut announced) {
                 true => parcels.push((buffer.outlet, buffer.chunk)),
-                false => self.spare.push(buffer.chunk),
+                false => buffer.chunk.go_home(),
             }
         }
         parcels
@@ -167,10 +201,10 @@ impl Outbox {
         drop(together);
         self.buffers = buffers;
         for outlet in self.handed.drain(..) {
-            outlet.pump(&mut self.spare);
+            outlet.pump();
         }
         for outlet in self.left.drain(..) {
-            outlet.pump(&mut self.spare);
+            outlet.pump();
         }
     }
 
@@ -185,7 +219,7 @@ impl Outbox {
     fn push(&mut self, buffer: Buffer) {
         self.places[buffer.outlet.id as usize] = u32::MAX;
         if buffer.chunk.is_empty() {
-            self.spare.push(buffer.chunk);
+            buffer.chunk.go_home();
             return;
         }
         buffer.outlet.push(buffer.chunk);
@@ -200,9 +234,5 @@ impl Outbox {
                 buffer.chunk.ends.truncate(ends);
             }
         }
-    }
-
-    pub fn spare(&mut self) -> &mut Vec<Chunk> {
-        &mut self.spare
     }
 }

@@ -32,13 +32,6 @@ pub use durable::OnDisk;
 pub use retire::Leave;
 pub use sink::{Progress, Sink, Status};
 
-/// Of its emptied buffers a worker keeps so many when others left their full buffers at the outlet: they get empty ones back.
-const SPARE_KEPT: usize = 2;
-/// Emptied buffers that lie ready at an outlet for workers that leave full ones.
-const RETURNED_MAX: usize = 4;
-/// The same for what is read from disk.
-const RETURNED_BEHIND_MAX: usize = 16;
-
 /// How much may wait.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueLimits {
@@ -68,23 +61,11 @@ struct Queue {
     parked: bool,
     /// Of an outlet that ended while somebody wrote: so many of the messages that he has in his hands are on disk.
     left_on_disk: usize,
-    /// Buffers of workers that left theirs here while another one was writing. Without them, one worker would make new buffers all the
-    /// time, and the other throw them away.
-    returned: Vec<Chunk>,
     /// Where its messages are kept on disk, with `disk-buffer()`.
     spool: Option<Box<Spool>>,
 }
 
 impl Queue {
-    /// How many emptied buffers are to lie ready.
-    fn returned_max(&self) -> usize {
-        match &self.spool {
-            Some(spool) if spool.is_behind() => RETURNED_BEHIND_MAX,
-            _ if self.again => RETURNED_MAX,
-            _ => 0,
-        }
-    }
-
     /// Lets the sources of messages without flow-control go on, and keeps of those messages what `log-fifo-size()` allows.
     fn stall(&mut self, messages_max: usize) -> usize {
         self.stalled = true;
@@ -162,16 +143,9 @@ impl Outlet {
         *self.limits.lock() = limits;
     }
 
-    /// Counts messages as accepted: from now on they wait, in the buffer of a worker for now. Each must then be pushed once.
-    pub fn announce(&self, messages: usize, bytes: usize) {
-        self.counters.waiting.add(messages);
-        self.counters.accepted.add(messages);
-        self.counters.accepted_bytes.add(bytes);
-    }
-
     /// Puts a chunk nobody announced at the end of the queue.
     pub fn push_new(&self, chunk: Chunk) {
-        self.announce(chunk.messages(), chunk.bytes.len());
+        self.counters.announce(chunk.messages(), chunk.bytes.len());
         self.push(chunk);
     }
 
@@ -208,32 +182,29 @@ impl Outlet {
     }
 
     /// Writes what waits, unless somebody already does.
-    pub fn pump(self: &Arc<Outlet>, spare: &mut Vec<Chunk>) {
-        self.pump_with(spare, false);
+    pub fn pump(self: &Arc<Outlet>) {
+        self.pump_with(false);
     }
 
     /// The same where more follows soon. When it says `true`, something was left: [`Outlet::pump`] has to be called before long.
     #[must_use]
-    pub fn pump_most(self: &Arc<Outlet>, spare: &mut Vec<Chunk>) -> bool {
-        self.pump_with(spare, true)
+    pub fn pump_most(self: &Arc<Outlet>) -> bool {
+        self.pump_with(true)
     }
 
-    fn pump_with(self: &Arc<Outlet>, spare: &mut Vec<Chunk>, more: bool) -> bool {
-        let left = self.empty(spare, more);
+    fn pump_with(self: &Arc<Outlet>, more: bool) -> bool {
+        let left = self.empty(more);
         if self.leads() {
-            self.free_followers(spare);
+            self.free_followers();
         }
         left
     }
 
-    fn empty(self: &Arc<Outlet>, spare: &mut Vec<Chunk>, mut more: bool) -> bool {
+    fn empty(self: &Arc<Outlet>, mut more: bool) -> bool {
         let (mut work, mut asked) = (VecDeque::new(), false);
         loop {
             {
                 let mut queue = self.queue.lock();
-                if spare.is_empty() {
-                    spare.extend(queue.returned.pop());
-                }
                 if queue.busy {
                     queue.again = true;
                     return false;
@@ -268,16 +239,12 @@ impl Outlet {
                 queue.again = false;
                 queue.not_before = None;
             }
-            let (status, unsettled) = self.write(&mut work, spare, more);
+            let (status, unsettled) = self.write(&mut work, more);
             // Who came meanwhile and found somebody here may want all of it written.
             more = false;
             let left: usize = work.iter().map(Chunk::messages).sum();
             let mut queue = self.queue.lock();
             queue.busy = false;
-            let wanted = queue.returned_max();
-            while spare.len() > SPARE_KEPT && queue.returned.len() < wanted {
-                queue.returned.extend(spare.pop());
-            }
             let new: usize = queue.chunks.iter().map(Chunk::messages).sum();
             let done = queue.messages - left - new;
             queue.messages -= done;
@@ -315,10 +282,10 @@ impl Outlet {
     }
 
     /// A panic inside a sink costs the chunk it was working on, not the process.
-    fn write(&self, work: &mut VecDeque<Chunk>, spare: &mut Vec<Chunk>, more: bool) -> (Status, usize) {
+    fn write(&self, work: &mut VecDeque<Chunk>, more: bool) -> (Status, usize) {
         let mut sink = self.sink.lock();
         let by_chunk = self.place.get().is_some();
-        let mut progress = Progress { counters: &self.counters, spare, more, by_chunk };
+        let mut progress = Progress { counters: &self.counters, more, by_chunk };
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             work.iter_mut().for_each(Chunk::seal);
             sink.write(work, &mut progress)
@@ -346,28 +313,25 @@ impl Outlet {
     }
 
     /// The descriptor became ready.
-    pub fn event(self: &Arc<Outlet>, spare: &mut Vec<Chunk>) {
+    pub fn event(self: &Arc<Outlet>) {
         self.sink.lock().event();
         self.queue.lock().not_before = None;
-        self.pump(spare);
+        self.pump();
     }
 
-    pub fn reopen(self: &Arc<Outlet>, spare: &mut Vec<Chunk>) {
+    pub fn reopen(self: &Arc<Outlet>) {
         // A message that was begun ends where it began.
-        self.pump(spare);
+        self.pump();
         self.sink.lock().reopen();
         self.queue.lock().not_before = None;
-        self.pump(spare);
+        self.pump();
     }
 
     /// Once a second: notices an outlet in which nothing moves.
-    pub fn tick(self: &Arc<Outlet>, now: Instant, spare: &mut Vec<Chunk>) {
+    pub fn tick(self: &Arc<Outlet>, now: Instant) {
         self.tell_of_shedding(now);
         let mut queue = self.queue.lock();
         let stalls = !queue.busy && !queue.chunks.is_empty() && !queue.progressed;
-        if !queue.progressed {
-            queue.returned.clear();
-        }
         queue.progressed = false;
         match stalls {
             true => self.stall(queue),
@@ -382,7 +346,7 @@ impl Outlet {
         });
         if let Some(chunk) = own {
             self.push_new(chunk);
-            self.pump(spare);
+            self.pump();
         }
     }
 

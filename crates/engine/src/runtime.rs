@@ -320,7 +320,7 @@ impl Engine {
     pub fn reopen(&self) {
         for (_, destination) in &self.view.destinations {
             for outlet in destination.outlets() {
-                outlet.reopen(&mut Vec::new());
+                outlet.reopen();
             }
         }
     }
@@ -347,6 +347,6 @@ impl Running {
 
 fn close_all(destinations: &[Arc<dyn Destination>]) {
     for outlet in destinations.iter().flat_map(|d| d.outlets()) {
-        outlet.close(&mut Vec::new());
+        outlet.close();
     }
 }

@@ -15,7 +15,6 @@ pub use port::{After, Port, PortContext};
 pub use shared::{Job, Shared};
 pub(crate) use ticks::tick;
 
-use crate::chunk::Chunk;
 use handle::{Command, WAKER};
 use mio::{Events, Poll, Token};
 use std::collections::VecDeque;
@@ -228,20 +227,19 @@ impl Worker {
 
     fn outlet_event(&mut self, id: u32) {
         if let Some(outlet) = self.handle.outlet(id) {
-            outlet.event(self.cx.outbox.spare());
+            outlet.event();
         }
     }
 
     fn timers(&mut self) {
         let now = Instant::now();
-        let spare: &mut Vec<Chunk> = self.cx.outbox.spare();
         while let Some(outlet) = self.timers.due(now) {
-            outlet.pump(spare);
+            outlet.pump();
         }
         if now >= self.next_tick {
             self.next_tick = now + TICK;
             for outlet in self.handle.outlets() {
-                outlet.tick(now, spare);
+                outlet.tick(now);
             }
             ticks::run(&mut self.cx);
             let closing: Vec<usize> =

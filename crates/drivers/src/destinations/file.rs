@@ -19,7 +19,7 @@ use groups::Groups;
 pub use name::FileName;
 use name::is_safe;
 use names::{NAMES_MAX, Names};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use record::{Batch, Demand};
 pub use rotate::Rotation;
 pub use sink::FileOptions;
@@ -38,11 +38,19 @@ pub struct FileDestination {
     /// The one outlet of a literal name.
     single: OnceLock<Arc<Outlet>>,
     /// Outlets by name, where messages have a say in it.
-    many: Mutex<Names>,
+    many: RwLock<Names>,
     /// A predecessor is still to hand over: outlets write nothing. Changes with `many` locked.
     held: AtomicBool,
     /// Scratch space, one for each worker that is here at the same time.
-    spare: Mutex<Vec<Groups>>,
+    spare: Mutex<Vec<Sorting>>,
+}
+
+/// The messages of one batch by file.
+#[derive(Default)]
+struct Sorting {
+    groups: Groups,
+    /// The outlet of each group whose name is known.
+    outlets: Vec<Option<Arc<Outlet>>>,
 }
 
 impl FileDestination {
@@ -62,7 +70,7 @@ impl FileDestination {
             driver,
             shared: OnceLock::new(),
             single: OnceLock::new(),
-            many: Mutex::default(),
+            many: RwLock::default(),
             held: AtomicBool::new(false),
             spare: Mutex::default(),
         }
@@ -83,7 +91,7 @@ impl FileDestination {
 
     /// The outlet of a name, opened if it is not known. `keep`: its messages are not to be dropped for want of room.
     fn outlet(&self, path: &[u8], keep: bool) -> Result<Arc<Outlet>, Reason> {
-        let mut many = self.many.lock();
+        let mut many = self.many.write();
         if let Some(outlet) = many.get(path) {
             return Ok(outlet);
         }
@@ -139,12 +147,16 @@ impl FileDestination {
 
     /// Messages of one batch go to several files: each file's messages are rendered together.
     fn format_many(&self, batch: &mut Batch, selection: &[u32], scratch: &mut Scratch, out: &mut Outbox) {
-        let mut groups = self.spare.lock().pop().unwrap_or_default();
-        self.name.group(batch, selection, scratch, &mut groups);
-        for (name, selection) in groups.iter() {
-            let outlet = match is_safe(name) {
-                true => self.outlet(name, out.flow_control),
-                false => {
+        let mut sorting = self.spare.lock().pop().unwrap_or_default();
+        let Sorting { groups, outlets } = &mut sorting;
+        self.name.group(batch, selection, scratch, groups);
+        // Workers meet here with every batch: one lock for all its names, and each only reads.
+        self.many.read().get_all(groups.iter().map(|(name, _)| name), outlets);
+        for ((name, selection), known) in groups.iter().zip(outlets.drain(..)) {
+            let outlet = match known {
+                Some(outlet) => Ok(outlet),
+                None if is_safe(name) => self.outlet(name, out.flow_control),
+                None => {
                     oplog::limited(
                         "spurious-path",
                         oplog::Level::Error,
@@ -159,7 +171,7 @@ impl FileDestination {
                 Err(reason) => self.drop_all(reason, batch, selection, scratch, name),
             }
         }
-        self.spare.lock().push(groups);
+        self.spare.lock().push(sorting);
     }
 }
 
@@ -198,14 +210,14 @@ impl Destination for FileDestination {
             // What waits on disk for a file is not to wait for its next message.
             for path in shared.durable.waiting_parts(&options) {
                 let outlet = self.open(&path)?;
-                self.many.lock().add(&path, outlet, &shared.budget, NAMES_MAX);
+                self.many.write().add(&path, outlet, &shared.budget, NAMES_MAX);
             }
         }
         Ok(())
     }
 
     fn outlets(&self) -> Vec<Arc<Outlet>> {
-        self.single.get().cloned().into_iter().chain(self.many.lock().outlets().cloned()).collect()
+        self.single.get().cloned().into_iter().chain(self.many.read().outlets().cloned()).collect()
     }
 
     fn names_outlets(&self) -> bool {
@@ -222,17 +234,17 @@ impl Destination for FileDestination {
     }
 
     fn hold(&self) {
-        let many = self.many.lock();
+        let many = self.many.write();
         self.held.store(true, Ordering::Relaxed);
         self.single.get().into_iter().chain(many.outlets()).for_each(|outlet| outlet.hold());
     }
 
     fn release(&self) {
-        let many = self.many.lock();
+        let many = self.many.write();
         self.held.store(false, Ordering::Relaxed);
         let outlets: Vec<_> = self.single.get().into_iter().chain(many.outlets()).cloned().collect();
         drop(many);
-        outlets.iter().for_each(|outlet| outlet.release(&mut Vec::new()));
+        outlets.iter().for_each(|outlet| outlet.release());
     }
 
     fn described(&self) -> (&'static str, String) {

@@ -132,7 +132,7 @@ impl Destination for SingleDestination {
         disk_buffer::keep(&self.writer, shared, &outlet, self.limits, self.part.as_bytes())?;
         nudge.set(&outlet);
         // Opens what there is to open, so that trouble shows before the first message.
-        outlet.event(&mut Vec::new());
+        outlet.event();
         let _ = self.outlet.set(outlet);
         Ok(())
     }
@@ -146,7 +146,7 @@ impl Destination for SingleDestination {
             && let Some(outlet) = self.outlet.get()
         {
             self.restart.store(true, Ordering::Relaxed);
-            outlet.event(&mut Vec::new());
+            outlet.event();
         }
     }
 

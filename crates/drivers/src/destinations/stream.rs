@@ -189,7 +189,6 @@ enum Sent {
 impl Sink for StreamSink {
     fn write(&mut self, chunks: &mut VecDeque<Chunk>, progress: &mut Progress<'_>) -> Status {
         let now = Instant::now();
-        self.kept.recycle(progress);
         loop {
             self.advance(now);
             if std::mem::take(&mut self.rewind) {
@@ -206,7 +205,6 @@ impl Sink for StreamSink {
             };
             if self.kept.is_much() {
                 self.settle();
-                self.kept.recycle(progress);
             }
             match sent {
                 Ok(Sent::All) => {

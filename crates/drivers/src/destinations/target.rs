@@ -87,7 +87,7 @@ impl Nudge {
 
     pub fn nudge(&self) {
         if let Some(outlet) = self.0.get().and_then(Weak::upgrade) {
-            outlet.event(&mut Vec::new());
+            outlet.event();
         }
     }
 }

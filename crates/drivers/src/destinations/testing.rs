@@ -41,7 +41,7 @@ impl Rig {
 
     pub fn send<T: AsRef<[u8]>>(&self, messages: &[T]) {
         self.outlet.push_new(chunk(messages));
-        self.outlet.pump(&mut Vec::new());
+        self.outlet.pump();
     }
 
     pub fn counters(&self) -> &DestinationCounters {
@@ -61,7 +61,7 @@ impl Rig {
 
 impl Drop for Rig {
     fn drop(&mut self) {
-        self.outlet.close(&mut Vec::new());
+        self.outlet.close();
     }
 }
 

@@ -147,7 +147,7 @@ fn repetitions_are_counted() {
     );
     assert_eq!(written.deliver(remote(&["h|q|a message of some length"], 1012)), "");
     // Nothing comes any more: the clock brings the count out.
-    written.rig.outlet.tick(Instant::now(), &mut Vec::new());
+    written.rig.outlet.tick(Instant::now());
     assert_eq!(
         written.take(),
         "h q Last message 'a message of some le' repeated 1 times, suppressed by syslog-ng on collector\n"
@@ -173,12 +173,12 @@ fn marks_come_by_the_clock_and_those_of_others_are_dropped() {
         (MarkMode::HostIdle, mark),
     ] {
         let written = marked(mode);
-        written.rig.outlet.tick(Instant::now(), &mut Vec::new());
+        written.rig.outlet.tick(Instant::now());
         assert_eq!(written.take(), "", "{mode:?}");
-        written.rig.outlet.tick(later, &mut Vec::new());
+        written.rig.outlet.tick(later);
         assert_eq!(written.take(), expected, "{mode:?}");
         // The next one has to wait again.
-        written.rig.outlet.tick(later, &mut Vec::new());
+        written.rig.outlet.tick(later);
         assert_eq!(written.take(), "", "{mode:?}");
         let flags = Flags(Flags::MARK.0 | Flags::INTERNAL.0 | Flags::LOCAL.0);
         let passed = if mode == MarkMode::Internal { "<13>h -- MARK --\n" } else { "" };

@@ -2,7 +2,7 @@
 
 use super::retire::{LOOK, RETIRE_MAX};
 use super::spool::{Loss, Plan, READ_BYTES, Wait};
-use super::{Memory, Outlet, Queue, RETURNED_MAX, Spool};
+use super::{Memory, Outlet, Queue, Spool};
 use crate::chunk::Chunk;
 use crate::durable::{DiskBuffer, Durable, Place, Turn};
 use crate::ledger::Reason;
@@ -103,15 +103,12 @@ impl Outlet {
         let Some((spool, mut memory)) = queue.parts() else { return };
         // What is stored is what leaves.
         chunk.seal();
-        let (loss, mut free) = spool.push(&mut memory, chunk);
-        if let Some(chunk) = &mut free {
-            chunk.clear();
-        }
-        if queue.returned.len() < RETURNED_MAX {
-            queue.returned.extend(free);
-        }
+        let (loss, free) = spool.push(&mut memory, chunk);
         queue.ask_keeper();
         drop(queue);
+        if let Some(chunk) = free {
+            chunk.go_home();
+        }
         self.lose(loss);
     }
 
@@ -187,7 +184,7 @@ impl Outlet {
             self.lose(loss);
             return Turn::Enough;
         };
-        let Chunk { bytes, ends, .. } = queue.returned.pop().unwrap_or_default();
+        let Chunk { bytes, ends, .. } = spool.place().home.chunk();
         drop(queue);
         self.lose(loss);
         let read = match from_disk.read_into(from, READ_BYTES, bytes, ends) {
@@ -261,13 +258,13 @@ impl Outlet {
     }
 
     /// Everything goes to disk that can, at the end of a message wherever the peer lets it.
-    pub(crate) fn store_rest(&self, spare: &mut Vec<Chunk>) {
+    pub(crate) fn store_rest(&self) {
         let until = Instant::now() + RETIRE_MAX;
         let queue = self.unattended(until);
         if queue.busy || queue.spool.is_none() {
             return;
         }
-        let (mut queue, done) = self.end_message(queue, spare, until);
+        let (mut queue, done) = self.end_message(queue, until);
         if done > 0 {
             queue.messages -= done;
             self.counters.waiting.sub(done);
@@ -292,8 +289,8 @@ impl Outlet {
     }
 
     /// Ends an outlet with a queue on disk, where everything stays for which there is room. Returns the rest.
-    pub(super) fn end_on_disk(&self, spare: &mut Vec<Chunk>) -> VecDeque<Chunk> {
-        self.store_rest(spare);
+    pub(super) fn end_on_disk(&self) -> VecDeque<Chunk> {
+        self.store_rest();
         self.queue.lock().closed = true;
         let unsettled = self.sink.lock().close_unsettled();
         self.detach(unsettled)

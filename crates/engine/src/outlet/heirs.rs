@@ -26,28 +26,28 @@ impl Outlet {
         self.queue.lock().held += 1;
     }
 
-    pub fn release(self: &Arc<Outlet>, spare: &mut Vec<Chunk>) {
+    pub fn release(self: &Arc<Outlet>) {
         let mut queue = self.queue.lock();
         queue.held = queue.held.saturating_sub(1);
         // Nobody may begin to write in between: what is on disk comes first.
         self.attach_to(queue);
-        self.pump(spare);
+        self.pump();
     }
 
     /// Ends the outlet of a predecessor and takes over what waits there, before what waits here already. It was held, so nothing was begun
     /// here. What is on disk there is found again, or stays; what found no room there comes behind that. Returns how many messages were
     /// taken over.
-    pub fn inherit(self: &Arc<Outlet>, from: &Arc<Outlet>, spare: &mut Vec<Chunk>) -> usize {
+    pub fn inherit(self: &Arc<Outlet>, from: &Arc<Outlet>) -> usize {
         if let Some((place, name)) = from.queue_on_disk() {
             self.drain_first(place, name);
         }
         let leave = if from.leaves_on_disk(self) { Leave::OnDisk } else { Leave::Nothing };
-        let mut chunks = Vec::from(from.end(leave, spare));
+        let mut chunks = Vec::from(from.end(leave));
         chunks.iter_mut().for_each(Chunk::rewind);
         chunks.iter_mut().for_each(Chunk::forget_numbers);
         let messages: usize = chunks.iter().map(Chunk::messages).sum();
         self.counters.accepted.add(messages);
-        self.put_back(chunks, spare);
+        self.put_back(chunks);
         messages
     }
 
@@ -68,7 +68,7 @@ impl Outlet {
     }
 
     /// Lets the followers begin, when nothing is left that they wait for.
-    pub(super) fn free_followers(&self, spare: &mut Vec<Chunk>) {
+    pub(super) fn free_followers(&self) {
         let mut queue = self.queue.lock();
         // What had no room was dropped from the end of the queue.
         let left = queue.heritage.messages.min(queue.messages);
@@ -80,7 +80,7 @@ impl Outlet {
         self.leads.store(false, Ordering::Relaxed);
         drop(queue);
         for follower in followers {
-            follower.release(spare);
+            follower.release();
         }
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 impl Outlet {
     /// Takes what waits away for another process: whole messages, which no source waits for any more.
-    pub fn export(&self, spare: &mut Vec<Chunk>) -> Vec<Chunk> {
-        let mut chunks = Vec::from(self.retire(spare, false));
+    pub fn export(&self) -> Vec<Chunk> {
+        let mut chunks = Vec::from(self.retire(false));
         self.counters.waiting.sub(chunks.iter().map(Chunk::messages).sum());
         for chunk in &mut chunks {
             chunk.seal();
@@ -20,13 +20,13 @@ impl Outlet {
     }
 
     /// Takes over what another process had waiting here.
-    pub fn take_in(self: &Arc<Outlet>, chunks: Vec<Chunk>, spare: &mut Vec<Chunk>) {
+    pub fn take_in(self: &Arc<Outlet>, chunks: Vec<Chunk>) {
         if self.keeps_on_disk() {
             chunks.into_iter().for_each(|chunk| self.push_new(chunk));
-            return self.pump(spare);
+            return self.pump();
         }
         self.counters.accepted.add(chunks.iter().map(Chunk::messages).sum());
-        self.put_back(chunks, spare);
+        self.put_back(chunks);
     }
 
     fn keeps_on_disk(&self) -> bool {
@@ -34,7 +34,7 @@ impl Outlet {
     }
 
     /// What was taken away here, or at a predecessor, comes before what waits here.
-    pub fn put_back(self: &Arc<Outlet>, chunks: Vec<Chunk>, spare: &mut Vec<Chunk>) {
+    pub fn put_back(self: &Arc<Outlet>, chunks: Vec<Chunk>) {
         let mut chunks = chunks;
         chunks.iter_mut().for_each(Chunk::comes);
         let messages: usize = chunks.iter().map(Chunk::messages).sum();
@@ -45,6 +45,6 @@ impl Outlet {
             queue.chunks.push_front(chunk);
         }
         drop(queue);
-        self.pump(spare);
+        self.pump();
     }
 }

@@ -46,11 +46,7 @@ impl Outlet {
     }
 
     /// The program ends: what waits here is to be found at its next start. The error says why it cannot be kept.
-    pub(crate) fn take_refuge(
-        self: &Arc<Outlet>,
-        durable: &Durable,
-        spare: &mut Vec<Chunk>,
-    ) -> Result<(), String> {
+    pub(crate) fn take_refuge(self: &Arc<Outlet>, durable: &Durable) -> Result<(), String> {
         let Some(refuge) = self.refuge.get() else { return Ok(()) };
         {
             let mut queue = self.queue.lock();
@@ -59,7 +55,7 @@ impl Outlet {
                 return Ok(());
             }
         }
-        let mut chunks = self.retire(spare, false);
+        let mut chunks = self.retire(false);
         // What it has sent and nobody got comes back.
         self.sink.lock().close(&mut chunks);
         let outcome = match chunks.is_empty() {

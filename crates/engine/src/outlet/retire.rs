@@ -23,14 +23,14 @@ pub enum Leave {
 
 impl Outlet {
     /// Ends the outlet and gives up what is left.
-    pub fn close(self: &Arc<Outlet>, spare: &mut Vec<Chunk>) {
-        let left = self.end(Leave::OnDisk, spare);
+    pub fn close(self: &Arc<Outlet>) {
+        let left = self.end(Leave::OnDisk);
         self.abandon(left);
     }
 
     /// Writes what can be written and ends the outlet. What is left and not on disk comes back, in order, with its tickets: it counts as
     /// waiting here until the caller has said what becomes of it. Of an outlet that was ended before, that is nothing.
-    pub fn end(self: &Arc<Outlet>, leave: Leave, spare: &mut Vec<Chunk>) -> VecDeque<Chunk> {
+    pub fn end(self: &Arc<Outlet>, leave: Leave) -> VecDeque<Chunk> {
         {
             let mut queue = self.queue.lock();
             if queue.closed {
@@ -39,12 +39,12 @@ impl Outlet {
             queue.not_before = None;
             queue.held = 0;
         }
-        self.pump(spare);
+        self.pump();
         let is_on_disk = self.is_on_disk();
         let chunks = match leave {
-            Leave::OnDisk if is_on_disk => self.end_on_disk(spare),
+            Leave::OnDisk if is_on_disk => self.end_on_disk(),
             _ => {
-                let mut chunks = self.retire(spare, true);
+                let mut chunks = self.retire(true);
                 self.sink.lock().close(&mut chunks);
                 if is_on_disk {
                     chunks.extend(self.detach(0));
@@ -107,10 +107,10 @@ impl Outlet {
 
     /// Takes the whole queue away, which counts as waiting here still. A message that was begun is finished first, unless nothing has
     /// moved here for a while.
-    pub(super) fn retire(&self, spare: &mut Vec<Chunk>, closing: bool) -> VecDeque<Chunk> {
+    pub(super) fn retire(&self, closing: bool) -> VecDeque<Chunk> {
         let until = Instant::now() + RETIRE_MAX;
         // Whoever still writes then hangs in it: what he has in hand he gives up himself, once the outlet is closed.
-        let (mut queue, finished) = self.end_message(self.unattended(until), spare, until);
+        let (mut queue, finished) = self.end_message(self.unattended(until), until);
         let mut chunks = std::mem::take(&mut queue.chunks);
         let messages = finished + chunks.iter().map(Chunk::messages).sum::<usize>();
         chunks.iter_mut().for_each(Chunk::forget_numbers);
@@ -130,7 +130,6 @@ impl Outlet {
     pub(super) fn end_message<'q>(
         &'q self,
         mut queue: MutexGuard<'q, Queue>,
-        spare: &mut Vec<Chunk>,
         until: Instant,
     ) -> (MutexGuard<'q, Queue>, usize) {
         let begun = queue.chunks.front().is_some_and(|chunk| !chunk.rest().is_empty());
@@ -141,7 +140,7 @@ impl Outlet {
         let before: usize = chunks.iter().map(Chunk::messages).sum();
         queue.busy = true;
         drop(queue);
-        self.finish(&mut chunks, spare, until);
+        self.finish(&mut chunks, until);
         let finished = before - chunks.iter().map(Chunk::messages).sum::<usize>();
         let mut queue = self.queue.lock();
         queue.busy = false;
@@ -151,10 +150,10 @@ impl Outlet {
         (queue, finished)
     }
 
-    fn finish(&self, chunks: &mut VecDeque<Chunk>, spare: &mut Vec<Chunk>, until: Instant) {
+    fn finish(&self, chunks: &mut VecDeque<Chunk>, until: Instant) {
         let Some(chunk) = chunks.front_mut() else { return };
         let mut sink = self.sink.lock();
-        let mut progress = Progress { counters: &self.counters, spare, more: false, by_chunk: false };
+        let mut progress = Progress { counters: &self.counters, more: false, by_chunk: false };
         let finish = std::panic::AssertUnwindSafe(|| sink.finish(chunk, &mut progress, until));
         if std::panic::catch_unwind(finish).is_err() {
             return;

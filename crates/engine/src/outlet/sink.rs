@@ -18,10 +18,9 @@ pub enum Status {
     Retry(Duration),
 }
 
-/// Counts what a sink finished, and takes back the buffers.
+/// Counts what a sink finished, and sends the buffers home.
 pub struct Progress<'a> {
     pub counters: &'a DestinationCounters,
-    pub spare: &'a mut Vec<Chunk>,
     /// More is on its way: what makes a poor write may stay, and the sink will be asked again for it.
     pub more: bool,
     /// The disk keeps account of what is finished: a sink that nobody answers comes back after each chunk, so that a kill doubles no more
@@ -29,19 +28,11 @@ pub struct Progress<'a> {
     pub by_chunk: bool,
 }
 
-/// Emptied buffers that are kept for the next batch, per worker.
-const SPARE_MAX: usize = 16;
-/// A larger one is given back.
-const SPARE_BYTES_MAX: usize = 16 << 20;
-
 impl Progress<'_> {
-    /// Everything in a chunk was reported as delivered or dropped: its tickets are settled and its buffer is kept.
+    /// Everything in a chunk was reported as delivered or dropped: its tickets are settled and its buffer goes home.
     pub fn finished(&mut self, mut chunk: Chunk) {
         chunk.tickets.settle();
-        chunk.clear();
-        if self.spare.len() < SPARE_MAX && chunk.bytes.capacity() <= SPARE_BYTES_MAX {
-            self.spare.push(chunk);
-        }
+        chunk.go_home();
     }
 
     pub fn delivered(&mut self, whole: Whole) {

@@ -84,7 +84,7 @@ fn chunk(messages: &[&str]) -> Chunk {
 impl Bench {
     fn push(&self, chunk: Chunk) {
         self.outlet.push_new(chunk);
-        self.outlet.pump(&mut Vec::new());
+        self.outlet.pump();
     }
 
     /// The ledger of the outlet balances, and what arrived is this.
@@ -105,7 +105,7 @@ fn a_blocked_sink_goes_on_where_it_stopped() {
     b.push(chunk(&["d"]));
     b.check("ab", 2, 0);
     *b.room.lock() = 10;
-    b.outlet.event(&mut Vec::new());
+    b.outlet.event();
     b.check("abcd", 0, 0);
 }
 
@@ -117,7 +117,7 @@ fn an_unreachable_outlet_keeps_what_the_fifo_allows_and_the_oldest_first() {
     b.push(chunk(&["f"]));
     b.check("", 3, 3);
     *b.room.lock() = 10;
-    b.outlet.event(&mut Vec::new());
+    b.outlet.event();
     b.check("abc", 0, 3);
     b.push(chunk(&["g"]));
     b.check("abcg", 0, 3);
@@ -141,7 +141,7 @@ fn flow_controlled_messages_are_never_dropped_and_hold_their_source() {
     b.check("", 3, 0);
     assert!(!window.may_read(&flag));
     *b.room.lock() = 10;
-    b.outlet.event(&mut Vec::new());
+    b.outlet.event();
     b.check("abc", 0, 0);
     assert!(window.may_read(&flag));
 }
@@ -155,8 +155,8 @@ fn without_flow_control_a_stalled_outlet_lets_its_sources_go() {
     held.tickets.push(window.ticket(1, 1));
     b.push(held);
     assert!(!window.may_read(&flag), "a slow peer is felt");
-    b.outlet.tick(Instant::now(), &mut Vec::new());
-    b.outlet.tick(Instant::now(), &mut Vec::new());
+    b.outlet.tick(Instant::now());
+    b.outlet.tick(Instant::now());
     assert!(window.may_read(&flag), "one that does not move is not");
     b.check("", 1, 0);
 }
@@ -166,7 +166,7 @@ fn a_panic_in_a_sink_costs_its_chunk_only() {
     let b = bench(10, 10, || Status::Blocked);
     b.push(chunk(&["a", "panic", "b"]));
     b.push(chunk(&["c"]));
-    b.outlet.event(&mut Vec::new());
+    b.outlet.event();
     b.check("ac", 0, 2);
 }
 
@@ -174,7 +174,7 @@ fn a_panic_in_a_sink_costs_its_chunk_only() {
 fn closing_counts_what_is_left() {
     let b = bench(10, 1, || Status::Blocked);
     b.push(chunk(&["a", "b"]));
-    b.outlet.close(&mut Vec::new());
+    b.outlet.close();
     b.check("a", 0, 1);
     b.outlet.push_new(chunk(&["late"]));
     b.check("a", 0, 2);
@@ -185,8 +185,8 @@ fn a_successor_takes_over_at_the_end_of_a_message() {
     let (old, new) = (bench(10, 1, || Status::Blocked), bench(10, 10, || Status::Blocked));
     old.push(chunk(&["aa", "bb", "cc"]));
     old.check("aab", 2, 0);
-    new.outlet.inherit(&old.outlet, &mut Vec::new());
-    old.outlet.close(&mut Vec::new());
+    new.outlet.inherit(&old.outlet);
+    old.outlet.close();
     assert_eq!(*old.got.lock(), b"aabb");
     // The old one's ledger says where it left them as long as it can be asked.
     assert_eq!((old.outlet.waiting(), old.outlet.counters.waiting.value()), (0, 1));
@@ -198,7 +198,7 @@ fn a_message_the_old_peer_does_not_take_is_begun_anew() {
     let (old, new) = (bench(10, 1, || Status::Blocked), bench(10, 10, || Status::Blocked));
     old.finishes.store(false, Ordering::SeqCst);
     old.push(chunk(&["aa", "bb", "cc"]));
-    new.outlet.inherit(&old.outlet, &mut Vec::new());
+    new.outlet.inherit(&old.outlet);
     new.check("bbcc", 0, 0);
 }
 
@@ -209,9 +209,9 @@ fn what_is_inherited_comes_before_what_came_here() {
     new.outlet.hold();
     new.push(chunk(&["11", "22"]));
     new.check("", 2, 0);
-    new.outlet.inherit(&old.outlet, &mut Vec::new());
+    new.outlet.inherit(&old.outlet);
     new.check("", 4, 0);
-    new.outlet.release(&mut Vec::new());
+    new.outlet.release();
     new.check("ab1122", 0, 0);
 }
 
@@ -220,7 +220,7 @@ fn closing_finishes_a_message_that_was_begun() {
     let b = bench(10, 0, || Status::Blocked);
     b.push(chunk(&["aa", "bb"]));
     b.check("a", 2, 0);
-    b.outlet.close(&mut Vec::new());
+    b.outlet.close();
     b.check("aa", 0, 1);
 }
 
@@ -228,9 +228,9 @@ fn closing_finishes_a_message_that_was_begun() {
 fn closing_waits_for_nobody_when_nothing_moved() {
     let b = bench(10, 0, || Status::Blocked);
     b.push(chunk(&["aa", "bb"]));
-    b.outlet.tick(Instant::now(), &mut Vec::new());
-    b.outlet.tick(Instant::now(), &mut Vec::new());
-    b.outlet.close(&mut Vec::new());
+    b.outlet.tick(Instant::now());
+    b.outlet.tick(Instant::now());
+    b.outlet.close();
     b.check("a", 0, 2);
 }
 
@@ -245,12 +245,12 @@ fn several_queues_go_to_several_successors_in_order() {
     }
     first.push(chunk(&["1"]));
     second.push(chunk(&["2"]));
-    let inherit = |old: &Bench| first.outlet.inherit(&old.outlet, &mut Vec::new());
+    let inherit = |old: &Bench| first.outlet.inherit(&old.outlet);
     let messages = olds.iter().rev().map(inherit).sum();
     assert_eq!(messages, 3);
     first.outlet.lead(&[Arc::clone(&second.outlet), Arc::clone(&third.outlet)], messages);
     for heir in [&first, &second, &third] {
-        heir.outlet.release(&mut Vec::new());
+        heir.outlet.release();
     }
     third.push(chunk(&["3"]));
     assert!(first.outlet.leads());
@@ -258,7 +258,7 @@ fn several_queues_go_to_several_successors_in_order() {
     second.check("", 1, 0);
     third.check("", 1, 0);
     *first.room.lock() = 2;
-    first.outlet.event(&mut Vec::new());
+    first.outlet.event();
     first.check("abc", 1, 0);
     second.check("2", 0, 0);
     third.check("3", 0, 0);
@@ -273,15 +273,15 @@ fn who_leads_and_has_no_room_frees_its_followers() {
     old.push(chunk(&["a", "b"]));
     first.outlet.hold();
     second.outlet.hold();
-    let messages = first.outlet.inherit(&old.outlet, &mut Vec::new());
+    let messages = first.outlet.inherit(&old.outlet);
     first.outlet.lead(&[Arc::clone(&second.outlet)], messages);
     second.push(chunk(&["1"]));
-    second.outlet.release(&mut Vec::new());
-    first.outlet.release(&mut Vec::new());
+    second.outlet.release();
+    first.outlet.release();
     first.check("", 1, 1);
     second.check("", 1, 0);
     *first.room.lock() = 9;
-    first.outlet.event(&mut Vec::new());
+    first.outlet.event();
     first.check("a", 0, 1);
     second.check("1", 0, 0);
 }

@@ -50,7 +50,7 @@ impl Engine {
         let kept = self.kept();
         // What is left is given up here; sources that can will read it again.
         for outlet in outlets {
-            outlet.close(&mut Vec::new());
+            outlet.close();
         }
         // What was delivered just now is still to be told to those who wait to hear it.
         let until = Instant::now() + worker::LEAVE_MAX;
@@ -89,14 +89,14 @@ impl Engine {
             outlet.counters.given_up.because("its queue was not empty at the end");
             if !self.keeps_at_end {
                 outlet.counters.given_up.because("keep-on-stop(no)");
-            } else if let Err(why) = outlet.take_refuge(&self.shared.durable, &mut Vec::new()) {
+            } else if let Err(why) = outlet.take_refuge(&self.shared.durable) {
                 outlet.counters.given_up.because(&why);
                 oplog::error(
                     "What waits for a destination cannot be kept until the next start",
                     &[("location", &outlet.name), ("error", &why)],
                 );
             }
-            outlet.store_rest(&mut Vec::new());
+            outlet.store_rest();
         }
         self.note_kept();
     }
@@ -106,7 +106,7 @@ impl Engine {
         let (mut queues, mut owners) = (Vec::new(), Vec::new());
         for (id, destination) in &self.view.destinations {
             for outlet in destination.outlets() {
-                let mut chunks = Vec::from(outlet.end(Leave::Nothing, &mut Vec::new()));
+                let mut chunks = Vec::from(outlet.end(Leave::Nothing));
                 for chunk in &mut chunks {
                     chunk.seal();
                     chunk.rewind();

@@ -54,7 +54,7 @@ impl Engine {
         self.keep_rest(&outlets);
         self.shared.durable.settle();
         // What found no room there is read again by the other process, where its source can.
-        outlets.iter().for_each(|outlet| outlet.close(&mut Vec::new()));
+        outlets.iter().for_each(|outlet| outlet.close());
         self.shared.durable.close();
     }
 
@@ -81,7 +81,7 @@ impl Engine {
                 && !outlet.is_on_disk()
                 && !(self.alone.contains(&key.id) && outlet.is_moving())
             {
-                let chunks = outlet.export(&mut Vec::new());
+                let chunks = outlet.export();
                 if !chunks.is_empty() {
                     queues.push(Queue { destination: key.id.clone(), outlet: None, chunks });
                 }
@@ -108,7 +108,7 @@ impl Engine {
         for queue in queues {
             let own = self.existing.destinations.iter().find(|(key, _)| key.id == queue.destination);
             if let Some([outlet]) = own.map(|(_, d)| d.outlets()).as_deref() {
-                outlet.put_back(queue.chunks, &mut Vec::new());
+                outlet.put_back(queue.chunks);
             }
         }
     }
@@ -164,6 +164,6 @@ pub fn take_in<'a>(
         _ => None,
     };
     let Some(outlet) = outlet else { return Err(queue) };
-    outlet.take_in(queue.chunks, &mut Vec::new());
+    outlet.take_in(queue.chunks);
     Ok(())
 }

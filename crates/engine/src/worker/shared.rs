@@ -46,7 +46,7 @@ impl Job {
         batch.reset();
         cx.shared.give_back(batch);
         for outlet in lane.finish(number, parcels) {
-            outlet.pump(cx.lane_outbox.spare());
+            outlet.pump();
         }
     }
 }

@@ -6,6 +6,7 @@
 use engine::{Budget, Outlet};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Names that are known at once, as long as some of them have nothing waiting.
 pub(super) const NAMES_MAX: usize = 10_000;
@@ -18,7 +19,7 @@ const SHARE: usize = 16;
 pub(super) struct Names {
     known: HashMap<Box<[u8]>, Known>,
     /// Counts the lookups.
-    uses: u64,
+    uses: AtomicU64,
     /// With fewer names nobody is asked to give way.
     enough: usize,
     /// The memory that names beyond [`NAMES_MAX`] take, and of what.
@@ -29,14 +30,23 @@ pub(super) struct Names {
 struct Known {
     outlet: Arc<Outlet>,
     /// The lookup that found it last.
-    used: u64,
+    used: AtomicU64,
 }
 
 impl Names {
-    pub fn get(&mut self, name: &[u8]) -> Option<Arc<Outlet>> {
-        let known = self.known.get_mut(name)?;
-        self.uses += 1;
-        known.used = self.uses;
+    pub fn get(&self, name: &[u8]) -> Option<Arc<Outlet>> {
+        self.find(name, self.uses.fetch_add(1, Relaxed) + 1)
+    }
+
+    /// Appends the outlet of each of these names, `None` where it is not known. They count as looked up at the same time.
+    pub fn get_all<'a>(&self, names: impl Iterator<Item = &'a [u8]>, found: &mut Vec<Option<Arc<Outlet>>>) {
+        let now = self.uses.fetch_add(1, Relaxed) + 1;
+        found.extend(names.map(|name| self.find(name, now)));
+    }
+
+    fn find(&self, name: &[u8], now: u64) -> Option<Arc<Outlet>> {
+        let known = self.known.get(name)?;
+        known.used.store(now, Relaxed);
         Some(Arc::clone(&known.outlet))
     }
 
@@ -64,8 +74,8 @@ impl Names {
     /// Adds a name that is not known.
     pub fn add(&mut self, name: &[u8], outlet: Arc<Outlet>, budget: &Arc<Budget>, names_max: usize) {
         self.budget.get_or_insert_with(|| Arc::clone(budget));
-        self.uses += 1;
-        self.known.insert(name.into(), Known { outlet, used: self.uses });
+        let used = AtomicU64::new(self.uses.fetch_add(1, Relaxed) + 1);
+        self.known.insert(name.into(), Known { outlet, used });
         self.account(names_max);
     }
 
@@ -73,14 +83,15 @@ impl Names {
         // Nobody is about to bring something: outlets are found here, with the names locked, and in their worker.
         let is_idle = |outlet: &Arc<Outlet>| Arc::strong_count(outlet) <= 2 && outlet.waiting() == 0;
         let idle = self.known.iter().filter(|(_, known)| is_idle(&known.outlet));
-        let mut idle: Vec<(u64, Box<[u8]>)> = idle.map(|(name, known)| (known.used, name.clone())).collect();
+        let mut idle: Vec<(u64, Box<[u8]>)> =
+            idle.map(|(name, known)| (known.used.load(Relaxed), name.clone())).collect();
         if idle.len() > count {
             idle.select_nth_unstable_by_key(count, |(used, _)| *used);
             idle.truncate(count);
         }
         for (_, name) in idle {
             if let Some(known) = self.known.remove(&name) {
-                known.outlet.close(&mut Vec::new());
+                known.outlet.close();
             }
         }
     }

@@ -110,7 +110,7 @@ fn the_window_is_kept() {
     let mut server = Server::accept(&listener);
     let mut numbers = server.expect(0, 2);
     server.0.get_mut().set_nonblocking(true).expect("option");
-    rig.outlet.event(&mut Vec::new());
+    rig.outlet.event();
     assert!(server.0.read(&mut [0]).is_err(), "a third one came");
     server.0.get_mut().set_nonblocking(false).expect("option");
     for next in 2..5 {
@@ -179,7 +179,7 @@ fn an_end_of_the_session_in_order_loses_nothing() {
     wait_until("delivery", || rig.counters().delivered.value() == 2);
     // A reload with keep-alive(no) ends it from this side.
     rig.destination.restart.store(true, std::sync::atomic::Ordering::Relaxed);
-    rig.outlet.event(&mut Vec::new());
+    rig.outlet.event();
     assert_eq!(server.frame().1, "close");
     let mut server = Server::accept(&listener);
     rig.send(&numbered(2, 3));

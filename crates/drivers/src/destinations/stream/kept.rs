@@ -4,14 +4,12 @@
 //! as waiting until they are acknowledged, and then as delivered. What is kept is bounded by the kernel's send buffer.
 
 use crate::destinations::single::Place;
-use engine::{Chunk, Progress, Whole};
+use engine::{Chunk, Whole};
 use std::collections::VecDeque;
 
 /// With less than this nobody asks the kernel after each write: once a second is enough.
 const LOOK_BYTES: u64 = 128 * 1024;
 const LOOK_CHUNKS: usize = 8;
-/// Buffers of acknowledged chunks that lie ready for the next worker that comes.
-const SPARE_MAX: usize = 4;
 
 struct Sent {
     chunk: Chunk,
@@ -33,7 +31,6 @@ pub struct Kept {
     again: VecDeque<Chunk>,
     /// The connection broke: bytes of the chunk that was being written which the peer has.
     cut: Option<u64>,
-    spare: Vec<Chunk>,
 }
 
 impl Kept {
@@ -129,11 +126,8 @@ impl Kept {
             if missing > 0 {
                 return;
             }
-            let Some(Sent { mut chunk, .. }) = self.sent.pop_front() else { return };
-            if self.spare.len() < SPARE_MAX {
-                chunk.clear();
-                self.spare.push(chunk);
-            }
+            let Some(Sent { chunk, .. }) = self.sent.pop_front() else { return };
+            chunk.go_home();
         }
     }
 
@@ -141,13 +135,6 @@ impl Kept {
     pub fn bytes(&self) -> usize {
         let again = self.again.iter().map(Chunk::waiting_bytes).sum::<usize>();
         again + self.sent.iter().map(|sent| sent.chunk.waiting_bytes()).sum::<usize>()
-    }
-
-    /// Gives buffers back.
-    pub fn recycle(&mut self, progress: &mut Progress<'_>) {
-        for chunk in self.spare.drain(..) {
-            progress.finished(chunk);
-        }
     }
 
     /// The connection broke with `left` bytes not acknowledged: everything behind the last message border before them is sent again.

@@ -184,7 +184,7 @@ fn the_next_server_takes_over_and_the_first_comes_back() {
     let mut rest = Vec::new();
     peer.set_nonblocking(true).expect("option");
     wait_until("the connection to be given up", || {
-        rig.outlet.event(&mut Vec::new());
+        rig.outlet.event();
         matches!(peer.read_to_end(&mut rest), Ok(0))
     });
     assert_eq!(rest, b"");
@@ -201,7 +201,7 @@ fn going_back_waits_for_the_end_of_a_message() {
     let mut peer = accept(&listener);
     // A reload with keep-alive(no) in the middle of the first message.
     rig.destination.restart.store(true, std::sync::atomic::Ordering::Relaxed);
-    rig.outlet.event(&mut Vec::new());
+    rig.outlet.event();
     expect(&mut peer, &messages[..1]);
     let mut rest = Vec::new();
     peer.read_to_end(&mut rest).expect("read");
@@ -273,8 +273,8 @@ fn the_message_under_way_is_finished_before_the_queue_goes_elsewhere() {
     let mut peer = accept(&listener);
     let mut sink = make(&["127.0.0.1"], port, options())(place);
     let counters = DestinationCounters::default();
-    let (mut spare, messages) = (Vec::new(), huge(3));
-    let mut progress = Progress { counters: &counters, spare: &mut spare, more: false, by_chunk: false };
+    let messages = huge(3);
+    let mut progress = Progress { counters: &counters, more: false, by_chunk: false };
     let mut chunks = VecDeque::from([chunk(&messages)]);
     drop(std::mem::replace(&mut peer, {
         sink.event();
@@ -304,7 +304,7 @@ fn a_peer_that_takes_nothing_more_does_not_hold_the_queue() {
     rig.send(&huge(1));
     let peer = accept(&listener);
     wait_until("the beginning of a message", || unacknowledged_to(port) > 0);
-    rig.outlet.close(&mut Vec::new());
+    rig.outlet.close();
     assert_eq!((rig.counters().delivered.value(), rig.counters().dropped.total()), (0, 1));
     assert_eq!(rig.counters().delivered_bytes.value(), 0, "of a message that was begun nothing is delivered");
     drop(peer);

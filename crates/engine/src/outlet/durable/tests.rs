@@ -124,9 +124,9 @@ impl Desk {
     /// A clean end.
     fn stop(&mut self) {
         let Some(Running { outlet, shared, .. }) = self.running.take() else { return };
-        outlet.store_rest(&mut Vec::new());
+        outlet.store_rest();
         shared.durable.settle();
-        outlet.close(&mut Vec::new());
+        outlet.close();
         assert_balanced(&outlet);
         shared.durable.close();
     }
@@ -138,10 +138,10 @@ impl Desk {
         let Some(Running { shared, _worker: worker, .. }) = self.running.take() else { return };
         let outlet = self.make(&shared, &worker);
         outlet.hold();
-        outlet.inherit(&old, &mut Vec::new());
-        old.close(&mut Vec::new());
+        outlet.inherit(&old);
+        old.close();
         assert_balanced(&old);
-        outlet.release(&mut Vec::new());
+        outlet.release();
         assert_balanced(&outlet);
         self.running = Some(Running { outlet, shared, _worker: worker });
     }
@@ -165,7 +165,7 @@ impl Desk {
     }
 
     fn pump(&self) {
-        self.outlet().event(&mut Vec::new());
+        self.outlet().event();
     }
 
     fn delivered(&self) -> Vec<usize> {
@@ -420,7 +420,7 @@ fn whatever_happens_in_whatever_order() {
                 // Without room, only messages with flow-control are all kept.
                 0..=3 => desk.push(1 + random(60), capacity < 1 << 30 || random(2) == 0, None),
                 4 => desk.let_through(random(200)),
-                5 => desk.outlet().tick(Instant::now(), &mut Vec::new()),
+                5 => desk.outlet().tick(Instant::now()),
                 6 => desk.pump(),
                 _ if capacity == 1 << 30 => {
                     desk.stop();

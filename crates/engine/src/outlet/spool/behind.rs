@@ -195,6 +195,7 @@ impl Spool {
 
     /// Takes what was read to the end of the memory part. The outlet may have caught up by that. Returns whether anything came.
     pub fn add(&mut self, memory: &mut Memory<'_>, read: Read) -> (bool, Loss) {
+        let home = self.place().home.clone();
         let (Some(behind), Some(queue)) = (&mut self.behind, &self.queue) else {
             return (false, Loss::default());
         };
@@ -205,7 +206,7 @@ impl Spool {
         let mut loss = Loss { damaged: read.lost as usize, ..Loss::default() };
         behind.messages = behind.messages.saturating_sub(read.lost as usize);
         let mut end = read.seqs.end;
-        let chunk = Chunk::read_back(read.bytes, read.ends, self.options.write_max);
+        let chunk = Chunk::read_back(read.bytes, read.ends, self.options.write_max, Some(home));
         let mut chunk = chunk.numbered_as(read.numbers);
         if self.drains {
             // Of a destination that does not number what it has on disk.

@@ -91,7 +91,7 @@ impl Spool {
 
 /// Takes messages out that cannot be stored; returns how many.
 fn leave_out_large(chunk: &mut Chunk) -> usize {
-    let mut rest = Chunk::read_back(Vec::new(), Vec::new(), chunk.write_max);
+    let mut rest = Chunk::read_back(Vec::new(), Vec::new(), chunk.write_max, None);
     for message in chunk.iter().filter(|message| message.len() <= store::MESSAGE_BYTES_MAX) {
         rest.bytes.extend_from_slice(message);
         rest.ends.push(rest.bytes.len() as u32);

@@ -4,6 +4,7 @@ use super::*;
 use crate::destinations::single::Place;
 use crate::destinations::testing::{Rig, chunk, template};
 use crate::writer::Writer;
+use engine::Progress;
 use engine::ledger::DestinationCounters;
 use proptest::prelude::*;
 use std::sync::Arc;

@@ -134,7 +134,7 @@ fn ends_and_reloads_in_any_order() {
             match random.below(10) {
                 0..4 => bench.push(1 + random.below(30) as usize),
                 4..6 => bench.desk.let_through(random.below(40) as usize),
-                6 => bench.desk.outlet().tick(Instant::now(), &mut Vec::new()),
+                6 => bench.desk.outlet().tick(Instant::now()),
                 7 => bench.desk.running.as_ref().expect("running").shared.durable.settle(),
                 8 => {
                     let change = random.below(5);
