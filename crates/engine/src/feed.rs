@@ -158,6 +158,7 @@ impl Feed {
             }
             return;
         }
+        cx.took += batch.records.len();
         let framed = Instant::now();
         let run = || self.source.process(&mut batch, &mut cx.machine, &mut cx.scratch, &mut cx.outbox);
         let in_work = match catch_unwind(AssertUnwindSafe(run)) {

@@ -18,6 +18,7 @@ pub(crate) use ticks::tick;
 use handle::{Command, WAKER};
 use mio::{Events, Poll, Token};
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use timer::Timers;
@@ -26,6 +27,12 @@ use timer::Timers;
 const APPROACHED: usize = 8;
 /// A worker wakes at least this often to look at idle files and stalled outlets.
 const TICK: Duration = Duration::from_secs(1);
+/// How long a worker among others that are awake waits for more to come before it hands over the little it has.
+const PAUSE: Duration = Duration::from_micros(200);
+/// Workers awake at the same time from which on the little that each has is in the way of the others.
+const CROWD: usize = 3;
+/// Messages from which on a wake-up has brought something of a stream, and those from which on it was worth its while.
+const FEW: Range<usize> = 8..512;
 /// Events taken from the kernel in one go.
 const EVENTS_MAX: usize = 256;
 
@@ -109,15 +116,10 @@ impl Worker {
             self.poll(events, Duration::ZERO);
             return;
         }
-        if !self.cx.outbox.is_empty() {
-            if !self.cx.outbox.is_old() {
-                self.poll(events, Duration::ZERO);
-                if !events.is_empty() {
-                    return;
-                }
-            }
-            self.cx.outbox.flush();
+        if self.finds_more(events) {
+            return;
         }
+        self.cx.outbox.flush();
         let until = self.timers.next().map_or(self.next_tick, |at| at.min(self.next_tick));
         let timeout = until.saturating_duration_since(Instant::now());
         if self.cx.shared.fall_asleep(self.handle.index()) {
@@ -126,6 +128,25 @@ impl Worker {
         } else {
             self.poll(events, Duration::ZERO);
         }
+    }
+
+    /// Whether more came in while the output that there is may still wait.
+    fn finds_more(&mut self, events: &mut Events) -> bool {
+        let took = std::mem::take(&mut self.cx.took);
+        let pauses = FEW.contains(&took) && self.cx.shared.awake() >= CROWD;
+        if self.cx.outbox.is_old() || !pauses && self.cx.outbox.is_empty() {
+            return false;
+        }
+        self.poll(events, Duration::ZERO);
+        if !events.is_empty() {
+            self.cx.took = took;
+        } else if pauses {
+            // Many workers with little each wake up often, and meet at the outlets with small pieces. Peers that wait for an answer after
+            // a message or two are not made to wait longer.
+            std::thread::sleep(PAUSE);
+            self.poll(events, Duration::ZERO);
+        }
+        !events.is_empty()
     }
 
     fn poll(&mut self, events: &mut Events, timeout: Duration) {

@@ -88,6 +88,8 @@ pub struct PortContext {
     pub token: Token,
     /// Counts the rounds of turns: for ports that share something within a round.
     pub round: u64,
+    /// Messages taken in since the worker last had nothing to do.
+    pub took: usize,
     pub outbox: Outbox,
     /// For batches of lanes: holds one batch's output at a time.
     pub lane_outbox: Outbox,
@@ -116,6 +118,7 @@ impl PortContext {
             shared,
             token: Token(0),
             round: 0,
+            took: 0,
             outbox: Outbox::default(),
             lane_outbox: Outbox::default(),
             machine: Machine::default(),

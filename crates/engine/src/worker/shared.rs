@@ -158,6 +158,11 @@ impl Shared {
         self.sharing && self.sleepers.load(Ordering::Relaxed) > 0
     }
 
+    /// Workers that are not waiting for something to do.
+    pub(super) fn awake(&self) -> usize {
+        self.asleep.len().saturating_sub(self.sleepers.load(Ordering::Relaxed))
+    }
+
     /// Whether another batch may wait for a free core.
     pub fn accepts_jobs(&self) -> bool {
         self.sharing && self.jobs_waiting.load(Ordering::Relaxed) < JOBS_PER_WORKER * self.asleep.len()
