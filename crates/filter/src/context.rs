@@ -1,6 +1,5 @@
 //! What a worker keeps between messages to run filters and rewrites.
 
-use crate::set::Known;
 use pattern::{Cache, Slots, TextMemo};
 use record::{Batch, Demand, NameId, Stamp, Zone, ZoneCursor};
 use std::any::Any;
@@ -25,8 +24,6 @@ pub struct Workspace {
     texts: Vec<Vec<u8>>,
     /// Answers about names, see [`Workspace::name_fits`].
     fits: HashMap<(u64, u64), bool>,
-    /// For sets of filters, by their number.
-    known: HashMap<u64, Known>,
     /// For substitutions, by their number.
     memos: HashMap<u64, TextMemo>,
     /// What parsers keep, by their number.
@@ -36,8 +33,8 @@ pub struct Workspace {
 
 /// Entries of each table a worker keeps; a table that is full starts anew.
 const REMEMBERED_MAX: usize = 1 << 16;
-/// Sets of filters and operations remembered, those of older configurations among them.
-const SETS_MAX: usize = 256;
+/// Operations remembered, those of older configurations among them.
+const MEMOS_MAX: usize = 256;
 /// Parsers that keep something; large configurations have a few hundred.
 const STATES_MAX: usize = 4096;
 /// Zones are large.
@@ -144,25 +141,13 @@ impl Workspace {
         fits
     }
 
-    /// What a set of filters remembers; once per batch.
-    pub(crate) fn take_known(&mut self, asker: u64) -> Known {
-        self.known.remove(&asker).unwrap_or_default()
-    }
-
-    pub(crate) fn keep_known(&mut self, asker: u64, known: Known) {
-        if self.known.len() >= SETS_MAX {
-            self.known.clear();
-        }
-        self.known.insert(asker, known);
-    }
-
     /// The results an operation remembers; once per batch.
     pub fn take_memo(&mut self, asker: u64) -> TextMemo {
         self.memos.remove(&asker).unwrap_or_default()
     }
 
     pub fn keep_memo(&mut self, asker: u64, memo: TextMemo) {
-        if self.memos.len() >= SETS_MAX {
+        if self.memos.len() >= MEMOS_MAX {
             self.memos.clear();
         }
         self.memos.insert(asker, memo);

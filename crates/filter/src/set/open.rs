@@ -1,6 +1,6 @@
-//! A filter's expression over what the filters of a set share, and the ways to decide it.
+//! A filter's expression over what the filters of a set share, and how it is asked by itself.
 
-use super::facts::{Facts, Row, UNASKED, VALUES_MAX};
+use super::facts::{Facts, VALUES_MAX};
 use crate::context::Workspace;
 use crate::filter::Filter;
 use crate::matcher::Matcher;
@@ -17,17 +17,17 @@ pub const HOST: usize = 0;
 pub const PROGRAM: usize = 1;
 pub const MESSAGE: usize = 2;
 
-/// A filter's expression over shared patterns.
+/// A filter's expression over shared patterns and texts.
 pub enum Open {
     Pri(PriTable),
-    Shared {
+    Pattern {
         field: usize,
         bit: u32,
     },
-    /// A value is this text of its table.
+    /// A value is one of these texts of its table; their numbers are sorted.
     Equal {
         value: usize,
-        text: u16,
+        texts: Box<[u16]>,
     },
     Alone(Arc<Filter>, Path),
     Not(Box<Open>),
@@ -38,54 +38,7 @@ pub enum Open {
 /// The way from a filter's root to a node in it.
 pub type Path = Vec<usize>;
 
-/// The answer, where the facts give it.
-pub fn decided(open: &Open, facts: &Facts) -> Option<bool> {
-    match open {
-        Open::Pri(table) => Some(table.has(facts.pri)),
-        Open::Shared { field, bit } => facts.fields.get(*field)?.map(|answers| answers & (1 << bit) != 0),
-        Open::Equal { value, text } => {
-            facts.equals.get(*value).filter(|known| **known != UNASKED).map(|known| known == text)
-        }
-        Open::Alone(filter, path) => match follow(filter.node(), path) {
-            Some(Node::Always(value)) => Some(*value),
-            _ => None,
-        },
-        Open::Not(inner) => decided(inner, facts).map(|v| !v),
-        Open::And(list) => any_or_all(list, facts, false),
-        Open::Or(list) => any_or_all(list, facts, true),
-    }
-}
-
-/// One `decisive` answer decides; all must be known otherwise.
-fn any_or_all(list: &[Open], facts: &Facts, decisive: bool) -> Option<bool> {
-    let mut known = true;
-    for open in list {
-        match decided(open, facts) {
-            Some(value) if value == decisive => return Some(decisive),
-            Some(_) => {}
-            None => known = false,
-        }
-    }
-    known.then_some(!decisive)
-}
-
-/// Notes what the undecided parts ask for.
-pub fn needs(open: &Open, facts: &Facts, row: &mut Row) {
-    if decided(open, facts).is_some() {
-        return;
-    }
-    match open {
-        Open::Shared { field: HOST, .. } => row.host = true,
-        Open::Shared { field: PROGRAM, .. } => row.program = true,
-        Open::Shared { bit, .. } => row.message |= 1 << bit,
-        Open::Equal { value, .. } => row.equals |= 1 << value,
-        Open::Not(inner) => needs(inner, facts, row),
-        Open::And(list) | Open::Or(list) => list.iter().for_each(|o| needs(o, facts, row)),
-        Open::Pri(_) | Open::Alone(..) => {}
-    }
-}
-
-/// Decides with the message at hand; the facts hold every shared answer the row asked for.
+/// Decides with the message at hand; the facts hold every shared answer the filter asks for.
 pub fn ask(
     open: &Open,
     facts: &Facts,
@@ -96,10 +49,10 @@ pub fn ask(
 ) -> bool {
     match open {
         Open::Pri(table) => table.has(record.pri),
-        Open::Shared { field, bit } => {
-            facts.fields.get(*field).copied().flatten().unwrap_or_default() & (1 << bit) != 0
+        Open::Pattern { field, bit } => facts.fields.get(*field).is_some_and(|found| found & (1 << bit) != 0),
+        Open::Equal { value, texts } => {
+            facts.equals.get(*value).is_some_and(|text| texts.binary_search(text).is_ok())
         }
-        Open::Equal { value, text } => facts.equals.get(*value) == Some(text),
         Open::Alone(filter, path) => match follow(filter.node(), path) {
             Some(node) => node.holds(batch, record, work, render),
             None => false,
@@ -120,7 +73,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    fn equal(&mut self, name: NameId, text: &[u8]) -> Option<Open> {
+    fn equal<'t>(&mut self, name: NameId, texts: impl IntoIterator<Item = &'t [u8]>) -> Option<Open> {
         let value = match self.values.iter().position(|(known, _)| *known == name) {
             Some(value) => value,
             None if self.values.len() == VALUES_MAX => return None,
@@ -129,8 +82,10 @@ impl Shared {
                 self.values.len() - 1
             }
         };
-        let text = self.values.get_mut(value)?.1.add(text)?;
-        Some(Open::Equal { value, text })
+        let table = &mut self.values.get_mut(value)?.1;
+        let mut texts = texts.into_iter().map(|text| table.add(text)).collect::<Option<Vec<u16>>>()?;
+        texts.sort_unstable();
+        Some(Open::Equal { value, texts: texts.into() })
     }
 
     fn pattern(&mut self, field: usize, matcher: &Matcher) -> Option<Open> {
@@ -145,7 +100,7 @@ impl Shared {
                 list.len() - 1
             }
         };
-        Some(Open::Shared { field, bit: bit as u32 })
+        Some(Open::Pattern { field, bit: bit as u32 })
     }
 }
 
@@ -176,13 +131,10 @@ pub fn share(node: &Node, filter: &Arc<Filter>, path: &mut Path, shared: &mut Sh
             _ => None,
         },
         Node::Compare(compare) => compare.equality().and_then(|(name, text, equal)| {
-            let open = shared.equal(name, text)?;
+            let open = shared.equal(name, [text])?;
             Some(if equal { open } else { Open::Not(Box::new(open)) })
         }),
-        Node::OneOf(list) => {
-            let texts = list.texts.iter().map(|text| shared.equal(list.name, text));
-            texts.collect::<Option<Vec<Open>>>().map(Open::Or)
-        }
+        Node::OneOf(list) => shared.equal(list.name, list.texts.iter()),
         _ => None,
     };
     open.unwrap_or_else(|| Open::Alone(filter.clone(), path.clone()))

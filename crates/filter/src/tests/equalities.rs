@@ -4,7 +4,9 @@ use super::*;
 use crate::Filter;
 
 /// Values, more of them than a set looks up together.
-const VALUES: [&str; 8] = ["host", "prog", "pid", "eq.a", "eq.b", "eq.c", "eq.d", "eq.e"];
+const VALUES: [&str; 9] = ["host", "prog", "message", "pid", "eq.a", "eq.b", "eq.c", "eq.d", "eq.e"];
+/// The first of them, which filter functions look at.
+const FIELDS: [&str; 3] = ["host", "program", "message"];
 const TEXTS: [&str; 5] = ["", "x", "y", "web", "a longer text than eight"];
 
 /// An expression, to be written as text and to be read plainly.
@@ -13,6 +15,8 @@ enum Expr {
     Equal(usize, usize),
     Other(usize, usize),
     Swapped(usize, usize),
+    /// A field, by its filter function.
+    Field(usize, usize),
     Severe,
     Not(Box<Expr>),
     And(Vec<Expr>),
@@ -25,6 +29,7 @@ impl Expr {
             "host" => "HOST".to_owned(),
             "prog" => "PROGRAM".to_owned(),
             "pid" => "PID".to_owned(),
+            "message" => "MESSAGE".to_owned(),
             other => other.to_owned(),
         };
         let joined = |list: &[Expr], word: &str| {
@@ -34,6 +39,7 @@ impl Expr {
             Expr::Equal(value, text) => format!("'${{{}}}' eq '{}'", name(value), TEXTS[*text]),
             Expr::Swapped(value, text) => format!("'{}' eq '${{{}}}'", TEXTS[*text], name(value)),
             Expr::Other(value, text) => format!("'${{{}}}' ne '{}'", name(value), TEXTS[*text]),
+            Expr::Field(field, text) => format!("{}('{}' type(string))", FIELDS[*field], TEXTS[*text]),
             Expr::Severe => "level(emerg..err)".to_owned(),
             Expr::Not(inner) => format!("not ({})", inner.text()),
             Expr::And(list) => joined(list, " and "),
@@ -43,7 +49,9 @@ impl Expr {
 
     fn holds(&self, message: &Message) -> bool {
         match self {
-            Expr::Equal(value, text) | Expr::Swapped(value, text) => message.values[*value] == *text,
+            Expr::Equal(value, text) | Expr::Swapped(value, text) | Expr::Field(value, text) => {
+                message.values[*value] == *text
+            }
             Expr::Other(value, text) => message.values[*value] != *text,
             Expr::Severe => message.severe,
             Expr::Not(inner) => !inner.holds(message),
@@ -56,7 +64,7 @@ impl Expr {
 /// Which text each value is; the first is the one of a value that is not set.
 #[derive(Clone, Debug)]
 struct Message {
-    values: [usize; 8],
+    values: [usize; 9],
     severe: bool,
 }
 
@@ -66,6 +74,7 @@ fn expr() -> impl Strategy<Value = Expr> {
         4 => place().prop_map(|(v, t)| Expr::Equal(v, t)),
         2 => place().prop_map(|(v, t)| Expr::Other(v, t)),
         1 => place().prop_map(|(v, t)| Expr::Swapped(v, t)),
+        2 => (0..FIELDS.len(), 1..TEXTS.len()).prop_map(|(f, t)| Expr::Field(f, t)),
         1 => Just(Expr::Severe),
     ];
     leaf.prop_recursive(3, 24, 6, |inner| {
@@ -78,7 +87,7 @@ fn expr() -> impl Strategy<Value = Expr> {
 }
 
 fn message() -> impl Strategy<Value = Message> {
-    (prop::array::uniform8(0..TEXTS.len()), any::<bool>())
+    (prop::array::uniform9(0..TEXTS.len()), any::<bool>())
         .prop_map(|(values, severe)| Message { values, severe })
 }
 
@@ -86,11 +95,13 @@ fn batch_of(messages: &[Message]) -> record::Batch {
     let mut batch = batch();
     for message in messages {
         let index = add(&mut batch, if message.severe { "sev=err" } else { "sev=info" });
+        batch.set(index, NameId::MESSAGE, b"", record::ValueType::String);
         for (name, text) in VALUES.iter().zip(message.values).filter(|(_, text)| *text > 0) {
             let name = match *name {
                 "host" => NameId::HOST,
                 "prog" => NameId::PROGRAM,
                 "pid" => NameId::PID,
+                "message" => NameId::MESSAGE,
                 name => record::intern(name).expect("room"),
             };
             batch.set(index, name, TEXTS[text].as_bytes(), record::ValueType::String);
