@@ -48,15 +48,14 @@ impl Fold {
 impl Hasher for Fold {
     #[inline]
     fn write(&mut self, bytes: &[u8]) {
-        let mut chunks = bytes.chunks_exact(8);
-        for chunk in &mut chunks {
-            self.mix(chunk.first_chunk().map_or(0, |c| u64::from_le_bytes(*c)));
-        }
-        let mut last = [0; 8];
-        for (to, from) in last.iter_mut().zip(chunks.remainder()) {
-            *to = *from;
-        }
-        self.mix(u64::from_le_bytes(last) ^ (bytes.len() as u64) << 56);
+        let (words, rest) = bytes.as_chunks::<8>();
+        words.iter().for_each(|word| self.mix(u64::from_le_bytes(*word)));
+        let last = match bytes.last_chunk::<8>() {
+            // What stands in front of the rest is shifted out.
+            Some(eight) if !rest.is_empty() => u64::from_le_bytes(*eight) >> (64 - 8 * rest.len()),
+            _ => rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+        };
+        self.mix(last ^ (bytes.len() as u64) << 56);
     }
 
     #[inline]

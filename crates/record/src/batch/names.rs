@@ -33,6 +33,9 @@ pub struct BatchNames {
     table: Vec<u32>,
     /// What the text of a prefix and a key is put together in.
     whole: Vec<u8>,
+    /// The place behind the name that was found last. Messages of one kind bring their names in one order, so the next one mostly stands
+    /// there.
+    next: usize,
     /// Values and tags that were left out for want of room and are not said yet.
     unsaid: u64,
 }
@@ -45,6 +48,7 @@ struct Met {
     id: NameId,
     /// Of a tag.
     rank: u32,
+    is_tag: bool,
 }
 
 /// One for the whole process, so that a name has the same hash in every batch.
@@ -60,6 +64,7 @@ impl BatchNames {
         }
         self.text.clear();
         self.met.clear();
+        self.next = 0;
         if self.capacity() > KEPT_BYTES_MAX {
             *self = BatchNames::default();
         }
@@ -77,6 +82,9 @@ impl BatchNames {
     /// macro, and when there is no room, which is counted.
     #[inline]
     pub fn id(&mut self, prefix: &[u8], key: &[u8]) -> Option<NameId> {
+        if let Some(id) = self.in_order(prefix, key) {
+            return Some(id);
+        }
         if prefix.is_empty() {
             return self.find(key);
         }
@@ -89,27 +97,40 @@ impl BatchNames {
         id
     }
 
+    /// The name behind the last one, if it is this.
     #[inline]
+    fn in_order(&mut self, prefix: &[u8], key: &[u8]) -> Option<NameId> {
+        let met = self.met.get(self.next).filter(|met| !met.is_tag)?;
+        let text = self.text_of(met).strip_prefix(prefix)?;
+        let id = (text == key).then_some(met.id)?;
+        self.next += 1;
+        Some(id)
+    }
+
     fn find(&mut self, name: &[u8]) -> Option<NameId> {
         let hash = seed().hash(name);
-        self.met(name, hash).or_else(|| self.learn(name, hash))
+        let Some(place) = self.met(name, hash) else { return self.learn(name, hash) };
+        self.next = place + 1;
+        self.met.get(place).map(|met| met.id)
     }
 
     /// The number of a name, if the batch has met it or a configuration knows it.
     pub fn known(&self, name: &str) -> Option<NameId> {
-        self.met(name.as_bytes(), seed().hash(name.as_bytes())).or_else(|| lookup(name))
+        let place = self.met(name.as_bytes(), seed().hash(name.as_bytes()));
+        place.and_then(|place| self.met.get(place)).map(|met| met.id).or_else(|| lookup(name))
     }
 
+    /// The place of a name that was met before.
     #[inline]
-    fn met(&self, name: &[u8], hash: u64) -> Option<NameId> {
+    fn met(&self, name: &[u8], hash: u64) -> Option<usize> {
         let mask = self.table.len().wrapping_sub(1);
         let mut at = hash as usize & mask;
-        while let Some(place) = self.table.get(at).copied().filter(|place| *place > 0) {
-            if let Some(met) = self.met.get(place as usize - 1)
+        while let Some(place) = self.table.get(at).and_then(|place| place.checked_sub(1)) {
+            if let Some(met) = self.met.get(place as usize)
                 && met.hash == hash
                 && self.text_of(met) == name
             {
-                return Some(met.id);
+                return Some(place as usize);
             }
             at = (at + 1) & mask;
         }
@@ -131,7 +152,9 @@ impl BatchNames {
             "MSG" | "MSGONLY" | "FULLHOST" => return None,
             text => lookup(text),
         };
-        self.keep(text, hash, known)
+        let id = self.keep(text, hash, known);
+        self.next = self.met.len();
+        id
     }
 
     /// The number of a tag made from a message, made when it is new; `None` when it is empty or no UTF-8, and when it is too long or there is
@@ -139,7 +162,8 @@ impl BatchNames {
     pub(super) fn tag(&mut self, name: &[u8]) -> Option<TagId> {
         // A value may have the same name: it is told apart by its hash.
         let hash = !seed().hash(name);
-        let id = self.met(name, hash).or_else(|| self.learn_tag(name, hash))?;
+        let known = self.met(name, hash).and_then(|place| self.met.get(place)).map(|met| met.id);
+        let id = known.or_else(|| self.learn_tag(name, hash))?;
         Some(id.local_index().map_or(TagId(id.0.wrapping_sub(TAG_BASE)), TagId::local))
     }
 
@@ -151,9 +175,13 @@ impl BatchNames {
             self.leave_out();
             return None;
         }
+        let place = self.met.len();
         let id = self.keep(text, hash, known)?;
-        if let Some(met) = id.local_index().and_then(|index| self.met.get_mut(index)) {
-            met.rank = rank(hash);
+        if let Some(met) = self.met.get_mut(place) {
+            met.is_tag = true;
+            if known.is_none() {
+                met.rank = rank(hash);
+            }
         }
         Some(id)
     }
@@ -175,7 +203,7 @@ impl BatchNames {
         }
         let id = known.unwrap_or_else(|| NameId::local(self.met.len(), text));
         let (start, len) = (self.text.len() as u32, name.len() as u32);
-        let met = Met { hash, start, len, id, rank: u32::MAX };
+        let met = Met { hash, start, len, id, rank: u32::MAX, is_tag: false };
         self.text.extend_from_slice(name);
         self.met.push(met);
         if self.met.len() * 2 > self.table.len() {
@@ -282,6 +310,30 @@ mod tests {
         let again = batch.names.id(b"", b"batch-names.new-0").expect("room");
         assert_eq!((batch.name_key(again), name_key("batch-names.new-0")), (key, key));
         assert_ne!(batch.name_key(known), key);
+    }
+
+    /// Whatever comes after what: a name has the number it has.
+    #[test]
+    fn the_order_of_names_decides_nothing() {
+        let mut batch = Batch::default();
+        let all = ["order.a", "order.ab", "order.b", "order.", "order.abc"];
+        let first = all.map(|name| batch.names.id(b"", name.as_bytes()).expect("room"));
+        let mut seed = 7usize;
+        for _ in 0..1000 {
+            seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            let (at, split) = ((seed >> 33) % all.len(), (seed >> 45) % 8);
+            let (prefix, key) = all[at].split_at(split.min(all[at].len()));
+            assert_eq!(batch.names.id(prefix.as_bytes(), key.as_bytes()), Some(first[at]), "{prefix}|{key}");
+        }
+        let again = all.map(|name| batch.names.id(b"order.", &name.as_bytes()[6..]).expect("room"));
+        // Tags stand among the names and may be called the same.
+        let tags = ["order.tag", "order.d"].map(|name| batch.tag(name.as_bytes()).expect("room"));
+        batch.names.id(b"", b"order.abc");
+        let named = ["order.tag", "order.d"].map(|name| batch.names.id(b"", name.as_bytes()).expect("room"));
+        assert_eq!(named.map(|id| batch.name_of(id).to_owned()), ["order.tag", "order.d"]);
+        assert!(named.iter().all(|id| batch.name_key(*id) == name_key(batch.name_of(*id))));
+        assert_eq!(tags.map(|tag| batch.tag_name(tag).to_owned()), ["order.tag", "order.d"]);
+        assert_eq!((again, batch.names.known("order.b")), (first, Some(first[2])));
     }
 
     #[test]
