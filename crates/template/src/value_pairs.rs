@@ -133,6 +133,8 @@ pub struct ValuePairs {
     walks: bool,
     /// STRUCTURED-DATA too.
     walks_sdata: bool,
+    /// Of what is walked through only names of STRUCTURED-DATA can be meant.
+    only_sdata: bool,
     layout: Layout,
     /// on-error(drop-property): values that JSON cannot write as their type are not meant.
     drop_wrong: bool,
@@ -148,7 +150,7 @@ impl ValuePairs {
     pub fn reads(&self, demand: &mut Demand) {
         self.statics.iter().for_each(|s| s.reads(demand));
         demand.sdata |= self.walks_sdata;
-        if self.walks && !self.only_sdata() {
+        if self.walks && !self.only_sdata {
             demand.everything = true;
             (NameId::HOST.0..=NameId::FILE_NAME.0).for_each(|n| demand.name(NameId(n)));
         }
@@ -156,13 +158,6 @@ impl ValuePairs {
 
     fn is_json(&self) -> bool {
         matches!(self.layout, Layout::Json { .. })
-    }
-
-    /// Whether names outside of STRUCTURED-DATA cannot be among those walked through.
-    fn only_sdata(&self) -> bool {
-        let sdata = |glob: &str| glob.starts_with(".SDATA.");
-        let globs = self.patterns.iter().all(|(glob, on)| !on || sdata(glob));
-        globs && self.scopes.0 & (Scopes::NV.0 | Scopes::DOT_NV.0) == 0
     }
 
     /// The names that are given and no others; `None` when messages decide on names.

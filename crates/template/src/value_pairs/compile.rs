@@ -72,6 +72,9 @@ impl ValuePairs {
             || has(Scopes::DOT_NV)
             || spec.patterns.iter().any(|(glob, on)| *on && needs_walk(glob) && may_be_sdata(glob));
         let walks = globs || walks_sdata || has(Scopes::NV);
+        let only_sdata = spec.patterns.iter().all(|(glob, on)| !on || is_sdata(glob))
+            && !has(Scopes::NV)
+            && !has(Scopes::DOT_NV);
         let mut statics = Vec::new();
         // Of two pairs with one name the later counts.
         for (name, template) in spec.pairs.iter().rev() {
@@ -107,6 +110,7 @@ impl ValuePairs {
             statics: statics.into(),
             walks,
             walks_sdata,
+            only_sdata,
             layout,
             drop_wrong: matches!(layout, Layout::Json { .. }) && opts.on_error == OnError::DropProperty,
         })
@@ -115,7 +119,11 @@ impl ValuePairs {
 
 /// Whether a key() matches names that only a message knows. Names of STRUCTURED-DATA are compared while it is read.
 fn needs_walk(glob: &str) -> bool {
-    glob::is_glob(glob) || glob.starts_with(".SDATA.")
+    glob::is_glob(glob) || is_sdata(glob)
+}
+
+fn is_sdata(glob: &str) -> bool {
+    glob.starts_with(".SDATA.")
 }
 
 fn may_be_sdata(glob: &str) -> bool {

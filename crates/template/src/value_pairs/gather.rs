@@ -90,6 +90,10 @@ impl ValuePairs {
 
     #[inline]
     fn takes(&self, value: Value<'_>) -> bool {
+        // Most values are text.
+        if value.kind == ValueType::String {
+            return !self.omit_empty || !value.bytes.is_empty();
+        }
         let bytes = matches!(value.kind, ValueType::Bytes | ValueType::Protobuf);
         let fits = !self.drop_wrong || crate::json::fits(value.kind, value.bytes);
         (!self.omit_empty || !value.bytes.is_empty()) && (self.include_bytes || !bytes) && fits
@@ -100,6 +104,7 @@ impl ValuePairs {
         let Some(Value { bytes, kind }) = value else { return Found::default() };
         let kind = match self.cast {
             // A value that JSON cannot write as its type is written as a text: it never costs the record.
+            Cast::No if kind == ValueType::String => kind,
             Cast::No if self.is_json() && !crate::json::fits(kind, bytes) => ValueType::String,
             Cast::No => kind,
             Cast::Yes => ValueType::String,
@@ -165,20 +170,23 @@ impl ValuePairs {
         finding: &mut Finding<'a, '_>,
     ) {
         let Msg { batch, record } = msg;
-        for id in FIELDS {
-            let value = batch.value(record, id);
-            finding.value(id, value.or((id == NameId::MESSAGE).then_some(Value::string(b""))));
-        }
-        for (id, value) in batch.entries(record) {
-            finding.value(id, value);
-        }
-        if let Some(context) = batch.context(record) {
-            let set = |text: &'a str| (!text.is_empty()).then(|| Value::string(text.as_bytes()));
-            finding.value(NameId::HOST_FROM, set(&context.host_from));
-            finding.value(NameId::SOURCE, set(&context.source));
-            finding.value(NameId::TRANSPORT, set(context.transport.0));
-            for (id, bytes) in &context.values {
-                finding.value(*id, Some(Value::string(bytes)));
+        if self.only_sdata {
+            let changed = batch.entries(record).filter(|(id, _)| id.is_sdata());
+            changed.for_each(|(id, value)| finding.value(id, value));
+        } else {
+            for id in FIELDS {
+                let value = batch.value(record, id);
+                finding.value(id, value.or((id == NameId::MESSAGE).then_some(Value::string(b""))));
+            }
+            batch.entries(record).for_each(|(id, value)| finding.value(id, value));
+            if let Some(context) = batch.context(record) {
+                let set = |text: &'a str| (!text.is_empty()).then(|| Value::string(text.as_bytes()));
+                finding.value(NameId::HOST_FROM, set(&context.host_from));
+                finding.value(NameId::SOURCE, set(&context.source));
+                finding.value(NameId::TRANSPORT, set(context.transport.0));
+                for (id, bytes) in &context.values {
+                    finding.value(*id, Some(Value::string(bytes)));
+                }
             }
         }
         if self.walks_sdata {
@@ -197,12 +205,16 @@ impl ValuePairs {
     /// The names of what [`ValuePairs::walk`] finds, in its order.
     fn walk_names(&self, msg: Msg<'_>, sdata: &mut SdataCache, mut each: impl FnMut(&str)) {
         let Msg { batch, record } = msg;
-        FIELDS.into_iter().for_each(|id| each(batch.name_of(id)));
-        batch.entries(record).for_each(|(id, _)| each(batch.name_of(id)));
-        if let Some(context) = batch.context(record) {
-            let fixed = [NameId::HOST_FROM, NameId::SOURCE, NameId::TRANSPORT].into_iter();
-            let all = fixed.chain(context.values.iter().map(|(id, _)| *id));
-            all.for_each(|id| each(batch.name_of(id)));
+        let entries = batch.entries(record).map(|(id, _)| id);
+        if self.only_sdata {
+            entries.filter(|id| id.is_sdata()).for_each(|id| each(batch.name_of(id)));
+        } else {
+            FIELDS.into_iter().chain(entries).for_each(|id| each(batch.name_of(id)));
+            if let Some(context) = batch.context(record) {
+                let fixed = [NameId::HOST_FROM, NameId::SOURCE, NameId::TRANSPORT].into_iter();
+                let all = fixed.chain(context.values.iter().map(|(id, _)| *id));
+                all.for_each(|id| each(batch.name_of(id)));
+            }
         }
         if self.walks_sdata {
             for param in params(batch.bytes(record.sdata)) {
