@@ -10,6 +10,7 @@ mod buffered;
 mod cores;
 mod datagram;
 mod files;
+mod paths;
 mod processing;
 mod rltp;
 mod secure;
@@ -17,6 +18,7 @@ mod transport;
 
 use aim::Aim;
 pub use buffered::{Appear, Buffered};
+pub use paths::Printed;
 pub use processing::Processing;
 pub use rltp::Hop;
 
@@ -124,10 +126,11 @@ const PLAIN: Case = Case {
 };
 
 /// In the order they are run and reported.
-const TABLES: [&[Case]; 8] = [
+const TABLES: [&[Case]; 9] = [
     &transport::CASES,
     &buffered::CASES,
     &processing::CASES,
+    &paths::CASES,
     &files::CASES,
     &secure::CASES,
     &datagram::CASES,
@@ -255,6 +258,7 @@ mod tests {
         assert_eq!(names(&[]).len(), CASES.len());
         assert!(names(&["none"]).is_empty());
         assert_eq!(names(&["cores"]).len(), 35);
+        assert_eq!(names(&["paths"]).len(), 12);
         assert_eq!(names(&["ietf"]).len(), names(&["ietf-*"]).len());
         assert!(select(&[], 2).iter().all(|case| case.worker_threads.is_none_or(|threads| threads <= 2)));
     }

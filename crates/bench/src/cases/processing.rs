@@ -1,7 +1,7 @@
 //! What parsers, patterns and branches cost. The aims are multiples of the floor's CPU: a path costs what it reads.
 
 use super::aim::Aim;
-use super::{Case, Input, OWN, PLAIN, Path, TEN};
+use super::{Case, Input, OWN, PLAIN, Path, Printed, TEN};
 use crate::receiver::Receiver;
 use loggen::message::Body;
 
@@ -34,6 +34,10 @@ pub enum Processing {
     Chain { branches: usize },
     /// `app-parser()` over so many applications.
     Applications { count: usize },
+    /// Applications decided by PROGRAM, by values and by both, and what they set as JSON: the shape of Splunk Connect for Syslog.
+    AppsToJson { count: usize },
+    /// `kv-parser()` where it has to be parsed, and values behind the message.
+    Printed(Printed),
 }
 
 const PARSED: Case = Case { receivers: &[Receiver::Floor, Receiver::Penstock, Receiver::SyslogNg], ..PLAIN };

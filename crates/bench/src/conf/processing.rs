@@ -72,6 +72,11 @@ pub fn steps(work: Processing, place: &Place) -> Result<Steps, String> {
         }
         Processing::Chain { branches } => chain(branches, line("${class}")),
         Processing::Applications { count } => applications(count, line("${a.vendor} ${a.product}")),
+        Processing::AppsToJson { count } => apps_to_json(count, line(HEC)),
+        Processing::Printed(what) if what.is_parsed() => parser("kv-parser();", what.template()),
+        Processing::Printed(what) => {
+            Steps { definitions: String::new(), steps: String::new(), template: line(what.template()) }
+        }
     })
 }
 
@@ -120,4 +125,35 @@ fn applications(count: usize, template: String) -> Steps {
     }
     definitions.push_str("parser p { app-parser(topic(bench)); };\n");
     Steps { definitions, steps: " parser(p);".into(), template }
+}
+
+/// An event for Splunk's HTTP Event Collector.
+const HEC: &str = "$(format-json time=$S_UNIXTIME host=$HOST source=${.splunk.source} sourcetype=${.splunk.sourcetype} \
+                   index=${.splunk.index} event=$MSGHDR$MSG --key fields.*)";
+
+/// A third of the applications asks for PROGRAM, a third for two values, a third for either.
+fn apps_to_json(count: usize, template: String) -> Steps {
+    let mut definitions = String::from("parser p_kv { kv-parser(prefix(\".values.\")); };\n");
+    for n in 0..count {
+        let filter = match n % 3 {
+            0 => format!("program(\"app{n}\" type(string) flags(prefix))"),
+            1 => format!("\"${{.values.user}}\" eq \"u{n}\" and \"${{.values.zone}}\" eq \"dmz\""),
+            _ => format!("program(\"other{n}\" type(string)) or \"${{.values.rule}}\" eq \"{n}\""),
+        };
+        let set = |value: &str, name: &str| format!("set(\"{value}\" value(\"{name}\"));");
+        let sets = [
+            set(&format!("main{n}"), ".splunk.index"),
+            set(&format!("vendor:{n}"), ".splunk.sourcetype"),
+            set("program:$PROGRAM", ".splunk.source"),
+            set(&format!("vendor{n}"), "fields.vendor"),
+            set(&format!("product{n}"), "fields.product"),
+        ];
+        let _ = writeln!(
+            definitions,
+            "application a{n}[hec] {{ filter {{ {filter}; }}; parser {{ channel {{ rewrite {{ {} }}; }}; }}; }};",
+            sets.join(" ")
+        );
+    }
+    definitions.push_str("parser p { app-parser(topic(hec)); };\n");
+    Steps { definitions, steps: " parser(p_kv); if { parser(p); };".into(), template }
 }
