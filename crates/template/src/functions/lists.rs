@@ -1,11 +1,15 @@
 //! Template functions on lists: comma separated, items quoted where needed.
 
-use crate::budget::is_too_much;
+mod parts;
+
+pub(crate) use parts::reparted;
+
 use crate::call::Call;
 use crate::facts::{number, put};
 use crate::function::{ANY, Args, Build, Function, FunctionInfo, Plain, with_args};
 use crate::list::{Items, push};
 use crate::{Condition, Cost, Msg, RenderContext, Template, TemplateError};
+use parts::{explode, find, implode};
 use record::{Demand, ValueType};
 use std::sync::Arc;
 
@@ -216,79 +220,6 @@ fn append(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
     }
     args.iter().skip(1).for_each(|text| push(text, &mut first, out));
     ValueType::List
-}
-
-fn explode(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
-    let mut first = true;
-    parts(args.iter().skip(1), args.get(0), |part| {
-        push(part, &mut first, out);
-        true
-    });
-    ValueType::List
-}
-
-/// Calls `each` with every part of the texts, until it says to stop. Empty texts have no parts.
-fn parts<'a>(
-    texts: impl Iterator<Item = &'a [u8]>,
-    separator: &[u8],
-    mut each: impl FnMut(&'a [u8]) -> bool,
-) {
-    for mut rest in texts.filter(|text| !text.is_empty()) {
-        while let Some(at) = find(rest, separator).filter(|_| !separator.is_empty()) {
-            let (part, after) = rest.split_at(at);
-            if !each(part) {
-                return;
-            }
-            rest = after.get(separator.len()..).unwrap_or_default();
-        }
-        if !each(rest) {
-            return;
-        }
-    }
-}
-
-/// `$(implode NEW $(explode OLD TEXT...))` as one: no list is written and read again. The arguments are NEW OLD TEXT...
-pub(crate) fn reparted(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
-    let (new, old) = (args.get(0), args.get(1));
-    let (start, mut first) = (out.len(), true);
-    let texts = args.iter().skip(2).filter(|text| !text.is_empty());
-    if let ([new], [old]) = (new, old) {
-        for text in texts {
-            if !std::mem::replace(&mut first, false) {
-                out.push(*new);
-            }
-            out.extend(text.iter().map(|byte| if byte == old { *new } else { *byte }));
-        }
-        return ValueType::String;
-    }
-    parts(texts, old, |part| {
-        if !std::mem::replace(&mut first, false) {
-            out.extend_from_slice(new);
-        }
-        out.extend_from_slice(part);
-        !is_too_much(out, start)
-    });
-    ValueType::String
-}
-
-fn implode(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
-    let (start, mut first) = (out.len(), true);
-    items(args, 1, |item| {
-        if !std::mem::replace(&mut first, false) {
-            out.extend_from_slice(args.get(0));
-        }
-        out.extend_from_slice(item);
-        !is_too_much(out, start)
-    });
-    ValueType::String
-}
-
-fn find(text: &[u8], part: &[u8]) -> Option<usize> {
-    match part {
-        [] => Some(0),
-        [byte] => memchr::memchr(*byte, text),
-        part => memchr::memmem::find(text, part),
-    }
 }
 
 struct Search {
