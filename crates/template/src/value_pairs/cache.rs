@@ -7,6 +7,8 @@ use std::collections::HashMap;
 
 /// Sets of names remembered for each value-pairs(). Messages of one program have few.
 pub(super) const PLANS: usize = 64;
+/// Places a plan may have, so that a few sets of names do not push one another out. A power of two, and a part of [`PLANS`].
+pub(super) const WAYS: usize = 4;
 /// Value-pairs of configurations that are gone are forgotten beyond this many.
 const CACHES_MAX: usize = 256;
 /// Names remembered; a table that is full starts anew.

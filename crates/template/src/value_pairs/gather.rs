@@ -1,7 +1,7 @@
 //! Finds the values of a message and the plan for its set of names. Messages mostly have names that others had before, so names
 //! are neither compared nor sorted: what stands for the names in all batches is, as they were found, the key of a plan.
 
-use super::cache::{Buffers, Cache, Names, PLANS};
+use super::cache::{Buffers, Cache, Names, PLANS, WAYS};
 use super::compile::{Source, When};
 use super::plan::Plan;
 use super::{Cast, ValuePairs};
@@ -238,10 +238,14 @@ impl ValuePairs {
         let hash = key.iter().fold(key.len() as u64, |hash, word| {
             (hash.rotate_left(5) ^ *word).wrapping_mul(0x517c_c1b7_2722_0a95)
         });
-        let place = (hash >> 32) as usize % PLANS;
-        let plan = &mut plans[place];
+        let first = (hash >> 32) as usize % PLANS & !(WAYS - 1);
+        let places = &plans[first..first + WAYS];
         // A plan that was made has text at least for padding.
-        if plan.key != *key || plan.text.is_empty() {
+        let known = places.iter().position(|plan| plan.key == *key && !plan.text.is_empty());
+        let free = || places.iter().position(|plan| plan.text.is_empty());
+        let at = first + known.or_else(free).unwrap_or((hash >> 40) as usize % WAYS);
+        let plan = &mut plans[at];
+        if known.is_none() {
             self.make(msg, plan, names, (key, sdata));
         }
         plan
