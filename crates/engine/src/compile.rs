@@ -52,10 +52,10 @@ impl PlannedSource {
     }
 }
 
-/// A destination driver that log paths already point to. `options` tells whether an equal one of the last configuration can stay.
+/// A destination driver that log paths already point to. `key` tells whether an equal one of the last configuration can stay.
 pub struct PlannedDestination {
     pub id: String,
-    pub key: String,
+    pub key: DestinationKey,
     pub destination: Arc<dyn Destination>,
     /// The call of the driver.
     pub span: Span,
@@ -128,8 +128,11 @@ impl Existing {
 /// Identity of a destination with everything its options say.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DestinationKey {
+    /// `<statement>#<n>`.
     pub id: String,
     pub options: String,
+    /// Where it writes to, or its persist-name(). No two destinations of one configuration have the same.
+    pub place: String,
 }
 
 /// Compiles a configuration. The plan is `None` when there are errors.

@@ -314,12 +314,18 @@ impl Outlet {
 
     /// The descriptor became ready.
     pub fn event(self: &Arc<Outlet>) {
+        if self.is_over() {
+            return;
+        }
         self.sink.lock().event();
         self.queue.lock().not_before = None;
         self.pump();
     }
 
     pub fn reopen(self: &Arc<Outlet>) {
+        if self.is_over() {
+            return;
+        }
         // A message that was begun ends where it began.
         self.pump();
         self.sink.lock().reopen();
@@ -330,6 +336,9 @@ impl Outlet {
     /// Once a second: notices an outlet in which nothing moves.
     pub fn tick(self: &Arc<Outlet>, now: Instant) {
         self.tell_of_shedding(now);
+        if self.is_over() {
+            return;
+        }
         let mut queue = self.queue.lock();
         let stalls = !queue.busy && !queue.chunks.is_empty() && !queue.progressed;
         queue.progressed = false;

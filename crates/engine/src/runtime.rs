@@ -7,7 +7,7 @@ pub(crate) mod take_over;
 
 pub use stop::{LeftBehind, Rest};
 
-use crate::compile::{DestinationKey, Existing, Plan, PlannedSource, PlannedStep, States};
+use crate::compile::{Existing, Plan, PlannedSource, PlannedStep, States};
 use crate::driver::Destination;
 use crate::hand_over::Queue;
 use crate::hooks::Hooked;
@@ -16,6 +16,7 @@ use crate::program::Program;
 use crate::source::Source;
 use crate::window::Budget;
 use crate::worker::{self, Shared, Worker, WorkerHandle};
+use heirs::Successors;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
@@ -94,6 +95,8 @@ pub struct Engine {
     keeps_at_end: bool,
     /// Destinations that the process which has taken over does not have.
     alone: BTreeSet<String>,
+    /// Another process may have the logs by now.
+    has_left_stores: bool,
 }
 
 impl Engine {
@@ -121,6 +124,7 @@ impl Engine {
             hooked: Hooked::default(),
             keeps_at_end: true,
             alone: BTreeSet::new(),
+            has_left_stores: false,
         })
     }
 
@@ -160,8 +164,7 @@ impl Engine {
         for planned in &plan.destinations {
             let letters = letters.as_ref().map(|letters| (letters, planned.id.as_str()));
             planned.destination.counters().dead_letters.set(letters);
-            let key = DestinationKey { id: planned.id.clone(), options: planned.key.clone() };
-            if self.existing.destinations.contains_key(&key) {
+            if self.existing.destinations.contains_key(&planned.key) {
                 continue;
             }
             if let Err(error) = planned.destination.start(&self.shared) {
@@ -194,8 +197,7 @@ impl Engine {
         let mut shown = Vec::new();
         for planned in destinations {
             shown.push((planned.id.clone(), Arc::clone(&planned.destination)));
-            let key = DestinationKey { id: planned.id, options: planned.key };
-            now.destinations.insert(key, planned.destination);
+            now.destinations.insert(planned.key, planned.destination);
         }
         now.paths = paths.iter().map(|p| (p.key.clone(), Arc::clone(&p.counters))).collect();
         now.steps = steps.iter().map(|step| (step.key.clone(), Arc::clone(&step.counters))).collect();
@@ -204,10 +206,11 @@ impl Engine {
         now.states = states.clone();
         let old = std::mem::replace(&mut self.existing, now).destinations;
         let mut gone = std::mem::take(&mut self.view.gone);
+        let successors = Successors::new(old.keys(), self.existing.destinations.keys());
         for (key, destination) in &old {
             match self.existing.destinations.contains_key(key) {
                 true => destination.reloaded(),
-                false => gone.extend(self.hand_over(&key.id, destination, &drops)),
+                false => gone.extend(self.hand_over(key, destination, &successors, &drops)),
             }
         }
         gone.drain(..gone.len().saturating_sub(GONE_MAX));

@@ -82,6 +82,149 @@ fn a_reload_at_capacity_loses_nothing_whatever_it_changes() {
     }
 }
 
+#[test]
+fn a_destination_with_another_name_goes_on_with_what_waits_in_order() {
+    for options in
+        ["", "disk-buffer(capacity-bytes(1MiB) reliable(yes))", "disk-buffer(capacity-bytes(1MiB))"]
+    {
+        let lab = Lab::new();
+        let mut penstock = Penstock::start(&lab, &config("d", &to_network(options)));
+        let sender = sender(&lab, 0);
+        wait_stuck(&penstock);
+        penstock.reload_with(&lab, &config("e", &to_network(options)));
+        penstock.ledger().assert_balanced();
+        penstock.reload_with(&lab, &config("f", &to_network(&format!("{options} time-reopen(2)"))));
+        wait_stuck(&penstock);
+        let acknowledged = sender.stop();
+        let collector = Collector::tcp(lab.port("out"));
+        wait_for_all(&collector, &acknowledged);
+        penstock.wait_settled_input().assert_nothing_lost();
+        let got = numbers(&collector);
+        assert!(!got.is_empty() && got.is_sorted_by(|a, b| a < b), "{options}: in order, once");
+        penstock.stop();
+    }
+}
+
+#[test]
+fn destinations_that_change_names_keep_their_places() {
+    let lab = Lab::new();
+    let two = |first: &str, second: &str| {
+        format!(
+            "{HEAD}source s {{ relp(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+             destination {first} {{ network(127.0.0.1 port(%port:one%) template(\"one $MSG\\n\")); }};\n\
+             destination {second} {{ network(127.0.0.1 port(%port:two%) template(\"two $MSG\\n\")); }};\n\
+             log {{ source(s); destination({first}); destination({second}); flags(flow-control); }};\n"
+        )
+    };
+    let mut penstock = Penstock::start(&lab, &two("a", "b"));
+    let sender = sender(&lab, 0);
+    wait_stuck(&penstock);
+    penstock.reload_with(&lab, &two("b", "a"));
+    let (one, two) = (Collector::tcp(lab.port("one")), Collector::tcp(lab.port("two")));
+    wait_until("answers", || sender.acknowledged().len() > 300);
+    let acknowledged = sender.stop();
+    for (collector, name) in [(one, "one "), (two, "two ")] {
+        wait_for_all(&collector, &acknowledged);
+        assert!(collector.lines().iter().all(|line| line.starts_with(name)), "{name}");
+        assert!(numbers(&collector).is_sorted_by(|a, b| a < b), "in order, once");
+    }
+    penstock.wait_settled_input().assert_nothing_lost();
+}
+
+/// Ends one process by another that takes over, and waits for that.
+fn take_over(lab: &Lab, config: &str, mut old: Penstock) -> Penstock {
+    let new = Penstock::configure(lab, config).arg("--take-over").ready();
+    assert!(old.wait_end().success());
+    new
+}
+
+#[test]
+fn what_waits_in_memory_at_a_take_over_survives_a_kill_after_it() {
+    let lab = Lab::new();
+    let config = config("d", &to_network(""));
+    let penstock = Penstock::start(&lab, &config);
+    let first = sender(&lab, 0);
+    wait_stuck(&penstock);
+    assert!(first.acknowledged().is_empty());
+    let penstock = take_over(&lab, &config, penstock);
+    // What the old process had read is acknowledged.
+    wait_until("answers", || !first.acknowledged().is_empty());
+    let acknowledged = first.stop();
+    penstock.signal(testkit::Signal::KILL);
+    drop(penstock);
+    let mut penstock = Penstock::start(&lab, &config);
+    let collector = Collector::tcp(lab.port("out"));
+    wait_for_all(&collector, &acknowledged);
+    penstock.wait_settled_input().assert_nothing_lost();
+    penstock.stop();
+}
+
+#[test]
+fn what_a_full_disk_buffer_had_no_room_for_is_kept_by_a_stop_and_a_take_over() {
+    for stops in [true, false] {
+        let lab = Lab::new();
+        let config = format!(
+            "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+             destination d {{ {} }};\nlog {{ source(s); destination(d); flags(flow-control); }};\n",
+            to_network("disk-buffer(capacity-bytes(1MiB) reliable(yes))")
+        );
+        let penstock = Penstock::start(&lab, &config);
+        let long = "x".repeat(4000);
+        let mut sender = Sender::tcp(lab.port("in"));
+        const COUNT: usize = 400;
+        (0..COUNT).for_each(|n| sender.line(&format!("{} {long}", message(0, n))));
+        drop(sender);
+        wait_until("everything received", || penstock.ledger().received() == COUNT as u64);
+        let mut penstock = if stops {
+            let log = penstock.stop();
+            assert!(!log.contains("given up"), "{log}");
+            Penstock::start(&lab, &config)
+        } else {
+            take_over(&lab, &config, penstock)
+        };
+        let collector = Collector::tcp(lab.port("out"));
+        wait_until("all of them", || numbers(&collector).len() >= COUNT);
+        assert!(numbers(&collector).into_iter().eq(0..COUNT), "in order, once");
+        penstock.wait_settled_input().assert_nothing_lost();
+    }
+}
+
+#[test]
+fn peers_whose_messages_are_given_up_are_let_go_at_once() {
+    let lab = Lab::new();
+    let buffer = to_network("disk-buffer(capacity-bytes(1MiB) reliable(yes))");
+    let config = format!("options {{ keep-on-stop(no); }};\n{}", config("d", &buffer).replacen(HEAD, "", 1));
+    let config = format!("{HEAD}{config}");
+    let penstock = Penstock::start(&lab, &config);
+    let sender = sender(&lab, 0);
+    wait_stuck(&penstock);
+    // The old process would wait for five minutes for answers that never come.
+    let penstock = take_over(&lab, &config, penstock);
+    let acknowledged = sender.stop();
+    let collector = Collector::tcp(lab.port("out"));
+    wait_for_all(&collector, &acknowledged);
+    penstock.stop();
+}
+
+#[test]
+fn what_a_removed_destination_leaves_on_disk_is_not_counted_twice() {
+    let lab = Lab::new();
+    let buffer = to_network("disk-buffer(capacity-bytes(1MiB) reliable(yes))");
+    let mut penstock = Penstock::start(&lab, &config("d", &buffer));
+    let sender = sender(&lab, 0);
+    wait_stuck(&penstock);
+    penstock.reload_with(&lab, &config("e", "file(\"%dir%/e\");"));
+    let acknowledged = sender.stop();
+    let ledger = penstock.wait_settled_input();
+    ledger.assert_balanced();
+    assert!(ledger.dropped_for("dead-letter") > 0, "{ledger}");
+    penstock.reload_with(&lab, &config("d", &buffer));
+    let collector = Collector::tcp(lab.port("out"));
+    penstock.wait_settled_input().assert_balanced();
+    assert!(!acknowledged.is_empty() && numbers(&collector).is_sorted_by(|a, b| a < b));
+    penstock.stop();
+}
+
 pub fn queue(lab: &Lab, args: &[&str]) -> String {
     let state = lab.path("state").to_string_lossy().into_owned();
     let outcome = run_command(&[&["queue", "--state-dir", &state], args].concat());
@@ -90,7 +233,7 @@ pub fn queue(lab: &Lab, args: &[&str]) -> String {
 }
 
 #[test]
-fn what_waits_for_a_destination_that_is_renamed_or_removed_becomes_dead_letters() {
+fn what_waits_for_a_destination_that_is_removed_becomes_dead_letters() {
     let lab = Lab::new();
     let mut penstock = Penstock::start(&lab, &config("d", &to_network("")));
     let sender = sender(&lab, 0);

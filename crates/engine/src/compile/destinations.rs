@@ -73,11 +73,11 @@ impl<'c> Paths<'_, 'c> {
         self.unique(&driver.key, call.span, diags);
         self.hooks.extend(Hooks::read(format!("destination {id}"), &settings).map(Arc::new));
         let options = format!("{}\n{}", self.texts.text(call.span), self.names.fingerprint());
-        let key = DestinationKey { id: id.clone(), options };
+        let key = DestinationKey { id: id.clone(), options, place: driver.key };
         let destination = self.existing.destinations.get(&key).cloned().unwrap_or(driver.destination);
         self.destinations.push(PlannedDestination {
             id: id.clone(),
-            key: key.options,
+            key,
             destination: Arc::clone(&destination),
             span: call.span,
         });

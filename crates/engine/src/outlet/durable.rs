@@ -257,6 +257,18 @@ impl Outlet {
         spool.is_behind() || queue.stalled || theirs == name(&queue)
     }
 
+    /// The program ends, or leaves its logs to another one: nothing more comes, and all that has come is to find room on disk, beyond
+    /// capacity-bytes() too. What waits in memory is bounded anyway.
+    pub(crate) fn make_room(&self) {
+        let mut queue = self.queue.lock();
+        if let Some((spool, _)) = queue.parts()
+            && let Err(error) = spool.lift_capacity()
+        {
+            let fields: [oplog::Field<'_>; 2] = [("location", &self.name), ("error", &error)];
+            oplog::error("What waits for a destination may find no room on disk", &fields);
+        }
+    }
+
     /// Everything goes to disk that can, at the end of a message wherever the peer lets it.
     pub(crate) fn store_rest(&self) {
         let until = Instant::now() + RETIRE_MAX;

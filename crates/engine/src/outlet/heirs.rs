@@ -47,7 +47,7 @@ impl Outlet {
         chunks.iter_mut().for_each(Chunk::forget_numbers);
         let messages: usize = chunks.iter().map(Chunk::messages).sum();
         self.counters.accepted.add(messages);
-        self.put_back(chunks);
+        self.put_before(chunks);
         messages
     }
 

@@ -5,17 +5,23 @@ use crate::chunk::Chunk;
 use std::sync::Arc;
 
 impl Outlet {
-    /// Takes what waits away for another process: whole messages, which no source waits for any more.
+    /// Takes what waits away for another process: whole messages, which no source waits for any more. They count as waiting here, for the
+    /// account of this process would not add up without them.
     pub fn export(&self) -> Vec<Chunk> {
+        let mut chunks = self.export_unsettled();
+        // The other process has them now.
+        chunks.iter_mut().for_each(|chunk| chunk.tickets.settle());
+        chunks
+    }
+
+    /// The same while sources still wait.
+    pub(super) fn export_unsettled(&self) -> Vec<Chunk> {
         let mut chunks = Vec::from(self.retire(false));
-        self.counters.waiting.sub(chunks.iter().map(Chunk::messages).sum());
         for chunk in &mut chunks {
             chunk.seal();
             chunk.rewind();
-            // The other process has them now.
-            chunk.tickets.settle();
         }
-        chunks.retain(|chunk| !chunk.is_empty());
+        chunks.retain_mut(|chunk| !chunk.settle_empty());
         chunks
     }
 
@@ -26,19 +32,23 @@ impl Outlet {
             return self.pump();
         }
         self.counters.accepted.add(chunks.iter().map(Chunk::messages).sum());
-        self.put_back(chunks);
+        self.put_before(chunks);
     }
 
     fn keeps_on_disk(&self) -> bool {
         self.queue.lock().spool.is_some()
     }
 
-    /// What was taken away here, or at a predecessor, comes before what waits here.
-    pub fn put_back(self: &Arc<Outlet>, chunks: Vec<Chunk>) {
-        let mut chunks = chunks;
+    /// What waits elsewhere comes before what waits here, and counts here from now on.
+    pub fn put_before(self: &Arc<Outlet>, chunks: Vec<Chunk>) {
+        self.counters.waiting.add(chunks.iter().map(Chunk::messages).sum());
+        self.put_back(chunks);
+    }
+
+    /// What [`Outlet::export`] has taken away here comes back.
+    pub fn put_back(self: &Arc<Outlet>, mut chunks: Vec<Chunk>) {
         chunks.iter_mut().for_each(Chunk::comes);
         let messages: usize = chunks.iter().map(Chunk::messages).sum();
-        self.counters.waiting.add(messages);
         let mut queue = self.queue.lock();
         queue.messages += messages;
         for chunk in chunks.into_iter().rev() {

@@ -3,9 +3,10 @@
 
 use super::{Outlet, Spool};
 use crate::chunk::Chunk;
-use crate::durable::{DiskBuffer, Durable, Place};
+use crate::durable::{DiskBuffer, Durable, Place, Stored};
 use std::collections::VecDeque;
 use std::sync::Arc;
+use store::Safe;
 
 /// Under which name they lie in the state folder.
 pub(super) struct Refuge {
@@ -75,6 +76,49 @@ impl Outlet {
             // Whatever it was held for does not come any more.
             queue.held = 0;
             self.attach_to(queue);
+        }
+        Ok(())
+    }
+}
+
+impl Outlet {
+    /// Another process takes the place of this one: what waits here is put where that one finds it, and its sources hear of it once it is
+    /// safe there, so that no kill of either process can lose it. Returns what cannot be kept so, as [`Outlet::export`] does, and the
+    /// queue that something was put into.
+    pub(crate) fn leave_behind(&self, durable: &Durable) -> (Vec<Chunk>, Option<&[u8]>) {
+        let Some(refuge) = self.refuge.get() else { return (self.export(), None) };
+        let mut chunks = self.export_unsettled();
+        let before = chunks.len();
+        if before > 0
+            && let Err(error) = refuge.take(durable, &mut chunks)
+        {
+            oplog::warning(
+                "What waits for a destination cannot be put on disk, the process that takes over gets it in memory",
+                &[("location", &self.name), ("error", &error)],
+            );
+        }
+        chunks.iter_mut().for_each(|chunk| chunk.tickets.settle());
+        let queue = (chunks.len() < before).then_some(refuge.name.as_slice());
+        (chunks, queue)
+    }
+}
+
+impl Refuge {
+    /// Puts chunks on disk, in order, and leaves those there that find no room.
+    fn take(&self, durable: &Durable, chunks: &mut Vec<Chunk>) -> Result<(), String> {
+        let place = durable.state_place()?;
+        let queue = place
+            .log
+            .queue(&self.name, self.options.capacity_bytes, Box::new(|| ()))
+            .map_err(|error| error.to_string())?;
+        while let Some(chunk) = chunks.first_mut() {
+            let held = Box::new(Stored::of(std::mem::take(&mut chunk.tickets)));
+            let rest = chunk.copy(chunk.done(), chunk.ends.len());
+            if let Err((why, held)) = queue.append(&rest.bytes, &rest.ends, Safe::Synced, held) {
+                chunk.tickets = Stored::tickets_of(held);
+                return Err(format!("{why:?}"));
+            }
+            chunks.remove(0).go_home();
         }
         Ok(())
     }

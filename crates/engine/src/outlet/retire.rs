@@ -56,6 +56,12 @@ impl Outlet {
         chunks
     }
 
+    /// Whether its sink was closed for good: it would open again if it heard of anything.
+    pub(super) fn is_over(&self) -> bool {
+        let queue = self.queue.lock();
+        queue.closed || queue.parked
+    }
+
     /// Messages in memory that came over paths with flow-control.
     pub fn guarded(&self) -> usize {
         let sent = self.sink.try_lock().map_or(0, |sink| sink.guarded());

@@ -1,8 +1,8 @@
 use super::*;
 use crate::window::{Budget, Wake, Window};
 use crate::worker::{Shared, Worker};
-use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 /// A sink that takes what the test lets it: so many messages, and half of the next one.
 struct Fake {
@@ -12,9 +12,15 @@ struct Fake {
     then: fn() -> Status,
     /// The peer takes the rest of a message at the end.
     finishes: Arc<AtomicBool>,
+    /// So often something was heard.
+    heard: Arc<AtomicUsize>,
 }
 
 impl Sink for Fake {
+    fn event(&mut self) {
+        self.heard.fetch_add(1, Ordering::SeqCst);
+    }
+
     fn write(&mut self, chunks: &mut VecDeque<Chunk>, progress: &mut Progress<'_>) -> Status {
         while let Some(chunk) = chunks.front_mut() {
             let mut room = self.room.lock();
@@ -59,6 +65,7 @@ struct Bench {
     got: Arc<Mutex<Vec<u8>>>,
     room: Arc<Mutex<usize>>,
     finishes: Arc<AtomicBool>,
+    heard: Arc<AtomicUsize>,
 }
 
 fn bench(messages_max: usize, room: usize, then: fn() -> Status) -> Bench {
@@ -66,10 +73,17 @@ fn bench(messages_max: usize, room: usize, then: fn() -> Status) -> Bench {
     let worker = Worker::new(0, shared, template::Identity::new("here")).expect("worker");
     let (got, room) = (Arc::new(Mutex::new(Vec::new())), Arc::new(Mutex::new(room)));
     let finishes = Arc::new(AtomicBool::new(true));
-    let sink = Fake { got: Arc::clone(&got), room: Arc::clone(&room), then, finishes: Arc::clone(&finishes) };
+    let heard: Arc<AtomicUsize> = Arc::default();
+    let sink = Fake {
+        got: Arc::clone(&got),
+        room: Arc::clone(&room),
+        then,
+        finishes: Arc::clone(&finishes),
+        heard: Arc::clone(&heard),
+    };
     let limits = QueueLimits { messages_max };
     let outlet = Outlet::new("fake".into(), Arc::default(), limits, worker.handle(), |_| Box::new(sink));
-    Bench { outlet, got, room, finishes }
+    Bench { outlet, got, room, finishes, heard }
 }
 
 fn chunk(messages: &[&str]) -> Chunk {
@@ -222,6 +236,17 @@ fn closing_finishes_a_message_that_was_begun() {
     b.check("a", 2, 0);
     b.outlet.close();
     b.check("aa", 0, 1);
+}
+
+#[test]
+fn the_sink_of_an_outlet_that_has_ended_hears_of_nothing_and_opens_nothing() {
+    let b = bench(10, 9, || Status::Blocked);
+    b.outlet.event();
+    assert_eq!(b.heard.load(Ordering::SeqCst), 1);
+    b.outlet.close();
+    b.outlet.event();
+    b.outlet.tick(Instant::now());
+    assert_eq!(b.heard.load(Ordering::SeqCst), 1);
 }
 
 #[test]

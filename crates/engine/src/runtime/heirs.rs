@@ -2,11 +2,11 @@
 
 use super::{Engine, Gone};
 use crate::chunk::Chunk;
-use crate::compile::Plan;
+use crate::compile::{DestinationKey, Plan};
 use crate::driver::Destination;
 use crate::ledger::Reason;
 use crate::outlet::{Leave, Outlet};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -15,11 +15,45 @@ const LAST_CHANCE_MAX: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(2);
 const REMOVED: &str = "its destination was removed from the configuration";
 
+/// Which destination of a new configuration goes on for which of the last one: the one that writes to the same place, whatever it is
+/// called now, or else the one of the same name, unless that goes on for another one.
+pub(super) struct Successors {
+    by_predecessor: BTreeMap<DestinationKey, DestinationKey>,
+}
+
+impl Successors {
+    pub(super) fn new<'a>(
+        before: impl Iterator<Item = &'a DestinationKey> + Clone,
+        after: impl Iterator<Item = &'a DestinationKey> + Clone,
+    ) -> Successors {
+        let claimed: BTreeSet<&str> = before.clone().map(|key| key.place.as_str()).collect();
+        let find = |key: &DestinationKey| {
+            let by_place = after.clone().find(|next| next.place == key.place);
+            let by_name =
+                || after.clone().find(|next| next.id == key.id && !claimed.contains(next.place.as_str()));
+            by_place.or_else(by_name)
+        };
+        let pairs = before.clone().filter_map(|key| Some((key.clone(), find(key)?.clone())));
+        Successors { by_predecessor: pairs.collect() }
+    }
+
+    fn of(&self, key: &DestinationKey) -> Option<&DestinationKey> {
+        self.by_predecessor.get(key)
+    }
+}
+
 impl Engine {
     /// What still waits at a destination that changed goes to its successor. One that is gone has a last chance; what it leaves is kept
     /// among the dead letters, as far as it came over a path with flow-control and is not in `drops`.
-    pub(super) fn hand_over(&self, id: &str, old: &Arc<dyn Destination>, drops: &[String]) -> Option<Gone> {
-        let successor = self.existing.destinations.iter().find(|(key, _)| key.id == id).map(|(_, d)| d);
+    pub(super) fn hand_over(
+        &self,
+        key: &DestinationKey,
+        old: &Arc<dyn Destination>,
+        successors: &Successors,
+        drops: &[String],
+    ) -> Option<Gone> {
+        let id = key.id.as_str();
+        let successor = successors.of(key).and_then(|next| self.existing.destinations.get(next));
         let outlets = old.outlets();
         outlets.iter().for_each(|outlet| outlet.pump());
         if let Some(new) = successor {
@@ -45,10 +79,11 @@ impl Engine {
 
     /// Whether what waits at destinations that the plan does not have can be kept, or may be dropped. The error says what to do.
     pub(super) fn may_remove(&self, plan: &Plan) -> Result<(), Vec<String>> {
-        let stays = |id: &str| plan.destinations.iter().any(|planned| planned.id == id);
-        let mut errors = self.wrong_drops(&plan.drops, stays);
+        let planned = plan.destinations.iter().map(|planned| &planned.key);
+        let successors = Successors::new(self.existing.destinations.keys(), planned);
+        let mut errors = self.wrong_drops(&plan.drops, &successors);
         for (key, destination) in &self.existing.destinations {
-            if stays(&key.id) || is_named(&plan.drops, &key.id) {
+            if successors.of(key).is_some() || is_named(&plan.drops, &key.id) {
                 continue;
             }
             let waiting: usize = destination.outlets().iter().map(|outlet| outlet.guarded()).sum();
@@ -67,17 +102,16 @@ impl Engine {
     }
 
     /// Names in `drops` of which nothing can be dropped: no such destination runs, or it goes on.
-    fn wrong_drops(&self, drops: &[String], stays: impl Fn(&str) -> bool) -> Vec<String> {
+    fn wrong_drops(&self, drops: &[String], successors: &Successors) -> Vec<String> {
         let mut errors = Vec::new();
         for name in drops {
             let named = |id: &str| is_named(std::slice::from_ref(name), id);
-            let found: Vec<&str> =
-                self.existing.destinations.keys().map(|key| key.id.as_str()).filter(|id| named(id)).collect();
+            let found: Vec<_> = self.existing.destinations.keys().filter(|key| named(&key.id)).collect();
             if found.is_empty() {
                 errors.push(format!("there is no destination {name} to drop messages of"));
-            } else if found.iter().all(|id| stays(id)) {
+            } else if found.iter().all(|key| successors.of(key).is_some()) {
                 errors.push(format!(
-                    "the new configuration has the destination {name}, so nothing of it is dropped; \
+                    "the destination {name} goes on in the new configuration, so nothing of it is dropped; \
                      `penstock queue drop` forgets what waits on disk"
                 ));
             }

@@ -1,8 +1,10 @@
-//! Queues that a stop has left on disk for destinations without `disk-buffer()`, and what becomes of them when the next configuration does
-//! not have the destination any more: dead letters. The state file says which queues these are, and whose.
+//! Queues that a stop or a take-over has left on disk for destinations without `disk-buffer()`, and what becomes of them when the next
+//! configuration does not have the destination any more: dead letters. The state file says which queues these are, and whose.
 
 use super::Engine;
+use crate::chunk::Chunk;
 use crate::durable::Place;
+use crate::outlet::Outlet;
 use std::sync::Arc;
 
 /// Before the name of the queue, in the state file; the value is the destination.
@@ -25,6 +27,15 @@ impl Engine {
                 state.remove(&mark);
             }
         }
+    }
+
+    /// What waits at an outlet is put on disk for the process that takes over. What cannot be is returned.
+    pub(super) fn leave_behind(&self, id: &str, outlet: &Outlet) -> Vec<Chunk> {
+        let (chunks, queue) = outlet.leave_behind(&self.shared.durable);
+        if let Some(queue) = queue {
+            self.shared.state().put(&[MARK, queue].concat(), id.as_bytes());
+        }
+        chunks
     }
 
     /// The log of the state folder, if it is open.

@@ -96,6 +96,9 @@ impl Engine {
                     &[("location", &outlet.name), ("error", &why)],
                 );
             }
+            if self.keeps_at_end {
+                outlet.make_room();
+            }
             outlet.store_rest();
         }
         self.note_kept();

@@ -1,6 +1,8 @@
 //! Another process takes the place of this one: what runs here is handed over, or goes on as before when the other one fails.
 
 use super::Engine;
+use super::heirs::Successors;
+use crate::chunk::Chunk;
 use crate::compile::Plan;
 use crate::driver::Destination;
 use crate::hand_over::{Handed, Queue};
@@ -42,13 +44,21 @@ impl Engine {
             parted.passing = parting.passing.load(Ordering::SeqCst);
         }
         self.drain();
-        parted.queues = self.export();
+        if self.has_left_stores {
+            parted.queues = self.export(|_, outlet| outlet.export());
+            return parted;
+        }
+        parted.queues = match self.keeps_at_end {
+            true => self.export(|id, outlet| self.leave_behind(id, outlet)),
+            false => self.export(|_, outlet| outlet.export()),
+        };
         self.leave_stores();
         parted
     }
 
     /// Nothing on disk is in use by this process any more.
-    fn leave_stores(&self) {
+    fn leave_stores(&mut self) {
+        self.has_left_stores = true;
         let outlets = self.existing.destinations.values().flat_map(|destination| destination.outlets());
         let outlets: Vec<_> = outlets.filter(|outlet| outlet.is_on_disk()).collect();
         self.keep_rest(&outlets);
@@ -74,14 +84,14 @@ impl Engine {
     }
 
     /// Queues of destinations that have one only. Those of the others stay: nobody can know which outlet the other process will make.
-    fn export(&self) -> Vec<Queue> {
+    fn export(&self, take: impl Fn(&str, &Outlet) -> Vec<Chunk>) -> Vec<Queue> {
         let mut queues = Vec::new();
         for (key, destination) in &self.existing.destinations {
             if let [outlet] = destination.outlets().as_slice()
                 && !outlet.is_on_disk()
                 && !(self.alone.contains(&key.id) && outlet.is_moving())
             {
-                let chunks = outlet.export();
+                let chunks = take(&key.id, outlet);
                 if !chunks.is_empty() {
                     queues.push(Queue { destination: key.id.clone(), outlet: None, chunks });
                 }
@@ -94,11 +104,13 @@ impl Engine {
     /// `transport`.
     pub fn resume(&mut self, plan: Plan, queues: Vec<Queue>) -> Result<(), Vec<String>> {
         self.running.clear();
+        self.has_left_stores = false;
         let before = std::mem::take(&mut self.existing.destinations);
         self.inherited = queues;
         let outcome = self.apply(plan);
-        for (key, destination) in before {
-            self.hand_over(&key.id, &destination, &[]);
+        let successors = Successors::new(before.keys(), self.existing.destinations.keys());
+        for (key, destination) in &before {
+            self.hand_over(key, destination, &successors, &[]);
         }
         outcome
     }
@@ -127,7 +139,7 @@ impl Engine {
         self.existing.states.values().for_each(|state| state.close());
         self.empty_contexts(programs);
         self.drain();
-        self.export()
+        self.export(|_, outlet| outlet.export())
     }
 
     /// Asks the peers of connections that are passed on to go.

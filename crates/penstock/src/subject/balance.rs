@@ -37,7 +37,7 @@ pub fn of(view: &View) -> Ledger {
     let gone = view.gone.iter().map(|gone| Row {
         name: gone.id.clone(),
         detail: format!("{} (removed)", detail(gone.driver, &gone.instance)),
-        flow: settled(until, || of_destination(&gone.counters)),
+        flow: settled(until, || of_gone(&gone.counters)),
     });
     let destinations = view.destinations.iter().map(|(id, d)| {
         let (driver, instance) = d.described();
@@ -133,6 +133,12 @@ fn of_destination(counters: &DestinationCounters) -> Flow {
         recovered: counters.recovered.value(),
         filtered: 0,
     }
+}
+
+/// What a destination that is gone has left on disk is not its own any more: whoever takes it counts it, as recovered.
+fn of_gone(counters: &DestinationCounters) -> Flow {
+    let flow = of_destination(counters);
+    Flow { received: flow.received.saturating_sub(flow.waiting), waiting: 0, ..flow }
 }
 
 fn drops(counted: &Drops) -> control::ledger::Drops {

@@ -8,6 +8,14 @@ use std::ops::Range;
 use store::{Full, Safe};
 
 impl Spool {
+    /// From now on there is room for everything.
+    pub fn lift_capacity(&self) -> std::io::Result<()> {
+        if self.is_attached() {
+            self.place.log.queue(&self.name, u64::MAX / 2, Box::new(|| ()))?;
+        }
+        Ok(())
+    }
+
     /// Puts the messages of a chunk on disk; its tickets go back once they are as safe as was promised. Returns their numbers. The
     /// error says what can never be stored; the rest of it is still in the chunk.
     pub(super) fn store(&mut self, chunk: &mut Chunk) -> Result<(Range<u64>, Loss), Loss> {

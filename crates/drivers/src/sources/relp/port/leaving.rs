@@ -21,7 +21,8 @@ impl RelpPort {
         let Some(farewell) = &mut self.farewell else { return After::Close };
         self.answers.begin();
         let after = farewell.listen(&mut *self.input);
-        let is_last = self.answers.end(&mut self.out);
+        // What is given up is never answered: the peer brings it again, to whoever listens now, once it is let go.
+        let is_last = self.answers.end(&mut self.out) || self.answers.is_undone();
         if is_last && self.phase != Phase::Closed {
             if let Phase::Closing(txnr) = self.phase {
                 relp::frame(&mut self.out, txnr, "rsp", &[]);
