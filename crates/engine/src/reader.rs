@@ -1,5 +1,6 @@
 //! Reads a byte stream: slab in, frames found, one batch made and run on the spot, or given to an idle core in the connection's lane.
 
+mod described;
 mod parting;
 
 use crate::feed::Feed;
@@ -7,6 +8,7 @@ use crate::hand_over::Part;
 use crate::ledger::{Reason, TransportError};
 use crate::source::Source;
 use crate::worker::{After, Port, PortContext};
+pub use described::Described;
 use record::{Batch, Context, Record};
 use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
@@ -104,33 +106,6 @@ pub trait Newcomer: Send + Sync {
 
     /// Whether it is to make room for another one, if there is nothing to be read from it.
     fn is_to_go(&self) -> bool;
-}
-
-/// A connection in the messages about it.
-pub struct Described {
-    pub fd: i32,
-    pub client: String,
-    pub local: String,
-}
-
-impl Described {
-    /// The line of the log about its end, with what went wrong.
-    pub fn say_closed(&self, failure: Option<&String>) {
-        let Described { fd, client, local } = self;
-        let text = "Syslog connection closed";
-        let (key, level) = ("connection-closed", oplog::Level::Notice);
-        match failure {
-            Some(error) => {
-                let fields: [oplog::Field<'_>; 4] =
-                    [("fd", fd), ("client", client), ("local", local), ("error", error)];
-                oplog::often(key, level, text, &fields);
-            }
-            None => {
-                let fields: [oplog::Field<'_>; 3] = [("fd", fd), ("client", client), ("local", local)];
-                oplog::often(key, level, text, &fields);
-            }
-        }
-    }
 }
 
 pub struct StreamPort {
