@@ -25,11 +25,11 @@ impl Paths<'_, '_> {
                 }
                 Node::Parse(step) => {
                     let statement = Arc::as_ptr(&step.counters) as usize;
-                    if !statements.contains_key(&statement) {
+                    let counters = statements.entry(statement).or_insert_with(|| {
                         let name = self.parser_name(&step.counters, step.name);
-                        statements.insert(statement, self.step(group, name, step.at));
-                    }
-                    step.here = statements.get(&statement).cloned();
+                        self.step(group, name, step.at)
+                    });
+                    step.here = Some(Arc::clone(counters));
                 }
                 Node::Fork(branches) | Node::Join(branches) => match branches.list.as_mut_slice() {
                     [only] => self.show_steps(group, &mut only.nodes),

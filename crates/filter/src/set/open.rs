@@ -118,10 +118,9 @@ pub fn share(node: &Node, filter: &Arc<Filter>, path: &mut Path, shared: &mut Sh
     let open = match node {
         Node::And(nodes) => return Open::And(each(nodes, path, shared)),
         Node::Or(nodes) => return Open::Or(each(nodes, path, shared)),
-        Node::Not(inner) => match each(std::slice::from_ref(inner), path, shared).pop() {
-            Some(open) => Some(Open::Not(Box::new(open))),
-            None => None,
-        },
+        Node::Not(inner) => {
+            each(std::slice::from_ref(inner), path, shared).pop().map(|open| Open::Not(Box::new(open)))
+        }
         Node::Pri(table) => Some(Open::Pri(table.clone())),
         Node::Filter(inner) => Some(share(inner.node(), inner, &mut Vec::new(), shared)),
         Node::Match(matcher) => match matcher.subject {

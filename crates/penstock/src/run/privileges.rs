@@ -135,7 +135,7 @@ pub fn settle(
             set_capabilities(None, blind).map_err(error)?;
             let mut needed = Needed::of(configuration, Some(plan));
             needed.folder_to_write(&options.state_dir);
-            needed.to_read_and_write_below(&options.state_dir);
+            needed.works_below(&options.state_dir);
             // The pid file is open already.
             options.control.parent().into_iter().for_each(|folder| needed.folder_to_write(folder));
             for reason in &needed.0 {

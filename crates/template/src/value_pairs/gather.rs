@@ -238,7 +238,7 @@ impl ValuePairs {
         let hash = key.iter().fold(key.len() as u64, |hash, word| {
             (hash.rotate_left(5) ^ *word).wrapping_mul(0x517c_c1b7_2722_0a95)
         });
-        let first = (hash >> 32) as usize % PLANS & !(WAYS - 1);
+        let first = ((hash >> 32) as usize % PLANS) & !(WAYS - 1);
         let places = &plans[first..first + WAYS];
         // A plan that was made has text at least for padding.
         let known = places.iter().position(|plan| plan.key == *key && !plan.text.is_empty());

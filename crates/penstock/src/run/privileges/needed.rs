@@ -43,7 +43,7 @@ impl Needed {
     pub fn of(configuration: &Configuration, plan: Option<&Plan>) -> Needed {
         let mut needed = Needed::default();
         for path in &configuration.parsed.config.files {
-            needed.to_read(path);
+            needed.reads(path);
         }
         used::each_driver(configuration, plan, &mut |driver, planned| {
             match driver.context {
@@ -51,7 +51,7 @@ impl Needed {
                 _ => needed.destination(driver),
             }
             for (_, _, path, _) in secrets(&driver.settings) {
-                needed.to_read(&path);
+                needed.reads(&path);
             }
             needed.ownership(driver);
             if driver.settings.is_set("interface") {
@@ -78,7 +78,7 @@ impl Needed {
                         self.add(CapabilitySet::NET_BIND_SERVICE, format!("port {port}"));
                     }
                 }
-                Need::Place { path, .. } => self.to_make(&path),
+                Need::Place { path, .. } => self.makes(&path),
                 Need::Trial(_) => {}
             }
         }
@@ -91,7 +91,7 @@ impl Needed {
             }
             // Sockets and pipes are made: Need::Place.
             if !driver.has("create-dirs") {
-                self.to_read(path);
+                self.reads(path);
             }
         }
         if let Some(folder) = driver.settings.path("base-dir") {
@@ -107,7 +107,7 @@ impl Needed {
         match driver.component.positional.first().map(|p| (p.name, p.kind)) {
             Some((name, Kind::Template)) if driver.has("create-dirs") => {
                 if let Some(template) = settings.template(name) {
-                    self.to_write(&template.text);
+                    self.writes(&template.text);
                 }
             }
             Some((name, Kind::Path)) => {
@@ -162,7 +162,7 @@ impl Needed {
     }
 
     /// A file that is read now or later.
-    fn to_read(&mut self, path: &Path) {
+    fn reads(&mut self, path: &Path) {
         let denied = is_denied(path, Access::READ_OK)
             .or_else(|| path.ancestors().skip(1).find_map(|above| is_denied(above, Access::EXEC_OK)));
         if denied == Some(true) {
@@ -171,7 +171,7 @@ impl Needed {
     }
 
     fn folder_to_read(&mut self, folder: &Path, recursive: bool) {
-        self.to_read(folder);
+        self.reads(folder);
         let mut folders = vec![folder.to_path_buf()];
         let mut looked_at = 0;
         while let Some(folder) = folders.pop() {
@@ -182,7 +182,7 @@ impl Needed {
                 }
                 let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
                 if !is_folder || recursive {
-                    self.to_read(&entry.path());
+                    self.reads(&entry.path());
                 }
                 if is_folder && recursive {
                     folders.push(entry.path());
@@ -192,10 +192,10 @@ impl Needed {
     }
 
     /// A file of a destination; its path may have macros.
-    fn to_write(&mut self, text: &str) {
+    fn writes(&mut self, text: &str) {
         let literal = text.split('$').next().unwrap_or_default();
         if literal.len() == text.len() {
-            return self.to_make(Path::new(text));
+            return self.makes(Path::new(text));
         }
         let fixed =
             literal.rsplit_once('/').map_or(".", |(folder, _)| if folder.is_empty() { "/" } else { folder });
@@ -203,7 +203,7 @@ impl Needed {
     }
 
     /// Something that is opened for writing, or made.
-    pub fn to_make(&mut self, path: &Path) {
+    pub fn makes(&mut self, path: &Path) {
         match is_denied(path, Access::WRITE_OK) {
             Some(true) => self.add(CapabilitySet::DAC_OVERRIDE, path.display().to_string()),
             Some(false) => {}
@@ -212,7 +212,7 @@ impl Needed {
     }
 
     /// What an earlier start may have left in a folder of ours.
-    pub fn to_read_and_write_below(&mut self, folder: &Path) {
+    pub fn works_below(&mut self, folder: &Path) {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten().take(LOOKED_AT_MAX) {
             if is_denied(&entry.path(), Access::READ_OK | Access::WRITE_OK) == Some(true) {
                 self.add(CapabilitySet::DAC_OVERRIDE, entry.path().display().to_string());
