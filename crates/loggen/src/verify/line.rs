@@ -1,4 +1,5 @@
-//! Finds the stamp `conn=<4 digits> seq=<9 digits>` in a line; a line with two stamps is two lines run together.
+//! Finds the stamp `conn=<4 digits> seq=<9 digits>` in a line. A line with two different ones is two lines run together;
+//! one that has its own twice prints its message twice.
 
 use memchr::memmem;
 
@@ -22,14 +23,14 @@ impl Finder {
         Finder { needle: memmem::Finder::new(b"conn=") }
     }
 
-    /// The line's stamp; `None` when it has none, or two (lines run together).
+    /// The line's stamp; `None` when it has none, or two different ones (lines run together).
     pub fn find(&self, line: &[u8]) -> Option<Stamp> {
         let mut found = None;
         let mut from = 0;
         while let Some(at) = self.needle.find(&line[from..]) {
             let at = from + at;
             if let Some(stamp) = line.get(at..at + STAMP_BYTES).and_then(parse) {
-                if found.is_some() {
+                if found.is_some_and(|other| other != stamp) {
                     return None;
                 }
                 found = Some(stamp);
@@ -62,6 +63,10 @@ mod tests {
             ("conn=00001seq=000000000", None),
             ("no stamp here", None),
             ("conn=0000 seq=000000000 and conn=0000 seq=000000001", None),
+            (
+                "conn=0000 seq=000000001 x {\"MESSAGE\":\"conn=0000 seq=000000001 x\"}",
+                Some(Stamp { conn: 0, seq: 1 }),
+            ),
         ] {
             assert_eq!(finder.find(line.as_bytes()), expected, "{line}");
         }
