@@ -27,6 +27,8 @@ impl Buffer {
         let Some((bytes, ends)) = self.before.take() else { return false };
         announced.add(&self.outlet.counters, self.chunk.ends.len() - ends, self.chunk.bytes.len() - bytes);
         if let Some(origin) = ticket.origin() {
+            // What repeats is taken back, so it has to be counted by then.
+            announced.count();
             self.outlet.note_origin(&mut self.chunk, ends, origin);
             if self.chunk.is_empty() {
                 return false;
