@@ -284,8 +284,9 @@ pub fn binary() -> &'static Path {
         }
         let root = root();
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        // All programs of the workspace, for its features: alone, `penstock` has others, and half the tree would be built again.
         let built = Command::new(cargo)
-            .args(["build", "--quiet", "--package", "penstock"])
+            .args(["build", "--quiet", "--workspace", "--bins"])
             .current_dir(&root)
             .status();
         assert!(built.is_ok_and(|status| status.success()), "the binary cannot be built");
