@@ -73,7 +73,7 @@ impl Chunk {
     }
 
     /// When its messages came to an outlet, if that is known.
-    pub(crate) fn came(&self) -> Option<Instant> {
+    pub fn came(&self) -> Option<Instant> {
         self.came
     }
 
@@ -248,7 +248,7 @@ impl Chunk {
 
     /// The messages that were not sent, in order.
     pub fn unsent(&self) -> impl Iterator<Item = &[u8]> {
-        self.iter().skip(self.sent)
+        self.iter_from(self.sent)
     }
 
     /// Notes that `n` more messages were sent; they are delivered when they are acknowledged.
@@ -273,12 +273,23 @@ impl Chunk {
 
     /// The messages not yet delivered, in order.
     pub fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        let mut start = if self.done == 0 { 0 } else { self.ends[self.done - 1] as usize };
-        self.ends[self.done..].iter().map(move |end| {
+        self.iter_from(0)
+    }
+
+    /// The same without the first `skip` of them.
+    pub fn iter_from(&self, skip: usize) -> impl Iterator<Item = &[u8]> {
+        let from = self.done.saturating_add(skip).min(self.ends.len());
+        let mut start = self.end_of(from);
+        self.ends.get(from..).unwrap_or_default().iter().map(move |end| {
             let message = self.bytes.get(start..*end as usize).unwrap_or_default();
             start = *end as usize;
             message
         })
+    }
+
+    /// Bytes of the messages that were not sent, whole ones.
+    pub fn unsent_bytes(&self) -> usize {
+        self.bytes.len().saturating_sub(self.end_of((self.done + self.sent).min(self.ends.len())))
     }
 
     /// Counts `n` messages from the front as dealt with, whole.

@@ -265,6 +265,9 @@ impl Outlet {
                 self.abandon_late(queue, done);
                 return false;
             }
+            if let Status::Wait(after) = status {
+                self.home.pump_at(Instant::now() + after, self);
+            }
             match status {
                 Status::Retry(after) => {
                     let at = Instant::now() + after;
@@ -273,7 +276,7 @@ impl Outlet {
                     self.home.pump_at(at, self);
                     return false;
                 }
-                Status::Blocked if !queue.again => return false,
+                Status::Blocked | Status::Wait(_) if !queue.again => return false,
                 Status::Later if !queue.again => return true,
                 Status::Done if queue.chunks.is_empty() => return false,
                 _ => {}
@@ -339,8 +342,9 @@ impl Outlet {
         if self.is_over() {
             return;
         }
+        let is_well = self.sink.try_lock().is_some_and(|sink| sink.is_well(now));
         let mut queue = self.queue.lock();
-        let stalls = !queue.busy && !queue.chunks.is_empty() && !queue.progressed;
+        let stalls = !queue.busy && !queue.chunks.is_empty() && !queue.progressed && !is_well;
         queue.progressed = false;
         match stalls {
             true => self.stall(queue),

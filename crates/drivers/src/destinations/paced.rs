@@ -96,6 +96,10 @@ impl Sink for Paced {
         self.sink.reopen();
     }
 
+    fn is_well(&self, now: Instant) -> bool {
+        self.sink.is_well(now)
+    }
+
     fn tick(&mut self, now: Instant) {
         self.sink.tick(now);
     }

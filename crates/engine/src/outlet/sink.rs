@@ -16,6 +16,8 @@ pub enum Status {
     Later,
     /// Cannot write now; call again after this long.
     Retry(Duration),
+    /// Took what it could and all is well: call again after this long, or when its event or more messages come before.
+    Wait(Duration),
 }
 
 /// Counts what a sink finished, and sends the buffers home.
@@ -61,6 +63,12 @@ pub trait Sink: Send {
 
     /// SIGUSR1: close and open again.
     fn reopen(&mut self) {}
+
+    /// Whether it only waits, and what it waits for is not late: an answer, the time of a batch, a rate. An outlet in which nothing moves
+    /// does not count as stalled then.
+    fn is_well(&self, _now: Instant) -> bool {
+        false
+    }
 
     /// Called now and then: idle files close, dead processes restart. Returns whether the sink has no further use for its resources.
     fn tick(&mut self, _now: Instant) {}

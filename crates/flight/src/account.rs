@@ -1,0 +1,284 @@
+//! The account of one outlet: what is on the way, what came of it, and what of the queue's front is settled by that.
+
+use crate::bucket::Bucket;
+use crate::contract::Outcome;
+use crate::cut::{self, Cut};
+use crate::limits::Limits;
+use crate::pace::{Kind, Pace};
+use crate::runs::{Runs, State};
+use crate::trouble::Trouble;
+use engine::{Chunk, Progress, Status};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// A server that refuses so many messages alone, one after the other with none delivered in between, gets the next one after a pause.
+const REFUSALS_QUICK: u32 = 8;
+
+pub struct Account {
+    pub limits: Limits,
+    runs: Runs,
+    pace: Pace,
+    bucket: Option<Bucket>,
+    trouble: Trouble,
+    /// Messages refused since one was delivered.
+    refusals: u32,
+    /// Everything is to be sent again: what the chunks say about it is over.
+    stale: bool,
+    /// Between the beginning and the end of a `write`.
+    working: bool,
+    /// When the outlet will be called.
+    timer: Option<Instant>,
+    /// Until then what is waited for is not late.
+    well_until: Option<Instant>,
+}
+
+/// What may go now.
+pub enum Next<'a> {
+    Batch(Cut<'a>, Source),
+    Nothing,
+    /// Not before then, and all is well.
+    At(Instant),
+}
+
+/// Where a batch comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Source {
+    Fresh,
+    Again,
+}
+
+impl Account {
+    pub fn new(limits: Limits, trouble: Trouble, seed: u64, now: Instant) -> Account {
+        Account {
+            runs: Runs::default(),
+            pace: Pace::new(limits.time_reopen, seed),
+            bucket: Bucket::new(limits.throttle, now),
+            trouble,
+            refusals: 0,
+            stale: false,
+            working: false,
+            timer: None,
+            well_until: None,
+            limits,
+        }
+    }
+
+    /// Batches on the way.
+    pub fn away(&self) -> usize {
+        self.runs.away()
+    }
+
+    /// What became of a batch. An answer that nobody waits for any more is passed over.
+    pub fn land(&mut self, id: u32, outcome: Outcome, now: Instant) {
+        if !self.runs.is_away(id) {
+            return;
+        }
+        match outcome {
+            Outcome::Delivered => {
+                self.runs.settled(id, &State::Delivered);
+                self.succeeded(now);
+            }
+            Outcome::Judged { verdicts, after } => {
+                let [delivered, refused, again] = self.runs.judged(id, &verdicts);
+                if delivered > 0 {
+                    self.succeeded(now);
+                }
+                self.refused(refused, delivered, now);
+                if again > 0 {
+                    self.pace.failed(Kind::Busy, after, now);
+                    self.say("Destination takes some messages later", "the server has no room for them", now);
+                }
+            }
+            Outcome::Refused(why) => {
+                self.runs.settled(id, &State::Refused(Arc::from(why.as_str())));
+                self.refused(1, 0, now);
+            }
+            Outcome::Split(why) => self.split(id, &why, now),
+            Outcome::Again { counts: true, why, .. } if self.runs.tries(id) + 1 >= self.limits.retries => {
+                self.split(id, &why, now);
+                self.pace.failed(Kind::Busy, None, now);
+            }
+            Outcome::Again { after, counts, why } => {
+                self.runs.again(id, counts);
+                self.pace.failed(Kind::Busy, after, now);
+                self.say("Destination does not take messages now", &why, now);
+            }
+            Outcome::Away(why) | Outcome::Unknown(why) => {
+                self.runs.again(id, false);
+                self.pace.failed(Kind::Outage, None, now);
+                self.say("Destination cannot be reached", &why, now);
+            }
+            Outcome::Hold(why) => {
+                self.runs.again(id, false);
+                self.pace.hold(now);
+                self.say("Destination takes nothing until something is done about it", &why, now);
+            }
+        }
+    }
+
+    fn succeeded(&mut self, now: Instant) {
+        self.refusals = 0;
+        self.pace.succeeded();
+        self.trouble.is_over(now);
+    }
+
+    fn split(&mut self, id: u32, why: &str, now: Instant) {
+        if self.runs.split(id, why) {
+            self.refused(1, 0, now);
+        }
+    }
+
+    /// Where nothing but refusals comes, it may not be the messages: they are lost slowly then, and it shows.
+    fn refused(&mut self, refused: usize, delivered: usize, now: Instant) {
+        if refused == 0 || delivered > 0 {
+            return;
+        }
+        self.refusals = self.refusals.saturating_add(1);
+        if self.refusals > REFUSALS_QUICK {
+            self.pace.failed(Kind::Busy, None, now);
+            self.say("Destination refuses one message after the other", "none was taken in between", now);
+        }
+    }
+
+    fn say(&mut self, text: &'static str, why: &str, now: Instant) {
+        let Some((pause, kind)) = self.pace.pause(now) else { return };
+        self.trouble.say(text, why, kind == Kind::Outage, pause, now);
+    }
+
+    /// Begins a `write`: settles what is known of the front of the queue. Returns `false` when the last `write` did not come to its end:
+    /// the batches on the way are forgotten.
+    #[must_use]
+    pub fn settle(
+        &mut self,
+        chunks: &mut VecDeque<Chunk>,
+        progress: &mut Progress<'_>,
+        now: Instant,
+    ) -> bool {
+        let whole = !std::mem::replace(&mut self.working, true);
+        self.timer = self.timer.filter(|at| *at > now);
+        let sent: usize = chunks.iter().map(Chunk::sent).sum();
+        if !whole || sent != self.runs.messages() {
+            // A panic has cost the first chunk, or what was under way was taken away and has come back.
+            self.runs.clear();
+            self.stale = true;
+        }
+        let mut at = 0;
+        while let Some(run) = self.runs.front()
+            && let Some(chunk) = chunks.get_mut(at)
+        {
+            // Chunks of a predecessor may have come before those that were sent.
+            if chunk.sent() == 0 {
+                at += 1;
+                continue;
+            }
+            let settled = match &run.state {
+                State::Refused(why) => {
+                    progress.refused(why, chunk.front().unwrap_or_default());
+                    chunk.acknowledge(1).messages
+                }
+                _ => {
+                    let delivered = chunk.acknowledge(run.messages);
+                    progress.delivered(delivered);
+                    delivered.messages
+                }
+            };
+            self.runs.settle(settled);
+            if chunk.is_empty()
+                && let Some(chunk) = chunks.remove(at)
+            {
+                progress.finished(chunk);
+            }
+        }
+        if self.runs.is_untouched() && self.pace.pause(now).is_some_and(|(_, kind)| kind == Kind::Outage) {
+            // In an outage nothing is in the middle of being sent: what waits can be dropped or handed over.
+            self.runs.clear();
+            self.stale = true;
+        }
+        if std::mem::take(&mut self.stale) {
+            chunks.iter_mut().for_each(Chunk::rewind);
+        }
+        whole
+    }
+
+    /// What may go now.
+    pub fn next<'a>(&mut self, chunks: &'a VecDeque<Chunk>, now: Instant) -> Next<'a> {
+        if self.pace.pause(now).is_some() || self.runs.away() >= self.limits.away {
+            return Next::Nothing;
+        }
+        if let Some(places) = self.runs.back() {
+            return Next::Batch(cut::again(chunks, &places, &self.limits), Source::Again);
+        }
+        let Some(from) = cut::first_unsent(chunks, self.runs.messages()) else { return Next::Nothing };
+        let allowed = match &mut self.bucket {
+            None => usize::MAX,
+            Some(bucket) => match bucket.allowed(now) {
+                0 => return Next::At(now + bucket.wait()),
+                allowed => allowed,
+            },
+        };
+        let due = self.due(chunks, from).filter(|due| *due > now);
+        if let Some(due) = due.filter(|_| !self.limits.keyed && !cut::fills(chunks, from, &self.limits)) {
+            return Next::At(due);
+        }
+        let cut = cut::fresh(chunks, from, &self.limits, allowed);
+        match due {
+            Some(due) if !cut.is_full => Next::At(due),
+            _ => Next::Batch(cut, Source::Fresh),
+        }
+    }
+
+    /// Until when a batch that is not full waits.
+    fn due(&self, chunks: &VecDeque<Chunk>, from: usize) -> Option<Instant> {
+        Some(chunks.get(from)?.came()? + self.limits.timeout?)
+    }
+
+    /// A batch that [`Account::next`] has named goes. Returns its number.
+    pub fn sent(&mut self, messages: usize, source: Source, now: Instant) -> u32 {
+        match source {
+            Source::Again => self.runs.send_again(now),
+            Source::Fresh => {
+                if let Some(bucket) = &mut self.bucket {
+                    bucket.spend(messages);
+                }
+                self.runs.send(messages, now)
+            }
+        }
+    }
+
+    /// Ends a `write`. `at`: when something may go that is only waited for.
+    pub fn status(&mut self, chunks: &VecDeque<Chunk>, at: Option<Instant>, now: Instant) -> Status {
+        self.working = false;
+        self.well_until = None;
+        // With something settled left over, another part of the queue has to be offered.
+        if chunks.is_empty() || self.runs.front().is_some() {
+            return Status::Done;
+        }
+        let answer = self.runs.oldest().map(|began| began + self.limits.late());
+        let pause = self.pace.pause(now);
+        self.well_until = [answer, at, self.pace.well_until()].into_iter().flatten().max();
+        match pause {
+            Some((wait, Kind::Outage)) if self.runs.away() == 0 => return Status::Retry(wait),
+            Some((wait, _)) => self.wait(now + wait, now),
+            None => at.map_or(Status::Blocked, |at| self.wait(at, now)),
+        }
+    }
+
+    /// The outlet is called once for a time.
+    fn wait(&mut self, at: Instant, now: Instant) -> Status {
+        if self.timer.is_some_and(|timer| timer <= at) {
+            return Status::Blocked;
+        }
+        self.timer = Some(at);
+        Status::Wait(at.saturating_duration_since(now))
+    }
+
+    pub fn is_well(&self, now: Instant) -> bool {
+        self.well_until.is_some_and(|until| now <= until)
+    }
+
+    /// What could not be reached is tried again at once.
+    pub fn restart(&mut self) {
+        self.pace.restart();
+    }
+}
