@@ -1,16 +1,11 @@
 //! Source and destination drivers that need no foreign client library, and the tables of their options.
 
-mod codes;
 pub mod destinations;
-mod live;
 pub mod options;
-mod ports;
 mod registry;
-mod secure;
 pub mod sources;
-#[cfg(test)]
-mod testing;
-pub mod writer;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
-pub use codes::CODES;
+pub use driver_options::CODES;
 pub use registry::REGISTRY;

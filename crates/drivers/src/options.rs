@@ -2,19 +2,11 @@
 
 mod app_parser;
 pub mod destinations;
-mod disk_buffer;
 pub mod elements;
 mod globals;
-mod hook_commands;
-mod output_groups;
 mod parallelize;
-mod rltp_groups;
-mod socket_groups;
-mod source_groups;
 pub mod sources;
-mod tls_groups;
 mod unavailable;
-mod words;
 
 use conf_schema::{Catalogue, Component};
 
@@ -84,11 +76,6 @@ pub const ALL: &[&Component] = &[
 
 /// Those above, and what of syslog-ng is refused by name.
 pub const CATALOGUE: Catalogue = Catalogue { components: ALL, unavailable: unavailable::UNAVAILABLE };
-
-/// The longest time an option takes: ten years.
-const SECONDS_MAX: u32 = 315_360_000;
-/// Numbers are positive and 31 bits wide in syslog-ng.
-const INT_MAX: i64 = i32::MAX as i64;
 
 #[cfg(test)]
 mod tests;

@@ -21,7 +21,7 @@ use std::time::Duration;
 use control::cli::{ProcessMode, RunOptions};
 use control::request::Reload;
 use control::{Server, ServerOptions};
-use drivers::writer::Numbers;
+use delivery::writer::Numbers;
 use engine::compile::Existing;
 use engine::{Engine, EngineOptions, Rest};
 use oplog::Verbosity;

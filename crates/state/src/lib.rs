@@ -2,7 +2,9 @@
 //! docs/state-format.md.
 
 mod checksum;
+mod live;
 mod log;
 mod store;
 
+pub use live::Live;
 pub use store::Store;

@@ -1,253 +1,45 @@
-//! `file()`: appends messages to files, whose name may be made from the message.
+//! `file()`: messages into files, whose names may be made from the messages.
 
-pub mod build;
-mod groups;
-mod name;
-mod names;
-mod opening;
-mod rotate;
-mod sink;
+use conf_schema::Settings;
+use delivery::files::{FileDestination, FileOptions, Rotation, links_below, name, time_reap};
+use delivery::writing::{self, Layout};
+use diag::{Diagnostic, Diagnostics};
+use driver_options::ownership::ownership;
+use engine::driver::{BuildContext, DestinationDriver};
+use std::sync::Arc;
+use std::time::Duration;
 
-use super::{disk_buffer, paced};
-use crate::writer::Writer;
-pub use build::build;
-use engine::driver::Destination;
-use engine::ledger::{DestinationCounters, Reason};
-use engine::program::{Format, Scratch};
-use engine::{Chunk, Outbox, Outlet, QueueLimits, Shared};
-use groups::Groups;
-pub use name::FileName;
-use name::is_safe;
-use names::{NAMES_MAX, Names};
-use parking_lot::{Mutex, RwLock};
-use record::{Batch, Demand};
-pub use rotate::Rotation;
-pub use sink::FileOptions;
-use sink::FileSink;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
-
-pub struct FileDestination {
-    pub name: FileName,
-    pub writer: Arc<Writer>,
-    pub options: Arc<FileOptions>,
-    pub limits: QueueLimits,
-    pub counters: Arc<DestinationCounters>,
-    pub driver: &'static str,
-    shared: OnceLock<Arc<Shared>>,
-    /// The one outlet of a literal name.
-    single: OnceLock<Arc<Outlet>>,
-    /// Outlets by name, where messages have a say in it.
-    many: RwLock<Names>,
-    /// A predecessor is still to hand over: outlets write nothing. Changes with `many` locked.
-    held: AtomicBool,
-    /// Scratch space, one for each worker that is here at the same time.
-    spare: Mutex<Vec<Sorting>>,
+pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+    let mut writer = writing::writer(s, cx, Layout::File, diags)?;
+    let (path, name) = name(s, cx, diags)?;
+    let options = FileOptions {
+        ownership: ownership(s, diags),
+        create_dirs: s.bool("create-dirs").unwrap_or(false),
+        fsync: s.bool("fsync").unwrap_or(false),
+        overwrite_if_older: s.seconds("overwrite-if-older").unwrap_or_default(),
+        symlink_as: s.path("symlink-as").map(Into::into),
+        time_reap: time_reap(s, cx, &name),
+        time_reopen: s.seconds("time-reopen").unwrap_or(Duration::from_secs(60)),
+        is_pipe: false,
+        links_below: links_below(s, &name),
+        rotation: rotation(s, diags),
+    };
+    let key = writing::key(s, &mut writer, || format!("affile_dd({path})"));
+    let destination = FileDestination::new("file", name, writer, options, writing::limits(s));
+    Some(DestinationDriver { key, destination: Arc::new(destination) })
 }
 
-/// The messages of one batch by file.
-#[derive(Default)]
-struct Sorting {
-    groups: Groups,
-    /// The outlet of each group whose name is known.
-    outlets: Vec<Option<Arc<Outlet>>>,
-}
-
-impl FileDestination {
-    pub fn new(
-        driver: &'static str,
-        name: FileName,
-        writer: Writer,
-        options: FileOptions,
-        limits: QueueLimits,
-    ) -> FileDestination {
-        FileDestination {
-            name,
-            writer: Arc::new(writer),
-            options: Arc::new(options),
-            limits,
-            counters: Arc::default(),
-            driver,
-            shared: OnceLock::new(),
-            single: OnceLock::new(),
-            many: RwLock::default(),
-            held: AtomicBool::new(false),
-            spare: Mutex::default(),
-        }
+/// `logrotate()`
+fn rotation(s: &Settings, diags: &mut Diagnostics) -> Option<Rotation> {
+    let block = s.block("logrotate")?;
+    let (size, kept) = (block.size("size").unwrap_or(1_000_000), block.int("rotations").unwrap_or(1));
+    let is_on = block.bool("enable").unwrap_or(false);
+    if !is_on
+        && !block.is_set("enable")
+        && let Some(at) = s.span("logrotate")
+    {
+        let finding = Diagnostic::warning("D0150", "logrotate() without enable(yes) rotates nothing", at);
+        diags.push(finding.help("add `enable(yes)`, or leave logrotate() out"));
     }
-
-    fn open(&self, path: &[u8]) -> Result<Arc<Outlet>, String> {
-        let shared = self.shared.get().ok_or("it has not started")?;
-        let home = shared.any_worker().ok_or("there are no workers")?.clone();
-        let (options, name) = (Arc::clone(&self.options), String::from_utf8_lossy(path).into_owned());
-        let literal = self.name.literal().is_some();
-        let bytes = path.to_vec();
-        let outlet = Outlet::new(name, Arc::clone(&self.counters), self.limits, home, |id| {
-            paced::pace(&self.writer, id, Box::new(FileSink::new(bytes, options)))
-        });
-        disk_buffer::keep(&self.writer, shared, &outlet, self.limits, if literal { b"" } else { path })?;
-        Ok(outlet)
-    }
-
-    /// The outlet of a name, opened if it is not known. `keep`: its messages are not to be dropped for want of room.
-    fn outlet(&self, path: &[u8], keep: bool) -> Result<Arc<Outlet>, Reason> {
-        let mut many = self.many.write();
-        if let Some(outlet) = many.get(path) {
-            return Ok(outlet);
-        }
-        if !many.make_room(NAMES_MAX) && !keep {
-            return Err(Reason::QueueFull);
-        }
-        let outlet = match self.open(path) {
-            Ok(outlet) => outlet,
-            Err(error) => {
-                oplog::limited(
-                    "file-outlet",
-                    oplog::Level::Error,
-                    "Messages for a file cannot be taken",
-                    &[("path", &String::from_utf8_lossy(path)), ("error", &error)],
-                );
-                return Err(Reason::Refused);
-            }
-        };
-        match self.held.load(Ordering::Relaxed) {
-            true => outlet.hold(),
-            false => outlet.attach(),
-        }
-        if let Some(shared) = self.shared.get() {
-            many.add(path, Arc::clone(&outlet), &shared.budget, NAMES_MAX);
-        }
-        Ok(outlet)
-    }
-
-    /// Messages for a file that is not to be are dead letters.
-    fn bury(&self, batch: &Batch, selection: &[u32], scratch: &mut Scratch, name: &[u8]) {
-        if self.counters.dead_letters.is_wanted() {
-            let mut chunk = Chunk::default();
-            self.writer.append(batch, selection, scratch, &mut chunk);
-            let why = format!("no such file may be written: {}", String::from_utf8_lossy(name));
-            chunk.iter().for_each(|message| self.counters.dead_letters.put(&why, message));
-        }
-    }
-
-    /// Counts messages that no file gets.
-    fn drop_all(&self, reason: Reason, batch: &Batch, selection: &[u32], scratch: &mut Scratch, name: &[u8]) {
-        self.counters.accepted.add(selection.len());
-        self.counters.dropped.add(reason, selection.len());
-        match reason {
-            Reason::Refused => self.bury(batch, selection, scratch, name),
-            _ => oplog::limited(
-                "file-names",
-                oplog::Level::Error,
-                "Messages wait for so many files that there is no memory for another one, dropping its messages",
-                &[("location", &self.name.text()), ("dropped", &selection.len())],
-            ),
-        }
-    }
-
-    /// Messages of one batch go to several files: each file's messages are rendered together.
-    fn format_many(&self, batch: &mut Batch, selection: &[u32], scratch: &mut Scratch, out: &mut Outbox) {
-        let mut sorting = self.spare.lock().pop().unwrap_or_default();
-        let Sorting { groups, outlets } = &mut sorting;
-        self.name.group(batch, selection, scratch, groups);
-        // Workers meet here with every batch: one lock for all its names, and each only reads.
-        self.many.read().get_all(groups.iter().map(|(name, _)| name), outlets);
-        for ((name, selection), known) in groups.iter().zip(outlets.drain(..)) {
-            let outlet = match known {
-                Some(outlet) => Ok(outlet),
-                None if is_safe(name) => self.outlet(name, out.flow_control),
-                None => {
-                    oplog::limited(
-                        "spurious-path",
-                        oplog::Level::Error,
-                        "Spurious path, logfile not created",
-                        &[("path", &String::from_utf8_lossy(name))],
-                    );
-                    Err(Reason::Refused)
-                }
-            };
-            match outlet {
-                Ok(outlet) => self.writer.deliver(batch, selection, scratch, out, &outlet),
-                Err(reason) => self.drop_all(reason, batch, selection, scratch, name),
-            }
-        }
-        self.spare.lock().push(sorting);
-    }
-}
-
-impl Format for FileDestination {
-    fn format(&self, batch: &mut Batch, selection: &[u32], scratch: &mut Scratch, out: &mut Outbox) {
-        match self.single.get() {
-            Some(outlet) => self.writer.deliver(batch, selection, scratch, out, outlet),
-            None => self.format_many(batch, selection, scratch, out),
-        }
-    }
-
-    fn reads(&self, demand: &mut Demand) {
-        self.name.reads(demand);
-        self.writer.reads(demand);
-    }
-}
-
-impl Destination for FileDestination {
-    fn counters(&self) -> &Arc<DestinationCounters> {
-        &self.counters
-    }
-
-    fn start(&self, shared: &Arc<Shared>) -> Result<(), String> {
-        let _ = self.shared.set(Arc::clone(shared));
-        self.writer.recall_numbers(shared.state());
-        if let Some(path) = self.name.literal() {
-            let _ = self.single.set(self.open(path)?);
-        } else {
-            let options = match disk_buffer::of(&self.writer) {
-                Some(options) => {
-                    shared.durable.place(&options)?;
-                    options
-                }
-                None => disk_buffer::refuge(&self.writer, self.limits),
-            };
-            // What waits on disk for a file is not to wait for its next message.
-            for path in shared.durable.waiting_parts(&options) {
-                let outlet = self.open(&path)?;
-                self.many.write().add(&path, outlet, &shared.budget, NAMES_MAX);
-            }
-        }
-        Ok(())
-    }
-
-    fn outlets(&self) -> Vec<Arc<Outlet>> {
-        self.single.get().cloned().into_iter().chain(self.many.read().outlets().cloned()).collect()
-    }
-
-    fn names_outlets(&self) -> bool {
-        self.name.literal().is_none()
-    }
-
-    fn outlet_named(&self, name: &str) -> Option<Arc<Outlet>> {
-        // A name that is not UTF-8 is not known whole.
-        if name.contains(char::REPLACEMENT_CHARACTER) {
-            None
-        } else {
-            self.outlet(name.as_bytes(), true).ok()
-        }
-    }
-
-    fn hold(&self) {
-        let many = self.many.write();
-        self.held.store(true, Ordering::Relaxed);
-        self.single.get().into_iter().chain(many.outlets()).for_each(|outlet| outlet.hold());
-    }
-
-    fn release(&self) {
-        let many = self.many.write();
-        self.held.store(false, Ordering::Relaxed);
-        let outlets: Vec<_> = self.single.get().into_iter().chain(many.outlets()).cloned().collect();
-        drop(many);
-        outlets.iter().for_each(|outlet| outlet.release());
-    }
-
-    fn described(&self) -> (&'static str, String) {
-        (self.driver, self.name.text().to_owned())
-    }
+    is_on.then(|| Rotation { size, kept: u32::try_from(kept).unwrap_or(1) })
 }

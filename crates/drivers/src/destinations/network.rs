@@ -1,22 +1,24 @@
 //! `network()`, `syslog()`, `tcp()`, `udp()` and their IPv6 forms: sends messages to another machine.
 
-use super::balanced::{self, Balance, Balanced};
-use super::datagram::{DatagramOptions, DatagramSink};
-use super::dialing::{DialOptions, Secured};
-use super::rltp::{Lanes, Spread, Wishes};
-use super::single::{MakeSink, SingleDestination};
-use super::stream::StreamSink;
-use super::target::{Connect, Lookup, Route, given};
-use super::writing::{self, Layout};
+mod rltp;
+
 use crate::options::destinations::NO_ANSWER;
-use crate::ports::Way;
-use crate::secure;
-use crate::sources::network::socket_options;
-use crate::writer::{Envelope, Writer};
 use conf_schema::Settings;
+use delivery::balanced::{self, Balance, Balanced};
+use delivery::datagram::{DatagramOptions, DatagramSink};
+use delivery::dialing::{DialOptions, Secured};
+use delivery::single::{MakeSink, SingleDestination};
+use delivery::stream::StreamSink;
+use delivery::target::{Connect, Lookup, Route, given};
+use delivery::writer::{Envelope, Writer};
+use delivery::writing::{self, Layout};
 use diag::{Diagnostic, Diagnostics};
+use driver_options::ports::Way;
+use driver_options::secure;
+use driver_options::sockets::socket_options;
 use engine::QueueLimits;
 use engine::driver::{BuildContext, Destination, DestinationDriver};
+use rltp::{Lanes, Spread, Wishes};
 use std::sync::Arc;
 use template::Identity;
 

@@ -2,12 +2,12 @@
 
 mod child;
 
-use super::finish::{Peer, finish};
-use super::single::{Place, SingleDestination};
-use super::unreachable::Unreachable;
-use super::writing::{self, Layout};
 use child::Child;
 use conf_schema::Settings;
+use delivery::finish::{Peer, finish};
+use delivery::single::{Place, SingleDestination};
+use delivery::unreachable::Unreachable;
+use delivery::writing::{self, Layout};
 use diag::Diagnostics;
 use engine::Environment;
 use engine::driver::{BuildContext, DestinationDriver};

@@ -3,18 +3,17 @@
 mod session;
 mod sink;
 
-use super::balanced::{self, Balance};
-use super::dialing::{DialOptions, Secured};
-use super::single::{MakeSink, SingleDestination};
-use super::target::{Connect, Route, given};
-use super::writing::{self, Layout};
-use crate::ports;
-use crate::secure;
-use crate::sources::network::socket_options;
-use crate::sources::relp::PORT;
-use crate::writer::Writer;
 use conf_schema::Settings;
+use delivery::balanced::{self, Balance};
+use delivery::dialing::{DialOptions, Secured};
+use delivery::single::{MakeSink, SingleDestination};
+use delivery::target::{Connect, Route, given};
+use delivery::writer::Writer;
+use delivery::writing::{self, Layout};
 use diag::Diagnostics;
+use driver_options::ports;
+use driver_options::secure;
+use driver_options::sockets::socket_options;
 use engine::driver::{BuildContext, DestinationDriver};
 use sink::RelpSink;
 use std::sync::Arc;
@@ -27,7 +26,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
     let secure = secure::read(s, "", secure::Side::Destination, diags)?;
     let host = s.text("host")?.to_owned();
     given::check_family(&host, ipv6, "host", s, diags)?;
-    let port = ports::port(s, "port", PORT, false, diags)?;
+    let port = ports::port(s, "port", ports::RELP, false, diags)?;
     let connect =
         Connect { from: given::local_address(s, ipv6, false, diags)?, socket: socket_options(s, false) };
     let mut writer = writing::writer(s, cx, Layout::Network, diags)?;

@@ -1,8 +1,8 @@
 //! `stdout()`: writes messages to standard output, whatever it is: a terminal, a pipe, a socket, a file.
 
-use super::single::{Place, SingleDestination};
-use super::writing::{self, Layout};
 use conf_schema::Settings;
+use delivery::single::{Place, SingleDestination};
+use delivery::writing::{self, Layout};
 use diag::Diagnostics;
 use engine::driver::{BuildContext, DestinationDriver};
 use engine::{Chunk, Progress, Sink, Status, WorkerHandle};

@@ -1,14 +1,14 @@
 //! `unix-stream()` and `unix-dgram()`: sends messages to a program on this machine.
 
-use super::datagram::{DatagramOptions, DatagramSink};
-use super::dialing::DialOptions;
-use super::single::{MakeSink, SingleDestination};
-use super::stream::StreamSink;
-use super::target::{Connect, Lookup, Route};
-use super::writing::{self, Layout};
-use crate::sources::unix::socket_options;
 use conf_schema::Settings;
+use delivery::datagram::{DatagramOptions, DatagramSink};
+use delivery::dialing::DialOptions;
+use delivery::single::{MakeSink, SingleDestination};
+use delivery::stream::StreamSink;
+use delivery::target::{Connect, Lookup, Route};
+use delivery::writing::{self, Layout};
 use diag::Diagnostics;
+use driver_options::sockets::unix_socket_options;
 use engine::driver::{BuildContext, DestinationDriver};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ fn build(
 ) -> Option<DestinationDriver> {
     let path = PathBuf::from(s.path("path")?);
     let mut writer = writing::writer(s, cx, Layout::Network, diags)?;
-    let connect = Connect { from: None, socket: socket_options(s) };
+    let connect = Connect { from: None, socket: unix_socket_options(s) };
     let time_reopen = writing::time_reopen(s);
     let close_on_input = s.bool("close-on-input").unwrap_or(true);
     let instance = path.display().to_string();

@@ -2,10 +2,10 @@
 
 mod utmp;
 
-use super::single::SingleDestination;
-use super::{disk_buffer, writing};
-use crate::writer::Writer;
 use conf_schema::Settings;
+use delivery::single::SingleDestination;
+use delivery::writer::Writer;
+use delivery::{disk_buffer, writing};
 use diag::Diagnostics;
 use engine::driver::{BuildContext, DestinationDriver};
 use engine::{Chunk, Progress, Sink, Status, Whole};

@@ -2,9 +2,9 @@
 
 use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Preset};
 
-use super::disk_buffer::{DEAD_LETTERS, GLOBAL_DISK_BUFFER, KEEP_ON_STOP};
-use super::words::{DNS_WORDS, LOG_LEVELS, MARK_MODES, TS_FORMATS};
-use super::{INT_MAX, SECONDS_MAX};
+use driver_options::disk_buffer::{DEAD_LETTERS, GLOBAL_DISK_BUFFER, KEEP_ON_STOP};
+use driver_options::words::{DNS_WORDS, LOG_LEVELS, MARK_MODES, TS_FORMATS};
+use driver_options::{INT_MAX, SECONDS_MAX};
 
 const SECONDS: Kind = Kind::Seconds { min: 0, max: SECONDS_MAX };
 const STATS: &str = "every counter is always kept; `syslog-ng-ctl stats` shows them";

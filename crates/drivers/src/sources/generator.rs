@@ -1,15 +1,15 @@
 //! `example-msg-generator()`: makes messages of its own, for trying out a configuration.
 
-use super::listener::register;
-use super::reading::{finish, local_name, made_here};
-use super::timer;
-use crate::destinations::writing;
 use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics};
+use driver_options::templates::{compile, type_hint};
 use engine::driver::{BuildContext, SourceDriver, Start};
 use engine::source::{Settings as SourceSettings, Source};
 use engine::worker::{After, Port, PortContext};
 use engine::{Feed, Need, Shared};
+use intake::listener::register;
+use intake::reading::{finish, local_name, made_here};
+use intake::timer;
 use mio::unix::SourceFd;
 use record::{Context, Flags, NameId, Record, Span, ValueType};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -31,10 +31,10 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
     let mut what = Vec::new();
     for pair in s.pairs("values") {
         let text = &pair.value;
-        let template = writing::compile(&text.text, text.span, &options, cx, diags)?;
+        let template = compile(&text.text, text.span, &options, cx, diags)?;
         let kind = match &text.type_hint {
             None => ValueType::String,
-            Some(hint) => writing::type_hint(hint, diags)?.value_type().unwrap_or_default(),
+            Some(hint) => type_hint(hint, diags)?.value_type().unwrap_or_default(),
         };
         let Some(name) = template::value_name(&pair.key.text) else {
             let text = format!("`{}` cannot be set: it is computed from other values", pair.key.text);
@@ -47,8 +47,8 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         what.push((name, template, kind));
     }
     let message = match s.template("template") {
-        Some(text) => writing::compile(&text.text, text.span, &options, cx, diags)?,
-        None => writing::compile(MESSAGE, s.call_span()?, &options, cx, diags)?,
+        Some(text) => compile(&text.text, text.span, &options, cx, diags)?,
+        None => compile(MESSAGE, s.call_span()?, &options, cx, diags)?,
     };
     what.push((NameId::MESSAGE, message, ValueType::String));
     let start = GeneratorStart {

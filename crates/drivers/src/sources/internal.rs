@@ -2,7 +2,6 @@
 //!
 //! What is logged while they are on their way is kept from coming back (see [`oplog::apart`]), so the log cannot feed itself.
 
-use super::reading::{finish, local_name, made_here};
 use conf_schema::Settings;
 use diag::Diagnostics;
 use engine::driver::{BuildContext, SourceDriver, Start};
@@ -10,6 +9,7 @@ use engine::ledger::Reason;
 use engine::source::{Settings as SourceSettings, Source};
 use engine::worker::{After, Port, PortContext};
 use engine::{Feed, Need, Shared, Wake};
+use intake::reading::{finish, local_name, made_here};
 use parking_lot::Mutex;
 use parsers::correlation::set_internal_sink;
 use record::{Batch, Context, Flags, Record, Span, Stamp, pri};

@@ -5,14 +5,14 @@ mod message;
 mod places;
 mod port;
 
-use super::file::watch::{Method, Watch};
-use super::reading::{finish, local_name};
 use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics};
 use engine::driver::{BuildContext, SourceDriver, Start};
 use engine::source::{Settings as SourceSettings, Source};
 use engine::{Need, Shared, Trouble};
 use folders::Namespaces;
+use intake::inotify::{Method, Watch};
+use intake::reading::{finish, local_name};
 use journal::{Filter, Id};
 use message::MessageOptions;
 use port::{JournalPort, Parts};

@@ -1,27 +1,28 @@
 //! `network()`, `syslog()`, `tcp()`, `udp()` and their IPv6 forms: messages from the network.
 
 mod address;
+mod rltp;
 
-use super::datagram::{Clients, DatagramOptions, DatagramPort, Origin};
-use super::file::{Mode, multi_line};
-use super::inet::Inet;
-use super::listener::{Protocol, backlog, inet_name};
-use super::proxied::Proxied;
-use super::reading::{Defaults, Reading, location};
-use super::rltp::{self, Rltp};
-use super::senders::{PeerFacts, Senders};
-use crate::ports::Way;
-use crate::secure;
 use address::address;
 use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics};
+use driver_options::ports::Way;
+use driver_options::secure;
+use driver_options::sockets::{generation, socket_options};
 use engine::driver::{BuildContext, SourceDriver, Start};
 use engine::source::{Settings as SourceSettings, Source};
 use engine::{Need, Shared};
+use intake::datagram::{Clients, DatagramOptions, DatagramPort, Origin};
+use intake::inet::Inet;
+use intake::listener::{Protocol, backlog, inet_name};
+use intake::multi_line::{Mode, multi_line};
+use intake::proxied::Proxied;
+use intake::reading::{Defaults, Reading, location};
+use intake::senders::{PeerFacts, Senders};
 use record::Transport;
+use rltp::Rltp;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 use transport::SocketOptions;
 use wire::{FramerOptions, Framing};
 
@@ -208,12 +209,6 @@ fn shared_port(kind: &Kind, s: &Settings, mut socket: SocketOptions) -> (SocketO
     (socket, sockets)
 }
 
-/// A number no other configuration of this process has.
-pub fn generation() -> usize {
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed)
-}
-
 fn framing(protocol: bool, udp: bool, word: &str) -> Framing {
     match word {
         _ if udp => Framing::Datagram,
@@ -241,27 +236,6 @@ fn transport_name(protocol: bool, word: &str, udp: bool, secure: bool) -> &'stat
         (true, false) => "rfc6587",
         (false, true) => "rfc3164+udp",
         (false, false) => "rfc3164+tcp",
-    }
-}
-
-/// The `{sock}` and `{inet}` groups.
-pub fn socket_options(s: &Settings, udp: bool) -> SocketOptions {
-    let number = |name: &str| s.int(name).filter(|n| *n > 0);
-    SocketOptions {
-        so_rcvbuf: s.size("so-rcvbuf").map(|n| n as usize).filter(|n| *n > 0),
-        so_sndbuf: s.size("so-sndbuf").map(|n| n as usize).filter(|n| *n > 0),
-        so_broadcast: s.bool("so-broadcast").unwrap_or(false),
-        so_keepalive: s.bool("so-keepalive").unwrap_or(!udp),
-        so_reuseport: s.bool("so-reuseport").unwrap_or(false),
-        spread_over: None,
-        ip_ttl: number("ip-ttl").map(|n| n as u32),
-        ip_tos: number("ip-tos").map(|n| n as u32),
-        ip_freebind: s.bool("ip-freebind").unwrap_or(false),
-        interface: s.text("interface").map(str::to_owned),
-        tcp_keepalive_time: s.seconds("tcp-keepalive-time").map(|d| d.as_secs()).filter(|n| *n > 0),
-        tcp_keepalive_intvl: s.seconds("tcp-keepalive-intvl").map(|d| d.as_secs()).filter(|n| *n > 0),
-        tcp_keepalive_probes: number("tcp-keepalive-probes").map(|n| n as u32),
-        tcp_user_timeout: s.seconds("tcp-user-timeout").map(|d| d.as_secs()).filter(|n| *n > 0),
     }
 }
 

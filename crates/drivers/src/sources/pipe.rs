@@ -1,19 +1,19 @@
 //! `pipe()`, also named `fifo()`: lines from a named pipe, which is made when it is missing and stays open without writers.
 
-use super::file::{Mode, multi_line};
-use super::input::FdInput;
-use super::listener::register;
-use super::optional::Optional;
-use super::reading::{Defaults, Reading, location, padded};
-use super::unix::NO_HOSTNAME_SINCE;
-use super::unnamed::Unnamed;
-use crate::destinations::writing::ownership;
 use conf_schema::Settings;
 use diag::Diagnostics;
+use driver_options::ownership::ownership;
 use engine::driver::{BuildContext, SourceDriver, Start};
 use engine::reader::StreamPort;
 use engine::source::{Settings as SourceSettings, Source};
 use engine::{Made, Need, Shared};
+use intake::input::FdInput;
+use intake::listener::register;
+use intake::multi_line::{Mode, multi_line};
+use intake::optional::Optional;
+use intake::reading::NO_HOSTNAME_SINCE;
+use intake::reading::{Defaults, Reading, location, padded};
+use intake::unnamed::Unnamed;
 use record::{Context, NameId};
 use std::fs::{File, OpenOptions};
 use std::io;

@@ -2,11 +2,6 @@
 
 mod child;
 
-use super::file::{Mode, multi_line};
-use super::input::FdInput;
-use super::listener::register;
-use super::reading::{Defaults, Reading};
-use super::unnamed::Unnamed;
 use child::Child;
 use conf_schema::Settings;
 use diag::Diagnostics;
@@ -15,6 +10,11 @@ use engine::reader::StreamPort;
 use engine::source::{Settings as SourceSettings, Source};
 use engine::worker::{After, Port, PortContext};
 use engine::{Environment, Need, Shared, Wake};
+use intake::input::FdInput;
+use intake::listener::register;
+use intake::multi_line::{Mode, multi_line};
+use intake::reading::{Defaults, Reading};
+use intake::unnamed::Unnamed;
 use record::Context;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;

@@ -3,34 +3,31 @@
 mod answers;
 mod port;
 
-use super::inet::{self, Inet};
-use super::listener::{Joined, Protocol, backlog};
-use super::network::{generation, socket_options};
-use super::reading::{Defaults, Reading, location};
-use super::senders::PeerFacts;
-use crate::ports;
-use crate::secure;
 use conf_schema::Settings;
 use diag::Diagnostics;
+use driver_options::ports;
+use driver_options::secure;
+use driver_options::sockets::{generation, socket_options};
 use engine::driver::{BuildContext, SourceDriver, Start};
 use engine::source::{Settings as SourceSettings, Source};
 use engine::worker::{Port, PortContext};
 use engine::{Need, Shared};
+use intake::inet::{self, Inet};
+use intake::listener::{Joined, Protocol, backlog};
+use intake::reading::{Defaults, Reading, location};
+use intake::senders::PeerFacts;
 use port::RelpPort;
 use record::Transport;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use wire::Framing;
 
-/// The port of the examples in rsyslog's manual; RELP has none of its own.
-pub const PORT: u16 = 2514;
-
 struct RelpStart(Inet);
 
 pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     let secure = secure::read(s, "", secure::Side::Source, diags)?;
     let ip = inet::ip(s, s.choice("ip-protocol") == Some("6"), diags)?;
-    let address = SocketAddr::new(ip, ports::port(s, "port", PORT, false, diags)?);
+    let address = SocketAddr::new(ip, ports::port(s, "port", ports::RELP, false, diags)?);
     // RELP frames its messages itself; of the framing only the size counts.
     let defaults = Defaults {
         framing: Framing::OctetCounting,

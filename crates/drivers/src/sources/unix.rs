@@ -1,22 +1,22 @@
 //! `unix-stream()` and `unix-dgram()`: messages of programs on this machine, as `/dev/log`.
 
-use super::datagram::{DatagramOptions, DatagramPort, Origin, Processes};
-use super::listener::{Accepted, Listener, Seats, Socket, backlog};
-use super::network::generation;
-use super::optional::Optional;
-use super::reading::{Defaults, Reading, location};
-use super::senders::PeerFacts;
-use crate::destinations::writing::ownership;
 use conf_schema::Settings;
 use diag::Diagnostics;
+use driver_options::ownership::ownership;
+use driver_options::sockets::{generation, unix_socket_options};
 use engine::driver::{BuildContext, SourceDriver, Start};
 use engine::source::{Settings as SourceSettings, Source};
 use engine::{Made, Need, Shared};
+use intake::datagram::{DatagramOptions, DatagramPort, Origin, Processes};
+use intake::listener::{Accepted, Listener, Seats, Socket, backlog};
+use intake::optional::Optional;
+use intake::reading::{Defaults, NO_HOSTNAME_SINCE, Reading, location};
+use intake::senders::PeerFacts;
+use intake::socket_file::SocketFile;
 use record::Transport;
 use std::io::ErrorKind;
 use std::os::fd::OwnedFd;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use transport::{Ownership, SocketOptions};
 use wire::Framing;
@@ -28,9 +28,6 @@ pub fn unix_stream(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics)
 pub fn unix_dgram(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     build(false, s, cx, diags)
 }
-
-/// From this version on messages on unix sockets and pipes are expected as programs send them to syslog: without a host name.
-pub const NO_HOSTNAME_SINCE: (u16, u16) = (3, 2);
 
 struct UnixStart {
     stream: bool,
@@ -60,7 +57,7 @@ fn build(stream: bool, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnost
         reading.idle_timeout = s.seconds("idle-timeout").filter(|t| !t.is_zero());
         reading.share_window(connections_max, cx.globals);
     }
-    let socket = socket_options(s);
+    let socket = unix_socket_options(s);
     let ownership = ownership(s, diags);
     let create_dirs = s.bool("create-dirs").unwrap_or(false);
     let backlog = if stream { backlog(s) } else { 0 };
@@ -97,47 +94,6 @@ fn build(stream: bool, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnost
             location: location(s, cx),
         }),
     })
-}
-
-/// The file of a socket: removed with it, unless another one has taken the place meanwhile.
-pub struct SocketFile {
-    path: PathBuf,
-    identity: Option<(u64, u64)>,
-}
-
-/// The `{sock}` group alone.
-pub fn socket_options(s: &Settings) -> SocketOptions {
-    SocketOptions {
-        so_rcvbuf: s.size("so-rcvbuf").map(|n| n as usize).filter(|n| *n > 0),
-        so_sndbuf: s.size("so-sndbuf").map(|n| n as usize).filter(|n| *n > 0),
-        so_broadcast: s.bool("so-broadcast").unwrap_or(false),
-        so_keepalive: s.bool("so-keepalive").unwrap_or(false),
-        so_reuseport: s.bool("so-reuseport").unwrap_or(false),
-        ..SocketOptions::default()
-    }
-}
-
-impl SocketFile {
-    /// Right after it was bound.
-    fn new(path: &Path) -> SocketFile {
-        SocketFile { path: path.to_owned(), identity: identity(path) }
-    }
-
-    pub fn name(&self) -> String {
-        self.path.display().to_string()
-    }
-
-    pub fn remove(&self) {
-        let ours = transport::inherited::may_remove(&self.path);
-        if ours && self.identity.is_some() && identity(&self.path) == self.identity {
-            // When it cannot be removed it stays as a stale socket, which the next start replaces.
-            let _ = std::fs::remove_file(&self.path);
-        }
-    }
-}
-
-fn identity(path: &Path) -> Option<(u64, u64)> {
-    std::fs::symlink_metadata(path).ok().map(|meta| (meta.dev(), meta.ino()))
 }
 
 impl Start for UnixStart {

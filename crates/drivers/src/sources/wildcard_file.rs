@@ -1,9 +1,9 @@
 //! `wildcard-file()`: follows all files below a folder whose names match, as many as there may be, and those that come later.
 
-use super::file::{Place, matching, source};
 use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics};
 use engine::driver::{BuildContext, SourceDriver};
+use intake::files::{Place, matching, source};
 
 /// Files followed at once unless max-files() says otherwise.
 const FILES: i64 = 100;

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use control::take_over::{Kind, Reader, VERSION, Writer, receive, send};
-use drivers::writer::Numbers;
+use delivery::writer::Numbers;
 use engine::hand_over::{Handed, Queue};
 use engine::{Engine, Parted, Rest};
 use transport::inherited::{self, Inherited, is_managed_socket};

@@ -1,8 +1,8 @@
 //! The process behind a `program()` destination: its own process group, its standard input, and its end.
 
 use super::ProgramOptions;
-use crate::destinations::finish::Peer;
-use crate::destinations::single::Place;
+use delivery::finish::Peer;
+use delivery::single::Place;
 use engine::WorkerHandle;
 use mio::Interest;
 use mio::unix::SourceFd;

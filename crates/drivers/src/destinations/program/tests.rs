@@ -1,8 +1,8 @@
 //! Programs that end, refuse to end, and are started again.
 
 use super::*;
-use crate::destinations::single::MakeSink;
-use crate::destinations::testing::{Rig, numbered, wait_until};
+use delivery::single::MakeSink;
+use delivery::testing::{Rig, numbered, wait_until};
 use std::path::Path;
 
 fn make(command: String) -> MakeSink {

@@ -197,7 +197,7 @@ impl RelpSession {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::destinations::testing::chunk;
+    use delivery::testing::chunk;
 
     const WELCOME: &[u8] = b"1 rsp 60 200 OK\nrelp_version=0\nrelp_software=penstock\ncommands=syslog\n";
 

@@ -1,11 +1,11 @@
 //! One connection to a RELP server: sends up to a window, and keeps what is not answered for the next connection.
 
 use super::session::{Heard, RelpSession};
-use crate::destinations::dialing::{DialOptions, Dialed, Dialing};
-use crate::destinations::link::Link;
-use crate::destinations::single::Place;
-use crate::destinations::target::Route;
-use crate::destinations::unacked::Unacked;
+use delivery::dialing::{DialOptions, Dialed, Dialing};
+use delivery::link::Link;
+use delivery::single::Place;
+use delivery::target::Route;
+use delivery::unacked::Unacked;
 use engine::{Chunk, Progress, Sink, Status};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};

@@ -1,7 +1,7 @@
 //! A server spoken by hand: it cuts connections, refuses, and answers late.
 
 use super::*;
-use crate::destinations::testing::{Rig, numbered, wait_until};
+use delivery::testing::{Rig, numbered, wait_until};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Lines on pseudo terminals, and terminals that are not there.
 
 use super::*;
-use crate::destinations::testing::Rig;
+use delivery::testing::Rig;
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::AsFd;

@@ -2,9 +2,9 @@
 
 use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Positional, Preset};
 
-use crate::options::SECONDS_MAX;
-use crate::options::output_groups::{CREATE_DIRS, DESTINATION, PERMISSIONS, TEMPLATE, WRITER};
-use crate::options::socket_groups::{CONNECT, SOCKET};
+use driver_options::SECONDS_MAX;
+use driver_options::output_groups::{CREATE_DIRS, DESTINATION, PERMISSIONS, TEMPLATE, WRITER};
+use driver_options::socket_groups::{CONNECT, SOCKET};
 
 const NO_MARKS: (&str, Preset) = ("mark-mode", Preset::Text("none"));
 

@@ -2,11 +2,11 @@
 
 use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Positional, Preset};
 
-use crate::options::output_groups::{DESTINATION, TEMPLATE, WRITER};
-use crate::options::rltp_groups::RLTP_DESTINATION;
-use crate::options::socket_groups::{CONNECT, INET, REMOTE, SERVERS, SOCKET, SPOOF};
-use crate::options::tls_groups::SECURE_DESTINATION;
-use crate::options::words::{DESTINATION_TRANSPORTS, IP_PROTOCOLS};
+use driver_options::output_groups::{DESTINATION, TEMPLATE, WRITER};
+use driver_options::rltp_groups::RLTP_DESTINATION;
+use driver_options::socket_groups::{CONNECT, INET, REMOTE, SERVERS, SOCKET, SPOOF};
+use driver_options::tls_groups::SECURE_DESTINATION;
+use driver_options::words::{DESTINATION_TRANSPORTS, IP_PROTOCOLS};
 
 const HOST: &[Positional] = &[Positional {
     name: "host",

@@ -2,11 +2,11 @@
 
 use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Positional, Preset};
 
-use crate::options::INT_MAX;
-use crate::options::output_groups::{DESTINATION, TEMPLATE, WRITER};
-use crate::options::socket_groups::{INET, SERVERS, SOCKET};
-use crate::options::tls_groups::SECURE_DESTINATION;
-use crate::options::words::IP_PROTOCOLS;
+use driver_options::INT_MAX;
+use driver_options::output_groups::{DESTINATION, TEMPLATE, WRITER};
+use driver_options::socket_groups::{INET, SERVERS, SOCKET};
+use driver_options::tls_groups::SECURE_DESTINATION;
+use driver_options::words::IP_PROTOCOLS;
 
 const HOST: &[Positional] = &[Positional {
     name: "host",

@@ -2,10 +2,10 @@
 
 use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Positional, Preset, Word};
 
-use crate::options::source_groups::{
+use driver_options::source_groups::{
     FILE_SOURCE, MESSAGE_BYTES_MAX, MULTILINE_FILE, NO_CONNECTIONS, NOT_MADE, READER, READER_FLAGS,
 };
-use crate::options::{INT_MAX, SECONDS_MAX};
+use driver_options::{INT_MAX, SECONDS_MAX};
 
 const PAD_SIZE: Opt = Opt::new(
     "pad-size",

@@ -2,8 +2,8 @@
 
 use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset};
 
-use crate::options::INT_MAX;
-use crate::options::source_groups::{JOURNAL_SOURCE, MESSAGE_BYTES_MAX};
+use driver_options::INT_MAX;
+use driver_options::source_groups::{JOURNAL_SOURCE, MESSAGE_BYTES_MAX};
 
 pub static SYSTEMD_JOURNAL: Component = Component {
     context: Context::Source,

@@ -2,13 +2,13 @@
 
 use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Positional, Preset};
 
-use crate::options::output_groups::{CREATE_DIRS, PERMISSIONS};
-use crate::options::socket_groups::{SOCKET, STREAM};
-use crate::options::source_groups::{
+use driver_options::output_groups::{CREATE_DIRS, PERMISSIONS};
+use driver_options::socket_groups::{SOCKET, STREAM};
+use driver_options::source_groups::{
     MESSAGE_BYTES_MAX, MULTILINE, MULTILINE_STREAM, NO_CONNECTIONS, READER, READER_FLAGS, SOURCE,
     STDIN_READER_FLAGS,
 };
-use crate::options::{INT_MAX, SECONDS_MAX};
+use driver_options::{INT_MAX, SECONDS_MAX};
 
 const SOCKET_PATH: &[Positional] =
     &[Positional { name: "path", kind: Kind::Path, required: true, help: "the path of the socket" }];

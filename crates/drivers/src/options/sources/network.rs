@@ -2,12 +2,12 @@
 
 use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Preset};
 
-use crate::options::socket_groups::{INET, SOCKET, SOCKETS_MAX, STREAM};
-use crate::options::source_groups::{
+use driver_options::socket_groups::{INET, SOCKET, SOCKETS_MAX, STREAM};
+use driver_options::source_groups::{
     MULTILINE, MULTILINE_STREAM, NETWORK_SOURCE, NO_CONNECTIONS, READER, READER_FLAGS,
 };
-use crate::options::tls_groups::SECURE_SOURCE;
-use crate::options::words::{IP_PROTOCOLS, SOURCE_TRANSPORTS};
+use driver_options::tls_groups::SECURE_SOURCE;
+use driver_options::words::{IP_PROTOCOLS, SOURCE_TRANSPORTS};
 
 const ANY_ADDRESS: Preset = Preset::Described("all addresses");
 

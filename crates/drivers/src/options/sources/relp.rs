@@ -2,10 +2,10 @@
 
 use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset};
 
-use crate::options::socket_groups::{INET, SOCKET, STREAM};
-use crate::options::source_groups::{MULTILINE, READER, READER_FLAGS, SOURCE};
-use crate::options::tls_groups::SECURE_SOURCE;
-use crate::options::words::IP_PROTOCOLS;
+use driver_options::socket_groups::{INET, SOCKET, STREAM};
+use driver_options::source_groups::{MULTILINE, READER, READER_FLAGS, SOURCE};
+use driver_options::tls_groups::SECURE_SOURCE;
+use driver_options::words::IP_PROTOCOLS;
 
 const OWN: &[Opt] = &[
     Opt::new("ip", Kind::Text, Preset::Described("all addresses"), "The address to listen on.")

@@ -1,9 +1,9 @@
 //! How far a journal was dealt with: batches end in any order, the stored places move over those at the front only.
 
-use crate::live::Live;
 use engine::{Acknowledge, Mark};
 use journal::{Id, Place};
 use parking_lot::Mutex;
+use state::Live;
 use state::Store;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;

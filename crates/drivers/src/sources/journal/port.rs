@@ -3,12 +3,12 @@
 use super::folders::Namespaces;
 use super::message::{MessageOptions, Messages};
 use super::places::Places;
-use crate::sources::file::watch::{Event, Watch};
-use crate::sources::listener::register;
 use engine::ledger::Reason;
 use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
 use engine::{Feed, Read};
+use intake::inotify::{Event, Watch};
+use intake::listener::register;
 use journal::{Begin, Filter, Journal, JournalOptions, Place};
 use mio::unix::SourceFd;
 use record::Context;

@@ -1,9 +1,9 @@
 //! `ip()` and `port()`: where a network source listens.
 
-use crate::ports::Way;
-use crate::sources::inet;
 use conf_schema::Settings;
 use diag::Diagnostics;
+use driver_options::ports::Way;
+use intake::inet;
 use std::net::SocketAddr;
 
 /// The address to listen on.

@@ -3,13 +3,13 @@
 mod leaving;
 
 use super::answers::{Answers, Run, push, send};
-use crate::sources::farewell::Farewell;
-use crate::sources::listener::{Joined, MADE_ROOM, Seat};
 use engine::hand_over::Part;
 use engine::reader::{Described, Input, SLAB_BYTES};
 use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
 use engine::{Feed, Read};
+use intake::farewell::Farewell;
+use intake::listener::{Joined, MADE_ROOM, Seat};
 use record::{Batch, Context, Record, Span};
 use std::borrow::Cow;
 use std::io::ErrorKind;

@@ -2,8 +2,8 @@
 //! has to send to the next one.
 
 use super::{Phase, RelpPort, send};
-use crate::sources::farewell::Farewell;
 use engine::worker::{After, PortContext};
+use intake::farewell::Farewell;
 use wire::relp;
 
 impl RelpPort {

@@ -1,0 +1,24 @@
+//! What the options of sources and destinations have in common: groups of option tables, and what `port()`, `tls()`, the options of
+//! sockets, templates and owners mean.
+
+mod codes;
+pub mod disk_buffer;
+pub mod hook_commands;
+pub mod output_groups;
+pub mod ownership;
+pub mod ports;
+pub mod rltp_groups;
+pub mod secure;
+pub mod socket_groups;
+pub mod sockets;
+pub mod source_groups;
+pub mod templates;
+pub mod tls_groups;
+pub mod words;
+
+pub use codes::CODES;
+
+/// The longest time an option takes: ten years.
+pub const SECONDS_MAX: u32 = 315_360_000;
+/// Numbers are positive and 31 bits wide in syslog-ng.
+pub const INT_MAX: i64 = i32::MAX as i64;

@@ -1,0 +1,52 @@
+//! `port()` of sources and destinations: a number or the name of a service, and the ports that drivers have of their own.
+
+use conf_schema::{Port, Settings};
+use diag::{Diagnostic, Diagnostics};
+
+/// Where receivers of `transport(rltp)` listen unless they are told otherwise.
+pub const RLTP: u16 = 35514;
+/// The port of the examples in rsyslog's manual; RELP has none of its own.
+pub const RELP: u16 = 2514;
+
+/// What the port of network() and its like depends on when port() is not given.
+#[derive(Clone, Copy)]
+pub struct Way {
+    /// RFC 5424: syslog().
+    pub protocol: bool,
+    pub udp: bool,
+    pub secure: bool,
+    pub rltp: bool,
+}
+
+impl Way {
+    /// `port()`, or the driver's own.
+    pub fn port(self, s: &Settings, diags: &mut Diagnostics) -> Option<u16> {
+        let Way { protocol, udp, secure, rltp } = self;
+        // syslog() has ports of its own on TCP.
+        let own = match protocol && !udp {
+            _ if rltp => RLTP,
+            true if secure => 6514,
+            true => 601,
+            false => 514,
+        };
+        port(s, "port", own, udp, diags)
+    }
+}
+
+/// The port an option gives; `own` when it is not given.
+pub fn port(s: &Settings, option: &str, own: u16, udp: bool, diags: &mut Diagnostics) -> Option<u16> {
+    let name = match s.port(option) {
+        _ if !s.is_set(option) => return Some(own),
+        None => return Some(own),
+        Some(Port::Number(port)) => return Some(port),
+        Some(Port::Service(name)) => name,
+    };
+    let found = transport::service_port(name, udp);
+    if found.is_none()
+        && let Some(at) = s.span(option)
+    {
+        let finding = Diagnostic::error("D0104", format!("there is no service `{name}`"), at);
+        diags.push(finding.help("write the port as a number"));
+    }
+    found
+}

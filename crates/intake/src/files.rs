@@ -1,0 +1,93 @@
+//! Files that are followed as they are written, over rotation and restarts, from where the last reader was.
+
+mod acks;
+mod encoded;
+mod follow;
+mod followed;
+mod identity;
+mod pace;
+mod port;
+mod roster;
+mod saves;
+mod seam;
+mod settings;
+mod tail;
+mod wanted;
+
+pub use follow::Following;
+pub use settings::{Place, matching, source};
+pub use wanted::Wanted;
+
+use crate::lines::{Lines, PolledInput, serve};
+use engine::driver::Start;
+use engine::source::Source;
+use engine::{Need, Shared, Trouble};
+use std::fs::File;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::Path;
+use std::sync::Arc;
+
+/// The kernel's messages as lines.
+pub const KERNEL: &str = "/proc/kmsg";
+
+/// Opens a source of files, or the device that stands where a file was expected.
+pub struct FileStart {
+    pub following: Arc<Following>,
+    pub reading: crate::reading::Reading,
+}
+
+impl Start for FileStart {
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+        match self.found()? {
+            Some(device) => self.device(device, shared, source),
+            None => self.following.start(shared, source),
+        }
+    }
+
+    fn needs(&self) -> Vec<Need<'_>> {
+        vec![Need::Trial(Box::new(|| {
+            let device = self.found().map_err(Trouble::Other)?;
+            device.map_or(Ok(()), |path| open_device(path).map(drop).map_err(Trouble::Other))
+        }))]
+    }
+}
+
+/// Opening it reads nothing of it.
+fn open_device(path: &Path) -> Result<File, String> {
+    let flags = nix::libc::O_NONBLOCK | nix::libc::O_NOCTTY;
+    let file = File::options().read(true).custom_flags(flags).open(path);
+    file.map_err(|e| format!("cannot open {}: {e}", path.display()))
+}
+
+impl FileStart {
+    /// What stands where a file is expected: the path of a device, or nothing to speak of. The error says why it cannot be followed.
+    fn found(&self) -> Result<Option<&Path>, String> {
+        let Wanted::One(path) = &self.following.wanted else { return Ok(None) };
+        let Ok(meta) = std::fs::metadata(path) else { return Ok(None) };
+        let kind = meta.file_type();
+        let refused = |why: &str| Err(format!("cannot follow {}: {why}", path.display()));
+        if kind.is_fifo() {
+            return refused("it is a named pipe; write `pipe()`");
+        }
+        if kind.is_dir() {
+            return refused("it is a folder; write `wildcard-file(base-dir(...) filename-pattern(...))`");
+        }
+        if kind.is_socket() {
+            return refused("it is a socket; write `unix-dgram()` or `unix-stream()`");
+        }
+        if path == Path::new("/dev/kmsg") {
+            return refused("its records are not known; write `file(\"/proc/kmsg\")`");
+        }
+        Ok((kind.is_char_device() || path == Path::new(KERNEL)).then_some(path))
+    }
+
+    fn device(&self, path: &Path, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+        let file = open_device(path)?;
+        let transport = if path == Path::new(KERNEL) { "local+prockmsg" } else { "local+device" };
+        let input = PolledInput { fd: file, at_end: || {} };
+        let multi_line = self.following.tail.multi_line.as_ref();
+        let lines = Lines { reading: &self.reading, multi_line, file_name: path.as_os_str().as_bytes() };
+        serve(input, &lines, transport, shared, source)
+    }
+}
