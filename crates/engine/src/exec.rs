@@ -7,10 +7,11 @@ mod made;
 mod ordered;
 mod reached;
 mod steps;
+mod undo;
 mod watched;
 
 use crate::outbox::Outbox;
-use crate::program::{Branch, Branches, Node, Program, Scratch};
+use crate::program::{Branches, Node, Program, Scratch};
 use crate::watch::Watching;
 use heads::Heads;
 use made::Made;
@@ -87,8 +88,15 @@ impl Machine {
     }
 
     /// Runs the program on an empty batch for what its contexts have to say.
-    pub fn tick(&mut self, program: &Program, batch: &mut Batch, scratch: &mut Scratch, out: &mut Outbox) {
-        self.go(program, batch, scratch, out, true, None);
+    pub(crate) fn tick(
+        &mut self,
+        program: &Program,
+        batch: &mut Batch,
+        scratch: &mut Scratch,
+        out: &mut Outbox,
+        watch: Option<Watching<'_>>,
+    ) {
+        self.go(program, batch, scratch, out, true, watch);
     }
 
     fn go(
@@ -110,7 +118,7 @@ impl Machine {
         out.own = batch.records.first().is_some_and(|record| record.flags.has(Flags::INTERNAL));
         self.reached.begin(total);
         // Of a connection whose batches several workers have, a batch has one turn at each parser with contexts.
-        let one_by_one = watch.is_some() && !(program.stateful && scratch.turn.is_some());
+        let one_by_one = watch.is_some() && !tick && !(program.is_stateful() && scratch.turn.is_some());
         let made = Made::default();
         let mut run =
             Run { machine: self, batch, scratch, out, isolated: false, tick, made, copied: false, watch };
@@ -162,6 +170,7 @@ impl Run<'_, '_> {
                     let matched = selection.len().saturating_sub(made);
                     step.count(matched, before.saturating_sub(matched));
                     self.made.note(joined..joined + made, &*step.parser);
+                    self.watched_made(joined);
                 }
                 Node::Fork(branches) => {
                     // What follows an embedded log{} still sees the message as it was here.
@@ -191,25 +200,6 @@ impl Run<'_, '_> {
                     self.machine.reached.note(self.batch, selection);
                     self.park(*index, selection);
                 }
-            }
-        }
-    }
-
-    fn save(&mut self, selection: &[u32]) {
-        if self.isolated {
-            let records = &self.batch.records;
-            self.machine.undo.extend(selection.iter().filter_map(|i| Some((*i, *records.get(*i as usize)?))));
-        }
-    }
-
-    /// Undoes writes back to `mark`; with `keep`, only those of records that are not marked in it.
-    fn restore(&mut self, mark: usize, keep: Option<&[bool]>) {
-        for at in (mark..self.machine.undo.len()).rev() {
-            let (index, record) = self.machine.undo[at];
-            if keep.is_none_or(|k| !k.get(index as usize).copied().unwrap_or(false))
-                && let Some(place) = self.batch.records.get_mut(index as usize)
-            {
-                *place = record;
             }
         }
     }
@@ -309,35 +299,6 @@ impl Run<'_, '_> {
         self.machine.marks.push(taken);
         self.machine.marks.push(gone);
         result
-    }
-
-    /// After a branch: makes sure that later readers see what they should.
-    fn settle(&mut self, branch: &Branch, mark: usize, matched: &mut [u32], after: After) {
-        if !branch.writes || !self.isolated {
-            return;
-        }
-        if after != After::Joined {
-            self.restore(mark, None);
-            return;
-        }
-        let mut keep = self.marks();
-        if branch.is_final {
-            // Nobody else sees what matched: it goes on as the branch left it.
-            for index in matched.iter() {
-                keep[*index as usize] = true;
-            }
-            self.restore(mark, Some(&keep));
-        } else {
-            // Later branches see the original: what goes on from here becomes a record of its own.
-            for index in matched.iter_mut() {
-                if let Some(record) = self.batch.records.get(*index as usize).copied() {
-                    *index = self.batch.records.len() as u32;
-                    self.batch.records.push(record);
-                }
-            }
-            self.restore(mark, None);
-        }
-        self.machine.marks.push(keep);
     }
 
     /// How many different messages a selection holds.

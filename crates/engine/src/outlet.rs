@@ -358,6 +358,7 @@ impl Outlet {
             sink.own(now)
         });
         if let Some(chunk) = own {
+            self.say_own(&chunk);
             self.push_new(chunk);
             self.pump();
         }

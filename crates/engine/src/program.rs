@@ -9,6 +9,7 @@ use crate::watch::Statement;
 use diag::Span;
 use filter::{Filter, FilterContext, FilterSet, Wanted};
 use parsers::Parse;
+use parsers::correlation::State;
 use record::{Batch, Demand, Stamp};
 use rewrite::Rewrite;
 use std::sync::Arc;
@@ -102,32 +103,43 @@ impl Program {
         narrow(&mut self.source_nodes, &demand);
         narrow_branches(&mut self.branches, &demand);
         self.demand = demand;
-        let mut places = 0;
-        number(&mut self.source_nodes, &mut places);
-        number_branches(&mut self.branches, &mut places);
-        self.stateful = places > 0;
-        if places > PLACES_MAX {
+        self.states.clear();
+        number(&mut self.source_nodes, &mut self.states);
+        number_branches(&mut self.branches, &mut self.states);
+        if self.states.len() > PLACES_MAX {
             self.share_max = Some(0);
         }
     }
+
+    /// Some parser keeps messages: it is run once a second even when none come.
+    pub fn is_stateful(&self) -> bool {
+        !self.states.is_empty()
+    }
+
+    /// Contexts whose time is over were left open by the last batch or tick: another tick has more of them.
+    pub fn is_behind(&self) -> bool {
+        self.states.iter().any(|state| state.is_behind())
+    }
 }
 
-/// Numbers the parsers with contexts.
-fn number(nodes: &mut [Node], places: &mut usize) {
+/// Numbers the parsers with contexts by their place among all of them.
+fn number(nodes: &mut [Node], states: &mut Vec<Arc<dyn State>>) {
     for node in nodes {
         match node {
-            Node::Parse(step) if step.parser.state().is_some() => {
-                step.place = Some(*places);
-                *places += 1;
+            Node::Parse(step) => {
+                if let Some(state) = step.parser.state() {
+                    step.place = Some(states.len());
+                    states.push(state);
+                }
             }
-            Node::Fork(branches) | Node::Join(branches) => number_branches(branches, places),
+            Node::Fork(branches) | Node::Join(branches) => number_branches(branches, states),
             _ => {}
         }
     }
 }
 
-fn number_branches(branches: &mut Branches, places: &mut usize) {
-    branches.list.iter_mut().for_each(|branch| number(&mut branch.nodes, places));
+fn number_branches(branches: &mut Branches, states: &mut Vec<Arc<dyn State>>) {
+    branches.list.iter_mut().for_each(|branch| number(&mut branch.nodes, states));
 }
 
 /// Parsers make only the values that are read.
@@ -343,8 +355,8 @@ pub struct Program {
     pub flow_control: bool,
     /// Batches of one connection that may be in work at other workers at the same time, where parallelize() bounds it, or too many parsers with contexts.
     pub share_max: Option<usize>,
-    /// Some parser keeps messages: it is run once a second even when none come.
-    pub stateful: bool,
+    /// The contexts of its parsers, by [`ParseStep::place`].
+    pub states: Vec<Arc<dyn State>>,
     /// What is read of a message anywhere on its way.
     pub demand: Demand,
     /// Which stored matches of regular expressions anything reads: the others are not stored.

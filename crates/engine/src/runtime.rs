@@ -11,16 +11,15 @@ use crate::compile::{Existing, Plan, PlannedSource, PlannedStep, States};
 use crate::driver::Destination;
 use crate::hand_over::Queue;
 use crate::hooks::Hooked;
-use crate::ledger::DestinationCounters;
-use crate::program::Program;
 use crate::source::Source;
 use crate::window::Budget;
-use crate::worker::{self, Shared, Worker, WorkerHandle};
+use crate::worker::{self, Shared, Ticked, Worker, WorkerHandle};
 use heirs::Successors;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::mpsc::sync_channel;
 use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
 use template::Identity;
 
 /// What does not change while the process lives.
@@ -34,8 +33,8 @@ pub struct EngineOptions {
     pub identity: Identity,
 }
 
-/// Removed destinations that the ledger shows.
-const GONE_MAX: usize = 64;
+/// How often something is looked at that is waited for.
+const LOOK: Duration = Duration::from_millis(1);
 
 struct Running {
     key: String,
@@ -58,17 +57,6 @@ pub struct View {
     pub parsers: BTreeMap<String, Arc<crate::ledger::StepCounters>>,
     /// Contexts of parsers.
     pub states: States,
-    /// Destinations that reloads have removed, and that left something undelivered: the newest ones.
-    pub gone: Vec<Gone>,
-}
-
-/// A destination that is no more.
-#[derive(Clone)]
-pub struct Gone {
-    pub id: String,
-    pub driver: &'static str,
-    pub instance: String,
-    pub counters: Arc<DestinationCounters>,
 }
 
 impl View {
@@ -176,7 +164,7 @@ impl Engine {
             fresh.push(Arc::clone(&planned.destination));
         }
         let Plan { drops, sources, destinations, paths, steps, filters, parsers, states, .. } = plan;
-        let programs = self.stateful_programs();
+        let ticked = self.ticked();
         for queue in std::mem::take(&mut self.inherited) {
             let all = destinations.iter().map(|d| (d.id.as_str(), &d.destination));
             self.inherited.extend(take_over::take_in(all, queue).err());
@@ -192,7 +180,7 @@ impl Engine {
         for gone in self.existing.states.values().filter(|state| !stays(state)) {
             gone.close();
         }
-        self.empty_contexts(programs);
+        self.empty_contexts(ticked, Instant::now());
         let mut now = Existing::new();
         let mut shown = Vec::new();
         for planned in destinations {
@@ -205,15 +193,13 @@ impl Engine {
         now.parsers = parsers.clone();
         now.states = states.clone();
         let old = std::mem::replace(&mut self.existing, now).destinations;
-        let mut gone = std::mem::take(&mut self.view.gone);
         let successors = Successors::new(old.keys(), self.existing.destinations.keys());
         for (key, destination) in &old {
             match self.existing.destinations.contains_key(key) {
                 true => destination.reloaded(),
-                false => gone.extend(self.hand_over(key, destination, &successors, &drops)),
+                false => self.hand_over(key, destination, &successors, &drops),
             }
         }
-        gone.drain(..gone.len().saturating_sub(GONE_MAX));
         fresh.iter().for_each(|destination| destination.release());
         self.bury_kept(old.is_empty());
         self.shared.durable.say_unused();
@@ -226,7 +212,6 @@ impl Engine {
             filters,
             parsers,
             states,
-            gone,
         };
         Ok(())
     }
@@ -272,19 +257,30 @@ impl Engine {
 
     fn note_stateful(&self) {
         let sources = self.running.iter().map(|r| Arc::clone(&r.source));
-        self.shared.set_stateful(sources.filter(|s| s.settings().program.stateful).collect());
+        self.shared.set_stateful(sources.filter(|s| s.settings().program.is_stateful()).collect());
     }
 
-    /// The programs that run now and have contexts.
-    fn stateful_programs(&self) -> Vec<Arc<Program>> {
-        let programs = self.running.iter().map(|r| Arc::clone(&r.source.settings().program));
-        programs.filter(|program| program.stateful).collect()
+    /// The sources that run now and whose log paths have contexts.
+    fn ticked(&self) -> Vec<Ticked> {
+        let all = self.running.iter().map(|r| (Arc::clone(&r.source), r.source.settings()));
+        all.filter(|(_, settings)| settings.program.is_stateful()).collect()
     }
 
-    /// Gives programs a tick, in which contexts that were closed say their last.
-    fn empty_contexts(&self, programs: Vec<Arc<Program>>) {
-        let Some(worker) = self.workers().first().filter(|_| !programs.is_empty()) else { return };
-        worker.run(move |cx| programs.iter().for_each(|program| worker::tick(cx, program)));
+    /// Gives log paths ticks, in which contexts that were closed say their last. What one tick has made is waited for before the next,
+    /// up to `until`.
+    fn empty_contexts(&self, ticked: Vec<Ticked>, until: Instant) {
+        let Some(worker) = self.workers().first().filter(|_| !ticked.is_empty()) else { return };
+        let ticked = Arc::new(ticked);
+        loop {
+            let (tell, told) = sync_channel(1);
+            let round = Arc::clone(&ticked);
+            // Nobody listens only where this thread is gone.
+            worker.run(move |cx| drop(tell.send(worker::portion(cx, &round))));
+            let Ok(Some(made)) = told.recv() else { break };
+            while made.used() > 0 && Instant::now() < until {
+                std::thread::park_timeout(LOOK);
+            }
+        }
         self.barrier();
     }
 

@@ -57,7 +57,7 @@ pub struct Source {
     /// Driver and address, for statistics and messages.
     pub driver: &'static str,
     pub instance: String,
-    pub counters: SourceCounters,
+    pub counters: Arc<SourceCounters>,
     /// What its connections have under way together.
     pub(crate) pool: Arc<Pool>,
     settings: RwLock<Arc<Settings>>,
@@ -96,7 +96,7 @@ impl Source {
             id,
             driver,
             instance,
-            counters: SourceCounters::default(),
+            counters: Arc::default(),
             settings: RwLock::new(Arc::new(settings)),
         })
     }
@@ -153,17 +153,20 @@ impl Source {
         self.counters.unmatched.add(outcome.unmatched);
         in_work
     }
-}
 
-/// Runs a program on an empty batch for what its contexts have to say.
-pub fn tick(
-    program: &Arc<Program>,
-    batch: &mut Batch,
-    machine: &mut Machine,
-    scratch: &mut Scratch,
-    out: &mut Outbox,
-) {
-    scratch.begin_batch(batch.received);
-    scratch.prepare(program);
-    machine.tick(program, batch, scratch, out);
+    /// Runs a program that the source has or had on an empty batch, for what its contexts have to say.
+    pub fn tick(
+        &self,
+        settings: &Settings,
+        batch: &mut Batch,
+        machine: &mut Machine,
+        scratch: &mut Scratch,
+        out: &mut Outbox,
+    ) {
+        scratch.begin_batch(batch.received);
+        scratch.prepare(&settings.program);
+        let mut log = LogWatch::of(batch);
+        let watch = log.as_mut().map(|log| Watching::new(self, settings.at.clone(), log));
+        machine.tick(&settings.program, batch, scratch, out, watch);
+    }
 }

@@ -13,7 +13,7 @@ use crate::driver::Destination;
 use crate::source::Source;
 use changes::changes;
 use filter::Judged;
-use record::{Batch, NameId, Record, lookup};
+use record::{Batch, Flags, NameId, Record, Span, lookup};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -59,6 +59,8 @@ pub struct Message {
     pub id: u64,
     /// `$RCPTID` where the configuration has use-uniqid(), else 0.
     pub received: u64,
+    /// It is one of the program's own: a line of its log about it would be another.
+    pub is_own: bool,
 }
 
 /// What a step came to for a message.
@@ -129,11 +131,20 @@ impl<'a> Watching<'a> {
     pub fn message(&self, batch: &Batch, record: &Record) -> Message {
         let number = self.receipt.and_then(|name| batch.value(record, name));
         let number = number.and_then(|value| std::str::from_utf8(value.bytes).ok()?.parse().ok());
-        Message { id: self.base + u64::from(record.origin), received: number.unwrap_or(0) }
+        let id = self.base + u64::from(record.origin);
+        Message { id, received: number.unwrap_or(0), is_own: is_own(record) }
     }
 
     pub fn tell(&mut self, message: Message, event: &Event<'_>) {
         self.by.see(self.source, message, event);
+    }
+
+    /// Tells how a message came in, with what it has been given so far. `text` is what it came as.
+    pub fn tell_arrival(&mut self, batch: &Batch, index: usize, record: &Record, text: Span) {
+        let message = self.message(batch, record);
+        self.tell(message, &Event::Received(batch.bytes(text)));
+        self.tell_changes(message, batch, index, &Record::new(record.frame));
+        self.tell_source(message, batch, record);
     }
 
     /// Tells that the message comes from its source, and what the source says of it.
@@ -164,6 +175,11 @@ impl<'a> Watching<'a> {
             self.tell(message, &Event::Changed(&change));
         }
     }
+}
+
+/// It is one of the program's own messages, and not one that a parser made of others for internal().
+fn is_own(record: &Record) -> bool {
+    record.flags.has(Flags::INTERNAL) && !record.flags.has(Flags::POSTED)
 }
 
 /// Driver of a destination, for events.

@@ -13,7 +13,7 @@ pub use leaving::{LEAVE_MAX, Leaving};
 pub(crate) use parting::Parting;
 pub use port::{After, Port, PortContext};
 pub use shared::{Job, Shared};
-pub(crate) use ticks::tick;
+pub(crate) use ticks::{Ticked, portion};
 
 use handle::{Command, WAKER};
 use mio::{Events, Poll, Token};
@@ -53,6 +53,8 @@ pub struct Worker {
     timers: Timers,
     cx: PortContext,
     next_tick: Instant,
+    /// Contexts have more to say than was taken of them.
+    is_behind: bool,
 }
 
 impl Worker {
@@ -68,6 +70,7 @@ impl Worker {
             ready: VecDeque::new(),
             timers: Timers::default(),
             next_tick: Instant::now() + TICK,
+            is_behind: false,
         })
     }
 
@@ -109,7 +112,7 @@ impl Worker {
     /// Collects what became ready. Output is handed over before the worker sleeps, or when it has waited for long; while more comes in,
     /// it is worth waiting, because few large writes cost less than many small ones.
     fn wait(&mut self, events: &mut Events) {
-        if !self.ready.is_empty() || self.cx.shared.has_jobs() {
+        if !self.ready.is_empty() || self.is_behind || self.cx.shared.has_jobs() {
             if self.cx.outbox.is_old() {
                 self.cx.outbox.flush();
             }
@@ -257,12 +260,15 @@ impl Worker {
         while let Some(outlet) = self.timers.due(now) {
             outlet.pump();
         }
+        if self.is_behind {
+            self.is_behind = ticks::run(&mut self.cx);
+        }
         if now >= self.next_tick {
             self.next_tick = now + TICK;
             for outlet in self.handle.outlets() {
                 outlet.tick(now);
             }
-            ticks::run(&mut self.cx);
+            self.is_behind = ticks::run(&mut self.cx);
             let closing: Vec<usize> =
                 self.ports.iter_mut().filter_map(|(at, port)| (!port.tick(now)).then_some(at)).collect();
             for at in closing {
@@ -291,6 +297,7 @@ impl Worker {
                         Err(error) => oplog::error("Error registering a descriptor", &[("error", &error)]),
                     }
                 }
+                Command::Ready(handle::CONTEXTS) => self.is_behind = true,
                 Command::Ready(token) => self.enqueue(token.0),
                 Command::PumpAt(at, outlet) => self.timers.add(at, outlet),
                 Command::Each(mut visit) => {

@@ -18,7 +18,7 @@ mod shard;
 mod state;
 mod synthetic;
 
-pub use contexts::{Contexts, Handler};
+pub use contexts::{Contexts, Handler, PORTION_BYTES};
 pub use emitted::{Emitted, InjectMode, set_internal_sink};
 pub use grouped::{Grouped, succeed};
 pub use pass::{Entry, Moment, Pass};

@@ -219,6 +219,10 @@ impl Handler<Progress> for Run<'_> {
         }
         self.cx.work.keep_text(text);
     }
+
+    fn batch_bytes(&self) -> usize {
+        self.batch.footprint()
+    }
 }
 
 impl Run<'_> {

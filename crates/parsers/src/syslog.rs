@@ -120,7 +120,8 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
 const UNREAD: Span = Span { start: u32::MAX - 1, len: 0 };
 
 /// What says how the message came in, not how it is written.
-const KEPT: u16 = Flags::LOCAL.0 | Flags::INTERNAL.0 | Flags::MARK.0 | Flags::SDATA_CHANGED.0;
+const KEPT: u16 =
+    Flags::LOCAL.0 | Flags::INTERNAL.0 | Flags::POSTED.0 | Flags::MARK.0 | Flags::SDATA_CHANGED.0;
 
 /// What the text does not say stays as it was. An empty program or PID was said, an RFC 5424 field of `-` was not.
 fn keep_unread(new: &mut Record, old: &Record) {

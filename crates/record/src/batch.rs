@@ -42,6 +42,8 @@ impl Flags {
     pub const PARSE_ERROR: Flags = Flags(128);
     /// Its source's chain-hostnames() put HOST together: the HOST macro prints the part between `@` and `/`.
     pub const CHAINED: Flags = Flags(256);
+    /// A parser made it of other messages and gave it to internal(), from where it comes with [`Flags::INTERNAL`].
+    pub const POSTED: Flags = Flags(512);
 
     #[inline]
     pub fn has(self, other: Flags) -> bool {

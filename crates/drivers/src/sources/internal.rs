@@ -191,6 +191,7 @@ impl InternalPort {
         for record in &mut batch.records {
             record.context = own.unwrap_or(record.context);
             record.flags.set(Flags::INTERNAL);
+            record.flags.set(Flags::POSTED);
         }
         let bytes = batch.text.len();
         oplog::apart(|| self.feed.run(batch, bytes, false, Instant::now(), cx));

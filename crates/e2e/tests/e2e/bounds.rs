@@ -1,12 +1,17 @@
 //! Messages made to use up memory, time or tables: each costs itself at most, never its neighbours or those who come later.
 
 use crate::messages::HEAD;
-use testkit::{Lab, Penstock, Sender, wait_until};
+use testkit::{Collector, Lab, Ledger, Penstock, Sender, wait_until};
 
 /// Megabytes the process has in memory.
 fn resident_mib(penstock: &Penstock) -> u64 {
+    status_mib(penstock, "VmRSS:")
+}
+
+/// A row of the process's status, in megabytes.
+fn status_mib(penstock: &Penstock, row: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", penstock.id())).unwrap();
-    let line = status.lines().find(|l| l.starts_with("VmRSS:")).unwrap();
+    let line = status.lines().find(|l| l.starts_with(row)).unwrap();
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
 }
 
@@ -123,5 +128,88 @@ fn one_message_does_not_become_gigabytes() {
     });
     ledger.assert_balanced();
     assert!(penstock.stats().contains("d_map"), "it runs on");
+    penstock.stop();
+}
+
+/// Groups of one message each, of so many bytes, by the program of the message.
+fn send_groups(lab: &Lab, count: usize, text: &str) {
+    let mut sender = Sender::tcp(lab.port("in"));
+    (0..count).for_each(|n| sender.line(&format!("<13>Nov 11 01:02:03 host p{n}: {text}")));
+    sender.finish();
+}
+
+fn grouping(timeout: u32, destination: &str) -> String {
+    format!(
+        "{HEAD}options {{ log-msg-size(64KiB); }};\n\
+         source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         parser p {{ grouping-by(key(\"$PROGRAM\") timeout({timeout}) inject-mode(aggregate-only) \
+         aggregate(value(\"MESSAGE\" \"made of $MSG\"))); }};\n\
+         destination d {{ {destination}; }};\n\
+         log {{ source(s); parser(p); destination(d); flags(flow-control); }};\n"
+    )
+}
+
+/// Twenty thousand groups of 12 kB end in one tick, or because a reload takes their parser away: each comes out, and the memory that
+/// they had is not taken once more for what is made of them.
+#[test]
+fn groups_that_end_together_do_not_double_their_memory() {
+    const COUNT: usize = 20_000;
+    let text = "x".repeat(12_000);
+    for timeout in [3, 1000] {
+        let lab = Lab::new();
+        let config = grouping(timeout, "file(\"%dir%/out\" template(\"$PROGRAM $MSG\\n\"))");
+        let mut penstock = Penstock::start(&lab, &config);
+        send_groups(&lab, COUNT, &text);
+        penstock.wait_ledger(|ledger| {
+            (ledger.received() != COUNT as u64).then(|| format!("{} received", ledger.received()))
+        });
+        if timeout == 1000 {
+            penstock.reload_with(&lab, &config.replace("parser(p); ", ""));
+        }
+        penstock.wait_ledger(|ledger| {
+            let delivered = ledger.destination("d").delivered;
+            (delivered != COUNT as u64).then(|| format!("{delivered} delivered"))
+        });
+        let peak = status_mib(&penstock, "VmHWM:");
+        assert!(peak < 340, "{peak} MiB with timeout({timeout})");
+        penstock.ledger().assert_balanced();
+        penstock.stop();
+        let lines = lab.lines("out");
+        let mut programs: Vec<&str> = lines.iter().filter_map(|line| line.split(' ').next()).collect();
+        programs.sort_unstable();
+        programs.dedup();
+        assert_eq!((lines.len(), programs.len()), (COUNT, COUNT));
+        assert!(lines.iter().all(|line| line.ends_with(&text) && line.contains(" made of x")));
+    }
+}
+
+/// A destination that stands still holds the contexts of its path with flow-control, as it holds a source.
+#[test]
+fn a_slow_destination_holds_groups_that_end_together() {
+    const COUNT: usize = 4_000;
+    let lab = Lab::new();
+    let receiver = Collector::tcp(lab.port("out"));
+    receiver.pause();
+    let to_peer = "network(\"127.0.0.1\" port(%tcp:out%) so-sndbuf(4096) template(\"$PROGRAM $MSG\\n\"))";
+    let mut penstock = Penstock::start(&lab, &grouping(2, to_peer));
+    send_groups(&lab, COUNT, &"x".repeat(12_000));
+    let made = |ledger: &Ledger| ledger.destination("d").received;
+    // It waits until nothing more comes: two looks that are a tick apart see the same.
+    let mut last = (0, 0);
+    let held = penstock.wait_ledger(|ledger| {
+        let now = made(ledger);
+        last = if now == last.0 { (now, last.1 + 1) } else { (now, 0) };
+        (now == 0 || last.1 < 100).then(|| format!("{now} made, the same for {} looks", last.1))
+    });
+    // A portion is 8 MiB, and one more where the last one was all but under way.
+    assert!(made(&held) * 12_000 < (18 << 20), "{} groups were made", made(&held));
+    held.assert_balanced();
+    receiver.resume();
+    let ledger = penstock.wait_ledger(|ledger| {
+        let delivered = ledger.destination("d").delivered;
+        (delivered != COUNT as u64).then(|| format!("{delivered} delivered"))
+    });
+    ledger.assert_nothing_lost();
+    assert_eq!(receiver.wait_lines(COUNT).len(), COUNT);
     penstock.stop();
 }

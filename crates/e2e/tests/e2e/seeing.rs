@@ -275,3 +275,45 @@ fn a_source_says_that_it_waits() {
     receiver.wait_lines(20_000);
     penstock.stop();
 }
+
+/// What comes in by itself is told as what peers send: groups whose time is over, also those that go to internal(), and marks.
+#[test]
+fn messages_that_the_clock_makes_are_followed() {
+    let lab = Lab::new();
+    let config = "@version: 4.11\noptions { keep-hostname(yes); use-dns(no); };\n\
+         source s_net { network(ip(\"127.0.0.1\") port(%tcp:in%)); };\n\
+         source s_own { internal(); };\n\
+         parser p_quiet { grouping-by(key(\"$HOST\") timeout(1) inject-mode(aggregate-only) aggregate(value(\"MESSAGE\" \"quiet $HOST\"))); };\n\
+         parser p_own { grouping-by(key(\"$HOST\") timeout(1) inject-mode(internal) aggregate(value(\"MESSAGE\" \"posted $HOST\"))); };\n\
+         filter f_posted { message(\"posted\"); };\n\
+         destination d_out { file(\"%dir%/out\" template(\"$MSG\\n\")); };\n\
+         destination d_own { file(\"%dir%/own\" template(\"$MSG\\n\")); };\n\
+         destination d_marked { file(\"%dir%/marked\" mark-mode(periodical) mark-freq(1)); };\n\
+         log { source(s_net); parser(p_quiet); destination(d_out); };\n\
+         log { source(s_net); parser(p_own); destination(d_marked); };\n\
+         log { source(s_own); filter(f_posted); destination(d_own); };\n";
+    let mut penstock = Penstock::configure(&lab, config).arg("--log-level").arg("trace").ready();
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.line("<13>Oct 11 22:14:15 h p: one");
+    sender.finish();
+    wait_until("the groups", || lab.lines("out") == ["quiet h"] && lab.lines("own") == ["posted h"]);
+    wait_until("a mark", || lab.text("marked").contains("-- MARK --"));
+    penstock.wait_log("Outgoing message; message='posted h\\x0a'");
+    penstock.wait_log("-- MARK --\\x0a', name='");
+    let log = penstock.log();
+    let number = |incoming: &str| incoming[incoming.find("msg='").unwrap()..].to_owned();
+    for (text, place) in [("quiet h", place(&lab, 3, "network")), ("posted h", place(&lab, 4, "internal"))] {
+        let msg = number(line(&log, &[&format!("Incoming log entry; input='{text}'")]));
+        for step in [
+            &["Setting value; name='MESSAGE'", text] as &[&str],
+            &[">>>>>> Source side message processing begin; instance='", &place],
+            &["Outgoing message; message='", text],
+            &["<<<<<< Source side message processing finish; instance='", &place],
+        ] {
+            let parts: Vec<&str> = step.iter().copied().chain([msg.as_str()]).collect();
+            line(&log, &parts);
+        }
+    }
+    assert_eq!(log.matches("Incoming log entry").count(), 3, "{log}");
+    penstock.stop();
+}

@@ -6,13 +6,15 @@ use crate::program::{Branch, DeliverStep, ParseStep, Program};
 impl Run<'_, '_> {
     /// Takes messages all the way.
     pub(super) fn pass(&mut self, program: &Program, selection: &mut Vec<u32>) {
+        let joined = self.batch.joined();
         let arrived = self.watched_arrival(selection);
         if !program.source_nodes.is_empty() {
             self.nodes(&program.source_nodes, selection);
         }
         let matched = self.branches(&program.branches, selection, After::Nothing);
         self.deliver_ordered(program);
-        if let Some(arrived) = arrived {
+        if let Some(mut arrived) = arrived {
+            arrived.extend(self.joined_since(joined));
             self.watched_end(&arrived);
         }
         self.recycle(matched);

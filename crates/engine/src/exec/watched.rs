@@ -5,7 +5,7 @@
 use super::Run;
 use crate::program::{Branch, DeliverStep, FilterStep, ParseStep, RewriteStep};
 use crate::watch::{Event, Statement, Verdict, Watching, driver_of};
-use record::Record;
+use record::{Flags, Record};
 use std::sync::Arc;
 
 /// Messages that entered a branch which is a statement of its own.
@@ -18,13 +18,28 @@ impl Run<'_, '_> {
     /// Tells how the messages came in, before anything is done with them, and remembers them for [`Run::watched_end`].
     pub(super) fn watched_arrival(&mut self, selection: &[u32]) -> Option<Vec<u32>> {
         let watched = self.each_watched(selection, |run, watch, index, record| {
-            let message = watch.message(run.batch, &record);
-            let text = if record.frame.is_empty() { record.message } else { record.frame };
-            watch.tell(message, &Event::Received(run.batch.bytes(text)));
-            watch.tell_changes(message, run.batch, index, &Record::new(record.frame));
-            watch.tell_source(message, run.batch, &record);
+            // What a parser gave to internal() has the frame of a message that came in before.
+            let is_whole = !record.frame.is_empty() && !record.flags.has(Flags::POSTED);
+            let text = if is_whole { record.frame } else { record.message };
+            watch.tell_arrival(run.batch, index, &record, text);
         });
         watched.then(|| selection.to_vec())
+    }
+
+    /// Tells of messages that a parser has made of its contexts, those from the `joined`-th of the batch on, as of received ones.
+    pub(super) fn watched_made(&mut self, joined: usize) {
+        if self.watch.is_some() {
+            let made: Vec<u32> = self.joined_since(joined).collect();
+            // What it was made of has come in already: its text is what it was given.
+            self.each_watched(&made, |run, watch, index, record| {
+                watch.tell_arrival(run.batch, index, &record, record.message);
+            });
+        }
+    }
+
+    /// The messages that have joined the batch since it had `joined` of them.
+    pub(super) fn joined_since(&self, joined: usize) -> impl Iterator<Item = u32> + use<'_> {
+        (joined..self.batch.joined()).filter_map(|at| self.batch.joined_origin(at))
     }
 
     pub(super) fn watched_end(&mut self, selection: &[u32]) {
@@ -73,7 +88,7 @@ impl Run<'_, '_> {
 
     /// Runs a parser; messages that it makes go on with the others.
     pub(super) fn watched_parse(&mut self, step: &ParseStep, selection: &mut Vec<u32>) -> bool {
-        // A tick, in which contexts end, is about no message.
+        // In a tick contexts end of which nobody has been told: what they make comes in then, see [`Run::watched_made`].
         if self.watch.is_none() || selection.is_empty() {
             return false;
         }

@@ -1,6 +1,8 @@
-//! What the log says at `debug` of messages that have left a queue.
+//! What the log says at `debug` of messages that have left a queue, and of those that come to it past all log paths.
 
 use super::Outlet;
+use crate::chunk::Chunk;
+use oplog::{Bytes, Level};
 use std::sync::atomic::Ordering;
 
 impl Outlet {
@@ -13,8 +15,21 @@ impl Outlet {
     /// Says how many messages the sink has taken; one look at the log's level a write.
     #[inline]
     pub(super) fn say_sent(&self, messages: usize) {
-        if oplog::enabled(oplog::Level::Debug) && !self.has_own.load(Ordering::Relaxed) {
+        if oplog::enabled(Level::Debug) && !self.has_own.load(Ordering::Relaxed) {
             oplog::debug("Messages sent", &[("name", &self.name), ("messages", &messages)]);
+        }
+    }
+
+    /// Says what the destination writes of its own accord: marks, counts of repeated messages.
+    pub(super) fn say_own(&self, chunk: &Chunk) {
+        if !oplog::enabled(Level::Debug) || self.has_own.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut start = 0;
+        for end in chunk.ends.iter().map(|end| *end as usize) {
+            let message = Bytes(chunk.bytes.get(start..end).unwrap_or_default());
+            oplog::debug("Outgoing message", &[("message", &message), ("name", &self.name)]);
+            start = end;
         }
     }
 }

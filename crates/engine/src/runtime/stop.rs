@@ -31,13 +31,13 @@ impl Engine {
     /// Stops reading, waits for what was read to be delivered, at most `patience`, and ends the workers. Returns the destinations that
     /// had something left.
     pub fn stop(mut self, patience: Duration, rest: Rest<'_>) -> Vec<LeftBehind> {
-        let programs = self.stateful_programs();
+        let ticked = self.ticked();
         let running = std::mem::take(&mut self.running);
         self.stop_sources(&running);
         // What was begun is not lost: contexts are closed as if their time was over.
         self.existing.states.values().for_each(|state| state.close());
-        self.empty_contexts(programs);
         let until = Instant::now() + patience;
+        self.empty_contexts(ticked, until);
         let outlets: Vec<_> = self.view.destinations.iter().flat_map(|(_, d)| d.outlets()).collect();
         while Instant::now() < until && outlets.iter().any(|o| o.is_settling()) {
             std::thread::park_timeout(Duration::from_millis(5));

@@ -132,12 +132,12 @@ impl Engine {
 
     /// The other process goes on: contexts end, as if their time was over, and what they say is handed over as well.
     pub fn end_contexts(&mut self) -> Vec<Queue> {
-        let programs = self.stateful_programs();
-        if programs.is_empty() {
+        let ticked = self.ticked();
+        if ticked.is_empty() {
             return Vec::new();
         }
         self.existing.states.values().for_each(|state| state.close());
-        self.empty_contexts(programs);
+        self.empty_contexts(ticked, Instant::now());
         self.drain();
         self.export(|_, outlet| outlet.export())
     }

@@ -3,11 +3,11 @@
 //!
 //! Messages of `internal()` are not spoken of: each line would make more of them.
 
-use super::{Change, Event, Kind, Message, Statement, Verdict, Watch, What};
+use super::{Change, Event, Kind, Message, Statement, Verdict, Watch, What, is_own};
 use crate::source::Source;
 use filter::Judged;
 use oplog::{Bytes, Field, Level};
-use record::{Batch, Flags, ValueType};
+use record::{Batch, ValueType};
 use std::fmt;
 
 /// Writes to the log at `debug` and `trace`.
@@ -22,7 +22,8 @@ impl LogWatch {
         if !oplog::enabled(Level::Debug) {
             return None;
         }
-        let own = batch.records.first().is_some_and(|record| record.flags.has(Flags::INTERNAL));
+        // Those of internal() come in batches of their own.
+        let own = batch.records.first().is_some_and(is_own);
         (!own).then(|| LogWatch { traces: oplog::enabled(Level::Trace) })
     }
 }
@@ -46,6 +47,9 @@ fn say(level: Level, text: &'static str, fields: &[Field<'_>], message: Message)
 
 impl Watch for LogWatch {
     fn see(&mut self, source: &Source, message: Message, event: &Event<'_>) {
+        if message.is_own {
+            return;
+        }
         match event {
             Event::Received(input) => {
                 say(Level::Debug, "Incoming log entry", &[("input", &Bytes(input))], message);

@@ -12,6 +12,8 @@ use std::sync::{Arc, Weak};
 use std::time::Instant;
 
 pub(super) const WAKER: Token = Token(usize::MAX);
+/// Contexts that waited for room may go on.
+pub(super) const CONTEXTS: Token = Token(usize::MAX - 1);
 /// Tokens from here on belong to outlets, by id.
 pub(super) const OUTLET_BASE: usize = 1 << 40;
 

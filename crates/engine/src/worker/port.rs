@@ -113,7 +113,7 @@ impl PortContext {
         identity: template::Identity,
     ) -> PortContext {
         PortContext {
-            made: Window::new(usize::MAX, None, Arc::clone(&shared.budget)),
+            made: super::ticks::window(&shared.budget),
             handle,
             shared,
             token: Token(0),

@@ -12,6 +12,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// Locks that the contexts of one parser are spread over: several for each core, so that workers seldom meet.
 const SHARDS: usize = 16;
 
+/// Bytes of messages that one pass makes of contexts whose time is over. The others wait for the next pass, so that contexts that end
+/// together, which may be all of them, are not copied at once.
+pub const PORTION_BYTES: usize = 8 << 20;
+
 /// What a parser does with its contexts.
 pub trait Handler<T> {
     /// A message has come to the shard of its key.
@@ -19,6 +23,9 @@ pub trait Handler<T> {
 
     /// A context was taken out because its time was over, or for want of room.
     fn closed(&mut self, shard: &mut Shard<T>, context: &mut Context<T>, moment: Moment);
+
+    /// Bytes of the batch at work, what was made in this pass with them.
+    fn batch_bytes(&self) -> usize;
 }
 
 pub struct Contexts<T> {
@@ -27,7 +34,9 @@ pub struct Contexts<T> {
     shards: Box<[Place<T>]>,
     clock: Mutex<Time>,
     closing: AtomicBool,
-    counters: StateCounters,
+    /// The last pass has left contexts whose time is over.
+    behind: AtomicBool,
+    counters: Arc<StateCounters>,
 }
 
 struct Place<T> {
@@ -58,7 +67,8 @@ impl<T: Send + 'static> Contexts<T> {
             shards: (0..count).map(place).collect(),
             clock: Mutex::default(),
             closing: AtomicBool::new(false),
-            counters: StateCounters::default(),
+            behind: AtomicBool::new(false),
+            counters: Arc::default(),
         })
     }
 
@@ -107,14 +117,15 @@ impl<T: Send + 'static> Contexts<T> {
         }
     }
 
-    /// Takes the messages of the pass to their contexts, shard by shard, and closes what is due. Returns how many contexts were closed
-    /// early.
+    /// Takes the messages of the pass to their contexts, shard by shard, and closes what is due, up to [`PORTION_BYTES`] of made messages.
+    /// Returns how many contexts were closed early.
     pub fn run(&self, pass: &mut Pass, handler: &mut dyn Handler<T>) -> usize {
         let mut chains = std::mem::take(&mut pass.chains);
         chains.link(pass.entries(), self.shards.len());
         let closing = self.closing.load(Relaxed);
         let last = pass.times.last().copied().unwrap_or_default();
-        let mut early = 0;
+        let full = handler.batch_bytes() + PORTION_BYTES;
+        let (mut early, mut behind) = (0, false);
         for (n, place) in self.shards.iter().enumerate() {
             if !closing && chains.first(n).is_none() && place.next_deadline.load(Relaxed) >= last {
                 continue;
@@ -122,22 +133,30 @@ impl<T: Send + 'static> Contexts<T> {
             let mut shard = lock(&place.shard);
             let mut at = chains.first(n);
             while let Some(entry) = at.and_then(|i| pass.entries().get(i)) {
-                expire(&mut shard, pass.time(entry.position), pass, handler);
+                let now = pass.time(entry.position);
+                behind |= !expire(&mut shard, now, full, pass, handler);
+                // No message comes to a context whose time is over, whatever else has to wait.
+                if let Some(context) = shard.overdue(pass.key(entry), now) {
+                    close_due(&mut shard, context, pass, handler);
+                }
                 handler.message(&mut shard, pass, entry);
                 while let Some(context) = shard.crowded() {
-                    early += 1;
+                    early += usize::from(context.deadline() >= now);
                     close(&mut shard, context, pass.moment(entry), handler);
                 }
                 at = at.and_then(|i| chains.next(i));
             }
-            expire(&mut shard, last, pass, handler);
-            while let Some(context) = if closing { shard.any() } else { None } {
+            behind |= !expire(&mut shard, last, full, pass, handler);
+            while closing && handler.batch_bytes() < full {
+                let Some(context) = shard.any() else { break };
                 let moment = Moment { position: u32::MAX, deadline: context.deadline(), serial: 0 };
                 close(&mut shard, context, moment, handler);
             }
+            behind |= closing && !shard.is_empty();
             place.next_deadline.store(shard.next_deadline(), Relaxed);
         }
         pass.chains = chains;
+        self.behind.store(behind, Relaxed);
         early
     }
 
@@ -156,13 +175,19 @@ impl<T: Send + 'static> Contexts<T> {
     }
 }
 
-fn expire<T>(shard: &mut Shard<T>, now: i64, pass: &Pass, handler: &mut dyn Handler<T>) {
-    while let Some(context) = shard.due(now) {
-        let deadline = context.deadline();
-        let position = pass.position_after(deadline);
-        let moment = Moment { position, deadline, serial: context.serial() };
-        close(shard, context, moment, handler);
+/// Closes contexts whose time is over, until the batch has `full` bytes. `false` when some may be left.
+fn expire<T>(shard: &mut Shard<T>, now: i64, full: usize, pass: &Pass, handler: &mut dyn Handler<T>) -> bool {
+    while handler.batch_bytes() < full {
+        let Some(context) = shard.due(now) else { return true };
+        close_due(shard, context, pass, handler);
     }
+    shard.next_deadline() >= now
+}
+
+fn close_due<T>(shard: &mut Shard<T>, context: Context<T>, pass: &Pass, handler: &mut dyn Handler<T>) {
+    let deadline = context.deadline();
+    let moment = Moment { position: pass.position_after(deadline), deadline, serial: context.serial() };
+    close(shard, context, moment, handler);
 }
 
 fn close<T>(shard: &mut Shard<T>, mut context: Context<T>, moment: Moment, handler: &mut dyn Handler<T>) {
@@ -184,7 +209,11 @@ impl<T: Send + 'static> State for Contexts<T> {
         self.closing.store(true, Relaxed);
     }
 
-    fn counters(&self) -> &StateCounters {
+    fn is_behind(&self) -> bool {
+        self.behind.load(Relaxed)
+    }
+
+    fn counters(&self) -> &Arc<StateCounters> {
         &self.counters
     }
 

@@ -246,6 +246,12 @@ impl<T> Shard<T> {
         None
     }
 
+    /// Takes out the context of this key if its time is over.
+    pub(super) fn overdue(&mut self, key: &[u8], now: i64) -> Option<Context<T>> {
+        let id = self.find(key)?;
+        (self.get(id)?.deadline < now).then(|| self.remove(id))?
+    }
+
     /// Takes out the next context to close while there are more than there may be.
     pub(super) fn crowded(&mut self) -> Option<Context<T>> {
         while self.table.len() > self.contexts_max || self.bytes > self.bytes_max {

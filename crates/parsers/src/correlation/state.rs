@@ -12,7 +12,10 @@ pub trait State: Any + Send + Sync {
     /// From now on every batch, above all the empty ones of ticks, closes all contexts as if their time was over: nobody will come back.
     fn close(&self);
 
-    fn counters(&self) -> &StateCounters;
+    /// The last batch has left contexts that are to be closed: too many of them came to their end together.
+    fn is_behind(&self) -> bool;
+
+    fn counters(&self) -> &Arc<StateCounters>;
 
     fn as_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }

@@ -225,4 +225,8 @@ impl Handler<Kept> for Actions<'_> {
         context.messages = messages;
         self.cx.work.keep_text(id);
     }
+
+    fn batch_bytes(&self) -> usize {
+        self.batch.footprint()
+    }
 }

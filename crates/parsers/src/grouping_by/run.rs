@@ -110,6 +110,10 @@ impl Handler<()> for Run<'_> {
         }
         self.cx.work.keep_text(id);
     }
+
+    fn batch_bytes(&self) -> usize {
+        self.batch.footprint()
+    }
 }
 
 impl Condition {

@@ -1,5 +1,6 @@
 //! grouping-by() with a clock by hand. What is the same in syslog-ng stands in the golden cases.
 
+use crate::correlation::PORTION_BYTES;
 use crate::correlation::testing::Fed;
 use crate::testing::check_codes;
 
@@ -141,4 +142,58 @@ fn what_is_wrong_is_said() {
     check_codes("grouping-by(key('a') timeout(1))", &["A0102"]);
     check_codes("grouping-by(key('$(no)') timeout(1) aggregate())", &["A0101"]);
     check_codes("grouping-by(key('a') timeout(1) aggregate(value('DATE' 'x')))", &["A0106"]);
+}
+
+/// Ten times a portion, in groups of one message each.
+fn crowd() -> (Fed, String) {
+    let mut fed = by("inject-mode(aggregate-only)", "$(context-length)");
+    let text = "x".repeat(PORTION_BYTES / 10);
+    let messages: Vec<String> = (0..100).map(|n| format!("100 p{n} {text}")).collect();
+    assert_eq!(fed.feed(&messages.iter().map(String::as_str).collect::<Vec<_>>()), "");
+    (fed, text)
+}
+
+/// Groups in what a batch made, none of two messages.
+#[track_caller]
+fn groups(made: &str) -> usize {
+    assert!(made.len() <= PORTION_BYTES * 5 / 4, "{} bytes", made.len());
+    assert!(!made.contains("[3]"), "a group of two");
+    made.matches("[2]").count()
+}
+
+#[test]
+fn groups_that_end_together_come_out_in_portions() {
+    let (mut fed, _) = crowd();
+    let state = fed.parser.state().expect("contexts");
+    let (mut made, mut ticks) = (groups(&fed.tick(6)), 1);
+    while state.is_behind() {
+        (made, ticks) = (made + groups(&fed.tick(0)), ticks + 1);
+    }
+    assert_eq!((made, groups(&fed.tick(100))), (100, 0));
+    assert!((10..=12).contains(&ticks), "{ticks} portions");
+    let (mut fed, _) = crowd();
+    let state = fed.parser.state().expect("contexts");
+    state.close();
+    let mut made = groups(&fed.tick(0));
+    while state.is_behind() {
+        made += groups(&fed.tick(0));
+    }
+    assert_eq!(made, 100, "closed for good");
+}
+
+#[test]
+fn no_message_joins_a_group_whose_time_is_over_while_others_wait() {
+    let (mut fed, text) = crowd();
+    let state = fed.parser.state().expect("contexts");
+    let mut made = 0;
+    for program in (0..100).rev().step_by(10) {
+        let later = format!("200 p{program} {text}");
+        made += groups(&fed.feed(&[&later]));
+        assert!(made >= 10 && (made == 100 || state.is_behind()), "{made} groups");
+    }
+    while state.is_behind() {
+        made += groups(&fed.tick(0));
+    }
+    assert_eq!(made, 100);
+    assert_eq!(groups(&fed.tick(100)), 10, "the later ones");
 }

@@ -90,7 +90,7 @@ fn run(plan: &Plan, machine: &mut Machine, scratch: &mut Scratch, messages: &str
     scratch.prepare(program);
     let mut out = Outbox::default();
     match messages {
-        "" => machine.tick(program, &mut batch, scratch, &mut out),
+        "" => machine.tick(program, &mut batch, scratch, &mut out, None),
         _ => drop(machine.run(program, &mut batch, scratch, &mut out)),
     }
     SEEN.with_borrow(|s| {
@@ -108,7 +108,7 @@ fn a_tick_reaches_parsers_wherever_they_stand() {
         "log { source(s); filter(b); destination(d2); }; log { source(s); log { filter(a); parser(p); destination(d1); flags(final); }; };",
     ] {
         let plan = plan(&format!("{TIMED}{paths}"), &Existing::new());
-        assert!(plan.sources[0].program.stateful);
+        assert!(plan.sources[0].program.is_stateful());
         let (mut machine, mut scratch) = (Machine::default(), Scratch::new(Identity::new("here")));
         run(&plan, &mut machine, &mut scratch, "aa", 100);
         assert_eq!(run(&plan, &mut machine, &mut scratch, "", 105), "", "{paths}");

@@ -1,0 +1,54 @@
+//! Isolation of branches: the log of old records, played back where a branch's changes must not be seen.
+
+use super::{After, Run};
+use crate::program::Branch;
+
+impl Run<'_, '_> {
+    pub(super) fn save(&mut self, selection: &[u32]) {
+        if self.isolated {
+            let records = &self.batch.records;
+            self.machine.undo.extend(selection.iter().filter_map(|i| Some((*i, *records.get(*i as usize)?))));
+        }
+    }
+
+    /// Undoes writes back to `mark`; with `keep`, only those of records that are not marked in it.
+    pub(super) fn restore(&mut self, mark: usize, keep: Option<&[bool]>) {
+        for at in (mark..self.machine.undo.len()).rev() {
+            let (index, record) = self.machine.undo[at];
+            if keep.is_none_or(|k| !k.get(index as usize).copied().unwrap_or(false))
+                && let Some(place) = self.batch.records.get_mut(index as usize)
+            {
+                *place = record;
+            }
+        }
+    }
+
+    /// After a branch: makes sure that later readers see what they should.
+    pub(super) fn settle(&mut self, branch: &Branch, mark: usize, matched: &mut [u32], after: After) {
+        if !branch.writes || !self.isolated {
+            return;
+        }
+        if after != After::Joined {
+            self.restore(mark, None);
+            return;
+        }
+        let mut keep = self.marks();
+        if branch.is_final {
+            // Nobody else sees what matched: it goes on as the branch left it.
+            for index in matched.iter() {
+                keep[*index as usize] = true;
+            }
+            self.restore(mark, Some(&keep));
+        } else {
+            // Later branches see the original: what goes on from here becomes a record of its own.
+            for index in matched.iter_mut() {
+                if let Some(record) = self.batch.records.get(*index as usize).copied() {
+                    *index = self.batch.records.len() as u32;
+                    self.batch.records.push(record);
+                }
+            }
+            self.restore(mark, None);
+        }
+        self.machine.marks.push(keep);
+    }
+}
