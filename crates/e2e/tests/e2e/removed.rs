@@ -9,14 +9,20 @@ const COUNT: usize = 300;
 
 /// A source of each name, with flow-control, to the destination of the same name where nobody listens.
 fn config(stuck: &[&str]) -> String {
+    renamed(stuck, "a")
+}
+
+/// The same with another name for the destination `a`.
+fn renamed(stuck: &[&str], a: &str) -> String {
     let mut text = format!("{HEAD}destination o {{ file(\"%dir%/out\"); }};\n");
     for name in ["a", "b"] {
         text += &format!("source s_{name} {{ network(ip(127.0.0.1) port(%tcp:{name}%)); }};\n");
         match stuck.contains(&name) {
             true => {
+                let called = if name == "a" { a } else { name };
                 text += &format!(
-                    "destination {name} {{ network(127.0.0.1 port(%port:out-{name}%)); }};\n\
-                     log {{ source(s_{name}); destination({name}); flags(flow-control); }};\n"
+                    "destination {called} {{ network(127.0.0.1 port(%port:out-{name}%)); }};\n\
+                     log {{ source(s_{name}); destination({called}); flags(flow-control); }};\n"
                 );
             }
             false => text += &format!("log {{ source(s_{name}); destination(o); }};\n"),
@@ -141,5 +147,46 @@ fn what_may_be_dropped_is_dropped_where_it_could_be_kept() {
     let ledger = penstock.ledger();
     ledger.assert_balanced();
     assert_eq!((ledger.dropped_for("discarded"), ledger.dropped_for("dead-letter")), (COUNT as u64, 7));
+    penstock.stop();
+}
+
+/// A destination that only gets another name keeps what waits, whoever wants to drop it by the old name or by the new one.
+#[test]
+fn what_waits_at_a_renamed_destination_is_not_dropped() {
+    let lab = Lab::new();
+    let mut penstock = start(&lab);
+    let refused = |args: &[&str], why: &str| {
+        let outcome = ctl(&lab, args);
+        assert!(outcome.code == Some(1) && said(&outcome).contains(why), "{args:?}: {outcome:?}");
+    };
+    let taken =
+        "destination a { network(127.0.0.1 port(%port:other%)); };\nlog { source(s_b); destination(a); };\n";
+    for more in ["", taken] {
+        penstock.rewrite(&lab, &(renamed(&["a", "b"], "c") + more));
+        for name in ["a", "a#0"] {
+            refused(&["reload", "--drop", name], "goes on as c#0");
+        }
+        refused(&["reload", "--drop", "c"], "there is no destination c");
+        wait_both(&mut penstock, COUNT, 7);
+    }
+    penstock.rewrite(&lab, &renamed(&["a"], "c"));
+    refused(&["reload"], "b#0: 7 messages");
+    refused(&["reload", "--drop", "a", "--drop", "b"], "goes on as c#0");
+    wait_both(&mut penstock, COUNT, 7);
+    let outcome = ctl(&lab, &["reload", "--drop", "b"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let ledger = penstock.ledger();
+    ledger.assert_balanced();
+    assert_eq!((ledger.destination("c").waiting, ledger.dropped_for("discarded")), (COUNT as u64, 7));
+    // From now on it is known by the new name.
+    penstock.rewrite(&lab, &config(&[]));
+    refused(&["reload"], "c#0: 300 messages");
+    refused(&["reload", "--drop", "a"], "there is no destination a");
+    let receiver = Collector::tcp(lab.port("out-a"));
+    assert_eq!(receiver.wait_lines(COUNT).len(), COUNT);
+    penstock.wait_ledger(|ledger| (ledger.waiting() > 0).then(|| "nothing waiting".to_owned()));
+    let outcome = ctl(&lab, &["reload", "--drop", "c"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    penstock.ledger().assert_balanced();
     penstock.stop();
 }

@@ -1,6 +1,6 @@
 //! Who gets what waits at a destination that a reload has changed.
 
-use super::{Engine, Gone};
+use super::Engine;
 use crate::chunk::Chunk;
 use crate::compile::{DestinationKey, Plan};
 use crate::driver::Destination;
@@ -51,7 +51,7 @@ impl Engine {
         old: &Arc<dyn Destination>,
         successors: &Successors,
         drops: &[String],
-    ) -> Option<Gone> {
+    ) {
         let id = key.id.as_str();
         let successor = successors.of(key).and_then(|next| self.existing.destinations.get(next));
         let outlets = old.outlets();
@@ -70,11 +70,6 @@ impl Engine {
             left.add(self.bury(id, outlet, rest, is_named(drops, id)));
         }
         left.say(id);
-        let counters = old.counters();
-        (successor.is_none() && counters.dropped.total() > 0).then(|| {
-            let (driver, instance) = old.described();
-            Gone { id: id.to_owned(), driver, instance, counters: Arc::clone(counters) }
-        })
     }
 
     /// Whether what waits at destinations that the plan does not have can be kept, or may be dropped. The error says what to do.
@@ -109,9 +104,15 @@ impl Engine {
             let found: Vec<_> = self.existing.destinations.keys().filter(|key| named(&key.id)).collect();
             if found.is_empty() {
                 errors.push(format!("there is no destination {name} to drop messages of"));
-            } else if found.iter().all(|key| successors.of(key).is_some()) {
+                continue;
+            }
+            let heirs: Option<Vec<&str>> =
+                found.iter().map(|key| Some(successors.of(key)?.id.as_str())).collect();
+            if let Some(heirs) = heirs {
+                let unnamed = heirs.iter().all(|heir| named(heir));
+                let as_what = if unnamed { String::new() } else { format!(" as {}", heirs.join(" and ")) };
                 errors.push(format!(
-                    "the destination {name} goes on in the new configuration, so nothing of it is dropped; \
+                    "the destination {name} goes on{as_what} in the new configuration, so nothing of it is dropped; \
                      `penstock queue drop` forgets what waits on disk"
                 ));
             }
