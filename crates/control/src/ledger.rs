@@ -160,6 +160,22 @@ impl Flow {
     pub fn balanced(&self) -> bool {
         self.difference() == 0
     }
+
+    /// Adds the account of another place.
+    pub fn add(&mut self, other: &Flow) {
+        for (sum, more) in [
+            (&mut self.received, other.received),
+            (&mut self.recovered, other.recovered),
+            (&mut self.delivered, other.delivered),
+            (&mut self.waiting, other.waiting),
+            (&mut self.filtered, other.filtered),
+            (&mut self.received_bytes, other.received_bytes),
+            (&mut self.delivered_bytes, other.delivered_bytes),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+        other.dropped.iter().for_each(|(reason, count)| self.dropped.add(reason, count));
+    }
 }
 
 /// A named account: `s_net#0`, the place of a log path, `d_file#0`.

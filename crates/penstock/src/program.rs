@@ -1,6 +1,7 @@
 //! The program while it runs: the engine, the configuration it has, and how that is replaced by another.
 
 mod history;
+mod removed;
 mod trial;
 
 use std::path::PathBuf;
@@ -182,8 +183,9 @@ impl Program {
     /// Notes what runs from now on, and gives back what ran before.
     fn installed(&self, configuration: Configuration, engine: &Engine, globals: &Settings) -> Configuration {
         let fresh = Arc::new(Running::new(&configuration, engine.view()));
-        let old = std::mem::replace(&mut *self.running.write(), Arc::clone(&fresh));
-        self.history.replaced(&old.view, &fresh.view);
+        // Noted first: the ledger of what runs knows what of that it shows itself.
+        self.history.replaced(&self.running().view, &fresh.view);
+        *self.running.write() = fresh;
         self.apply_log_level(globals);
         self.apply_statistics(globals);
         std::mem::replace(&mut *self.current.lock(), configuration)
@@ -241,8 +243,8 @@ impl Program {
         engine.resume(plan, queues).map_err(|errors| errors.join("; "))?;
         let running = self.running();
         let fresh = Arc::new(Running { view: engine.view().clone(), ..Running::clone(&running) });
-        *self.running.write() = Arc::clone(&fresh);
         self.history.replaced(&running.view, &fresh.view);
+        *self.running.write() = fresh;
         Ok(())
     }
 

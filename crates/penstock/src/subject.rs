@@ -1,6 +1,6 @@
 //! What the program answers to the control socket.
 
-mod balance;
+pub mod balance;
 pub mod graph;
 pub mod health;
 mod queues;
@@ -108,7 +108,7 @@ impl Subject for Served {
     }
 
     fn ledger(&self) -> Ledger {
-        balance::of(&self.program.running().view)
+        balance::of(&self.program.running().view, &self.program.history)
     }
 
     fn queue(&self, request: &QueueRequest) -> Result<String, String> {

@@ -91,7 +91,9 @@ impl Ledger {
     }
 
     fn foreign_sources(&self) -> impl Iterator<Item = &Row> {
-        self.sources.iter().filter(|row| !row.detail.contains("internal") && row.detail != "generated")
+        self.sources
+            .iter()
+            .filter(|row| !row.detail.contains("internal") && !row.detail.starts_with("generated"))
     }
 }
 

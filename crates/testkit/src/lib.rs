@@ -19,7 +19,7 @@ pub mod wait;
 
 pub use collector::Collector;
 pub use lab::Lab;
-pub use ledger::Ledger;
+pub use ledger::{Ledger, Row};
 pub use penstock::{Outcome, Penstock, ask, binary, root, run_command, use_binary};
 pub use ports::free_port;
 pub use proxy::Proxy;

@@ -3,7 +3,7 @@
 
 use crate::messages::HEAD;
 use std::collections::BTreeSet;
-use testkit::{Lab, Ledger, Penstock, Sender, run_command, wait_until};
+use testkit::{Lab, Ledger, Penstock, Row, Sender, run_command, wait_until};
 
 /// Ten messages: those with even numbers are of the program `keep`, the others of `lose`, and their text is no number.
 const SENT: usize = 10;
@@ -345,5 +345,73 @@ fn a_reload_keeps_the_rows() {
         penstock.reload_with(&lab, &format!("# a line more\n{config}").replace("# a line more\n@", "@"));
         wait_until("the row", || penstock.ledger().paths.iter().any(|row| row.name == "filter f_keep"));
     }
+    penstock.stop();
+}
+
+/// What reloads take away or replace stays in the account: the sums agree with what was sent and with the files, each time.
+#[test]
+fn what_reloads_have_removed_keeps_its_counts() {
+    const MARK: &str = "(removed)";
+    let first = format!(
+        "{HEAD}options {{ stats(level(1)); }};\nsource s {{ network(ip(127.0.0.1) port(%tcp:one%)); }};\n\
+         parser p {{ grouping-by({FIVES} aggregate(value(\"MESSAGE\" \"made\"))); }};\n\
+         destination d {{ file(\"%dir%/one\" template(\"$MSG\\n\")); }};\n\
+         log {{ source(s); parser(p); destination(d); }};\n"
+    );
+    let second = format!(
+        "{HEAD}options {{ stats(level(1)); }};\nsource s {{ network(ip(127.0.0.1) port(%tcp:two%)); }};\n\
+         destination d {{ file(\"%dir%/two\" template(\"$MSG\\n\")); }};\n\
+         destination more {{ file(\"%dir%/more\" template(\"$MSG\\n\")); }};\n\
+         log two {{ source(s); destination(d); destination(more); }};\n"
+    );
+    let lab = Lab::new();
+    let mut penstock = Penstock::start(&lab, &first);
+    let lines = |name: &str| if lab.path(name).exists() { lab.lines(name).len() as u64 } else { 0 };
+    let mut sent = 0;
+    for round in 0..5 {
+        let (port, config) = if round % 2 == 0 { ("one", &second) } else { ("two", &first) };
+        let mut sender = Sender::tcp(lab.port(port));
+        for n in 0..SENT {
+            sender.line(&format!("<13>Nov 11 01:02:03 host p: {n}"));
+        }
+        sender.finish();
+        sent += SENT as u64;
+        for reloaded in [false, true] {
+            if reloaded {
+                penstock.reload_with(&lab, config);
+            }
+            let ledger = penstock.wait_settled(sent);
+            ledger.assert_nothing_lost();
+            let written = lines("one") + lines("two") + lines("more");
+            let delivered: u64 = ledger.destinations.iter().map(|row| row.delivered).sum();
+            let made: u64 = ledger.sources.iter().map(|row| row.received).sum::<u64>() - sent;
+            let entered: u64 = ledger.paths.iter().map(|row| row.received).sum();
+            assert_eq!(
+                (delivered, made, entered),
+                (written, lines("one") - lines("one") * 10 / 12, sent + made)
+            );
+            assert_eq!(ledger.destination("d").received, sent + made, "{ledger}");
+        }
+        let ledger = penstock.ledger();
+        let removed = |rows: &[Row]| rows.iter().filter(|row| row.detail.ends_with(MARK)).count();
+        let twice = usize::from(round > 0);
+        assert_eq!(removed(&ledger.sources), 2 + twice, "{ledger}");
+        assert_eq!(removed(&ledger.paths), 1 + twice, "{ledger}");
+        assert_eq!(removed(&ledger.destinations), 1 + 2 * twice, "{ledger}");
+        let metrics = penstock.request("STATS PROMETHEUS");
+        let series: Vec<&str> = metrics
+            .lines()
+            .filter_map(|line| Some(line.rsplit_once(' ')?.0))
+            .filter(|s| s.contains('{'))
+            .collect();
+        assert_eq!(
+            series.iter().collect::<BTreeSet<_>>().len(),
+            series.len(),
+            "a series comes twice:\n{metrics}"
+        );
+    }
+    let folder = lab.path("state");
+    let outcome = run_command(&["ledger", "--state-dir", &folder.to_string_lossy()]);
+    assert!(outcome.code == Some(0) && outcome.stdout.contains(MARK), "{outcome:?}");
     penstock.stop();
 }

@@ -4,11 +4,13 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
-use control::{Counter, State};
+use control::{Counter, Ledger, State};
 use engine::View;
 use parking_lot::Mutex;
 
+use super::removed::Removed;
 use crate::subject::statistics;
 
 /// Counters of vanished objects that are kept; the program has no use for more than a person can read.
@@ -27,6 +29,7 @@ struct Inner {
     resets: BTreeMap<Key, u64>,
     received: u64,
     queued: u64,
+    removed: Removed,
 }
 
 /// Messages that sources which are gone had received, and destinations which are gone were given.
@@ -40,6 +43,7 @@ impl History {
     /// Notes what a reload has removed.
     pub fn replaced(&self, old: &View, new: &View) {
         let mut inner = self.0.lock();
+        inner.removed.note(old, new);
         for source in old.sources.iter().filter(|s| !new.sources.iter().any(|n| Arc::ptr_eq(s, n))) {
             inner.received += source.counters.received.value();
         }
@@ -55,6 +59,11 @@ impl History {
                 inner.orphans.insert(key, Counter { state: State::Orphaned, ..counter });
             }
         }
+    }
+
+    /// Adds to a ledger of `view` what objects that are gone had counted.
+    pub fn complete_ledger(&self, ledger: &mut Ledger, view: &View, until: Instant) {
+        self.0.lock().removed.complete(ledger, view, until);
     }
 
     pub fn gone(&self) -> Gone {

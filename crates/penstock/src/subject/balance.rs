@@ -3,6 +3,7 @@
 //! The counters move while they are read, so a row may be caught between two of its numbers. A row that does not add up is read
 //! again: what is really missing stays missing.
 
+use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
@@ -11,58 +12,132 @@ use engine::View;
 use engine::ledger::{DestinationCounters, Drops, PathCounters, Reason, SourceCounters, StepCounters};
 use parsers::correlation::StateCounters;
 
+use crate::program::History;
+
 /// How long a row is read again.
 const SETTLE_MAX: Duration = Duration::from_millis(500);
 const SETTLE_PAUSE: Duration = Duration::from_micros(200);
 
-pub fn of(view: &View) -> Ledger {
-    let until = Instant::now() + SETTLE_MAX;
-    let sources = view.sources.iter().map(|s| Row {
-        name: s.id.clone(),
-        detail: detail(s.driver, &s.instance),
-        flow: settled(until, || of_source(&s.counters)),
-    });
-    let paths = view.paths.iter().map(|(name, counters)| Row {
-        name: name.clone(),
-        detail: String::new(),
-        flow: settled(until, || of_path(counters)),
-    });
-    let steps = view.steps.iter().map(|step| Row {
-        name: step.name.clone(),
-        detail: step.detail.clone(),
-        flow: of_step(&step.counters),
-    });
-    // Only those that something ended at: the others are as many as the configuration has.
-    let steps = steps.filter(|row| row.flow.filtered > 0);
-    let gone = view.gone.iter().map(|gone| Row {
-        name: gone.id.clone(),
-        detail: format!("{} (removed)", detail(gone.driver, &gone.instance)),
-        flow: settled(until, || of_gone(&gone.counters)),
-    });
-    let destinations = view.destinations.iter().map(|(id, d)| {
-        let (driver, instance) = d.described();
-        Row {
-            name: id.clone(),
-            detail: detail(driver, &instance),
-            flow: settled(until, || of_destination(d.counters())),
+/// What is counted at one place.
+#[derive(Clone)]
+pub enum Account {
+    Source(Arc<SourceCounters>),
+    Made(Arc<StateCounters>),
+    Path(Arc<PathCounters>),
+    Step(Arc<StepCounters>),
+    Destination(Arc<DestinationCounters>),
+    /// A destination that is gone.
+    Gone(Arc<DestinationCounters>),
+}
+
+impl Account {
+    pub fn flow(&self) -> Flow {
+        match self {
+            Account::Source(counters) => of_source(counters),
+            Account::Made(counters) => of_made(counters),
+            Account::Path(counters) => of_path(counters),
+            Account::Step(counters) => of_step(counters),
+            Account::Destination(counters) => of_destination(counters),
+            Account::Gone(counters) => of_gone(counters),
         }
-    });
-    let sources = sources.chain(made(view, until));
-    Ledger {
-        sources: sources.collect(),
-        paths: paths.chain(steps).collect(),
-        destinations: destinations.chain(gone).collect(),
+    }
+
+    pub fn settled(&self, until: Instant) -> Flow {
+        settled(until, || self.flow())
+    }
+
+    /// Whether the ledger shows it with these numbers.
+    pub fn is_shown(&self, flow: &Flow) -> bool {
+        match self {
+            Account::Made(_) => flow.received > 0,
+            // Only those that something ended at: the others are as many as the configuration has.
+            Account::Step(_) => flow.filtered > 0,
+            _ => true,
+        }
+    }
+
+    /// They are the counters of one object.
+    pub fn is(&self, other: &Account) -> bool {
+        match (self, other) {
+            (Account::Source(a), Account::Source(b)) => Arc::ptr_eq(a, b),
+            (Account::Made(a), Account::Made(b)) => Arc::ptr_eq(a, b),
+            (Account::Path(a), Account::Path(b)) => Arc::ptr_eq(a, b),
+            (Account::Step(a), Account::Step(b)) => Arc::ptr_eq(a, b),
+            (Account::Destination(a) | Account::Gone(a), Account::Destination(b) | Account::Gone(b)) => {
+                Arc::ptr_eq(a, b)
+            }
+            _ => false,
+        }
+    }
+
+    /// The same once its object is gone.
+    pub fn removed(self) -> Account {
+        match self {
+            Account::Destination(counters) => Account::Gone(counters),
+            account => account,
+        }
     }
 }
 
-/// Messages that contexts of parsers have made came in there.
-fn made(view: &View, until: Instant) -> impl Iterator<Item = Row> {
-    let rows = view.states.iter().map(move |(name, state)| Row {
-        name: name.clone(),
-        detail: "generated".to_owned(),
-        flow: settled(until, || of_made(state.counters())),
+/// An account and whose it is.
+pub struct Kept {
+    pub name: String,
+    pub detail: String,
+    pub account: Account,
+}
+
+/// The accounts of everything in a view, in the parts of the ledger.
+pub struct Accounts {
+    pub sources: Vec<Kept>,
+    pub paths: Vec<Kept>,
+    pub destinations: Vec<Kept>,
+}
+
+pub fn accounts(view: &View) -> Accounts {
+    let kept = |name: &str, detail: String, account| Kept { name: name.to_owned(), detail, account };
+    let sources = view.sources.iter().map(|source| {
+        let account = Account::Source(Arc::clone(&source.counters));
+        kept(&source.id, detail(source.driver, &source.instance), account)
     });
-    rows.filter(|row| row.flow.received > 0)
+    // Messages that contexts of parsers have made came in there.
+    let made = view
+        .states
+        .iter()
+        .map(|(name, state)| kept(name, "generated".to_owned(), Account::Made(Arc::clone(state.counters()))));
+    let paths = view
+        .paths
+        .iter()
+        .map(|(name, counters)| kept(name, String::new(), Account::Path(Arc::clone(counters))));
+    let steps = view
+        .steps
+        .iter()
+        .map(|step| kept(&step.name, step.detail.clone(), Account::Step(Arc::clone(&step.counters))));
+    let destinations = view.destinations.iter().map(|(id, destination)| {
+        let (driver, instance) = destination.described();
+        kept(id, detail(driver, &instance), Account::Destination(Arc::clone(destination.counters())))
+    });
+    Accounts {
+        sources: sources.chain(made).collect(),
+        paths: paths.chain(steps).collect(),
+        destinations: destinations.collect(),
+    }
+}
+
+pub fn of(view: &View, removed: &History) -> Ledger {
+    let until = Instant::now() + SETTLE_MAX;
+    let accounts = accounts(view);
+    let rows = |kept: Vec<Kept>| -> Vec<Row> {
+        let rows = kept.into_iter().map(|kept| (kept.account.settled(until), kept));
+        let shown = rows.filter(|(flow, kept)| kept.account.is_shown(flow));
+        shown.map(|(flow, kept)| Row { name: kept.name, detail: kept.detail, flow }).collect()
+    };
+    let mut ledger = Ledger {
+        sources: rows(accounts.sources),
+        paths: rows(accounts.paths),
+        destinations: rows(accounts.destinations),
+    };
+    removed.complete_ledger(&mut ledger, view, until);
+    ledger
 }
 
 fn settled(until: Instant, read: impl Fn() -> Flow) -> Flow {
