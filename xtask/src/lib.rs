@@ -1,6 +1,7 @@
 //! Rules of the house that are checked instead of written down: in prose they rot, in `cargo test` they hold.
 
 pub mod dependencies;
+pub mod fuzz;
 pub mod layers;
 pub mod licences;
 pub mod limits;

@@ -1,7 +1,7 @@
 //! The rules of the house, run on the checkout.
 
 use std::sync::OnceLock;
-use xtask::{dependencies, layers, licences, limits, sources, workspace::Workspace};
+use xtask::{dependencies, fuzz, layers, licences, limits, sources, workspace::Workspace};
 
 fn check(faults: fn(&Workspace) -> Vec<String>) {
     static WORKSPACE: OnceLock<Workspace> = OnceLock::new();
@@ -33,4 +33,9 @@ fn licences_are_on_the_list() {
 #[test]
 fn bounds_are_as_described() {
     check(limits::faults);
+}
+
+#[test]
+fn fuzz_targets_are_in_step() {
+    check(fuzz::faults);
 }
