@@ -8,7 +8,7 @@ use std::io;
 
 const HEADER: [u8; 8] = *b"PSTOREH\x01";
 const FOOTER: [u8; 8] = *b"PSTOREF\x01";
-const WAYPOINT: [u8; 8] = *b"PSTOREW\x01";
+pub(crate) const WAYPOINT: [u8; 8] = *b"PSTOREW\x01";
 /// The last bytes of a closed segment, behind the length of its footer.
 const TRAILER: [u8; 8] = *b"PSTOREZ\x01";
 const TRAILER_BYTES: usize = 16;

@@ -44,8 +44,17 @@ fn drain(queue: &Queue) -> Vec<String> {
     got
 }
 
-/// Three segments, some of the first messages done, cursors in their file of their own too.
+/// Some of the first messages are done. The last segment is begun, with waypoints.
+fn begun() -> (Contents, [Vec<String>; 2]) {
+    made_until(false)
+}
+
+/// All segments are closed, and cursors are in their file of their own too.
 fn made() -> (Contents, [Vec<String>; 2]) {
+    made_until(true)
+}
+
+fn made_until(full: bool) -> (Contents, [Vec<String>; 2]) {
     let disk = Handle::new(1);
     let (log, mut committer, _) = open(&disk);
     let both = queues(&log);
@@ -64,8 +73,11 @@ fn made() -> (Contents, [Vec<String>; 2]) {
         waiting[index].drain(..read.ends.len());
     }
     committer.step();
-    // The disk is full: what is done from now on is in the file of cursors.
     let contents = disk.0.lock().contents();
+    if !full {
+        return (contents, waiting);
+    }
+    // The disk is full: what is done from now on is in the file of cursors.
     disk.0.lock().space = contents.values().map(|bytes| bytes.len() as u64).sum();
     let read = both[0].read(both[0].first_waiting(), 1000).expect("a message");
     both[0].done(read.seqs.end, read.ends.len() as u64, read.bytes.len() as u64);
@@ -97,7 +109,7 @@ fn check(what: &str, contents: &Contents, waiting: &[Vec<String>; 2]) {
     }
 }
 
-/// What of each file is no message: headers and their copies, footers, small files as far as there is something in them.
+/// What of each file is no message: headers and their copies, footers, waypoints, small files as far as there is something in them.
 fn own_bytes(contents: &Contents) -> Vec<(String, Range<usize>)> {
     let mut all = Vec::new();
     for (name, bytes) in contents {
@@ -121,6 +133,12 @@ fn own_bytes(contents: &Contents) -> Vec<(String, Range<usize>)> {
         if bytes.ends_with(b"PSTOREZ\x01") {
             let length = bytes[bytes.len() - 16..].first_chunk().map(|eight| u64::from_le_bytes(*eight));
             all.push((name.clone(), bytes.len() - 16 - length.expect("a footer") as usize..bytes.len()));
+            continue;
+        }
+        for at in (0..bytes.len()).step_by(crate::snapshot::PAGE as usize) {
+            if bytes[at..].starts_with(&crate::snapshot::WAYPOINT) {
+                all.push((name.clone(), at..at + size(at).expect("a waypoint")));
+            }
         }
     }
     all
@@ -135,6 +153,25 @@ fn no_flipped_bit_ends_a_start_or_costs_a_message() {
     for file in ["key", "cursors", "progress"] {
         assert!(own.iter().any(|(name, range)| name == file && !range.is_empty()), "{file}: {own:?}");
     }
+    flip(&contents, &waiting, own);
+}
+
+#[test]
+fn no_flipped_bit_in_a_begun_segment_and_its_waypoints_does_either() {
+    let (contents, waiting) = begun();
+    check("as it was left", &contents, &waiting);
+    let own = own_bytes(&contents);
+    let last = contents.keys().filter(|name| name.ends_with(".log")).max().expect("a segment");
+    let of_last: Vec<_> = own.into_iter().filter(|(name, _)| name == last).collect();
+    let is_waypoint = |(name, range): &(String, Range<usize>)| {
+        contents[name][range.start..].starts_with(&crate::snapshot::WAYPOINT)
+    };
+    assert!(of_last.iter().any(is_waypoint), "{of_last:?}");
+    flip(&contents, &waiting, of_last);
+}
+
+/// Each bit of these parts, one at a time.
+fn flip(contents: &Contents, waiting: &[Vec<String>; 2], own: Vec<(String, Range<usize>)>) {
     for (name, range) in own {
         for at in range {
             for bit in 0..8 {
@@ -142,10 +179,57 @@ fn no_flipped_bit_ends_a_start_or_costs_a_message() {
                 if let Some(byte) = damaged.get_mut(&name).and_then(|bytes| bytes.get_mut(at)) {
                     *byte ^= 1 << bit;
                 }
-                check(&format!("{name}, byte {at}, bit {bit}"), &damaged, &waiting);
+                check(&format!("{name}, byte {at}, bit {bit}"), &damaged, waiting);
             }
         }
     }
+}
+
+/// A frame that is damaged anywhere costs its own message and no other: that one never comes altered. Of both queues, a dead letter with
+/// them, in a segment that is closed and in the one that was begun.
+#[test]
+fn a_flipped_bit_in_a_frame_costs_that_message_alone() {
+    let (contents, waiting) = begun();
+    let find = |text: &str| {
+        let in_file =
+            |bytes: &Vec<u8>| bytes.windows(text.len()).position(|window| window == text.as_bytes());
+        let found = contents.iter().find_map(|(name, bytes)| Some((name.clone(), in_file(bytes)?)));
+        found.unwrap_or_else(|| panic!("{} is nowhere", &text[..20]))
+    };
+    let mut files = std::collections::BTreeSet::new();
+    for (index, queue) in QUEUES.iter().enumerate() {
+        for number in [10, 39] {
+            let text = message(queue, number);
+            assert!(waiting[index].contains(&text));
+            let (name, start) = find(&text);
+            files.insert(name.clone());
+            // Its head and what stands in front of the text, some of the text, and its end with what comes behind it.
+            let near = (start - 64..start + 40).chain(start + text.len() - 20..start + text.len() + 16);
+            for at in near.filter(|at| *at < contents[&name].len()) {
+                for bit in 0..8 {
+                    let mut damaged = contents.clone();
+                    damaged.get_mut(&name).expect("it is there")[at] ^= 1 << bit;
+                    let what = format!("{queue} {number}: {name}, byte {at}, bit {bit}");
+                    hold(&what, &delivered(&damaged), &waiting);
+                }
+            }
+        }
+    }
+    assert!(files.len() > 1, "{files:?}");
+}
+
+/// At most one of all messages is missing, none is altered, and they come in order.
+fn hold(what: &str, got: &[Vec<String>; 2], waiting: &[Vec<String>; 2]) {
+    let mut missing = 0;
+    for (index, (got, expected)) in got.iter().zip(waiting).enumerate() {
+        missing += expected.iter().filter(|message| !got.contains(message)).count();
+        let number = |text: &String| text.split(' ').nth(1).and_then(|n| n.parse::<usize>().ok());
+        assert!(got.is_sorted_by(|a, b| number(a) < number(b)), "{what}");
+        // What was done may come again.
+        let known = |text: &String| number(text).is_some_and(|n| *text == message(QUEUES[index], n));
+        assert!(got.iter().all(known), "{what}: altered");
+    }
+    assert!(missing <= 1, "{what}: {missing} messages are missing");
 }
 
 /// Files of their own are cut anywhere; a segment anywhere too, and then all that is in the others is there.
