@@ -6,6 +6,7 @@
 
 mod catalogue;
 mod codes;
+mod cost;
 pub mod manual;
 mod read;
 pub mod sample;
@@ -15,6 +16,7 @@ mod value;
 
 pub use catalogue::{Catalogue, Unavailable};
 pub use codes::CODES;
+pub use cost::{Cost, Measured};
 pub use read::{ReadContext, read, read_options};
 pub use settings::Settings;
 pub use spec::{Component, Context, Group, Kind, OptionSpec, Positional, Preset, State, Table, Word};

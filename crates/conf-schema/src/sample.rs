@@ -14,7 +14,7 @@ pub fn call(component: &'static Component, value_of: &dyn Fn(&str) -> Option<Str
         parts.push(value_of(p.name).unwrap_or_else(|| value(&p.kind, Preset::None)));
     }
     for option in table.options().filter(|o| o.state == State::Supported) {
-        let inner = value_of(option.name).unwrap_or_else(|| value(&option.kind, table.preset(option)));
+        let inner = value_of(option.name).unwrap_or_else(|| sample(option, table.preset(option)));
         if inner != LEFT_OUT {
             parts.push(format!("{}({inner})", option.name));
         }
@@ -25,7 +25,11 @@ pub fn call(component: &'static Component, value_of: &dyn Fn(&str) -> Option<Str
     }
 }
 
-/// A good value for an option, as it is written between the parentheses.
+/// A good value for an option, as it is written between the parentheses: what its table says, or what follows from its type.
+fn sample(option: &OptionSpec, preset: Preset) -> String {
+    option.sample.map_or_else(|| value(&option.kind, preset), str::to_owned)
+}
+
 fn value(kind: &Kind, preset: Preset) -> String {
     match (*kind, preset) {
         (Kind::Bool, Preset::Bool(true)) => "no".into(),
@@ -49,7 +53,7 @@ fn value(kind: &Kind, preset: Preset) -> String {
         (Kind::Filter, _) => "host(\"a\")".into(),
         (Kind::Block(groups), _) => {
             let options = groups.iter().flat_map(|g| g.options).filter(|o| o.state == State::Supported);
-            let one = |o: &OptionSpec| format!("{}({})", o.name, value(&o.kind, o.preset));
+            let one = |o: &OptionSpec| format!("{}({})", o.name, sample(o, o.preset));
             options.map(one).collect::<Vec<_>>().join(" ")
         }
         (Kind::Text | Kind::TextList | Kind::Template | Kind::Regexp | Kind::Any, _) => "\"sample\"".into(),

@@ -1,5 +1,7 @@
 //! What a component declares: its options with type, default and help, in tables that are plain constants.
 
+use crate::cost::Cost;
+
 /// Where a component may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Context {
@@ -183,6 +185,8 @@ pub struct OptionSpec {
     pub collects: bool,
     /// A number in the place of a block is meant for this option: `stats(600)`.
     pub number_means: Option<&'static str>,
+    /// A good value as it is written, for tests: where its type does not give one away.
+    pub sample: Option<&'static str>,
 }
 
 impl OptionSpec {
@@ -197,7 +201,13 @@ impl OptionSpec {
             state: State::Supported,
             collects: false,
             number_means: None,
+            sample: None,
         }
+    }
+
+    pub const fn sample(mut self, value: &'static str) -> OptionSpec {
+        self.sample = Some(value);
+        self
     }
 
     pub const fn number_means(mut self, option: &'static str) -> OptionSpec {
@@ -279,6 +289,8 @@ pub struct Component {
     pub summary: &'static str,
     /// A call (or, for the global options, a list of calls) that reads without findings.
     pub example: &'static str,
+    /// What it costs on the message path; `None` for what is not on it.
+    pub cost: Option<Cost>,
 }
 
 impl Component {

@@ -9,7 +9,7 @@ use crate::learned::Learned;
 use crate::names::Names;
 use crate::options::PARSER;
 use crate::parse::{Parse, Writes};
-use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings};
+use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
 use filter::{FilterContext, new_asker};
 use record::{Batch, Demand, ValueType};
 use std::ops::Range;
@@ -41,6 +41,9 @@ pub static CEF_PARSER: Component = Component {
               `extensions.` and their key. `CEF:` may be missing, since a syslog header takes it for the program. Other texts do not match. \
               Of penstock's own.",
     example: "cef-parser(prefix(\".cef.\"))",
+    cost: Some(Cost::example(
+        "One pass over the text; extensions that nothing reads are passed over, and only values with a backslash are copied.",
+    )),
 };
 
 pub static LEEF_PARSER: Component = Component {
@@ -62,6 +65,9 @@ pub static LEEF_PARSER: Component = Component {
               `event_id`, the pairs `extensions.` and their key. `LEEF:` may be missing, since a syslog header takes it for the program. Other \
               texts do not match. Of penstock's own.",
     example: "leef-parser(prefix(\".leef.\"))",
+    cost: Some(Cost::example(
+        "One pass over the text; attributes that nothing reads are passed over, and no value is copied.",
+    )),
 };
 
 #[derive(Clone, Copy)]

@@ -11,7 +11,7 @@ use crate::correlation::{
 use crate::found::assign;
 use crate::options::PARSER_COUNTED;
 use crate::parse::{Parse, Writes};
-use conf_schema::{Component, Context as Place, Kind, OptionSpec as Opt, Preset, Settings, Word};
+use conf_schema::{Component, Context as Place, Cost, Kind, OptionSpec as Opt, Preset, Settings, Word};
 use filter::{FilterContext, new_asker};
 use lines::{Line, Lines};
 use record::{Batch, Demand, NameId, ValueType};
@@ -72,6 +72,7 @@ pub static GROUP_LINES: Component = Component {
               of it. At the end of the program, and when a reload removes the parser, what is there is made a message. The batches of \
               one connection are not given to other cores.",
     example: "group-lines(key(\"$FILE_NAME\") timeout(10) multi-line-mode(indented))",
+    cost: Some(Cost::example("A line costs its key, the look at how it begins and ends, and a copy of what is read of it; the patterns are matched in front of the lock of its context. A message is made once for all its lines.")),
 };
 
 /// The options.

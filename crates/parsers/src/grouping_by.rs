@@ -7,7 +7,7 @@ use crate::correlation::options::{KEY, PERSIST_NAME, SCOPE, SORT_KEY, TIMEOUT};
 use crate::correlation::{Contexts, Grouped, Inherit, InjectMode, State, Synthetic, succeed};
 use crate::options::PARSER_COUNTED;
 use crate::parse::{Parse, Writes};
-use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Preset, Settings, Word};
+use conf_schema::{Component, Context, Cost, Group, Kind, OptionSpec as Opt, Preset, Settings, Word};
 use filter::{Filter, FilterContext, new_asker};
 use record::{Batch, Demand, tag_id};
 use std::sync::Arc;
@@ -95,6 +95,9 @@ pub static GROUPING_BY: Component = Component {
               by their timeout. The batches of one connection are not given to other cores.",
     example: "grouping-by(key(\"$HOST\") scope(program) timeout(30) trigger(message(\"logout\")) aggregate(value(\"count\" \
               \"$(context-length)\") tags(\"session\")))",
+    cost: Some(Cost::example(
+        "A message costs its key, a copy of what is read of it, and `trigger()`; `having()` and the aggregate are worked out once a group. Contexts are spread over 16 locks, each taken once a batch.",
+    )),
 };
 
 struct GroupingBy {

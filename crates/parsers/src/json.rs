@@ -11,7 +11,7 @@ use crate::learned::Learned;
 use crate::options::{PARSER, PREFIX};
 use crate::parse::{Parse, Writes};
 use crate::tree::Tree;
-use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings};
+use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
 use filter::{FilterContext, clear_matches, new_asker};
 use reader::{Outcome, Reader};
 use record::{Batch, Demand, NameId};
@@ -50,6 +50,10 @@ pub static JSON_PARSER: Component = Component {
     summary: "Takes the members of a JSON object out of a text; of an array at the top, the items become `$1`, `$2` ... A text \
               that is no JSON does not match. Members that nothing reads are passed over.",
     example: "json-parser(prefix(\".json.\") marker(\"@cee:\"))",
+    cost: Some(Cost::bench(
+        "One pass over the text; members that nothing reads are passed over, but the whole object is checked.",
+        "json",
+    )),
 };
 
 /// One step of `extract-prefix()`.

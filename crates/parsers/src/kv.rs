@@ -13,7 +13,7 @@ use crate::learned::Learned;
 use crate::names::{Names, Table};
 use crate::options::{PARSER, PREFIX};
 use crate::parse::{Parse, Writes};
-use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings};
+use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
 use filter::{FilterContext, new_asker};
 use record::{Batch, Demand, NameId, ValueType};
 use scan::{Scanner, Text};
@@ -57,6 +57,7 @@ pub static KV_PARSER: Component = Component {
     summary: "Takes keys and values out of a text: `key=value key2=\"a value\"`. Keys are letters, digits, `_`, `.` and `-`. \
               Every text matches. Keys that nothing reads are passed over.",
     example: "kv-parser(prefix(\".kv.\") pair-separator(\";\") extract-stray-words-into(\".kv.stray\"))",
+    cost: Some(Cost::bench("One pass over the text; keys that nothing reads are passed over.", "kv")),
 };
 
 #[derive(Clone)]

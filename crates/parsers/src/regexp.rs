@@ -4,7 +4,7 @@ use crate::build::Build;
 use crate::input::Input;
 use crate::options::{PARSER, PREFIX};
 use crate::parse::{Parse, Writes};
-use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings};
+use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
 use diag::{Diagnostic, nearest};
 use filter::{FilterContext, store_matches, wrong_pattern};
 use pattern::{Pattern, PatternOptions};
@@ -40,6 +40,10 @@ pub static REGEXP_PARSER: Component = Component {
     summary: "Matches a text with regular expressions; named groups become values, numbered ones `$1`, `$2` ... A text that no \
               pattern matches does not pass.",
     example: "regexp-parser(patterns(\"user=(?<user>\\\\w+)\", \"uid=(?<uid>[0-9]+)\") prefix(\".re.\"))",
+    cost: Some(Cost::bench(
+        "Time linear in the text wherever the pattern allows; groups that nothing reads are not found.",
+        "regexp-captures",
+    )),
 };
 
 #[derive(Clone)]

@@ -7,7 +7,7 @@ use crate::learned::Learned;
 use crate::names::Names;
 use crate::options::PARSER;
 use crate::parse::{Parse, Writes};
-use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings};
+use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
 use filter::{FilterContext, new_asker};
 use record::{Batch, Demand, ValueType};
 use std::sync::Arc;
@@ -29,6 +29,9 @@ pub static SDATA_PARSER: Component = Component {
     not_yet: &[],
     summary: "Reads STRUCTURED-DATA, `[id param=\"value\"]`, out of a text that is nothing else. Another text does not match.",
     example: "sdata-parser(template(\"${.json.sdata}\") prefix(\".sd.\"))",
+    cost: Some(Cost::example(
+        "The text is checked as a whole, then read once; parameters that nothing reads are passed over.",
+    )),
 };
 
 #[derive(Clone)]

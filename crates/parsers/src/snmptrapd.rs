@@ -9,7 +9,7 @@ use crate::learned::Learned;
 use crate::names::Names;
 use crate::options::PARSER;
 use crate::parse::{Parse, Writes};
-use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings};
+use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
 use filter::{FilterContext, new_asker};
 use record::{Batch, Civil, Demand, NameId, Record, ValueType, Zone, ZoneCursor};
 use scan::{Value, header, pairs};
@@ -36,6 +36,9 @@ pub static SNMPTRAPD_PARSER: Component = Component {
               MIB::sysLocation.0 = STRING: \"here\"`, which becomes `.snmp.SNMPv2-MIB_sysLocation.0`. PROGRAM becomes `snmptrapd`, the time of the message that of the trap. Other \
               texts do not match.",
     example: "snmptrapd-parser(prefix(\".trap.\") set-message-macro(no))",
+    cost: Some(Cost::example(
+        "One pass over the text; variables that nothing reads are not kept. With `set-message-macro(no)` no MESSAGE is made of them.",
+    )),
 };
 
 #[derive(Clone)]

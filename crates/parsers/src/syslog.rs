@@ -4,7 +4,7 @@ use crate::build::Build;
 use crate::input::Input;
 use crate::options::PARSER;
 use crate::parse::{Parse, Writes};
-use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings, Word};
+use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings, Word};
 use filter::{FilterContext, new_asker};
 use record::{Batch, Demand, FieldTypes, Flags, NameId, Record, Span, Zone, pri};
 use std::sync::Arc;
@@ -87,6 +87,9 @@ pub static SYSLOG_PARSER: Component = Component {
     summary: "Reads a syslog message, RFC 3164 or with `flags(syslog-protocol)` RFC 5424, out of a text: it sets the priority, the \
               time, HOST, PROGRAM, PID and MESSAGE. What the text does not have stays as it was.",
     example: "syslog-parser(flags(syslog-protocol) drop-invalid(yes))",
+    cost: Some(Cost::example(
+        "What a source pays for the same text, whole batches at a time, besides a copy of the record.",
+    )),
 };
 
 struct Syslog {

@@ -5,7 +5,7 @@ use crate::csv::{Escape, Scanner, Take};
 use crate::input::Input;
 use crate::options::PARSER;
 use crate::parse::{Parse, Writes};
-use conf_schema::{Component, Context, Settings};
+use conf_schema::{Component, Context, Cost, Settings};
 use filter::FilterContext;
 use record::{Batch, Demand};
 use std::sync::Arc;
@@ -21,6 +21,7 @@ pub static TAGS_PARSER: Component = Component {
     not_yet: &[],
     summary: "Sets the tags that a text lists, separated by commas and in quotes where they contain one. Every text matches.",
     example: "tags-parser(template(\"${.json.tags}\"))",
+    cost: Some(Cost::example("One pass over the list; a worker knows the words it has seen as tags.")),
 };
 
 #[derive(Clone)]

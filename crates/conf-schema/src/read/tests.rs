@@ -79,6 +79,7 @@ static DRIVER: Component = Component {
     not_yet: &[("spoof", "remove it")],
     summary: "A driver.",
     example: "driver(\"x\")",
+    cost: None,
 };
 
 static GLOBALS: Component = Component {
@@ -92,6 +93,7 @@ static GLOBALS: Component = Component {
     not_yet: &[],
     summary: "Globals.",
     example: "",
+    cost: None,
 };
 
 fn parse(call: &str) -> Parsed {

@@ -22,6 +22,7 @@ pub static OPTIONS: Component = Component {
     summary: "Options of the whole program. Drivers take them over unless they say otherwise. Several `options { }` \
               are merged; the last one wins.",
     example: "options { keep-hostname(yes); use-dns(no); create-dirs(yes); perm(0640); };",
+    cost: None,
 };
 
 static TIME: Group = Group {

@@ -1,6 +1,6 @@
 //! `parallelize()` in a log path: bounds or keys the sharing of work that happens anyway.
 
-use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset};
+use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset};
 
 /// More workers than any machine has cores.
 const WORKERS_MAX: i64 = 4096;
@@ -36,4 +36,9 @@ pub static PARALLELIZE: Component = Component {
     summary: "Limits how the rest of a log path is spread over the cores. Without it work is spread whenever a worker \
               is idle, and messages of a connection keep their order.",
     example: "parallelize(workers(4))",
+    cost: Some(Cost::bench(
+        "A batch that another core works on costs a queue's lock and the other core's caches: it pays where what is done to a message \
+               costs more than a microsecond, and is not needed with many connections.",
+        "costly-prepared",
+    )),
 };

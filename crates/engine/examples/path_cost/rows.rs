@@ -188,6 +188,7 @@ const fn component(context: Context, name: &'static str, own: &'static [Opt]) ->
         not_yet: &[],
         summary: "",
         example: "",
+        cost: None,
     }
 }
 

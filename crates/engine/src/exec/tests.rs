@@ -32,6 +32,7 @@ const fn component(context: Context, name: &'static str) -> Component {
         not_yet: &[],
         summary: "",
         example: "",
+        cost: None,
     }
 }
 

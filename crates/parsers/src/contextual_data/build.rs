@@ -5,7 +5,7 @@ use super::database::{Database, Reading};
 use super::selector::Selector;
 use crate::build::Build;
 use crate::parse::Parse;
-use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings, TemplateText};
+use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings, TemplateText};
 use conf_syntax::{Arg, ArgKind};
 use diag::Span;
 use std::sync::Arc;
@@ -48,6 +48,10 @@ pub static ADD_CONTEXTUAL_DATA: Component = Component {
     summary: "Adds values that a file holds for a text of the message, its host say. A message without any passes as it is. The \
               file is read again with the configuration.",
     example: "add-contextual-data(selector(\"$HOST\") database(\"hosts.csv\") default-selector(\"unknown\") prefix(\".host.\"))",
+    cost: Some(Cost::bench(
+        "One look into a table in memory per message, besides what its selector costs; values that nothing reads are not made.",
+        "contextual-data",
+    )),
 };
 
 pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {

@@ -5,7 +5,7 @@ use super::{Column, Csv, OnTypeError, Rules};
 use crate::build::Build;
 use crate::options::{ON_TYPE_ERROR, PARSER, PREFIX};
 use crate::parse::Parse;
-use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset, Settings, Word};
+use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings, Word};
 use conf_syntax::{Arg, ArgKind};
 use diag::Diagnostic;
 use record::{NameId, ValueType};
@@ -79,6 +79,10 @@ pub static CSV_PARSER: Component = Component {
     summary: "Splits a text into columns: comma separated values and anything like it. Only columns that something reads are \
               copied.",
     example: "csv-parser(columns(\"HOST\", int(\"bytes\"), \"rest\") delimiters(\",\") flags(strip-whitespace, greedy) prefix(\".csv.\"))",
+    cost: Some(Cost::bench(
+        "One pass up to the last column that is read; the others are passed over.",
+        "csv",
+    )),
 };
 
 /// `$1` ... when no columns are named.

@@ -4,7 +4,7 @@ use super::common;
 use crate::build::Build;
 use crate::options::{PARSER, PREFIX};
 use crate::parse::Parse;
-use conf_schema::{Component, Context, Settings};
+use conf_schema::{Component, Context, Cost, Settings};
 use std::sync::Arc;
 
 pub static LINUX_AUDIT_PARSER: Component = Component {
@@ -19,6 +19,9 @@ pub static LINUX_AUDIT_PARSER: Component = Component {
     summary: "Takes keys and values out of the messages of auditd, as kv-parser() does, and decodes those it writes in \
               hexadecimal: commands, paths, arguments.",
     example: "linux-audit-parser(prefix(\".auditd.\"))",
+    cost: Some(Cost::example(
+        "One pass over the text; keys that nothing reads are passed over, and their values are not decoded.",
+    )),
 };
 
 pub fn build_audit(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {

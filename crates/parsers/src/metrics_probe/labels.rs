@@ -28,6 +28,7 @@ static OPTIONS: Component = Component {
     not_yet: &[],
     summary: "",
     example: "",
+    cost: None,
 };
 
 /// Where neither labels nor a key are given.

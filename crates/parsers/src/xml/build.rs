@@ -5,7 +5,7 @@ use crate::build::Build;
 use crate::options::PARSER;
 use crate::parse::Parse;
 use crate::tree::Tree;
-use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Preset, Settings};
+use conf_schema::{Component, Context, Cost, Group, Kind, OptionSpec as Opt, Preset, Settings};
 use diag::Diagnostic;
 use filter::new_asker;
 use pattern::{Pattern, PatternOptions};
@@ -61,6 +61,10 @@ pub static XML: Component = Component {
               Declarations, CDATA sections and comments are passed over; entities are the five of XML and character \
               references, none is ever defined. What nothing reads is passed over without a copy.",
     example: "xml(prefix(\".event\") drop-invalid(yes) exclude-tags(\"Rendering*\"))",
+    cost: Some(Cost::bench(
+        "One pass over the text; elements that nothing reads are checked and passed over.",
+        "xml",
+    )),
 };
 
 pub static WINDOWS_EVENTLOG_XML_PARSER: Component = Component {
@@ -74,6 +78,9 @@ pub static WINDOWS_EVENTLOG_XML_PARSER: Component = Component {
     not_yet: &[],
     summary: "As xml(), for events of Windows: `<Data Name='X'>` of `Event/EventData` becomes `.xml.Event.EventData.Data.X`.",
     example: "windows-eventlog-xml-parser(prefix(\".windows\"))",
+    cost: Some(Cost::example(
+        "As xml(): one pass over the text; elements that nothing reads are checked and passed over.",
+    )),
 };
 
 pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {

@@ -1,6 +1,6 @@
 //! Destinations on this machine: files, pipes, programs, unix sockets, terminals, standard output.
 
-use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Positional, Preset};
+use conf_schema::{Component, Context, Cost, Group, Kind, OptionSpec as Opt, Positional, Preset};
 
 use driver_options::SECONDS_MAX;
 use driver_options::output_groups::{CREATE_DIRS, DESTINATION, PERMISSIONS, TEMPLATE, WRITER};
@@ -92,6 +92,11 @@ pub static FILE: Component = Component {
     summary: "Appends messages to a file. Macros in the name make a file for each host, day, program ...; what a \
               message carries can never lead outside the fixed first part of the path.",
     example: "file(\"/var/log/hosts/${HOST}/${YEAR}-${MONTH}.log\" create-dirs(yes) perm(0640))",
+    cost: Some(Cost::bench(
+        "Messages of many batches and connections leave in one large write. A name with macros is worked out once a message, and messages \
+         for one file are written together; fsync(yes) costs what the disk takes for each write.",
+        "tcp-10,hosts-10",
+    )),
 };
 
 pub static PIPE: Component = Component {
@@ -115,6 +120,9 @@ pub static PIPE: Component = Component {
     not_yet: &[],
     summary: "Writes messages to a named pipe, which is made when it does not exist. Without a reader, messages wait.",
     example: "pipe(\"/run/penstock/out\" template(\"${MSG}\\n\"))",
+    cost: Some(Cost::elsewhere(
+        "As `file()`; a pipe takes 64 KiB at a time, unless its reader made it larger.",
+    )),
 };
 
 pub static STDOUT: Component = Component {
@@ -128,6 +136,7 @@ pub static STDOUT: Component = Component {
     not_yet: &[],
     summary: "Writes messages to standard output.",
     example: "stdout(template(\"${ISODATE} ${HOST} ${MSGHDR}${MSG}\\n\"))",
+    cost: Some(Cost::elsewhere("As `file()`, `pipe()` or a connection, whichever it is.")),
 };
 
 pub static PROGRAM: Component = Component {
@@ -156,6 +165,7 @@ pub static PROGRAM: Component = Component {
     summary: "Starts a program and writes messages to its standard input. It is started again when it ends, and \
               stopped with its process group.",
     example: "program(\"cat >> /tmp/out.log\" template(\"${MSG}\\n\") keep-alive(yes))",
+    cost: Some(Cost::elsewhere("As `pipe()`; the command has its own cost.")),
 };
 
 pub static USERTTY: Component = Component {
@@ -182,6 +192,9 @@ pub static USERTTY: Component = Component {
     not_yet: &[],
     summary: "Writes messages to the terminals of logged-in users.",
     example: "usertty(\"*\")",
+    cost: Some(Cost::elsewhere(
+        "Each message is written to each terminal on its own: for few messages, such as emergencies.",
+    )),
 };
 
 pub static UNIX_STREAM: Component = Component {
@@ -195,6 +208,7 @@ pub static UNIX_STREAM: Component = Component {
     not_yet: &[],
     summary: "Sends lines to a program on this machine over a unix stream socket.",
     example: "unix-stream(\"/run/app/log\")",
+    cost: Some(Cost::elsewhere("As `network()`.")),
 };
 
 pub static UNIX_DGRAM: Component = Component {
@@ -208,4 +222,5 @@ pub static UNIX_DGRAM: Component = Component {
     not_yet: &[],
     summary: "Sends datagrams to a program on this machine over a unix socket.",
     example: "unix-dgram(\"/run/systemd/journal/syslog\")",
+    cost: Some(Cost::elsewhere("Many datagrams leave with one system call.")),
 };

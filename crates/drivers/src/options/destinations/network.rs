@@ -1,6 +1,6 @@
 //! Destinations that send over the network.
 
-use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Positional, Preset};
+use conf_schema::{Component, Context, Cost, Group, Kind, OptionSpec as Opt, Positional, Preset};
 
 use driver_options::output_groups::{DESTINATION, TEMPLATE, WRITER};
 use driver_options::rltp_groups::RLTP_DESTINATION;
@@ -61,6 +61,10 @@ pub static NETWORK: Component = Component {
     summary: "Sends messages in the old syslog format (RFC 3164), over TCP as lines or over UDP as datagrams. A broken \
               connection is made again after time-reopen(); messages wait meanwhile.",
     example: "network(\"log.example.com\" port(5514) transport(\"tcp\") failover(servers(\"b.example.com\")))",
+    cost: Some(Cost::bench(
+        "The line is a few copies where nothing of the header was changed, and messages leave in large writes.",
+        "relay-1",
+    )),
 };
 
 pub static SYSLOG: Component = Component {
@@ -75,6 +79,10 @@ pub static SYSLOG: Component = Component {
     summary: "Sends messages in the IETF syslog format (RFC 5424), over TCP with octet counting (RFC 6587) or over \
               UDP. A template() replaces only the message part.",
     example: "syslog(\"log.example.com\" transport(\"tcp\") frac-digits(3))",
+    cost: Some(Cost::bench(
+        "As `network()`; STRUCTURED-DATA that nothing changed is copied as received.",
+        "relay-1",
+    )),
 };
 
 pub static TCP: Component = Component {
@@ -88,6 +96,7 @@ pub static TCP: Component = Component {
     not_yet: &[],
     summary: "Sends lines over TCP and IPv4: the old name of `network(transport(\"tcp\"))`.",
     example: "tcp(\"10.0.0.1\" port(5514))",
+    cost: Some(Cost::bench("As `network()`.", "relay-1")),
 };
 
 pub static TCP6: Component = Component {
@@ -101,6 +110,7 @@ pub static TCP6: Component = Component {
     not_yet: &[],
     summary: "Sends lines over TCP and IPv6: the old name of `network(transport(\"tcp\") ip-protocol(6))`.",
     example: "tcp6(\"::1\" port(5514))",
+    cost: Some(Cost::bench("As `network()`.", "relay-1")),
 };
 
 /// Why a datagram never turns to another server.
@@ -122,6 +132,7 @@ pub static UDP: Component = Component {
     not_yet: NO_TLS,
     summary: "Sends datagrams over UDP and IPv4: the old name of `network(transport(\"udp\"))`.",
     example: "udp(\"10.0.0.1\" port(5514))",
+    cost: Some(Cost::elsewhere("Many datagrams leave with one system call.")),
 };
 
 pub static UDP6: Component = Component {
@@ -135,4 +146,5 @@ pub static UDP6: Component = Component {
     not_yet: NO_TLS,
     summary: "Sends datagrams over UDP and IPv6: the old name of `network(transport(\"udp\") ip-protocol(6))`.",
     example: "udp6(\"::1\" port(5514))",
+    cost: Some(Cost::elsewhere("As `udp()`.")),
 };

@@ -1,6 +1,6 @@
 //! The destination that sends over RELP.
 
-use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Positional, Preset};
+use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Positional, Preset};
 
 use driver_options::INT_MAX;
 use driver_options::output_groups::{DESTINATION, TEMPLATE, WRITER};
@@ -51,4 +51,8 @@ pub static RELP: Component = Component {
               flags(syslog-protocol); the end of line of a template() is left out. Encrypted as soon as there is a tls(). A server that \
               refuses one message three times in a row has it dropped and counted.",
     example: "relp(\"log.example.com\" port(2514) failover(servers(\"b.example.com\")))",
+    cost: Some(Cost::bench(
+        "As `network()`, and each message is kept until it was acknowledged.",
+        "hop-relp-1",
+    )),
 };

@@ -1,6 +1,6 @@
 //! Sources that follow files.
 
-use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Positional, Preset, Word};
+use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Positional, Preset, Word};
 
 use driver_options::source_groups::{
     FILE_SOURCE, MESSAGE_BYTES_MAX, MULTILINE_FILE, NO_CONNECTIONS, NOT_MADE, READER, READER_FLAGS,
@@ -70,6 +70,11 @@ pub static FILE: Component = Component {
               dealt with by the destinations. The file may come later. Each line is read as a syslog message; `flags(no-parse)` \
               takes it whole.",
     example: "file(\"/var/log/app.log\" flags(no-parse) program-override(\"app\"))",
+    cost: Some(Cost::bench(
+        "A large read finds many lines at once. What follows a file costs one look at it a second, or none where the system says that it \
+         changed.",
+        "files-1x1",
+    )),
 };
 
 pub static WILDCARD_FILE: Component = Component {
@@ -126,4 +131,8 @@ pub static WILDCARD_FILE: Component = Component {
     summary: "Follows all files in a folder whose names match a pattern, and those that come later, as `file()` follows one. The files are \
               read by all cores, each in order.",
     example: "wildcard-file(base-dir(\"/var/log/apps\") filename-pattern(\"*.log\") recursive(yes) max-files(10000))",
+    cost: Some(Cost::bench(
+        "As `file()` for each file; opening one and remembering its position cost as much as some hundred lines of it.",
+        "files-100x100",
+    )),
 };

@@ -1,6 +1,6 @@
 //! The source that reads systemd's journal.
 
-use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset};
+use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset};
 
 use driver_options::INT_MAX;
 use driver_options::source_groups::{JOURNAL_SOURCE, MESSAGE_BYTES_MAX};
@@ -79,4 +79,6 @@ pub static SYSTEMD_JOURNAL: Component = Component {
               the destinations. Damaged entries are left out, counted and said. Reading needs the rights of the group \
               systemd-journal.",
     example: "systemd-journal(prefix(\".journal.\") matches(\"_SYSTEMD_UNIT\" => \"ssh.service\"))",
+    cost: Some(Cost::elsewhere("The files of the journal are read where they lie in memory; of an entry only fields that something reads are taken, compressed \
+         ones are unpacked for that.")),
 };

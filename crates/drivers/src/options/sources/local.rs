@@ -1,6 +1,6 @@
 //! Sources on this machine: unix sockets, pipes, standard input, the program's own messages, a generator.
 
-use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Positional, Preset};
+use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Positional, Preset};
 
 use driver_options::output_groups::{CREATE_DIRS, PERMISSIONS};
 use driver_options::socket_groups::{SOCKET, STREAM};
@@ -52,6 +52,9 @@ pub static UNIX_STREAM: Component = Component {
     summary: "Receives lines from programs on this machine over a unix stream socket. No host name is expected in \
               the messages.",
     example: "unix-stream(\"/run/penstock/stream\" perm(0600) max-connections(64))",
+    cost: Some(Cost::elsewhere(
+        "As a connection of `network()`. Who is at the other end is asked once a connection.",
+    )),
 };
 
 pub static UNIX_DGRAM: Component = Component {
@@ -66,6 +69,9 @@ pub static UNIX_DGRAM: Component = Component {
     summary: "Receives datagrams from programs on this machine over a unix socket, as `/dev/log`. No host name is \
               expected in the messages.",
     example: "unix-dgram(\"/run/penstock/log\" so-rcvbuf(1MiB))",
+    cost: Some(Cost::elsewhere(
+        "Many datagrams are taken with one system call. Who sent one is looked up once for each process and kept for some seconds.",
+    )),
 };
 
 pub static PIPE: Component = Component {
@@ -90,6 +96,7 @@ pub static PIPE: Component = Component {
     summary: "Reads lines from a named pipe. The pipe is made when it does not exist, and stays open when the last \
               writer goes away.",
     example: "pipe(\"/run/penstock/pipe\" flags(no-parse) program-override(\"app\"))",
+    cost: Some(Cost::elsewhere("As a connection of `network()`: a read takes what is there.")),
 };
 
 pub static STDIN: Component = Component {
@@ -106,6 +113,7 @@ pub static STDIN: Component = Component {
     not_yet: &[],
     summary: "Reads lines from standard input, and stops the program in an orderly way when it ends.",
     example: "stdin(flags(no-parse))",
+    cost: Some(Cost::elsewhere("As a connection of `network()`: a read takes what is there.")),
 };
 
 pub static PROGRAM: Component = Component {
@@ -132,6 +140,7 @@ pub static PROGRAM: Component = Component {
               running over reloads, and is ended with its process group when the source goes. Its standard input and error lead \
               nowhere.",
     example: "program(\"journalctl -f -o short\" flags(no-hostname))",
+    cost: Some(Cost::elsewhere("As a connection of `network()`, besides what the command costs.")),
 };
 
 pub static INTERNAL: Component = Component {
@@ -151,6 +160,7 @@ pub static INTERNAL: Component = Component {
     summary: "The program's own messages, and MARK messages with mark-mode(internal). Without this source they go to \
               standard error.",
     example: "internal(tags(\"own\"))",
+    cost: Some(Cost::elsewhere("The program says little, and the same thing seldom twice a second.")),
 };
 
 pub static EXAMPLE_MSG_GENERATOR: Component = Component {
@@ -190,4 +200,7 @@ pub static EXAMPLE_MSG_GENERATOR: Component = Component {
     not_yet: &[],
     summary: "Makes messages, for trying out a configuration.",
     example: "example-msg-generator(num(10) freq(0.1) template(\"hello ${SEQ}\") values(\"SEQ\" => \"1\"))",
+    cost: Some(Cost::elsewhere(
+        "A message is a rendered template; with freq(0) whole batches of them are made.",
+    )),
 };

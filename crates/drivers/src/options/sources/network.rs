@@ -1,6 +1,6 @@
 //! Sources that listen on the network.
 
-use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Preset};
+use conf_schema::{Component, Context, Cost, Group, Kind, OptionSpec as Opt, Preset};
 
 use driver_options::socket_groups::{INET, SOCKET, SOCKETS_MAX, STREAM};
 use driver_options::source_groups::{
@@ -61,6 +61,10 @@ pub static NETWORK: Component = Component {
               With flags(syslog-protocol) it reads RFC 5424 and falls back to RFC 3164. Encrypted with transport(\"tls\"), tls() and \
               port(): records are decrypted in large pieces, and what costs is the handshake of each new connection.",
     example: "network(transport(\"tcp\") port(5514) max-connections(200) keep-hostname(yes))",
+    cost: Some(Cost::bench(
+        "One read takes what a connection has, and messages stay where they were read. What nobody reads of a message is not parsed.",
+        "tcp-10",
+    )),
 };
 
 pub static SYSLOG: Component = Component {
@@ -75,6 +79,11 @@ pub static SYSLOG: Component = Component {
     summary: "Receives messages in the IETF syslog format (RFC 5424), over TCP with octet counting (RFC 6587) or over \
               UDP. Messages that are not RFC 5424 are read as RFC 3164.",
     example: "syslog(transport(\"tcp\") port(6601) log-msg-size(128KiB) tags(\"ietf\"))",
+    cost: Some(Cost::bench(
+        "As `network()`; with octet counting the end of a message need not be searched, and STRUCTURED-DATA is looked through only where \
+         something reads it.",
+        "ietf-10",
+    )),
 };
 
 pub static TCP: Component = Component {
@@ -88,6 +97,7 @@ pub static TCP: Component = Component {
     not_yet: &[],
     summary: "Receives lines over TCP and IPv4: the old name of `network(transport(\"tcp\"))`.",
     example: "tcp(ip(127.0.0.1) port(5514))",
+    cost: Some(Cost::bench("As `network()`.", "tcp-10")),
 };
 
 pub static TCP6: Component = Component {
@@ -101,6 +111,7 @@ pub static TCP6: Component = Component {
     not_yet: &[],
     summary: "Receives lines over TCP and IPv6: the old name of `network(transport(\"tcp\") ip-protocol(6))`.",
     example: "tcp6(ip(\"::1\") port(5514))",
+    cost: Some(Cost::bench("As `network()`.", "tcp-10")),
 };
 
 pub static UDP: Component = Component {
@@ -115,6 +126,10 @@ pub static UDP: Component = Component {
     summary: "Receives datagrams over UDP and IPv4, each one a message: the old name of \
               `network(transport(\"udp\"))`.",
     example: "udp(port(5514) so-rcvbuf(16MiB))",
+    cost: Some(Cost::bench(
+        "Many datagrams are taken with one system call; the kernel's part of the work is the larger one.",
+        "udp-512",
+    )),
 };
 
 pub static UDP6: Component = Component {
@@ -129,6 +144,7 @@ pub static UDP6: Component = Component {
     summary: "Receives datagrams over UDP and IPv6, each one a message: the old name of \
               `network(transport(\"udp\") ip-protocol(6))`.",
     example: "udp6(port(5514))",
+    cost: Some(Cost::bench("As `udp()`.", "udp-512")),
 };
 
 pub static UDP_BALANCER: Component = Component {
@@ -154,4 +170,8 @@ pub static UDP_BALANCER: Component = Component {
               change places. `udp()` needs one socket to keep all cores busy, and keeps the order: this is for machines on which one \
               socket is the limit.",
     example: "udp-balancer(listeners(4) port(514))",
+    cost: Some(Cost::bench(
+        "As `udp()` for each of its sockets; the kernel chooses one for each datagram.",
+        "udp-300k-8",
+    )),
 };

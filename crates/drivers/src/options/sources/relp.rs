@@ -1,6 +1,6 @@
 //! The source of messages over RELP.
 
-use conf_schema::{Component, Context, Kind, OptionSpec as Opt, Preset};
+use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset};
 
 use driver_options::socket_groups::{INET, SOCKET, STREAM};
 use driver_options::source_groups::{MULTILINE, READER, READER_FLAGS, SOURCE};
@@ -40,4 +40,5 @@ pub static RELP: Component = Component {
               Messages longer than log-msg-size() are cut. Encrypted as soon as there is a tls(). Acknowledgements go out a batch at a \
               time and cost next to nothing; senders with small windows are bound by the time a batch takes to its destinations.",
     example: "relp(port(2514) max-connections(100) keep-hostname(yes))",
+    cost: Some(Cost::bench("As `network()`, and one answer for the messages of a batch.", "hop-relp-1")),
 };
