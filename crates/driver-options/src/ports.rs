@@ -5,8 +5,6 @@ use diag::{Diagnostic, Diagnostics};
 
 /// Where receivers of `transport(rltp)` listen unless they are told otherwise.
 pub const RLTP: u16 = 35514;
-/// The port of the examples in rsyslog's manual; RELP has none of its own.
-pub const RELP: u16 = 2514;
 
 /// What the port of network() and its like depends on when port() is not given.
 #[derive(Clone, Copy)]
@@ -29,15 +27,20 @@ impl Way {
             true => 601,
             false => 514,
         };
-        port(s, "port", own, udp, diags)
+        match s.is_set("port") {
+            true => port(s, "port", udp, diags),
+            false => {
+                let _ = s.port("port");
+                Some(own)
+            }
+        }
     }
 }
 
-/// The port an option gives; `own` when it is not given.
-pub fn port(s: &Settings, option: &str, own: u16, udp: bool, diags: &mut Diagnostics) -> Option<u16> {
+/// The port an option gives, or that of its table; 0, which is any free one, when there is neither.
+pub fn port(s: &Settings, option: &str, udp: bool, diags: &mut Diagnostics) -> Option<u16> {
     let name = match s.port(option) {
-        _ if !s.is_set(option) => return Some(own),
-        None => return Some(own),
+        None => return Some(0),
         Some(Port::Number(port)) => return Some(port),
         Some(Port::Service(name)) => name,
     };

@@ -1,46 +1,62 @@
-//! The list of all drivers. A new one is its file, its table in `options`, and a line here.
+//! All drivers and other components with a table, put together from the lists of their files.
 
-use crate::options::{self, destinations as dt, sources as st};
-use crate::{destinations as d, sources as s};
-use engine::driver::Registry;
+use crate::{destinations, options, sources};
+use conf_schema::{Catalogue, Component};
+use engine::driver::{Part, Registry};
 
 pub static REGISTRY: Registry = Registry {
-    sources: &[
-        (&st::NETWORK, s::network::network),
-        (&st::SYSLOG, s::network::syslog),
-        (&st::TCP, s::network::tcp),
-        (&st::TCP6, s::network::tcp6),
-        (&st::UDP, s::network::udp),
-        (&st::UDP6, s::network::udp6),
-        (&st::UDP_BALANCER, s::network::udp_balancer),
-        (&st::UNIX_STREAM, s::unix::unix_stream),
-        (&st::UNIX_DGRAM, s::unix::unix_dgram),
-        (&st::FILE, s::file::build),
-        (&st::WILDCARD_FILE, s::wildcard_file::build),
-        (&st::PIPE, s::pipe::build),
-        (&st::PROGRAM, s::program::build),
-        (&st::SYSTEMD_JOURNAL, s::journal::build),
-        (&st::RELP, s::relp::build),
-        (&st::STDIN, s::stdin::build),
-        (&st::INTERNAL, s::internal::build),
-        (&st::EXAMPLE_MSG_GENERATOR, s::generator::build),
-    ],
-    destinations: &[
-        (&dt::FILE, d::file::build),
-        (&dt::NETWORK, d::network::network),
-        (&dt::SYSLOG, d::network::syslog),
-        (&dt::TCP, d::network::tcp),
-        (&dt::TCP6, d::network::tcp6),
-        (&dt::UDP, d::network::udp),
-        (&dt::UDP6, d::network::udp6),
-        (&dt::UNIX_STREAM, d::unix::unix_stream),
-        (&dt::UNIX_DGRAM, d::unix::unix_dgram),
-        (&dt::PIPE, d::pipe::build),
-        (&dt::PROGRAM, d::program::build),
-        (&dt::RELP, d::relp::build),
-        (&dt::STDOUT, d::stdout::build),
-        (&dt::USERTTY, d::usertty::build),
-    ],
+    sources: sources::PARTS,
+    destinations: destinations::PARTS,
     options: &options::OPTIONS,
-    catalogue: &options::CATALOGUE,
+    catalogue: &CATALOGUE,
 };
+
+/// Every component, and what of syslog-ng is refused by name.
+pub static CATALOGUE: Catalogue = Catalogue { components: &ALL, unavailable: options::UNAVAILABLE };
+
+/// Components of log paths, which no list of others has.
+const ELEMENTS: [&Component; 3] = [&options::APP_PARSER, &options::OPTIONS, &options::PARALLELIZE];
+
+const COUNT: usize = count(sources::PARTS) + count(destinations::PARTS) + parsers::ALL.len() + ELEMENTS.len();
+
+/// Every component that has a table.
+static ALL: [&Component; COUNT] = {
+    let mut all = [ELEMENTS[0]; COUNT];
+    let mut end = list(sources::PARTS, &mut all, 0);
+    end = list(destinations::PARTS, &mut all, end);
+    let mut i = 0;
+    while i < parsers::ALL.len() {
+        all[end + i] = parsers::ALL[i].0;
+        i += 1;
+    }
+    end += i;
+    i = 0;
+    while i < ELEMENTS.len() {
+        all[end + i] = ELEMENTS[i];
+        i += 1;
+    }
+    all
+};
+
+const fn count<B>(lists: &[&[Part<B>]]) -> usize {
+    let (mut count, mut i) = (0, 0);
+    while i < lists.len() {
+        count += lists[i].len();
+        i += 1;
+    }
+    count
+}
+
+/// Adds the tables of parts behind `end`, and says where they end.
+const fn list<B>(lists: &[&[Part<B>]], all: &mut [&'static Component; COUNT], mut end: usize) -> usize {
+    let mut i = 0;
+    while i < lists.len() {
+        let mut j = 0;
+        while j < lists[i].len() {
+            all[end] = lists[i][j].table;
+            (j, end) = (j + 1, end + 1);
+        }
+        i += 1;
+    }
+    end
+}

@@ -4,7 +4,7 @@ use crate::ledger::DestinationCounters;
 use crate::need::Need;
 use crate::outlet::Outlet;
 use crate::program::Format;
-use crate::source::{Settings as SourceSettings, Source};
+use crate::source::{Carrier, Settings as SourceSettings, Source};
 use crate::worker::Shared;
 use conf_schema::{Component, Settings};
 use diag::{Diagnostics, SourceMap};
@@ -49,6 +49,7 @@ pub struct SourceDriver {
     pub driver: &'static str,
     /// Address or path, for statistics.
     pub instance: String,
+    pub carrier: Carrier,
     /// Everything but the program, which the compiler adds.
     pub settings: Box<dyn Fn(Arc<crate::program::Program>) -> SourceSettings + Send + Sync>,
     pub start: Box<dyn Start>,
@@ -102,10 +103,46 @@ pub struct DestinationDriver {
 pub type BuildSource = fn(&Settings, &BuildContext<'_>, &mut Diagnostics) -> Option<SourceDriver>;
 pub type BuildDestination = fn(&Settings, &BuildContext<'_>, &mut Diagnostics) -> Option<DestinationDriver>;
 
-/// Everything a configuration may name. A new component is one line in a list of these.
+/// A driver as it is listed: what its options are, and who builds it.
+#[derive(Clone, Copy)]
+pub struct Part<B> {
+    pub table: &'static Component,
+    pub build: B,
+}
+
+pub type SourcePart = Part<BuildSource>;
+pub type DestinationPart = Part<BuildDestination>;
+
+impl<B: Copy> Part<B> {
+    pub const fn new(table: &'static Component, build: B) -> Part<B> {
+        Part { table, build }
+    }
+}
+
+/// Everything a configuration may name. A file of drivers gives the list of its own.
 pub struct Registry {
-    pub sources: &'static [(&'static Component, BuildSource)],
-    pub destinations: &'static [(&'static Component, BuildDestination)],
+    pub sources: &'static [&'static [SourcePart]],
+    pub destinations: &'static [&'static [DestinationPart]],
     pub options: &'static Component,
     pub catalogue: &'static conf_schema::Catalogue,
+}
+
+impl Registry {
+    pub fn sources(&self) -> impl Iterator<Item = &'static SourcePart> + use<> {
+        self.sources.iter().copied().flatten()
+    }
+
+    pub fn destinations(&self) -> impl Iterator<Item = &'static DestinationPart> + use<> {
+        self.destinations.iter().copied().flatten()
+    }
+
+    /// The source with this table.
+    pub fn source(&self, table: &Component) -> Option<&'static SourcePart> {
+        self.sources().find(|part| std::ptr::eq(part.table, table))
+    }
+
+    /// The destination with this table.
+    pub fn destination(&self, table: &Component) -> Option<&'static DestinationPart> {
+        self.destinations().find(|part| std::ptr::eq(part.table, table))
+    }
 }

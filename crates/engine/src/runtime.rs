@@ -11,7 +11,7 @@ use crate::compile::{Existing, Plan, PlannedSource, PlannedStep, States};
 use crate::driver::Destination;
 use crate::hand_over::Queue;
 use crate::hooks::Hooked;
-use crate::source::Source;
+use crate::source::{Source, SourceName};
 use crate::window::Budget;
 use crate::worker::{self, Shared, Ticked, Worker, WorkerHandle};
 use heirs::Successors;
@@ -333,10 +333,13 @@ impl Running {
             key: driver.key.clone(),
             opened_with: driver.opened_with.clone(),
             source: Source::new(
-                &planned.group,
-                planned.id.clone(),
-                driver.driver,
-                driver.instance.clone(),
+                SourceName {
+                    group: planned.group.as_str().into(),
+                    id: planned.id.clone(),
+                    driver: driver.driver,
+                    instance: driver.instance.clone(),
+                    carrier: driver.carrier.clone(),
+                },
                 settings,
             ),
             planned: Arc::clone(planned),

@@ -49,6 +49,28 @@ impl Settings {
     }
 }
 
+/// What brings a source its messages, where more than messages is counted of that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Carrier {
+    /// Connections to an address, which is written as in syslog-ng: `AF_INET(0.0.0.0:514)`.
+    Connections(String),
+    Datagrams,
+    Files,
+    Other,
+}
+
+/// By what a source is known.
+pub struct SourceName {
+    /// Name of the source statement.
+    pub group: Arc<str>,
+    /// `<statement>#<n>` as in statistics.
+    pub id: String,
+    /// Driver and address, for statistics and messages.
+    pub driver: &'static str,
+    pub instance: String,
+    pub carrier: Carrier,
+}
+
 pub struct Source {
     /// Name of the source statement.
     pub group: Arc<str>,
@@ -57,6 +79,7 @@ pub struct Source {
     /// Driver and address, for statistics and messages.
     pub driver: &'static str,
     pub instance: String,
+    pub carrier: Carrier,
     pub counters: Arc<SourceCounters>,
     /// What its connections have under way together.
     pub(crate) pool: Arc<Pool>,
@@ -81,21 +104,17 @@ impl Drop for InWork<'_> {
 }
 
 impl Source {
-    pub fn new(
-        group: &str,
-        id: String,
-        driver: &'static str,
-        instance: String,
-        settings: Settings,
-    ) -> Arc<Source> {
+    pub fn new(name: SourceName, settings: Settings) -> Arc<Source> {
+        let SourceName { group, id, driver, instance, carrier } = name;
         let pool: Arc<Pool> = Arc::default();
         pool.configure(settings.share);
         Arc::new(Source {
             pool,
-            group: group.into(),
+            group,
             id,
             driver,
             instance,
+            carrier,
             counters: Arc::default(),
             settings: RwLock::new(Arc::new(settings)),
         })

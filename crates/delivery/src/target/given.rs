@@ -33,7 +33,7 @@ pub fn local_address(
     udp: bool,
     diags: &mut Diagnostics,
 ) -> Option<Option<SocketAddr>> {
-    let port = port(s, "localport", 0, udp, diags)?;
+    let port = port(s, "localport", udp, diags)?;
     let any = if ipv6 { IpAddr::V6(Ipv6Addr::UNSPECIFIED) } else { IpAddr::V4(Ipv4Addr::UNSPECIFIED) };
     let Some(text) = s.text("localip") else { return Some((port != 0).then(|| SocketAddr::new(any, port))) };
     check_family(text, ipv6, "localip", s, diags)?;

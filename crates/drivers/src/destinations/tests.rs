@@ -7,7 +7,8 @@ use record::Demand;
 
 #[test]
 fn every_option_of_every_destination_is_read() {
-    for (component, build) in REGISTRY.destinations {
+    for part in REGISTRY.destinations() {
+        let component = part.table;
         let address = if component.name.ends_with('6') { "\"::1\"" } else { "127.0.0.1" };
         let value = |name: &str| {
             match name {
@@ -30,7 +31,7 @@ fn every_option_of_every_destination_is_read() {
             _ => None,
         }
         };
-        let settings = built(component, &value, |s, cx, diags| build(s, cx, diags).is_some());
+        let settings = built(component, &value, |s, cx, diags| (part.build)(s, cx, diags).is_some());
         assert_eq!(unread(&settings), Vec::<String>::new(), "{}", component.name);
         assert_eq!(settings.undeclared(), Vec::<String>::new(), "{}", component.name);
     }
@@ -38,20 +39,18 @@ fn every_option_of_every_destination_is_read() {
 
 #[test]
 fn every_destination_of_the_catalogue_can_be_built() {
-    let tables = crate::options::ALL.iter().filter(|c| c.context == conf_schema::Context::Destination);
+    let tables =
+        REGISTRY.catalogue.components.iter().filter(|c| c.context == conf_schema::Context::Destination);
     for table in tables {
-        assert!(
-            REGISTRY.destinations.iter().any(|(c, _)| std::ptr::eq(*c, *table)),
-            "{} has no builder",
-            table.name
-        );
+        assert!(REGISTRY.destination(table).is_some(), "{} has no builder", table.name);
     }
 }
 
 /// A destination that reads more than it prints makes parsers keep everything, for nothing.
 #[test]
 fn a_fixed_template_reads_nothing() {
-    for (component, build) in REGISTRY.destinations {
+    for part in REGISTRY.destinations() {
+        let component = part.table;
         let address = if component.name.ends_with('6') { "\"::1\"" } else { "127.0.0.1" };
         for (transport, balanced) in [("tcp", true), ("tls", true), ("udp", false), ("rltp", false)] {
             let value = |name: &str| {
@@ -80,7 +79,7 @@ fn a_fixed_template_reads_nothing() {
             }
             let mut demand = Demand::default();
             built(component, &value, |s, cx, diags| {
-                let driver = build(s, cx, diags);
+                let driver = (part.build)(s, cx, diags);
                 driver.iter().for_each(|driver| driver.destination.reads(&mut demand));
                 driver.is_some()
             });

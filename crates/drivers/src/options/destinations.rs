@@ -2,8 +2,6 @@
 
 mod local;
 mod network;
-mod relp;
 
 pub use local::{FILE, PIPE, PROGRAM, STDOUT, UNIX_DGRAM, UNIX_STREAM, USERTTY};
 pub use network::{NETWORK, NO_ANSWER, SYSLOG, TCP, TCP6, UDP, UDP6};
-pub use relp::RELP;

@@ -10,7 +10,7 @@ use conf_schema::{
 use conf_syntax::{Call, LogItem, ParseOptions, Parsed, Statement};
 use diag::{Diagnostics, render_all};
 
-use super::{ALL, CATALOGUE};
+use crate::registry::CATALOGUE;
 
 fn parse(component: &Component, call: &str) -> Parsed {
     let body = match component.context {
@@ -76,7 +76,7 @@ fn each_option(table: &Table, visit: &mut dyn FnMut(&'static OptionSpec)) {
 
 #[test]
 fn every_option_has_help_and_no_name_stands_twice() {
-    for component in ALL {
+    for component in CATALOGUE.components {
         let mut names = BTreeSet::new();
         let table = component.table();
         for option in table.options() {
@@ -114,7 +114,7 @@ fn every_option_has_help_and_no_name_stands_twice() {
 fn presets_are_words_the_option_knows_and_globals_that_exist() {
     use conf_schema::Preset;
     let globals = super::OPTIONS.table();
-    for component in ALL {
+    for component in CATALOGUE.components {
         let table = component.table();
         for option in table.options() {
             match table.preset(option) {
@@ -135,7 +135,7 @@ fn presets_are_words_the_option_knows_and_globals_that_exist() {
 
 #[test]
 fn every_example_reads_without_findings() {
-    for component in ALL {
+    for component in CATALOGUE.components {
         let (settings, found) = read_text(component, component.example);
         assert!(settings.is_some(), "{}: the example is one call", component.name);
         assert_eq!(found, "", "{}: {}", component.name, component.example);
@@ -144,7 +144,7 @@ fn every_example_reads_without_findings() {
 
 #[test]
 fn every_option_reads_with_a_good_value() {
-    for component in ALL {
+    for component in CATALOGUE.components {
         let text = sample::call(component, &|_| None);
         let (settings, found) = read_text(component, &text);
         assert_eq!(found, "", "{text}");
@@ -158,7 +158,7 @@ fn every_option_reads_with_a_good_value() {
 #[test]
 fn every_parser_stands_in_the_list() {
     for (component, _) in parsers::ALL {
-        assert!(ALL.iter().any(|c| std::ptr::eq(*c, *component)), "{}", component.name);
+        assert!(CATALOGUE.components.iter().any(|c| std::ptr::eq(*c, *component)), "{}", component.name);
     }
 }
 

@@ -4,7 +4,7 @@ use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics};
 use driver_options::templates::{compile, type_hint};
 use engine::driver::{BuildContext, SourceDriver, Start};
-use engine::source::{Settings as SourceSettings, Source};
+use engine::source::{Carrier, Settings as SourceSettings, Source};
 use engine::worker::{After, Port, PortContext};
 use engine::{Feed, Need, Shared};
 use intake::listener::register;
@@ -69,6 +69,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         opened_with: format!("{} {opened_with}", cx.group),
         driver: "example-msg-generator",
         instance: cx.id(),
+        carrier: Carrier::Other,
         settings: Box::new(move |program| SourceSettings::ready_made(finish.clone(), program)),
         start: Box::new(start),
     })

@@ -6,7 +6,7 @@ use conf_schema::Settings;
 use diag::Diagnostics;
 use engine::driver::{BuildContext, SourceDriver, Start};
 use engine::ledger::Reason;
-use engine::source::{Settings as SourceSettings, Source};
+use engine::source::{Carrier, Settings as SourceSettings, Source};
 use engine::worker::{After, Port, PortContext};
 use engine::{Feed, Need, Shared, Wake};
 use intake::reading::{finish, local_name, made_here};
@@ -39,6 +39,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         opened_with: format!("{group} {host} {fifo_size} {window_messages:?}"),
         driver: "internal",
         instance: String::new(),
+        carrier: Carrier::Other,
         settings: Box::new(move |program| SourceSettings::ready_made(finish.clone(), program)),
         start: Box::new(InternalStart { fifo_size, window_messages, host, group }),
     })

@@ -8,7 +8,7 @@ mod port;
 use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics};
 use engine::driver::{BuildContext, SourceDriver, Start};
-use engine::source::{Settings as SourceSettings, Source};
+use engine::source::{Carrier, Settings as SourceSettings, Source};
 use engine::{Need, Shared, Trouble};
 use folders::Namespaces;
 use intake::inotify::{Method, Watch};
@@ -95,6 +95,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         opened_with,
         driver: "systemd-journal",
         instance,
+        carrier: Carrier::Other,
         settings: Box::new(move |program| SourceSettings::ready_made(finish.clone(), program)),
         start: Box::new(start),
     })

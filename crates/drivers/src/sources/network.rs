@@ -10,7 +10,7 @@ use driver_options::ports::Way;
 use driver_options::secure;
 use driver_options::sockets::{generation, socket_options};
 use engine::driver::{BuildContext, SourceDriver, Start};
-use engine::source::{Settings as SourceSettings, Source};
+use engine::source::{Carrier, Settings as SourceSettings, Source};
 use engine::{Need, Shared};
 use intake::datagram::{Clients, DatagramOptions, DatagramPort, Origin};
 use intake::inet::Inet;
@@ -148,6 +148,7 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
         opened_with,
         driver: kind.name,
         instance,
+        carrier: if udp { Carrier::Datagrams } else { Carrier::Connections(inet_name(address)) },
         settings: Box::new(move |program| {
             SourceSettings::new(parsing.clone(), finish.clone(), program).shared(share)
         }),

@@ -5,7 +5,7 @@ use diag::Diagnostics;
 use driver_options::ownership::ownership;
 use engine::driver::{BuildContext, SourceDriver, Start};
 use engine::reader::StreamPort;
-use engine::source::{Settings as SourceSettings, Source};
+use engine::source::{Carrier, Settings as SourceSettings, Source};
 use engine::{Made, Need, Shared};
 use intake::input::FdInput;
 use intake::listener::register;
@@ -48,6 +48,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         opened_with: format!("{shown} {ownership:?} {lines} {} {}", reading.fixed(), optional.attempt()),
         driver: "pipe",
         instance: shown,
+        carrier: Carrier::Other,
         settings: Box::new(move |program| SourceSettings::new(parsing.clone(), finish.clone(), program)),
         start: Box::new(PipeStart {
             path,

@@ -7,7 +7,7 @@ use conf_schema::Settings;
 use diag::Diagnostics;
 use engine::driver::{BuildContext, SourceDriver, Start};
 use engine::reader::StreamPort;
-use engine::source::{Settings as SourceSettings, Source};
+use engine::source::{Carrier, Settings as SourceSettings, Source};
 use engine::worker::{After, Port, PortContext};
 use engine::{Environment, Need, Shared, Wake};
 use intake::input::FdInput;
@@ -47,6 +47,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         opened_with,
         driver: "program",
         instance: command,
+        carrier: Carrier::Other,
         settings: Box::new(move |program| SourceSettings::new(parsing.clone(), finish.clone(), program)),
         start: Box::new(ProgramStart { program: Arc::new(program) }),
     })

@@ -3,17 +3,21 @@
 mod answers;
 mod port;
 
-use conf_schema::Settings;
+use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
 use diag::Diagnostics;
 use driver_options::ports;
 use driver_options::secure;
+use driver_options::socket_groups::{INET, SOCKET, STREAM};
 use driver_options::sockets::{generation, socket_options};
-use engine::driver::{BuildContext, SourceDriver, Start};
-use engine::source::{Settings as SourceSettings, Source};
+use driver_options::source_groups::{MULTILINE, READER, READER_FLAGS, SOURCE};
+use driver_options::tls_groups::SECURE_SOURCE;
+use driver_options::words::IP_PROTOCOLS;
+use engine::driver::{BuildContext, SourceDriver, SourcePart, Start};
+use engine::source::{Carrier, Settings as SourceSettings, Source};
 use engine::worker::{Port, PortContext};
 use engine::{Need, Shared};
 use intake::inet::{self, Inet};
-use intake::listener::{Joined, Protocol, backlog};
+use intake::listener::{Joined, Protocol, backlog, inet_name};
 use intake::reading::{Defaults, Reading, location};
 use intake::senders::PeerFacts;
 use port::RelpPort;
@@ -22,12 +26,50 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use wire::Framing;
 
+pub const PARTS: &[SourcePart] = &[SourcePart::new(&RELP, build)];
+
+const OWN: &[Opt] = &[
+    Opt::new("ip", Kind::Text, Preset::Described("all addresses"), "The address to listen on.")
+        .alias(&["localip"]),
+    Opt::new(
+        "port",
+        Kind::Port,
+        Preset::Int(2514),
+        "The port to listen on, as a number or a service name. 0 takes any free one.",
+    )
+    .alias(&["localport"]),
+    Opt::new(
+        "ip-protocol",
+        Kind::Choice(IP_PROTOCOLS),
+        Preset::Text("4"),
+        "With 6 and no ip(), IPv4 peers are received too.",
+    ),
+];
+
+static RELP: Component = Component {
+    context: Context::Source,
+    name: "relp",
+    aliases: &[],
+    positional: &[],
+    groups: &[&READER_FLAGS, &READER, &SOURCE, &STREAM, &SECURE_SOURCE, &SOCKET, &INET, &MULTILINE],
+    own: OWN,
+    presets: &[],
+    not_yet: &[],
+    summary: "Receives messages over RELP, as rsyslog's `omrelp` sends them. Each message is acknowledged when everything made from it \
+              was delivered, so that the sender keeps what did not arrive; use flags(flow-control) in the log paths, otherwise messages \
+              are also dealt with when a full queue drops them. A connection that breaks may bring again what was not acknowledged. \
+              Messages longer than log-msg-size() are cut. Encrypted as soon as there is a tls(). Acknowledgements go out a batch at a \
+              time and cost next to nothing; senders with small windows are bound by the time a batch takes to its destinations.",
+    example: "relp(port(2514) max-connections(100) keep-hostname(yes))",
+    cost: Some(Cost::bench("As `network()`, and one answer for the messages of a batch.", "hop-relp-1")),
+};
+
 struct RelpStart(Inet);
 
 pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     let secure = secure::read(s, "", secure::Side::Source, diags)?;
     let ip = inet::ip(s, s.choice("ip-protocol") == Some("6"), diags)?;
-    let address = SocketAddr::new(ip, ports::port(s, "port", ports::RELP, false, diags)?);
+    let address = SocketAddr::new(ip, ports::port(s, "port", false, diags)?);
     // RELP frames its messages itself; of the framing only the size counts.
     let defaults = Defaults {
         framing: Framing::OctetCounting,
@@ -58,6 +100,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         opened_with,
         driver: "relp",
         instance: format!("relp,{address}"),
+        carrier: Carrier::Connections(inet_name(address)),
         settings: Box::new(move |program| {
             SourceSettings::new(parsing.clone(), finish.clone(), program).shared(share)
         }),

@@ -3,7 +3,7 @@
 use conf_schema::Settings;
 use diag::Diagnostics;
 use engine::driver::{BuildContext, SourceDriver, Start};
-use engine::source::{Settings as SourceSettings, Source};
+use engine::source::{Carrier, Settings as SourceSettings, Source};
 use engine::{Need, Shared};
 use intake::lines::{Lines, PolledInput, serve};
 use intake::multi_line::{Mode, multi_line};
@@ -27,6 +27,7 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
         opened_with: format!("{lines} {}", reading.fixed()),
         driver: "stdin",
         instance: "stdin".to_owned(),
+        carrier: Carrier::Other,
         settings: Box::new(move |program| SourceSettings::new(parsing.clone(), finish.clone(), program)),
         start: Box::new(StdinStart { reading, multi_line: multi_line.map(|(mode, _)| mode) }),
     })

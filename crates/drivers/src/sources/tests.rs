@@ -11,7 +11,8 @@ pub const TLS: &str = "key-file(\"/x\") cert-file(\"/x\") ca-file(\"/x\") ca-dir
 
 #[test]
 fn every_option_of_every_source_is_read() {
-    for (component, build) in REGISTRY.sources {
+    for part in REGISTRY.sources() {
+        let component = part.table;
         let address = if component.name.ends_with('6') { "\"::1\"" } else { "127.0.0.1" };
         let value = |name: &str| match name {
             "ip" => Some(address.to_owned()),
@@ -22,19 +23,15 @@ fn every_option_of_every_source_is_read() {
             "namespace" => Some("\"\"".to_owned()),
             _ => None,
         };
-        let settings = built(component, &value, |s, cx, diags| build(s, cx, diags).is_some());
+        let settings = built(component, &value, |s, cx, diags| (part.build)(s, cx, diags).is_some());
         assert_eq!(unread(&settings), Vec::<String>::new(), "{}", component.name);
     }
 }
 
 #[test]
 fn every_source_of_the_catalogue_can_be_built() {
-    let tables = crate::options::ALL.iter().filter(|c| c.context == conf_schema::Context::Source);
+    let tables = REGISTRY.catalogue.components.iter().filter(|c| c.context == conf_schema::Context::Source);
     for table in tables {
-        assert!(
-            REGISTRY.sources.iter().any(|(c, _)| std::ptr::eq(*c, *table)),
-            "{} has no builder",
-            table.name
-        );
+        assert!(REGISTRY.source(table).is_some(), "{} has no builder", table.name);
     }
 }

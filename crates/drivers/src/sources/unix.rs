@@ -5,7 +5,7 @@ use diag::Diagnostics;
 use driver_options::ownership::ownership;
 use driver_options::sockets::{generation, unix_socket_options};
 use engine::driver::{BuildContext, SourceDriver, Start};
-use engine::source::{Settings as SourceSettings, Source};
+use engine::source::{Carrier, Settings as SourceSettings, Source};
 use engine::{Made, Need, Shared};
 use intake::datagram::{DatagramOptions, DatagramPort, Origin, Processes};
 use intake::listener::{Accepted, Listener, Seats, Socket, backlog};
@@ -78,6 +78,7 @@ fn build(stream: bool, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnost
         opened_with: format!("{shown} {opened_with} {}", optional.attempt()),
         driver,
         instance: format!("{driver},{shown}"),
+        carrier: if stream { Carrier::Connections(format!("AF_UNIX({shown})")) } else { Carrier::Datagrams },
         settings: Box::new(move |program| {
             SourceSettings::new(parsing.clone(), finish.clone(), program).shared(share)
         }),

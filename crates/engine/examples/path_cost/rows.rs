@@ -4,10 +4,12 @@
 use conf_schema::{Catalogue, Component, Context, Kind, OptionSpec as Opt, Preset, Settings};
 use diag::Diagnostics;
 use engine::compile::{Existing, Plan, compile};
-use engine::driver::{BuildContext, Destination, DestinationDriver, Registry, SourceDriver, Start};
+use engine::driver::{
+    BuildContext, Destination, DestinationDriver, DestinationPart, Registry, SourceDriver, SourcePart, Start,
+};
 use engine::ledger::DestinationCounters;
 use engine::program::{Format, Scratch};
-use engine::source::{Finish, Settings as SourceSettings, Source};
+use engine::source::{Carrier, Finish, Settings as SourceSettings, Source};
 use engine::{Machine, Need, Outbox, Outlet, Shared};
 use record::{Batch, Demand, Record, Stamp, Zone};
 use std::fmt::Write;
@@ -201,8 +203,8 @@ static APP_PARSER: Component =
 static CATALOGUE: Catalogue =
     Catalogue { components: &[&IN, &OUT, &OPTIONS, &APP_PARSER, &parsers::kv::KV_PARSER], unavailable: &[] };
 static REGISTRY: Registry = Registry {
-    sources: &[(&IN, source)],
-    destinations: &[(&OUT, destination)],
+    sources: &[&[SourcePart::new(&IN, source)]],
+    destinations: &[&[DestinationPart::new(&OUT, destination)]],
     options: &OPTIONS,
     catalogue: &CATALOGUE,
 };
@@ -225,6 +227,7 @@ fn source(_: &Settings, cx: &BuildContext<'_>, _: &mut Diagnostics) -> Option<So
         opened_with: String::new(),
         driver: "in",
         instance: String::new(),
+        carrier: Carrier::Other,
         settings: Box::new(|program| {
             SourceSettings::new(SyslogOptions::default(), Finish::default(), program)
         }),

@@ -67,9 +67,9 @@ impl<'c> Paths<'_, 'c> {
         diags: &mut Diagnostics,
     ) -> Option<DeliverStep> {
         let (component, settings) = self.settings(Context::Destination, call, diags)?;
-        let (_, build) = self.registry.destinations.iter().find(|(c, _)| std::ptr::eq(*c, component))?;
+        let part = self.registry.destination(component)?;
         let cx = self.build_context(group, index);
-        let (id, driver) = (cx.id(), build(&settings, &cx, diags)?);
+        let (id, driver) = (cx.id(), (part.build)(&settings, &cx, diags)?);
         self.unique(&driver.key, call.span, diags);
         self.hooks.extend(Hooks::read(format!("destination {id}"), &settings).map(Arc::new));
         let options = format!("{}\n{}", self.texts.text(call.span), self.names.fingerprint());

@@ -96,9 +96,9 @@ impl<'c> Paths<'_, 'c> {
         diags: &mut Diagnostics,
     ) -> Option<PlannedSource> {
         let (component, settings) = self.settings(Context::Source, call, diags)?;
-        let (_, build) = self.registry.sources.iter().find(|(c, _)| std::ptr::eq(*c, component))?;
+        let part = self.registry.source(component)?;
         let cx = self.build_context(group, index);
-        let (id, driver) = (cx.id(), build(&settings, &cx, diags)?);
+        let (id, driver) = (cx.id(), (part.build)(&settings, &cx, diags)?);
         self.unique(&driver.key, call.span, diags);
         self.hooks.extend(Hooks::read(format!("source {id}"), &settings).map(Arc::new));
         let (group, program) = (group.to_owned(), Arc::clone(program));

@@ -2,11 +2,13 @@
 
 use super::*;
 use crate::compile::{Existing, compile};
-use crate::driver::{BuildContext, Destination, DestinationDriver, Registry, SourceDriver, Start};
+use crate::driver::{
+    BuildContext, Destination, DestinationDriver, DestinationPart, Registry, SourceDriver, SourcePart, Start,
+};
 use crate::ledger::DestinationCounters;
 use crate::outlet::Outlet;
 use crate::program::Format;
-use crate::source::{Finish, Settings as SourceSettings, Source};
+use crate::source::{Carrier, Finish, Settings as SourceSettings, Source, SourceName};
 use crate::watch::{Event, Message, Watch, Watching};
 use crate::worker::Shared;
 use conf_schema::{Catalogue, Component, Context, Settings};
@@ -44,8 +46,8 @@ static CATALOGUE: Catalogue = Catalogue {
     unavailable: &[],
 };
 static REGISTRY: Registry = Registry {
-    sources: &[(&IN, source)],
-    destinations: &[(&OUT, destination)],
+    sources: &[&[SourcePart::new(&IN, source)]],
+    destinations: &[&[DestinationPart::new(&OUT, destination)]],
     options: &OPTIONS,
     catalogue: &CATALOGUE,
 };
@@ -66,6 +68,7 @@ fn source(_: &Settings, cx: &BuildContext<'_>, _: &mut Diagnostics) -> Option<So
         opened_with: String::new(),
         driver: "in",
         instance: String::new(),
+        carrier: Carrier::Other,
         settings: Box::new(|program| {
             SourceSettings::new(wire::SyslogOptions::default(), Finish::default(), program)
         }),
@@ -168,7 +171,16 @@ fn check_one(config: &str, messages: &str, (expected, unmatched): (&str, usize),
         false => Machine::default().run(program, &mut batch, &mut scratch, &mut out),
         true => {
             let settings = SourceSettings::ready_made(Finish::default(), Arc::clone(program));
-            let source = Source::new("s", "s#0".into(), "in", String::new(), settings);
+            let source = Source::new(
+                SourceName {
+                    group: "s".into(),
+                    id: "s#0".into(),
+                    driver: "in",
+                    instance: String::new(),
+                    carrier: Carrier::Other,
+                },
+                settings,
+            );
             let mut told = Told::default();
             let watch = Watching::new(&source, None, &mut told);
             let outcome = Machine::default().run_watched(program, &mut batch, &mut scratch, &mut out, watch);

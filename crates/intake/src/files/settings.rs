@@ -11,7 +11,7 @@ use crate::reading::{Defaults, Reading, padded};
 use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics};
 use engine::driver::{BuildContext, SourceDriver};
-use engine::source::Settings as SourceSettings;
+use engine::source::{Carrier, Settings as SourceSettings};
 use parking_lot::Mutex;
 use pattern::{Cache, Kind, Pattern, PatternOptions};
 use std::path::PathBuf;
@@ -90,6 +90,7 @@ pub fn source(
         opened_with,
         driver,
         instance: shown,
+        carrier: Carrier::Files,
         settings: Box::new(move |program| {
             SourceSettings::new(parsing.clone(), finish.clone(), program).shared(share)
         }),

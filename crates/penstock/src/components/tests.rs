@@ -56,12 +56,12 @@ fn faults(component: &'static Component, globals: &Arc<Settings>) -> Vec<String>
     };
     let built = match component.context {
         Context::Source => {
-            let build = registry().sources.iter().find(|(c, _)| std::ptr::eq(*c, component));
-            build.map(|(_, build)| build(&settings, &cx, &mut diags).is_some())
+            let part = registry().source(component);
+            part.map(|part| (part.build)(&settings, &cx, &mut diags).is_some())
         }
         _ => {
-            let build = registry().destinations.iter().find(|(c, _)| std::ptr::eq(*c, component));
-            build.map(|(_, build)| build(&settings, &cx, &mut diags).is_some())
+            let part = registry().destination(component);
+            part.map(|part| (part.build)(&settings, &cx, &mut diags).is_some())
         }
     };
     let name = format!("{} {}()", component.context.as_str(), component.name);
@@ -95,8 +95,8 @@ fn every_option_of_every_driver_is_read_by_its_builder() {
 #[test]
 fn every_driver_that_is_built_has_a_table_in_the_catalogue() {
     let listed = |c: &Component| registry().catalogue.components.iter().any(|l| std::ptr::eq(*l, c));
-    let sources = registry().sources.iter().map(|(c, _)| *c);
-    for component in sources.chain(registry().destinations.iter().map(|(c, _)| *c)) {
+    let sources = registry().sources().map(|part| part.table);
+    for component in sources.chain(registry().destinations().map(|part| part.table)) {
         assert!(listed(component), "{} is not in the catalogue", component.name);
     }
 }

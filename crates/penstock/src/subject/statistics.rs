@@ -7,7 +7,7 @@ use control::Counter;
 use control::catalog::{self, DiskLog, DiskQueue, Input, Listener, Output, Times};
 use engine::driver::Destination;
 use engine::ledger::{Reason, TransportError};
-use engine::source::Source;
+use engine::source::{Carrier, Source};
 use engine::{Place, Shared, View};
 
 use crate::program::Gone;
@@ -73,26 +73,26 @@ fn of_source(source: &Source, counters: &mut Vec<Counter>) {
         bytes: c.received_bytes.value(),
         stamp: c.last_seen.load(Ordering::Relaxed),
     }));
-    if matches!(source.driver, "file" | "wildcard-file") {
+    if source.carrier == Carrier::Files {
         let labels = vec![("id", source.id.clone()), ("driver_instance", source.instance.clone())];
         let lost = c.lost_bytes.value();
         let counter = Counter::new("src.file", &source.id, &source.instance, "lost_bytes", lost);
         counters.push(Counter { level: 1, ..counter.with_prom("input_lost_bytes_total", labels) });
     }
-    match kind(&source.instance) {
-        Some(Kind::Stream(address)) => {
+    match &source.carrier {
+        Carrier::Connections(address) => {
             counters.extend(TransportError::ALL.into_iter().map(|error| errors(source, error)));
             let max_connections = c.connections_max.load(Ordering::Relaxed);
             counters.extend(catalog::listener(&Listener {
                 driver: source.driver,
                 id: &source.group,
-                address: &address,
+                address: &format!("stream,{address}"),
                 connections: c.connections.value(),
                 max_connections,
                 rejected: c.rejected_connections.value(),
             }));
         }
-        Some(Kind::Datagram) => {
+        Carrier::Datagrams => {
             counters.push(errors(source, TransportError::ProxyHeader));
             counters.push(catalog::kernel_drops(
                 &source.id,
@@ -100,33 +100,13 @@ fn of_source(source: &Source, counters: &mut Vec<Counter>) {
                 c.dropped.value(Reason::Kernel) + c.dropped.value(Reason::NoCredit),
             ));
         }
-        None => {}
+        Carrier::Files | Carrier::Other => {}
     }
 }
 
 fn errors(source: &Source, error: TransportError) -> Counter {
     let errors = source.counters.transport_errors.value(error);
     catalog::transport_errors(&source.id, &source.instance, error.name(), errors)
-}
-
-enum Kind {
-    /// As syslog-ng names the address of a listener.
-    Stream(String),
-    Datagram,
-}
-
-/// Sockets begin with their protocol: `tcp,0.0.0.0:514`, `unix-stream,/dev/log`.
-fn kind(instance: &str) -> Option<Kind> {
-    let (protocol, address) = instance.split_once(',')?;
-    match protocol {
-        "tcp" | "relp" if address.starts_with('[') => {
-            Some(Kind::Stream(format!("stream,AF_INET6({address})")))
-        }
-        "tcp" | "relp" => Some(Kind::Stream(format!("stream,AF_INET({address})"))),
-        "unix-stream" => Some(Kind::Stream(format!("stream,AF_UNIX({address})"))),
-        "udp" | "unix-dgram" => Some(Kind::Datagram),
-        _ => None,
-    }
 }
 
 fn of_destination(id: &str, destination: &dyn Destination, counters: &mut Vec<Counter>) {
@@ -197,20 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_of_listeners() {
-        let check = |instance: &str, expected: Option<&str>| {
-            let found = match kind(instance) {
-                Some(Kind::Stream(address)) => Some(address),
-                _ => None,
-            };
-            assert_eq!(found.as_deref(), expected, "{instance}");
-        };
-        check("tcp,0.0.0.0:514", Some("stream,AF_INET(0.0.0.0:514)"));
-        check("tcp,[::]:514", Some("stream,AF_INET6([::]:514)"));
-        check("relp,0.0.0.0:2514", Some("stream,AF_INET(0.0.0.0:2514)"));
-        check("unix-stream,/dev/log", Some("stream,AF_UNIX(/dev/log)"));
-        check("udp,0.0.0.0:514", None);
-        check("/dev/stdin", None);
+    fn statements_of_drivers() {
         assert_eq!(group("a#b#0"), "a#b");
     }
 }

@@ -1,6 +1,6 @@
 //! The first table of docs/limits.md against the defaults of the option tables.
 
-use super::ALL;
+use crate::registry::CATALOGUE;
 use conf_schema::{Kind, OptionSpec, Preset, Table};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -35,7 +35,7 @@ fn presets(name: &str) -> Vec<Preset> {
         }
     }
     let mut found = Vec::new();
-    ALL.iter().for_each(|component| visit(component.table(), name, &mut found));
+    CATALOGUE.components.iter().for_each(|component| visit(component.table(), name, &mut found));
     found
 }
 

@@ -1,5 +1,6 @@
 use super::*;
 use crate::testing::{HEAD, Running, Wakes, wait_until};
+use engine::source::{Carrier, SourceName};
 
 fn config(options: &str) -> String {
     format!(
@@ -41,10 +42,13 @@ fn a_full_queue_drops_and_counts() {
     let wakes = Arc::new(Wakes::default());
     let waker: Arc<dyn Wake> = wakes.clone();
     let source = Source::new(
-        "t",
-        "t#0".into(),
-        "internal",
-        String::new(),
+        SourceName {
+            group: "t".into(),
+            id: "t#0".into(),
+            driver: "internal",
+            instance: String::new(),
+            carrier: Carrier::Other,
+        },
         SourceSettings::ready_made(Default::default(), Arc::default()),
     );
     let queue = Queue {
