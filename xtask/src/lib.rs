@@ -3,6 +3,7 @@
 pub mod dependencies;
 pub mod fuzz;
 pub mod layers;
+pub mod leaves;
 pub mod licences;
 pub mod limits;
 pub mod sources;

@@ -1,7 +1,7 @@
 //! Checks of the house: layers, file sizes, dependencies and licences, each a test and a command to look at it.
 
 use std::process::ExitCode;
-use xtask::{dependencies, layers, licences, limits, sources, workspace::Workspace};
+use xtask::{dependencies, layers, leaves, licences, limits, sources, workspace::Workspace};
 
 fn main() -> ExitCode {
     let workspace = match Workspace::load() {
@@ -11,6 +11,7 @@ fn main() -> ExitCode {
     let mut failed = false;
     for (name, faults) in [
         ("layers", layers::faults(&workspace)),
+        ("leaves", leaves::faults(&workspace)),
         ("sources", sources::faults(&workspace)),
         ("dependencies", dependencies::faults(&workspace)),
         ("licences", licences::faults(&workspace)),

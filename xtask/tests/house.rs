@@ -1,7 +1,7 @@
 //! The rules of the house, run on the checkout.
 
 use std::sync::OnceLock;
-use xtask::{dependencies, fuzz, layers, licences, limits, sources, workspace::Workspace};
+use xtask::{dependencies, fuzz, layers, leaves, licences, limits, sources, workspace::Workspace};
 
 fn check(faults: fn(&Workspace) -> Vec<String>) {
     static WORKSPACE: OnceLock<Workspace> = OnceLock::new();
@@ -13,6 +13,11 @@ fn check(faults: fn(&Workspace) -> Vec<String>) {
 #[test]
 fn arrows_point_down() {
     check(layers::faults);
+}
+
+#[test]
+fn drivers_are_leaves() {
+    check(leaves::faults);
 }
 
 #[test]

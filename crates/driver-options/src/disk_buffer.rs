@@ -17,6 +17,10 @@ pub const DISK_BUFFER: Opt = Opt::new(
      destinations of a folder share one log. Messages are stored as they leave, so one that waits keeps the layout it was stored with when \
      the template changes. What each mode survives stands in docs/durability.md. Without reliable(yes), a destination that keeps up costs \
      next to nothing more; with it, each message is also written to disk, and once for all destinations that write it alike.",
+)
+// Of the two kinds, the one with most options.
+.sample(
+    "reliable(no) capacity-bytes(10000000) flow-control-window-size(1) front-cache-size(1) dir(\"/tmp/sample\") truncate-size-ratio(0.5)",
 );
 
 pub const GLOBAL_DISK_BUFFER: Opt = Opt::new(

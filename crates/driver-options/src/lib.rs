@@ -3,6 +3,7 @@
 
 mod codes;
 pub mod disk_buffer;
+pub mod file_groups;
 pub mod hook_commands;
 pub mod output_groups;
 pub mod ownership;

@@ -91,7 +91,8 @@ pub static WRITER: Group = Group {
             Kind::Choice(MARK_MODES),
             Preset::Global("mark-mode"),
             "When a MARK line is written, as a sign of life.",
-        ),
+        )
+        .sample("periodical"),
         Opt::new(
             "pad-size",
             Kind::Size { min: 0, max: LINE_BYTES_MAX },
@@ -158,3 +159,6 @@ pub static PERMISSIONS: Group = Group {
 
 pub const CREATE_DIRS: Opt =
     Opt::new("create-dirs", Kind::Bool, Preset::Global("create-dirs"), "Make missing folders of the path.");
+
+/// The presets of destinations whose peer expects nothing but messages.
+pub const NO_MARKS: (&str, Preset) = ("mark-mode", Preset::Text("none"));

@@ -146,7 +146,8 @@ pub static STREAM: Group = Group {
             Kind::Bool,
             Preset::Bool(true),
             "Keep the listening socket and its connections over a reload.",
-        ),
+        )
+        .sample("yes"),
         Opt::new(
             "listen-backlog",
             Kind::Int { min: 1, max: 65535 },
@@ -177,23 +178,18 @@ pub static CONNECT: Group = Group {
 };
 
 /// The way of a network destination to its peer.
-pub static REMOTE: Group = Group {
-    name: "the way to the peer",
-    options: &[
-        Opt::new(
-            "localip",
-            Kind::Text,
-            Preset::Described("chosen by the system"),
-            "The address to send from.",
-        ),
-        Opt::new(
-            "localport",
-            Kind::Port,
-            Preset::Described("chosen by the system"),
-            "The port to send from.",
-        ),
-    ],
-};
+pub static REMOTE: Group =
+    Group { name: "the way to the peer", options: &[LOCALIP.sample("127.0.0.1"), LOCALPORT] };
+
+/// The same over IPv6.
+pub static REMOTE6: Group =
+    Group { name: "the way to the peer", options: &[LOCALIP.sample("\"::1\""), LOCALPORT] };
+
+const LOCALIP: Opt =
+    Opt::new("localip", Kind::Text, Preset::Described("chosen by the system"), "The address to send from.");
+
+const LOCALPORT: Opt =
+    Opt::new("localport", Kind::Port, Preset::Described("chosen by the system"), "The port to send from.");
 
 /// Of destinations that may send datagrams.
 pub static SPOOF: Group = Group {
@@ -206,7 +202,9 @@ pub static SPOOF: Group = Group {
             "Send each datagram in the name of the sender of its message, with its address and port (UDP; needs CAP_NET_RAW). Messages \
              without an address, or with one of the other IP version, go out under this machine's. The network has to let such packets \
              pass; a datagram that does not fit into one packet on the way out is dropped and counted.",
-        ),
+        )
+        // Of datagrams only.
+        .sample("no"),
         Opt::new(
             "spoof-source-max-msglen",
             Kind::Int { min: 1, max: 65_507 },

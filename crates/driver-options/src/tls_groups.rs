@@ -2,6 +2,18 @@
 
 use conf_schema::{Group, Kind, OptionSpec as Opt, Preset, Word};
 
+/// Good values for tests; not all options go together.
+macro_rules! sample {
+    () => {
+        "key-file(\"/x\") cert-file(\"/x\") ca-file(\"/x\") ca-dir(\"/x\") crl-dir(\"/x\") peer-verify(no) \
+         trusted-keys(\"SHA1:00:11:22:33:44:55:66:77:88:99:00:11:22:33:44:55:66:77:88:99\") trusted-dn(\"*\") ssl-options(no-sslv2) \
+         ssl-version(tlsv1-2) cipher-suite(\"TLS_AES_128_GCM_SHA256\") keylog-file(\"/x/keys\")"
+    };
+}
+
+pub const SAMPLE: &str = sample!();
+pub const SAMPLE_OF_CLIENT: &str = concat!("sni(yes) ", sample!());
+
 pub static SECURE_SOURCE: Group = Group {
     name: "encryption",
     options: &[Opt::new(
@@ -11,7 +23,8 @@ pub static SECURE_SOURCE: Group = Group {
         "How connections are encrypted and whose are taken, with `transport(\"tls\")`: \
          `tls(key-file(\"k.pem\") cert-file(\"c.pem\") ca-file(\"ca.pem\") peer-verify(required-trusted))`. Certificates are read \
          again with each reload and serve the connections that come after it.",
-    )],
+    )
+    .sample(SAMPLE)],
 };
 
 pub static SECURE_DESTINATION: Group = Group {
@@ -23,7 +36,8 @@ pub static SECURE_DESTINATION: Group = Group {
         "How connections are encrypted and which servers are trusted, with `transport(\"tls\")`: \
          `tls(ca-file(\"ca.pem\") sni(yes))`. The server's certificate must be that of the host, by its alternative names, or by \
          its common name when it has none.",
-    )],
+    )
+    .sample(SAMPLE_OF_CLIENT)],
 };
 
 const PEER_VERIFY: &[Word] = &[

@@ -1,11 +1,9 @@
-//! The option tables of every driver and of the global options: what the configuration may say, and the manual.
+//! The option tables of what is no driver: the global options, parallelize(), app-parser(); and what is refused by name.
 
 mod app_parser;
-pub mod destinations;
 pub mod elements;
 mod globals;
 mod parallelize;
-pub mod sources;
 mod unavailable;
 
 pub use app_parser::APP_PARSER;

@@ -1,8 +1,8 @@
 //! `network()`, `syslog()`, `tcp()`, `udp()` and their IPv6 forms: sends messages to another machine.
 
 mod rltp;
+mod tables;
 
-use crate::options::destinations::NO_ANSWER;
 use conf_schema::Settings;
 use delivery::balanced::{self, Balance, Balanced};
 use delivery::datagram::{DatagramOptions, DatagramSink};
@@ -17,10 +17,21 @@ use driver_options::ports::Way;
 use driver_options::secure;
 use driver_options::sockets::socket_options;
 use engine::QueueLimits;
-use engine::driver::{BuildContext, Destination, DestinationDriver};
+use engine::driver::{BuildContext, Destination, DestinationDriver, DestinationPart};
 use rltp::{Lanes, Spread, Wishes};
 use std::sync::Arc;
+use tables::NO_ANSWER;
+use tables::{NETWORK, SYSLOG, TCP, TCP6, UDP, UDP6};
 use template::Identity;
+
+pub const PARTS: &[DestinationPart] = &[
+    DestinationPart::new(&NETWORK, network),
+    DestinationPart::new(&SYSLOG, syslog),
+    DestinationPart::new(&TCP, tcp),
+    DestinationPart::new(&TCP6, tcp6),
+    DestinationPart::new(&UDP, udp),
+    DestinationPart::new(&UDP6, udp6),
+];
 
 /// What tells the drivers of this file apart.
 struct Kind {
@@ -32,27 +43,27 @@ struct Kind {
     ipv6: Option<bool>,
 }
 
-pub fn network(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn network(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
     build(&Kind { name: "network", protocol: false, udp: None, ipv6: None }, s, cx, diags)
 }
 
-pub fn syslog(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn syslog(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
     build(&Kind { name: "syslog", protocol: true, udp: None, ipv6: None }, s, cx, diags)
 }
 
-pub fn tcp(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn tcp(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
     build(&Kind { name: "tcp", protocol: false, udp: Some(false), ipv6: Some(false) }, s, cx, diags)
 }
 
-pub fn tcp6(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn tcp6(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
     build(&Kind { name: "tcp6", protocol: false, udp: Some(false), ipv6: Some(true) }, s, cx, diags)
 }
 
-pub fn udp(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn udp(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
     build(&Kind { name: "udp", protocol: false, udp: Some(true), ipv6: Some(false) }, s, cx, diags)
 }
 
-pub fn udp6(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn udp6(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
     build(&Kind { name: "udp6", protocol: false, udp: Some(true), ipv6: Some(true) }, s, cx, diags)
 }
 

@@ -3,14 +3,16 @@
 mod child;
 
 use child::Child;
-use conf_schema::Settings;
+use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Positional, Preset, Settings};
 use delivery::finish::{Peer, finish};
 use delivery::single::{Place, SingleDestination};
 use delivery::unreachable::Unreachable;
 use delivery::writing::{self, Layout};
 use diag::Diagnostics;
+use driver_options::output_groups::NO_MARKS;
+use driver_options::output_groups::{DESTINATION, TEMPLATE, WRITER};
 use engine::Environment;
-use engine::driver::{BuildContext, DestinationDriver};
+use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
 use engine::{Chunk, Progress, Sink, Status};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
@@ -18,7 +20,38 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&PROGRAM, build)];
+
+static PROGRAM: Component = Component {
+    context: Context::Destination,
+    name: "program",
+    aliases: &[],
+    positional: &[Positional {
+        name: "command",
+        kind: Kind::Text,
+        required: true,
+        help: "the command, run by `/bin/sh -c`",
+    }],
+    groups: &[&WRITER, &TEMPLATE, &DESTINATION],
+    own: &[
+        Opt::new("keep-alive", Kind::Bool, Preset::Bool(false), "Keep the program running over a reload."),
+        Opt::new(
+            "inherit-environment",
+            Kind::Bool,
+            Preset::Described("the variables listed in docs/files.md"),
+            "Give the program the environment of this one, except for what the service manager tells this process alone; with `no`, an \
+             empty one.",
+        ),
+    ],
+    presets: &[NO_MARKS],
+    not_yet: &[],
+    summary: "Starts a program and writes messages to its standard input. It is started again when it ends, and \
+              stopped with its process group.",
+    example: "program(\"cat >> /tmp/out.log\" template(\"${MSG}\\n\") keep-alive(yes))",
+    cost: Some(Cost::elsewhere("As `pipe()`; the command has its own cost.")),
+};
+
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
     let command = s.text("command")?.to_owned();
     let mut writer = writing::writer(s, cx, Layout::File, diags)?;
     let options = Arc::new(ProgramOptions {

@@ -42,7 +42,8 @@ const OWN: &[Opt] = &[
         "Which addresses of the server's name are used.",
     ),
     Opt::new("keep-alive", Kind::Bool, Preset::Bool(true), "Keep the connection over a reload."),
-    Opt::new("localip", Kind::Text, Preset::Described("chosen by the system"), "The address to send from."),
+    Opt::new("localip", Kind::Text, Preset::Described("chosen by the system"), "The address to send from.")
+        .sample("127.0.0.1"),
     Opt::new("localport", Kind::Port, Preset::Described("chosen by the system"), "The port to send from."),
     Opt::new(
         "window-size",

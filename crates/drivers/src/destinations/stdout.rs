@@ -1,10 +1,12 @@
 //! `stdout()`: writes messages to standard output, whatever it is: a terminal, a pipe, a socket, a file.
 
-use conf_schema::Settings;
+use conf_schema::{Component, Context, Cost, Settings};
 use delivery::single::{Place, SingleDestination};
 use delivery::writing::{self, Layout};
 use diag::Diagnostics;
-use engine::driver::{BuildContext, DestinationDriver};
+use driver_options::output_groups::NO_MARKS;
+use driver_options::output_groups::{DESTINATION, TEMPLATE, WRITER};
+use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
 use engine::{Chunk, Progress, Sink, Status, WorkerHandle};
 use mio::Interest;
 use mio::unix::SourceFd;
@@ -17,7 +19,23 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&STDOUT, build)];
+
+static STDOUT: Component = Component {
+    context: Context::Destination,
+    name: "stdout",
+    aliases: &[],
+    positional: &[],
+    groups: &[&WRITER, &TEMPLATE, &DESTINATION],
+    own: &[],
+    presets: &[NO_MARKS],
+    not_yet: &[],
+    summary: "Writes messages to standard output.",
+    example: "stdout(template(\"${ISODATE} ${HOST} ${MSGHDR}${MSG}\\n\"))",
+    cost: Some(Cost::elsewhere("As `file()`, `pipe()` or a connection, whichever it is.")),
+};
+
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
     let mut writer = writing::writer(s, cx, Layout::File, diags)?;
     let time_reopen = writing::time_reopen(s);
     let key = writing::key(s, &mut writer, || "stdout_dd".to_owned());

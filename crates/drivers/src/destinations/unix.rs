@@ -1,6 +1,6 @@
 //! `unix-stream()` and `unix-dgram()`: sends messages to a program on this machine.
 
-use conf_schema::Settings;
+use conf_schema::{Component, Context, Cost, Kind, Positional, Preset, Settings};
 use delivery::datagram::{DatagramOptions, DatagramSink};
 use delivery::dialing::DialOptions;
 use delivery::single::{MakeSink, SingleDestination};
@@ -8,20 +8,53 @@ use delivery::stream::StreamSink;
 use delivery::target::{Connect, Lookup, Route};
 use delivery::writing::{self, Layout};
 use diag::Diagnostics;
+use driver_options::output_groups::NO_MARKS;
+use driver_options::output_groups::{DESTINATION, TEMPLATE, WRITER};
+use driver_options::socket_groups::{CONNECT, SOCKET};
 use driver_options::sockets::unix_socket_options;
-use engine::driver::{BuildContext, DestinationDriver};
+use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub fn unix_stream(
-    s: &Settings,
-    cx: &BuildContext<'_>,
-    diags: &mut Diagnostics,
-) -> Option<DestinationDriver> {
+pub const PARTS: &[DestinationPart] =
+    &[DestinationPart::new(&UNIX_STREAM, unix_stream), DestinationPart::new(&UNIX_DGRAM, unix_dgram)];
+
+const SOCKET_PATH: &[Positional] =
+    &[Positional { name: "path", kind: Kind::Path, required: true, help: "the path of the socket" }];
+
+static UNIX_STREAM: Component = Component {
+    context: Context::Destination,
+    name: "unix-stream",
+    aliases: &[],
+    positional: SOCKET_PATH,
+    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &SOCKET],
+    own: &[],
+    presets: &[NO_MARKS, ("so-keepalive", Preset::Bool(false))],
+    not_yet: &[],
+    summary: "Sends lines to a program on this machine over a unix stream socket.",
+    example: "unix-stream(\"/run/app/log\")",
+    cost: Some(Cost::elsewhere("As `network()`.")),
+};
+
+static UNIX_DGRAM: Component = Component {
+    context: Context::Destination,
+    name: "unix-dgram",
+    aliases: &[],
+    positional: SOCKET_PATH,
+    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &SOCKET],
+    own: &[],
+    presets: &[NO_MARKS, ("so-keepalive", Preset::Bool(false))],
+    not_yet: &[],
+    summary: "Sends datagrams to a program on this machine over a unix socket.",
+    example: "unix-dgram(\"/run/systemd/journal/syslog\")",
+    cost: Some(Cost::elsewhere("Many datagrams leave with one system call.")),
+};
+
+fn unix_stream(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
     build("unix-stream", false, s, cx, diags)
 }
 
-pub fn unix_dgram(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+fn unix_dgram(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
     build("unix-dgram", true, s, cx, diags)
 }
 

@@ -2,12 +2,14 @@
 
 mod utmp;
 
-use conf_schema::Settings;
+use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Positional, Preset, Settings};
 use delivery::single::SingleDestination;
 use delivery::writer::Writer;
 use delivery::{disk_buffer, writing};
 use diag::Diagnostics;
-use engine::driver::{BuildContext, DestinationDriver};
+use driver_options::SECONDS_MAX;
+use driver_options::output_groups::DESTINATION;
+use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
 use engine::{Chunk, Progress, Sink, Status, Whole};
 use rustix::fs::{FileType, Mode, OFlags};
 use std::collections::{HashMap, VecDeque};
@@ -16,7 +18,38 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&USERTTY, build)];
+
+static USERTTY: Component = Component {
+    context: Context::Destination,
+    name: "usertty",
+    aliases: &[],
+    positional: &[Positional {
+        name: "user",
+        kind: Kind::Text,
+        required: true,
+        help: "the name of a user, or `*` for everyone",
+    }],
+    groups: &[&DESTINATION],
+    own: &[
+        Opt::new(
+            "time-reopen",
+            Kind::Seconds { min: 0, max: SECONDS_MAX },
+            Preset::Global("time-reopen"),
+            "Seconds for which a terminal that could not be written to is left out.",
+        ),
+        Opt::no_effect("escaping", "control characters are always made harmless"),
+    ],
+    presets: &[],
+    not_yet: &[],
+    summary: "Writes messages to the terminals of logged-in users.",
+    example: "usertty(\"*\")",
+    cost: Some(Cost::elsewhere(
+        "Each message is written to each terminal on its own: for few messages, such as emergencies.",
+    )),
+};
+
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
     let user = s.text("user")?.to_owned();
     // Always the layout and stamp of syslogd's messages to terminals.
     let layout = template::layout::file_default(&template::TemplateOptions {

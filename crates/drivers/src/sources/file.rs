@@ -1,15 +1,64 @@
 //! `file()`: follows a file as it is written, over rotation and restarts, from where the last reader was.
 
-use conf_schema::Settings;
+use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Positional, Preset, Settings, Word};
 use diag::Diagnostics;
-use engine::driver::{BuildContext, SourceDriver};
+use driver_options::file_groups::{FOLLOW_FREQ, FORCE, METHOD_HELP, PAD_SIZE, RECURSIVE};
+use driver_options::source_groups::{
+    FILE_SOURCE, MULTILINE_FILE, NO_CONNECTIONS, NOT_MADE, READER, READER_FLAGS,
+};
+use engine::driver::{BuildContext, SourceDriver, SourcePart};
 use intake::files::{KERNEL, Place, Wanted, matching, source};
 use std::path::Path;
+
+pub const PARTS: &[SourcePart] = &[SourcePart::new(&FILE, build)];
+
+static FILE: Component = Component {
+    context: Context::Source,
+    name: "file",
+    aliases: &[],
+    positional: &[Positional {
+        name: "path",
+        kind: Kind::Path,
+        required: true,
+        help: "the path of the file; with `*` or `?` in its name it stands for up to 100 files, as in `wildcard-file()`",
+    }],
+    groups: &[&READER_FLAGS, &READER, &FILE_SOURCE, &MULTILINE_FILE, &NOT_MADE, &NO_CONNECTIONS],
+    own: &[
+        FOLLOW_FREQ,
+        PAD_SIZE,
+        RECURSIVE,
+        Opt::new(
+            "follow-method",
+            Kind::Choice(&[
+                Word::new("auto", "inotify, but `poll` on file systems that are shared with other machines.")
+                    .alias(&["legacy", "system"]),
+                Word::new("inotify", "The kernel says which files have changed."),
+                Word::new("poll", "Look at the file every follow-freq()."),
+            ]),
+            Preset::Text("auto"),
+            METHOD_HELP,
+        ),
+        Opt::no_effect("follow-always-reads", "a file is read whenever it has changed"),
+        FORCE,
+    ],
+    presets: &[],
+    not_yet: &[],
+    summary: "Reads a file line by line and follows it as it grows. Rotation by renaming, by copying and truncating and by making the file \
+              anew is followed without losing or repeating lines; after a restart reading goes on behind the last message that was \
+              dealt with by the destinations. The file may come later. Each line is read as a syslog message; `flags(no-parse)` \
+              takes it whole.",
+    example: "file(\"/var/log/app.log\" flags(no-parse) program-override(\"app\"))",
+    cost: Some(Cost::bench(
+        "A large read finds many lines at once. What follows a file costs one look at it a second, or none where the system says that it \
+         changed.",
+        "files-1x1",
+    )),
+};
 
 /// Files of a path with a wildcard in its name, as in syslog-ng.
 const WILDCARD_FILES: usize = 100;
 
-pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     let path = s.path("path")?.to_owned();
     let recursive = s.bool("recursive").unwrap_or(false);
     let method = s.choice("follow-method");

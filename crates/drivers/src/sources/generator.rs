@@ -1,9 +1,11 @@
 //! `example-msg-generator()`: makes messages of its own, for trying out a configuration.
 
-use conf_schema::Settings;
+use conf_schema::{Component, Cost, Kind, OptionSpec as Opt, Preset, Settings};
 use diag::{Diagnostic, Diagnostics};
+use driver_options::source_groups::SOURCE;
 use driver_options::templates::{compile, type_hint};
-use engine::driver::{BuildContext, SourceDriver, Start};
+use driver_options::{INT_MAX, SECONDS_MAX};
+use engine::driver::{BuildContext, SourceDriver, SourcePart, Start};
 use engine::source::{Carrier, Settings as SourceSettings, Source};
 use engine::worker::{After, Port, PortContext};
 use engine::{Feed, Need, Shared};
@@ -17,6 +19,50 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use template::{Msg, Template, TemplateOptions};
 
+pub const PARTS: &[SourcePart] = &[SourcePart::new(&EXAMPLE_MSG_GENERATOR, build)];
+
+static EXAMPLE_MSG_GENERATOR: Component = Component {
+    context: conf_schema::Context::Source,
+    name: "example-msg-generator",
+    aliases: &[],
+    positional: &[],
+    groups: &[&SOURCE],
+    own: &[
+        Opt::new(
+            "freq",
+            Kind::Seconds { min: 0, max: SECONDS_MAX },
+            Preset::Int(1),
+            "Seconds between messages, as `0.01`; 0 makes them as fast as they are taken.",
+        ),
+        Opt::new(
+            "num",
+            Kind::Int { min: 0, max: INT_MAX },
+            Preset::Int(0),
+            "How many messages to make; 0 never stops.",
+        ),
+        Opt::new(
+            "template",
+            Kind::Template,
+            Preset::Described("`-- Generated message. --`"),
+            "The text of the messages.",
+        ),
+        Opt::new(
+            "values",
+            Kind::Pairs,
+            Preset::None,
+            "Values each message gets, as `values(\"name\" => \"template\")`. Collects.",
+        )
+        .collects(),
+    ],
+    presets: &[],
+    not_yet: &[],
+    summary: "Makes messages, for trying out a configuration.",
+    example: "example-msg-generator(num(10) freq(0.1) template(\"hello ${SEQ}\") values(\"SEQ\" => \"1\"))",
+    cost: Some(Cost::elsewhere(
+        "A message is a rendered template; with freq(0) whole batches of them are made.",
+    )),
+};
+
 /// MESSAGE when template() is not given.
 const MESSAGE: &str = "-- Generated message. --";
 /// Messages in one batch.
@@ -24,7 +70,7 @@ const BATCH_MESSAGES: u64 = 512;
 /// Ticks of the timer that may be caught up with after the source had to wait: more would be a flood nobody asked for.
 const LATE_MAX: u64 = 10_000;
 
-pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     let finish = finish(s, cx, true, diags);
     made_here(s);
     let options = TemplateOptions { version: cx.version, ..TemplateOptions::default() };

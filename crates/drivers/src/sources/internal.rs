@@ -2,9 +2,11 @@
 //!
 //! What is logged while they are on their way is kept from coming back (see [`oplog::apart`]), so the log cannot feed itself.
 
-use conf_schema::Settings;
+use conf_schema::{Component, Cost, Kind, OptionSpec as Opt, Preset, Settings};
 use diag::Diagnostics;
-use engine::driver::{BuildContext, SourceDriver, Start};
+use driver_options::INT_MAX;
+use driver_options::source_groups::SOURCE;
+use engine::driver::{BuildContext, SourceDriver, SourcePart, Start};
 use engine::ledger::Reason;
 use engine::source::{Carrier, Settings as SourceSettings, Source};
 use engine::worker::{After, Port, PortContext};
@@ -17,6 +19,28 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
+pub const PARTS: &[SourcePart] = &[SourcePart::new(&INTERNAL, build)];
+
+static INTERNAL: Component = Component {
+    context: conf_schema::Context::Source,
+    name: "internal",
+    aliases: &[],
+    positional: &[],
+    groups: &[&SOURCE],
+    own: &[Opt::new(
+        "log-fifo-size",
+        Kind::Int { min: 1, max: INT_MAX },
+        Preset::Int(10000),
+        "The most messages that may wait here; further ones are dropped and counted.",
+    )],
+    presets: &[],
+    not_yet: &[],
+    summary: "The program's own messages, and MARK messages with mark-mode(internal). Without this source they go to \
+              standard error.",
+    example: "internal(tags(\"own\"))",
+    cost: Some(Cost::elsewhere("The program says little, and the same thing seldom twice a second.")),
+};
+
 /// Messages that may wait unless log-fifo-size() says otherwise.
 const FIFO_SIZE: i64 = 10_000;
 /// Messages in one batch.
@@ -26,7 +50,7 @@ const PROGRAM: &[u8] = b"syslog-ng";
 /// syslog, RFC 5424 section 6.2.1.
 const FACILITY: u8 = 5;
 
-pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     let finish = finish(s, cx, true, diags);
     made_here(s);
     let fifo_size = s.int("log-fifo-size").unwrap_or(FIFO_SIZE).max(1) as usize;

@@ -2,6 +2,7 @@
 
 mod address;
 mod rltp;
+mod tables;
 
 use address::address;
 use conf_schema::Settings;
@@ -9,7 +10,7 @@ use diag::{Diagnostic, Diagnostics};
 use driver_options::ports::Way;
 use driver_options::secure;
 use driver_options::sockets::{generation, socket_options};
-use engine::driver::{BuildContext, SourceDriver, Start};
+use engine::driver::{BuildContext, SourceDriver, SourcePart, Start};
 use engine::source::{Carrier, Settings as SourceSettings, Source};
 use engine::{Need, Shared};
 use intake::datagram::{Clients, DatagramOptions, DatagramPort, Origin};
@@ -23,8 +24,19 @@ use record::Transport;
 use rltp::Rltp;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use tables::{NETWORK, SYSLOG, TCP, TCP6, UDP, UDP_BALANCER, UDP6};
 use transport::SocketOptions;
 use wire::{FramerOptions, Framing};
+
+pub const PARTS: &[SourcePart] = &[
+    SourcePart::new(&NETWORK, network),
+    SourcePart::new(&SYSLOG, syslog),
+    SourcePart::new(&TCP, tcp),
+    SourcePart::new(&TCP6, tcp6),
+    SourcePart::new(&UDP, udp),
+    SourcePart::new(&UDP6, udp6),
+    SourcePart::new(&UDP_BALANCER, udp_balancer),
+];
 
 /// What tells the drivers of this file apart.
 struct Kind {
@@ -36,31 +48,31 @@ struct Kind {
     ipv6: Option<bool>,
 }
 
-pub fn network(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn network(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     build(&Kind { name: "network", protocol: false, udp: None, ipv6: None }, s, cx, diags)
 }
 
-pub fn syslog(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn syslog(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     build(&Kind { name: "syslog", protocol: true, udp: None, ipv6: None }, s, cx, diags)
 }
 
-pub fn tcp(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn tcp(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     build(&Kind { name: "tcp", protocol: false, udp: Some(false), ipv6: Some(false) }, s, cx, diags)
 }
 
-pub fn tcp6(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn tcp6(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     build(&Kind { name: "tcp6", protocol: false, udp: Some(false), ipv6: Some(true) }, s, cx, diags)
 }
 
-pub fn udp(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn udp(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     build(&Kind { name: "udp", protocol: false, udp: Some(true), ipv6: Some(false) }, s, cx, diags)
 }
 
-pub fn udp6(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn udp6(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     build(&Kind { name: "udp6", protocol: false, udp: Some(true), ipv6: Some(true) }, s, cx, diags)
 }
 
-pub fn udp_balancer(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn udp_balancer(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     build(&Kind { name: "udp-balancer", protocol: false, udp: Some(true), ipv6: None }, s, cx, diags)
 }
 

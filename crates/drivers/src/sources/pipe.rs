@@ -1,9 +1,12 @@
 //! `pipe()`, also named `fifo()`: lines from a named pipe, which is made when it is missing and stays open without writers.
 
-use conf_schema::Settings;
+use conf_schema::{Component, Cost, Kind, OptionSpec as Opt, Positional, Preset, Settings};
 use diag::Diagnostics;
+use driver_options::file_groups::PAD_SIZE;
+use driver_options::output_groups::{CREATE_DIRS, PERMISSIONS};
 use driver_options::ownership::ownership;
-use engine::driver::{BuildContext, SourceDriver, Start};
+use driver_options::source_groups::{MULTILINE_STREAM, NO_CONNECTIONS, READER, READER_FLAGS, SOURCE};
+use engine::driver::{BuildContext, SourceDriver, SourcePart, Start};
 use engine::reader::StreamPort;
 use engine::source::{Carrier, Settings as SourceSettings, Source};
 use engine::{Made, Need, Shared};
@@ -24,10 +27,37 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use transport::Ownership;
 
+pub const PARTS: &[SourcePart] = &[SourcePart::new(&PIPE, build)];
+
+static PIPE: Component = Component {
+    context: conf_schema::Context::Source,
+    name: "pipe",
+    aliases: &["fifo"],
+    positional: &[Positional {
+        name: "path",
+        kind: Kind::Path,
+        required: true,
+        help: "the path of the pipe",
+    }],
+    groups: &[&READER_FLAGS, &READER, &SOURCE, &PERMISSIONS, &MULTILINE_STREAM, &NO_CONNECTIONS],
+    own: &[
+        Opt::new("optional", Kind::Bool, Preset::Bool(false), "Start although the pipe cannot be opened."),
+        CREATE_DIRS,
+        PAD_SIZE,
+        Opt::no_effect("follow-freq", "a pipe says itself when there is something to read"),
+    ],
+    presets: &[],
+    not_yet: &[],
+    summary: "Reads lines from a named pipe. The pipe is made when it does not exist, and stays open when the last \
+              writer goes away.",
+    example: "pipe(\"/run/penstock/pipe\" flags(no-parse) program-override(\"app\"))",
+    cost: Some(Cost::elsewhere("As a connection of `network()`: a read takes what is there.")),
+};
+
 /// Permissions of a pipe that is made, unless perm() says otherwise.
 const MODE: u32 = 0o600;
 
-pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     let path = s.path("path")?.to_owned();
     let defaults = Defaults {
         framing: padded(s),

@@ -3,9 +3,10 @@
 mod child;
 
 use child::Child;
-use conf_schema::Settings;
+use conf_schema::{Component, Cost, Kind, OptionSpec as Opt, Positional, Preset, Settings};
 use diag::Diagnostics;
-use engine::driver::{BuildContext, SourceDriver, Start};
+use driver_options::source_groups::{MULTILINE_STREAM, NO_CONNECTIONS, READER, READER_FLAGS, SOURCE};
+use engine::driver::{BuildContext, SourceDriver, SourcePart, Start};
 use engine::reader::StreamPort;
 use engine::source::{Carrier, Settings as SourceSettings, Source};
 use engine::worker::{After, Port, PortContext};
@@ -22,10 +23,39 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use wire::Framing;
 
+pub const PARTS: &[SourcePart] = &[SourcePart::new(&PROGRAM, build)];
+
+static PROGRAM: Component = Component {
+    context: conf_schema::Context::Source,
+    name: "program",
+    aliases: &[],
+    positional: &[Positional {
+        name: "command",
+        kind: Kind::Text,
+        required: true,
+        help: "the command, for `/bin/sh -c`",
+    }],
+    groups: &[&READER_FLAGS, &READER, &SOURCE, &MULTILINE_STREAM, &NO_CONNECTIONS],
+    own: &[Opt::new(
+        "inherit-environment",
+        Kind::Bool,
+        Preset::Described("the variables listed in docs/files.md"),
+        "Give the command the environment of this program, except for what the service manager tells this process alone; with `no`, an \
+         empty one.",
+    )],
+    presets: &[],
+    not_yet: &[],
+    summary: "Starts a command and reads what it prints, line by line. It is started again when it ends, at most once a second, keeps \
+              running over reloads, and is ended with its process group when the source goes. Its standard input and error lead \
+              nowhere.",
+    example: "program(\"journalctl -f -o short\" flags(no-hostname))",
+    cost: Some(Cost::elsewhere("As a connection of `network()`, besides what the command costs.")),
+};
+
 /// A program that ends at once is not started more often than this.
 const RESTART_MIN: Duration = Duration::from_secs(1);
 
-pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     let command = s.text("command")?.to_owned();
     let defaults =
         Defaults { framing: Framing::Lines, syslog_protocol: false, expect_hostname: true, local: true };

@@ -30,7 +30,8 @@ pub const PARTS: &[SourcePart] = &[SourcePart::new(&RELP, build)];
 
 const OWN: &[Opt] = &[
     Opt::new("ip", Kind::Text, Preset::Described("all addresses"), "The address to listen on.")
-        .alias(&["localip"]),
+        .alias(&["localip"])
+        .sample("127.0.0.1"),
     Opt::new(
         "port",
         Kind::Port,

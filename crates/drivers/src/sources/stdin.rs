@@ -1,8 +1,10 @@
 //! `stdin()`: lines from standard input, be it a pipe, a terminal or a file. The program stops when the input ends.
 
-use conf_schema::Settings;
+use conf_schema::{Component, Context, Cost, OptionSpec as Opt, Settings};
 use diag::Diagnostics;
-use engine::driver::{BuildContext, SourceDriver, Start};
+use driver_options::file_groups::PAD_SIZE;
+use driver_options::source_groups::{MULTILINE_STREAM, NO_CONNECTIONS, READER, SOURCE, STDIN_READER_FLAGS};
+use engine::driver::{BuildContext, SourceDriver, SourcePart, Start};
 use engine::source::{Carrier, Settings as SourceSettings, Source};
 use engine::{Need, Shared};
 use intake::lines::{Lines, PolledInput, serve};
@@ -11,10 +13,29 @@ use intake::reading::{Defaults, Reading, padded};
 use std::io;
 use std::sync::Arc;
 
+pub const PARTS: &[SourcePart] = &[SourcePart::new(&STDIN, build)];
+
+static STDIN: Component = Component {
+    context: Context::Source,
+    name: "stdin",
+    aliases: &[],
+    positional: &[],
+    groups: &[&STDIN_READER_FLAGS, &READER, &SOURCE, &MULTILINE_STREAM, &NO_CONNECTIONS],
+    own: &[
+        PAD_SIZE,
+        Opt::no_effect("follow-freq", "standard input says itself when there is something to read"),
+    ],
+    presets: &[],
+    not_yet: &[],
+    summary: "Reads lines from standard input, and stops the program in an orderly way when it ends.",
+    example: "stdin(flags(no-parse))",
+    cost: Some(Cost::elsewhere("As a connection of `network()`: a read takes what is there.")),
+};
+
 /// FILE_NAME of what comes from standard input, as in syslog-ng.
 const FILE_NAME: &[u8] = b"-";
 
-pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     let defaults =
         Defaults { framing: padded(s), syslog_protocol: false, expect_hostname: true, local: true };
     let reading = Reading::new(s, cx, &defaults, diags);

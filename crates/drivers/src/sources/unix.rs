@@ -1,10 +1,13 @@
 //! `unix-stream()` and `unix-dgram()`: messages of programs on this machine, as `/dev/log`.
 
-use conf_schema::Settings;
+use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Positional, Preset, Settings};
 use diag::Diagnostics;
+use driver_options::output_groups::{CREATE_DIRS, PERMISSIONS};
 use driver_options::ownership::ownership;
+use driver_options::socket_groups::{SOCKET, STREAM};
 use driver_options::sockets::{generation, unix_socket_options};
-use engine::driver::{BuildContext, SourceDriver, Start};
+use driver_options::source_groups::{MULTILINE, NO_CONNECTIONS, READER, READER_FLAGS, SOURCE};
+use engine::driver::{BuildContext, SourceDriver, SourcePart, Start};
 use engine::source::{Carrier, Settings as SourceSettings, Source};
 use engine::{Made, Need, Shared};
 use intake::datagram::{DatagramOptions, DatagramPort, Origin, Processes};
@@ -21,11 +24,71 @@ use std::sync::Arc;
 use transport::{Ownership, SocketOptions};
 use wire::Framing;
 
-pub fn unix_stream(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+pub const PARTS: &[SourcePart] =
+    &[SourcePart::new(&UNIX_STREAM, unix_stream), SourcePart::new(&UNIX_DGRAM, unix_dgram)];
+
+const SOCKET_PATH: &[Positional] =
+    &[Positional { name: "path", kind: Kind::Path, required: true, help: "the path of the socket" }];
+
+const UNIX: &[Opt] = &[
+    Opt::new(
+        "so-passcred",
+        Kind::Bool,
+        Preset::Bool(true),
+        "Ask the kernel who sends: `${.unix.pid}`, `${.unix.uid}`, `${.unix.gid}`, `${.unix.cmdline}`, `${.unix.exe}`.",
+    )
+    .alias(&["local-creds"])
+    .old(&["pass-unix-credentials"]),
+    Opt::new(
+        "optional",
+        Kind::Bool,
+        Preset::Bool(false),
+        "Start although the socket cannot be made.",
+    ),
+    CREATE_DIRS,
+];
+
+const UNIX_MODE: (&str, Preset) = ("perm", Preset::Perm(0o666));
+
+static UNIX_STREAM: Component = Component {
+    context: Context::Source,
+    name: "unix-stream",
+    aliases: &[],
+    positional: SOCKET_PATH,
+    groups: &[&READER_FLAGS, &READER, &SOURCE, &STREAM, &SOCKET, &PERMISSIONS, &MULTILINE],
+    own: UNIX,
+    presets: &[UNIX_MODE, ("max-connections", Preset::Int(256)), ("so-keepalive", Preset::Bool(false))],
+    not_yet: &[],
+    summary: "Receives lines from programs on this machine over a unix stream socket. No host name is expected in \
+              the messages.",
+    example: "unix-stream(\"/run/penstock/stream\" perm(0600) max-connections(64))",
+    cost: Some(Cost::elsewhere(
+        "As a connection of `network()`. Who is at the other end is asked once a connection.",
+    )),
+};
+
+static UNIX_DGRAM: Component = Component {
+    context: Context::Source,
+    name: "unix-dgram",
+    aliases: &[],
+    positional: SOCKET_PATH,
+    groups: &[&READER_FLAGS, &READER, &SOURCE, &SOCKET, &PERMISSIONS, &MULTILINE, &NO_CONNECTIONS],
+    own: UNIX,
+    presets: &[UNIX_MODE, ("so-keepalive", Preset::Bool(false))],
+    not_yet: &[],
+    summary: "Receives datagrams from programs on this machine over a unix socket, as `/dev/log`. No host name is \
+              expected in the messages.",
+    example: "unix-dgram(\"/run/penstock/log\" so-rcvbuf(1MiB))",
+    cost: Some(Cost::elsewhere(
+        "Many datagrams are taken with one system call. Who sent one is looked up once for each process and kept for some seconds.",
+    )),
+};
+
+fn unix_stream(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     build(true, s, cx, diags)
 }
 
-pub fn unix_dgram(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+fn unix_dgram(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     build(false, s, cx, diags)
 }
 

@@ -19,7 +19,7 @@ fn reading() -> Reading {
     let mut diags = Diagnostics::new();
     let read = ReadContext { sources: &parsed.sources, globals: None };
     let globals = Arc::new(conf_schema::read_options([], &crate::options::OPTIONS, &read, &mut diags));
-    let settings = conf_schema::read(call, &crate::options::sources::STDIN, &read, &mut diags);
+    let settings = conf_schema::read(call, &super::STDIN, &read, &mut diags);
     let identity = template::Identity::new("test");
     let cx = BuildContext {
         sources: &parsed.sources,

@@ -13,7 +13,10 @@ const ANY_ADDRESS: Preset = Preset::Described("all addresses");
 
 const IP: Opt =
     Opt::new("ip", Kind::Text, ANY_ADDRESS, "The address to listen on; a multicast group is joined.")
-        .alias(&["localip"]);
+        .alias(&["localip"])
+        .sample("127.0.0.1");
+
+const IP6: Opt = IP.sample("\"::1\"");
 
 const PORT: Opt = Opt::new(
     "port",
@@ -28,7 +31,8 @@ const TRANSPORT: Opt = Opt::new(
     Kind::Choice(SOURCE_TRANSPORTS),
     Preset::Text("tcp"),
     "The protocol, and how messages are told apart in it.",
-);
+)
+.sample("tls");
 
 const IP_PROTOCOL: Opt = Opt::new(
     "ip-protocol",
@@ -39,6 +43,7 @@ const IP_PROTOCOL: Opt = Opt::new(
 
 const WITH_TRANSPORT: &[Opt] = &[TRANSPORT, IP, PORT, IP_PROTOCOL];
 const FIXED: &[Opt] = &[IP, PORT];
+const FIXED6: &[Opt] = &[IP6, PORT];
 
 /// Of sources that can take connections.
 static CONNECTED: [&Group; 8] =
@@ -106,7 +111,7 @@ pub static TCP6: Component = Component {
     aliases: &[],
     positional: &[],
     groups: &CONNECTED,
-    own: FIXED,
+    own: FIXED6,
     presets: &[],
     not_yet: &[],
     summary: "Receives lines over TCP and IPv6: the old name of `network(transport(\"tcp\") ip-protocol(6))`.",
@@ -138,7 +143,7 @@ pub static UDP6: Component = Component {
     aliases: &[],
     positional: &[],
     groups: &DATAGRAMS,
-    own: FIXED,
+    own: FIXED6,
     presets: &[],
     not_yet: &[],
     summary: "Receives datagrams over UDP and IPv6, each one a message: the old name of \

@@ -4,7 +4,7 @@ use conf_schema::{Component, Context, Cost, Group, Kind, OptionSpec as Opt, Posi
 
 use driver_options::output_groups::{DESTINATION, TEMPLATE, WRITER};
 use driver_options::rltp_groups::RLTP_DESTINATION;
-use driver_options::socket_groups::{CONNECT, INET, REMOTE, SERVERS, SOCKET, SPOOF};
+use driver_options::socket_groups::{CONNECT, INET, REMOTE, REMOTE6, SERVERS, SOCKET, SPOOF};
 use driver_options::tls_groups::SECURE_DESTINATION;
 use driver_options::words::{DESTINATION_TRANSPORTS, IP_PROTOCOLS};
 
@@ -24,7 +24,8 @@ const TRANSPORT: Opt = Opt::new(
     Kind::Choice(DESTINATION_TRANSPORTS),
     Preset::Text("tcp"),
     "The protocol, and how messages are told apart in it.",
-);
+)
+.sample("tls");
 
 const IP_PROTOCOL: Opt = Opt::new(
     "ip-protocol",
@@ -40,6 +41,20 @@ const CONNECTED: &[&Group] = &[
     &DESTINATION,
     &CONNECT,
     &REMOTE,
+    &SPOOF,
+    &SECURE_DESTINATION,
+    &SERVERS,
+    &SOCKET,
+    &INET,
+];
+
+/// The same over IPv6.
+const CONNECTED6: &[&Group] = &[
+    &WRITER,
+    &TEMPLATE,
+    &DESTINATION,
+    &CONNECT,
+    &REMOTE6,
     &SPOOF,
     &SECURE_DESTINATION,
     &SERVERS,
@@ -104,7 +119,7 @@ pub static TCP6: Component = Component {
     name: "tcp6",
     aliases: &[],
     positional: HOST,
-    groups: CONNECTED,
+    groups: CONNECTED6,
     own: &[PORT],
     presets: &[],
     not_yet: &[],
@@ -140,7 +155,7 @@ pub static UDP6: Component = Component {
     name: "udp6",
     aliases: &[],
     positional: HOST,
-    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE, &SPOOF, &SOCKET, &INET],
+    groups: &[&WRITER, &TEMPLATE, &DESTINATION, &CONNECT, &REMOTE6, &SPOOF, &SOCKET, &INET],
     own: UDP_OWN,
     presets: &[],
     not_yet: NO_TLS,
