@@ -23,12 +23,14 @@ const CONTEXTS: &[(Context, &str)] = &[
 /// The manual as (file name, text): a page for each component, those of the smaller elements, an index, what is not available, the
 /// editor schema.
 pub fn files(catalogue: &Catalogue, pages: &[elements::Page]) -> Vec<(String, String)> {
-    let mut files: Vec<(String, String)> =
-        catalogue.components.iter().map(|c| (file_name(c), page(c))).collect();
+    // By name, whatever order the lists of components have.
+    let mut components = catalogue.components.to_vec();
+    components.sort_by_key(|component| (component.context, component.name));
+    let mut files: Vec<(String, String)> = components.iter().map(|c| (file_name(c), page(c))).collect();
     files.extend(pages.iter().map(|page| (page.file.into(), page.text())));
-    files.push(("README.md".into(), index(catalogue, pages)));
+    files.push(("README.md".into(), index(&components, pages)));
     files.push(("unavailable.md".into(), unavailable(catalogue)));
-    files.push(("options.json".into(), options_json(catalogue.components)));
+    files.push(("options.json".into(), options_json(&components)));
     files
 }
 
@@ -210,11 +212,11 @@ fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
 
-fn index(catalogue: &Catalogue, pages: &[elements::Page]) -> String {
+fn index(components: &[&'static Component], pages: &[elements::Page]) -> String {
     let mut out =
         String::from("# Reference\n\nWhat a configuration may say, made from the program's own tables.\n");
     for (context, heading) in CONTEXTS {
-        let list: Vec<_> = catalogue.components.iter().filter(|c| c.context == *context).collect();
+        let list: Vec<_> = components.iter().filter(|c| c.context == *context).collect();
         if list.is_empty() {
             continue;
         }
