@@ -164,7 +164,7 @@ impl Batch {
     }
 
     /// What stands for the name of a number in every batch, for tables that outlive this one.
-    #[inline]
+    #[inline(always)]
     pub fn name_key(&self, id: NameId) -> u64 {
         match id.is_local() {
             true => names::invented_key(self.names.hash(id).unwrap_or_default()),
@@ -231,6 +231,23 @@ impl Batch {
             NameId::LEGACY_MSGHDR => record.msghdr,
             _ => return None,
         })
+    }
+
+    /// The fields a message has, whether or not any value was set, each as [`Batch::value`] gives it.
+    #[inline]
+    pub fn fields(&self, record: &Record) -> [(NameId, Option<Value<'_>>); 6] {
+        let value = |name: NameId, span: Span| {
+            let value = || Value { bytes: self.bytes(span), kind: record.types.of(name) };
+            (name, (!span.is_empty() || span == Span::NOTHING).then(value))
+        };
+        [
+            value(NameId::HOST, record.host),
+            value(NameId::MESSAGE, record.message),
+            value(NameId::PROGRAM, record.program),
+            value(NameId::PID, record.pid),
+            value(NameId::MSGID, record.msgid),
+            value(NameId::LEGACY_MSGHDR, record.msghdr),
+        ]
     }
 
     fn entry(&self, record: &Record, name: NameId) -> Option<&Entry> {

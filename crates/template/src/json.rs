@@ -1,111 +1,91 @@
 //! Writes JSON: texts with their escapes, values by their types. What is no UTF-8 is printed as syslog-ng prints it, `\\xNN`.
 
-use crate::budget::{RENDERED_BYTES_MAX, is_too_much};
+use crate::budget::RENDERED_BYTES_MAX;
 use crate::list::Items;
-use crate::sink::push_span;
 use crate::value_pairs::{Found, Plan};
+use crate::writer::{SHORT_BYTES, Writer, padded};
 use record::ValueType;
+use wire::json_marks;
+
+/// Room that is made for values at first.
+const VALUES_BYTES: usize = 256;
 
 /// A text in quotes.
 pub(crate) fn string(bytes: &[u8], out: &mut Vec<u8>) {
-    out.push(b'"');
-    escaped(bytes, out);
-    out.push(b'"');
+    let mut to = Writer::new(out, bytes.len() + 2 * SHORT_BYTES);
+    to.byte(b'"');
+    escaped(bytes, bytes, &mut to);
+    to.byte(b'"');
+    let len = to.len();
+    to.finish(len);
 }
 
-/// The text without quotes.
-#[inline]
-pub(crate) fn escaped(bytes: &[u8], out: &mut Vec<u8>) {
-    let clean = plain_len(bytes, 0);
-    if clean == bytes.len() {
-        out.extend_from_slice(bytes);
-    } else {
-        escaped_from(bytes, clean, out);
-    }
-}
-
-fn escaped_from(bytes: &[u8], clean: usize, out: &mut Vec<u8>) {
-    let (mut from, mut at) = (0, clean);
-    loop {
-        out.extend_from_slice(bytes.get(from..at).unwrap_or_default());
-        let Some(byte) = bytes.get(at) else { return };
-        match *byte {
-            b'"' => out.extend_from_slice(b"\\\""),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            0x08 => out.extend_from_slice(b"\\b"),
-            0x0c => out.extend_from_slice(b"\\f"),
-            control @ 0..0x20 => {
-                out.extend_from_slice(b"\\u00");
-                hex(control, out);
-            }
-            _ => match character(bytes, at) {
-                Some(character) => {
-                    out.extend_from_slice(character);
-                    at += character.len() - 1;
-                }
-                None => {
-                    out.extend_from_slice(b"\\\\x");
-                    hex(*byte, out);
-                }
-            },
+/// The text without quotes. `around` begins with it, and may go on behind its end.
+fn escaped(bytes: &[u8], around: &[u8], to: &mut Writer<'_>) {
+    let mut at = 0;
+    while at < bytes.len() {
+        let (rest, behind) = (bytes.get(at..).unwrap_or_default(), around.get(at..).unwrap_or_default());
+        let left = rest.len().min(SHORT_BYTES);
+        let chunk = behind.first_chunk().copied().unwrap_or_else(|| padded(rest));
+        let marks = json_marks(&chunk) & first_bits(left);
+        let plain = if marks == 0 { left } else { marks.trailing_zeros() as usize };
+        to.chunk(&chunk, plain);
+        at += plain;
+        if marks != 0 {
+            at += marked(bytes.get(at..).unwrap_or_default(), to);
         }
-        from = at + 1;
-        at = plain_len(bytes, from);
     }
+}
+
+/// Bits for so many bytes.
+#[inline(always)]
+fn first_bits(count: usize) -> u32 {
+    ((1u64 << count.min(SHORT_BYTES)) - 1) as u32
+}
+
+/// Writes what the text begins with and is not printed as it is, and says how many bytes of it that was.
+fn marked(bytes: &[u8], to: &mut Writer<'_>) -> usize {
+    let Some(byte) = bytes.first() else { return 0 };
+    match *byte {
+        b'"' => to.part(b"\\\"", 0, 2),
+        b'\\' => to.part(b"\\\\", 0, 2),
+        b'\n' => to.part(b"\\n", 0, 2),
+        b'\r' => to.part(b"\\r", 0, 2),
+        b'\t' => to.part(b"\\t", 0, 2),
+        0x08 => to.part(b"\\b", 0, 2),
+        0x0c => to.part(b"\\f", 0, 2),
+        control @ 0..0x20 => to.bytes(&[b'\\', b'u', b'0', b'0', digit(control >> 4), digit(control)]),
+        0x80.. => {
+            let len = bytes.iter().take_while(|byte| !byte.is_ascii()).count();
+            let all = bytes.get(..len).unwrap_or_default();
+            for chunk in all.utf8_chunks() {
+                to.bytes(chunk.valid().as_bytes());
+                for byte in chunk.invalid() {
+                    to.bytes(&[b'\\', b'\\', b'x', digit(byte >> 4), digit(*byte)]);
+                }
+            }
+            return len;
+        }
+        other => to.byte(other),
+    }
+    1
 }
 
 pub(crate) fn hex(byte: u8, out: &mut Vec<u8>) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    out.extend([DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+    out.extend([digit(byte >> 4), digit(byte)]);
 }
 
-/// The character of more than one byte that begins here.
-pub(crate) fn character(bytes: &[u8], at: usize) -> Option<&[u8]> {
-    let len = match bytes.get(at)? {
-        0xc2..=0xdf => 2,
-        0xe0..=0xef => 3,
-        0xf0..=0xf4 => 4,
-        _ => return None,
-    };
-    bytes.get(at..at + len).filter(|c| std::str::from_utf8(c).is_ok())
+/// The hexadecimal digit of the lower half.
+fn digit(half: u8) -> u8 {
+    b"0123456789abcdef"[usize::from(half & 15)]
 }
 
-const LOW: u64 = 0x0101_0101_0101_0101;
-const TOP: u64 = LOW << 7;
-
-/// The top bits of the bytes that are not copied as they are; above the lowest there may be some too many.
-#[inline(always)]
-fn marks(word: u64) -> u64 {
-    let quote = (word ^ (LOW * 0x22)).wrapping_sub(LOW);
-    let backslash = (word ^ (LOW * 0x5c)).wrapping_sub(LOW);
-    (word.wrapping_sub(LOW * 0x20) | quote | backslash | word) & TOP
-}
-
-/// Where the bytes from `at` on end that are copied as they are.
+/// Whether JSON prints a text as it is.
 #[inline]
-fn plain_len(bytes: &[u8], mut at: usize) -> usize {
-    let len = bytes.len();
-    while let Some(eight) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-        let marks = marks(u64::from_le_bytes(*eight));
-        if marks != 0 {
-            return at + (marks.trailing_zeros() / 8) as usize;
-        }
-        at += 8;
-    }
-    // The last bytes, moved to the front of a word that ends with bytes that are no mark.
-    let rest = len.saturating_sub(at) as u32;
-    if rest > 0
-        && let Some(eight) = bytes.last_chunk::<8>()
-    {
-        let word = u64::from_le_bytes(*eight) >> (64 - 8 * rest) | (LOW * 0x61) << (8 * rest);
-        let marks = marks(word);
-        return if marks == 0 { len } else { at + (marks.trailing_zeros() / 8) as usize };
-    }
-    let special = |b: &u8| *b < 0x20 || *b >= 0x80 || matches!(b, b'"' | b'\\');
-    at + bytes.get(at..).unwrap_or_default().iter().position(special).unwrap_or(len.saturating_sub(at))
+pub(crate) fn is_plain(bytes: &[u8]) -> bool {
+    let (chunks, rest) = bytes.as_chunks();
+    chunks.iter().all(|chunk| json_marks(chunk) == 0)
+        && json_marks(&padded(rest)) & first_bits(rest.len()) == 0
 }
 
 /// Why there is no object.
@@ -125,43 +105,59 @@ pub(crate) fn object(
     out: &mut Vec<u8>,
 ) -> Result<(), NoObject> {
     let start = out.len();
-    let values: usize = found.iter().map(|f| f.bytes.len() + 2).sum();
-    let room = plan.text.len() + values + 64;
-    if room > RENDERED_BYTES_MAX || out.try_reserve(room).is_err() {
-        return Err(NoObject::TooLarge);
-    }
-    for ((from, to), value) in plan.values(found) {
-        push_span(out, &plan.text, from, to);
-        if value.kind == ValueType::String {
-            quoted(value.bytes, text, out);
-        } else if !typed(value, out) {
+    let mut to = Writer::new(out, plan.text.len() + VALUES_BYTES);
+    let result = members(plan, found, text, lenient, &mut to);
+    let len = if result.is_ok() { to.len() } else { start };
+    to.finish(len);
+    result
+}
+
+fn members(
+    plan: &Plan,
+    found: &[Found<'_>],
+    text: &[u8],
+    lenient: bool,
+    to: &mut Writer<'_>,
+) -> Result<(), NoObject> {
+    let start = to.len();
+    // A lead begins with the quote behind the last value and ends with the one before the next: values that are no texts have none.
+    let mut no_quote = 1;
+    for ((from, end), value) in plan.values(found) {
+        let is_text = value.kind == ValueType::String;
+        to.part(&plan.text, from + no_quote, end - usize::from(!is_text));
+        if value.bytes.len() > RENDERED_BYTES_MAX {
+            return Err(NoObject::TooLarge);
+        }
+        no_quote = usize::from(!is_text);
+        if is_text {
+            text_of(value.bytes, text, to);
+        } else if value.kind == ValueType::Int && is_int(value.bytes) {
+            to.bytes(value.bytes);
+        } else if !to.with(|out| typed(value, out)) {
             if !lenient {
-                out.truncate(start);
                 return Err(NoObject::WrongType);
             }
-            string(value.bytes, out);
+            to.with(|out| string(value.bytes, out));
         }
-        if is_too_much(out, start) {
-            out.truncate(start);
+        if to.len() - start > RENDERED_BYTES_MAX {
             return Err(NoObject::TooLarge);
         }
     }
-    push_span(out, &plan.text, plan.tail.0 as usize, plan.tail.1 as usize);
+    to.part(&plan.text, plan.tail.0 as usize + no_quote, plan.tail.1 as usize);
     Ok(())
 }
 
 /// A text that mostly stands in a longer one, so that it can be copied in a fixed size.
 #[inline(always)]
-fn quoted(bytes: &[u8], text: &[u8], out: &mut Vec<u8>) {
-    out.push(b'"');
-    let clean = plain_len(bytes, 0);
+fn text_of(bytes: &[u8], text: &[u8], to: &mut Writer<'_>) {
     let start = (bytes.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
-    if clean != bytes.len() {
-        escaped_from(bytes, clean, out);
-    } else if start > text.len() || push_span(out, text, start, start + clean).is_none() {
-        out.extend_from_slice(bytes);
+    let around = text.get(start..).unwrap_or(bytes);
+    match around.first_chunk() {
+        Some(chunk) if bytes.len() <= SHORT_BYTES && json_marks(chunk) & first_bits(bytes.len()) == 0 => {
+            to.chunk(chunk, bytes.len());
+        }
+        _ => escaped(bytes, around, to),
     }
-    out.push(b'"');
 }
 
 fn typed(value: Found<'_>, out: &mut Vec<u8>) -> bool {

@@ -33,6 +33,7 @@ mod syntax;
 mod template;
 mod typed;
 pub mod value_pairs;
+mod writer;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! The output of a template. Copies from a batch's text are held back and joined, so that a message printed the way it was received
 //! is one copy; short pieces are copied with a fixed size, which is cheaper than the exact one.
 
+use crate::writer::SHORT_BYTES;
 use record::Span;
 
 pub(crate) struct Sink<'a> {
@@ -12,8 +13,6 @@ pub(crate) struct Sink<'a> {
 }
 
 const NONE: usize = usize::MAX;
-/// Pieces up to this size are copied with this size.
-const SHORT_BYTES: usize = 32;
 
 impl<'a> Sink<'a> {
     #[inline]

@@ -91,7 +91,7 @@ mod tests {
             seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             *byte = (seed >> 24) as u8;
         }
-        text[20..39].copy_from_slice(b"a:b [c]d= \"~\x7f\x1f !z9_");
+        text[20..42].copy_from_slice(b"a:b [c]d= \"~\x7f\x1f !z9_\\\x80\xff");
         for from in 0..136 {
             let window = text[from..].first_chunk::<64>().expect("enough bytes");
             let plain = (0..64).filter(|i| b" :[]".contains(&window[*i])).fold(0u64, |m, i| m | 1 << i);
@@ -100,6 +100,9 @@ mod tests {
             let ends = |i: &usize| !matches!(window[*i], 33..=126) || b"=]\"".contains(&window[*i]);
             assert_eq!(names, (0..64).filter(ends).fold(0u64, |m, i| m | 1 << i));
             assert_eq!(values, wide::mask64(window, *b"\"\\]"));
+            let half = text[from..].first_chunk::<32>().expect("enough bytes");
+            let marked = |i: &usize| half[*i] < 0x20 || half[*i] >= 0x80 || b"\"\\".contains(&half[*i]);
+            assert_eq!(wide::json_marks(half), (0..32).filter(marked).fold(0u32, |m, i| m | 1 << i));
         }
         for from in 0..=200 {
             let bad = |i: &usize| !matches!(text[*i], 33..=126) || b"=]\"".contains(&text[*i]);

@@ -1,11 +1,13 @@
 //! Template functions over value-pairs(): JSON, WELF, CEF, lists of names and values, lines for graphite.
 
-use crate::budget::is_too_much;
+use crate::budget::{RENDERED_BYTES_MAX, is_too_much};
 use crate::call::Call;
 use crate::function::{ANY, Build, BuildFn, Function, FunctionInfo};
 use crate::json::NoObject;
 use crate::value_pairs::{Layout, ValuePairs, args};
+use crate::writer::Writer;
 use crate::{Cost, Msg, OnError, RenderContext, Template, TemplateError, escape, json, list};
+use memchr::memchr;
 use record::{Demand, ValueType};
 
 /// The arguments of value-pairs(), as the manual prints them.
@@ -101,7 +103,7 @@ impl Function for Json {
         let made = self
             .pairs
             .gather(msg, cx, |plan, found| json::object(plan, found, &msg.batch.text, self.lenient, out));
-        if let Err(NoObject::TooLarge) = made {
+        if let Some(Err(NoObject::TooLarge)) = made {
             cx.budget.give_up();
         }
         ValueType::Json
@@ -151,14 +153,14 @@ fn flat_json(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
 struct Assigned {
     pairs: ValuePairs,
     /// Prints a value.
-    value: fn(&[u8], &mut Vec<u8>),
+    value: fn(&[u8], &mut Writer<'_>),
     /// Names must be of letters and digits.
     strict: bool,
 }
 
 fn assigned(
     call: &mut Call<'_>,
-    value: fn(&[u8], &mut Vec<u8>),
+    value: fn(&[u8], &mut Writer<'_>),
     strict: bool,
 ) -> Result<Box<dyn Function>, TemplateError> {
     let spec = args::read(call.words(), &[], &call.compiler)?.spec;
@@ -167,38 +169,48 @@ fn assigned(
 }
 
 fn welf(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
-    let value = |value: &[u8], out: &mut Vec<u8>| {
-        let quote = value.contains(&b' ');
+    let value = |value: &[u8], to: &mut Writer<'_>| {
+        let quote = memchr(b' ', value).is_some();
         if quote {
-            out.push(b'"');
+            to.byte(b'"');
         }
-        escape::binary(value, Some(b'"').filter(|_| quote), out);
+        match json::is_plain(value) {
+            true => to.bytes(value),
+            false => to.with(|out| escape::binary(value, Some(b'"').filter(|_| quote), out)),
+        }
         if quote {
-            out.push(b'"');
+            to.byte(b'"');
         }
     };
     assigned(call, value, false)
 }
 
 fn cef(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
-    assigned(call, escape::cef, true)
+    let value =
+        |value: &[u8], to: &mut Writer<'_>| match json::is_plain(value) && memchr(b'=', value).is_none() {
+            true => to.bytes(value),
+            false => to.with(|out| escape::cef(value, out)),
+        };
+    assigned(call, value, true)
 }
 
 impl Function for Assigned {
     fn call(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType {
         self.pairs.gather(msg, cx, |plan, found| {
-            let wrong = |name: &str| name.is_empty() || !name.bytes().all(|b| b.is_ascii_alphanumeric());
-            if self.strict && plan.pairs(found).any(|(name, _)| wrong(name)) {
+            if self.strict && plan.has_odd_names {
                 return;
             }
             let start = out.len();
-            for ((from, to), value) in plan.values(found) {
-                out.extend_from_slice(plan.text.get(from..to).unwrap_or_default());
-                (self.value)(value.bytes, out);
-                if is_too_much(out, start) {
+            let mut to = Writer::new(out, 2 * plan.text.len());
+            for ((from, end), value) in plan.values(found) {
+                to.part(&plan.text, from, end);
+                (self.value)(value.bytes, &mut to);
+                if to.len() - start > RENDERED_BYTES_MAX {
                     break;
                 }
             }
+            let len = to.len();
+            to.finish(len);
         });
         ValueType::String
     }

@@ -48,6 +48,8 @@ impl PairsCache {
 #[derive(Default)]
 pub(super) struct Cache {
     pub plans: Vec<Plan>,
+    /// The plan that was used last: the next message mostly has the same names.
+    pub last: usize,
     pub names: Names,
     pub buffers: Buffers,
 }

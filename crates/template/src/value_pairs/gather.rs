@@ -18,10 +18,6 @@ pub(crate) struct Found<'a> {
     pub kind: ValueType,
 }
 
-/// Fields a record has without any value being set. MESSAGE is there even when it is empty.
-const FIELDS: [NameId; 6] =
-    [NameId::HOST, NameId::MESSAGE, NameId::PROGRAM, NameId::PID, NameId::MSGID, NameId::LEGACY_MSGHDR];
-
 /// What was found and the key of its plan, word by word: of statics whether they are there, of others the name too.
 struct Finding<'a, 'k> {
     pairs: &'k ValuePairs,
@@ -31,18 +27,31 @@ struct Finding<'a, 'k> {
 }
 
 impl<'a> Finding<'a, '_> {
-    #[inline]
+    #[inline(always)]
     fn value(&mut self, name: NameId, value: Option<Value<'a>>) {
         self.named(self.batch.name_key(name), value);
     }
 
-    #[inline]
+    #[inline(always)]
     fn named(&mut self, key: u64, value: Option<Value<'a>>) {
+        match value {
+            // Most values are texts, and stay what they are.
+            Some(Value { bytes, kind: ValueType::String }) if self.pairs.takes_text(bytes) => {
+                self.key.push(key << 1 | 1);
+                self.found.push(Found { bytes, kind: ValueType::String });
+            }
+            _ => self.other(key, value),
+        }
+    }
+
+    #[inline(never)]
+    fn other(&mut self, key: u64, value: Option<Value<'a>>) {
         let value = value.filter(|v| self.pairs.takes(*v));
         self.key.push(key << 1 | u64::from(value.is_some()));
         self.found.push(self.pairs.cast(value));
     }
 
+    #[inline]
     fn fixed(&mut self, value: Option<Found<'a>>) {
         self.key.push(u64::from(value.is_some()));
         self.found.push(value.unwrap_or_default());
@@ -56,7 +65,7 @@ impl ValuePairs {
         msg: Msg<'_>,
         cx: &mut RenderContext,
         used: impl FnOnce(&Plan, &[Found<'_>]) -> R,
-    ) -> R {
+    ) -> Option<R> {
         let mut cache = cx.pairs.take(self.id);
         let result = self.gather_in(&mut cache, msg, cx, used);
         cx.pairs.put_back(self.id, cache);
@@ -69,8 +78,8 @@ impl ValuePairs {
         msg: Msg<'_>,
         cx: &mut RenderContext,
         used: impl FnOnce(&Plan, &[Found<'_>]) -> R,
-    ) -> R {
-        let Cache { plans, names, buffers } = cache;
+    ) -> Option<R> {
+        let Cache { plans, last, names, buffers } = cache;
         self.print(msg, cx, buffers);
         let Buffers { text, ends, key, found, .. } = buffers;
         key.clear();
@@ -82,10 +91,19 @@ impl ValuePairs {
             self.walk(msg, &mut printed, &mut cx.sdata, &mut finding);
         }
         let values = finding.found;
-        let plan = self.plan(msg, plans, names, (key, &mut cx.sdata));
-        let result = used(plan, &values);
+        let known = plans.get(*last).is_some_and(|plan| plan.is_for(key));
+        if !known {
+            *last = self.plan(msg, plans, names, (key, &mut cx.sdata));
+        }
+        let result = plans.get(*last).map(|plan| used(plan, &values));
         *found = recycled(values);
         result
+    }
+
+    /// Whether a text is meant, as a text.
+    #[inline(always)]
+    fn takes_text(&self, bytes: &[u8]) -> bool {
+        self.cast != Cast::Auto && (!self.omit_empty || !bytes.is_empty())
     }
 
     #[inline]
@@ -174,11 +192,12 @@ impl ValuePairs {
             let changed = batch.entries(record).filter(|(id, _)| id.is_sdata());
             changed.for_each(|(id, value)| finding.value(id, value));
         } else {
-            for id in FIELDS {
-                let value = batch.value(record, id);
+            for (id, value) in batch.fields(record) {
                 finding.value(id, value.or((id == NameId::MESSAGE).then_some(Value::string(b""))));
             }
-            batch.entries(record).for_each(|(id, value)| finding.value(id, value));
+            for (id, value) in batch.entries(record) {
+                finding.value(id, value);
+            }
             if let Some(context) = batch.context(record) {
                 let set = |text: &'a str| (!text.is_empty()).then(|| Value::string(text.as_bytes()));
                 finding.value(NameId::HOST_FROM, set(&context.host_from));
@@ -209,7 +228,12 @@ impl ValuePairs {
         if self.only_sdata {
             entries.filter(|id| id.is_sdata()).for_each(|id| each(batch.name_of(id)));
         } else {
-            FIELDS.into_iter().chain(entries).for_each(|id| each(batch.name_of(id)));
+            batch
+                .fields(record)
+                .map(|(id, _)| id)
+                .into_iter()
+                .chain(entries)
+                .for_each(|id| each(batch.name_of(id)));
             if let Some(context) = batch.context(record) {
                 let fixed = [NameId::HOST_FROM, NameId::SOURCE, NameId::TRANSPORT].into_iter();
                 let all = fixed.chain(context.values.iter().map(|(id, _)| *id));
@@ -225,13 +249,14 @@ impl ValuePairs {
         }
     }
 
-    fn plan<'c>(
+    /// The place of the plan for what was found.
+    fn plan(
         &self,
         msg: Msg<'_>,
-        plans: &'c mut Vec<Plan>,
+        plans: &mut Vec<Plan>,
         names: &mut Names,
         (key, sdata): (&[u64], &mut SdataCache),
-    ) -> &'c Plan {
+    ) -> usize {
         if plans.is_empty() {
             plans.resize_with(PLANS, Plan::default);
         }
@@ -239,16 +264,14 @@ impl ValuePairs {
             (hash.rotate_left(5) ^ *word).wrapping_mul(0x517c_c1b7_2722_0a95)
         });
         let first = ((hash >> 32) as usize % PLANS) & !(WAYS - 1);
-        let places = &plans[first..first + WAYS];
-        // A plan that was made has text at least for padding.
-        let known = places.iter().position(|plan| plan.key == *key && !plan.text.is_empty());
-        let free = || places.iter().position(|plan| plan.text.is_empty());
+        let places = plans.get(first..first + WAYS).unwrap_or_default();
+        let known = places.iter().position(|plan| plan.is_for(key));
+        let free = || places.iter().position(|plan| !plan.is_made());
         let at = first + known.or_else(free).unwrap_or((hash >> 40) as usize % WAYS);
-        let plan = &mut plans[at];
-        if known.is_none() {
+        if let (None, Some(plan)) = (known, plans.get_mut(at)) {
             self.make(msg, plan, names, (key, sdata));
         }
-        plan
+        at
     }
 
     #[cold]

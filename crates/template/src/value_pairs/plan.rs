@@ -2,20 +2,21 @@
 
 use super::gather::Found;
 use super::names::Layout;
-
-/// Texts of a plan are copied in one piece of this size where they are no longer.
-const PADDING: usize = 32;
+use crate::writer::SHORT_BYTES;
 
 #[derive(Default)]
 pub(crate) struct Plan {
     /// The set of names it is for.
     pub(super) key: Vec<u64>,
     pub items: Vec<Item>,
-    /// What stands around the values; ends with padding.
+    /// What stands around the values; ends with padding. Of a JSON object, every part begins with the quote that ends a text before it,
+    /// and ends with the one that begins a text behind it.
     pub text: Vec<u8>,
     names: String,
     /// What follows the last value.
     pub tail: (u32, u32),
+    /// Some name has other characters than letters and digits, or none.
+    pub has_odd_names: bool,
 }
 
 /// One value.
@@ -29,6 +30,17 @@ pub(crate) struct Item {
 }
 
 impl Plan {
+    /// One that was made has text, at least for padding.
+    #[inline]
+    pub(super) fn is_made(&self) -> bool {
+        !self.text.is_empty()
+    }
+
+    #[inline]
+    pub(super) fn is_for(&self, key: &[u64]) -> bool {
+        self.is_made() && self.key == key
+    }
+
     /// The values in order, with what stands in front of each.
     #[inline]
     pub fn values<'p, 'f>(
@@ -67,14 +79,22 @@ impl Plan {
             Layout::Plain | Layout::Assigned => named.sort(),
         }
         named.dedup_by(|later, first| later.0 == first.0);
+        let odd = |name: &str| name.is_empty() || !name.bytes().all(|b| b.is_ascii_alphanumeric());
+        self.has_odd_names = named.iter().any(|(name, _)| odd(name));
         let mut open: Vec<&str> = Vec::new();
         for (at, (name, source)) in named.iter().enumerate() {
             let start = self.text.len() as u32;
             match layout {
                 Layout::Plain => {}
                 Layout::Assigned => self.assigned(name, at == 0),
-                Layout::Json { flat: true, .. } => self.member(name, at == 0),
-                Layout::Json { delimiter, .. } => self.nested(name, delimiter, &mut open, at == 0),
+                Layout::Json { delimiter, flat, .. } => {
+                    self.text.push(b'"');
+                    match flat {
+                        true => self.member(name, at == 0),
+                        false => self.nested(name, delimiter, &mut open, at == 0),
+                    }
+                    self.text.push(b'"');
+                }
             }
             let from = self.names.len() as u32;
             self.names.push_str(name);
@@ -83,6 +103,7 @@ impl Plan {
         }
         let start = self.text.len() as u32;
         if matches!(layout, Layout::Json { .. }) {
+            self.text.push(b'"');
             if named.is_empty() {
                 self.text.push(b'{');
             }
@@ -90,7 +111,7 @@ impl Plan {
             self.text.push(b'}');
         }
         self.tail = (start, self.text.len() as u32);
-        self.text.extend_from_slice(&[0; PADDING]);
+        self.text.extend_from_slice(&[0; SHORT_BYTES]);
     }
 
     fn assigned(&mut self, name: &str, first: bool) {

@@ -70,6 +70,39 @@ pub fn not_word64(window: &[u8; 64]) -> u64 {
     window.iter().enumerate().map(bit).fold(0, |mask, bit| mask | bit)
 }
 
+/// One bit for each byte that JSON does not print as it is, the first byte lowest: quotes, backslashes, control characters, and all that
+/// is not ASCII.
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code)]
+#[inline(always)]
+pub fn json_marks(chunk: &[u8; 32]) -> u32 {
+    use std::arch::x86_64::{
+        _mm_cmpeq_epi8, _mm_cmplt_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128, _mm_set1_epi8,
+    };
+    let (halves, _) = chunk.as_chunks::<16>();
+    let mut marks = 0;
+    for (index, half) in halves.iter().enumerate() {
+        // SAFETY: as in `mask64`.
+        let found = unsafe {
+            let bytes = _mm_loadu_si128(half.as_ptr().cast());
+            let is = |byte: u8| _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte as i8));
+            // As signed numbers, bytes from 128 on are below a blank too.
+            let odd = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20));
+            _mm_movemask_epi8(_mm_or_si128(odd, _mm_or_si128(is(b'"'), is(b'\\'))))
+        };
+        marks |= (found as u32) << (16 * index);
+    }
+    marks
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+pub fn json_marks(chunk: &[u8; 32]) -> u32 {
+    let marked = |byte: u8| !(0x20..0x80).contains(&byte) || matches!(byte, b'"' | b'\\');
+    let bit = |(index, byte): (usize, &u8)| u32::from(marked(*byte)) << index;
+    chunk.iter().enumerate().map(bit).fold(0, |marks, bit| marks | bit)
+}
+
 /// The bytes of the window that end a name of STRUCTURED-DATA (anything but printable ASCII, `=`, `]`, `"`), and those that end or
 /// interrupt a value (`"`, `\`, `]`).
 #[cfg(target_arch = "x86_64")]
