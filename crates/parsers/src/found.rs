@@ -79,10 +79,18 @@ impl Found {
     #[inline]
     pub fn store(&self, batch: &mut Batch, index: usize, input: Span) {
         let made = if self.made.is_empty() { 0 } else { batch.append(&self.made).start };
-        for piece in &self.pieces {
+        let mut message = None;
+        let value = |piece: &Piece| {
             let base = if piece.made { made } else { input.start };
             let span = Span { start: base.saturating_add(piece.start), len: piece.len };
-            assign(batch, index, piece.name, span, piece.kind);
+            if piece.name == NameId::MESSAGE {
+                message = Some(span);
+            }
+            (piece.name, span, piece.kind)
+        };
+        batch.set_spans(index, self.pieces.iter().map(value));
+        if let Some(span) = message {
+            check_utf8(batch, index, span);
         }
     }
 }

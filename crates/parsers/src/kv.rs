@@ -71,6 +71,12 @@ struct Kv {
     asker: u64,
 }
 
+/// Which keys are read.
+enum Keys<'a> {
+    Some(&'a Table),
+    All,
+}
+
 /// What a worker keeps.
 #[derive(Default)]
 struct Memory {
@@ -147,9 +153,28 @@ impl Kv {
         }
     }
 
-    /// The table of the keys that are read, where a text's outline is enough to find them.
-    fn by_outline(&self) -> Option<&Table> {
-        self.names.table().filter(|_| self.stray.is_none() && self.scanner.separators.are_plain())
+    /// How a text's outline is enough to find the pairs that are read.
+    fn by_outline(&self) -> Option<Keys<'_>> {
+        let keys = self.names.table().map(Keys::Some).or(self.names.is_all().then_some(Keys::All))?;
+        (self.stray.is_none() && self.scanner.separators.are_plain()).then_some(keys)
+    }
+
+    /// Finds the pairs by the text's outline; false, with nothing found, where it has none.
+    #[inline(always)]
+    fn outlined(
+        &self,
+        keys: &Keys<'_>,
+        text: &[u8],
+        outline: &mut Outline,
+        found: &mut Found,
+        learned: &mut Learned,
+    ) -> bool {
+        let separators = &self.scanner.separators;
+        let pair = |key: &[u8], name, value| self.keep(name, key, text, value, found);
+        match keys {
+            Keys::Some(table) => outlined::read(text, separators, outline, table, pair),
+            Keys::All => outlined::read_all(text, separators, outline, (self.names.prefix(), learned), pair),
+        }
     }
 
     #[inline]
@@ -173,13 +198,10 @@ impl Parse for Kv {
         }
         let mut memory = cx.work.take_state(self.asker, Memory::default);
         let Memory { found, learned, stray, outline } = &mut *memory;
-        let table = self.by_outline();
+        let keys = self.by_outline();
         self.input.each(batch, selection, cx, found, learned, |text, found, learned| {
-            let outlined = table.is_some_and(|table| {
-                outlined::read(text, &self.scanner.separators, outline, table, |key, name, value| {
-                    self.keep(name, key, text, value, found);
-                })
-            });
+            let outlined =
+                keys.as_ref().is_some_and(|keys| self.outlined(keys, text, outline, found, learned));
             if !outlined {
                 self.pairs(text, found, learned, stray);
             }

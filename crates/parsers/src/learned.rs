@@ -18,6 +18,29 @@ impl Learned {
         result
     }
 
+    /// Names are asked for with this prefix by [`Learned::before`].
+    #[inline]
+    pub fn begin(&mut self, prefix: &str) {
+        self.names.begin(prefix.as_bytes());
+    }
+
+    /// Of a text with a key in front of `end`: where the key begins and its name with the prefix given to [`Learned::begin`], if it is the
+    /// key that was expected. `may_begin` says whether a key may begin at a place.
+    #[inline(always)]
+    pub fn before(
+        &mut self,
+        text: &[u8],
+        end: usize,
+        may_begin: impl FnOnce(usize) -> bool,
+    ) -> Option<(usize, NameId)> {
+        let (start, id) = self.names.before(text, end)?;
+        if !may_begin(start) {
+            return None;
+        }
+        self.names.took();
+        Some((start, id))
+    }
+
     /// The name `prefix` + `key`, made when it is new; `None` when it is too long, no UTF-8, or there is no room.
     #[inline]
     pub fn name(&mut self, prefix: &str, key: &[u8]) -> Option<NameId> {

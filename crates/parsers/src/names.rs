@@ -33,6 +33,11 @@ impl Names {
         self.table.as_ref().filter(|_| !self.sdata)
     }
 
+    /// Whether every key has a name.
+    pub fn is_all(&self) -> bool {
+        self.table.is_none()
+    }
+
     /// Only the names that are read.
     pub fn narrowed(&self, demand: &Demand) -> Names {
         match wanted(&self.prefix, demand) {

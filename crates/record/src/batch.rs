@@ -272,6 +272,31 @@ impl Batch {
         self.assign(index, name, span, Some(kind));
     }
 
+    /// As [`Batch::set_span`] for each of them, in order.
+    #[inline]
+    pub fn set_spans(&mut self, index: usize, values: impl Iterator<Item = (NameId, Span, ValueType)>) {
+        let Some(mut first) = self.records.get(index).map(|record| record.values) else { return };
+        self.entries.reserve(values.size_hint().0);
+        for (name, span, kind) in values {
+            if name.is_field() || name.is_sdata() {
+                self.keep_first(index, first);
+                self.assign(index, name, span, Some(kind));
+                first = self.records.get(index).map_or(first, |record| record.values);
+            } else {
+                let next = std::mem::replace(&mut first, Link(self.entries.len() as u32));
+                self.entries.push(Entry { name, span, kind: Some(kind), next });
+            }
+        }
+        self.keep_first(index, first);
+    }
+
+    #[inline(always)]
+    fn keep_first(&mut self, index: usize, first: Link) {
+        if let Some(record) = self.records.get_mut(index) {
+            record.values = first;
+        }
+    }
+
     pub fn unset(&mut self, index: usize, name: NameId) {
         self.assign(index, name, Span::EMPTY, None);
     }

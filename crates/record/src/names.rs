@@ -45,6 +45,12 @@ impl NameId {
         self.0 & SDATA_BIT != 0
     }
 
+    /// Whether it may be a field of the record.
+    #[inline]
+    pub(crate) fn is_field(self) -> bool {
+        self.0 >= NameId::HOST.0 && self.0 <= NameId::LEGACY_MSGHDR.0
+    }
+
     /// Whether the number means something in its batch only.
     #[inline]
     pub fn is_local(self) -> bool {

@@ -1,6 +1,8 @@
-//! The pairs that are read of a text, by its outline: most keys are passed over by their last two bytes.
+//! The pairs of a text by its outline. Where few are read, most keys are passed over by their last two bytes; where all are, a key is
+//! mostly the one that came next in the message before.
 
 use super::scan::{Text, skip_blanks};
+use crate::learned::Learned;
 use crate::names::Table;
 use memchr::memchr;
 use record::NameId;
@@ -32,6 +34,49 @@ pub fn read(
         pair(text.get(start..separator).unwrap_or_default(), name, value(text, separator + 1, limit, breaks));
     }
     true
+}
+
+/// Calls `pair` with the key, its name with this prefix and the place of its value for each pair, in order. False, and none is called,
+/// where the text has no outline.
+#[inline]
+pub fn read_all(
+    text: &[u8],
+    separators: &Separators,
+    outline: &mut Outline,
+    (prefix, learned): (&str, &mut Learned),
+    mut pair: impl FnMut(&[u8], NameId, Text),
+) -> bool {
+    if !outline.draw(text, separators) {
+        return false;
+    }
+    learned.begin(prefix);
+    let breaks = if outline.is_broken() { Some(&*separators.pair) } else { None };
+    // A value is known when the key behind it is.
+    let mut open: Option<(NameId, usize, usize)> = None;
+    let mut places = outline.places().iter();
+    loop {
+        let separator = places.next().map(|place| *place as usize);
+        let (start, name) = match separator {
+            Some(separator) => key_before(text, separator, prefix, learned),
+            None => (text.len(), None),
+        };
+        if let Some((name, begin, end)) = open {
+            pair(text.get(begin..end).unwrap_or_default(), name, value(text, end + 1, start, breaks));
+        }
+        let Some(separator) = separator else { return true };
+        open = name.map(|name| (name, start, separator));
+    }
+}
+
+/// Where the key in front of a separator begins, and its name.
+#[inline(always)]
+fn key_before(text: &[u8], end: usize, prefix: &str, learned: &mut Learned) -> (usize, Option<NameId>) {
+    let may_begin = |at: usize| text.get(at.wrapping_sub(1)).is_none_or(|byte| !is_word(*byte));
+    if let Some((start, name)) = learned.before(text, end, may_begin) {
+        return (start, Some(name));
+    }
+    let start = start_of_key(text, end);
+    (start, learned.name(prefix, text.get(start..end).unwrap_or_default()))
 }
 
 fn start_of_key(text: &[u8], separator: usize) -> usize {
@@ -91,6 +136,59 @@ mod tests {
         outlined.then_some(found)
     }
 
+    /// All pairs of some texts, by outline and from sign to sign, with names as texts; of those that have an outline.
+    fn all_pairs(texts: &[Vec<u8>], separators: &Separators, prefix: &str) -> [Vec<(String, Pairs)>; 2] {
+        let mut both = [Vec::new(), Vec::new()];
+        let mut outlined = Vec::new();
+        for (way, lists) in both.iter_mut().enumerate() {
+            let mut batch = crate::testing::batch(&[]);
+            let mut learned = Learned::default();
+            for (index, text) in texts.iter().enumerate() {
+                let mut found = Vec::new();
+                learned.of(&mut batch, |_, learned| match way {
+                    0 => outlined.push(read_all(
+                        text,
+                        separators,
+                        &mut Outline::default(),
+                        (prefix, learned),
+                        |_, name, value| found.push(list(text, name, value)),
+                    )),
+                    _ => Scanner::new(separators.clone()).scan(
+                        text,
+                        |key, value| {
+                            if let Some(name) = learned.name(prefix, &text[key.start..key.end]) {
+                                found.push(list(text, name, value));
+                            }
+                        },
+                        |_| {},
+                    ),
+                });
+                if outlined[index] {
+                    lists.extend(
+                        found.into_iter().map(|found| (batch.name_of(found.0).to_owned(), vec![found])),
+                    );
+                }
+            }
+        }
+        // Numbers of names are of a batch.
+        both.iter_mut().flatten().flat_map(|(_, found)| found).for_each(|found| found.0 = NameId(0));
+        both
+    }
+
+    #[test]
+    fn all_pairs_of_ordinary_texts() {
+        let separators = Separators { key: b'=', pair: b", "[..].into() };
+        let texts = [
+            "a=1 long-name-of-a-key=2 b= c=\"x y\"",
+            "a=1 long-name-of-a-key=3 d=x a=4",
+            "za=1 xlong-name-of-a-key=3",
+        ];
+        let texts = texts.map(|text| text.as_bytes().to_vec());
+        let [outlined, signs] = all_pairs(&texts, &separators, ".kv.");
+        assert_eq!(outlined.len(), 10);
+        assert_eq!(outlined, signs);
+    }
+
     fn by_signs(text: &[u8], separators: &Separators, table: &Table) -> Pairs {
         let mut found = Vec::new();
         let pair = |key: super::super::scan::Key, value| {
@@ -117,6 +215,23 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4000))]
+        #[test]
+        fn finds_all_that_a_walk_finds(
+            texts in proptest::collection::vec(proptest::collection::vec(prop_oneof![
+                8 => "(a|b|user|user-name|x.y|longer-name|a-longer-name)=[a-z0-9]{0,9}[ ,;]{1,2}",
+                1 => "([a-c]{1,2}|[a-z]{250,260}|MSG|HOST)=[a-z0-9]{0,9}[ ,;]{1,2}",
+                1 => "(a|b|user)=\"[a-z =,;]{0,20}\"[ ,;]{1,2}",
+                1 => "[ =,;a\"'\\\\!-]{0,4}",
+            ], 0..12), 1..6),
+            pair in prop_oneof![Just(", "), Just(","), Just(",;")],
+            prefix in prop_oneof![Just(""), Just(".kv."), Just("user-")],
+        ) {
+            let texts: Vec<Vec<u8>> = texts.iter().map(|text| text.concat().into_bytes()).collect();
+            let separators = Separators { key: b'=', pair: pair.as_bytes().into() };
+            let [outlined, signs] = all_pairs(&texts, &separators, prefix);
+            prop_assert_eq!(outlined, signs);
+        }
+
         #[test]
         fn finds_what_a_walk_finds(pieces in proptest::collection::vec(prop_oneof![
             6 => "(a|b|user|user-name|x.y|[a-z]{1,9})=[a-z0-9]{0,9}[ ,;]{1,2}",

@@ -33,9 +33,13 @@ pub struct BatchNames {
     table: Vec<u32>,
     /// What the text of a prefix and a key is put together in.
     whole: Vec<u8>,
-    /// The place behind the name that was found last. Messages of one kind bring their names in one order, so the next one mostly stands
-    /// there.
+    /// The place of the name that was found last.
+    last: usize,
+    /// The place of the one that came behind it before. Messages of one kind bring their names in one order, so it mostly comes again.
     next: usize,
+    /// What the names in order begin with, and how often that has changed.
+    prefix: Vec<u8>,
+    prefixes: u32,
     /// Values and tags that were left out for want of room and are not said yet.
     unsaid: u64,
 }
@@ -43,9 +47,15 @@ pub struct BatchNames {
 #[derive(Clone, Copy, Debug)]
 struct Met {
     hash: u64,
+    /// The last eight bytes, the last one highest, with zeros in front of a shorter name.
+    tail: u64,
     start: u32,
     len: u32,
     id: NameId,
+    /// The place of the name that came behind it last.
+    follower: u32,
+    /// The name begins with the prefix that was set when `BatchNames::prefixes` was this; 0 when that is not known.
+    prefixes: u32,
     /// Of a tag.
     rank: u32,
     is_tag: bool,
@@ -64,7 +74,7 @@ impl BatchNames {
         }
         self.text.clear();
         self.met.clear();
-        self.next = 0;
+        (self.last, self.next) = (0, 0);
         if self.capacity() > KEPT_BYTES_MAX {
             *self = BatchNames::default();
         }
@@ -101,17 +111,88 @@ impl BatchNames {
     #[inline]
     fn in_order(&mut self, prefix: &[u8], key: &[u8]) -> Option<NameId> {
         let met = self.met.get(self.next).filter(|met| !met.is_tag)?;
+        if met.len as usize != prefix.len() + key.len() {
+            return None;
+        }
         let text = self.text_of(met).strip_prefix(prefix)?;
-        let id = (text == key).then_some(met.id)?;
-        self.next += 1;
+        let (id, follower) = (met.id, met.follower);
+        if text != key {
+            return None;
+        }
+        self.step(follower);
         Some(id)
+    }
+
+    /// Goes on behind the next name.
+    #[inline(always)]
+    fn step(&mut self, follower: u32) {
+        (self.last, self.next) = (self.next, follower as usize);
+    }
+
+    /// Names are asked for with this prefix, for [`BatchNames::before`].
+    #[inline]
+    pub fn begin(&mut self, prefix: &[u8]) {
+        if self.prefixes == 0 || self.prefix != prefix {
+            self.change_prefix(prefix);
+        }
+    }
+
+    #[cold]
+    fn change_prefix(&mut self, prefix: &[u8]) {
+        self.prefix.clear();
+        self.prefix.extend_from_slice(prefix);
+        // What earlier prefixes said is forgotten before the count begins anew.
+        if self.prefixes == u32::MAX {
+            self.met.iter_mut().for_each(|met| met.prefixes = 0);
+            self.prefixes = 0;
+        }
+        self.prefixes += 1;
+    }
+
+    /// Of a text with a key in front of `end`: where the key begins and the number of the name prefix + key, if this name is the one
+    /// expected next. What stands in front of such a key is for the caller to look at, who then either takes the name with
+    /// [`BatchNames::took`] or asks for another one.
+    #[inline(always)]
+    pub fn before(&self, text: &[u8], end: usize) -> Option<(usize, NameId)> {
+        let met = self.met.get(self.next).filter(|met| met.prefixes == self.prefixes && !met.is_tag)?;
+        let len = (met.len as usize).wrapping_sub(self.prefix.len());
+        let start = end.checked_sub(len)?;
+        let last = text.get(end.wrapping_sub(8)..end)?.first_chunk::<8>()?;
+        let differs = u64::from_le_bytes(*last) ^ met.tail;
+        let same = match len {
+            0 => false,
+            1..=8 => differs >> (64 - 8 * len) == 0,
+            _ => differs == 0 && self.text_of(met).ends_with(text.get(start..end)?),
+        };
+        same.then_some((start, met.id))
+    }
+
+    /// The name that [`BatchNames::before`] gave is taken.
+    #[inline(always)]
+    pub fn took(&mut self) {
+        let follower = self.met.get(self.next).map_or(0, |met| met.follower);
+        self.step(follower);
     }
 
     fn find(&mut self, name: &[u8]) -> Option<NameId> {
         let hash = seed().hash(name);
-        let Some(place) = self.met(name, hash) else { return self.learn(name, hash) };
-        self.next = place + 1;
+        let known = self.met(name, hash);
+        let Some(place) = known else { return self.learn(name, hash) };
+        self.follow(place);
         self.met.get(place).map(|met| met.id)
+    }
+
+    /// Remembers that the name at this place came behind the last one, and goes on behind it.
+    fn follow(&mut self, place: usize) {
+        if let Some(last) = self.met.get_mut(self.last) {
+            last.follower = place as u32;
+        }
+        let starts = self.prefixes > 0
+            && self.met.get(place).is_some_and(|met| self.text_of(met).starts_with(&self.prefix));
+        if let Some(met) = self.met.get_mut(place) {
+            met.prefixes = if starts { self.prefixes } else { 0 };
+            (self.last, self.next) = (place, met.follower as usize);
+        }
     }
 
     /// The number of a name, if the batch has met it or a configuration knows it.
@@ -152,8 +233,9 @@ impl BatchNames {
             "MSG" | "MSGONLY" | "FULLHOST" => return None,
             text => lookup(text),
         };
+        let place = self.met.len();
         let id = self.keep(text, hash, known);
-        self.next = self.met.len();
+        self.follow(place);
         id
     }
 
@@ -203,7 +285,10 @@ impl BatchNames {
         }
         let id = known.unwrap_or_else(|| NameId::local(self.met.len(), text));
         let (start, len) = (self.text.len() as u32, name.len() as u32);
-        let met = Met { hash, start, len, id, rank: u32::MAX, is_tag: false };
+        let tail = name.iter().fold(0, |tail, byte| tail >> 8 | u64::from(*byte) << 56);
+        // Until another one comes, the name that is made next is expected next.
+        let follower = self.met.len() as u32 + 1;
+        let met = Met { hash, tail, start, len, id, follower, prefixes: 0, rank: u32::MAX, is_tag: false };
         self.text.extend_from_slice(name);
         self.met.push(met);
         if self.met.len() * 2 > self.table.len() {
@@ -257,6 +342,7 @@ impl BatchNames {
         met.and_then(|met| std::str::from_utf8(self.text_of(met)).ok()).unwrap_or_default()
     }
 
+    #[inline(always)]
     pub(super) fn hash(&self, id: NameId) -> Option<u64> {
         self.met.get(id.local_index()?).map(|met| met.hash)
     }
