@@ -23,8 +23,10 @@ mod parse;
 mod pattern;
 mod pcre;
 mod required;
+mod sequence;
 mod simplify;
 mod slots;
+mod tail;
 
 #[cfg(test)]
 mod differential;

@@ -7,7 +7,6 @@ pub use walk::Cursor;
 use crate::cache::Cache;
 use crate::error::PatternError;
 use crate::glob::Glob;
-use crate::linear::Linear;
 use crate::literal::Literal;
 use crate::node::Node;
 use crate::options::{Kind, PatternOptions};
@@ -16,6 +15,7 @@ use crate::pcre::{self, Pcre, Spent};
 use crate::required::required;
 use crate::simplify::{self, End, Texts};
 use crate::slots::Slots;
+use crate::tail::Tail;
 use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -58,12 +58,6 @@ enum Full {
     Linear(Tail),
     Pcre(Pcre),
     Nothing,
-}
-
-/// The linear-time engine, with PCRE2 for texts that end with a newline where the two would differ.
-struct Tail {
-    linear: Linear,
-    newline: Option<Pcre>,
 }
 
 /// How a pattern is matched, for people.
@@ -201,6 +195,12 @@ impl Pattern {
         }
     }
 
+    /// Whether [`Pattern::is_match`] says "no" in less time than a search for the match itself.
+    pub fn is_quick_to_refuse(&self) -> bool {
+        matches!(self.in_line.as_ref().unwrap_or(&self.search), Search::Literal(_) | Search::Glob(_))
+            && !matches!(self.full(), Full::Literal(_) | Full::Glob)
+    }
+
     #[inline]
     pub fn is_match(&self, text: &[u8], cache: &mut Cache) -> bool {
         if let Some(search) = &self.in_line
@@ -238,11 +238,9 @@ impl Pattern {
         match search {
             Search::Literal(literal) => literal.is_match(text),
             Search::Glob(glob) => glob.is_match(text),
-            Search::Linear(tail) => match &tail.newline {
-                Some(pcre) if text.last() == Some(&b'\n') => {
-                    self.guarded(cache, |cache, spent| pcre.is_match(text, cache, spent))
-                }
-                _ => tail.linear.is_match(text, cache),
+            Search::Linear(tail) => match tail.newline_of(text) {
+                Some(pcre) => self.guarded(cache, |cache, spent| pcre.is_match(text, cache, spent)),
+                None => tail.is_match(text, cache),
             },
             Search::Pcre(pcre) => {
                 self.has_required(text)
@@ -285,9 +283,9 @@ impl Pattern {
                 }
                 found
             }
-            Full::Linear(tail) => match &tail.newline {
-                Some(pcre) if text.last() == Some(&b'\n') => pcre.captures(text, at, cache, slots, spent),
-                _ => tail.linear.captures(text, at, cache, slots),
+            Full::Linear(tail) => match tail.newline_of(text) {
+                Some(pcre) => pcre.captures(text, at, cache, slots, spent),
+                None => tail.captures(text, at, cache, slots),
             },
             Full::Pcre(pcre) => self.has_required(text) && pcre.captures(text, at, cache, slots, spent),
             Full::Nothing => false,
@@ -335,7 +333,7 @@ impl Pattern {
         if !grouped && let Some(literal) = simplify::texts(&parsed.node).and_then(Literal::new) {
             return Some(Full::Literal(literal));
         }
-        tail(&parsed.node, &self.text, &self.options).map(Full::Linear)
+        Tail::new(&parsed.node, &self.text, &self.options).map(Full::Linear)
     }
 }
 
@@ -361,7 +359,7 @@ fn search_of(node: &Node, text: &str, options: &PatternOptions) -> Option<Search
     if let Some(literal) = simplify::texts(node).and_then(Literal::new) {
         return Some(Search::Literal(literal));
     }
-    tail(node, text, options).map(Search::Linear)
+    Tail::new(node, text, options).map(Search::Linear)
 }
 
 fn in_line(node: &Node, text: &str, options: &PatternOptions) -> Option<Search> {
@@ -375,15 +373,6 @@ fn required_text(text: &str, options: &PatternOptions) -> Option<Literal> {
     }
     let texts = vec![required(text)?];
     Literal::new(Texts { at_start: false, end: End::Anything, texts, icase: options.ignore_case })
-}
-
-fn tail(node: &Node, text: &str, options: &PatternOptions) -> Option<Tail> {
-    let linear = Linear::new(node, options.utf8)?;
-    let newline = match node.minds_last_newline() {
-        true => Some(Pcre::new(text, options).ok()?),
-        false => None,
-    };
-    Some(Tail { linear, newline })
 }
 
 fn string_texts(text: &str, options: &PatternOptions) -> Texts {

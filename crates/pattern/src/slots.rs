@@ -34,6 +34,13 @@ impl Slots {
         self.spans.iter_mut().flatten().for_each(|(start, end)| (*start, *end) = (*start + by, *end + by));
     }
 
+    /// Room for so many groups, none of which has taken part yet.
+    pub(crate) fn clear(&mut self, groups: usize) -> &mut [Option<(usize, usize)>] {
+        self.spans.clear();
+        self.spans.resize(groups, None);
+        &mut self.spans
+    }
+
     pub(crate) fn fill(&mut self, spans: impl Iterator<Item = Option<(usize, usize)>>) {
         self.spans.clear();
         self.spans.extend(spans);

@@ -20,6 +20,8 @@ pub struct Subst {
     own: Wanted,
     /// The result depends on nothing but the value, so it can be remembered.
     closed: bool,
+    /// Whether there is a match is asked before the match itself.
+    asks_first: bool,
     asker: u64,
 }
 
@@ -45,7 +47,8 @@ impl Subst {
             || with.single_name().is_some_and(|n| (n.0 as usize) < groups.len() || groups.contains(&Some(n)));
         let asker = new_asker();
         let own = Wanted::of(&demand);
-        Some(Subst { name, pattern, subject, with, groups, uses_matches, own, closed, asker })
+        let asks_first = pattern.is_quick_to_refuse();
+        Some(Subst { name, pattern, subject, with, groups, uses_matches, own, closed, asks_first, asker })
     }
 
     pub fn apply(&self, batch: &mut Batch, selection: &[u32], cx: &mut FilterContext) {
@@ -111,9 +114,9 @@ impl Subst {
     #[inline]
     fn one(&self, batch: &mut Batch, index: usize, cx: &mut FilterContext, scratch: &mut Scratch) {
         let Some(record) = batch.records.get(index) else { return };
-        // The usual case first: nothing is found, nothing is done.
         if let Some(span) = self.subject.field(record) {
-            if !self.pattern.is_match(batch.bytes(span), &mut cx.work.patterns) {
+            // Where that is quick, the usual case first: nothing is found, nothing is done.
+            if self.asks_first && !self.pattern.is_match(batch.bytes(span), &mut cx.work.patterns) {
                 return;
             }
             return self.replace(batch, index, span, cx, scratch);

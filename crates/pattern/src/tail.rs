@@ -1,0 +1,60 @@
+//! A pattern that needs no backtracking: the linear-time engine, beside it a quicker one for patterns that are simple enough, and PCRE2 for
+//! texts that end with a newline where it would find something else.
+
+use crate::cache::Cache;
+use crate::linear::Linear;
+use crate::node::Node;
+use crate::options::PatternOptions;
+use crate::pcre::Pcre;
+use crate::sequence::{Found, Sequence};
+use crate::slots::Slots;
+
+pub struct Tail {
+    sequence: Option<Sequence>,
+    linear: Linear,
+    newline: Option<Pcre>,
+}
+
+impl Tail {
+    /// `None` when the automaton would be too large.
+    pub fn new(node: &Node, text: &str, options: &PatternOptions) -> Option<Tail> {
+        let linear = Linear::new(node, options.utf8)?;
+        let newline = match node.minds_last_newline() {
+            true => Some(Pcre::new(text, options).ok()?),
+            false => None,
+        };
+        Some(Tail { sequence: Sequence::new(node, options.utf8), linear, newline })
+    }
+
+    /// Who has to search this text instead.
+    #[inline]
+    pub fn newline_of(&self, text: &[u8]) -> Option<&Pcre> {
+        self.newline.as_ref().filter(|_| text.last() == Some(&b'\n'))
+    }
+
+    #[inline]
+    pub fn is_match(&self, text: &[u8], cache: &mut Cache) -> bool {
+        match self.sequence.as_ref().map(|sequence| sequence.find(text, 0, |_, _| {})) {
+            Some(Found::Match(..)) => true,
+            Some(Found::Nothing) => false,
+            Some(Found::Unknown) | None => self.linear.is_match(text, cache),
+        }
+    }
+
+    pub fn captures(&self, text: &[u8], at: usize, cache: &mut Cache, slots: &mut Slots) -> bool {
+        if let Some(sequence) = &self.sequence {
+            let spans = slots.clear(sequence.groups());
+            match sequence.find(text, at, |mark, at| mark.note(at, spans)) {
+                Found::Match(start, end) => {
+                    if let Some(whole) = spans.first_mut() {
+                        *whole = Some((start, end));
+                    }
+                    return true;
+                }
+                Found::Nothing => return false,
+                Found::Unknown => {}
+            }
+        }
+        self.linear.captures(text, at, cache, slots)
+    }
+}
