@@ -3,6 +3,7 @@
 mod adopt;
 mod names;
 mod received;
+mod tags;
 mod types;
 
 pub use adopt::Mark;
@@ -15,9 +16,10 @@ use crate::context::Context;
 use crate::names::{NameId, name_of};
 use crate::span::Span;
 use crate::stamp::Stamp;
-use crate::tags::{TagId, Tags};
+use crate::tags::Tags;
 use crate::value::{Entry, Link, Value, ValueType};
 use std::sync::Arc;
+use tags::TAG_BASE;
 
 /// Facts about a record in one word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -356,85 +358,12 @@ impl Batch {
             Some((entry.name, entry.kind.map(|kind| Value { bytes: self.bytes(entry.span), kind })))
         })
     }
-
-    pub fn set_tag(&mut self, index: usize, tag: TagId) {
-        self.assign_tag(index, tag, true);
-    }
-
-    pub fn clear_tag(&mut self, index: usize, tag: TagId) {
-        self.assign_tag(index, tag, false);
-    }
-
-    fn assign_tag(&mut self, index: usize, tag: TagId, on: bool) {
-        let Some(record) = self.records.get_mut(index) else { return };
-        if tag.0 < u64::BITS {
-            let bit = 1 << tag.0;
-            record.tags.0 = if on { record.tags.0 | bit } else { record.tags.0 & !bit };
-            return;
-        }
-        self.prepend_tag(index, NameId(TAG_BASE + tag.0), Span::EMPTY, on.then_some(ValueType::Null));
-    }
-
-    pub fn has_tag(&self, record: &Record, tag: TagId) -> bool {
-        if tag.0 < u64::BITS {
-            return record.tags.0 & (1 << tag.0) != 0;
-        }
-        let name = NameId(TAG_BASE + tag.0);
-        self.more_tags(record).find(|(n, _)| *n == name).is_some_and(|(_, on)| on)
-    }
-
-    /// The number of a tag made from a message; `None` when there is none for it: see [`BatchNames`].
-    pub fn tag(&mut self, name: &[u8]) -> Option<TagId> {
-        self.names.tag(name)
-    }
-
-    /// The name of a tag that its messages have.
-    pub fn tag_name(&self, tag: TagId) -> &str {
-        if tag.is_local() { self.names.tag_name(tag) } else { crate::tags::tag_name(tag) }
-    }
-
-    /// All tags of a record: those that configurations know in the order of their numbers, then those made from messages in the order in
-    /// which they came first.
-    pub fn tags(&self, record: &Record) -> Vec<TagId> {
-        let mut tags: Vec<TagId> =
-            (0..u64::BITS).filter(|b| record.tags.0 & (1 << b) != 0).map(TagId).collect();
-        let (mut decided, mut made): (Vec<NameId>, Vec<TagId>) = Default::default();
-        for (name, on) in self.more_tags(record) {
-            if name.0 >= TAG_BASE && !decided.contains(&name) {
-                decided.push(name);
-                let tag = TagId(name.0 - TAG_BASE);
-                match tag.is_local() {
-                    _ if !on => {}
-                    true => made.push(tag),
-                    false => tags.push(tag),
-                }
-            }
-        }
-        tags.sort_unstable();
-        // The newest stand first in the list.
-        made.reverse();
-        made.sort_by_key(|tag| self.names.tag_rank(*tag));
-        tags.extend(made);
-        tags
-    }
-
-    fn more_tags<'a>(&'a self, record: &Record) -> impl Iterator<Item = (NameId, bool)> + use<'a> {
-        let mut at = record.more_tags;
-        std::iter::from_fn(move || {
-            let entry = self.entries.get(at.0 as usize)?;
-            at = entry.next;
-            Some((entry.name, entry.kind.is_some()))
-        })
-    }
 }
-
-/// Tags beyond the first 64 share the entries with values, under names no value has.
-const TAG_BASE: u32 = 1 << 24;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{intern, tag_id};
+    use crate::{TagId, intern, tag_id};
 
     #[test]
     fn text_that_no_span_reaches_is_left_out() {
