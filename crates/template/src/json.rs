@@ -24,14 +24,27 @@ pub(crate) fn string(bytes: &[u8], out: &mut Vec<u8>) {
 fn escaped(bytes: &[u8], around: &[u8], to: &mut Writer<'_>) {
     let mut at = 0;
     while at < bytes.len() {
+        // Most chunks have nothing to escape: the next place must not wait for what is found in this one.
+        while let (true, Some(chunk)) =
+            (bytes.len() - at >= SHORT_BYTES, around.get(at..).and_then(<[u8]>::first_chunk::<SHORT_BYTES>))
+        {
+            if json_marks(chunk) != 0 {
+                break;
+            }
+            to.chunk(chunk, SHORT_BYTES);
+            at += SHORT_BYTES;
+        }
         let (rest, behind) = (bytes.get(at..).unwrap_or_default(), around.get(at..).unwrap_or_default());
         let left = rest.len().min(SHORT_BYTES);
         let chunk = behind.first_chunk().copied().unwrap_or_else(|| padded(rest));
         let marks = json_marks(&chunk) & first_bits(left);
-        let plain = if marks == 0 { left } else { marks.trailing_zeros() as usize };
-        to.chunk(&chunk, plain);
-        at += plain;
-        if marks != 0 {
+        if marks == 0 {
+            to.chunk(&chunk, left);
+            at += left;
+        } else {
+            let plain = marks.trailing_zeros() as usize;
+            to.chunk(&chunk, plain);
+            at += plain;
             at += marked(bytes.get(at..).unwrap_or_default(), to);
         }
     }
