@@ -3,6 +3,7 @@
 mod applications;
 mod assemble;
 mod destinations;
+mod filter_counters;
 mod flags;
 mod items;
 mod misspelt;
@@ -153,7 +154,7 @@ pub fn compile(
     tags::number(config);
     let objects = Objects::collect(config, diags);
     let version = config.version.map_or((4, 26), |v| (v.major, v.minor));
-    let names = Names::new(&objects, &globals, version, texts, diags);
+    let names = Names::new(&objects, &globals, version, texts, existing, diags);
     let mut paths = Paths::new(&objects, &names, texts, registry, &globals, identity, existing);
     paths.compile(diags);
     let plan = paths.finish(diags);

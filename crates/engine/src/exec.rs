@@ -128,6 +128,7 @@ impl Machine {
         }
         run.made.settle(run.batch, &run.machine.reached);
         run.recycle(all);
+        run.scratch.filter.settle();
         let routed = self.reached.count(total);
         Outcome { routed, unmatched: total.saturating_sub(routed) }
     }

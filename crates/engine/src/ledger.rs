@@ -305,3 +305,11 @@ pub struct StepCounters {
     pub matched: Count,
     pub not_matched: Count,
 }
+
+/// Filters that are called from others.
+impl filter::Tally for StepCounters {
+    fn count(&self, matched: usize, not_matched: usize) {
+        self.matched.add(matched);
+        self.not_matched.add(not_matched);
+    }
+}

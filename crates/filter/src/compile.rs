@@ -35,8 +35,8 @@ pub fn expression(expr: &FilterExpr, env: &dyn FilterEnv, diags: &mut Diagnostic
         }
         FilterExpr::Call(call) => {
             let (function, node) = table::compile(call, env, diags)?;
-            let written = match (&node, call.args.first().and_then(|arg| arg.text())) {
-                (Node::Filter(filter), Some(name)) => Written::Named(name.into(), Arc::clone(filter)),
+            let written = match &node {
+                Node::Filter(called) => Written::Named(Arc::clone(called)),
                 _ => Written::Call(function, node.clone()),
             };
             Some((node, written))

@@ -1,5 +1,7 @@
 //! What a worker keeps between messages to run filters and rewrites.
 
+use crate::called::Tallied;
+use crate::filter::settle_conditions;
 use pattern::{Cache, Slots, TextMemo};
 use record::{Batch, Demand, NameId, Stamp, Zone, ZoneCursor};
 use std::any::Any;
@@ -19,6 +21,8 @@ pub struct Workspace {
     pub patterns: Cache,
     pub slots: Slots,
     pub wanted: Wanted,
+    /// What filters that others call have decided message by message, until the end of the batch.
+    pub(crate) tallied: Tallied,
     selections: Vec<Vec<u32>>,
     marks: Vec<Vec<u64>>,
     texts: Vec<Vec<u8>>,
@@ -106,6 +110,12 @@ impl FilterContext {
     /// Sets the time for macros and rate limits; once per batch.
     pub fn begin_batch(&mut self, now: Stamp) {
         self.render.begin_batch(now);
+    }
+
+    /// Adds up what filters that others call have decided; at the end of a batch.
+    pub fn settle(&mut self) {
+        self.work.tallied.settle();
+        settle_conditions();
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a filter expression may refer to outside itself.
 
+use crate::called::Tally;
 use crate::filter::Filter;
 use conf_syntax::FilterExpr;
 use std::cell::RefCell;
@@ -32,6 +33,11 @@ pub trait FilterEnv {
 
     /// The compiled named filters of this configuration, so that each is compiled once.
     fn named_filters(&self) -> &NamedFilters;
+
+    /// Where it is counted what became of messages at a named filter that another one calls; nowhere when nobody wants to know.
+    fn tally(&self, _name: &str) -> Option<Arc<dyn Tally>> {
+        None
+    }
 
     /// The folder of the configuration, when it is a file.
     fn folder(&self) -> Option<&Path> {

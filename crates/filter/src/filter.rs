@@ -79,7 +79,7 @@ impl Filter {
         self.node.holds(batch, record, &mut cx.work, &mut cx.render)
     }
 
-    /// Asking leaves no trace: no matches stored, no tokens of a rate limit taken.
+    /// Asking leaves no trace: no matches stored, no tokens of a rate limit taken, no called filter counted.
     pub fn is_pure(&self) -> bool {
         self.pure
     }
@@ -115,6 +115,11 @@ impl Filter {
 thread_local! {
     /// `$(if)` has only the context of templates: the workspaces of its conditions are kept here, one for each level of nesting.
     static WORKSPACES: RefCell<Vec<Workspace>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Counts what filters called by conditions of templates have decided on this thread; once a batch.
+pub(crate) fn settle_conditions() {
+    WORKSPACES.with(|all| all.borrow_mut().iter_mut().for_each(|work| work.tallied.settle()));
 }
 
 impl Condition for Filter {

@@ -5,6 +5,7 @@
 //! pass. Nothing here allocates per message once a worker's [`FilterContext`] is warm.
 
 mod blank;
+mod called;
 mod compare;
 mod compile;
 mod context;
@@ -31,6 +32,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
+pub use called::Tally;
 pub use compile::{Example, FUNCTIONS, FunctionInfo, compile_condition};
 pub use context::{FilterContext, Wanted, Workspace, new_asker};
 pub use env::{FILE_BYTES_MAX, FilterEnv, NamedFilters};

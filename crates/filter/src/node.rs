@@ -1,9 +1,9 @@
 //! The compiled expression and its evaluation, over a selection and for one record.
 
 use crate::blank::Blank;
+use crate::called::Called;
 use crate::compare::Compare;
 use crate::context::Workspace;
-use crate::filter::Filter;
 use crate::list::InList;
 use crate::matcher::Matcher;
 use crate::netmask::Net;
@@ -26,19 +26,19 @@ pub enum Node {
     OneOf(Arc<OneOf>),
     Blank(Arc<Blank>),
     Rate(Arc<RateLimit>),
-    Filter(Arc<Filter>),
+    Filter(Arc<Called>),
     Not(Box<Node>),
     And(Vec<Node>),
     Or(Vec<Node>),
 }
 
 impl Node {
-    /// Whether asking leaves no trace: no matches stored, no tokens taken.
+    /// Whether asking leaves no trace: no matches stored, no tokens taken, nothing counted.
     pub fn is_pure(&self) -> bool {
         match self {
             Node::Match(matcher) => matcher.store.is_none(),
             Node::Rate(_) => false,
-            Node::Filter(filter) => filter.is_pure(),
+            Node::Filter(called) => called.tally.is_none() && called.filter.is_pure(),
             Node::Not(node) => node.is_pure(),
             Node::And(nodes) | Node::Or(nodes) => nodes.iter().all(Node::is_pure),
             _ => true,
@@ -48,7 +48,7 @@ impl Node {
     pub fn stores(&self) -> bool {
         match self {
             Node::Match(matcher) => matcher.store.is_some(),
-            Node::Filter(filter) => filter.node().stores(),
+            Node::Filter(called) => called.filter.node().stores(),
             Node::Not(node) => node.stores(),
             Node::And(nodes) | Node::Or(nodes) => nodes.iter().any(Node::stores),
             _ => false,
@@ -78,7 +78,7 @@ impl Node {
             Node::Rate(rate) => {
                 rate.with(work, |buckets, work| rate.passes(buckets, batch, record, work, render))
             }
-            Node::Filter(filter) => filter.node().holds(batch, record, work, render),
+            Node::Filter(called) => called.holds(batch, record, work, render),
             Node::Not(node) => !node.holds(batch, record, work, render),
             Node::And(nodes) => nodes.iter().all(|n| n.holds(batch, record, work, render)),
             Node::Or(nodes) => nodes.iter().any(|n| n.holds(batch, record, work, render)),
@@ -106,7 +106,7 @@ impl Node {
                     retain(batch, selection, |r| rate.passes(buckets, batch, r, work, render));
                 });
             }
-            Node::Filter(filter) => filter.node().narrow(batch, selection, work, render),
+            Node::Filter(called) => called.narrow(batch, selection, work, render),
             Node::Not(node) => {
                 let mut inner = work.selection();
                 inner.extend_from_slice(selection);
@@ -148,7 +148,7 @@ impl Node {
             Node::Compare(_) => 50,
             Node::Blank(_) => 50,
             Node::Rate(_) => 80,
-            Node::Filter(filter) => filter.node().cost(),
+            Node::Filter(called) => called.filter.node().cost(),
             Node::Not(node) => node.cost(),
             Node::And(nodes) | Node::Or(nodes) => nodes.iter().map(Node::cost).sum(),
         }
@@ -169,7 +169,7 @@ impl Node {
                     key.reads(demand);
                 }
             }
-            Node::Filter(filter) => filter.reads(demand),
+            Node::Filter(called) => called.filter.reads(demand),
             Node::Not(node) => node.reads(demand),
             Node::And(nodes) | Node::Or(nodes) => nodes.iter().for_each(|n| n.reads(demand)),
         }
@@ -179,7 +179,7 @@ impl Node {
     pub fn each_matcher(&self, f: &mut dyn FnMut(&Matcher)) {
         match self {
             Node::Match(matcher) => f(matcher),
-            Node::Filter(filter) => filter.node().each_matcher(f),
+            Node::Filter(called) => called.filter.node().each_matcher(f),
             Node::Not(node) => node.each_matcher(f),
             Node::And(nodes) | Node::Or(nodes) => nodes.iter().for_each(|n| n.each_matcher(f)),
             _ => {}

@@ -37,7 +37,8 @@ struct Field {
 }
 
 impl FilterSet {
-    /// `None` when the filters cannot be evaluated together: more than 64, or one leaves traces (stored matches, a rate limit).
+    /// `None` when the filters cannot be evaluated together: more than 64, or one leaves traces (stored matches, a rate
+    /// limit, called filters that are counted).
     pub fn compile(filters: &[Arc<Filter>]) -> Option<FilterSet> {
         if filters.len() > FILTERS_MAX || filters.iter().any(|f| !f.is_pure()) {
             return None;

@@ -3,8 +3,8 @@
 //! The expression that messages normally run through merges conditions and asks the cheap ones first. This one keeps all of them,
 //! in the order of the text, and stops where `and` and `or` stop. Both share what a condition is made of, so it costs little to have.
 
+use crate::called::Called;
 use crate::context::FilterContext;
-use crate::filter::Filter;
 use crate::node::Node;
 use crate::subject::Subject;
 use record::pri;
@@ -20,7 +20,7 @@ pub enum Written {
     /// A comparison with its operator.
     Compare(&'static str, Node),
     /// `filter(NAME)`.
-    Named(Box<str>, Arc<Filter>),
+    Named(Arc<Called>),
 }
 
 /// A condition that was, or is about to be, asked about a message.
@@ -52,10 +52,11 @@ impl Written {
             Written::Not(inner) => !inner.judge(batch, index, cx, witness),
             Written::And(parts) => parts.iter().all(|part| part.judge(batch, index, cx, witness)),
             Written::Or(parts) => parts.iter().any(|part| part.judge(batch, index, cx, witness)),
-            Written::Named(name, filter) => {
-                let operands: [(&'static str, &[u8]); 1] = [("called-rule", name.as_bytes())];
+            Written::Named(called) => {
+                let operands: [(&'static str, &[u8]); 1] = [("called-rule", called.name.as_bytes())];
                 witness(&Judged { function: "filter", operands: &operands, holds: None });
-                let holds = filter.judge(batch, index, cx, witness);
+                let holds = called.filter.judge(batch, index, cx, witness);
+                called.count(usize::from(holds), usize::from(!holds));
                 witness(&Judged { function: "filter", operands: &operands, holds: Some(holds) });
                 holds
             }

@@ -184,3 +184,83 @@ fn what_a_csv_parser_refuses_counts_as_discarded() {
         assert_eq!(discarded, Some(2), "{options}");
     }
 }
+
+/// As syslog-ng counts them: a call counts what it decided, and one that was not needed counts nothing. The branches here are asked
+/// together otherwise, cheap conditions first.
+#[test]
+fn filters_that_others_call_count_what_they_were_asked() {
+    let lab = Lab::new();
+    let logs: String = ["f_both", "f_any", "f_not", "f_deep", "f_plain"]
+        .iter()
+        .map(|name| format!("log {{ source(s); filter({name}); destination(d); }};\n"))
+        .collect();
+    let config = format!(
+        "{HEAD}{LEVEL}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         filter f_app {{ program(\"app\"); }}; filter f_warm {{ message(\"warm\"); }}; filter f_mail {{ facility(mail); }};\n\
+         filter f_idle {{ program(\"idle\"); }}; filter f_when {{ message(\"cold\"); }}; filter f_if {{ facility(user); }};\n\
+         filter f_both {{ message(\"warm\") and filter(f_app); }};\n\
+         filter f_any {{ filter(f_warm) or filter(f_mail); }};\n\
+         filter f_not {{ not filter(f_mail) and facility(mail); }};\n\
+         filter f_inner {{ filter(f_when); }}; filter f_deep {{ program(\"other\") and filter(f_inner); }};\n\
+         filter f_plain {{ program(\"none\") and filter(f_idle); }};\n\
+         rewrite r {{ set(\"x\" value(\"X\") condition(filter(f_cond))); }}; filter f_cond {{ facility(mail); }};\n\
+         destination d {{ file(\"%dir%/out\" template(\"$MSG\\n\")); }};\n\
+         destination d_if {{ file(\"%dir%/if\" template(\"$(if 'filter(f_if)' yes no)\\n\")); }};\n\
+         {logs}log {{ source(s); rewrite(r); destination(d_if); }};\n"
+    );
+    let mut penstock = Penstock::start(&lab, &config);
+    let named = |stats: &str, name: &str| {
+        let of = |kind: &str| {
+            let begins = format!("filter;{name};;a;{kind};");
+            let line = stats.lines().find_map(|line| line.strip_prefix(&begins).map(str::to_owned));
+            line.and_then(|number| number.parse::<u64>().ok())
+        };
+        of("matched").zip(of("not_matched"))
+    };
+    for name in ["f_app", "f_warm", "f_mail", "f_idle", "f_when", "f_inner", "f_cond", "f_if"] {
+        assert_eq!(named(&penstock.stats(), name), Some((0, 0)), "{name}");
+    }
+    let mut sender = Sender::tcp(lab.port("in"));
+    // mail is <22>, user <14>: two, three, one and four messages.
+    for (count, text) in [
+        (2, "<22>Nov 11 01:02:03 host app: warm"),
+        (3, "<14>Nov 11 01:02:03 host app: cold"),
+        (1, "<14>Nov 11 01:02:03 host other: warm"),
+        (4, "<22>Nov 11 01:02:03 host other: cold"),
+    ] {
+        (0..count).for_each(|_| sender.line(text));
+    }
+    penstock.wait_settled(10);
+    let check = |stats: &str, times: u64| {
+        for (name, matched, not_matched) in [
+            // Asked of the warm ones.
+            ("f_app", 2, 1),
+            ("f_warm", 3, 7),
+            // Asked of the cold ones by f_any, and of all by f_not.
+            ("f_mail", 4 + 6, 3 + 4),
+            // Asked of those of `other`, through f_inner.
+            ("f_inner", 4, 1),
+            ("f_when", 4, 1),
+            ("f_idle", 0, 0),
+            ("f_cond", 6, 4),
+            ("f_if", 4, 6),
+            ("f_both", 2, 8),
+        ] {
+            assert_eq!(named(stats, name), Some((matched * times, not_matched * times)), "{name}\n{stats}");
+        }
+    };
+    check(&penstock.stats(), 1);
+    // Message by message, as they are asked while somebody watches, it is the same.
+    penstock.request("LOG TRACE ON");
+    for (count, text) in [
+        (2, "<22>Nov 11 01:02:03 host app: warm"),
+        (3, "<14>Nov 11 01:02:03 host app: cold"),
+        (1, "<14>Nov 11 01:02:03 host other: warm"),
+        (4, "<22>Nov 11 01:02:03 host other: cold"),
+    ] {
+        (0..count).for_each(|_| sender.line(text));
+    }
+    penstock.wait_settled(20);
+    check(&penstock.stats(), 2);
+    penstock.stop();
+}

@@ -37,6 +37,7 @@ impl<'c> Paths<'_, 'c> {
             }
         }
         self.report_collisions(&planned, diags);
+        let filters = self.names.counters().all();
         self.look_at_unused(diags);
         Plan {
             drops: Vec::new(),
@@ -45,7 +46,7 @@ impl<'c> Paths<'_, 'c> {
             destinations: self.destinations,
             paths: self.paths,
             steps: self.steps,
-            filters: self.filters,
+            filters,
             parsers: self.parsers,
             states: self.states,
             hooks: self.hooks,

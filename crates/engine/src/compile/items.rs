@@ -163,9 +163,7 @@ impl<'c> Paths<'_, 'c> {
         match kind {
             ObjectKind::Filter => {
                 if let Some(filter) = self.names.filter(text, diags) {
-                    let earlier = || self.existing.filters.get(text).cloned().unwrap_or_default();
-                    let counters = self.filters.entry(text.to_owned()).or_insert_with(earlier);
-                    let counters = Arc::clone(counters);
+                    let counters = self.names.counters().of(text);
                     let object = self.objects.filters.get(text);
                     let stands =
                         object.and_then(|object| object.expr.as_ref()).map(|expr| self.body_of(expr));

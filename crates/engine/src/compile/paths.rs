@@ -32,7 +32,6 @@ pub(super) struct Paths<'a, 'c> {
     pub object_nodes: BTreeMap<(ObjectKind, String), Vec<Node>>,
     /// Statements being compiled: one that refers to itself is an error.
     pub open: BTreeSet<(ObjectKind, String)>,
-    pub filters: BTreeMap<String, Arc<StepCounters>>,
     /// Counters of named parsers.
     pub parsers: BTreeMap<String, Arc<StepCounters>>,
     pub states: States,
@@ -76,7 +75,6 @@ impl<'a, 'c> Paths<'a, 'c> {
             destination_nodes: BTreeMap::new(),
             object_nodes: BTreeMap::new(),
             open: BTreeSet::new(),
-            filters: BTreeMap::new(),
             parsers: BTreeMap::new(),
             states: States::new(),
             hooks: Vec::new(),

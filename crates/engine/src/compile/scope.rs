@@ -1,5 +1,7 @@
 //! Templates and filters by name: compiled when first asked for, each once.
 
+use super::Existing;
+use super::filter_counters::FilterCounters;
 use super::misspelt::Values;
 use super::objects::Objects;
 use conf_schema::{Settings, Switch};
@@ -26,6 +28,7 @@ pub(super) struct Names<'a, 'c> {
     templates: RefCell<Compiled>,
     functions: RefCell<Compiled>,
     filters: NamedFilters,
+    counters: FilterCounters<'a>,
     /// Findings made while something was compiled on demand.
     findings: RefCell<Vec<Diagnostic>>,
     /// What only one may have, and who has it.
@@ -43,6 +46,7 @@ impl<'a, 'c> Names<'a, 'c> {
         globals: &Settings,
         version: (u16, u16),
         texts: &'a SourceMap,
+        existing: &'a Existing,
         diags: &mut Diagnostics,
     ) -> Names<'a, 'c> {
         let chains_hostnames = texts.files().any(|(_, file)| names_chaining(&file.text));
@@ -54,6 +58,7 @@ impl<'a, 'c> Names<'a, 'c> {
             templates: RefCell::default(),
             functions: RefCell::default(),
             filters: NamedFilters::default(),
+            counters: FilterCounters::new(&existing.filters, globals),
             findings: RefCell::default(),
             claims: RefCell::default(),
             values: Values::default(),
@@ -79,6 +84,11 @@ impl<'a, 'c> Names<'a, 'c> {
     /// Who reads and who sets which values.
     pub fn values(&self) -> &Values {
         &self.values
+    }
+
+    /// What named filters count.
+    pub fn counters(&self) -> &FilterCounters<'a> {
+        &self.counters
     }
 
     pub fn fingerprint(&self) -> &str {
@@ -363,5 +373,9 @@ impl FilterEnv for Names<'_, '_> {
 
     fn named_filters(&self) -> &NamedFilters {
         &self.filters
+    }
+
+    fn tally(&self, name: &str) -> Option<Arc<dyn filter::Tally>> {
+        self.counters.of_call(name)
     }
 }

@@ -75,8 +75,8 @@ impl Paths<'_, '_> {
     }
 
     fn filter_name(&self, counters: &Arc<StepCounters>) -> String {
-        let known = self.filters.iter().find(|(_, own)| Arc::ptr_eq(own, counters));
-        known.map_or_else(|| "filter".to_owned(), |(name, _)| format!("filter {name}"))
+        let known = self.names.counters().name_of(counters);
+        known.map_or_else(|| "filter".to_owned(), |name| format!("filter {name}"))
     }
 
     fn parser_name(&self, counters: &Arc<StepCounters>, kind: &str) -> String {

@@ -1,6 +1,7 @@
 //! What compiles the calls of filter functions: one function for each entry of the table.
 
 use crate::blank::Blank;
+use crate::called::Called;
 use crate::compile::named;
 use crate::env::FilterEnv;
 use crate::list::InList;
@@ -189,7 +190,8 @@ fn subject_of_name(name: &str, at: Span, env: &dyn FilterEnv, diags: &mut Diagno
 
 pub(super) fn filter(call: &Call, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Node> {
     let name = CODES.single_text(call, diags)?;
-    named(name, call.span, env, diags).map(Node::Filter)
+    let filter = named(name, call.span, env, diags)?;
+    Some(Node::Filter(Arc::new(Called { name: name.into(), filter, tally: env.tally(name) })))
 }
 
 pub(super) fn netmask(

@@ -122,7 +122,10 @@ pub fn share(node: &Node, filter: &Arc<Filter>, path: &mut Path, shared: &mut Sh
             each(std::slice::from_ref(inner), path, shared).pop().map(|open| Open::Not(Box::new(open)))
         }
         Node::Pri(table) => Some(Open::Pri(table.clone())),
-        Node::Filter(inner) => Some(share(inner.node(), inner, &mut Vec::new(), shared)),
+        Node::Filter(called) => {
+            let inner = &called.filter;
+            Some(share(inner.node(), inner, &mut Vec::new(), shared))
+        }
         Node::Match(matcher) => match matcher.subject {
             Subject::Host => shared.pattern(HOST, matcher),
             Subject::Program => shared.pattern(PROGRAM, matcher),
