@@ -64,11 +64,6 @@ impl Account {
         }
     }
 
-    /// Batches on the way.
-    pub fn away(&self) -> usize {
-        self.runs.away()
-    }
-
     /// What became of a batch. An answer that nobody waits for any more is passed over.
     pub fn land(&mut self, id: u32, outcome: Outcome, now: Instant) {
         if !self.runs.is_away(id) {
@@ -258,7 +253,7 @@ impl Account {
         let pause = self.pace.pause(now);
         self.well_until = [answer, at, self.pace.well_until()].into_iter().flatten().max();
         match pause {
-            Some((wait, Kind::Outage)) if self.runs.away() == 0 => return Status::Retry(wait),
+            Some((wait, Kind::Outage)) if self.runs.away() == 0 => Status::Retry(wait),
             Some((wait, _)) => self.wait(now + wait, now),
             None => at.map_or(Status::Blocked, |at| self.wait(at, now)),
         }

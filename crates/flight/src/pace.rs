@@ -107,7 +107,7 @@ mod tests {
     fn pauses_double_up_to_the_ceiling_and_begin_anew_after_a_success() {
         let now = Instant::now();
         let mut pace = Pace::new(Duration::from_secs(1), 7);
-        let mut pause = |pace: &mut Pace| {
+        let pause = |pace: &mut Pace| {
             pace.failed(Kind::Outage, None, now);
             pace.pause(now).expect("a pause").0.as_millis()
         };

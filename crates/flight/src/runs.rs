@@ -46,10 +46,6 @@ impl Runs {
         self.messages
     }
 
-    pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
-    }
-
     /// Batches on the way.
     pub fn away(&self) -> usize {
         self.away.len()

@@ -47,7 +47,7 @@ pub struct Pattern {
 enum Search {
     Literal(Literal),
     Glob(Glob),
-    Linear(Tail),
+    Linear(Box<Tail>),
     Pcre(Pcre),
 }
 
@@ -55,7 +55,7 @@ enum Search {
 enum Full {
     Literal(Literal),
     Glob,
-    Linear(Tail),
+    Linear(Box<Tail>),
     Pcre(Pcre),
     Nothing,
 }
@@ -333,7 +333,7 @@ impl Pattern {
         if !grouped && let Some(literal) = simplify::texts(&parsed.node).and_then(Literal::new) {
             return Some(Full::Literal(literal));
         }
-        Tail::new(&parsed.node, &self.text, &self.options).map(Full::Linear)
+        Tail::new(&parsed.node, &self.text, &self.options).map(|tail| Full::Linear(Box::new(tail)))
     }
 }
 
@@ -359,7 +359,7 @@ fn search_of(node: &Node, text: &str, options: &PatternOptions) -> Option<Search
     if let Some(literal) = simplify::texts(node).and_then(Literal::new) {
         return Some(Search::Literal(literal));
     }
-    Tail::new(node, text, options).map(Search::Linear)
+    Tail::new(node, text, options).map(|tail| Search::Linear(Box::new(tail)))
 }
 
 fn in_line(node: &Node, text: &str, options: &PatternOptions) -> Option<Search> {

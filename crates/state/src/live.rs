@@ -18,6 +18,7 @@ fn key(store: &Arc<Store>, name: Vec<u8>) -> Key {
 }
 
 impl<T> Live<T> {
+    #[expect(clippy::new_without_default, reason = "one made by Default could not be a static")]
     pub const fn new() -> Live<T> {
         Live(LazyLock::new(Mutex::default))
     }
