@@ -1,4 +1,5 @@
-//! Fuzzes the configuration language: any text gives a tree and findings, without touching files or running anything.
+//! Fuzzes the configuration language: any text gives a tree and findings, without touching files or running
+//! anything.
 #![no_main]
 
 use conf_syntax::{Limits, ParseOptions};

@@ -1,4 +1,5 @@
-//! Fuzzes the reader of add-contextual-data()'s table: any file is read or refused, and what was read can be asked.
+//! Fuzzes the reader of add-contextual-data()'s table: any file is read or refused, and what was read can be
+//! asked.
 #![no_main]
 
 #[path = "parser/run.rs"]

@@ -1,7 +1,7 @@
 //! Fuzzes the reader of systemd's journal files: whatever the file holds, reading it ends.
 #![no_main]
 
-use journal::{JournalFile, Place};
+use journal::{JournalFile, EntryPosition};
 use std::io::Write;
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {
@@ -17,7 +17,7 @@ libfuzzer_sys::fuzz_target!(|input: &[u8]| {
         entries += 1;
         assert!(entries <= input.len());
     }
-    let place = Place { seqnum_id: [7; 16], seqnum: 3, ..Place::default() };
+    let place = EntryPosition { seqnum_id: [7; 16], seqnum: 3, ..EntryPosition::default() };
     let _ = file.seek_after(&place);
     let _ = file.peek();
     let _ = file.seek_end();

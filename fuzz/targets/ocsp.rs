@@ -1,4 +1,5 @@
-//! Fuzzes the reader of OCSP answers that servers staple to their certificates: whatever the bytes are, none is taken but a good one.
+//! Fuzzes the reader of OCSP answers that servers staple to their certificates: whatever the bytes are, none
+//! is taken but a good one.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|input: &[u8]| {

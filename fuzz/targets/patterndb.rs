@@ -1,4 +1,5 @@
-//! Fuzzes the loader of pattern databases and the matcher: any file is read or refused, and what was read can be searched.
+//! Fuzzes the loader of pattern databases and the matcher: any file is read or refused, and what was read can
+//! be searched.
 #![no_main]
 
 use patterndb::rules::Scratch;

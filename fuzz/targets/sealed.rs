@@ -1,4 +1,5 @@
-//! Fuzzes the opening of sealed logs: whatever the lines are, each is opened or named, and a log that was changed is never clean.
+//! Fuzzes the opening of sealed logs: whatever the lines are, each is opened or named, and a log that was
+//! changed is never clean.
 #![no_main]
 
 use slog::{Key, Position, Verifier};

@@ -1,5 +1,5 @@
-//! Fuzzes the reader of the store's files: whatever they hold, opening and reading end. Checksums are not looked at, so that what is behind
-//! them is reached.
+//! Fuzzes the reader of the store's files: whatever they hold, opening and reading end. Checksums are not
+//! looked at, so that what is behind them is reached.
 #![no_main]
 
 #[path = "../../crates/store/tests/replay/invariants.rs"]

@@ -1,4 +1,5 @@
-//! Frames and fields that one process hands to another: nothing that comes may panic, and what is written can be read.
+//! Frames and fields that one process hands to another: nothing that comes may panic, and what is written can
+//! be read.
 #![no_main]
 
 use control::take_over::{Reader, Writer, parse_header};

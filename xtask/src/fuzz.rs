@@ -1,5 +1,6 @@
-//! The fuzz targets are a workspace of their own, which no other test builds: here it is held together with the rest. Its lock file knows
-//! the crates as they are, and each target is listed under its name with its seeds.
+//! The fuzz targets are a workspace of their own, which no other test builds: here it is held together with
+//! the rest. Its lock file knows the crates as they are, and each target is listed under its name with its
+//! seeds.
 
 use crate::workspace::Workspace;
 use std::collections::BTreeSet;
@@ -32,7 +33,8 @@ pub fn faults(workspace: &Workspace) -> Vec<String> {
     faults
 }
 
-/// Whether cargo would change the lock file. It may lack what it would have to download: then it has got past the lock file.
+/// Whether cargo would change the lock file. It may lack what it would have to download: then it has got past
+/// the lock file.
 fn lock(root: &Path) -> Result<(), String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
     let output = Command::new(&cargo)
@@ -61,7 +63,8 @@ fn unlisted(manifest: &str, targets: &BTreeSet<String>) -> Vec<String> {
     faults
 }
 
-/// A `[[bin]]` of this name, from the file of this name, that needs the feature of this name: `fuzz/run` counts on all three.
+/// A `[[bin]]` of this name, from the file of this name, that needs the feature of this name: `fuzz/run`
+/// counts on all three.
 fn lists(manifest: &str, name: &str) -> bool {
     let wanted = [
         format!("name = \"{name}\""),

@@ -1,4 +1,5 @@
-//! Drivers are leaves: a module of a source or destination names no other one, and each stands in the list of its kind.
+//! Drivers are leaves: a module of a source or destination names no other one, and each stands in the list of
+//! its kind.
 
 use crate::workspace::Workspace;
 use std::path::Path;

@@ -8,4 +8,5 @@ pub mod licences;
 pub mod limits;
 pub mod sources;
 pub mod tables;
+pub mod words;
 pub mod workspace;

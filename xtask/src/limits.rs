@@ -1,4 +1,5 @@
-//! The bounds of docs/limits.md are the bounds of the source: each row names a file and the text that stands in it.
+//! The bounds of docs/limits.md are the bounds of the source: each row names a file and the text that stands
+//! in it.
 
 use crate::workspace::Workspace;
 

@@ -1,4 +1,5 @@
-//! Checks of the house: layers, file sizes, dependencies and licences, each a test and a command to look at it.
+//! Checks of the house: layers, file sizes, dependencies and licences, each a test and a command to look at
+//! it.
 
 use std::process::ExitCode;
 use xtask::{dependencies, layers, leaves, licences, limits, sources, workspace::Workspace};

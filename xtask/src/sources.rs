@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 pub const LINES_WITHOUT_REASON_MAX: usize = 400;
 /// Lines before the tests no file may have.
 pub const LINES_MAX: usize = 800;
+/// Columns of a line that is a comment.
+pub const COMMENT_COLUMNS_MAX: usize = 110;
 /// The crates of which the program is made that print for commands.
 const PRINTING: [&str; 4] =
     ["crates/penstock/src", "crates/control/src", "crates/loggen/src", "crates/bench/src"];
@@ -56,6 +58,15 @@ fn faults_of(name: &str, text: &str, listed: bool) -> Vec<String> {
         faults.push(format!(
             "{name}: print with the macros of `stdio`; those of the standard library panic when nobody reads"
         ));
+    }
+    for (index, line) in text.lines().enumerate() {
+        let columns = line.chars().count();
+        if line.trim_start().starts_with("//") && columns > COMMENT_COLUMNS_MAX {
+            let line = index + 1;
+            faults.push(format!(
+                "{name}:{line}: a comment of {columns} columns, at most {COMMENT_COLUMNS_MAX}"
+            ));
+        }
     }
     let lines = lines_before_tests(path, text);
     if lines > LINES_MAX {
@@ -129,6 +140,19 @@ mod tests {
         check("crates/a/src/lib.rs", &longer, true, 1);
         let tests = format!("//! it\n#[cfg(test)]\nmod tests {{\n{}}}\n", "fn a() {}\n".repeat(900));
         check("crates/a/src/lib.rs", &tests, false, 0);
+    }
+
+    #[test]
+    fn comments_are_no_wider_than_a_page() {
+        let comment = |columns: usize| format!("//! it\n    // {}\n", "a".repeat(columns - 7));
+        check("crates/a/src/lib.rs", &comment(110), false, 0);
+        check("crates/a/src/lib.rs", &comment(111), false, 1);
+        check(
+            "crates/a/src/lib.rs",
+            &format!("//! it\nconst A: &str = \"{}\";\n", "a".repeat(120)),
+            false,
+            0,
+        );
     }
 
     #[test]

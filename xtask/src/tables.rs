@@ -1,4 +1,5 @@
-//! Reader of the few forms of TOML the house's lists use: `[[table]]`, `[table]`, `key = "text"`, `key = ["a", "b"]`.
+//! Reader of the few forms of TOML the house's lists use: `[[table]]`, `[table]`, `key = "text"`, `key =
+//! ["a", "b"]`.
 
 use std::collections::BTreeMap;
 

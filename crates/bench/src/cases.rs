@@ -1,5 +1,6 @@
-//! The cases. A case is what is sent, what the receiver does with it, and what penstock aims at there.
-//! A new case is one entry in a table below; a new kind of work is a `Path` or a `Processing` and its text in `conf`.
+//! The cases. A case is what is sent, what the receiver does with it, and what penstock aims at there. A new
+//! case is one entry in a table below; a new kind of work is a `Path` or a `Processing` and its text in
+//! `conf`.
 
 use crate::files::Layout;
 use crate::receiver::{RECEIVERS, Receiver};
@@ -10,14 +11,17 @@ mod buffered;
 mod cores;
 mod datagram;
 mod files;
+mod kafka;
 mod paths;
 mod processing;
 mod rltp;
 mod secure;
+mod sql;
 mod transport;
 
 use aim::Aim;
 pub use buffered::{Appear, Buffered};
+pub use kafka::Kafka;
 pub use paths::Printed;
 pub use processing::Processing;
 pub use rltp::Hop;
@@ -28,8 +32,8 @@ pub enum Feed {
     Tcp,
     /// Over TCP, so many messages a second on each connection.
     Paced { per_second: f64 },
-    /// The whole input waits in the receiver's socket buffer before the receiver may run: the sender takes no CPU
-    /// from it, what a machine with few cores needs to show how far a receiver scales.
+    /// The whole input waits in the receiver's socket buffer before the receiver may run: the sender takes no
+    /// CPU from it, what a machine with few cores needs to show how far a receiver scales.
     Prepared,
     /// UDP at a fixed rate of all senders together, for the run's UDP time; with `so-rcvbuf()` or without.
     Udp { per_second: u32, receive_bytes: Option<u64> },
@@ -41,6 +45,8 @@ pub enum Feed {
 pub struct Input {
     pub feed: Feed,
     pub connections: usize,
+    /// Sockets that share the port, of UDP.
+    pub sockets: usize,
     /// RFC 5424 with octet counting instead of RFC 3164 lines.
     pub ietf: bool,
     /// Through TLS.
@@ -57,7 +63,8 @@ pub struct Input {
     pub share: f64,
 }
 
-/// What the receiver does with each message. All of them pass every message on, so that delivery can be verified.
+/// What the receiver does with each message. All of them pass every message on, so that delivery can be
+/// verified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Path {
     OneFile,
@@ -68,6 +75,10 @@ pub enum Path {
     Buffered(Buffered),
     /// To a second penstock, which writes to a file.
     Hop(Hop),
+    /// By kafka() to a broker that writes the values to a file.
+    Kafka(Kafka),
+    /// By sql() to a server that speaks PostgreSQL and writes the rows to a file.
+    Postgres,
     FilterFacility,
     FilterHost,
     FilterTag,
@@ -104,6 +115,7 @@ const OWN: &[Receiver] = &[Receiver::Floor, Receiver::Penstock];
 const ONE: Input = Input {
     feed: Feed::Tcp,
     connections: 1,
+    sockets: 1,
     ietf: false,
     secure: false,
     storm: 0,
@@ -126,7 +138,7 @@ const PLAIN: Case = Case {
 };
 
 /// In the order they are run and reported.
-const TABLES: [&[Case]; 9] = [
+const TABLES: [&[Case]; 11] = [
     &transport::CASES,
     &buffered::CASES,
     &processing::CASES,
@@ -135,6 +147,8 @@ const TABLES: [&[Case]; 9] = [
     &secure::CASES,
     &datagram::CASES,
     &rltp::CASES,
+    &kafka::CASES,
+    &sql::CASES,
     &cores::CASES,
 ];
 
@@ -186,8 +200,9 @@ impl Case {
     }
 }
 
-/// The cases whose names match one of `patterns`, with those their aims compare with; in the table's order. A word that is no case's
-/// name stands for all whose names begin with it: `cores`. Without patterns, cases that want more workers than `cores` are left out.
+/// The cases whose names match one of `patterns`, with those their aims compare with; in the table's order. A
+/// word that is no case's name stands for all whose names begin with it: `cores`. Without patterns, cases
+/// that want more workers than `cores` are left out.
 pub fn select(patterns: &[glob::Pattern], cores: usize) -> Vec<&'static Case> {
     let is_group = |pattern: &glob::Pattern| !CASES.iter().any(|case| pattern.matches(case.name));
     let in_group = |pattern: &glob::Pattern, name: &str| {
@@ -257,7 +272,7 @@ mod tests {
         assert_eq!(names(&["filter-*"]), ["tcp-10", "filter-facility", "filter-host", "filter-tag"]);
         assert_eq!(names(&[]).len(), CASES.len());
         assert!(names(&["none"]).is_empty());
-        assert_eq!(names(&["cores"]).len(), 35);
+        assert_eq!(names(&["cores"]).len(), 51);
         assert_eq!(names(&["paths"]).len(), 12);
         assert_eq!(names(&["ietf"]).len(), names(&["ietf-*"]).len());
         assert!(select(&[], 2).iter().all(|case| case.worker_threads.is_none_or(|threads| threads <= 2)));

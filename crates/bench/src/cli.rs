@@ -11,8 +11,10 @@ use crate::cases::{self, Case, Feed};
 use crate::command;
 use crate::floor;
 use crate::hop;
+use crate::kafka;
 use crate::matrix;
 use crate::measure::Plan;
+use crate::postgres;
 use crate::receiver::{Programs, RECEIVERS, Receiver};
 use crate::reload;
 use crate::report::{self, Story};
@@ -27,8 +29,8 @@ use crate::storm;
     after_help = "`bench reload` measures reloads under load, `bench safe` how soon messages are safe on disk; see `bench reload --help`."
 )]
 struct Args {
-    /// Cases to run: names, patterns like tcp-*, or the first word of several, such as cores, separated by commas [default: all that
-    /// this machine has cores for]
+    /// Cases to run: names, patterns like tcp-*, or the first word of several, such as cores, separated by
+    /// commas [default: all that this machine has cores for]
     #[arg(long, value_delimiter = ',')]
     cases: Vec<String>,
     /// Receivers to run: floor, penstock, syslog-ng, rsyslog [default: all that are here]
@@ -63,6 +65,8 @@ pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     match args.first().and_then(|first| first.to_str()) {
         Some("floor-receiver") => return floor::run(&args[1..]),
         Some("distance") => return hop::run(&args[1..]),
+        Some("kafka-sink") => return kafka::run(&args[1..]),
+        Some("postgres-sink") => return postgres::run(&args[1..]),
         Some("storm") => return storm::run(&args[1..]),
         Some("reload") => return reload::run(args.split_off(1)),
         Some("safe") => return safe::run(args.split_off(1)),

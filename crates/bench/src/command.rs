@@ -5,8 +5,9 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// Reads the words behind a command's name and does its work, which says whether all is as it should be. Exit codes: 0 when it is and for
-/// help, 1 when it is not or something stood in the way, 2 for words that are not understood.
+/// Reads the words behind a command's name and does its work, which says whether all is as it should be. Exit
+/// codes: 0 when it is and for help, 1 when it is not or something stood in the way, 2 for words that are not
+/// understood.
 pub fn run<A: Parser>(
     name: &str,
     words: impl IntoIterator<Item = OsString>,

@@ -1,5 +1,6 @@
-//! Input that lies in files: written beforehand, moved below the folder the receiver reads when that is ready, so that neither
-//! writing nor starting is measured; or written line by line while the receiver follows them.
+//! Input that lies in files: written beforehand, moved below the folder the receiver reads when that is
+//! ready, so that neither writing nor starting is measured; or written line by line while the receiver
+//! follows them.
 
 use std::fs;
 use std::io::{BufWriter, Write};
@@ -34,7 +35,8 @@ pub enum Lines {
     AtLeast(u64),
     /// So many, whatever the run says.
     Just(u64),
-    /// As [`Lines::AtLeast`], written while the receiver follows the files: one line a write, to each file in turn. The first is there before.
+    /// As [`Lines::AtLeast`], written while the receiver follows the files: one line a write, to each file in
+    /// turn. The first is there before.
     Written { at_least: u64, pace: Pace },
 }
 
@@ -63,7 +65,8 @@ impl Layout {
         }
     }
 
-    /// Those of all `messages` that are in the files before the measurement begins, when others are written meanwhile.
+    /// Those of all `messages` that are in the files before the measurement begins, when others are written
+    /// meanwhile.
     pub const fn known(self) -> Option<u64> {
         match self.lines {
             Lines::Written { .. } => Some(self.count() as u64),
@@ -107,8 +110,8 @@ fn path_of(parent: &Path, layout: Layout, id: usize) -> PathBuf {
     parent.join(format!("{:04}", id / layout.files)).join(format!("{:04}.log", id % layout.files))
 }
 
-/// Writes `messages` messages of the case, file by file, or as many as are known before. Then there is memory at hand for what the receiver
-/// writes: the input has taken that of [`Place::warm`].
+/// Writes `messages` messages of the case, file by file, or as many as are known before. Then there is memory
+/// at hand for what the receiver writes: the input has taken that of [`Place::warm`].
 pub fn prepare(case: &Case, layout: Layout, place: &Place, messages: u64) -> Result<(), String> {
     let mut maker = Maker::new(case);
     for id in 0..layout.count() {

@@ -1,6 +1,6 @@
-//! The floor: the least a receiver can do. It takes what each connection has with one read and writes it to a file with
-//! one write; it parses nothing and even tears lines of different connections apart. Its CPU per message is what every
-//! receiver's is measured in. It also serves as the sink of relays.
+//! The floor: the least a receiver can do. It takes what each connection has with one read and writes it to a
+//! file with one write; it parses nothing and even tears lines of different connections apart. Its CPU per
+//! message is what every receiver's is measured in. It also serves as the sink of relays.
 
 use std::ffi::OsString;
 use std::net::{Ipv4Addr, SocketAddr};

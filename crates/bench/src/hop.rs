@@ -1,4 +1,5 @@
-//! The second penstock of a chain, and the distance between the two: a proxy that hands on later what it takes at once.
+//! The second penstock of a chain, and the distance between the two: a proxy that hands on later what it
+//! takes at once.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;

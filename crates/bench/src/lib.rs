@@ -1,6 +1,6 @@
-//! The benchmark: receivers side by side in one run, each message delivered and verified, CPU per message as a
-//! multiple of the least a receiver can do. `cases` is the table of what is measured; everything else serves it. How to measure and
-//! compare is of use to the fault bench too.
+//! The benchmark: receivers side by side in one run, each message delivered and verified, CPU per message as
+//! a multiple of the least a receiver can do. `cases` is the table of what is measured; everything else
+//! serves it. How to measure and compare is of use to the fault bench too.
 
 pub mod cases;
 pub mod cli;
@@ -10,10 +10,13 @@ mod conf;
 mod control;
 mod files;
 mod floor;
+mod friction;
 mod hop;
+mod kafka;
 mod matrix;
 mod measure;
 mod place;
+mod postgres;
 mod process;
 mod ratio;
 mod receiver;

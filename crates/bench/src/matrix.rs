@@ -1,6 +1,6 @@
-//! The run over all cases, receivers and rounds. Receivers take turns within each case, who begins changes from round to round, and
-//! every second round goes through the cases backwards, so that neither a slow spell of the machine nor what one run leaves behind
-//! for the next falls on one of them.
+//! The run over all cases, receivers and rounds. Receivers take turns within each case, who begins changes
+//! from round to round, and every second round goes through the cases backwards, so that neither a slow spell
+//! of the machine nor what one run leaves behind for the next falls on one of them.
 
 use crate::cases::{CASES, Case, Path};
 use crate::measure::{Plan, measure};
@@ -35,7 +35,8 @@ fn order<T: Copy>(cases: &[T], round: u32) -> Vec<T> {
     cases
 }
 
-/// The receivers in the order of this round. The floor stays first: its value is needed for the others' lines.
+/// The receivers in the order of this round. The floor stays first: its value is needed for the others'
+/// lines.
 fn turn(receivers: &[Receiver], round: u32) -> Vec<Receiver> {
     let (floor, mut others): (Vec<_>, Vec<_>) =
         receivers.iter().partition(|&&receiver| receiver == Receiver::Floor);

@@ -1,5 +1,5 @@
-//! One measurement: a receiver, a case, a number of messages. Start, send, wait until everything is out or nothing
-//! more comes, read the meters, stop, verify.
+//! One measurement: a receiver, a case, a number of messages. Start, send, wait until everything is out or
+//! nothing more comes, read the meters, stop, verify.
 
 use std::path::Path as FilePath;
 use std::time::{Duration, Instant};
@@ -9,6 +9,7 @@ use rustix::process::Signal;
 
 use crate::cases::{Appear, Buffered, Case, Feed, Path};
 use crate::files;
+use crate::friction::Friction;
 use crate::hop::Behind;
 use crate::place::Place;
 use crate::process::{Process, Usage};
@@ -61,6 +62,8 @@ fn attempt(case: &Case, receiver: Receiver, plan: &Plan, run: &mut Run) -> Resul
     // The floor has no relay: it stands for receiving and writing in each case.
     let sinks = match case.path {
         Path::Relay if receiver != Receiver::Floor => vec![start_sink(&place, 0)?],
+        Path::Kafka(_) if receiver != Receiver::Floor => vec![start_server("kafka-sink", &place)?],
+        Path::Postgres if receiver != Receiver::Floor => vec![start_server("postgres-sink", &place)?],
         Path::Buffered(kept) if receiver != Receiver::Floor && kept.appear == Appear::First => {
             start_sinks(&place, kept)?
         }
@@ -73,10 +76,15 @@ fn attempt(case: &Case, receiver: Receiver, plan: &Plan, run: &mut Run) -> Resul
     let command = receiver.command(case, &place, plan.programs)?;
     let mut process = Process::start(&command, place.root.join("receiver.log"))?;
     process.wait_listening(place.port, case.is_udp())?;
-    let usage = |process: &Process| match &behind {
-        // What the second one takes is the price of the first one's way of sending.
-        Some(behind) => process.usage().and(behind.second.usage()),
-        None => process.usage(),
+    let control = place.root.join("state/penstock.ctl");
+    let usage = |process: &Process| {
+        let usage = match &behind {
+            // What the second one takes is the price of the first one's way of sending.
+            Some(behind) => process.usage().and(behind.second.usage()),
+            None => process.usage(),
+        };
+        let said = if receiver == Receiver::Penstock { Friction::ask(&control) } else { Friction::default() };
+        Usage { friction: usage.friction.and(said), ..usage }
     };
     if let Some((layout, known)) = case.layout().and_then(|layout| Some((layout, layout.known()?))) {
         files::show(layout, &place)?;
@@ -128,12 +136,22 @@ fn start_sink(place: &Place, number: usize) -> Result<Process, String> {
     Ok(sink)
 }
 
+/// A server that is no relay, by its word on the command line.
+fn start_server(word: &str, place: &Place) -> Result<Process, String> {
+    let (port, output) = (place.sink_port, place.output.join("all.log"));
+    let words = vec![word.into(), port.to_string().into(), output.into()];
+    let command = OwnProgram::here()?.command(words);
+    let mut server = Process::start(&command, place.root.join("server.log"))?;
+    server.wait_listening(port, false)?;
+    Ok(server)
+}
+
 fn start_sinks(place: &Place, kept: Buffered) -> Result<Vec<Process>, String> {
     (0..kept.destinations - kept.dead).map(|number| start_sink(place, number)).collect()
 }
 
-/// Sends everything to a relay whose destinations do not run, or half of it, then starts these and waits for the output. Seconds from its
-/// first byte to the last.
+/// Sends everything to a relay whose destinations do not run, or half of it, then starts these and waits for
+/// the output. Seconds from its first byte to the last.
 fn feed_late(
     case: &Case,
     kept: Buffered,
@@ -282,6 +300,7 @@ fn fill_in(run: &mut Run, seconds: f64, before: Usage, after: Usage) {
     run.rss_before = before.rss;
     run.rss_peak = after.rss_peak;
     run.written = after.written.saturating_sub(before.written);
+    run.friction = after.friction.since(before.friction);
 }
 
 fn verify(

@@ -81,8 +81,9 @@ impl Place {
         Ok(path)
     }
 
-    /// Writes `bytes` and removes them again, so that the page cache of the measurement is made of memory the machine has at hand. A
-    /// virtual machine that has to be given memory first spends more time on that than on the messages.
+    /// Writes `bytes` and removes them again, so that the page cache of the measurement is made of memory the
+    /// machine has at hand. A virtual machine that has to be given memory first spends more time on that than
+    /// on the messages.
     pub fn warm(&self, bytes: u64) -> Result<(), String> {
         let path = self.root.join("warm");
         let failed = |e| format!("cannot write {}: {e}", path.display());

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
+use crate::friction::Friction;
 use crate::receiver::Command;
 
 const START_MAX: Duration = Duration::from_secs(20);
@@ -29,6 +30,8 @@ pub struct Usage {
     pub rss_peak: u64,
     /// Bytes that went, or are to go, to disks.
     pub written: u64,
+    /// As far as the kernel counts it.
+    pub friction: Friction,
 }
 
 impl Usage {
@@ -39,6 +42,7 @@ impl Usage {
             rss: self.rss + other.rss,
             rss_peak: self.rss_peak + other.rss_peak,
             written: self.written + other.written,
+            friction: self.friction.and(other.friction),
         }
     }
 }
@@ -82,7 +86,11 @@ impl Process {
             usage.rss += kilobytes(&status, "VmRSS:") * 1024;
             usage.rss_peak += kilobytes(&status, "VmHWM:") * 1024;
             let io = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
-            usage.written += kilobytes(&io, "write_bytes:");
+            let count = |name| kilobytes(&io, name);
+            usage.written += count("write_bytes:");
+            let (reads, writes, bytes) = (count("syscr:"), count("syscw:"), count("wchar:"));
+            let friction = Friction { calls: reads + writes, writes, bytes, ..Friction::default() };
+            usage.friction = usage.friction.and(friction);
         }
         usage
     }
@@ -146,8 +154,8 @@ fn tasks(pid: u32) -> Vec<PathBuf> {
     entries.map(|entry| entry.path()).collect()
 }
 
-/// CPU time of all threads of a process, without its children that live. The scheduler's nanoseconds cover living threads only, the
-/// clock ticks all that ever were: the larger of the two is right in both cases.
+/// CPU time of all threads of a process, without its children that live. The scheduler's nanoseconds cover
+/// living threads only, the clock ticks all that ever were: the larger of the two is right in both cases.
 pub fn cpu_ns(pid: u32) -> u64 {
     let exact: u64 = tasks(pid).iter().map(|task| schedstat_ns(task)).sum();
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();

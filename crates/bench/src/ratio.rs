@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-/// The mean of the ratios of all rounds, and its standard error; of their logarithms, so that halves and doubles weigh the
-/// same. For differences so small that a median of few rounds cannot show them.
+/// The mean of the ratios of all rounds, and its standard error; of their logarithms, so that halves and
+/// doubles weigh the same. For differences so small that a median of few rounds cannot show them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
     pub mean: f64,
@@ -28,15 +28,15 @@ impl Ratio {
         self.mean - 1.0
     }
 
-    /// Whether the mean is at most `share` from 1, up or down. `None` when there were too few rounds to tell: the error is
-    /// larger than the share, and the difference not beyond doubt.
+    /// Whether the mean is at most `share` from 1, up or down. `None` when there were too few rounds to tell:
+    /// the error is larger than the share, and the difference not beyond doubt.
     pub fn is_within(&self, share: f64) -> Option<bool> {
         let beyond = self.share().abs() - 2.0 * self.error > share;
         (beyond || self.error <= share).then_some(self.share().abs() <= share)
     }
 
-    /// Whether the mean is at least `least`. `None` when there were too few rounds to tell: the error is larger than what
-    /// may be missing, and the difference not beyond doubt.
+    /// Whether the mean is at least `least`. `None` when there were too few rounds to tell: the error is
+    /// larger than what may be missing, and the difference not beyond doubt.
     pub fn is_at_least(&self, least: f64) -> Option<bool> {
         let beyond = (self.mean - least).abs() > 2.0 * self.error;
         (beyond || self.error <= 1.0 - least).then_some(self.mean >= least)

@@ -14,7 +14,8 @@ pub enum Receiver {
     #[default]
     Floor,
     Penstock,
-    /// With the very file penstock gets: windows and queues at their defaults, as configurations in use have them.
+    /// With the very file penstock gets: windows and queues at their defaults, as configurations in use have
+    /// them.
     SyslogNg,
     /// With windows, fetch limits and batches raised, as its performance guides advise.
     SyslogNgTuned,
@@ -150,8 +151,8 @@ impl fmt::Display for Receiver {
     }
 }
 
-/// This very executable, which is also floor, sink and sender. It may be `penstock` with `bench` as a command, or
-/// `bench` on its own.
+/// This very executable, which is also floor, sink and sender. It may be `penstock` with `bench` as a
+/// command, or `bench` on its own.
 pub struct OwnProgram {
     path: PathBuf,
     alone: bool,
@@ -174,8 +175,8 @@ impl OwnProgram {
 }
 
 impl Programs {
-    /// Looks for everything; a program given in the environment (`PENSTOCK_BIN`, `SYSLOG_NG_BIN`, `RSYSLOGD_BIN`)
-    /// comes first, then the installed one, then what `scripts/peers` has unpacked.
+    /// Looks for everything; a program given in the environment (`PENSTOCK_BIN`, `SYSLOG_NG_BIN`,
+    /// `RSYSLOGD_BIN`) comes first, then the installed one, then what `scripts/peers` has unpacked.
     pub fn find() -> Programs {
         let own = std::env::current_exe().ok();
         let beside = |name: &str| own.as_ref().and_then(|path| Some(path.parent()?.join(name)));

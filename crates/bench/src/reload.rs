@@ -1,5 +1,5 @@
-//! `bench reload`: many reloads under load over TCP, UDP and TLS, every fifth of them invalid. Nothing may be lost, no connection closed, and
-//! the pauses that receivers behind see are measured.
+//! `bench reload`: many reloads under load over TCP, UDP and TLS, every fifth of them invalid. Nothing may be
+//! lost, no connection closed, and the pauses that receivers behind see are measured.
 
 mod pauses;
 mod sink;
@@ -31,7 +31,8 @@ const AFTERMATH: Duration = Duration::from_millis(100);
 /// The aim.
 const PAUSE_MAX: Duration = Duration::from_millis(50);
 
-/// Reload under load: 100 reloads in 100 seconds, every fifth configuration wrong, 50,000 messages a second over TCP, UDP and TLS.
+/// Reload under load: 100 reloads in 100 seconds, every fifth configuration wrong, 50,000 messages a second
+/// over TCP, UDP and TLS.
 #[derive(Debug, Parser)]
 #[command(name = "bench reload", disable_version_flag = true)]
 struct Args {

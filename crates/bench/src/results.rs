@@ -1,6 +1,7 @@
-//! What runs have shown, and the medians and ratios over rounds. Ratios are taken within a round, where the machine was
-//! in the same mood, and the median of them is what counts.
+//! What runs have shown, and the medians and ratios over rounds. Ratios are taken within a round, where the
+//! machine was in the same mood, and the median of them is what counts.
 
+use crate::friction::Friction;
 use crate::ratio::Ratio;
 use crate::receiver::Receiver;
 
@@ -24,6 +25,7 @@ pub struct Run {
     pub written: u64,
     /// TLS handshakes a second beside the messages.
     pub handshakes: f64,
+    pub friction: Friction,
     /// Why there is no measurement.
     pub failure: Option<String>,
 }

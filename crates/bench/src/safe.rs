@@ -1,5 +1,6 @@
-//! `bench safe`: how long messages of `disk-buffer(reliable(yes))` are under way from being received to being safe on disk, under as much load
-//! as is taken and at one message a second; beside it what the disk takes alone for the same bytes.
+//! `bench safe`: how long messages of `disk-buffer(reliable(yes))` are under way from being received to being
+//! safe on disk, under as much load as is taken and at one message a second; beside it what the disk takes
+//! alone for the same bytes.
 
 mod disk;
 mod times;

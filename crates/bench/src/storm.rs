@@ -1,4 +1,5 @@
-//! Handshakes beside what is measured: TLS connections that are opened and closed at a steady rate and bring nothing.
+//! Handshakes beside what is measured: TLS connections that are opened and closed at a steady rate and bring
+//! nothing.
 
 use crate::receiver::OwnProgram;
 use loggen::wire::{Tls, Wire};
@@ -18,7 +19,8 @@ const OPEN_MAX: usize = 4;
 /// A second's rate is looked at in pieces of this length.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// The hidden command: `storm PORT PER_SECOND`. It goes on until it is killed, and prints how many handshakes are over, a line each time.
+/// The hidden command: `storm PORT PER_SECOND`. It goes on until it is killed, and prints how many handshakes
+/// are over, a line each time.
 pub fn run(args: &[OsString]) -> ExitCode {
     let numbers: Vec<u32> = args.iter().filter_map(|word| word.to_str()?.parse().ok()).collect();
     let (&[port, per_second], Ok(tls)) = (numbers.as_slice(), Tls::new(None)) else {
@@ -40,7 +42,8 @@ pub fn run(args: &[OsString]) -> ExitCode {
     }
 }
 
-/// One of the sides the storm comes from. Late handshakes are not made up for all at once: a receiver that is slow gets fewer.
+/// One of the sides the storm comes from. Late handshakes are not made up for all at once: a receiver that is
+/// slow gets fewer.
 fn side(port: u32, per_second: u32, thread: u32, tls: &Tls, done: &AtomicU64) {
     let interval = Duration::from_secs(1) * THREADS / per_second.max(1);
     let mut next = Instant::now() + interval * thread / THREADS;

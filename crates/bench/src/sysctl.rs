@@ -1,9 +1,11 @@
-//! The kernel's limit for socket buffers, raised for cases whose whole input waits in one and put back afterwards.
+//! The kernel's limit for socket buffers, raised for cases whose whole input waits in one and put back
+//! afterwards.
 
 use std::fs;
 
 const RMEM_MAX: &str = "/proc/sys/net/core/rmem_max";
-/// What a source asks for in such a case. The kernel counts its own bookkeeping too, so about as much data fits.
+/// What a source asks for in such a case. The kernel counts its own bookkeeping too, so about as much data
+/// fits.
 pub const PREPARED_BYTES: u64 = 512 << 20;
 
 /// Puts the limit back when dropped.

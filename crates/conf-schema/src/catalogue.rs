@@ -26,7 +26,8 @@ impl Catalogue {
         of.into_iter().find(|c| c.names().any(|n| same_keyword(n, name)))
     }
 
-    /// The component `call` means. Otherwise reports what is wrong: not available, only elsewhere, or unknown.
+    /// The component `call` means. Otherwise reports what is wrong: not available, only elsewhere, or
+    /// unknown.
     pub fn resolve(
         &self,
         context: Context,

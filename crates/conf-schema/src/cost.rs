@@ -13,7 +13,8 @@ pub enum Measured {
     Bench(&'static str),
     /// The inputs under the component's name in the example `parser_cost` of the parsers.
     Example,
-    /// No case of its own: the component is there for small numbers of messages, or does what another one does.
+    /// No case of its own: the component is there for small numbers of messages, or does what another one
+    /// does.
     Elsewhere,
 }
 

@@ -1,8 +1,9 @@
 //! Option tables and their types: the configuration is data.
 //!
-//! A component (driver, parser, the global options ...) declares one [`Component`] table. [`read`] turns a call of the
-//! configuration into typed [`Settings`] and reports everything that is wrong with it; the manual and the editor schema
-//! come from the same table, so none of them can say anything else than the program does.
+//! A component (driver, parser, the global options ...) declares one [`Component`] table. [`read`] turns a
+//! call of the configuration into typed [`Settings`] and reports everything that is wrong with it; the manual
+//! and the editor schema come from the same table, so none of them can say anything else than the program
+//! does.
 
 mod catalogue;
 mod codes;

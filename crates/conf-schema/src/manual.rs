@@ -20,8 +20,8 @@ const CONTEXTS: &[(Context, &str)] = &[
     (Context::Options, "Global options"),
 ];
 
-/// The manual as (file name, text): a page for each component, those of the smaller elements, an index, what is not available, the
-/// editor schema.
+/// The manual as (file name, text): a page for each component, those of the smaller elements, an index, what
+/// is not available, the editor schema.
 pub fn files(catalogue: &Catalogue, pages: &[elements::Page]) -> Vec<(String, String)> {
     // By name, whatever order the lists of components have.
     let mut components = catalogue.components.to_vec();

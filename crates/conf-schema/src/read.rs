@@ -1,4 +1,5 @@
-//! Turns a call of the configuration into [`Settings`] by the component's table, reporting everything that is wrong.
+//! Turns a call of the configuration into [`Settings`] by the component's table, reporting everything that is
+//! wrong.
 
 mod messages;
 mod values;

@@ -1,12 +1,14 @@
-//! A call with every option of a component set, for tests: each must read without findings and be read by the builder.
+//! A call with every option of a component set, for tests: each must read without findings and be read by the
+//! builder.
 
 use crate::spec::{Component, Context, Kind, OptionSpec, Preset, State, Word};
 
 /// What `value_of` gives for an option that the call is to do without.
 pub const LEFT_OUT: &str = "\0";
 
-/// `name(value option(value) ...)`; for the global options, the calls without a name around them. `value_of` may give
-/// the text between the parentheses of an option (or of a positional), otherwise one is made from its type.
+/// `name(value option(value) ...)`; for the global options, the calls without a name around them. `value_of`
+/// may give the text between the parentheses of an option (or of a positional), otherwise one is made from
+/// its type.
 pub fn call(component: &'static Component, value_of: &dyn Fn(&str) -> Option<String>) -> String {
     let table = component.table();
     let mut parts: Vec<String> = Vec::new();
@@ -25,7 +27,8 @@ pub fn call(component: &'static Component, value_of: &dyn Fn(&str) -> Option<Str
     }
 }
 
-/// A good value for an option, as it is written between the parentheses: what its table says, or what follows from its type.
+/// A good value for an option, as it is written between the parentheses: what its table says, or what follows
+/// from its type.
 fn sample(option: &OptionSpec, preset: Preset) -> String {
     option.sample.map_or_else(|| value(&option.kind, preset), str::to_owned)
 }

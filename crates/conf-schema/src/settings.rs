@@ -1,7 +1,9 @@
-//! What was read for one component: typed access that falls back to the declared preset, and remembers what was asked for.
+//! What was read for one component: typed access that falls back to the declared preset, and remembers what
+//! was asked for.
 //!
 //! The builder of a component asks for each option by name. A test builds every component and fails when
-//! [`Settings::unread`] is not empty: an option that is declared but never asked for would be parsed and ignored.
+//! [`Settings::unread`] is not empty: an option that is declared but never asked for would be parsed and
+//! ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -71,7 +73,8 @@ impl Settings {
         self.table.label
     }
 
-    /// The place of the option when it is set, of the whole call otherwise; None only where no call was written.
+    /// The place of the option when it is set, of the whole call otherwise; None only where no call was
+    /// written.
     pub fn span(&self, name: &str) -> Option<Span> {
         self.values.get(name).map(|e| e.span).or(self.span)
     }
@@ -186,7 +189,8 @@ impl Settings {
         }
     }
 
-    /// All flags that are set, in the order they were given. Counts as reading every one: the caller has to act on each.
+    /// All flags that are set, in the order they were given. Counts as reading every one: the caller has to
+    /// act on each.
     pub fn flags(&self, name: &str) -> &[&'static str] {
         if let Some(Kind::Flags(words)) = self.table.option(name).map(|o| o.kind) {
             self.lock().extend(words.iter().map(|w| flag_name(name, w.name)));
@@ -311,8 +315,8 @@ impl Settings {
         unread
     }
 
-    /// Names that were asked for although the component does not declare them: a typing error in a builder, unless
-    /// shared code asks for what other components have.
+    /// Names that were asked for although the component does not declare them: a typing error in a builder,
+    /// unless shared code asks for what other components have.
     pub fn undeclared(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for name in self.lock().iter().filter(|name| !name.contains('(')) {
@@ -340,7 +344,8 @@ impl Settings {
         }
     }
 
-    /// Not set is None; set but of another type is a mistake of the builder, found by any test that builds it.
+    /// Not set is None; set but of another type is a mistake of the builder, found by any test that builds
+    /// it.
     fn none<T>(&self, name: &str, found: Found<'_>) -> Option<T> {
         debug_assert!(
             matches!(found, Found::Nothing),

@@ -1,4 +1,5 @@
-//! The syntax tree of a configuration: what was written, after includes and blocks are expanded, with its places.
+//! The syntax tree of a configuration: what was written, after includes and blocks are expanded, with its
+//! places.
 //!
 //! The tree knows no component: a driver, an option, a rewrite operation, a filter function is a [`Call`].
 

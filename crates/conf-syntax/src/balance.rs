@@ -1,4 +1,5 @@
-//! Finds the end of bracketed text without reading it: strings and comments are respected, nothing else is looked at.
+//! Finds the end of bracketed text without reading it: strings and comments are respected, nothing else is
+//! looked at.
 
 /// Feed it bytes, the opening bracket first; it says when the matching closing bracket has come.
 pub struct Balance {

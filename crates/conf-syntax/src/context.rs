@@ -1,6 +1,7 @@
 //! Where in the configuration the reader stands: decides which blocks a name can call.
 
-/// A place blocks can be called from. `Plain` is everywhere else: names and values, where nothing is expanded.
+/// A place blocks can be called from. `Plain` is everywhere else: names and values, where nothing is
+/// expanded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Context {
     Root,
@@ -46,7 +47,8 @@ impl Context {
     }
 }
 
-/// Names a block definition may use; those not in [`Context`] belong to places this language layer never expands in.
+/// Names a block definition may use; those not in [`Context`] belong to places this language layer never
+/// expands in.
 pub const DEFINITION_CONTEXTS: &[&str] = &[
     "root",
     "source",

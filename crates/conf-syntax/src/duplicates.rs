@@ -1,4 +1,5 @@
-//! Two objects of one kind and name: an error, or (when allowed) the last one wins. What is built in gives way to what comes later.
+//! Two objects of one kind and name: an error, or (when allowed) the last one wins. What is built in gives
+//! way to what comes later.
 
 use std::collections::HashMap;
 
@@ -6,7 +7,8 @@ use diag::{Diagnostic, Diagnostics, Span};
 
 use crate::ast::{Name, Statement};
 
-/// Reports doubles; when they are allowed, leaves only the last of each. `built_in` says whether a place is in the library.
+/// Reports doubles; when they are allowed, leaves only the last of each. `built_in` says whether a place is
+/// in the library.
 pub fn resolve(
     items: &mut Vec<Statement>,
     allowed: bool,

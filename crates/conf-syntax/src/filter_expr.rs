@@ -1,8 +1,9 @@
-//! Filter expressions, read from the arguments they are written in: `not` binds tightest, then comparisons, `and`,
-//! `or`, and `;`, which is "and" again. An `and` or `or` behind a `;` goes on from all that stands before it: `A; B; or C` is
-//! `(A and B) or C`.
+//! Filter expressions, read from the arguments they are written in: `not` binds tightest, then comparisons,
+//! `and`, `or`, and `;`, which is "and" again. An `and` or `or` behind a `;` goes on from all that stands
+//! before it: `A; B; or C` is `(A and B) or C`.
 //!
-//! Nesting comes from the arguments' parentheses, whose depth the parser bounds; `not not ...` is bounded here.
+//! Nesting comes from the arguments' parentheses, whose depth the parser bounds; `not not ...` is bounded
+//! here.
 
 use diag::{Diagnostic, Diagnostics, Span};
 
@@ -11,7 +12,8 @@ use crate::ast::{Arg, ArgKind, CompareOp, FilterExpr, Name, Operand, OperandKind
 /// `not`s in a row.
 const NOT_MAX: usize = 64;
 
-/// The expression `args` spell, or None with the reason in `diags`; `whole` is the place to blame when it is empty.
+/// The expression `args` spell, or None with the reason in `diags`; `whole` is the place to blame when it is
+/// empty.
 pub fn from_args(args: &[Arg], whole: Span, diags: &mut Diagnostics) -> Option<FilterExpr> {
     let parts: Vec<&[Arg]> =
         args.split(|a| matches!(a.kind, ArgKind::Semicolon)).filter(|p| !p.is_empty()).collect();

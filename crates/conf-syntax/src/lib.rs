@@ -4,7 +4,8 @@
 //!
 //! ```
 //! let options = conf_syntax::ParseOptions::default();
-//! let parsed = conf_syntax::parse_text("x.conf", "@version: 4.11\nsource s { tcp(port(514)); };\n", &options);
+//! let text = "@version: 4.11\nsource s { tcp(port(514)); };\n";
+//! let parsed = conf_syntax::parse_text("x.conf", text, &options);
 //! assert!(!parsed.diagnostics.has_errors());
 //! assert_eq!(parsed.config.items.len(), 1);
 //! ```
@@ -37,8 +38,8 @@ pub struct Parsed {
     pub diagnostics: Diagnostics,
 }
 
-/// Reads the configuration file at `path` and everything it includes. With an empty include path, relative includes
-/// are looked up beside the file.
+/// Reads the configuration file at `path` and everything it includes. With an empty include path, relative
+/// includes are looked up beside the file.
 pub fn parse_file(path: &Path, options: &ParseOptions) -> Parsed {
     let mut reader = Reader::new(options);
     if reader.include_path.is_empty() {
@@ -88,8 +89,8 @@ fn is_on(value: &str) -> bool {
     matches!(value, "yes" | "on") || value.parse::<i64>().is_ok_and(|n| n != 0)
 }
 
-/// Reads one filter expression written inside something else, as in `$(if ...)` and `$(grep ...)`. `at` is where
-/// that something stands; spans of the result point into a text added to `sources`.
+/// Reads one filter expression written inside something else, as in `$(if ...)` and `$(grep ...)`. `at` is
+/// where that something stands; spans of the result point into a text added to `sources`.
 pub fn parse_filter_text(
     text: &str,
     at: Option<Span>,

@@ -30,15 +30,17 @@ pub struct ParseOptions {
     pub limits: Limits,
 }
 
-/// Files built into the program. A file on the disk that an include asks for by its name goes before them. A pattern gets what is built
-/// in first and then what is on the disk, so that a definition on the disk replaces the built-in one and hides nothing else.
+/// Files built into the program. A file on the disk that an include asks for by its name goes before them. A
+/// pattern gets what is built in first and then what is on the disk, so that a definition on the disk
+/// replaces the built-in one and hides nothing else.
 #[derive(Clone, Debug)]
 pub struct Library {
     /// Stands in the place of a file's name on the disk.
     pub folder: PathBuf,
     /// Name relative to the folder, text.
     pub files: &'static [(&'static str, &'static str)],
-    /// Folders of another program's library. What is asked for in one of them and is not there, is looked up here.
+    /// Folders of another program's library. What is asked for in one of them and is not there, is looked up
+    /// here.
     pub stands_for: Vec<PathBuf>,
     /// Folders below `scl/` that the other library calls by another name: its name, ours.
     pub aliases: &'static [(&'static str, &'static str)],
@@ -57,8 +59,8 @@ pub struct BuiltIn {
 }
 
 impl Library {
-    /// The text of a file of the library. The other library's file is found by its folder alone: each folder holds one subject, which
-    /// stands here in one file.
+    /// The text of a file of the library. The other library's file is found by its folder alone: each folder
+    /// holds one subject, which stands here in one file.
     pub fn text(&self, path: &Path) -> Option<&'static str> {
         let named = |wanted: &str| self.files.iter().find(|(have, _)| *have == wanted).map(|(_, text)| *text);
         let folders = std::iter::once(&self.folder).chain(&self.stands_for);

@@ -79,7 +79,8 @@ impl<'o> Parser<'o> {
         self.at(kind).then(|| self.next().span)
     }
 
-    /// Runs `f` with the calls of another context. Nothing may have been peeked: it would belong to the old one.
+    /// Runs `f` with the calls of another context. Nothing may have been peeked: it would belong to the old
+    /// one.
     fn within<T>(&mut self, context: Context, f: impl FnOnce(&mut Self) -> T) -> T {
         let before = std::mem::replace(&mut self.reader.context, context);
         let result = f(self);
@@ -88,7 +89,8 @@ impl<'o> Parser<'o> {
     }
 
     fn push(&mut self, diagnostic: Diagnostic) {
-        // After a fatal error the end of the text comes early: what is missing there is not an error of its own.
+        // After a fatal error the end of the text comes early: what is missing there is not an error of its
+        // own.
         if !(self.reader.fatal && matches!(self.peeked.as_ref().map(|t| &t.kind), None | Some(Tok::Eof))) {
             self.reader.diags.push(diagnostic);
         }
@@ -164,7 +166,8 @@ impl<'o> Parser<'o> {
         None
     }
 
-    /// After an error: goes on behind the next `;` that is not in brackets, or before the `}` that ends the body.
+    /// After an error: goes on behind the next `;` that is not in brackets, or before the `}` that ends the
+    /// body.
     fn resync(&mut self) {
         let mut depth = 0usize;
         loop {

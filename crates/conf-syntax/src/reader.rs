@@ -1,7 +1,8 @@
-//! Text to tokens: a stack of texts (files, block expansions) read byte by byte, backticks resolved on the way.
+//! Text to tokens: a stack of texts (files, block expansions) read byte by byte, backticks resolved on the
+//! way.
 //!
-//! Backticks are resolved where the reader stands, not line by line ahead: so `@define`s act from their line on, raw
-//! text (block bodies, call arguments) stays raw, and every byte knows the place it came from.
+//! Backticks are resolved where the reader stands, not line by line ahead: so `@define`s act from their line
+//! on, raw text (block bodies, call arguments) stays raw, and every byte knows the place it came from.
 
 mod backtick;
 mod block;
@@ -304,8 +305,8 @@ impl<'o> Reader<'o> {
         (self.raw, self.emit) = (raw, emit);
     }
 
-    /// Reads bracketed text that begins right here, without resolving backticks; blanks before it are skipped.
-    /// None (and nothing read) when there is no such bracket; an unclosed one is reported.
+    /// Reads bracketed text that begins right here, without resolving backticks; blanks before it are
+    /// skipped. None (and nothing read) when there is no such bracket; an unclosed one is reported.
     pub fn bracketed(&mut self, open: u8, close: u8) -> Option<RawText> {
         self.skip_blank();
         if self.peek() != Some(open) {

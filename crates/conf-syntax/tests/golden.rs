@@ -1,6 +1,8 @@
-//! Golden cases: every `tests/golden/conf-syntax/NAME.conf` gives the findings and the tree in `NAME.expected`.
+//! Golden cases: every `tests/golden/conf-syntax/NAME.conf` gives the findings and the tree in
+//! `NAME.expected`.
 //!
-//! `UPDATE_GOLDEN=1 cargo test -p conf-syntax --test golden` rewrites them; the difference is reviewed as text.
+//! `UPDATE_GOLDEN=1 cargo test -p conf-syntax --test golden` rewrites them; the difference is reviewed as
+//! text.
 
 mod golden {
     pub mod dump;

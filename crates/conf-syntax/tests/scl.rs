@@ -1,6 +1,8 @@
-//! The configuration library of the distribution's syslog-ng, and its default configuration, read without an error.
+//! The configuration library of the distribution's syslog-ng, and its default configuration, read without an
+//! error.
 //!
-//! Runs when they are there: PENSTOCK_SCL_DIR, an installed package, or one unpacked into target/peers/syslog-ng.
+//! Runs when they are there: PENSTOCK_SCL_DIR, an installed package, or one unpacked into
+//! target/peers/syslog-ng.
 
 use std::path::{Path, PathBuf};
 

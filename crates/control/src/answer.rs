@@ -54,6 +54,11 @@ pub fn answer(request: &Request, subject: &dyn Subject) -> String {
         Request::Credentials(Credentials::Status) => credentials(subject),
         Request::Credentials(Credentials::Add { id, secret }) => outcome(subject.add_credential(id, secret)),
         Request::Queue(request) => outcome(subject.queue(request)),
+        Request::Explain(request) => match subject.explain(request) {
+            // JSON begins with its brace.
+            Ok(text) if request.json => text,
+            other => outcome(other),
+        },
         // The server gives the whole connection away instead.
         Request::TakeOver(_) => fail("not on this connection"),
         Request::Attach => fail(

@@ -201,6 +201,19 @@ pub fn shared_batches(count: u64) -> Counter {
     Counter::new("global", "shared_batches", "", "processed", count).with_prom("shared_batches_total", vec![])
 }
 
+/// What workers fight over: locks they had to wait for, workers that were woken, batches that one read and
+/// another worked on.
+pub fn friction(lock_waits: u64, wake_ups: u64, hand_overs: u64) -> [Counter; 3] {
+    let make = |name: &str, metric, value| {
+        Counter::new("global", name, "", "processed", value).with_prom(metric, vec![])
+    };
+    [
+        make("lock_waits", "lock_waits_total", lock_waits),
+        make("wake_ups", "wake_ups_total", wake_ups),
+        make("hand_overs", "hand_overs_total", hand_overs),
+    ]
+}
+
 /// Messages of one host (level 2), program or sender (level 3): `kind` is `host`, `program` or `sender`.
 pub fn dynamic(kind: &str, id: &str, name: &str, processed: u64, stamp: u64) -> [Counter; 2] {
     let level = if kind == "host" && id.is_empty() { 2 } else { 3 };

@@ -1,7 +1,9 @@
-//! Every command line: `penstock` itself, and what it understands when called as `syslog-ng` or `syslog-ng-ctl`.
+//! Every command line: `penstock` itself, and what it understands when called as `syslog-ng` or
+//! `syslog-ng-ctl`.
 
 mod ctl;
 mod daemon;
+mod explain;
 mod ledger;
 mod native;
 mod options;
@@ -13,6 +15,7 @@ use std::process::ExitCode;
 
 pub use ctl::run_ctl;
 pub use daemon::{DaemonAction, DaemonArgs, ParseOptions, state_dir};
+pub use explain::ExplainArgs;
 pub use ledger::run_ledger;
 pub use native::{CheckArgs, Cli, Command, RawArgs, RunArgs, TestCaArgs};
 pub use options::{ProcessMode, RunOptions, WORKER_THREADS_COUNT_MAX};

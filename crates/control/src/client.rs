@@ -123,8 +123,8 @@ pub fn request(path: &Path, line: &str, timeout: Option<Duration>) -> Result<Rep
     }
 }
 
-/// Connects. A program that is stuck takes nobody any more, and with enough in the queue the kernel makes those who knock wait: no
-/// longer than the deadline.
+/// Connects. A program that is stuck takes nobody any more, and with enough in the queue the kernel makes
+/// those who knock wait: no longer than the deadline.
 fn connect(path: &Path, deadline: Option<(Instant, Duration)>) -> Result<UnixStream, ClientError> {
     let failed = |errno: Errno| match (errno, deadline) {
         (Errno::AGAIN, Some((_, limit))) => ClientError::TimedOut(limit),

@@ -1,5 +1,5 @@
-//! What a run has left at its stop, destination by destination: written beside the state, shown by `penstock ledger --last-run`.
-//! Its form stands in docs/ledger.md.
+//! What a run has left at its stop, destination by destination: written beside the state, shown by `penstock
+//! ledger --last-run`. Its form stands in docs/ledger.md.
 
 use std::fmt::Write as _;
 use std::io;

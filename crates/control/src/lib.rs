@@ -7,6 +7,7 @@ pub mod catalog;
 pub mod cli;
 pub mod client;
 pub mod counters;
+pub mod explain;
 pub mod last_run;
 pub mod ledger;
 pub mod queues;

@@ -1,5 +1,5 @@
-//! What the control socket is asked about queues on disk: `QUEUE FOLDERS`, `QUEUE DROP ...`, `QUEUE REPLAY ...`, `QUEUE IMPORT ...`.
-//! Names and paths are any bytes, so they are sent in hexadecimal.
+//! What the control socket is asked about queues on disk: `QUEUE FOLDERS`, `QUEUE DROP ...`, `QUEUE REPLAY
+//! ...`, `QUEUE IMPORT ...`. Names and paths are any bytes, so they are sent in hexadecimal.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -9,7 +9,8 @@ use std::path::PathBuf;
 pub enum QueueRequest {
     /// Folders of the logs that are open, a line each, in hexadecimal.
     Folders,
-    /// `DROP FOLDER QUEUE SECONDS|ALL`: forgets what waits, or what was put in before this time, in seconds since 1970.
+    /// `DROP FOLDER QUEUE SECONDS|ALL`: forgets what waits, or what was put in before this time, in seconds
+    /// since 1970.
     Drop { folder: PathBuf, queue: Vec<u8>, before: Option<u64> },
     /// `REPLAY [DESTINATION]`: gives dead letters to their destinations again, or to this one.
     Replay { to: Option<String> },
@@ -76,7 +77,8 @@ fn path(hex: &str) -> Result<PathBuf, String> {
     Ok(OsString::from_vec(bytes(hex)?).into())
 }
 
-fn text(hex: &str) -> Result<String, String> {
+/// UTF-8 in hexadecimal.
+pub fn text(hex: &str) -> Result<String, String> {
     String::from_utf8(bytes(hex)?).map_err(|_| "a name that is no UTF-8".to_owned())
 }
 

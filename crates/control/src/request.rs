@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use oplog::Verbosity;
 
+use crate::explain::ExplainRequest;
 use crate::queues::QueueRequest;
 use crate::render::Format;
 use crate::subject::ConfigView;
@@ -36,7 +37,10 @@ pub enum Request {
     Attach,
     /// `QUEUE ...`: queues on disk.
     Queue(QueueRequest),
-    /// `TAKE_OVER SECONDS`: another process takes the place of this one. The rest of the connection is [`crate::take_over`]'s.
+    /// `EXPLAIN ...`: what happens to single messages.
+    Explain(ExplainRequest),
+    /// `TAKE_OVER SECONDS`: another process takes the place of this one. The rest of the connection is
+    /// [`crate::take_over`]'s.
     TakeOver(Duration),
 }
 
@@ -129,6 +133,7 @@ impl Request {
             "PWD" => Request::Credentials(credentials(rest)?),
             "ATTACH" => Request::Attach,
             "QUEUE" => Request::Queue(QueueRequest::parse(rest)?),
+            "EXPLAIN" => Request::Explain(ExplainRequest::parse(rest)?),
             "TAKE_OVER" => Request::TakeOver(Duration::from_secs(rest.parse().map_err(|_| invalid(rest))?)),
             "" => return Err("empty command".into()),
             _ => return Err(format!("unknown command '{}'", shown(word))),

@@ -1,8 +1,8 @@
 //! The control socket: a unix stream socket on which the running program answers one line at a time.
 //!
-//! One thread, poll-based. A client can cost itself its connection and nothing else: lines and connections are
-//! bounded, a new client pushes out the one that has been silent longest, and requests that take their time
-//! run on a thread of their own.
+//! One thread, poll-based. A client can cost itself its connection and nothing else: lines and connections
+//! are bounded, a new client pushes out the one that has been silent longest, and requests that take their
+//! time run on a thread of their own.
 
 mod bind;
 mod conn;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use oplog::Verbosity;
 
 use crate::counters::Counter;
+use crate::explain::ExplainRequest;
 use crate::ledger::Ledger;
 use crate::queues::QueueRequest;
 use crate::request::Reload;
@@ -40,8 +41,8 @@ impl Health {
 }
 
 /// The running program. Called from the control thread, so answers must come promptly; [`Subject::reload`],
-/// [`Subject::queue`], [`Subject::healthcheck`] and [`ConfigView::Verify`] are called from a thread of their own and may take
-/// their time.
+/// [`Subject::queue`], [`Subject::explain`], [`Subject::healthcheck`] and [`ConfigView::Verify`] are called
+/// from a thread of their own and may take their time.
 pub trait Subject: Send + Sync {
     /// All counters to show at the configured level, in a stable order.
     fn counters(&self) -> Vec<Counter>;
@@ -53,8 +54,8 @@ pub trait Subject: Send + Sync {
     /// Forgets counters whose object is gone.
     fn remove_orphans(&self);
 
-    /// Reads the configuration again and waits for the outcome, for a configuration on trial also for that of the trial. Both texts
-    /// go to the caller.
+    /// Reads the configuration again and waits for the outcome, for a configuration on trial also for that of
+    /// the trial. Both texts go to the caller.
     fn reload(&self, asked: &Reload) -> Result<String, String>;
 
     /// Begins the shutdown and returns at once.
@@ -75,11 +76,15 @@ pub trait Subject: Send + Sync {
 
     fn ledger(&self) -> Ledger;
 
-    /// Another process takes the place of this one: speaks [`crate::take_over`] with it, from a thread of its own.
+    /// Another process takes the place of this one: speaks [`crate::take_over`] with it, from a thread of its
+    /// own.
     fn take_over(&self, stream: UnixStream, linger: Duration);
 
     /// Queues on disk. From a thread of its own, may take its time.
     fn queue(&self, request: &QueueRequest) -> Result<String, String>;
+
+    /// What happens to messages that come from now on. From a thread of its own, waits for them.
+    fn explain(&self, request: &ExplainRequest) -> Result<String, String>;
 
     /// The licence text, one line.
     fn license(&self) -> String;

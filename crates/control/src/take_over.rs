@@ -1,5 +1,5 @@
-//! The words two processes speak when one takes the place of the other, over a connection to the control socket: frames, each with a
-//! body and at most one descriptor. docs/restart.md says who says what when.
+//! The words two processes speak when one takes the place of the other, over a connection to the control
+//! socket: frames, each with a body and at most one descriptor. docs/restart.md says who says what when.
 
 mod fields;
 
@@ -19,7 +19,8 @@ use std::os::unix::net::UnixStream;
 pub const VERSION: u64 = 1;
 /// Longest body: a piece of a destination's queue.
 pub const BODY_BYTES_MAX: usize = 64 << 20;
-/// `PSTO`, the kind, whether a descriptor comes with it, two zero bytes, the length of the body (little-endian).
+/// `PSTO`, the kind, whether a descriptor comes with it, two zero bytes, the length of the body
+/// (little-endian).
 const HEADER_BYTES: usize = 12;
 const MAGIC: &[u8; 4] = b"PSTO";
 

@@ -1,5 +1,6 @@
-//! `load-balance()`: several servers at once, each message to one of them, in turn or by its key. What has the same key takes the same
-//! connection, so its order is kept; the others stand in for a server that is away.
+//! `load-balance()`: several servers at once, each message to one of them, in turn or by its key. What has
+//! the same key takes the same connection, so its order is kept; the others stand in for a server that is
+//! away.
 
 use super::dialing::Failback;
 use super::single::{SingleDestination, alike};
@@ -20,7 +21,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use template::{Identity, Template};
 
-/// How often a server that is away is looked for, and how often it has to answer before its messages go there again.
+/// How often a server that is away is looked for, and how often it has to answer before its messages go there
+/// again.
 const FAILBACK: Failback = Failback { interval: Duration::from_secs(10), successes: 1 };
 
 /// What `load-balance()` asks for.
@@ -62,7 +64,14 @@ impl Balance {
         Some(Some(Balance { servers, key, key_text }))
     }
 
-    /// The servers of each connection: its own, then those that stand in for it. `given` is the first one, and those of failover().
+    /// Between outlets that are alike: `workers()` and `worker-partition-key()`.
+    pub fn between_workers(key: Option<(Arc<Template>, String)>) -> Balance {
+        let (key, key_text) = key.map_or((None, String::new()), |(key, text)| (Some(key), text));
+        Balance { servers: Vec::new(), key, key_text }
+    }
+
+    /// The servers of each connection: its own, then those that stand in for it. `given` is the first one,
+    /// and those of failover().
     pub fn routes(&self, given: &[String]) -> Vec<Vec<String>> {
         let (first, others) = given.split_at(given.len().min(1));
         let all = [first, &self.servers].concat();
@@ -82,7 +91,8 @@ impl Balance {
     }
 }
 
-/// One target, or one for each server of load-balance(). `make` is given the servers it goes to, in the order in which they are tried.
+/// One target, or one for each server of load-balance(). `make` is given the servers it goes to, in the order
+/// in which they are tried.
 pub fn targets(
     balance: Option<&Balance>,
     servers: Vec<String>,
@@ -175,6 +185,20 @@ impl Format for Balanced {
             }
         }
         self.spare.lock().push(room);
+    }
+
+    fn preview(&self, batch: &mut Batch, index: u32, scratch: &mut Scratch) -> Vec<(String, Vec<u8>)> {
+        let mut room = self.spare.lock().pop().unwrap_or_default();
+        self.divide(batch, &[index], scratch, &mut room);
+        let mut shown = Vec::new();
+        for (target, part) in self.targets.iter().zip(&mut room.parts) {
+            if !part.is_empty() {
+                shown.append(&mut target.preview(batch, index, scratch));
+                part.clear();
+            }
+        }
+        self.spare.lock().push(room);
+        shown
     }
 
     fn reads(&self, demand: &mut Demand) {

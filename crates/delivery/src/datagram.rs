@@ -1,4 +1,5 @@
-//! A connected datagram socket, UDP or unix: many messages in one call, one datagram each; in the name of their senders if asked for.
+//! A connected datagram socket, UDP or unix: many messages in one call, one datagram each; in the name of
+//! their senders if asked for.
 
 use super::single::Place;
 use super::target::{Address, Connect, Lookup, Next, Route};

@@ -1,9 +1,10 @@
-//! The way to an open connection: servers tried in turn, a pause when all were, the handshake, and the way back to the first of them.
+//! The way to an open connection: servers tried in turn, a pause when all were, the handshake, and the way
+//! back to the first of them.
 //!
-//! A sink that has no connection calls [`Dialing::advance`] until it gets one, says with [`Dialing::of_use`] when messages can go over
-//! it, and with [`Dialing::broke`] when that is over. From its events and ticks it asks with [`Dialing::heed_restart`] and
-//! [`Dialing::probe`] whether the connection [is to be left](Dialing::is_leaving), which it does with [`Dialing::go_back`] as soon as
-//! nothing is on the way.
+//! A sink that has no connection calls [`Dialing::advance`] until it gets one, says with [`Dialing::of_use`]
+//! when messages can go over it, and with [`Dialing::broke`] when that is over. From its events and ticks it
+//! asks with [`Dialing::heed_restart`] and [`Dialing::probe`] whether the connection [is to be
+//! left](Dialing::is_leaving), which it does with [`Dialing::go_back`] as soon as nothing is on the way.
 
 mod failback;
 
@@ -205,7 +206,8 @@ impl<L: Dialed> Dialing<L> {
         }
     }
 
-    /// The connection broke: the next server, after a pause when none of them lasts. `of_use`: messages went over it.
+    /// The connection broke: the next server, after a pause when none of them lasts. `of_use`: messages went
+    /// over it.
     pub fn broke(&mut self, of_use: bool, now: Instant) {
         self.leaving = false;
         self.route.broke(of_use && self.age(now) >= self.options.time_reopen);
@@ -226,7 +228,8 @@ impl<L: Dialed> Dialing<L> {
         self.leaving |= self.place.restart.swap(false, Ordering::Relaxed);
     }
 
-    /// Looks whether the primary server has answered often enough to go back to it. To be called while there is a connection of use.
+    /// Looks whether the primary server has answered often enough to go back to it. To be called while there
+    /// is a connection of use.
     pub fn probe(&mut self, now: Instant) {
         self.leaving = self.leaving || self.is_primary_back(now);
     }
@@ -254,7 +257,8 @@ impl<L: Dialed> Dialing<L> {
         self.route.go_back();
     }
 
-    /// How long until [`Dialing::advance`] has something new to do by itself; otherwise an event or a nudge follows.
+    /// How long until [`Dialing::advance`] has something new to do by itself; otherwise an event or a nudge
+    /// follows.
     pub fn retry_in(&self, now: Instant) -> Option<Duration> {
         match &self.state {
             State::Waiting(until) => Some(until.saturating_duration_since(now)),

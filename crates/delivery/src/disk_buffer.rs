@@ -6,6 +6,7 @@ use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics};
 use engine::driver::BuildContext;
 use engine::{DiskBuffer, Outlet, QueueLimits, Shared};
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// Less is raised to this, as in syslog-ng.
@@ -66,12 +67,14 @@ fn written<'a>(block: &Settings, option: &'a str, cx: &BuildContext<'a>) -> &'a 
     if name.is_empty() { option } else { name }
 }
 
-/// The same with the key of the destination, as its outlets need it. Queues of messages in another envelope are others.
+/// The same with the key of the destination, as its outlets need it. Queues of messages in another envelope
+/// are others.
 pub fn of(writer: &Writer) -> Option<Arc<DiskBuffer>> {
     writer.disk_buffer.as_ref().map(|wish| named(writer, wish))
 }
 
-/// What a destination without `disk-buffer()` has on disk all the same: what is left at the end of the program.
+/// What a destination without `disk-buffer()` has on disk all the same: what is left at the end of the
+/// program.
 pub fn refuge(writer: &Writer, limits: QueueLimits) -> Arc<DiskBuffer> {
     let wish = DiskBuffer {
         key: String::new(),
@@ -89,16 +92,16 @@ pub fn refuge(writer: &Writer, limits: QueueLimits) -> Arc<DiskBuffer> {
 }
 
 fn named(writer: &Writer, wish: &DiskBuffer) -> Arc<DiskBuffer> {
-    let form = match writer.envelope {
-        Envelope::Plain => "",
-        Envelope::OctetCounting => " (octet counting)",
-        Envelope::Sender { .. } => " (spoof-source)",
+    let form = match writer.parts.is_none() && writer.envelope == Envelope::Plain {
+        true => String::new(),
+        false => format!(" ({})", writer.form().name),
     };
     let key = format!("{}{form}", writer.key.as_deref().unwrap_or("destination"));
     Arc::new(DiskBuffer { key, write_max: writer.flush_lines, ..wish.clone() })
 }
 
-/// Gives an outlet its queue on disk where the destination has `disk-buffer()`, and otherwise a place for what is left at the end.
+/// Gives an outlet its queue on disk where the destination has `disk-buffer()`, and otherwise a place for
+/// what is left at the end.
 pub fn keep(
     writer: &Writer,
     shared: &Shared,
@@ -106,6 +109,7 @@ pub fn keep(
     limits: QueueLimits,
     part: &[u8],
 ) -> Result<(), String> {
+    outlet.set_form(writer.form());
     match of(writer) {
         Some(options) => outlet.keep_on_disk(&shared.durable, &options, part),
         None => {
@@ -113,4 +117,15 @@ pub fn keep(
             Ok(())
         }
     }
+}
+
+/// Which numbers the messages of a queue on disk have. The log's key stays secret: who knows it could send
+/// what looks like its frames.
+pub fn numbering(shared: &Shared, options: &DiskBuffer, part: &[u8]) -> Result<u64, String> {
+    let place = shared.durable.place(options)?;
+    let mut digest = Sha256::new();
+    digest.update(place.log.key().to_le_bytes());
+    digest.update(options.queue_name(part));
+    let digest = digest.finalize();
+    Ok(digest.first_chunk::<8>().map_or(1, |bytes| u64::from_le_bytes(*bytes)).max(1))
 }

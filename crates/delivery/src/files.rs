@@ -89,7 +89,8 @@ impl FileDestination {
         Ok(outlet)
     }
 
-    /// The outlet of a name, opened if it is not known. `keep`: its messages are not to be dropped for want of room.
+    /// The outlet of a name, opened if it is not known. `keep`: its messages are not to be dropped for want
+    /// of room.
     fn outlet(&self, path: &[u8], keep: bool) -> Result<Arc<Outlet>, Reason> {
         let mut many = self.many.write();
         if let Some(outlet) = many.get(path) {
@@ -181,6 +182,14 @@ impl Format for FileDestination {
             Some(outlet) => self.writer.deliver(batch, selection, scratch, out, outlet),
             None => self.format_many(batch, selection, scratch, out),
         }
+    }
+
+    fn preview(&self, batch: &mut Batch, index: u32, scratch: &mut Scratch) -> Vec<(String, Vec<u8>)> {
+        let mut groups = Groups::default();
+        self.name.group(batch, &[index], scratch, &mut groups);
+        let name = groups.iter().next().map(|(name, _)| String::from_utf8_lossy(name).into_owned());
+        let shown = self.writer.preview(batch, index, scratch);
+        name.into_iter().zip(shown).collect()
     }
 
     fn reads(&self, demand: &mut Demand) {

@@ -1,6 +1,7 @@
-//! The last bytes to a peer before its queue goes elsewhere: the rest of the message it has the beginning of, and no more.
+//! The last bytes to a peer before its queue goes elsewhere: the rest of the message it has the beginning of,
+//! and no more.
 
-use engine::{Chunk, Progress};
+use engine::{Chunk, Whole};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, ErrorKind};
 use std::os::fd::BorrowedFd;
@@ -14,15 +15,16 @@ pub trait Peer {
 }
 
 /// Writes what is missing of the message in the front of `chunk`, waiting for the peer until then at most.
+/// `wrote` hears of the bytes of each write, and of the messages that are whole by that.
 pub fn finish(
     peer: &mut impl Peer,
     chunk: &mut Chunk,
-    progress: &mut Progress<'_>,
+    mut wrote: impl FnMut(usize, Whole),
     until: Instant,
 ) -> io::Result<()> {
     while !chunk.rest().is_empty() {
         match peer.write(chunk.rest()) {
-            Ok(n) => progress.delivered(chunk.advance(n)),
+            Ok(n) => wrote(n, chunk.advance(n)),
             Err(e) if e.kind() == ErrorKind::Interrupted => {}
             Err(e) if e.kind() == ErrorKind::WouldBlock => wait(peer, until)?,
             Err(e) => return Err(e),

@@ -1,7 +1,9 @@
-//! What destinations stand on: messages formatted and queued, on disk too; connections to servers tried in turn; files; what is sent and
-//! not acknowledged.
+//! What destinations stand on: messages formatted and queued, on disk too; connections to servers tried in
+//! turn; files; what is sent and not acknowledged.
 
 pub mod balanced;
+pub mod batching;
+pub mod bell;
 pub mod datagram;
 pub mod dialing;
 pub mod disk_buffer;
@@ -9,6 +11,7 @@ pub mod files;
 pub mod finish;
 pub mod link;
 pub mod paced;
+pub mod positions;
 pub mod sealing;
 pub mod single;
 pub mod stream;

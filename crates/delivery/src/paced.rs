@@ -1,4 +1,5 @@
-//! What a destination does by the clock: throttle(), MARK lines, and the count of repetitions that were left out.
+//! What a destination does by the clock: throttle(), MARK lines, and the count of repetitions that were left
+//! out.
 
 use crate::writer::{MarkMode, Writer};
 use engine::{Chunk, Progress, Sink, Status};
@@ -130,6 +131,14 @@ impl Sink for Paced {
         self.sink.kept(queue)
     }
 
+    fn let_go(&mut self) {
+        self.sink.let_go();
+    }
+
+    fn ask_peer(&mut self) -> bool {
+        self.sink.ask_peer()
+    }
+
     fn guarded(&self) -> usize {
         self.sink.guarded()
     }
@@ -138,9 +147,13 @@ impl Sink for Paced {
         self.sink.kept_bytes()
     }
 
-    fn close_unsettled(&mut self) -> usize {
+    fn part(&mut self, queue: &mut VecDeque<Chunk>) {
+        self.sink.part(queue);
+    }
+
+    fn close_unsettled(&mut self, queue: &mut VecDeque<Chunk>) -> VecDeque<Chunk> {
         self.writer.forget(self.id);
-        self.sink.close_unsettled()
+        self.sink.close_unsettled(queue)
     }
 
     fn close(&mut self, queue: &mut VecDeque<Chunk>) {

@@ -1,4 +1,5 @@
-//! Destinations whose template makes entries of a sealed log: what has to hold so that the log can be opened again.
+//! Destinations whose template makes entries of a sealed log: what has to hold so that the log can be opened
+//! again.
 
 use crate::writer::Writer;
 use conf_schema::Settings;

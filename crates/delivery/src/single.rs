@@ -23,7 +23,8 @@ pub struct Place {
     pub restart: Arc<AtomicBool>,
 }
 
-/// What there is to do before the first message. The error says why the destination could never work here: a privilege is missing, say.
+/// What there is to do before the first message. The error says why the destination could never work here: a
+/// privilege is missing, say.
 pub type Prepare = Box<dyn Fn(&Shared) -> Result<(), String> + Send + Sync>;
 
 pub type MakeSink = Box<dyn Fn(Place) -> Box<dyn Sink> + Send + Sync>;
@@ -69,8 +70,8 @@ impl SingleDestination {
     }
 }
 
-/// A destination for each of `places`, which together are one: all but the first count where it counts and write as it does, and each has
-/// its share of throttle().
+/// A destination for each of `places`, which together are one: all but the first count where it counts and
+/// write as it does, and each has its share of throttle().
 pub fn alike<T>(
     places: Vec<T>,
     mut writer: Writer,
@@ -103,6 +104,11 @@ impl Format for SingleDestination {
         if let Some(outlet) = self.outlet.get() {
             self.writer.deliver(batch, selection, scratch, out, outlet);
         }
+    }
+
+    fn preview(&self, batch: &mut Batch, index: u32, scratch: &mut Scratch) -> Vec<(String, Vec<u8>)> {
+        let shown = self.writer.preview(batch, index, scratch);
+        shown.map(|output| (self.instance.clone(), output)).into_iter().collect()
     }
 
     fn reads(&self, demand: &mut Demand) {

@@ -1,5 +1,6 @@
-//! A connected stream, TCP or unix: connects by itself, keeps its place in what it writes, and begins a message anew on a new connection.
-//! Over TCP, messages that the peer's kernel has not acknowledged are sent again when a connection breaks.
+//! A connected stream, TCP or unix: connects by itself, keeps its place in what it writes, and begins a
+//! message anew on a new connection. Over TCP, messages that the peer's kernel has not acknowledged are sent
+//! again when a connection breaks.
 
 mod connection;
 mod kept;
@@ -101,6 +102,15 @@ impl StreamSink {
         }
     }
 
+    /// After a break, what the peer has not of the chunk that was being written is to be sent again.
+    fn take_cut(&mut self, queue: &mut VecDeque<Chunk>) -> bool {
+        let is_cut = std::mem::take(&mut self.rewind);
+        if is_cut {
+            self.kept.rewind(queue, &self.dialing.place);
+        }
+        is_cut
+    }
+
     /// Sends what a broken connection has not brought to its peer.
     fn resend(&mut self) -> io::Result<Sent> {
         while let Some(chunk) = self.kept.again() {
@@ -118,8 +128,8 @@ impl StreamSink {
         Ok(Sent::All)
     }
 
-    /// Sends again what is to be: the queue may be empty, and nobody else would, least of all where only time had to pass until an
-    /// encrypted connection was good.
+    /// Sends again what is to be: the queue may be empty, and nobody else would, least of all where only time
+    /// had to pass until an encrypted connection was good.
     fn go_on(&mut self, now: Instant) {
         match self.resend() {
             Err(e) if e.kind() != ErrorKind::WouldBlock => {
@@ -191,8 +201,7 @@ impl Sink for StreamSink {
         let now = Instant::now();
         loop {
             self.advance(now);
-            if std::mem::take(&mut self.rewind) {
-                self.kept.rewind(chunks, &self.dialing.place);
+            if self.take_cut(chunks) {
                 if let Some(chunk) = chunks.front_mut() {
                     chunk.rewind();
                 }
@@ -255,10 +264,17 @@ impl Sink for StreamSink {
             return;
         }
         let Some(connection) = &mut self.open else { return };
-        if let Err(error) = finish(connection, chunk, progress, until) {
+        let (keeps, kept, place) = (connection.keeps, &mut self.kept, &self.dialing.place);
+        let wrote = |bytes, whole| match keeps {
+            true => kept.wrote(bytes, whole, place),
+            false => progress.delivered(whole),
+        };
+        if let Err(error) = finish(connection, chunk, wrote, until) {
             let fields: [oplog::Field<'_>; 2] = [("fd", &connection.fd()), ("error", &error)];
             oplog::notice("The server does not take the end of a message, it will get it whole", &fields);
             self.leave();
+        } else if keeps && chunk.is_empty() {
+            self.kept.keep(std::mem::take(chunk));
         }
         self.inside = false;
     }
@@ -271,6 +287,17 @@ impl Sink for StreamSink {
         self.kept.copies(queue)
     }
 
+    fn let_go(&mut self) {
+        self.kept.let_go();
+    }
+
+    fn ask_peer(&mut self) -> bool {
+        if self.kept.is_awaited() {
+            self.settle();
+        }
+        self.kept.is_awaited()
+    }
+
     fn guarded(&self) -> usize {
         self.kept.guarded()
     }
@@ -279,18 +306,22 @@ impl Sink for StreamSink {
         self.kept.bytes()
     }
 
-    fn close_unsettled(&mut self) -> usize {
+    fn close_unsettled(&mut self, queue: &mut VecDeque<Chunk>) -> VecDeque<Chunk> {
         self.shut();
+        self.take_cut(queue);
         self.dialing.close();
-        self.kept.messages()
+        self.kept.take_again()
+    }
+
+    fn part(&mut self, queue: &mut VecDeque<Chunk>) {
+        self.shut();
+        self.take_cut(queue);
+        self.kept.put_back(queue);
+        self.inside = false;
     }
 
     fn close(&mut self, queue: &mut VecDeque<Chunk>) {
-        self.shut();
-        if std::mem::take(&mut self.rewind) {
-            self.kept.rewind(queue, &self.dialing.place);
-        }
-        self.kept.put_back(queue);
+        self.part(queue);
         self.dialing.close();
     }
 }

@@ -1,4 +1,5 @@
-//! Where a socket destination sends to: names looked up outside the workers, servers tried in turn, sockets that connect.
+//! Where a socket destination sends to: names looked up outside the workers, servers tried in turn, sockets
+//! that connect.
 
 pub mod given;
 mod lookup;

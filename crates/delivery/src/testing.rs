@@ -48,8 +48,8 @@ impl Rig {
         &self.destination.counters
     }
 
-    /// `accepted = delivered + waiting + dropped`. It comes to hold once the thread that delivers has counted the whole chunk:
-    /// a message is delivered before it is no longer waiting.
+    /// `accepted = delivered + waiting + dropped`. It comes to hold once the thread that delivers has counted
+    /// the whole chunk: a message is delivered before it is no longer waiting.
     #[track_caller]
     pub fn wait_balanced(&self) {
         let c = self.counters();

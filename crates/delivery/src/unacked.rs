@@ -1,12 +1,15 @@
-//! What was sent to a peer that acknowledges, and is not acknowledged yet. It stays at the front of its outlet's queue until then.
+//! What was sent to a peer that acknowledges, and is not acknowledged yet. It stays at the front of its
+//! outlet's queue until then.
 //!
-//! So it counts as waiting, holds its sources back, goes to the successor of a reload, and is waited for when the process ends, all by
-//! the outlet's own means. A chunk knows how many of its messages were sent ([`Chunk::sent`]); here is the account over all of them.
-//! Messages are acknowledged in the order in which they were sent.
+//! So it counts as waiting, holds its sources back, goes to the successor of a reload, and is waited for when
+//! the process ends, all by the outlet's own means. A chunk knows how many of its messages were sent
+//! ([`Chunk::sent`]); here is the account over all of them. Messages are acknowledged in the order in which
+//! they were sent.
 //!
-//! A sink calls [`Unacked::settle`] at the beginning of each `write`, sends from the chunk that [`Unacked::next`] names, and says so with
-//! [`Unacked::sent`]. Acknowledgements come in at any time, in `event` say, with [`Unacked::acknowledge`]. After a connection broke,
-//! [`Unacked::reset`] makes everything be sent again. While something is not acknowledged `write` returns [`Unacked::status`].
+//! A sink calls [`Unacked::settle`] at the beginning of each `write`, sends from the chunk that
+//! [`Unacked::next`] names, and says so with [`Unacked::sent`]. Acknowledgements come in at any time, in
+//! `event` say, with [`Unacked::acknowledge`]. After a connection broke, [`Unacked::reset`] makes everything
+//! be sent again. While something is not acknowledged `write` returns [`Unacked::status`].
 
 use engine::{Chunk, Progress, Status};
 use std::collections::VecDeque;
@@ -53,8 +56,8 @@ impl Unacked {
         self.in_flight = self.acknowledged;
     }
 
-    /// Delivers what is acknowledged. Returns `false` when the last `write` did not come to its end: the connection has to be left, and
-    /// everything will be sent again.
+    /// Delivers what is acknowledged. Returns `false` when the last `write` did not come to its end: the
+    /// connection has to be left, and everything will be sent again.
     #[must_use]
     pub fn settle(&mut self, chunks: &mut VecDeque<Chunk>, progress: &mut Progress<'_>) -> bool {
         let whole = !std::mem::replace(&mut self.working, true);
@@ -90,8 +93,9 @@ impl Unacked {
         whole
     }
 
-    /// The index of the chunk that has the next messages to send. `None` when there is nothing to send now: all was sent, or what was
-    /// sent before has to be acknowledged first, because other messages came before it in the queue.
+    /// The index of the chunk that has the next messages to send. `None` when there is nothing to send now:
+    /// all was sent, or what was sent before has to be acknowledged first, because other messages came before
+    /// it in the queue.
     pub fn next(&self, chunks: &VecDeque<Chunk>) -> Option<usize> {
         let mut sent = 0;
         for (at, chunk) in chunks.iter().enumerate() {

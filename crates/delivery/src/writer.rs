@@ -1,13 +1,21 @@
-//! How a writer destination makes lines of messages: its template or default layout, and the options that shape the result.
+//! How a writer destination makes lines of messages: its template or default layout, and the options that
+//! shape the result.
 
+mod columns;
+mod fields;
+mod keys;
 mod numbers;
 mod own;
+mod parts;
 pub mod sender;
 mod shape;
 mod suppress;
 
+pub use fields::Fields;
+pub use keys::Keys;
 pub use numbers::Numbers;
 pub use own::{MarkMode, Marks};
+pub use parts::Parts;
 pub use shape::Envelope;
 use shape::Room;
 pub use suppress::Suppress;
@@ -24,6 +32,8 @@ use template::{Identity, Template};
 pub struct Writer {
     pub template: Arc<Template>,
     pub envelope: Envelope,
+    /// What each message has beside its text.
+    pub parts: Option<Arc<dyn Parts>>,
     /// `flags(no-multi-line)`: line ends inside become blanks.
     pub no_multi_line: bool,
     /// Bytes every message is filled up to with NULs, from the newline's place on; 0 is off.
@@ -58,6 +68,7 @@ impl Writer {
         Writer {
             template,
             envelope: Envelope::Plain,
+            parts: None,
             no_multi_line: false,
             pad_size: 0,
             truncate_size: 0,
@@ -80,7 +91,7 @@ impl Writer {
     /// Before the first message: finds the numbers of the last run, when any are shown.
     pub fn recall_numbers(&self, store: &Arc<Store>) {
         let mut demand = Demand::default();
-        self.template.reads(&mut demand);
+        self.reads(&mut demand);
         let Some(key) = &self.key else { return };
         if self.numbers && (demand.sdata || demand.everything) {
             let _ = self.given.set(Numbers::open(store, key));
@@ -90,13 +101,14 @@ impl Writer {
     /// Adds what it looks at.
     pub fn reads(&self, demand: &mut Demand) {
         self.template.reads(demand);
+        self.parts.iter().for_each(|parts| parts.reads(demand));
         if self.suppress.is_some() {
             suppress::REPEATED.iter().for_each(|name| demand.name(*name));
         }
     }
 
-    /// Appends the selected messages of a batch to the buffer of an outlet. A batch comes from one source, so its first record tells
-    /// whether its messages are local or our own.
+    /// Appends the selected messages of a batch to the buffer of an outlet. A batch comes from one source, so
+    /// its first record tells whether its messages are local or our own.
     pub fn deliver(
         &self,
         batch: &Batch,
@@ -125,6 +137,22 @@ impl Writer {
         self.selections.lock().push(kept);
     }
 
+    /// What it writes for one message; nothing when that is larger than may be.
+    pub fn preview(&self, batch: &Batch, index: u32, scratch: &mut Scratch) -> Option<Vec<u8>> {
+        let mut chunk = Chunk::default();
+        match &self.parts {
+            // What stands before the text is between the writer and its sink.
+            Some(_) => {
+                let (bytes, ends) = (&mut chunk.bytes, &mut chunk.ends);
+                self.template.render_selection(batch, &[index], scratch.render(), bytes, ends);
+            }
+            None => {
+                self.append(batch, &[index], scratch, &mut chunk);
+            }
+        }
+        (!chunk.ends.is_empty()).then_some(chunk.bytes)
+    }
+
     fn write(
         &self,
         batch: &Batch,
@@ -142,8 +170,8 @@ impl Writer {
         }
     }
 
-    /// Appends messages; returns how many were cut. Those whose text is larger than the limit are left out, see
-    /// [`template::RenderContext::oversized`].
+    /// Appends messages; returns how many were cut. Those whose text is larger than the limit are left out,
+    /// see [`template::RenderContext::oversized`].
     pub fn append(
         &self,
         batch: &Batch,
@@ -166,6 +194,7 @@ impl Writer {
             return 0;
         }
         let mut room = self.spare.lock().pop().unwrap_or_default();
+        let number = render.seqnum;
         self.template.render_selection(batch, selection, render, &mut room.bytes, &mut room.ends);
         render.seqnum = None;
         let mut selection = std::borrow::Cow::Borrowed(selection);
@@ -174,6 +203,14 @@ impl Writer {
             leave_out(selection.to_mut(), 0, &render.oversized);
         }
         let selection = &*selection;
+        if let Some(parts) = &self.parts {
+            scratch.render().seqnum = number;
+            self.enclose(&**parts, (batch, selection), &room, scratch.render(), chunk);
+            scratch.render().seqnum = None;
+            room.clear();
+            self.spare.lock().push(room);
+            return 0;
+        }
         let truncated = match self.envelope {
             Envelope::Sender { ipv6, bytes_max } => {
                 self.shape_with_senders((ipv6, bytes_max), batch, selection, &room, chunk)

@@ -22,14 +22,16 @@ pub enum Layout {
     Protocol,
 }
 
-/// Messages that may wait at a destination that does not move, unless log-fifo-size() says otherwise: syslog-ng's number.
+/// Messages that may wait at a destination that does not move, unless log-fifo-size() says otherwise:
+/// syslog-ng's number.
 const FIFO_SIZE: usize = 10_000;
 
 pub fn limits(s: &Settings) -> QueueLimits {
     QueueLimits { messages_max: s.int("log-fifo-size").map_or(FIFO_SIZE, |n| n.max(1) as usize) }
 }
 
-/// By what a destination is known to its successor in a reload, and to what it keeps: its persist-name(), or what stands for it.
+/// By what a destination is known to its successor in a reload, and to what it keeps: its persist-name(), or
+/// what stands for it.
 pub fn key(s: &Settings, writer: &mut Writer, otherwise: impl FnOnce() -> String) -> String {
     let key = s.text("persist-name").map_or_else(otherwise, str::to_owned);
     writer.key = Some(key.clone());
@@ -107,7 +109,8 @@ fn marks(s: &Settings, cx: &BuildContext<'_>) -> Marks {
     Marks { mode: own.unwrap_or_else(global), freq: s.seconds("mark-freq").unwrap_or_default() }
 }
 
-/// The template the configuration gives, the driver's or the global one: `Some(None)` when there is none, `None` after an error.
+/// The template the configuration gives, the driver's or the global one: `Some(None)` when there is none,
+/// `None` after an error.
 fn template(
     s: &Settings,
     cx: &BuildContext<'_>,

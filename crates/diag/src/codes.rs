@@ -1,6 +1,7 @@
 //! The codes of the language layer: (code, title, what it means and what to do). Feeds docs/errors.md.
 
-/// Codes of the language layer. Other crates keep a list of the same shape; [`find_duplicate`] checks them together.
+/// Codes of the language layer. Other crates keep a list of the same shape; [`find_duplicate`] checks them
+/// together.
 pub const CODES: &[(&str, &str, &str)] = &[
     (
         "P0001",

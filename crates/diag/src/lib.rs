@@ -1,7 +1,8 @@
 //! Diagnostics: what is wrong with a configuration, where, and what to do. One collector, one renderer.
 //!
-//! Every layer that reads configuration pushes [`Diagnostic`]s with a stable code into one [`Diagnostics`]; the
-//! places are [`Span`]s into a [`SourceMap`], which knows the include and block expansion chain of each text.
+//! Every layer that reads configuration pushes [`Diagnostic`]s with a stable code into one [`Diagnostics`];
+//! the places are [`Span`]s into a [`SourceMap`], which knows the include and block expansion chain of each
+//! text.
 
 mod codes;
 mod diagnostic;

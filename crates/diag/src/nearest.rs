@@ -3,7 +3,8 @@
 /// Longer names are not compared: the cost is quadratic and nobody mistypes into them.
 const NAME_BYTES_MAX: usize = 80;
 
-/// The candidate nearest to `name`, if one is near enough to be meant. `-` and `_` are the same, case is ignored.
+/// The candidate nearest to `name`, if one is near enough to be meant. `-` and `_` are the same, case is
+/// ignored.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = fold(name);
     if wanted.is_empty() || wanted.len() > NAME_BYTES_MAX {

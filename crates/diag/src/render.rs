@@ -65,7 +65,8 @@ fn count_line(diagnostics: &Diagnostics) -> String {
     out
 }
 
-/// One finding: `file:line:column: error[CODE]: message`, the line with the place marked, the chain, notes, help.
+/// One finding: `file:line:column: error[CODE]: message`, the line with the place marked, the chain, notes,
+/// help.
 pub fn render_one(d: &Diagnostic, map: &SourceMap) -> String {
     let mut out = String::new();
     let head = format!("{}[{}]: {}\n", d.severity.as_str(), d.code, d.message);

@@ -1,8 +1,10 @@
-//! The texts a configuration was read from, and how to find line and column, include and expansion chain of a span.
+//! The texts a configuration was read from, and how to find line and column, include and expansion chain of a
+//! span.
 
 use std::sync::{Arc, OnceLock};
 
-/// Chains longer than this are cut: the include depth is bounded elsewhere, this bound only keeps loops finite.
+/// Chains longer than this are cut: the include depth is bounded elsewhere, this bound only keeps loops
+/// finite.
 const CHAIN_STEPS_MAX: usize = 512;
 
 /// A text in a [`SourceMap`].
@@ -44,8 +46,8 @@ pub enum Origin {
     Root,
     /// A file read because of an include at `at`.
     Included { at: Span },
-    /// The text of a block, expanded because of the call at `call`. `definition` is where the text stands in a real
-    /// file; a generated text (the output of a command) has none.
+    /// The text of a block, expanded because of the call at `call`. `definition` is where the text stands in
+    /// a real file; a generated text (the output of a command) has none.
     Expanded { block: String, call: Span, definition: Option<Span> },
 }
 
@@ -208,7 +210,8 @@ impl SourceMap {
         Some((line, from, to))
     }
 
-    /// The place in the main file, or in an included one, that led to `span`: expansions are followed to their call.
+    /// The place in the main file, or in an included one, that led to `span`: expansions are followed to
+    /// their call.
     pub fn outermost(&self, span: Span) -> Span {
         let mut span = span;
         for _ in 0..CHAIN_STEPS_MAX {

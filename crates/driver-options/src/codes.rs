@@ -87,4 +87,32 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "logrotate() that rotates nothing",
         "As in syslog-ng, files are rotated only with enable(yes); size() and rotations() alone say nothing.",
     ),
+    (
+        "D0160",
+        "wrong config() of kafka()",
+        "Properties have librdkafka's names; the help names the nearest there is, or what to write instead.",
+    ),
+    (
+        "D0161",
+        "property without effect",
+        "The property of config() is known from librdkafka and changes nothing here; the message says why.",
+    ),
+    (
+        "D0162",
+        "wrong kafka()",
+        "Brokers and a topic have to be named; a templated topic needs a fallback-topic(); a login needs a user and a password.",
+    ),
+    (
+        "D0170",
+        "wrong http()",
+        "url() needs `http://` or `https://` and a host, headers() a name and a value, response-action() a status and one of its words; the \
+         message says what is wrong.",
+    ),
+    (
+        "D0180",
+        "wrong sql()",
+        "sql() needs type(), and as many values() as columns(); names of tables and columns have letters, digits and `_`. The message says \
+         what is wrong.",
+    ),
+    ("D0190", "wrong redis()", "command() has to be given; auth() has a password, or a user and a password."),
 ];

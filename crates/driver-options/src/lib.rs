@@ -1,10 +1,12 @@
-//! What the options of sources and destinations have in common: groups of option tables, and what `port()`, `tls()`, the options of
-//! sockets, templates and owners mean.
+//! What the options of sources and destinations have in common: groups of option tables, and what `port()`,
+//! `tls()`, the options of sockets, templates and owners mean.
 
+pub mod batch_groups;
 mod codes;
 pub mod disk_buffer;
 pub mod file_groups;
 pub mod hook_commands;
+pub mod needs;
 pub mod output_groups;
 pub mod ownership;
 pub mod ports;

@@ -4,7 +4,8 @@ use conf_schema::{Change, Settings};
 use diag::{Diagnostic, Diagnostics};
 use transport::Ownership;
 
-/// The `{perm}` group. An owner this system does not know is none: as in syslog-ng, what is made keeps the program's own.
+/// The `{perm}` group. An owner this system does not know is none: as in syslog-ng, what is made keeps the
+/// program's own.
 pub fn ownership(s: &Settings, diags: &mut Diagnostics) -> Ownership {
     let mut id = |name: &str, find: fn(&str) -> Option<u32>| match s.owner(name) {
         Some(Change::Set(who)) => {

@@ -1,4 +1,5 @@
-//! `port()` of sources and destinations: a number or the name of a service, and the ports that drivers have of their own.
+//! `port()` of sources and destinations: a number or the name of a service, and the ports that drivers have
+//! of their own.
 
 use conf_schema::{Port, Settings};
 use diag::{Diagnostic, Diagnostics};

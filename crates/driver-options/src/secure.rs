@@ -12,8 +12,9 @@ pub enum Side {
     Destination,
 }
 
-/// Whether the driver encrypts, and how: `Some(None)` when it sends in the clear, `None` after an error. `transport` is the word of
-/// `transport()`, or empty for drivers that have none and encrypt as soon as there is a `tls()`.
+/// Whether the driver encrypts, and how: `Some(None)` when it sends in the clear, `None` after an error.
+/// `transport` is the word of `transport()`, or empty for drivers that have none and encrypt as soon as there
+/// is a `tls()`.
 pub fn read(s: &Settings, transport: &str, side: Side, diags: &mut Diagnostics) -> Option<Option<Options>> {
     let block = s.block("tls");
     match (block, transport) {
@@ -41,10 +42,112 @@ pub fn read(s: &Settings, transport: &str, side: Side, diags: &mut Diagnostics) 
     }
 }
 
-/// Whether a source is to serve TLS with nothing to show: `transport(tls) tls()`, as default-network-drivers() comes to when it is
-/// given no certificate. In syslog-ng every handshake at such a port fails; here the port is not opened.
+/// How a client of HTTP encrypts: the block, or the same options beside it. `None` after an error.
+pub fn read_http(s: &Settings, diags: &mut Diagnostics) -> Option<Options> {
+    let beside = direct(s, diags)?;
+    let mut options = match s.block("tls") {
+        Some(block) => {
+            for name in DIRECT.into_iter().filter(|name| s.is_set(name)) {
+                let text = format!("{name}() beside tls() has no effect");
+                let finding = Diagnostic::warning("D0121", text, s.span(name).or(s.span("tls"))?);
+                diags.push(finding.help("write it in tls()"));
+            }
+            let store = system_store(block);
+            with_store(block, s.span("tls")?, Side::Destination, store, diags)?
+        }
+        None => beside,
+    };
+    options.sni = true;
+    Some(options)
+}
+
+/// How a client of a server encrypts that is named: `Some(None)` when it does not, because there is no tls()
+/// and nothing else asks for it. Without authorities those of the system are trusted. `None` after an error.
+pub fn read_client(s: &Settings, is_asked: bool, diags: &mut Diagnostics) -> Option<Option<Options>> {
+    let mut options = match s.block("tls") {
+        Some(block) => with_store(block, s.span("tls")?, Side::Destination, system_store(block), diags)?,
+        None if !is_asked => return Some(None),
+        None => Options { ca_file: store_file(), ..Options::default() },
+    };
+    options.sni = true;
+    Some(Some(options))
+}
+
+/// Options of a TLS session that http() takes without a block too.
+const DIRECT: [&str; 9] = [
+    "ca-file",
+    "ca-dir",
+    "key-file",
+    "cert-file",
+    "cipher-suite",
+    "ssl-version",
+    "peer-verify",
+    "ocsp-stapling-verify",
+    "use-system-cert-store",
+];
+
+/// The options that http() has without a block.
+fn direct(s: &Settings, diags: &mut Diagnostics) -> Option<Options> {
+    let path = |name: &str| s.path(name).map(std::path::Path::to_owned);
+    let call = s.call_span()?;
+    let (file, dir) = system_store(s);
+    let mut options = Options {
+        key_file: path("key-file"),
+        cert_file: path("cert-file"),
+        ca_file: path("ca-file").or(file),
+        ca_dir: path("ca-dir").or(dir),
+        peer_verify: peer_verify(s),
+        tls12: s.choice("ssl-version") != Some("tlsv1-3"),
+        ocsp_stapling_verify: s.bool("ocsp-stapling-verify") == Some(true),
+        ..Options::default()
+    };
+    let mut wrong = |text: &str, help: &str| {
+        diags.push(Diagnostic::error("D0120", text.to_owned(), call).help(help.to_owned()));
+    };
+    if options.key_file.is_some() != options.cert_file.is_some() {
+        wrong("a certificate and its key belong together", "give both key-file() and cert-file()");
+        return None;
+    }
+    if s.choice("ssl-version").is_some_and(is_old) {
+        wrong("this version is too weak and never spoken", "leave it out: TLS 1.2 and 1.3 are spoken");
+        return None;
+    }
+    cipher_suites(s, call, &mut options, diags).then_some(options)
+}
+
+/// Where systems keep the authorities that they trust.
+const STORE_FILES: &[&str] = &[
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+];
+const STORE_DIR: &str = "/etc/ssl/certs";
+
+type Store = (Option<std::path::PathBuf>, Option<std::path::PathBuf>);
+
+fn store_file() -> Option<std::path::PathBuf> {
+    STORE_FILES.iter().map(std::path::PathBuf::from).find(|path| path.exists())
+}
+
+/// The file or the folder of the system's authorities, whichever of ca-file() and ca-dir() is not given.
+fn system_store(s: &Settings) -> Store {
+    let (has_file, has_dir) = (s.is_set("ca-file"), s.is_set("ca-dir"));
+    let wanted = s.bool("use-system-cert-store").unwrap_or(!has_file && !has_dir);
+    match (wanted, has_file) {
+        (false, _) => (None, None),
+        (true, false) => (store_file(), None),
+        (true, true) => (None, Some(STORE_DIR.into())),
+    }
+}
+
+/// Whether a source is to serve TLS with nothing to show: `transport(tls) tls()`, as
+/// default-network-drivers() comes to when it is given no certificate. In syslog-ng every handshake at such a
+/// port fails; here the port is not opened.
 ///
-/// A block that hands its empty default on asks for nothing: only what stands in the configuration itself is warned about.
+/// A block that hands its empty default on asks for nothing: only what stands in the configuration itself is
+/// warned about.
 pub fn stays_closed(s: &Settings, transport: &str, texts: &SourceMap, diags: &mut Diagnostics) -> bool {
     let (Some(block), Some(at)) = (s.block("tls"), s.span("tls")) else { return false };
     if transport != "tls" || !block.is_blank() {
@@ -59,6 +162,16 @@ pub fn stays_closed(s: &Settings, transport: &str, texts: &SourceMap, diags: &mu
 }
 
 fn options(s: &Settings, call: Span, side: Side, diags: &mut Diagnostics) -> Option<Options> {
+    with_store(s, call, side, (None, None), diags)
+}
+
+fn with_store(
+    s: &Settings,
+    call: Span,
+    side: Side,
+    (store_file, store_dir): Store,
+    diags: &mut Diagnostics,
+) -> Option<Options> {
     let path = |name: &str| s.path(name).map(std::path::Path::to_owned);
     let words = s.flags("ssl-options");
     let has = |word: &str| words.contains(&word);
@@ -66,8 +179,8 @@ fn options(s: &Settings, call: Span, side: Side, diags: &mut Diagnostics) -> Opt
         key_file: path("key-file"),
         cert_file: path("cert-file"),
         pkcs12_file: path("pkcs12-file"),
-        ca_file: path("ca-file"),
-        ca_dir: path("ca-dir"),
+        ca_file: path("ca-file").or(store_file),
+        ca_dir: path("ca-dir").or(store_dir),
         crl_dir: path("crl-dir"),
         peer_verify: peer_verify(s),
         trusted_dn: s.list("trusted-dn").iter().map(|t| t.text.clone()).collect(),
@@ -174,7 +287,8 @@ fn without_effect(s: &Settings, side: Side, diags: &mut Diagnostics) {
     }
 }
 
-/// A list of algorithms, separated by colons. What is not available is left out with a warning; nothing may be left of it.
+/// A list of algorithms, separated by colons. What is not available is left out with a warning; nothing may
+/// be left of it.
 fn names<T>(
     s: &Settings,
     option: &str,

@@ -40,6 +40,54 @@ pub static SECURE_DESTINATION: Group = Group {
     .sample(SAMPLE_OF_CLIENT)],
 };
 
+pub static SECURE_HTTP: Group = Group {
+    name: "encryption",
+    options: &[Opt::new(
+        "tls",
+        Kind::Block(&[&TLS, &TLS_HTTP]),
+        Preset::None,
+        "How `https` is encrypted and which servers are trusted: `tls(ca-file(\"ca.pem\"))`. Without ca-file() and ca-dir() these are \
+         the authorities of the system. The server is always told which host is meant.",
+    )
+    .sample(SAMPLE_OF_CLIENT)],
+};
+
+pub static SECURE_CLIENT: Group = Group {
+    name: "encryption",
+    options: &[Opt::new(
+        "tls",
+        Kind::Block(&[&TLS, &TLS_HTTP]),
+        Preset::None,
+        "How the connection is encrypted and which servers are trusted: `tls(ca-file(\"ca.pem\"))`. Without ca-file() and ca-dir() these \
+         are the authorities of the system. The server's certificate must be that of the host.",
+    )
+    .sample(SAMPLE_OF_CLIENT)],
+};
+
+/// The same options, as they may stand beside the others.
+pub static SECURE_HTTP_DIRECT: Group = Group {
+    name: "encryption without tls()",
+    options: &[
+        Opt::new("ca-file", Kind::Path, Preset::None, "As in tls()."),
+        Opt::new("ca-dir", Kind::Path, Preset::None, "As in tls()."),
+        Opt::new("key-file", Kind::Path, Preset::None, "As in tls()."),
+        Opt::new("cert-file", Kind::Path, Preset::None, "As in tls()."),
+        Opt::new("cipher-suite", Kind::Any, Preset::None, "As in tls().")
+            .sample("\"TLS_AES_128_GCM_SHA256\""),
+        Opt::new("ssl-version", Kind::Choice(VERSIONS), Preset::None, "As in tls()."),
+        Opt::new("peer-verify", Kind::BoolOr(PEER_VERIFY), Preset::Text("required-trusted"), "As in tls()."),
+        Opt::new("ocsp-stapling-verify", Kind::Bool, Preset::Bool(false), "As in tls()."),
+        USE_SYSTEM_CERT_STORE,
+    ],
+};
+
+const USE_SYSTEM_CERT_STORE: Opt = Opt::new(
+    "use-system-cert-store",
+    Kind::Bool,
+    Preset::Described("`yes` without ca-file() and ca-dir()"),
+    "Trust the authorities of the system, beside those of ca-file() or ca-dir().",
+);
+
 const PEER_VERIFY: &[Word] = &[
     Word::new(
         "required-trusted",
@@ -228,4 +276,17 @@ pub static TLS_CLIENT: Group = Group {
         Preset::Bool(false),
         "Tell the server which host is meant, for servers of several names.",
     )],
+};
+
+pub static TLS_HTTP: Group = Group {
+    name: "TLS to a server",
+    options: &[
+        Opt::new(
+            "sni",
+            Kind::Bool,
+            Preset::Bool(true),
+            "It is always done: servers of several names need it.",
+        ),
+        USE_SYSTEM_CERT_STORE,
+    ],
 };

@@ -1,10 +1,18 @@
 //! Destination drivers, one file each.
 
 mod file;
+#[cfg(feature = "http")]
+mod http;
+#[cfg(feature = "kafka")]
+mod kafka;
 mod network;
 mod pipe;
 mod program;
+#[cfg(feature = "redis")]
+mod redis;
 mod relp;
+#[cfg(feature = "sql")]
+mod sql;
 mod stdout;
 mod unix;
 mod usertty;
@@ -14,6 +22,8 @@ use engine::driver::DestinationPart;
 /// All of them. A new one is its file, and its name here.
 pub const PARTS: &[&[DestinationPart]] = &[
     file::PARTS,
+    #[cfg(feature = "http")]
+    http::PARTS,
     network::PARTS,
     unix::PARTS,
     pipe::PARTS,
@@ -21,6 +31,12 @@ pub const PARTS: &[&[DestinationPart]] = &[
     relp::PARTS,
     stdout::PARTS,
     usertty::PARTS,
+    #[cfg(feature = "kafka")]
+    kafka::PARTS,
+    #[cfg(feature = "sql")]
+    sql::PARTS,
+    #[cfg(feature = "redis")]
+    redis::PARTS,
 ];
 
 #[cfg(test)]

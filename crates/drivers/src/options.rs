@@ -1,4 +1,5 @@
-//! The option tables of what is no driver: the global options, parallelize(), app-parser(); and what is refused by name.
+//! The option tables of what is no driver: the global options, parallelize(), app-parser(); and what is
+//! refused by name.
 
 mod app_parser;
 pub mod elements;

@@ -72,7 +72,8 @@ impl Running {
         self.engine.as_mut().expect("it runs")
     }
 
-    /// Puts a configuration in the place of the one that runs. The error is what the compiler or the engine said.
+    /// Puts a configuration in the place of the one that runs. The error is what the compiler or the engine
+    /// said.
     pub fn reload(&mut self, text: &str) -> Result<(), String> {
         let text = text.replace("%dir%", &self.dir.path().display().to_string());
         let plan = plan(&text, self.engine())?;
@@ -130,7 +131,7 @@ fn plan(text: &str, engine: &Engine) -> Result<Plan, String> {
     diags.extend(parsed.diagnostics);
     let identity = Identity::new("test");
     let plan = compile(&parsed.config, &parsed.sources, &REGISTRY, &identity, engine.existing(), &mut diags);
-    plan.filter(|_| !diags.has_errors()).ok_or_else(|| render_all(&diags, &parsed.sources))
+    plan.plan.filter(|_| !diags.has_errors()).ok_or_else(|| render_all(&diags, &parsed.sources))
 }
 
 /// What the compiler finds wrong with a configuration.
@@ -163,8 +164,8 @@ pub fn free_port() -> u16 {
     }
 }
 
-/// The settings of a driver after its builder `build` has run on a call with every option set; `value` replaces the values of some.
-/// `build` says whether a driver came out.
+/// The settings of a driver after its builder `build` has run on a call with every option set; `value`
+/// replaces the values of some. `build` says whether a driver came out.
 #[track_caller]
 pub fn built(
     component: &'static Component,

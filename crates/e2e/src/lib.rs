@@ -1,1 +1,2 @@
-//! End-to-end tests of the real binary over real sockets; everything is in `tests/`. This file only makes it a crate.
+//! End-to-end tests of the real binary over real sockets; everything is in `tests/`. This file only makes it
+//! a crate.

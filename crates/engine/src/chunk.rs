@@ -1,4 +1,5 @@
-//! Output that is ready to be written: formatted messages in one buffer, with the tickets of the batches they came from.
+//! Output that is ready to be written: formatted messages in one buffer, with the tickets of the batches they
+//! came from.
 
 mod home;
 mod numbers;
@@ -10,7 +11,8 @@ use std::ops::Range;
 use std::time::Instant;
 use store::{Lot, Origin};
 
-/// Finishes messages in their place, just before they leave in this order: the bytes, and the ends of the messages.
+/// Finishes messages in their place, just before they leave in this order: the bytes, and the ends of the
+/// messages.
 pub type Seal = fn(&mut [u8], &[u32]);
 
 /// Whole messages that were dealt with, and their bytes.
@@ -27,7 +29,8 @@ impl std::ops::AddAssign for Whole {
     }
 }
 
-/// Consecutive messages for one outlet. `0 <= written <= bytes.len()`, `ends` ascending, `ends.last() == bytes.len()`.
+/// Consecutive messages for one outlet. `0 <= written <= bytes.len()`, `ends` ascending, `ends.last() ==
+/// bytes.len()`.
 #[derive(Default)]
 pub struct Chunk {
     pub bytes: Vec<u8>,
@@ -43,7 +46,8 @@ pub struct Chunk {
     seal: Option<Seal>,
     written: usize,
     done: usize,
-    /// Of the messages not yet delivered, those at the front that were sent to a peer that has to acknowledge them.
+    /// Of the messages not yet delivered, those at the front that were sent to a peer that has to acknowledge
+    /// them.
     sent: usize,
     /// Of those that are on disk.
     numbers: Numbers,
@@ -82,7 +86,8 @@ impl Chunk {
         self.seal = Some(seal);
     }
 
-    /// Finishes its messages, unless that was done. Chunks of an outlet are finished in the order in which they leave.
+    /// Finishes its messages, unless that was done. Chunks of an outlet are finished in the order in which
+    /// they leave.
     pub fn seal(&mut self) {
         if let Some(seal) = self.seal.take() {
             seal(&mut self.bytes, &self.ends);
@@ -130,7 +135,8 @@ impl Chunk {
         self.numbers.clear();
     }
 
-    /// The number on disk after that of the last of the first `count` messages not yet delivered. `None` when it has none, or it is not known.
+    /// The number on disk after that of the last of the first `count` messages not yet delivered. `None` when
+    /// it has none, or it is not known.
     pub fn number_after(&self, count: usize) -> Option<u64> {
         self.numbers.after((self.done + count).checked_sub(1)?)
     }
@@ -179,7 +185,8 @@ impl Chunk {
         self.messages() == 0
     }
 
-    /// Whether nothing of it is left; its tickets are settled then, for all that it held was counted as delivered or dropped.
+    /// Whether nothing of it is left; its tickets are settled then, for all that it held was counted as
+    /// delivered or dropped.
     pub(crate) fn settle_empty(&mut self) -> bool {
         if self.is_empty() {
             self.tickets.settle();
@@ -197,7 +204,8 @@ impl Chunk {
         Whole { messages: self.done - before, bytes: self.end_of(self.done) - start }
     }
 
-    /// Forgets a message that was begun and not finished, and what was sent and not acknowledged, so that a new connection gets it whole.
+    /// Forgets a message that was begun and not finished, and what was sent and not acknowledged, so that a
+    /// new connection gets it whole.
     pub fn rewind(&mut self) {
         self.written = self.end_of(self.done);
         self.sent = 0;
@@ -309,7 +317,8 @@ impl Chunk {
         cut
     }
 
-    /// Takes off everything behind the first `keep` undelivered messages, as a chunk of its own with the same tickets.
+    /// Takes off everything behind the first `keep` undelivered messages, as a chunk of its own with the same
+    /// tickets.
     pub fn split(&mut self, keep: usize) -> Chunk {
         let at = (self.done + keep).min(self.ends.len());
         let border = self.end_of(at);

@@ -4,7 +4,8 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "E0101",
         "a block in another language",
-        "`python` and `transformation` blocks are not available in this version. Remove the block and what refers to it.",
+        "`transformation` blocks are not available in this version, and `python` blocks where the program was built without Python. Remove the \
+         block and what refers to it.",
     ),
     (
         "E0102",
@@ -108,5 +109,11 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "Two sources want the same port of the same address, or the same path for a socket; the second could not be opened. An address \
          that stands for all of them (0.0.0.0, ::) has every other one in it. Change one, or refer to one source statement from several \
          log paths; so-reuseport(yes) on both shares a port.",
+    ),
+    (
+        "E0124",
+        "a python block that fails",
+        "The text of a `python { }` block is no Python, or raised when it was run, or there is no `python3`. The message is Python's \
+         traceback.",
     ),
 ];

@@ -1,4 +1,5 @@
-//! Turns the syntax tree into programs: resolves names, builds drivers, lays out log paths. All errors are reported, nothing is opened.
+//! Turns the syntax tree into programs: resolves names, builds drivers, lays out log paths. All errors are
+//! reported, nothing is opened.
 
 mod applications;
 mod assemble;
@@ -9,6 +10,8 @@ mod items;
 mod misspelt;
 mod objects;
 mod paths;
+#[cfg(feature = "python")]
+mod python;
 mod scope;
 mod sources;
 mod statements;
@@ -17,14 +20,16 @@ mod steps;
 mod tags;
 mod unused;
 
-use crate::driver::{Destination, Registry, SourceDriver};
+use crate::driver::{Destination, Needs, Registry, SourceDriver, Start, all_needs};
 use crate::hooks::Hooks;
 use crate::ledger::{PathCounters, StepCounters};
+use crate::need::Need;
+use crate::plan_map::{Entrance, PlanMap, StepId};
 use crate::program::Program;
-use crate::watch;
-use conf_schema::{ReadContext, Settings};
-use conf_syntax::{Config, Statement};
+use conf_schema::{Component, Context, ReadContext, Settings};
+use conf_syntax::{Config, FilterExpr, Statement};
 use diag::{Diagnostics, SourceMap, Span};
+use filter::Filter;
 use objects::Objects;
 use paths::Paths;
 use scope::Names;
@@ -41,19 +46,20 @@ pub struct PlannedSource {
     pub program: Arc<Program>,
     /// The call of the driver.
     pub span: Span,
-    pub at: Arc<watch::Statement>,
+    pub at: Entrance,
 }
 
 impl PlannedSource {
     /// What the running source is to do from now on.
     pub fn settings(&self) -> crate::source::Settings {
         let mut settings = (self.driver.settings)(Arc::clone(&self.program));
-        settings.at = Some(Arc::clone(&self.at));
+        settings.at = Some(self.at.clone());
         settings
     }
 }
 
-/// A destination driver that log paths already point to. `key` tells whether an equal one of the last configuration can stay.
+/// A destination driver that log paths already point to. `key` tells whether an equal one of the last
+/// configuration can stay.
 pub struct PlannedDestination {
     pub id: String,
     pub key: DestinationKey,
@@ -64,6 +70,8 @@ pub struct PlannedDestination {
 
 /// A log path as the ledger shows it.
 pub struct PlannedPath {
+    /// Which step of the plan it is.
+    pub id: StepId,
     pub name: String,
     /// Its name, or its whole text: what it is known by after a reload.
     pub key: String,
@@ -75,6 +83,8 @@ pub struct PlannedPath {
 /// A filter, parser or junction of a source's own channel, as the ledger shows it.
 #[derive(Clone)]
 pub struct PlannedStep {
+    /// Which step of the plan it is; of the parsers of one statement, the first.
+    pub id: StepId,
     /// The source statement.
     pub group: String,
     pub name: String,
@@ -86,6 +96,36 @@ pub struct PlannedStep {
     pub counters: Arc<StepCounters>,
 }
 
+/// A driver that log paths use, as its options have it.
+pub struct Configured {
+    pub context: Context,
+    pub component: &'static Component,
+    pub settings: Settings,
+    /// The call of the driver.
+    pub span: Span,
+    needs: Needs,
+}
+
+impl Configured {
+    /// What its options ask for.
+    pub fn needs(&self) -> Vec<Need<'static>> {
+        all_needs(self.needs, &self.settings)
+    }
+
+    /// The option in the text, or the whole call.
+    pub fn at(&self, option: &str) -> Span {
+        self.settings.span(option).unwrap_or(self.span)
+    }
+}
+
+/// What has become of a configuration.
+pub struct Compiled {
+    /// `None` when there are errors.
+    pub plan: Option<Plan>,
+    /// The drivers that log paths use and whose options are right, in the order of the text.
+    pub drivers: Vec<Configured>,
+}
+
 /// A compiled configuration.
 pub struct Plan {
     /// Destinations whose messages may be dropped when they are not in it, by statement or id.
@@ -95,6 +135,8 @@ pub struct Plan {
     pub destinations: Vec<PlannedDestination>,
     pub paths: Vec<PlannedPath>,
     pub steps: Vec<PlannedStep>,
+    /// What each step is, by its identity.
+    pub map: Arc<PlanMap>,
     /// Counters of named filters, by name.
     pub filters: BTreeMap<String, Arc<StepCounters>>,
     /// Counters of named parsers, by name.
@@ -104,11 +146,19 @@ pub struct Plan {
     pub hooks: Vec<Arc<Hooks>>,
 }
 
+impl Plan {
+    /// What opens a source.
+    pub fn opened_by(&self, driver: &Configured) -> Option<&dyn Start> {
+        let planned = self.sources.iter().find(|source| source.span == driver.span)?;
+        Some(&*planned.driver.start)
+    }
+}
+
 /// Contexts of parsers, by the parser's key and the number of its reference.
 pub type States = BTreeMap<String, Arc<dyn parsers::correlation::State>>;
 
-/// What the running configuration lends to the next one: destinations that stay when nothing about them changed, and the counters of
-/// log paths and filters, which go on under the same name.
+/// What the running configuration lends to the next one: destinations that stay when nothing about them
+/// changed, and the counters of log paths and filters, which go on under the same name.
 #[derive(Default)]
 pub struct Existing {
     pub destinations: BTreeMap<DestinationKey, Arc<dyn Destination>>,
@@ -136,7 +186,42 @@ pub struct DestinationKey {
     pub place: String,
 }
 
-/// Compiles a configuration. The plan is `None` when there are errors.
+/// A filter expression that stands beside a configuration and may refer to its filters. `None` when it has
+/// errors.
+pub fn filter(
+    expr: &FilterExpr,
+    config: &Config,
+    texts: &SourceMap,
+    registry: &Registry,
+    diags: &mut Diagnostics,
+) -> Option<Arc<Filter>> {
+    let globals = read_globals(config, texts, registry, diags);
+    let objects = Objects::collect(config, diags);
+    let existing = Existing::new();
+    let names = Names::new(&objects, &globals, version(config), texts, &existing, diags);
+    names.compile_filter(expr, diags)
+}
+
+fn read_globals(
+    config: &Config,
+    texts: &SourceMap,
+    registry: &Registry,
+    diags: &mut Diagnostics,
+) -> Arc<Settings> {
+    let calls = config.items.iter().filter_map(|s| match s {
+        Statement::Options(o) => Some(&o.options),
+        _ => None,
+    });
+    let read = ReadContext { sources: texts, globals: None };
+    Arc::new(conf_schema::read_options(calls.flatten(), registry.options, &read, diags))
+}
+
+/// The version of the language that it is written in.
+fn version(config: &Config) -> (u16, u16) {
+    config.version.map_or((4, 26), |version| (version.major, version.minor))
+}
+
+/// Compiles a configuration.
 pub fn compile(
     config: &Config,
     texts: &SourceMap,
@@ -144,23 +229,20 @@ pub fn compile(
     identity: &Identity,
     existing: &Existing,
     diags: &mut Diagnostics,
-) -> Option<Plan> {
-    let calls = config.items.iter().filter_map(|s| match s {
-        Statement::Options(o) => Some(&o.options),
-        _ => None,
-    });
-    let read = ReadContext { sources: texts, globals: None };
-    let globals = Arc::new(conf_schema::read_options(calls.flatten(), registry.options, &read, diags));
+) -> Compiled {
+    let globals = read_globals(config, texts, registry, diags);
     tags::number(config);
     let objects = Objects::collect(config, diags);
-    let version = config.version.map_or((4, 26), |v| (v.major, v.minor));
-    let names = Names::new(&objects, &globals, version, texts, existing, diags);
+    let names = Names::new(&objects, &globals, version(config), texts, existing, diags);
+    #[cfg(feature = "python")]
+    names.python.check(&objects, diags);
     let mut paths = Paths::new(&objects, &names, texts, registry, &globals, identity, existing);
     paths.compile(diags);
-    let plan = paths.finish(diags);
+    let (plan, mut drivers) = paths.finish(diags);
+    drivers.sort_by_key(|driver| driver.span);
     if diags.has_errors() {
-        return None;
+        return Compiled { plan: None, drivers };
     }
     names.values().report(config, diags);
-    Some(plan)
+    Compiled { plan: Some(plan), drivers }
 }

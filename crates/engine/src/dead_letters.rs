@@ -1,6 +1,8 @@
-//! Dead letters: messages that a destination refuses for good, kept on disk with the reason until somebody looks at them.
+//! Dead letters: messages that a destination refuses for good, kept on disk with the reason until somebody
+//! looks at them.
 //!
-//! They are a queue of their own, `dead-letters`, in the log of the state folder; what a letter is on disk stands in docs/queues.md.
+//! They are a queue of their own, `dead-letters`, in the log of the state folder; what a letter is on disk
+//! stands in docs/queues.md.
 
 use crate::chunk::Chunk;
 use crate::durable::{Durable, Place, Stored};
@@ -23,8 +25,8 @@ const MAGIC: [u8; 5] = *b"PSDL\x01";
 /// Of a destination's name, and of a reason.
 const WORDS_BYTES_MAX: usize = 4096;
 
-/// One of them: `magic, 5 bytes | microseconds since 1970 u64 | length of destination u16 | length of reason u16 | destination | reason |
-/// message`, little endian.
+/// One of them: `magic, 5 bytes | microseconds since 1970 u64 | length of destination u16 | length of reason
+/// u16 | destination | reason | message`, little endian.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Letter<'a> {
     /// When it was refused, in microseconds since 1970.
@@ -104,7 +106,8 @@ impl DeadLetters {
         );
     }
 
-    /// Keeps what is left of a chunk as letters; its tickets are settled once these are on the disk. The error says why nothing was kept.
+    /// Keeps what is left of a chunk as letters; its tickets are settled once these are on the disk. The
+    /// error says why nothing was kept.
     pub(crate) fn keep_all(
         &self,
         destination: &str,
@@ -145,8 +148,8 @@ impl DeadLetters {
         chunks.into_iter().try_for_each(|mut chunk| self.keep_all(destination, reason, &mut chunk).map(drop))
     }
 
-    /// Everything in a queue that nobody uses becomes letters, each safe before the queue forgets it; the queue is removed then. Returns
-    /// how many that were; the error says why the rest stays.
+    /// Everything in a queue that nobody uses becomes letters, each safe before the queue forgets it; the
+    /// queue is removed then. Returns how many that were; the error says why the rest stays.
     pub(crate) fn take_queue(
         &self,
         place: &Place,
@@ -220,6 +223,14 @@ impl DeadLetters {
         let first = self.queue().map_or(0, |queue| queue.first_waiting());
         self.replayed.fetch_max(next, Ordering::SeqCst).max(first)
     }
+
+    /// Of what [`DeadLetters::begin_replay`] was told of, what comes from `at` on was not given to anybody:
+    /// the next one has it.
+    pub fn end_replay(&self, next: u64, at: u64) {
+        // Where another one has begun meanwhile, that has told of what came later, and only a start finds
+        // this again.
+        let _ = self.replayed.compare_exchange(next, at.min(next), Ordering::SeqCst, Ordering::SeqCst);
+    }
 }
 
 /// Where one destination puts its letters; nowhere unless the configuration says so.
@@ -291,6 +302,22 @@ mod tests {
             (&b"d#0"[..], &b"too large"[..], &b"kept"[..])
         );
         assert_eq!(read.ends.len(), 1);
+        durable.close();
+    }
+
+    #[test]
+    fn what_a_replay_did_not_give_is_tried_with_the_next() {
+        let dir = tempfile::tempdir().expect("folder");
+        let durable = Durable::default();
+        durable.set_state_dir(dir.path().to_owned());
+        let letters = durable.letters().expect("opened");
+        assert!(letters.begin_replay(10) < 4, "the first one that waits");
+        // It came to the fourth letter, which could not be read.
+        letters.end_replay(10, 4);
+        assert_eq!(letters.begin_replay(12), 4);
+        // Another one began meanwhile: what that has told of stays told.
+        letters.end_replay(10, 2);
+        assert_eq!(letters.begin_replay(12), 12);
         durable.close();
     }
 }

@@ -1,7 +1,8 @@
-//! What a driver has to offer the engine. A driver is one file with one table of options and one of these builders; the registry lists it.
+//! What a driver has to offer the engine. A driver is one file with one table of options and one of these
+//! builders; the registry lists it.
 
 use crate::ledger::DestinationCounters;
-use crate::need::Need;
+use crate::need::{Need, of_options};
 use crate::outlet::Outlet;
 use crate::program::Format;
 use crate::source::{Carrier, Settings as SourceSettings, Source};
@@ -36,7 +37,8 @@ pub trait Start: Send + Sync {
     /// Opens descriptors and adds ports for `source` to workers. The error is a text for the log.
     fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String>;
 
-    /// What [`Start::start`] will fail without, as far as it can be known beforehand.
+    /// What [`Start::start`] will fail without, as far as it can be known beforehand: places to listen at,
+    /// what can be tried.
     fn needs(&self) -> Vec<Need<'_>>;
 }
 
@@ -79,7 +81,8 @@ pub trait Destination: Format {
         None
     }
 
-    /// Its outlets write nothing until [`Destination::release`]: a predecessor is still to hand over what came before.
+    /// Its outlets write nothing until [`Destination::release`]: a predecessor is still to hand over what
+    /// came before.
     fn hold(&self) {
         self.outlets().iter().for_each(|outlet| outlet.hold());
     }
@@ -103,11 +106,21 @@ pub struct DestinationDriver {
 pub type BuildSource = fn(&Settings, &BuildContext<'_>, &mut Diagnostics) -> Option<SourceDriver>;
 pub type BuildDestination = fn(&Settings, &BuildContext<'_>, &mut Diagnostics) -> Option<DestinationDriver>;
 
-/// A driver as it is listed: what its options are, and who builds it.
+/// What a driver needs for options of its own, known of one that cannot be built as well. For those that many
+/// have, [`of_options`] says it.
+pub type Needs = fn(&Settings) -> Vec<Need<'static>>;
+
+/// What options ask for, those of every driver first.
+pub(crate) fn all_needs(own: Needs, settings: &Settings) -> Vec<Need<'static>> {
+    of_options(settings).into_iter().chain(own(settings)).collect()
+}
+
+/// A driver as it is listed: what its options are, who builds it, and what it needs.
 #[derive(Clone, Copy)]
 pub struct Part<B> {
     pub table: &'static Component,
     pub build: B,
+    pub(crate) needs: Needs,
 }
 
 pub type SourcePart = Part<BuildSource>;
@@ -115,7 +128,17 @@ pub type DestinationPart = Part<BuildDestination>;
 
 impl<B: Copy> Part<B> {
     pub const fn new(table: &'static Component, build: B) -> Part<B> {
-        Part { table, build }
+        Part { table, build, needs: |_| Vec::new() }
+    }
+
+    /// Says what it needs for its own options.
+    pub const fn needing(self, needs: Needs) -> Part<B> {
+        Part { needs, ..self }
+    }
+
+    /// What a driver with these options needs.
+    pub fn needs(&self, settings: &Settings) -> Vec<Need<'static>> {
+        all_needs(self.needs, settings)
     }
 }
 

@@ -1,4 +1,5 @@
-//! `disk-buffer()`: the logs on disk that outlets keep their messages in, one for each folder, opened when the first outlet asks for it.
+//! `disk-buffer()`: the logs on disk that outlets keep their messages in, one for each folder, opened when
+//! the first outlet asks for it.
 
 mod keeper;
 mod latency;
@@ -19,13 +20,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use store::{Log, Options, Report};
 
-/// Bytes in memory of an outlet that keeps its messages on disk, unless `front-cache-size()` says it in messages.
+/// Bytes in memory of an outlet that keeps its messages on disk, unless `front-cache-size()` says it in
+/// messages.
 pub(crate) const MEMORY_BYTES: usize = 32 << 20;
 
 /// What `disk-buffer()` says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiskBuffer {
-    /// What the queue is found by after a restart: of the destination, and without the part that tells its outlets apart.
+    /// What the queue is found by after a restart: of the destination, and without the part that tells its
+    /// outlets apart.
     pub key: String,
     /// `None`: the state folder.
     pub dir: Option<PathBuf>,
@@ -35,10 +38,11 @@ pub struct DiskBuffer {
     pub capacity_bytes: u64,
     /// Messages in memory; `None` counts bytes.
     pub memory_messages: Option<usize>,
-    /// Messages without flow-control that wait in memory when the disk part is full; only of those that are not reliable.
+    /// Messages without flow-control that wait in memory when the disk part is full; only of those that are
+    /// not reliable.
     pub overflow_messages: usize,
-    /// With less room than this left, messages are stored and their sources hear of it only once they are delivered; only of reliable
-    /// ones.
+    /// With less room than this left, messages are stored and their sources hear of it only once they are
+    /// delivered; only of reliable ones.
     pub reserve_bytes: u64,
     /// `flush-lines()`: the most messages in one write; 0 is no limit.
     pub write_max: usize,
@@ -144,7 +148,8 @@ impl Durable {
         self.place_in(dir, options.free_segments).map_err(|error| format!("disk-buffer(): {error}"))
     }
 
-    /// Whether a log could be opened in a folder, as far as it can be known without opening or making one: what `place_in` needs of it.
+    /// Whether a log could be opened in a folder, as far as it can be known without opening or making one:
+    /// what `place_in` needs of it.
     pub fn look(dir: &Path) -> Result<(), String> {
         let wrong = |error: std::io::Error| format!("cannot use {}: {error}", dir.display());
         let above = dir.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -171,13 +176,24 @@ impl Durable {
         Ok(place)
     }
 
+    /// The log in a folder that had one before.
+    pub(crate) fn place_at(&self, dir: &Path) -> Result<Arc<Place>, String> {
+        self.place_in(dir.to_owned(), None)
+    }
+
+    /// Whether this is the folder of the state, both without links in them.
+    pub(crate) fn is_state_dir(&self, dir: &Path) -> bool {
+        self.state_dir.get().and_then(|state| state.canonicalize().ok()).is_some_and(|state| state == dir)
+    }
+
     /// The log in the state folder, opened if nobody has yet.
     pub fn state_place(&self) -> Result<Arc<Place>, String> {
         let dir = self.state_dir.get().ok_or("there is no state folder")?;
         self.place_in(dir.clone(), None)
     }
 
-    /// The log of the state folder, when it has messages in a queue of this name. Nothing is made there to find that out.
+    /// The log of the state folder, when it has messages in a queue of this name. Nothing is made there to
+    /// find that out.
     pub(crate) fn kept_in(&self, name: &[u8]) -> Option<Arc<Place>> {
         let dir = self.state_dir.get()?.canonicalize().ok()?;
         let is_open = self.places.lock().iter().any(|place| place.dir == dir);
@@ -266,7 +282,8 @@ impl Durable {
     }
 }
 
-/// Makes the folder, for the program alone, where only it is missing. A parent that is missing is rather a mistake in the name.
+/// Makes the folder, for the program alone, where only it is missing. A parent that is missing is rather a
+/// mistake in the name.
 fn make_folder(dir: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
     match std::fs::DirBuilder::new().mode(0o750).create(dir) {

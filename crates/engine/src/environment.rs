@@ -1,5 +1,5 @@
-//! What the commands that the program runs find in their environment: by default what is listed here, never what is a secret of this
-//! process.
+//! What the commands that the program runs find in their environment: by default what is listed here, never
+//! what is a secret of this process.
 
 use std::ffi::OsString;
 use std::process::Command;
@@ -72,7 +72,12 @@ impl Environment {
 
     /// Gives a command its environment.
     pub fn give(self, command: &mut Command) {
-        command.env_clear().envs(self.select(std::env::vars_os()));
+        command.env_clear().envs(self.variables());
+    }
+
+    /// The variables themselves.
+    pub fn variables(self) -> Vec<(OsString, OsString)> {
+        self.select(std::env::vars_os())
     }
 
     fn select(self, all: impl Iterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {

@@ -1,17 +1,21 @@
-//! Runs a program on a batch: selections narrow, branches fork and join, rewrites are undone where a branch must not be seen.
+//! Runs a program on a batch: selections narrow, branches fork and join, rewrites are undone where a branch
+//! must not be seen.
 //!
-//! A copy of a record is a snapshot of its message, so isolation is a log of old records: nothing is copied until it is written.
+//! A copy of a record is a snapshot of its message, so isolation is a log of old records: nothing is copied
+//! until it is written.
 
 mod heads;
 mod made;
 mod ordered;
+#[cfg(feature = "python")]
+mod python;
 mod reached;
 mod steps;
 mod undo;
 mod watched;
 
 use crate::outbox::Outbox;
-use crate::program::{Branches, Node, Program, Scratch};
+use crate::program::{Branches, Op, Program, Scratch, Step};
 use crate::watch::Watching;
 use heads::Heads;
 use made::Made;
@@ -117,7 +121,8 @@ impl Machine {
         out.flow_control = false;
         out.own = batch.records.first().is_some_and(|record| record.flags.has(Flags::INTERNAL));
         self.reached.begin(total);
-        // Of a connection whose batches several workers have, a batch has one turn at each parser with contexts.
+        // Of a connection whose batches several workers have, a batch has one turn at each parser with
+        // contexts.
         let one_by_one = watch.is_some() && !tick && !(program.is_stateful() && scratch.turn.is_some());
         let made = Made::default();
         let mut run =
@@ -136,44 +141,46 @@ impl Machine {
 
 impl Run<'_, '_> {
     /// Runs a sequence; `selection` is narrowed to what matched to its end.
-    fn nodes(&mut self, nodes: &[Node], selection: &mut Vec<u32>) {
-        for node in nodes {
+    fn steps(&mut self, steps: &[Step], selection: &mut Vec<u32>) {
+        for step in steps {
             if selection.is_empty() {
                 match self.tick {
                     false => return,
-                    true if !node.is_stateful() => continue,
+                    true if !step.is_stateful() => continue,
                     true => {}
                 }
             }
-            match node {
-                Node::Filter(step) => {
-                    if step.writes {
+            #[cfg(feature = "python")]
+            let called = self.call(step, selection);
+            match &step.op {
+                Op::Filter(op) => {
+                    if op.writes {
                         self.save(selection);
                     }
                     let before = selection.len();
-                    if !self.watched_filter(step, selection) {
-                        step.filter.select(self.batch, selection, &mut self.scratch.filter);
+                    if !self.watched_filter(step, op, selection) {
+                        op.filter.select(self.batch, selection, &mut self.scratch.filter);
                     }
-                    step.count(selection.len(), before - selection.len());
+                    op.count(selection.len(), before - selection.len());
                 }
-                Node::Rewrite(step) => {
+                Op::Rewrite(rewrite) => {
                     self.save(selection);
-                    if !self.watched_rewrite(step, selection) {
-                        step.rewrite.apply(self.batch, selection, &mut self.scratch.filter);
+                    if !self.watched_rewrite(step, rewrite, selection) {
+                        rewrite.apply(self.batch, selection, &mut self.scratch.filter);
                     }
                 }
-                Node::Parse(step) => {
+                Op::Parse(op) => {
                     self.save(selection);
                     let (before, joined) = (selection.len(), self.batch.joined());
-                    self.parse(step, selection);
+                    self.parse(step, op, selection);
                     // What contexts have made was not parsed.
                     let made = self.batch.joined() - joined;
                     let matched = selection.len().saturating_sub(made);
-                    step.count(matched, before.saturating_sub(matched));
-                    self.made.note(joined..joined + made, &*step.parser);
+                    op.count(matched, before.saturating_sub(matched));
+                    self.made.note(joined..joined + made, &*op.parser);
                     self.watched_made(joined);
                 }
-                Node::Fork(branches) => {
+                Op::Fork(branches) => {
                     // What follows an embedded log{} still sees the message as it was here.
                     let matched = self.branches(branches, selection, After::Original);
                     if let Some(counters) = &branches.counters {
@@ -182,7 +189,7 @@ impl Run<'_, '_> {
                     }
                     self.recycle(std::mem::replace(selection, matched));
                 }
-                Node::Join(branches) => {
+                Op::Join(branches) => {
                     let (entered, made) = (self.messages(selection), self.batch.joined());
                     let joined = self.branches(branches, selection, After::Joined);
                     if let Some(counters) = &branches.counters {
@@ -193,20 +200,22 @@ impl Run<'_, '_> {
                     }
                     self.recycle(std::mem::replace(selection, joined));
                 }
-                Node::Deliver(step) => {
+                Op::Deliver(destination) => {
                     self.machine.reached.note(self.batch, selection);
-                    self.deliver(step, selection);
+                    self.deliver(step, &**destination, selection);
                 }
-                Node::DeliverOrdered(index) => {
+                Op::DeliverOrdered(index) => {
                     self.machine.reached.note(self.batch, selection);
                     self.park(*index, selection);
                 }
             }
+            #[cfg(feature = "python")]
+            self.forget_calls(step, called);
         }
     }
 
-    /// Runs sibling branches by the rules of final and fallback. Returns what at least one of them matched; with [`After::Joined`] once
-    /// per branch that matched.
+    /// Runs sibling branches by the rules of final and fallback. Returns what at least one of them matched;
+    /// with [`After::Joined`] once per branch that matched.
     fn branches(&mut self, all: &Branches, input: &[u32], after: After) -> Vec<u32> {
         let branches = all.list.as_slice();
         let mut result = self.selection();
@@ -259,7 +268,7 @@ impl Run<'_, '_> {
                 let mut skip = usize::from(answered);
                 let mut taken_now = false;
                 if branch.claims {
-                    self.nodes(branch.nodes.get(skip..1).unwrap_or_default(), &mut matched);
+                    self.steps(branch.steps.get(skip..1).unwrap_or_default(), &mut matched);
                     skip = 1;
                     taken_now = self.take(&matched, &mut taken);
                     self.take(&matched, &mut gone);
@@ -357,4 +366,4 @@ fn distinct(batch: &Batch, selection: &[u32]) -> usize {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,14 +1,16 @@
-//! Which fields a compiled configuration computes, and who asks for them: the demand of each log path in words.
+//! Which fields a compiled configuration computes, and who asks for them: the demand of each log path in
+//! words.
 
 use crate::compile::Plan;
-use crate::driver::Destination;
-use crate::program::{Branches, Node, Program};
+use crate::plan_map::{Entry, StepId};
+use crate::program::{Branches, Op, Program, Step};
 use record::Demand;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
-/// Text for `penstock check --explain`: per source its log paths, what each step reads and makes, and who reads each field.
+/// Text for `penstock check --explain`: per source its log paths, what each step reads and makes, and who
+/// reads each field.
 pub fn explain(plan: &Plan) -> String {
     let mut out =
         String::from("Fields by log path. What nobody reads is not parsed, not stored and not formatted.\n");
@@ -20,7 +22,7 @@ pub fn explain(plan: &Plan) -> String {
         last = Some(&source.program);
         let mut story =
             Story { plan, program: &source.program, lines: String::new(), readers: BTreeMap::new() };
-        story.nodes(&source.program.source_nodes, 1);
+        story.steps(&source.program.source_steps, 1);
         story.branches(&source.program.branches, 1);
         let _ = writeln!(out, "\nsource {}", source.group);
         out.push_str(&story.lines);
@@ -42,61 +44,46 @@ const STEP_WIDTH: usize = 30;
 
 impl Story<'_> {
     fn branches(&mut self, branches: &Branches, depth: usize) {
-        for (index, branch) in branches.list.iter().enumerate() {
-            let path = branch.counters.as_ref().and_then(|counters| {
-                self.plan.paths.iter().find(|path| Arc::ptr_eq(&path.counters, counters))
-            });
-            let title = match path {
-                Some(path) => format!("log path {}", path.name),
-                None => format!("branch {}", index + 1),
-            };
+        for branch in &branches.list {
+            let title = self.label(branch.id);
             let notes = [(branch.is_final, "final"), (branch.fallback, "fallback")];
             let notes: String =
                 notes.iter().filter(|(on, _)| *on).map(|(_, note)| format!(", {note}")).collect();
             let _ = writeln!(self.lines, "{}{title}{notes}", "  ".repeat(depth));
-            self.nodes(&branch.nodes, depth + 1);
+            self.steps(&branch.steps, depth + 1);
         }
     }
 
-    fn nodes(&mut self, nodes: &[Node], depth: usize) {
-        for node in nodes {
-            let label = match node {
-                Node::Fork(inner) | Node::Join(inner) => {
+    fn steps(&mut self, steps: &[Step], depth: usize) {
+        for step in steps {
+            let mut reads = Demand::default();
+            let told = match &step.op {
+                Op::Fork(inner) | Op::Join(inner) => {
                     self.branches(inner, depth);
                     continue;
                 }
-                Node::Filter(step) => named("filter", &self.plan.filters, &step.counters),
-                Node::Parse(step) => named("parser", &self.plan.parsers, &step.counters),
-                Node::Rewrite(_) => "rewrite".to_owned(),
-                Node::Deliver(step) => self.destination(&step.destination),
-                Node::DeliverOrdered(index) => match self.program.ordered.get(*index) {
-                    Some(ordered) => self.destination(&ordered.step.destination),
+                Op::DeliverOrdered(index) => match self.program.ordered.get(*index) {
+                    Some(ordered) => {
+                        ordered.destination.reads(&mut reads);
+                        ordered.step.id
+                    }
                     None => continue,
                 },
-            };
-            let mut reads = Demand::default();
-            match node {
-                Node::DeliverOrdered(index) => {
-                    self.program
-                        .ordered
-                        .iter()
-                        .skip(*index)
-                        .take(1)
-                        .for_each(|o| o.step.destination.reads(&mut reads));
+                _ => {
+                    step.reads(&mut reads);
+                    step.id
                 }
-                other => other.reads(&mut reads),
-            }
+            };
+            let label = self.label(told);
             self.step(&label, &reads, depth);
-            if let Node::Parse(step) = node {
-                self.makes(step.parser.writes(), depth);
+            if let Op::Parse(parse) = &step.op {
+                self.makes(parse.parser.writes(), depth);
             }
         }
     }
 
-    fn destination(&self, destination: &Arc<dyn Destination>) -> String {
-        let planned =
-            self.plan.destinations.iter().find(|planned| Arc::ptr_eq(&planned.destination, destination));
-        format!("destination {}", planned.map_or("", |planned| planned.id.as_str()))
+    fn label(&self, id: StepId) -> String {
+        self.plan.map.entry(id).map_or_else(String::new, Entry::label)
     }
 
     fn step(&mut self, label: &str, reads: &Demand, depth: usize) {
@@ -145,13 +132,5 @@ impl Story<'_> {
             let _ = writeln!(out, "    {field:<28} {}", readers.join(", "));
         }
         out
-    }
-}
-
-/// `filter f_name`, or the kind alone for one without a statement of its own.
-fn named<T>(kind: &str, known: &BTreeMap<String, Arc<T>>, counters: &Arc<T>) -> String {
-    match known.iter().find(|(_, own)| Arc::ptr_eq(own, counters)) {
-        Some((name, _)) => format!("{kind} {name}"),
-        None => kind.to_owned(),
     }
 }

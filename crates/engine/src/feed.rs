@@ -1,4 +1,5 @@
-//! The way of a reader's batches into the log paths: run on the spot, or given to an idle core in the connection's lane.
+//! The way of a reader's batches into the log paths: run on the spot, or given to an idle core in the
+//! connection's lane.
 
 use crate::lane::Lane;
 use crate::source::Source;
@@ -10,9 +11,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Bytes of one connection that may be under way: enough to keep all cores busy, little enough to bound what a slow destination holds.
+/// Bytes of one connection that may be under way: enough to keep all cores busy, little enough to bound what
+/// a slow destination holds.
 const WINDOW_BYTES: usize = 2 * 1024 * 1024;
-/// A batch goes to another core when its path costs at least this many sixteenths of its reading: below, moving it costs more than it gains.
+/// A batch goes to another core when its path costs at least this many sixteenths of its reading: below,
+/// moving it costs more than it gains.
 const SHARE_COST_MIN: u64 = 40;
 
 /// How a batch was read.
@@ -40,7 +43,8 @@ pub struct Feed {
 }
 
 impl Feed {
-    /// `window_messages` is `log-iw-size()` where it was given, of a source that has only this one; the others have it in their settings.
+    /// `window_messages` is `log-iw-size()` where it was given, of a source that has only this one; the
+    /// others have it in their settings.
     pub fn new(
         source: Arc<Source>,
         window_messages: Option<usize>,
@@ -84,7 +88,7 @@ impl Feed {
         }
         let text = if resumed { "Source has been resumed" } else { "Source has been suspended" };
         let settings = self.source.settings();
-        let location = settings.at.as_ref().map_or("", |at| at.location.as_str());
+        let location = settings.at.as_ref().map_or("", |at| at.statement.location.as_str());
         let fields: [oplog::Field<'_>; 5] = [
             ("source", &self.source.id),
             ("driver", &self.source.driver),
@@ -95,7 +99,8 @@ impl Feed {
         oplog::debug(text, &fields);
     }
 
-    /// How many messages the next batch may have; see [`Window::ahead`]. To be followed by [`Feed::end_ahead`].
+    /// How many messages the next batch may have; see [`Window::ahead`]. To be followed by
+    /// [`Feed::end_ahead`].
     pub fn ahead(&self) -> usize {
         self.window.ahead()
     }
@@ -115,18 +120,42 @@ impl Feed {
         self.window.used() as u64 + self.lane.outstanding()
     }
 
-    /// Tells `waiter` when what was read so far is in the outlets' queues, whichever workers have it: at once when it is.
+    /// Tells `waiter` when what was read so far is in the outlets' queues, whichever workers have it: at once
+    /// when it is.
     pub fn when_handed_over(&self, waiter: Arc<dyn Wake>, cx: &mut PortContext) {
         cx.outbox.flush();
         self.lane.when_through(waiter);
     }
 
-    /// Takes a framed batch of `bytes` received bytes. `busy` says that the reader sees more coming; `began` is when reading it began.
+    /// A batch of a lane. It goes to whoever helps; when nobody does, the lane is to end: what this worker
+    /// has given away comes home.
+    fn share(&self, job: Job, share_max: Option<usize>, cx: &mut PortContext) {
+        let owner = job.owner;
+        if !cx.shared.has_helpers() {
+            // In the lane's order: whoever runs a batch may have to wait for those before it, so none of them
+            // may lie where nobody takes it.
+            while let Some(earlier) = cx.shared.take_own(owner) {
+                earlier.run(cx);
+            }
+            return job.run(cx);
+        }
+        self.window.widen(cx.shared.lane_bytes_max());
+        let bounded = share_max.is_some_and(|max| self.lane.outstanding() as usize > max);
+        let helps = bounded || cx.shared.is_full();
+        cx.shared.give(job);
+        if helps && let Some(earliest) = cx.shared.take_own(owner) {
+            earliest.run(cx);
+        }
+    }
+
+    /// Takes a framed batch of `bytes` received bytes. `busy` says that the reader sees more coming; `began`
+    /// is when reading it began.
     pub fn run(&mut self, batch: Batch, bytes: usize, busy: bool, began: Instant, cx: &mut PortContext) {
         self.run_marked(batch, Read { bytes, busy, began, mark: None }, cx);
     }
 
-    /// The same for a source that wants to know when the batch is dealt with; of an empty batch that is at once.
+    /// The same for a source that wants to know when the batch is dealt with; of an empty batch that is at
+    /// once.
     pub fn run_marked(&mut self, mut batch: Batch, read: Read, cx: &mut PortContext) {
         let Read { bytes, busy, began, mark } = read;
         if batch.records.is_empty() {
@@ -140,24 +169,20 @@ impl Feed {
         let in_order = self.lane.outstanding() == 0;
         let share_max = self.source.settings().program.share_max;
         let shareable = share_max != Some(0);
-        let share = in_order && busy && shareable && self.is_costly() && cx.shared.has_idle_worker();
+        let wanted = busy && shareable && self.is_costly() && cx.is_pressed();
+        let share = in_order && wanted && cx.shared.finds_help();
         if share || !in_order {
             if in_order {
-                // What this connection left in the worker's buffers comes before what the lane will hand over.
+                // What this connection left in the worker's buffers comes before what the lane will hand
+                // over.
                 cx.outbox.flush();
             }
             let (source, lane) = (Arc::clone(&self.source), Arc::clone(&self.lane));
-            let job = Job { batch, source, number: self.lane.number(), lane, ticket };
-            let bounded = share_max.is_some_and(|max| self.lane.outstanding() as usize > max);
-            let helps = bounded || !cx.shared.accepts_jobs();
-            cx.shared.give(job);
-            // The earliest, which need not be this one: whoever runs a batch may have to wait for those before it, so none of them may lie
-            // where nobody takes it.
-            if helps && let Some(earliest) = cx.shared.take_job() {
-                earliest.run(cx);
-            }
-            return;
+            let job =
+                Job { batch, source, number: self.lane.number(), lane, ticket, owner: cx.handle.index() };
+            return self.share(job, share_max, cx);
         }
+        self.window.narrow();
         cx.took += batch.records.len();
         let framed = Instant::now();
         let run = || self.source.process(&mut batch, &mut cx.machine, &mut cx.scratch, &mut cx.outbox);
@@ -171,7 +196,8 @@ impl Feed {
         };
         let path = framed.elapsed().as_nanos() as u64;
         let reading = (framed - began).as_nanos() as u64;
-        // A batch that was interrupted says nothing: the lesser of two neighbours counts, and at most twice the threshold.
+        // A batch that was interrupted says nothing: the lesser of two neighbours counts, and at most twice
+        // the threshold.
         let sample = (path * 16 / reading.max(1)).min(2 * SHARE_COST_MIN);
         let lesser = sample.min(std::mem::replace(&mut self.last_cost, sample));
         self.path_cost = (self.path_cost * 7 + lesser) / 8;

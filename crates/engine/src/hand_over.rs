@@ -1,4 +1,5 @@
-//! What a process gives to the one that takes its place: sockets, connections, and what waits at destinations.
+//! What a process gives to the one that takes its place: sockets, connections, and what waits at
+//! destinations.
 
 use crate::chunk::Chunk;
 use record::Context;

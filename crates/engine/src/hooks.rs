@@ -1,4 +1,5 @@
-//! `hook-commands()`: commands that are run when a driver comes and goes. A reload that leaves them as they are runs none.
+//! `hook-commands()`: commands that are run when a driver comes and goes. A reload that leaves them as they
+//! are runs none.
 
 use crate::environment::Environment;
 use conf_schema::Settings;
@@ -75,8 +76,8 @@ pub struct Hooked {
 }
 
 impl Hooked {
-    /// Before the drivers of a plan are opened: what goes away is torn down, what comes is set up. What is wrong keeps the plan from taking
-    /// effect, and all is as it was.
+    /// Before the drivers of a plan are opened: what goes away is torn down, what comes is set up. What is
+    /// wrong keeps the plan from taking effect, and all is as it was.
     pub fn begin(&self, plan: &[Arc<Hooks>]) -> Result<(), String> {
         self.gone(plan).for_each(|hooks| hooks.end(false));
         let mut begun = Vec::new();

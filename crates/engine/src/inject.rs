@@ -1,4 +1,5 @@
-//! Messages given to a destination past all sources and log paths: imported from a foreign queue, or dead letters that are tried again.
+//! Messages given to a destination past all sources and log paths: imported from a foreign queue, or dead
+//! letters that are tried again.
 
 use crate::chunk::Chunk;
 use crate::driver::Destination;

@@ -1,6 +1,7 @@
 //! A lane keeps the order of one connection when its batches are worked on by several workers at once.
 
 use crate::durable::together;
+use crate::friction;
 use crate::outbox::Parcels;
 use crate::outlet::Outlet;
 use crate::turns::Turns;
@@ -56,12 +57,12 @@ impl Lane {
         self.given.load(Ordering::Acquire) - self.done.load(Ordering::Acquire)
     }
 
-    /// Batch `number` is through. Its output, and that of later ones which waited for it, goes to the outlets' queues while the lane is held;
-    /// the writing is left to the caller.
+    /// Batch `number` is through. Its output, and that of later ones which waited for it, goes to the
+    /// outlets' queues while the lane is held; the writing is left to the caller.
     pub fn finish(&self, number: u64, parcels: Parcels) -> Vec<Arc<Outlet>> {
         self.turns.end(number);
         let mut touched = Vec::new();
-        let mut order = self.order.lock();
+        let mut order = friction::lock(&self.order);
         order.parked.insert(number, parcels);
         loop {
             let next = order.next;
@@ -83,10 +84,10 @@ impl Lane {
         touched
     }
 
-    /// Wakes `waiter` once the output of all batches given out is in the outlets' queues: now, when it is. A later call takes the place of
-    /// an earlier one. Only the reader of the connection calls this.
+    /// Wakes `waiter` once the output of all batches given out is in the outlets' queues: now, when it is. A
+    /// later call takes the place of an earlier one. Only the reader of the connection calls this.
     pub fn when_through(&self, waiter: Arc<dyn Wake>) {
-        let mut order = self.order.lock();
+        let mut order = friction::lock(&self.order);
         if self.outstanding() == 0 {
             drop(order);
             waiter.wake();

@@ -1,4 +1,5 @@
-//! The ledger: what came in and what became of it. Counted per batch with relaxed atomics, read by statistics, metrics and tests.
+//! The ledger: what came in and what became of it. Counted per batch with relaxed atomics, read by
+//! statistics, metrics and tests.
 
 use crate::chunk::Whole;
 use crate::dead_letters::Tray;
@@ -207,7 +208,8 @@ pub struct SourceCounters {
     pub last_seen: AtomicU64,
 }
 
-/// `ingress = delivered + filtered`. A message that ends in the path and went to no destination there is filtered, whatever matched.
+/// `ingress = delivered + filtered`. A message that ends in the path and went to no destination there is
+/// filtered, whatever matched.
 #[derive(Debug, Default)]
 pub struct PathCounters {
     /// Messages that came in, and those that parsers made in the path.
@@ -291,7 +293,8 @@ impl DestinationCounters {
         self.delivered_bytes.add(whole.bytes);
     }
 
-    /// Counts messages as accepted: from now on they wait, in the buffer of a worker for now. Each must then be pushed once.
+    /// Counts messages as accepted: from now on they wait, in the buffer of a worker for now. Each must then
+    /// be pushed once.
     pub fn announce(&self, messages: usize, bytes: usize) {
         self.waiting.add(messages);
         self.accepted.add(messages);

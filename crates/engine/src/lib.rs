@@ -1,5 +1,5 @@
-//! The engine: log paths compiled to programs, workers that run them batch by batch, lanes that keep order, windows that bound,
-//! and the ledger that says what became of every message.
+//! The engine: log paths compiled to programs, workers that run them batch by batch, lanes that keep order,
+//! windows that bound, and the ledger that says what became of every message.
 
 mod chunk;
 mod codes;
@@ -11,6 +11,7 @@ mod environment;
 mod exec;
 pub mod explain;
 mod feed;
+mod friction;
 pub mod hand_over;
 mod hooks;
 pub mod inject;
@@ -19,6 +20,7 @@ pub mod ledger;
 mod need;
 mod outbox;
 mod outlet;
+pub mod plan_map;
 pub mod program;
 mod pump;
 pub mod reader;
@@ -35,9 +37,10 @@ pub use durable::{DiskBuffer, Durable, Place, SafeLatency};
 pub use environment::Environment;
 pub use exec::{Machine, Outcome};
 pub use feed::{Feed, Read};
-pub use need::{Address, Made, Need, Trouble};
+pub use friction::{Friction, friction};
+pub use need::{Address, Key, Made, Need, Privilege, Trouble};
 pub use outbox::Outbox;
-pub use outlet::{OnDisk, Outlet, Progress, QueueLimits, Sink, Status};
+pub use outlet::{Form, OnDisk, Outlet, Progress, QueueLimits, Sink, Status};
 pub use runtime::take_over::{Parted, take_in};
 pub use runtime::{Engine, EngineOptions, LeftBehind, Rest, View};
 pub use store::Origin;

@@ -1,10 +1,18 @@
-//! What a source needs of its surroundings before it can be opened: said without opening anything, so that `check` can judge it, and so
-//! that two sources in one place are found when the configuration is compiled.
+//! What sources and destinations need of their surroundings: said without opening anything, so that `check`
+//! can judge it, `run` knows which capabilities to keep, and two sources in one place are found when the
+//! configuration is compiled.
 
+mod options;
+
+pub(crate) use options::of_options;
+
+use diag::Span;
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-/// Without one of these, the start of a source fails, and with it the start of the program.
+/// The first three are of sources that are about to be opened: without one of them the start fails, and with
+/// it the start of the program. The others are what options ask for, of sources and destinations. `option` is
+/// the one that names it.
 pub enum Need<'a> {
     /// An address to listen at.
     Address(Address),
@@ -12,6 +20,53 @@ pub enum Need<'a> {
     Place { path: PathBuf, what: Made, create_dirs: bool },
     /// Something that can be tried without anybody noticing.
     Trial(Box<dyn Fn() -> Result<(), Trouble> + 'a>),
+    /// A file that is read, now or once it is there. Its name may have `*` and `?`.
+    File { option: &'static str, path: PathBuf },
+    /// A folder whose files are read.
+    Folder { path: PathBuf, recursive: bool },
+    /// A file that is written; its path may have macros. `create_dirs` is empty where that is said nowhere.
+    Output { option: &'static str, path: String, create_dirs: Option<bool> },
+    /// A socket of somebody else's.
+    Peer { path: PathBuf },
+    /// A file or folder of keys or certificates.
+    Key(Key),
+    /// A folder in which messages wait on disk.
+    Queue { option: &'static str, folder: PathBuf },
+    /// Addresses of others as one's own.
+    Spoof { option: &'static str, ipv6: bool },
+    /// To give files away to these.
+    Owners { users: Vec<u32>, groups: Vec<u32> },
+    /// To change the mode of a file.
+    Mode { path: PathBuf },
+    /// What not everybody may do.
+    Privilege(Privilege),
+}
+
+/// What not everybody may do on a machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Privilege {
+    /// To have packets of one network interface only: `interface()`.
+    Interface,
+    /// To write to the terminals of others: `usertty()`.
+    Terminals,
+    /// Receive buffers beyond the system's limit.
+    LargeBuffers,
+    /// To let commands go on as another user, and to end them.
+    Commands,
+    /// To see what the processes of others are.
+    Processes,
+}
+
+/// A file or folder that `tls()` names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// Of `tls()`.
+    pub option: &'static str,
+    /// File or folder.
+    pub what: &'static str,
+    pub path: PathBuf,
+    /// Where the option stands.
+    pub at: Option<Span>,
 }
 
 /// Why a source cannot be opened.
@@ -60,7 +115,7 @@ impl Need<'_> {
                 format!("{address} ({})", if *udp { "UDP" } else { "TCP" })
             }
             Need::Place { path, .. } => path.display().to_string(),
-            Need::Trial(_) => String::new(),
+            _ => String::new(),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! A worker's output under way: one buffer per outlet, filled batch after batch and handed over in large pieces.
+//! A worker's output under way: one buffer per outlet, filled batch after batch and handed over in large
+//! pieces.
 
 use crate::chunk::{Chunk, Home};
 use crate::durable::together;
@@ -22,7 +23,8 @@ struct Buffer {
 }
 
 impl Buffer {
-    /// What the batch in work has left here waits at the outlet from now on. `false` when it has left nothing.
+    /// What the batch in work has left here waits at the outlet from now on. `false` when it has left
+    /// nothing.
     fn end_batch(&mut self, ticket: &Ticket, announced: &mut Announced) -> bool {
         let Some((bytes, ends)) = self.before.take() else { return false };
         announced.add(&self.outlet.counters, self.chunk.ends.len() - ends, self.chunk.bytes.len() - bytes);
@@ -43,7 +45,8 @@ impl Buffer {
     }
 }
 
-/// What a batch has left for one destination, which may have an outlet for each of a hundred files: counted together.
+/// What a batch has left for one destination, which may have an outlet for each of a hundred files: counted
+/// together.
 #[derive(Default)]
 struct Announced {
     counters: Option<Arc<DestinationCounters>>,
@@ -153,7 +156,8 @@ impl Outbox {
             }
         }
         drop(together);
-        // Outlets that get the same have it before any of them writes: what they keep on disk is then stored once.
+        // Outlets that get the same have it before any of them writes: what they keep on disk is then stored
+        // once.
         let mut handed = std::mem::take(&mut self.handed);
         for outlet in handed.drain(..) {
             if outlet.pump_most() && !self.left.iter().any(|o| Arc::ptr_eq(o, &outlet)) {
@@ -163,7 +167,8 @@ impl Outbox {
         self.handed = handed;
     }
 
-    /// A batch of an ordered lane is through: takes everything out. Only for outboxes that hold one batch at a time.
+    /// A batch of an ordered lane is through: takes everything out. Only for outboxes that hold one batch at
+    /// a time.
     pub fn take(&mut self, ticket: &Ticket) -> Parcels {
         self.since = None;
         let mut parcels = Parcels::with_capacity(self.buffers.len());
@@ -191,7 +196,8 @@ impl Outbox {
         self.since.is_some_and(|since| since.elapsed() >= FLUSH_AFTER)
     }
 
-    /// Hands everything over: before a worker sleeps, when the output is old, and before a lane starts to share its batches.
+    /// Hands everything over: before a worker sleeps, when the output is old, and before a lane starts to
+    /// share its batches.
     pub fn flush(&mut self) {
         self.since = None;
         let mut buffers = std::mem::take(&mut self.buffers);

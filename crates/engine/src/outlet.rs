@@ -1,9 +1,13 @@
 //! An outlet: the ordered queue in front of one file, connection or process, and the sink that empties it.
 //!
-//! Any worker may bring a chunk; whoever finds the outlet unattended writes it out on the spot. No thread of its own, no hand-off.
+//! Any worker may bring a chunk; whoever finds the outlet unattended writes it out on the spot. No thread of
+//! its own, no hand-off.
 
+mod asking;
 mod discard;
 mod durable;
+mod events;
+mod form;
 mod heirs;
 mod ids;
 mod parting;
@@ -14,11 +18,14 @@ mod sent;
 mod shedding;
 mod sink;
 mod spool;
+mod take_along;
 
 use crate::chunk::Chunk;
 use crate::durable::Place;
+use crate::friction;
 use crate::ledger::{DestinationCounters, Reason};
 use crate::worker::WorkerHandle;
+use asking::Asking;
 use heirs::Heritage;
 use parking_lot::{Mutex, MutexGuard};
 use shedding::Shedding;
@@ -29,8 +36,9 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 pub use durable::OnDisk;
-pub use retire::Leave;
+pub use form::Form;
 pub use sink::{Progress, Sink, Status};
+pub(crate) use take_along::Berth;
 
 /// How much may wait.
 #[derive(Clone, Copy, Debug)]
@@ -52,21 +60,28 @@ struct Queue {
     heritage: Heritage,
     /// Do not try before.
     not_before: Option<Instant>,
-    /// Unreachable, or nothing moved for a while: messages without flow-control no longer hold their sources back.
+    /// Unreachable, or nothing moved for a while: messages without flow-control no longer hold their sources
+    /// back.
     stalled: bool,
+    asking: Asking,
     /// Something was finished since the last tick.
     progressed: bool,
     closed: bool,
-    /// Everything goes to disk for the next start: nothing more is written here.
+    /// Another process goes on with everything, the next one or the one that takes over: nothing more is
+    /// written here.
     parked: bool,
-    /// Of an outlet that ended while somebody wrote: so many of the messages that he has in his hands are on disk.
+    /// So many messages at the front came from a process before this one.
+    late: usize,
+    /// Of an outlet that ended while somebody wrote: so many of the messages that he has in his hands are on
+    /// disk.
     left_on_disk: usize,
     /// Where its messages are kept on disk, with `disk-buffer()`.
     spool: Option<Box<Spool>>,
 }
 
 impl Queue {
-    /// Lets the sources of messages without flow-control go on, and keeps of those messages what `log-fifo-size()` allows.
+    /// Lets the sources of messages without flow-control go on, and keeps of those messages what
+    /// `log-fifo-size()` allows.
     fn stall(&mut self, messages_max: usize) -> usize {
         self.stalled = true;
         let mut room = messages_max;
@@ -83,6 +98,15 @@ impl Queue {
     }
 }
 
+/// What came of a write.
+struct Written {
+    status: Status,
+    /// See [`Sink::unsettled`].
+    unsettled: usize,
+    /// Sources wait for what the peer does not have yet.
+    is_awaited: bool,
+}
+
 pub struct Outlet {
     /// Number in the process, small, unique while the outlet is there: workers index their buffers with it.
     pub id: u32,
@@ -95,11 +119,14 @@ pub struct Outlet {
     home: WorkerHandle,
     /// Where its queue has a part on disk. Set before there are messages.
     place: OnceLock<Arc<Place>>,
+    /// How they stand in its chunks. Set before there are messages; without one nothing is known of it.
+    form: OnceLock<Form>,
     /// Where its messages go at the end of the program. Set before there are messages.
     refuge: OnceLock<refuge::Refuge>,
     /// Other outlets wait for a part of its queue to be gone. Set before there are messages for any of them.
     leads: AtomicBool,
-    /// It has had messages of `internal()`: nothing is said of what it sends, for that would be one more of them.
+    /// It has had messages of `internal()`: nothing is said of what it sends, for that would be one more of
+    /// them.
     has_own: AtomicBool,
     /// While a full queue drops messages.
     shedding: Mutex<Option<Shedding>>,
@@ -130,6 +157,7 @@ impl Outlet {
             sink: Mutex::new(sink(id)),
             home,
             place: OnceLock::new(),
+            form: OnceLock::new(),
             refuge: OnceLock::new(),
             leads: AtomicBool::new(false),
             has_own: AtomicBool::new(false),
@@ -137,6 +165,15 @@ impl Outlet {
         });
         outlet.home.adopt(&outlet);
         outlet
+    }
+
+    /// Called once, before there are messages.
+    pub fn set_form(&self, form: Form) {
+        let _ = self.form.set(form);
+    }
+
+    pub(crate) fn form(&self) -> Option<&Form> {
+        self.form.get()
     }
 
     pub fn set_limits(&self, limits: QueueLimits) {
@@ -149,11 +186,12 @@ impl Outlet {
         self.push(chunk);
     }
 
-    /// Puts announced messages at the end of the queue. What has no room is dropped and counted, unless it is flow-controlled.
+    /// Puts announced messages at the end of the queue. What has no room is dropped and counted, unless it is
+    /// flow-controlled.
     pub fn push(&self, mut chunk: Chunk) {
-        let limit = self.limits.lock().messages_max;
+        let limit = friction::lock(&self.limits).messages_max;
         chunk.comes();
-        let mut queue = self.queue.lock();
+        let mut queue = friction::lock(&self.queue);
         if queue.spool.is_some() && !queue.closed {
             self.push_durable(queue, chunk);
             return;
@@ -162,7 +200,8 @@ impl Outlet {
             drop(queue);
             return self.came_too_late(chunk);
         }
-        // While the outlet moves, the windows of the sources bound what waits here. Once it does not, log-fifo-size() does.
+        // While the outlet moves, the windows of the sources bound what waits here. Once it does not,
+        // log-fifo-size() does.
         if queue.stalled && !chunk.flow_control {
             chunk.tickets.settle();
             let cut = chunk.truncate(limit.saturating_sub(queue.messages));
@@ -186,7 +225,8 @@ impl Outlet {
         self.pump_with(false);
     }
 
-    /// The same where more follows soon. When it says `true`, something was left: [`Outlet::pump`] has to be called before long.
+    /// The same where more follows soon. When it says `true`, something was left: [`Outlet::pump`] has to be
+    /// called before long.
     #[must_use]
     pub fn pump_most(self: &Arc<Outlet>) -> bool {
         self.pump_with(true)
@@ -204,10 +244,15 @@ impl Outlet {
         let (mut work, mut asked) = (VecDeque::new(), false);
         loop {
             {
-                let mut queue = self.queue.lock();
+                let mut queue = friction::lock(&self.queue);
                 if queue.busy {
                     queue.again = true;
                     return false;
+                }
+                if queue.asking.take() {
+                    drop(queue);
+                    self.ask_for_sources();
+                    continue;
                 }
                 if queue.held > 0
                     || queue.closed
@@ -239,16 +284,17 @@ impl Outlet {
                 queue.again = false;
                 queue.not_before = None;
             }
-            let (status, unsettled) = self.write(&mut work, more);
+            let Written { status, unsettled, is_awaited } = self.write(&mut work, more);
             // Who came meanwhile and found somebody here may want all of it written.
             more = false;
             let left: usize = work.iter().map(Chunk::messages).sum();
-            let mut queue = self.queue.lock();
+            let mut queue = friction::lock(&self.queue);
             queue.busy = false;
             let new: usize = queue.chunks.iter().map(Chunk::messages).sum();
             let done = queue.messages - left - new;
             queue.messages -= done;
             queue.heritage.passed(done);
+            queue.late = queue.late.saturating_sub(done);
             self.counters.waiting.sub(done);
             if done > 0 {
                 self.say_sent(done);
@@ -260,6 +306,9 @@ impl Outlet {
             }
             if queue.spool.is_some() {
                 self.wrote(&mut queue, done, unsettled);
+            }
+            if is_awaited {
+                self.ask_soon(&mut queue);
             }
             if queue.closed {
                 self.abandon_late(queue, done);
@@ -285,8 +334,8 @@ impl Outlet {
     }
 
     /// A panic inside a sink costs the chunk it was working on, not the process.
-    fn write(&self, work: &mut VecDeque<Chunk>, more: bool) -> (Status, usize) {
-        let mut sink = self.sink.lock();
+    fn write(&self, work: &mut VecDeque<Chunk>, more: bool) -> Written {
+        let mut sink = friction::lock(&self.sink);
         let by_chunk = self.place.get().is_some();
         let mut progress = Progress { counters: &self.counters, more, by_chunk };
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -301,8 +350,8 @@ impl Outlet {
             }
             Status::Retry(Duration::from_secs(1))
         });
-        let unsettled = if by_chunk { sink.unsettled() } else { 0 };
-        (status, unsettled)
+        let is_awaited = sink.ask_peer();
+        Written { status, unsettled: if by_chunk { sink.unsettled() } else { 0 }, is_awaited }
     }
 
     /// Nothing moves: sources of messages without flow-control are not held back any more.
@@ -313,55 +362,6 @@ impl Outlet {
         let cut = queue.stall(self.limits.lock().messages_max);
         drop(queue);
         self.shed(cut);
-    }
-
-    /// The descriptor became ready.
-    pub fn event(self: &Arc<Outlet>) {
-        if self.is_over() {
-            return;
-        }
-        self.sink.lock().event();
-        self.queue.lock().not_before = None;
-        self.pump();
-    }
-
-    pub fn reopen(self: &Arc<Outlet>) {
-        if self.is_over() {
-            return;
-        }
-        // A message that was begun ends where it began.
-        self.pump();
-        self.sink.lock().reopen();
-        self.queue.lock().not_before = None;
-        self.pump();
-    }
-
-    /// Once a second: notices an outlet in which nothing moves.
-    pub fn tick(self: &Arc<Outlet>, now: Instant) {
-        self.tell_of_shedding(now);
-        if self.is_over() {
-            return;
-        }
-        let is_well = self.sink.try_lock().is_some_and(|sink| sink.is_well(now));
-        let mut queue = self.queue.lock();
-        let stalls = !queue.busy && !queue.chunks.is_empty() && !queue.progressed && !is_well;
-        queue.progressed = false;
-        match stalls {
-            true => self.stall(queue),
-            false => drop(queue),
-        }
-        let own = self.sink.try_lock().and_then(|mut sink| {
-            sink.tick(now);
-            if self.place.get().is_some() {
-                self.settle(sink.unsettled());
-            }
-            sink.own(now)
-        });
-        if let Some(chunk) = own {
-            self.say_own(&chunk);
-            self.push_new(chunk);
-            self.pump();
-        }
     }
 
     /// Whether waiting for it has a point: it is not unreachable or stuck.

@@ -1,11 +1,14 @@
 //! A compiled configuration's log paths: what a worker runs on a batch. Immutable, shared by all workers.
 
+mod calls;
+
 use crate::driver::Destination;
 use crate::lane::Turn;
 use crate::ledger::{PathCounters, StepCounters};
 use crate::outbox::Outbox;
+use crate::plan_map::StepId;
 use crate::turns::PLACES_MAX;
-use crate::watch::Statement;
+use crate::watch::{At, Statement};
 use diag::Span;
 use filter::{Filter, FilterContext, FilterSet, Wanted};
 use parsers::Parse;
@@ -40,7 +43,6 @@ impl Scratch {
             self.wanted = Some(Arc::clone(&program.wanted));
         }
     }
-
     pub fn render(&mut self) -> &mut RenderContext {
         &mut self.filter.render
     }
@@ -51,43 +53,80 @@ pub trait Format: Send + Sync {
     /// Appends the selected messages to the buffers of its outlets, in the order of the selection.
     fn format(&self, batch: &mut Batch, selection: &[u32], scratch: &mut Scratch, out: &mut Outbox);
 
+    /// What it would write for one message, and where to. Nothing is taken; it need not be started.
+    fn preview(&self, batch: &mut Batch, index: u32, scratch: &mut Scratch) -> Vec<(String, Vec<u8>)>;
+
     /// Adds what formatting looks at: of nothing else do parsers keep anything.
     fn reads(&self, demand: &mut Demand);
 }
 
+/// One step of a log path, or of a source's own channel.
 #[derive(Clone)]
-pub enum Node {
-    Filter(FilterStep),
-    Rewrite(RewriteStep),
-    Parse(ParseStep),
+pub struct Step {
+    /// Which one it is of the plan's steps: the plan's map knows the rest.
+    pub id: StepId,
+    /// The statement it comes from.
+    pub from: Arc<Statement>,
+    /// Where it stands: the reference, for a statement elsewhere.
+    pub span: Span,
+    pub op: Op,
+    /// Calls of Python functions whose results it reads: made for all its messages beforehand.
+    #[cfg(feature = "python")]
+    pub calls: Vec<Arc<template::Prepare>>,
+}
+
+/// What a step does.
+#[derive(Clone)]
+pub enum Op {
+    Filter(FilterOp),
+    Rewrite(Arc<Rewrite>),
+    Parse(ParseOp),
     /// Embedded `log {}`: each branch sees the message as it is here; nothing a branch does is seen after it.
     Fork(Branches),
     /// `junction {}`, `if {}`: branches whose results go on together.
     Join(Branches),
-    Deliver(DeliverStep),
-    /// A destination that several paths of one source reach: delivered at the end of the batch, in the order of the messages.
+    Deliver(Arc<dyn Destination>),
+    /// A destination that several paths of one source reach: delivered at the end of the batch, in the order
+    /// of the messages.
     DeliverOrdered(usize),
 }
 
-impl Node {
+impl Step {
+    /// One whose identity is still to come.
+    pub fn new(op: Op, from: Arc<Statement>, span: Span) -> Step {
+        Step {
+            id: StepId::default(),
+            from,
+            span,
+            op,
+            #[cfg(feature = "python")]
+            calls: Vec::new(),
+        }
+    }
+
+    /// How it is told.
+    pub fn at(&self) -> At<'_> {
+        At { id: self.id, statement: &self.from }
+    }
+
     /// Has something to do when no message comes: contexts whose time is over.
     pub fn is_stateful(&self) -> bool {
-        match self {
-            Node::Parse(step) => step.parser.state().is_some(),
-            Node::Fork(branches) | Node::Join(branches) => branches.is_stateful(),
+        match &self.op {
+            Op::Parse(parse) => parse.parser.state().is_some(),
+            Op::Fork(branches) | Op::Join(branches) => branches.is_stateful(),
             _ => false,
         }
     }
 
-    /// Adds what the node looks at. Destinations of [`Node::DeliverOrdered`] are the program's to ask.
+    /// Adds what the step looks at. Destinations of [`Op::DeliverOrdered`] are the program's to ask.
     pub fn reads(&self, demand: &mut Demand) {
-        match self {
-            Node::Filter(step) => step.filter.reads(demand),
-            Node::Rewrite(step) => step.rewrite.reads(demand),
-            Node::Parse(step) => step.parser.reads(demand),
-            Node::Fork(branches) | Node::Join(branches) => branches.reads(demand),
-            Node::Deliver(step) => step.destination.reads(demand),
-            Node::DeliverOrdered(_) => {}
+        match &self.op {
+            Op::Filter(filter) => filter.filter.reads(demand),
+            Op::Rewrite(rewrite) => rewrite.reads(demand),
+            Op::Parse(parse) => parse.parser.reads(demand),
+            Op::Fork(branches) | Op::Join(branches) => branches.reads(demand),
+            Op::Deliver(destination) => destination.reads(demand),
+            Op::DeliverOrdered(_) => {}
         }
     }
 }
@@ -96,15 +135,17 @@ impl Program {
     /// Works out what is read; once, when the program is complete.
     pub fn analyse(&mut self) {
         let mut demand = Demand::default();
-        self.source_nodes.iter().for_each(|node| node.reads(&mut demand));
+        self.source_steps.iter().for_each(|step| step.reads(&mut demand));
         self.branches.reads(&mut demand);
-        self.ordered.iter().for_each(|o| o.step.destination.reads(&mut demand));
+        self.ordered.iter().for_each(|ordered| ordered.destination.reads(&mut demand));
         self.wanted = Arc::new(Wanted::of(&demand));
-        narrow(&mut self.source_nodes, &demand);
+        #[cfg(feature = "python")]
+        self.find_calls();
+        narrow(&mut self.source_steps, &demand);
         narrow_branches(&mut self.branches, &demand);
         self.demand = demand;
         self.states.clear();
-        number(&mut self.source_nodes, &mut self.states);
+        number(&mut self.source_steps, &mut self.states);
         number_branches(&mut self.branches, &mut self.states);
         if self.states.len() > PLACES_MAX {
             self.share_max = Some(0);
@@ -123,68 +164,63 @@ impl Program {
 }
 
 /// Numbers the parsers with contexts by their place among all of them.
-fn number(nodes: &mut [Node], states: &mut Vec<Arc<dyn State>>) {
-    for node in nodes {
-        match node {
-            Node::Parse(step) => {
-                if let Some(state) = step.parser.state() {
-                    step.place = Some(states.len());
+fn number(steps: &mut [Step], states: &mut Vec<Arc<dyn State>>) {
+    for step in steps {
+        match &mut step.op {
+            Op::Parse(parse) => {
+                if let Some(state) = parse.parser.state() {
+                    parse.place = Some(states.len());
                     states.push(state);
                 }
             }
-            Node::Fork(branches) | Node::Join(branches) => number_branches(branches, states),
+            Op::Fork(branches) | Op::Join(branches) => number_branches(branches, states),
             _ => {}
         }
     }
 }
 
 fn number_branches(branches: &mut Branches, states: &mut Vec<Arc<dyn State>>) {
-    branches.list.iter_mut().for_each(|branch| number(&mut branch.nodes, states));
+    branches.list.iter_mut().for_each(|branch| number(&mut branch.steps, states));
 }
 
 /// Parsers make only the values that are read.
-fn narrow(nodes: &mut [Node], demand: &Demand) {
-    for node in nodes {
-        match node {
-            Node::Parse(step) => {
-                if let Some(narrowed) = step.parser.narrowed(demand) {
-                    let all = std::mem::replace(&mut step.parser, narrowed);
+fn narrow(steps: &mut [Step], demand: &Demand) {
+    for step in steps {
+        match &mut step.op {
+            Op::Parse(parse) => {
+                if let Some(narrowed) = parse.parser.narrowed(demand) {
+                    let all = std::mem::replace(&mut parse.parser, narrowed);
                     // One with contexts has them once.
-                    step.wide = step.parser.state().is_none().then_some(all);
+                    parse.wide = parse.parser.state().is_none().then_some(all);
                 }
             }
-            Node::Fork(branches) | Node::Join(branches) => narrow_branches(branches, demand),
+            Op::Fork(branches) | Op::Join(branches) => narrow_branches(branches, demand),
             _ => {}
         }
     }
 }
 
 fn narrow_branches(branches: &mut Branches, demand: &Demand) {
-    branches.list.iter_mut().for_each(|branch| narrow(&mut branch.nodes, demand));
+    branches.list.iter_mut().for_each(|branch| narrow(&mut branch.steps, demand));
 }
 
 #[derive(Clone)]
-pub struct FilterStep {
+pub struct FilterOp {
     pub filter: Arc<Filter>,
     /// Those of the filter statement.
     pub counters: Arc<StepCounters>,
+    /// The filter statement, where there is one.
+    pub name: Option<Arc<str>>,
     /// Those of this place alone, where the ledger shows it.
     pub here: Option<Arc<StepCounters>>,
-    pub at: Span,
     /// It stores what it matched.
     pub writes: bool,
-    /// The filter statement.
-    pub from: Arc<Statement>,
 }
 
-impl FilterStep {
-    pub fn new(
-        filter: Arc<Filter>,
-        counters: Arc<StepCounters>,
-        at: Span,
-        from: Arc<Statement>,
-    ) -> FilterStep {
-        FilterStep { writes: !filter.writes().is_empty(), filter, counters, here: None, at, from }
+impl FilterOp {
+    pub fn new(filter: Arc<Filter>, counters: Arc<StepCounters>, name: Option<&str>) -> FilterOp {
+        let (writes, name) = (!filter.writes().is_empty(), name.map(Arc::from));
+        FilterOp { writes, filter, counters, name, here: None }
     }
 
     #[inline]
@@ -196,47 +232,36 @@ impl FilterStep {
     }
 }
 
+/// One call of a parser statement. A message that fails at any of them is counted as not matched; one that
+/// passes the last, as matched.
 #[derive(Clone)]
-pub struct RewriteStep {
-    pub rewrite: Arc<Rewrite>,
-    pub at: Arc<Statement>,
-}
-
-#[derive(Clone)]
-pub struct DeliverStep {
-    pub destination: Arc<dyn Destination>,
-    pub at: Arc<Statement>,
-}
-
-/// One call of a parser statement. A message that fails at any of them is counted as not matched; one that passes the last, as matched.
-#[derive(Clone)]
-pub struct ParseStep {
+pub struct ParseOp {
     pub parser: Arc<dyn Parse>,
     /// Those of the parser statement.
     pub counters: Arc<StepCounters>,
+    /// The parser statement, where there is one.
+    pub name: Option<Arc<str>>,
     /// Those of the statement in this place alone, where the ledger shows it.
     pub here: Option<Arc<StepCounters>>,
     /// What kind of parser it is.
-    pub name: &'static str,
-    pub at: Span,
+    pub kind: &'static str,
     /// No other parser of the statement comes after it.
     pub last: bool,
     /// Which one it is of the program's parsers with contexts: they see the batches of a connection in order.
     pub place: Option<usize>,
-    /// The same parser making everything it finds, where `parser` leaves out what nobody reads: for messages that somebody watches.
+    /// The same parser making everything it finds, where `parser` leaves out what nobody reads: for messages
+    /// that somebody watches.
     pub wide: Option<Arc<dyn Parse>>,
-    /// The parser statement.
-    pub from: Arc<Statement>,
 }
 
-impl ParseStep {
+impl ParseOp {
     /// The parser that makes everything it finds.
     pub fn all(&self) -> &dyn Parse {
         self.wide.as_deref().unwrap_or(&*self.parser)
     }
 }
 
-impl ParseStep {
+impl ParseOp {
     #[inline]
     pub fn count(&self, matched: usize, not_matched: usize) {
         for counters in self.here.iter().chain([&self.counters]) {
@@ -250,12 +275,15 @@ impl ParseStep {
 
 #[derive(Clone)]
 pub struct Branch {
-    pub nodes: Vec<Node>,
+    /// Which one it is of the plan's steps.
+    pub id: StepId,
+    pub steps: Vec<Step>,
     /// What matched here is not shown to later branches.
     pub is_final: bool,
     /// Only for what no other branch matched.
     pub fallback: bool,
-    /// `if (condition)`: the first node alone decides that a message belongs here. One that fails later goes to no other branch.
+    /// `if (condition)`: the first step alone decides that a message belongs here. One that fails later goes
+    /// to no other branch.
     pub claims: bool,
     /// `Some` where flags(flow-control) or flags(no-flow-control) stand.
     pub flow_control: Option<bool>,
@@ -267,8 +295,12 @@ pub struct Branch {
 }
 
 impl Branch {
+    /// How it is told, where it is a statement of its own.
+    pub fn at(&self) -> Option<At<'_>> {
+        Some(At { id: self.id, statement: self.at.as_deref()? })
+    }
     pub fn is_stateful(&self) -> bool {
-        self.nodes.iter().any(Node::is_stateful)
+        self.steps.iter().any(Step::is_stateful)
     }
 }
 
@@ -280,9 +312,6 @@ pub struct Branches {
     pub shared: Vec<Arc<SharedFilters>>,
     /// What some branch took and what none did, where the ledger shows it.
     pub counters: Option<Arc<StepCounters>>,
-    /// `junction`, `if` ...
-    pub what: &'static str,
-    pub at: Span,
 }
 
 /// The filters at the head of up to 64 sibling branches, evaluated together.
@@ -301,9 +330,11 @@ const SHARED_MAX: usize = 64;
 
 impl Branches {
     pub fn new(list: Vec<Branch>) -> Branches {
-        let leading = |branch: &Branch| match branch.nodes.first() {
-            Some(Node::Filter(step)) if !branch.fallback && step.filter.is_pure() => {
-                Some(Arc::clone(&step.filter))
+        let leading = |branch: &Branch| match branch.steps.first().map(|step| &step.op) {
+            Some(Op::Filter(head))
+                if !branch.fallback && head.filter.is_pure() && !calls::has(&head.filter) =>
+            {
+                Some(Arc::clone(&head.filter))
             }
             _ => None,
         };
@@ -322,11 +353,6 @@ impl Branches {
         Branches { list, shared, ..Branches::default() }
     }
 
-    /// Says which statement they are.
-    pub fn of(self, what: &'static str, at: Span) -> Branches {
-        Branches { what, at, ..self }
-    }
-
     pub fn writes(&self) -> bool {
         self.list.iter().any(|b| b.writes)
     }
@@ -338,7 +364,7 @@ impl Branches {
     /// Adds what all the branches read.
     pub fn reads(&self, demand: &mut Demand) {
         for branch in &self.list {
-            branch.nodes.iter().for_each(|node| node.reads(demand));
+            branch.steps.iter().for_each(|step| step.reads(demand));
         }
     }
 }
@@ -347,13 +373,14 @@ impl Branches {
 #[derive(Default)]
 pub struct Program {
     /// Steps inside the source statement itself.
-    pub source_nodes: Vec<Node>,
+    pub source_steps: Vec<Step>,
     pub branches: Branches,
-    /// Destinations of [`Node::DeliverOrdered`], by index.
+    /// Destinations of [`Op::DeliverOrdered`], by index.
     pub ordered: Vec<Ordered>,
     /// At least one path is flow-controlled.
     pub flow_control: bool,
-    /// Batches of one connection that may be in work at other workers at the same time, where parallelize() bounds it, or too many parsers with contexts.
+    /// Batches of one connection that may be in work at other workers at the same time, where parallelize()
+    /// bounds it, or too many parsers with contexts.
     pub share_max: Option<usize>,
     /// The contexts of its parsers, by [`ParseStep::place`].
     pub states: Vec<Arc<dyn State>>,
@@ -365,7 +392,9 @@ pub struct Program {
 
 /// A destination that several paths of one source reach.
 pub struct Ordered {
-    pub step: DeliverStep,
+    /// The first of the steps that deliver to it.
+    pub step: Step,
+    pub destination: Arc<dyn Destination>,
     /// At least one of the paths is flow-controlled.
     pub flow_control: bool,
 }

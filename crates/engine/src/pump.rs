@@ -1,4 +1,5 @@
-//! Passes on what only this process can read, a TLS session say, to the process that has taken its place: bytes in, bytes out.
+//! Passes on what only this process can read, a TLS session say, to the process that has taken its place:
+//! bytes in, bytes out.
 
 use crate::hand_over::Part;
 use crate::reader::Input;

@@ -1,4 +1,5 @@
-//! Reads a byte stream: slab in, frames found, one batch made and run on the spot, or given to an idle core in the connection's lane.
+//! Reads a byte stream: slab in, frames found, one batch made and run on the spot, or given to an idle core
+//! in the connection's lane.
 
 mod described;
 mod parting;
@@ -18,7 +19,8 @@ use wire::{FrameError, Framer, FramerOptions};
 
 /// Bytes asked for in one read.
 pub const SLAB_BYTES: usize = 256 * 1024;
-/// The same where the log paths are costly: smaller pieces are spread over the cores more evenly, and what is made from them fits the cache.
+/// The same where the log paths are costly: smaller pieces are spread over the cores more evenly, and what is
+/// made from them fits the cache.
 const SHARED_SLAB_BYTES: usize = 128 * 1024;
 /// A read that brings this much shows a sender that is ahead of us.
 const BUSY_BYTES: usize = 64 * 1024;
@@ -35,8 +37,9 @@ pub trait Input: Send {
     /// Appends up to `max` bytes. `Ok(0)` is the end of the stream.
     fn read(&mut self, into: &mut Vec<u8>, max: usize) -> std::io::Result<usize>;
 
-    /// Sends to the peer what can be sent without waiting, and says how much of it was taken; `WouldBlock` when that is nothing. What was
-    /// taken may still be on its way through an encrypted session: `Ok` for no bytes at all says that it is not.
+    /// Sends to the peer what can be sent without waiting, and says how much of it was taken; `WouldBlock`
+    /// when that is nothing. What was taken may still be on its way through an encrypted session: `Ok` for no
+    /// bytes at all says that it is not.
     fn send(&mut self, _bytes: &[u8]) -> std::io::Result<usize> {
         Err(ErrorKind::Unsupported.into())
     }
@@ -52,12 +55,14 @@ pub trait Input: Send {
     /// Nothing will be sent any more: the peer sees the end once it has read what was.
     fn shut(&mut self) {}
 
-    /// Another process is to read on: the descriptor, no longer watched. `None` where only this process can read it.
+    /// Another process is to read on: the descriptor, no longer watched. `None` where only this process can
+    /// read it.
     fn give(&mut self, _registry: &mio::Registry) -> Option<OwnedFd> {
         None
     }
 
-    /// Another process is to read on: what lies beneath, where this only makes messages of bytes that the other one can have as they come.
+    /// Another process is to read on: what lies beneath, where this only makes messages of bytes that the
+    /// other one can have as they come.
     fn peel(&mut self) -> Peeled {
         Peeled::Bare
     }
@@ -77,7 +82,8 @@ pub enum Peeled {
     Bare,
     /// It is in the middle of what only this process knows.
     Busy,
-    /// The input of the bytes, those that were read and not made use of, and what is to be added to [`StreamOptions::passes_as`].
+    /// The input of the bytes, those that were read and not made use of, and what is to be added to
+    /// [`StreamOptions::passes_as`].
     Of(Box<dyn Input>, Vec<u8>, &'static str),
 }
 
@@ -85,13 +91,15 @@ pub enum Peeled {
 pub struct StreamOptions {
     pub framing: FramerOptions,
     pub idle_timeout: Option<Duration>,
-    /// `log-iw-size()` when given, of a source without connections: with them they share it, see [`crate::Share`].
+    /// `log-iw-size()` when given, of a source without connections: with them they share it, see
+    /// [`crate::Share`].
     pub window_messages: Option<usize>,
     /// `log-fetch-limit()` when given: messages in one turn.
     pub fetch_limit: Option<usize>,
     /// `None` for things that are not connections.
     pub described: Option<Described>,
-    /// How its bytes are read, for the process that takes over: [`crate::hand_over::Connection::reading`]. `None`: nobody can.
+    /// How its bytes are read, for the process that takes over: [`crate::hand_over::Connection::reading`].
+    /// `None`: nobody can.
     pub passes_as: Option<Arc<str>>,
     /// For a connection that is to make room as long as it has brought no message.
     pub newcomer: Option<Arc<dyn Newcomer>>,
@@ -161,7 +169,8 @@ impl StreamPort {
         outcome
     }
 
-    /// Reads once, unless there are frames left of what was read before, and makes a batch of so many frames at most.
+    /// Reads once, unless there are frames left of what was read before, and makes a batch of so many frames
+    /// at most.
     fn read(&mut self, frames_max: usize, cx: &mut PortContext) -> Result<usize, After> {
         let mut batch = cx.batch();
         let held = self.framer.is_held();
@@ -216,7 +225,8 @@ impl StreamPort {
             return Ok(messages);
         }
         if read < wanted && !self.hung_up && !self.input.always_ready() {
-            // A short read of a stream means that it was emptied; its end, if it comes later, is another event.
+            // A short read of a stream means that it was emptied; its end, if it comes later, is another
+            // event.
             return Err(After::Idle);
         }
         Ok(messages)
@@ -250,7 +260,8 @@ impl StreamPort {
         }
     }
 
-    /// Makes a batch of the whole frames that are left, with credit or without: there is no later time for them.
+    /// Makes a batch of the whole frames that are left, with credit or without: there is no later time for
+    /// them.
     fn release(&mut self, cx: &mut PortContext) {
         if !self.framer.is_held() {
             return;

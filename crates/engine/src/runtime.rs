@@ -1,5 +1,7 @@
 //! The engine as a whole: starts a plan, replaces it by another one without losing a message, and stops.
 
+mod berths;
+mod hearing;
 mod heirs;
 mod kept;
 mod stop;
@@ -11,6 +13,7 @@ use crate::compile::{Existing, Plan, PlannedSource, PlannedStep, States};
 use crate::driver::Destination;
 use crate::hand_over::Queue;
 use crate::hooks::Hooked;
+use crate::plan_map::PlanMap;
 use crate::source::{Source, SourceName};
 use crate::window::Budget;
 use crate::worker::{self, Shared, Ticked, Worker, WorkerHandle};
@@ -51,6 +54,8 @@ pub struct View {
     pub paths: Vec<(String, Arc<crate::ledger::PathCounters>)>,
     /// Steps of the sources' own channels.
     pub steps: Vec<PlannedStep>,
+    /// What each step of the programs is.
+    pub map: Arc<PlanMap>,
     /// Which of the paths the configuration gives a name.
     pub named: BTreeSet<String>,
     pub filters: BTreeMap<String, Arc<crate::ledger::StepCounters>>,
@@ -91,7 +96,7 @@ impl Engine {
     /// Starts the workers. Fails when the system gives no threads or descriptors.
     pub fn new(options: &EngineOptions) -> std::io::Result<Engine> {
         let count = options.workers.clamp(1, 256);
-        let shared = Shared::new(count, Budget::new(options.memory_max), options.sharing);
+        let shared = Shared::new(count, Budget::for_workers(options.memory_max, count), options.sharing);
         let mut workers = Vec::new();
         for index in 0..count {
             workers.push(Worker::new(index, Arc::clone(&shared), options.identity.clone())?);
@@ -133,9 +138,11 @@ impl Engine {
         self.shared.workers()
     }
 
-    /// Puts a plan into effect in place of the one that runs. When something of it cannot be opened, what ran before runs on, and the
-    /// errors come back.
+    /// Puts a plan into effect in place of the one that runs. When something of it cannot be opened, what ran
+    /// before runs on, and the errors come back.
     pub fn apply(&mut self, plan: Plan) -> Result<(), Vec<String>> {
+        #[cfg(feature = "python")]
+        python::start().map_err(|error| vec![error])?;
         let hooks = plan.hooks.clone();
         self.hooked.begin(&hooks).map_err(|error| vec![error])?;
         self.open(plan).inspect_err(|_| self.hooked.undo(&hooks))?;
@@ -163,7 +170,7 @@ impl Engine {
             planned.destination.hold();
             fresh.push(Arc::clone(&planned.destination));
         }
-        let Plan { drops, sources, destinations, paths, steps, filters, parsers, states, .. } = plan;
+        let Plan { drops, sources, destinations, paths, steps, map, filters, parsers, states, .. } = plan;
         let ticked = self.ticked();
         for queue in std::mem::take(&mut self.inherited) {
             let all = destinations.iter().map(|d| (d.id.as_str(), &d.destination));
@@ -194,12 +201,14 @@ impl Engine {
         now.states = states.clone();
         let old = std::mem::replace(&mut self.existing, now).destinations;
         let successors = Successors::new(old.keys(), self.existing.destinations.keys());
+        self.hear_out_replaced(&old, &successors);
         for (key, destination) in &old {
             match self.existing.destinations.contains_key(key) {
                 true => destination.reloaded(),
                 false => self.hand_over(key, destination, &successors, &drops),
             }
         }
+        self.take_along(&fresh);
         fresh.iter().for_each(|destination| destination.release());
         self.bury_kept(old.is_empty());
         self.shared.durable.say_unused();
@@ -209,6 +218,7 @@ impl Engine {
             named: paths.iter().filter(|p| p.named).map(|p| p.name.clone()).collect(),
             paths: paths.into_iter().map(|p| (p.name, p.counters)).collect(),
             steps,
+            map,
             filters,
             parsers,
             states,
@@ -219,7 +229,7 @@ impl Engine {
     fn switch_sources(&mut self, planned: &[Arc<PlannedSource>]) -> Result<(), Vec<String>> {
         let same =
             |r: &Running, p: &PlannedSource| r.key == p.driver.key && r.opened_with == p.driver.opened_with;
-        let (kept, dropped): (Vec<Running>, Vec<Running>) =
+        let (mut kept, dropped): (Vec<Running>, Vec<Running>) =
             self.running.drain(..).partition(|r| planned.iter().any(|p| same(r, p)));
         // Addresses have to be free before others can have them.
         self.stop_sources(&dropped);
@@ -233,9 +243,11 @@ impl Engine {
             }
         }
         if errors.is_empty() {
-            for running in &kept {
+            for running in &mut kept {
                 if let Some(p) = planned.iter().find(|p| same(running, p)) {
                     running.source.set_settings(p.settings());
+                    // The program that it had is needed no more, nor what runs for it.
+                    running.planned = Arc::clone(p);
                 }
             }
             self.running = kept.into_iter().chain(started).collect();
@@ -266,8 +278,8 @@ impl Engine {
         all.filter(|(_, settings)| settings.program.is_stateful()).collect()
     }
 
-    /// Gives log paths ticks, in which contexts that were closed say their last. What one tick has made is waited for before the next,
-    /// up to `until`.
+    /// Gives log paths ticks, in which contexts that were closed say their last. What one tick has made is
+    /// waited for before the next, up to `until`.
     fn empty_contexts(&self, ticked: Vec<Ticked>, until: Instant) {
         let Some(worker) = self.workers().first().filter(|_| !ticked.is_empty()) else { return };
         let ticked = Arc::new(ticked);
@@ -290,7 +302,8 @@ impl Engine {
         }
         let sources: Arc<Vec<Arc<Source>>> =
             Arc::new(stopping.iter().map(|r| Arc::clone(&r.source)).collect());
-        // Twice: in the first round a listener may still hand a connection to a worker that was visited already.
+        // Twice: in the first round a listener may still hand a connection to a worker that was visited
+        // already.
         for _ in 0..2 {
             for worker in self.workers() {
                 let sources = Arc::clone(&sources);
@@ -302,7 +315,8 @@ impl Engine {
         }
     }
 
-    /// Waits until every worker has finished what it had read. Two rounds: the first may hand batches to workers already visited.
+    /// Waits until every worker has finished what it had read. Two rounds: the first may hand batches to
+    /// workers already visited.
     fn barrier(&self) {
         for _ in 0..2 {
             let (done, waiting) = sync_channel(0);

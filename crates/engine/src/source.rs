@@ -1,15 +1,19 @@
-//! One source driver at work: its counters, and what is done with each batch it reads. What a reload changes is swapped between two batches.
+//! One source driver at work: its counters, and what is done with each batch it reads. What a reload changes
+//! is swapped between two batches.
 
 mod finish;
 
 pub use finish::Finish;
 
-use crate::exec::Machine;
+use crate::exec::{Machine, Outcome};
+use crate::friction;
 use crate::ledger::{Reason, SourceCounters};
 use crate::outbox::Outbox;
+use crate::plan_map::Entrance;
 use crate::program::{Program, Scratch};
+use crate::watch::inquiry::{Following, Story};
 use crate::watch::log::LogWatch;
-use crate::watch::{Statement, Watching};
+use crate::watch::{Both, Watching};
 use crate::window::{Pool, Share};
 use parking_lot::{Mutex, RwLock};
 use record::Batch;
@@ -25,7 +29,7 @@ pub struct Settings {
     /// The source makes whole records: there is nothing to parse.
     ready_made: bool,
     /// Where the source stands in the configuration.
-    pub at: Option<Arc<Statement>>,
+    pub at: Option<Entrance>,
     /// What its connections have under way together, at most.
     share: Option<Share>,
     /// Parsers keep caches, so each batch borrows one.
@@ -41,6 +45,10 @@ impl Settings {
     /// With one window for all its connections.
     pub fn shared(self, share: Option<Share>) -> Settings {
         Settings { share, ..self }
+    }
+
+    pub fn is_ready_made(&self) -> bool {
+        self.ready_made
     }
 
     /// Of a source whose batches come with their fields filled in.
@@ -86,12 +94,14 @@ pub struct Source {
     settings: RwLock<Arc<Settings>>,
 }
 
-/// Messages between reading and the end of the log paths, where their destinations have counted them: hold it until the outbox has
-/// ended the batch. A panic on the way counts them as dropped.
+/// Messages between reading and the end of the log paths, where their destinations have counted them: hold it
+/// until the outbox has ended the batch, which is when the source counts what became of them. A panic on the
+/// way counts them as dropped.
 #[must_use]
 pub struct InWork<'a> {
     counters: &'a SourceCounters,
     messages: usize,
+    outcome: Outcome,
 }
 
 impl Drop for InWork<'_> {
@@ -99,6 +109,9 @@ impl Drop for InWork<'_> {
         self.counters.in_work.sub(self.messages);
         if std::thread::panicking() {
             self.counters.dropped.add(Reason::Contained, self.messages);
+        } else {
+            self.counters.routed.add(self.outcome.routed);
+            self.counters.unmatched.add(self.outcome.unmatched);
         }
     }
 }
@@ -138,7 +151,8 @@ impl Source {
         self.counters.last_seen.store(batch.received.secs.max(0) as u64, Ordering::Relaxed);
     }
 
-    /// Parses a framed batch, unless it is ready-made, and runs the log paths on it; the output is in `out` afterwards.
+    /// Parses a framed batch, unless it is ready-made, and runs the log paths on it; the output is in `out`
+    /// afterwards.
     pub fn process(
         &self,
         batch: &mut Batch,
@@ -147,29 +161,46 @@ impl Source {
         out: &mut Outbox,
     ) -> InWork<'_> {
         let settings = self.settings();
-        let in_work = InWork { counters: &self.counters, messages: batch.records.len() };
-        for (index, record) in batch.records.iter_mut().enumerate() {
-            record.origin = index as u32;
-        }
-        if !settings.ready_made {
-            let parser = settings.parsers.lock().pop();
-            let mut parser = parser.unwrap_or_else(|| SyslogParser::new(settings.syslog.clone()));
-            parser.parse_batch(batch, 0);
-            settings.parsers.lock().push(parser);
-        }
-        settings.finish.apply(batch);
-        scratch.begin_batch(batch.received);
-        scratch.prepare(&settings.program);
-        let outcome = match LogWatch::of(batch) {
-            None => machine.run(&settings.program, batch, scratch, out),
-            Some(mut log) => {
-                let watch = Watching::new(self, settings.at.clone(), &mut log);
+        let mut in_work = self.prepare(&settings, batch, scratch);
+        let mut watchers = Both(LogWatch::of(batch), Following::of(self, batch, &mut scratch.filter));
+        in_work.outcome = match &watchers {
+            Both(None, None) => machine.run(&settings.program, batch, scratch, out),
+            _ => {
+                let watch = Watching::new(self, settings.at.clone(), &mut watchers);
                 machine.run_watched(&settings.program, batch, scratch, out, watch)
             }
         };
         parsers::say_left_out(batch);
-        self.counters.routed.add(outcome.routed);
-        self.counters.unmatched.add(outcome.unmatched);
+        in_work
+    }
+
+    /// The way of each message of the batch, with nothing to be delivered at its end.
+    pub(crate) fn rehearse(&self, batch: &mut Batch, scratch: &mut Scratch) -> Vec<Story> {
+        let settings = self.settings();
+        let mut in_work = self.prepare(&settings, batch, scratch);
+        let mut following = Following::all(self, batch);
+        let watch = Watching::new(self, settings.at.clone(), &mut following).rehearsing();
+        let (mut machine, mut out) = (Machine::default(), Outbox::default());
+        in_work.outcome = machine.run_watched(&settings.program, batch, scratch, &mut out, watch);
+        following.stories()
+    }
+
+    /// Parses a batch, unless it is ready-made.
+    fn prepare(&self, settings: &Settings, batch: &mut Batch, scratch: &mut Scratch) -> InWork<'_> {
+        let messages = batch.records.len();
+        let in_work = InWork { counters: &self.counters, messages, outcome: Outcome::default() };
+        for (index, record) in batch.records.iter_mut().enumerate() {
+            record.origin = index as u32;
+        }
+        if !settings.ready_made {
+            let parser = friction::lock(&settings.parsers).pop();
+            let mut parser = parser.unwrap_or_else(|| SyslogParser::new(settings.syslog.clone()));
+            parser.parse_batch(batch, 0);
+            friction::lock(&settings.parsers).push(parser);
+        }
+        settings.finish.apply(batch);
+        scratch.begin_batch(batch.received);
+        scratch.prepare(&settings.program);
         in_work
     }
 

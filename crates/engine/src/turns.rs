@@ -1,7 +1,9 @@
-//! Whose turn it is at a parser with contexts: several workers may have batches of one connection, and the contexts see them in order.
+//! Whose turn it is at a parser with contexts: several workers may have batches of one connection, and the
+//! contexts see them in order.
 //!
-//! A batch waits in front of such a parser until every earlier one of its connection has left it, or has ended without coming by. Jobs
-//! are taken in the order in which they were given, so the earliest is always in work and waits for nobody.
+//! A batch waits in front of such a parser until every earlier one of its connection has left it, or has
+//! ended without coming by. Jobs are taken in the order in which they were given, so the earliest is always
+//! in work and waits for nobody.
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;

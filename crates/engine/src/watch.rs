@@ -1,20 +1,23 @@
 //! Following messages step by step: what a program does with them, told to whoever asked.
 //!
-//! Whoever asked is a [`Watch`]: the program's log at `debug` and `trace` ([`log`]), and anybody else who wants to explain a message.
-//! Whether somebody watches is found out once a batch. Where somebody does, the batch is worked on message by message, conditions
-//! are asked in the order of the text, and parsers make everything they find; what becomes of the messages is the same.
+//! Whoever asked is a [`Watch`]: the program's log at `debug` and `trace` ([`log`]), and anybody else who
+//! wants to explain a message. Whether somebody watches is found out once a batch. Where somebody does, the
+//! batch is worked on message by message, conditions are asked in the order of the text, and parsers make
+//! everything they find; what becomes of the messages is the same.
 
 mod changes;
+pub mod inquiry;
 pub mod log;
+pub mod rehearsal;
 
 pub use changes::{Change, What};
 
 use crate::driver::Destination;
+use crate::plan_map::{Entrance, StepId};
 use crate::source::Source;
 use changes::changes;
 use filter::Judged;
 use record::{Batch, Flags, NameId, Record, Span, lookup};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The statement of the configuration that a step of a program comes from.
@@ -36,6 +39,12 @@ pub enum Kind {
     Rewrite,
     Parser,
     Destination,
+    /// Embedded log paths: each sees the message as it was.
+    Fork,
+    /// `junction`, `if`, `channel`, `app-parser()`: branches whose results go on together.
+    Join,
+    /// Of an `if`, or of applications.
+    Branch,
 }
 
 impl Kind {
@@ -48,8 +57,18 @@ impl Kind {
             Kind::Rewrite => "rewrite",
             Kind::Parser => "parser",
             Kind::Destination => "destination",
+            Kind::Fork => "fork",
+            Kind::Join => "join",
+            Kind::Branch => "branch",
         }
     }
+}
+
+/// A step in what is told about it: the plan's map knows more.
+#[derive(Clone, Copy, Debug)]
+pub struct At<'a> {
+    pub id: StepId,
+    pub statement: &'a Statement,
 }
 
 /// A message in what is told about it.
@@ -61,6 +80,13 @@ pub struct Message {
     pub received: u64,
     /// It is one of the program's own: a line of its log about it would be another.
     pub is_own: bool,
+}
+
+impl Message {
+    /// Which message of its batch it is, or a copy of it.
+    fn place_in_batch(self) -> u32 {
+        (self.id & ((1 << BATCH_BITS) - 1)) as u32
+    }
 }
 
 /// What a step came to for a message.
@@ -79,22 +105,22 @@ pub enum Event<'a> {
     /// Its text as it came in, or of a message that was made its MESSAGE.
     Received(&'a [u8]),
     /// A step begins: the source's own options, a log path, a statement.
-    Begins(&'a Statement),
+    Begins(At<'a>),
     /// A condition of the step is asked, or was answered.
-    Judged(&'a Statement, &'a Judged<'a>),
+    Judged(At<'a>, &'a Judged<'a>),
     /// Something of the message is different now.
     Changed(&'a Change<'a>),
-    Ends(&'a Statement, Verdict),
+    Ends(At<'a>, Verdict),
     /// Its output waits in the queue of a destination from now on; `name` is the file, connection or process.
     Queued {
-        at: &'a Statement,
+        at: At<'a>,
         driver: &'static str,
         name: &'a str,
         output: &'a [u8],
     },
     /// The destination has nothing to write for it, or could not take it.
     NotQueued {
-        at: &'a Statement,
+        at: At<'a>,
         driver: &'static str,
     },
     /// All log paths of its source are through with it.
@@ -107,6 +133,20 @@ pub trait Watch {
     fn see(&mut self, source: &Source, message: Message, event: &Event<'_>);
 }
 
+/// Both are told.
+pub(crate) struct Both<A, B>(pub Option<A>, pub Option<B>);
+
+impl<A: Watch, B: Watch> Watch for Both<A, B> {
+    fn see(&mut self, source: &Source, message: Message, event: &Event<'_>) {
+        if let Some(first) = &mut self.0 {
+            first.see(source, message, event);
+        }
+        if let Some(second) = &mut self.1 {
+            second.see(source, message, event);
+        }
+    }
+}
+
 /// Bits of a message's id that count the messages of a batch.
 const BATCH_BITS: u32 = 16;
 
@@ -117,15 +157,21 @@ pub(crate) struct Watching<'a> {
     by: &'a mut dyn Watch,
     source: &'a Source,
     /// Where the source stands in the configuration.
-    at: Option<Arc<Statement>>,
+    at: Option<Entrance>,
     base: u64,
     receipt: Option<NameId>,
+    /// Destinations show what they would write, and take nothing.
+    pub is_rehearsal: bool,
 }
 
 impl<'a> Watching<'a> {
-    pub fn new(source: &'a Source, at: Option<Arc<Statement>>, by: &'a mut dyn Watch) -> Watching<'a> {
+    pub fn new(source: &'a Source, at: Option<Entrance>, by: &'a mut dyn Watch) -> Watching<'a> {
         let base = NEXT_BATCH.fetch_add(1, Ordering::Relaxed) << BATCH_BITS;
-        Watching { by, source, at, base, receipt: lookup("RCPTID") }
+        Watching { by, source, at, base, receipt: lookup("RCPTID"), is_rehearsal: false }
+    }
+
+    pub fn rehearsing(self) -> Watching<'a> {
+        Watching { is_rehearsal: true, ..self }
     }
 
     pub fn message(&self, batch: &Batch, record: &Record) -> Message {
@@ -150,7 +196,7 @@ impl<'a> Watching<'a> {
     /// Tells that the message comes from its source, and what the source says of it.
     pub fn tell_source(&mut self, message: Message, batch: &Batch, record: &Record) {
         if let Some(at) = self.at.clone() {
-            self.tell(message, &Event::Begins(&at));
+            self.tell(message, &Event::Begins(at.at()));
         }
         for name in [NameId::HOST_FROM, NameId::SOURCE] {
             let Some(value) = batch.value(record, name) else { continue };
@@ -163,7 +209,7 @@ impl<'a> Watching<'a> {
     /// Tells that all log paths are through with the message.
     pub fn tell_end(&mut self, message: Message) {
         if let Some(at) = self.at.clone() {
-            self.tell(message, &Event::Ends(&at, Verdict::Passed));
+            self.tell(message, &Event::Ends(at.at(), Verdict::Passed));
         }
         self.tell(message, &Event::Finished);
     }

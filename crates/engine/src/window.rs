@@ -1,4 +1,5 @@
-//! Flow control without arithmetic: bytes and messages a source has under way, given back when the last destination is done.
+//! Flow control without arithmetic: bytes and messages a source has under way, given back when the last
+//! destination is done.
 
 mod pool;
 mod ticket;
@@ -6,6 +7,7 @@ mod ticket;
 pub use pool::{Pool, Share};
 pub use ticket::{Acknowledge, Mark, Ticket, Tickets};
 
+use crate::friction;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -16,13 +18,24 @@ use store::Load;
 pub struct Budget {
     used: AtomicUsize,
     pub bytes_max: usize,
+    /// From here on each connection gets its fair part only.
+    warm_bytes: usize,
     /// Tickets that nobody ended: faults of ours.
     forgotten: AtomicUsize,
 }
 
 impl Budget {
     pub fn new(bytes_max: usize) -> Arc<Budget> {
-        Arc::new(Budget { used: AtomicUsize::new(0), bytes_max, forgotten: AtomicUsize::new(0) })
+        Budget::of(bytes_max, usize::MAX)
+    }
+
+    /// That of a process with so many workers.
+    pub fn for_workers(bytes_max: usize, workers: usize) -> Arc<Budget> {
+        Budget::of(bytes_max, WARM_BYTES.saturating_mul(workers))
+    }
+
+    fn of(bytes_max: usize, warm_bytes: usize) -> Arc<Budget> {
+        Arc::new(Budget { used: AtomicUsize::new(0), bytes_max, warm_bytes, forgotten: AtomicUsize::new(0) })
     }
 
     pub fn used(&self) -> usize {
@@ -53,11 +66,14 @@ pub trait Wake: Send + Sync {
     fn wake(&self);
 }
 
-/// What one connection or file may have under way. Several tickets draw on it; a ticket that ends gives its part back.
+/// What one connection or file may have under way. Several tickets draw on it; a ticket that ends gives its
+/// part back.
 pub struct Window {
     bytes: AtomicUsize,
     messages: AtomicUsize,
     bytes_max: usize,
+    /// In place of that while others work on what it lets in; 0 otherwise.
+    shared_max: AtomicUsize,
     /// `log-iw-size()` of a source that has no others, when it was given.
     messages_max: usize,
     /// What the connections of its source have together, and its part of that.
@@ -66,14 +82,21 @@ pub struct Window {
     budget: Arc<Budget>,
     starved: AtomicBool,
     waker: Mutex<Option<Arc<dyn Wake>>>,
-    /// What it lets in has to be on disk before it is let go: how much that log has to do. Set with the first such batch; to `None` where
-    /// nobody can wait.
+    /// What it lets in has to be on disk before it is let go: how much that log has to do. Set with the first
+    /// such batch; to `None` where nobody can wait.
     load: OnceLock<Option<Arc<Load>>>,
 }
 
-/// With so many times its bytes under way a window is full whose log says when there is enough: a disk that pauses for a moment does not
-/// stop the source at once.
+/// With so many times its bytes under way a window is full whose log says when there is enough: a disk that
+/// pauses for a moment does not stop the source at once.
 const STORED_TIMES: usize = 2;
+
+/// Bytes under way in the whole process, for each worker, beyond which no connection has more than
+/// [`FAIR_BYTES`]: more than the caches hold makes nothing faster, and a thousand connections would have
+/// gigabytes.
+const WARM_BYTES: usize = 2 << 20;
+/// What a connection has under way at most where there is much: as much as one read may bring.
+const FAIR_BYTES: usize = 256 * 1024;
 
 /// Messages taken for one batch at most: as many as a read can bring, of short ones.
 const AHEAD_MAX: usize = 8192;
@@ -96,6 +119,7 @@ impl Window {
             bytes: AtomicUsize::new(0),
             messages: AtomicUsize::new(0),
             bytes_max,
+            shared_max: AtomicUsize::new(0),
             messages_max: messages_max.unwrap_or(usize::MAX),
             budget,
             starved: AtomicBool::new(false),
@@ -113,14 +137,30 @@ impl Window {
         let bytes = self.bytes.load(Ordering::Acquire);
         let (bytes_max, is_high) = match self.load.get() {
             Some(Some(load)) => (self.bytes_max.saturating_mul(STORED_TIMES), load.is_high()),
-            _ => (self.bytes_max, false),
+            _ if bytes >= FAIR_BYTES && self.budget.used() > self.budget.warm_bytes => (FAIR_BYTES, false),
+            _ => match self.shared_max.load(Ordering::Relaxed) {
+                0 => (self.bytes_max, false),
+                shared_max => (shared_max, false),
+            },
         };
         bytes < bytes_max
             && self.messages.load(Ordering::Acquire) < self.messages_max
-            // A connection with nothing under way may always read once: the budget bounds, it never starves. Of one that has, something
-            // comes back, and then it looks again.
+            // A connection with nothing under way may always read once: the budget bounds, it never starves.
+            // Of one that has, something comes back, and then it looks again.
             && (bytes == 0 || (self.budget.used() < self.budget.bytes_max && !is_high))
             && self.pool.has_room(self)
+    }
+
+    /// What it lets in is worked on by several workers from now on: it may have so much under way.
+    pub(crate) fn widen(&self, bytes_max: usize) {
+        if self.shared_max.load(Ordering::Relaxed) != bytes_max {
+            self.shared_max.store(bytes_max, Ordering::Relaxed);
+        }
+    }
+
+    /// One worker alone works on it again.
+    pub(crate) fn narrow(&self) {
+        self.widen(0);
     }
 
     /// Whether the source may read. When not, `waker` is called once credit returns.
@@ -128,14 +168,14 @@ impl Window {
         if self.has_room() {
             return true;
         }
-        *self.waker.lock() = Some(Arc::clone(waker));
+        *friction::lock(&self.waker) = Some(Arc::clone(waker));
         self.starved.store(true, Ordering::SeqCst);
         // Credit may have come back between the look and the note.
         self.has_room() && self.starved.swap(false, Ordering::SeqCst)
     }
 
-    /// How many messages the next batch may have: taken for it now, so that no two connections count on the same. What it does not bring
-    /// is given back by [`Window::end_ahead`].
+    /// How many messages the next batch may have: taken for it now, so that no two connections count on the
+    /// same. What it does not bring is given back by [`Window::end_ahead`].
     pub fn ahead(&self) -> usize {
         if !self.pool.is_shared() {
             return usize::MAX;
@@ -150,8 +190,8 @@ impl Window {
         }
     }
 
-    /// Takes a batch's messages from the pool, those first that were taken ahead. How many it has now: what one read has brought beyond
-    /// that, where the reader could not stop, is not counted.
+    /// Takes a batch's messages from the pool, those first that were taken ahead. How many it has now: what
+    /// one read has brought beyond that, where the reader could not stop, is not counted.
     fn take(&self, messages: usize) -> usize {
         let ahead = self.part.ahead.load(Ordering::Relaxed);
         let of_them = ahead.min(messages);
@@ -161,7 +201,8 @@ impl Window {
         of_them + self.pool.take(&self.part, messages - of_them)
     }
 
-    /// Reads on however much a log has to do, and while there is room to keep it: what is not read soon is lost.
+    /// Reads on however much a log has to do, and while there is room to keep it: what is not read soon is
+    /// lost.
     pub fn ignore_load(&self) {
         let _ = self.load.set(None);
     }
@@ -193,7 +234,7 @@ impl Window {
         if self.starved.load(Ordering::SeqCst)
             && self.has_room()
             && self.starved.swap(false, Ordering::SeqCst)
-            && let Some(waker) = self.waker.lock().take()
+            && let Some(waker) = friction::lock(&self.waker).take()
         {
             waker.wake();
         }

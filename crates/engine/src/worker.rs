@@ -1,6 +1,8 @@
-//! Workers: one thread per core, each with its own readiness loop and its own connections; whole batches are shared when a core is idle.
+//! Workers: one thread per core, each with its own readiness loop and its own connections; whole batches are
+//! shared when a core is idle.
 
 mod handle;
+mod jobs;
 mod leaving;
 mod parting;
 mod port;
@@ -9,10 +11,11 @@ mod ticks;
 mod timer;
 
 pub use handle::{MakePort, WorkerHandle};
+pub use jobs::Job;
 pub use leaving::{LEAVE_MAX, Leaving};
 pub(crate) use parting::Parting;
 pub use port::{After, Port, PortContext};
-pub use shared::{Job, Shared};
+pub use shared::Shared;
 pub(crate) use ticks::{Ticked, portion};
 
 use handle::{Command, WAKER};
@@ -23,16 +26,21 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use timer::Timers;
 
-/// Ports that are asked to look at what they need before the first of them has its turn: that much stays in the caches meanwhile.
+/// Ports that are asked to look at what they need before the first of them has its turn: that much stays in
+/// the caches meanwhile.
 const APPROACHED: usize = 8;
 /// A worker wakes at least this often to look at idle files and stalled outlets.
 const TICK: Duration = Duration::from_secs(1);
-/// How long a worker among others that are awake waits for more to come before it hands over the little it has.
+/// How long a worker among others that are awake waits for more to come before it hands over the little it
+/// has.
 const PAUSE: Duration = Duration::from_micros(200);
 /// Workers awake at the same time from which on the little that each has is in the way of the others.
 const CROWD: usize = 3;
-/// Messages from which on a wake-up has brought something of a stream, and those from which on it was worth its while.
+/// Messages from which on a wake-up has brought something of a stream, and those from which on it was worth
+/// its while.
 const FEW: Range<usize> = 8..512;
+/// Batches of other workers that one takes before it looks for something of its own.
+const JOBS_AT_ONCE: usize = 4;
 /// Events taken from the kernel in one go.
 const EVENTS_MAX: usize = 256;
 
@@ -55,10 +63,13 @@ pub struct Worker {
     next_tick: Instant,
     /// Contexts have more to say than was taken of them.
     is_behind: bool,
+    /// It counts as one that takes batches of others.
+    is_helper: bool,
 }
 
 impl Worker {
-    /// Makes a worker and the handle by which others reach it. Fails when the kernel has no more epoll instances.
+    /// Makes a worker and the handle by which others reach it. Fails when the kernel has no more epoll
+    /// instances.
     pub fn new(index: usize, shared: Arc<Shared>, identity: template::Identity) -> std::io::Result<Worker> {
         let poll = Poll::new()?;
         let handle = WorkerHandle::new(index, &poll)?;
@@ -71,6 +82,7 @@ impl Worker {
             timers: Timers::default(),
             next_tick: Instant::now() + TICK,
             is_behind: false,
+            is_helper: false,
         })
     }
 
@@ -109,10 +121,11 @@ impl Worker {
         self.drain();
     }
 
-    /// Collects what became ready. Output is handed over before the worker sleeps, or when it has waited for long; while more comes in,
-    /// it is worth waiting, because few large writes cost less than many small ones.
+    /// Collects what became ready. Output is handed over before the worker sleeps, or when it has waited for
+    /// long; while more comes in, it is worth waiting, because few large writes cost less than many small
+    /// ones.
     fn wait(&mut self, events: &mut Events) {
-        if !self.ready.is_empty() || self.is_behind || self.cx.shared.has_jobs() {
+        if !self.ready.is_empty() || self.is_behind || self.cx.shared.jobs().is_any() {
             if self.cx.outbox.is_old() {
                 self.cx.outbox.flush();
             }
@@ -125,11 +138,22 @@ impl Worker {
         self.cx.outbox.flush();
         let until = self.timers.next().map_or(self.next_tick, |at| at.min(self.next_tick));
         let timeout = until.saturating_duration_since(Instant::now());
-        if self.cx.shared.fall_asleep(self.handle.index()) {
-            self.poll(events, timeout);
-            self.cx.shared.wake_up(self.handle.index());
-        } else {
-            self.poll(events, Duration::ZERO);
+        self.end_to_help();
+        let index = self.handle.index();
+        // Both are told before they are asked whether there is something, so that nothing comes unseen.
+        let has_mail = self.handle.begin_to_wait();
+        let is_idle = self.cx.shared.jobs().fall_asleep(index) && !has_mail;
+        self.poll(events, if is_idle { timeout } else { Duration::ZERO });
+        if is_idle {
+            self.cx.rested = self.cx.round;
+        }
+        self.is_helper = self.cx.shared.jobs().wake_up(index);
+        self.handle.end_to_wait();
+    }
+
+    fn end_to_help(&mut self) {
+        if std::mem::take(&mut self.is_helper) {
+            self.cx.shared.jobs().end_to_help(self.handle.index(), self.cx.shared.workers());
         }
     }
 
@@ -144,8 +168,8 @@ impl Worker {
         if !events.is_empty() {
             self.cx.took = took;
         } else if pauses {
-            // Many workers with little each wake up often, and meet at the outlets with small pieces. Peers that wait for an answer after
-            // a message or two are not made to wait longer.
+            // Many workers with little each wake up often, and meet at the outlets with small pieces. Peers
+            // that wait for an answer after a message or two are not made to wait longer.
             std::thread::sleep(PAUSE);
             self.poll(events, Duration::ZERO);
         }
@@ -181,8 +205,9 @@ impl Worker {
         }
     }
 
-    /// These have their turns next. All of them are asked first to look at what they need for it: of thousands of ports nothing is in the
-    /// processor's caches, and it waits for the memory of several at once then.
+    /// These have their turns next. All of them are asked first to look at what they need for it: of
+    /// thousands of ports nothing is in the processor's caches, and it waits for the memory of several at
+    /// once then.
     fn approach(&self, count: usize) {
         self.ready.iter().take(count).filter_map(|at| self.ports.get(*at)).for_each(|port| port.approach());
     }
@@ -233,16 +258,30 @@ impl Worker {
         }
     }
 
-    /// Batches other workers could not get to. A worker with connections of its own to serve takes one at a time, so that those
-    /// without find the next one waiting; it takes one always, so that none waits for ever.
+    /// Batches that wait for a free core. A worker with connections of its own to serve takes those only that
+    /// it has read, and only when nobody else does.
     fn jobs(&mut self) {
-        let most = if self.ready.is_empty() { usize::MAX } else { 1 };
-        self.jobs_up_to(most);
+        let shared = Arc::clone(&self.cx.shared);
+        let jobs = shared.jobs();
+        if !self.ready.is_empty() {
+            self.end_to_help();
+            if jobs.is_any()
+                && !jobs.has_helpers()
+                && let Some(job) = jobs.take_own(self.handle.index())
+            {
+                job.run(&mut self.cx);
+            }
+        } else if jobs.is_any() {
+            if !std::mem::replace(&mut self.is_helper, true) {
+                jobs.begin_to_help();
+            }
+            self.jobs_up_to(JOBS_AT_ONCE);
+        }
     }
 
     fn jobs_up_to(&mut self, most: usize) {
         for _ in 0..most {
-            match self.cx.shared.take_job() {
+            match self.cx.shared.jobs().take() {
                 Some(job) => job.run(&mut self.cx),
                 None => return,
             }

@@ -1,7 +1,8 @@
-//! The fault bench: everything that can go wrong with a machine done to the real binary, over and over, and every message accounted for.
+//! The fault bench: everything that can go wrong with a machine done to the real binary, over and over, and
+//! every message accounted for.
 //!
-//! What is sent is acknowledged (RELP), kept on disk (`disk-buffer(reliable(yes))`) and passed on over TCP to a receiver that knows the
-//! number of every message. See docs/faults.md.
+//! What is sent is acknowledged (RELP), kept on disk (`disk-buffer(reliable(yes))`) and passed on over TCP to
+//! a receiver that knows the number of every message. See docs/faults.md.
 
 mod cgroup;
 mod kinds;
@@ -16,6 +17,7 @@ mod world;
 
 use clap::Parser;
 use report::Outcome;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -25,7 +27,8 @@ struct Options {
     /// The long run: more rounds, more messages.
     #[arg(long)]
     long: bool,
-    /// A few rounds of the faults that take little time, and no verdict on times: for a run beside other tests.
+    /// A few rounds of the faults that take little time, and no verdict on times: for a run beside other
+    /// tests.
     #[arg(long, conflicts_with = "long")]
     short: bool,
     /// Only faults whose names contain this.
@@ -78,7 +81,13 @@ fn main() -> ExitCode {
             long: options.long,
             short: options.short,
         };
-        let outcome = (kind.run)(&plan);
+        let ran = catch_unwind(AssertUnwindSafe(|| (kind.run)(&plan)));
+        let outcome = ran.unwrap_or_else(|_| trial::Verdict::Ran {
+            tally: tally::Tally::default(),
+            restart_ms: 0,
+            problems: vec!["the bench failed, see above".to_owned()],
+            notes: Vec::new(),
+        });
         match report::row(kind.name, &outcome) {
             Outcome::Passed => passed += 1,
             Outcome::Failed => failed += 1,

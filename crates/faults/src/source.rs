@@ -1,4 +1,5 @@
-//! A RELP client that knows what was acknowledged: numbered messages in a window, sent again after a cut until somebody answers for them.
+//! A RELP client that knows what was acknowledged: numbered messages in a window, sent again after a cut
+//! until somebody answers for them.
 
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, Read, Write};

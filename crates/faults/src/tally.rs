@@ -3,8 +3,8 @@
 /// Numbers of one of several senders begin at a multiple of it.
 pub const LANE: u64 = 10_000_000;
 
-/// The number of a message, from its line. A killed program may have left the beginning of a line, to which the next one adds a whole
-/// one: the last number counts.
+/// The number of a message, from its line. A killed program may have left the beginning of a line, to which
+/// the next one adds a whole one: the last number counts.
 pub fn number(line: &[u8]) -> Option<u64> {
     let at = line.windows(2).rposition(|two| two == b"n=")? + 2;
     std::str::from_utf8(line.get(at..at + 10)?).ok()?.parse().ok()

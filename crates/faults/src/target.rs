@@ -2,23 +2,29 @@
 
 use crate::source::PADDING;
 use crate::{tally, tls};
+use rustix::net::RecvFlags;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 use rustls::ServerConfig;
+use socket2::{SockFilter, SockRef};
 use std::fs::File;
 use std::io::Read;
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::ops::Range;
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
 #[derive(Default)]
 struct Shared {
-    /// Numbers in the order of their arrival, by connection in the order in which those brought their first byte. Two connections are
-    /// read at the same time, and whichever is read faster says nothing of the order in which they were written to.
+    /// Numbers in the order of their arrival, by connection in the order in which those brought their first
+    /// byte. Two connections are read at the same time, and whichever is read faster says nothing of the
+    /// order in which they were written to.
     numbers: Mutex<Vec<Vec<u64>>>,
+    /// Connections that have no place among those yet, in the order in which they were made.
+    silent: Mutex<Vec<Silent>>,
     open: Mutex<Vec<TcpStream>>,
     /// Lines that are none of ours.
     foreign: AtomicU64,
@@ -38,11 +44,25 @@ struct Shared {
     pause: Mutex<(Option<Instant>, Duration)>,
 }
 
+/// A connection that has brought nothing, as far as anybody has looked.
+struct Silent {
+    stream: TcpStream,
+    place: Arc<OnceLock<usize>>,
+}
+
 pub struct Target {
     port: u16,
     /// Name of the network namespace it listens in, when that is another one.
     namespace: Option<String>,
     shared: Arc<Shared>,
+}
+
+/// Nobody can connect any more: who did between the last look and the close of the listener would have sent
+/// messages that the kernel acknowledges and forgets.
+fn deafen(listener: &TcpListener) {
+    // A filter of one instruction, BPF_RET: take no byte.
+    let nothing = SockFilter::new(6, 0, 0, 0);
+    SockRef::from(listener).attach_filter(&[nothing]).expect("a filter is attached");
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -70,7 +90,9 @@ impl Target {
         thread::spawn(move || {
             while let Ok((stream, _)) = listener.accept() {
                 if !shared.is_up.load(Ordering::SeqCst) {
-                    // Who came before the end may have sent messages that the kernel has acknowledged; nothing encrypted, without us.
+                    // Who came before the end may have sent messages that the kernel has acknowledged;
+                    // nothing encrypted, without us.
+                    deafen(&listener);
                     let _ = listener.set_nonblocking(true);
                     let _ = stream.shutdown(Shutdown::Write);
                     if lock(&shared.tls).is_some() {
@@ -81,8 +103,9 @@ impl Target {
                 }
                 let shared = Arc::clone(&shared);
                 shared.reading.fetch_add(1, Ordering::SeqCst);
+                let place = shared.wait_for_first_byte(&stream);
                 thread::spawn(move || {
-                    shared.serve(stream);
+                    shared.serve(stream, &place);
                     shared.reading.fetch_sub(1, Ordering::SeqCst);
                 });
             }
@@ -142,8 +165,27 @@ impl Target {
         lock(&self.shared.numbers).iter().map(Vec::len).collect()
     }
 
-    /// Counts the lines of a file as if they had come, but for those that are not whole; returns how many these are. A killed program may
-    /// leave the beginning of a line.
+    /// The numbers of each connection between two borders, as runs without a gap: the first, and the one
+    /// behind the last.
+    pub fn runs(&self, from: u64, to: u64) -> Vec<Vec<Range<u64>>> {
+        let all = lock(&self.shared.numbers);
+        let between = |numbers: &Vec<u64>| {
+            let mut runs: Vec<Range<u64>> = Vec::new();
+            for number in
+                numbers.iter().filter(|number| (from..to).contains(number)).map(|number| number - from)
+            {
+                match runs.last_mut() {
+                    Some(run) if run.end == number => run.end += 1,
+                    _ => runs.push(number..number + 1),
+                }
+            }
+            runs
+        };
+        all.iter().map(between).collect()
+    }
+
+    /// Counts the lines of a file as if they had come, but for those that are not whole; returns how many
+    /// these are. A killed program may leave the beginning of a line.
     pub fn count_file(&self, path: &Path) -> usize {
         let bytes = std::fs::read(path).unwrap_or_default();
         let end = PADDING.as_bytes();
@@ -201,20 +243,47 @@ impl Shared {
         numbers.len() - 1
     }
 
-    fn serve(&self, stream: TcpStream) {
+    /// Where the connection has its place among the others, once it has one.
+    fn wait_for_first_byte(&self, stream: &TcpStream) -> Arc<OnceLock<usize>> {
+        let place: Arc<OnceLock<usize>> = Arc::default();
+        if let Ok(stream) = stream.try_clone() {
+            lock(&self.silent).push(Silent { stream, place: Arc::clone(&place) });
+        }
+        place
+    }
+
+    /// A connection has brought something: the earlier ones that have as well come before it. Each is read by
+    /// a thread of its own, and which of them comes here first says nothing.
+    fn give_places(&self) {
+        let has_bytes = |stream: &TcpStream| {
+            let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+            rustix::net::recv(stream, &mut [0u8; 1][..], flags).is_ok_and(|(n, _)| n > 0)
+        };
+        lock(&self.silent).retain(|silent| {
+            let speaks = has_bytes(&silent.stream);
+            if speaks {
+                silent.place.get_or_init(|| self.new_connection());
+            }
+            !speaks
+        });
+    }
+
+    fn serve(&self, stream: TcpStream, place: &Arc<OnceLock<usize>>) {
         let config = lock(&self.tls).clone();
         match config {
             None => {
                 self.connections.fetch_add(1, Ordering::SeqCst);
-                // One that is open and brings nothing yet has no place.
                 if stream.peek(&mut [0]).is_ok_and(|n| n > 0) {
-                    self.read(stream);
+                    self.give_places();
+                    let connection = *place.get_or_init(|| self.new_connection());
+                    self.read(stream, connection);
                 }
+                lock(&self.silent).retain(|silent| !Arc::ptr_eq(&silent.place, place));
             }
             Some(config) => match tls::accepted(stream, config) {
                 Ok(stream) => {
                     self.connections.fetch_add(1, Ordering::SeqCst);
-                    self.read(stream);
+                    self.read(stream, self.new_connection());
                 }
                 Err(error) => lock(&self.failed).push(error.to_string()),
             },
@@ -229,8 +298,7 @@ impl Shared {
         }
     }
 
-    fn read(&self, mut stream: impl Read) {
-        let connection = self.new_connection();
+    fn read(&self, mut stream: impl Read, connection: usize) {
         let mut rest = Vec::new();
         let mut buffer = vec![0; 1 << 16];
         while !self.is_over.load(Ordering::SeqCst) {

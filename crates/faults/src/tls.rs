@@ -1,4 +1,5 @@
-//! Encrypted peers of the program, and the certificates of one generation, of which nobody knows anything of another.
+//! Encrypted peers of the program, and the certificates of one generation, of which nobody knows anything of
+//! another.
 
 use crate::source::{PADDING, message};
 use crate::tally::LANE;
@@ -115,7 +116,8 @@ fn connected(
     Ok(StreamOwned::new(session, stream))
 }
 
-/// Whether the server wants nothing of such a client. With TLS 1.3 it says so after the client's part of the handshake.
+/// Whether the server wants nothing of such a client. With TLS 1.3 it says so after the client's part of the
+/// handshake.
 pub fn is_refused(port: u16, config: Arc<ClientConfig>) -> bool {
     let Ok(mut stream) = connected(port, config) else { return true };
     match stream.read_exact(&mut [0; 1]) {

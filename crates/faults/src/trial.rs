@@ -1,13 +1,14 @@
-//! One arrangement under fault: source, program with its store on disk, target; and what it comes to in the end.
+//! One arrangement under fault: source, program with its store on disk, target; and what it comes to in the
+//! end.
 
 use crate::mount::Mount;
 use crate::source::{Load, Source};
 use crate::tally::Tally;
 use crate::target::Target;
 use rustix::process::{Pid, Signal, kill_process};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use testkit::{Lab, Penstock};
+use testkit::{Lab, Ledger, Penstock};
 
 /// How often and with what chance.
 pub struct Plan {
@@ -32,14 +33,67 @@ pub enum Verdict {
     Skipped(String),
 }
 
-/// What half of the restarts may take at most until connections are taken, in milliseconds; single ones are the machine's.
+/// What half of the restarts may take at most until connections are taken, in milliseconds; single ones are
+/// the machine's.
 const RESTART_MAX: u64 = 300;
 /// What everything is given to come to rest.
 const REST: Duration = Duration::from_secs(60);
 /// As long nothing has arrived, and nothing more comes. A destination tries again after a tenth of a second.
 const QUIET: Duration = Duration::from_secs(10);
-/// Messages that a fault may double: those of one batch (256 KiB), and the window of the source.
-pub const DOUBLES_MAX: u64 = 256 * 1024 / 200 + crate::source::WINDOW;
+/// Bytes of one batch, which a fault may double.
+const BATCH_BYTES: u64 = 256 * 1024;
+/// Less bytes no message has on its way.
+const LINE_BYTES: u64 = 200;
+/// As long the control socket may refuse before that is a fault: it does for a moment while the program is
+/// busy with its end.
+const ANSWER_MAX: Duration = Duration::from_secs(10);
+
+/// Messages that a fault may double: those of one batch, what the receiver's kernel had not acknowledged, and
+/// the window of the source. However slow the disk is, for after a kill its kernel knows what the program has
+/// noted; and however slow the receiver.
+pub fn doubles_max() -> u64 {
+    (BATCH_BYTES + sent_bytes_max()) / LINE_BYTES + crate::source::WINDOW
+}
+
+/// What the kernel holds of one connection for a receiver that does not read, by its own word.
+fn sent_bytes_max() -> u64 {
+    let three = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_wmem").unwrap_or_default();
+    three.split_whitespace().last().and_then(|most| most.parse().ok()).unwrap_or(4 << 20)
+}
+
+/// What the program says of messages; `None` when it does not answer for long.
+pub fn ledger(penstock: &Penstock) -> Option<Ledger> {
+    let mut found = None;
+    reached(ANSWER_MAX, || {
+        found = ledger_at(penstock.state());
+        found.is_some()
+    });
+    found
+}
+
+/// The same of one look, at the program with this state folder; it may be gone before it has answered.
+pub fn ledger_at(state: &Path) -> Option<Ledger> {
+    let answer = testkit::ask(state, "LEDGER JSON").ok()?;
+    let text = answer.strip_prefix("OK ").unwrap_or(&answer);
+    text.starts_with('{').then(|| Ledger::parse(text))
+}
+
+/// The answer to a reload, or why there is none.
+pub fn reload(penstock: &Penstock) -> String {
+    let mut answer = String::new();
+    // Before it is connected nothing has begun.
+    let said = reached(ANSWER_MAX, || match testkit::ask(penstock.state(), "RELOAD") {
+        Err(error) if error.kind() == std::io::ErrorKind::ConnectionRefused => {
+            answer = error.to_string();
+            false
+        }
+        other => {
+            answer = other.unwrap_or_else(|error| error.to_string());
+            true
+        }
+    });
+    if said { answer } else { format!("no answer: {answer}") }
+}
 
 /// What every configuration begins with.
 pub const HEAD: &str = "@version: 4.8\noptions { keep-hostname(yes); };\n";
@@ -107,7 +161,8 @@ impl Trial {
         ))
     }
 
-    /// With a configuration of its own, which takes messages at the port `in` and gives them to the port `out`.
+    /// With a configuration of its own, which takes messages at the port `in` and gives them to the port
+    /// `out`.
     pub fn of(config: &str) -> Trial {
         let lab = Lab::new();
         Trial {
@@ -144,7 +199,8 @@ impl Trial {
         penstock
     }
 
-    /// Starts the program, under `tracer` when that is not empty, and returns when it takes connections; `None` when it ended before.
+    /// Starts the program, under `tracer` when that is not empty, and returns when it takes connections;
+    /// `None` when it ended before.
     pub fn start(&mut self, tracer: &[&str]) -> Option<Penstock> {
         let began = Instant::now();
         let start = Penstock::configure(&self.lab, &self.config).state(&self.state).under(tracer);
@@ -168,7 +224,8 @@ impl Trial {
     }
 
     pub fn kill(&mut self, mut penstock: Penstock) {
-        // It may be dead already, which is as well. Below a tracer the program is its child, and the tracer ends with it.
+        // It may be dead already, which is as well. Below a tracer the program is its child, and the tracer
+        // ends with it.
         let id = penstock.id();
         let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).unwrap_or_default();
         let traced = children.split_whitespace().filter_map(|pid| pid.parse().ok().and_then(Pid::from_raw));
@@ -221,10 +278,11 @@ impl Trial {
         self.rest(penstock, |numbers| Tally::of(sent, acknowledged, numbers));
     }
 
-    /// Nothing is sent any more: waits until everything is delivered, compares the books and ends the program. `count` makes the
-    /// tally of what has arrived.
+    /// Nothing is sent any more: waits until everything is delivered, compares the books and ends the
+    /// program. `count` makes the tally of what has arrived.
     pub fn rest(&mut self, mut penstock: Penstock, count: impl Fn(&[u64]) -> Tally) {
-        // The receiver's own record against what the sender was told. What is lost never comes: it is given up once nothing moves.
+        // The receiver's own record against what the sender was told. What is lost never comes: it is given
+        // up once nothing moves.
         let mut tally = count(&self.target.numbers());
         let (mut last, mut counted, mut since) = (self.target.received(), 0, Instant::now());
         reached(REST, || {
@@ -239,11 +297,16 @@ impl Trial {
             }
             tally.lost == 0 || since.elapsed() > QUIET
         });
-        // Then the ledger is held against that: nothing waits, it adds up, and no more is delivered than arrived.
-        let mut ledger = penstock.ledger();
+        // Then the ledger is held against that: nothing waits, it adds up, and no more is delivered than
+        // arrived.
+        let mut last = None;
         let rest = reached(REST, || {
-            ledger = penstock.ledger();
-            ledger.waiting() == 0 && gaps(&ledger) == 0
+            last = ledger(&penstock);
+            last.as_ref().is_none_or(|ledger| ledger.waiting() == 0 && gaps(ledger) == 0)
+        });
+        let ledger = last.unwrap_or_else(|| {
+            self.problem("does not answer");
+            Ledger { sources: Vec::new(), paths: Vec::new(), destinations: Vec::new() }
         });
         if !rest && ledger.waiting() > 0 {
             self.problem(format!("{} messages wait for ever", ledger.waiting()));
@@ -272,7 +335,7 @@ impl Trial {
 
     /// `faults` is how many faults may each have doubled a batch.
     pub fn verdict(self, plan: &Plan, faults: usize) -> Verdict {
-        self.verdict_of(plan, faults as u64 * DOUBLES_MAX)
+        self.verdict_of(plan, faults as u64 * doubles_max())
     }
 
     /// With so many messages that may come twice.

@@ -1,5 +1,5 @@
-//! Several sources and destinations around one program whose configuration changes while it runs. What was lost is judged from outside:
-//! by what each receiver wrote down against what each sender was told.
+//! Several sources and destinations around one program whose configuration changes while it runs. What was
+//! lost is judged from outside: by what each receiver wrote down against what each sender was told.
 
 mod change;
 mod judge;
@@ -9,12 +9,12 @@ mod shape;
 
 pub use change::{Beside, By, Victim};
 pub use judge::{LINE_BYTES, Owed};
-pub use shape::{Keeps, Shape};
+pub use shape::{Keeps, Out, Shape};
 
 use crate::source::{Load, PADDING, Source, message};
 use crate::tally::LANE;
 use crate::target::Target;
-use crate::trial::reached;
+use crate::trial::{ledger_at, reached};
 use samples::{Sampler, unbalanced};
 use std::fs::File;
 use std::io::Write;
@@ -131,7 +131,7 @@ impl World {
 
     /// `None` when the program does not answer.
     fn ledger(&self) -> Option<Ledger> {
-        samples::ledger(&self.lab.path("state"))
+        ledger_at(&self.lab.path("state"))
     }
 
     /// One look at the ledger: it balances at every moment.

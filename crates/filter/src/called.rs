@@ -1,7 +1,8 @@
 //! `filter(NAME)` inside an expression, and the counters that a named filter has for these calls.
 //!
-//! As in syslog-ng, a call that `and` or `or` makes needless is not counted. Expressions with counted calls are therefore evaluated in
-//! the order of their text, and not together with those of sibling branches (see [`crate::node::Node::is_pure`]).
+//! As in syslog-ng, a call that `and` or `or` makes needless is not counted. Expressions with counted calls
+//! are therefore evaluated in the order of their text, and not together with those of sibling branches (see
+//! [`crate::node::Node::is_pure`]).
 
 use crate::context::Workspace;
 use crate::filter::Filter;

@@ -100,7 +100,8 @@ impl Seen<'_> {
 }
 
 impl Compare {
-    /// The value, the text it is compared with byte by byte, and whether it has to be that text (`eq`) or another one (`ne`).
+    /// The value, the text it is compared with byte by byte, and whether it has to be that text (`eq`) or
+    /// another one (`ne`).
     pub fn equality(&self) -> Option<(NameId, &[u8], bool)> {
         if self.rule != Rule::Text || !self.test.is_equality() {
             return None;
@@ -168,7 +169,8 @@ impl Compare {
     }
 }
 
-/// Types whose values are compared as text when both sides have them. A list is not compared with JSON: neither is a number.
+/// Types whose values are compared as text when both sides have them. A list is not compared with JSON:
+/// neither is a number.
 fn same_text(left: ValueType, right: ValueType) -> bool {
     use ValueType::{Bytes, Json, List, Protobuf, String};
     left == right && matches!(left, String | List | Json | Bytes | Protobuf)

@@ -163,7 +163,8 @@ impl Workspace {
         self.memos.insert(asker, memo);
     }
 
-    /// What a part of the configuration keeps from batch to batch, made at its first use by this worker; once per batch.
+    /// What a part of the configuration keeps from batch to batch, made at its first use by this worker; once
+    /// per batch.
     pub fn take_state<T: Any + Send>(&mut self, asker: u64, make: impl FnOnce() -> T) -> Box<T> {
         let kept = self.states.remove(&asker).and_then(|state| (state as Box<dyn Any>).downcast().ok());
         kept.unwrap_or_else(|| Box::new(make()))

@@ -34,7 +34,8 @@ pub trait FilterEnv {
     /// The compiled named filters of this configuration, so that each is compiled once.
     fn named_filters(&self) -> &NamedFilters;
 
-    /// Where it is counted what became of messages at a named filter that another one calls; nowhere when nobody wants to know.
+    /// Where it is counted what became of messages at a named filter that another one calls; nowhere when
+    /// nobody wants to know.
     fn tally(&self, _name: &str) -> Option<Arc<dyn Tally>> {
         None
     }
@@ -44,8 +45,9 @@ pub trait FilterEnv {
         None
     }
 
-    /// Where a file of data that the configuration names is. A relative path is looked for in the configuration's folder, as in
-    /// syslog-ng, then in the working directory; one that is in neither is expected in the first.
+    /// Where a file of data that the configuration names is. A relative path is looked for in the
+    /// configuration's folder, as in syslog-ng, then in the working directory; one that is in neither is
+    /// expected in the first.
     fn data_file(&self, path: &str) -> PathBuf {
         let named = PathBuf::from(path);
         match self.folder() {

@@ -26,8 +26,8 @@ impl Filter {
         compile::expression(expr, env, diags).map(|(node, written)| Filter::new(node, written))
     }
 
-    /// The filter of `filter NAME { ... };`, compiled once. An error in it is reported once, a wrong name each time; `at` is where the
-    /// name stands.
+    /// The filter of `filter NAME { ... };`, compiled once. An error in it is reported once, a wrong name
+    /// each time; `at` is where the name stands.
     pub fn named(name: &str, at: Span, env: &dyn FilterEnv, diags: &mut Diagnostics) -> Option<Arc<Filter>> {
         compile::named(name, at, env, diags)
     }
@@ -46,7 +46,8 @@ impl Filter {
         self.node.narrow(batch, selection, &mut cx.work, &mut cx.render);
     }
 
-    /// Whether a record matches, told condition by condition, in the order of the text; stores its matches. Costs far more than
+    /// Whether a record matches, told condition by condition, in the order of the text; stores its matches.
+    /// Costs far more than
     /// [`Filter::select`]: for messages that somebody wants explained.
     pub fn judge(
         &self,
@@ -113,7 +114,8 @@ impl Filter {
 }
 
 thread_local! {
-    /// `$(if)` has only the context of templates: the workspaces of its conditions are kept here, one for each level of nesting.
+    /// `$(if)` has only the context of templates: the workspaces of its conditions are kept here, one for
+    /// each level of nesting.
     static WORKSPACES: RefCell<Vec<Workspace>> = const { RefCell::new(Vec::new()) };
 }
 

@@ -1,8 +1,9 @@
 //! Filter expressions, compiled: `facility(mail) and not program("^postfix") or "${PID}" > 100`.
 //!
-//! A [`Filter`] narrows a selection of a batch's records, one condition over all of them at a time, so that the loop over
-//! a facility is a table look-up and a regular expression runs where the bytes lie. [`FilterSet`] evaluates many sibling filters in one
-//! pass. Nothing here allocates per message once a worker's [`FilterContext`] is warm.
+//! A [`Filter`] narrows a selection of a batch's records, one condition over all of them at a time, so that
+//! the loop over a facility is a table look-up and a regular expression runs where the bytes lie.
+//! [`FilterSet`] evaluates many sibling filters in one pass. Nothing here allocates per message once a
+//! worker's [`FilterContext`] is warm.
 
 mod blank;
 mod called;

@@ -1,4 +1,5 @@
-//! `in-list()`: whether a value is one of the lines of a file, which is read when the configuration is compiled.
+//! `in-list()`: whether a value is one of the lines of a file, which is read when the configuration is
+//! compiled.
 
 use crate::context::Workspace;
 use crate::subject::Subject;
@@ -11,7 +12,8 @@ pub struct InList {
 }
 
 impl InList {
-    /// Each line without its newline; the last line may lack one (syslog-ng would lose its last character then).
+    /// Each line without its newline; the last line may lack one (syslog-ng would lose its last character
+    /// then).
     pub fn new(subject: Subject, file: &[u8]) -> InList {
         let file = file.strip_suffix(b"\n").unwrap_or(file);
         let lines = match file.is_empty() {

@@ -14,9 +14,9 @@ pub fn group_names(pattern: &Pattern) -> Option<Vec<Option<NameId>>> {
     pattern.names().iter().map(intern).collect()
 }
 
-/// Sets the groups of a match as values of `records[index]` and unsets higher numbers left from an earlier match. `text` is where
-/// the matched text stands. Groups that took no part are left unset.
-/// What none of `wanted` has is not set and, as it never was, not unset.
+/// Sets the groups of a match as values of `records[index]` and unsets higher numbers left from an earlier
+/// match. `text` is where the matched text stands. Groups that took no part are left unset. What none of
+/// `wanted` has is not set and, as it never was, not unset.
 pub fn store_matches(
     batch: &mut Batch,
     index: usize,
@@ -48,7 +48,8 @@ pub fn store_matches(
     }
 }
 
-/// Unsets the matches of these numbers that a record has: one walk over its values, however many numbers there may be.
+/// Unsets the matches of these numbers that a record has: one walk over its values, however many numbers
+/// there may be.
 pub fn clear_matches(batch: &mut Batch, index: usize, numbers: RangeInclusive<u32>) {
     let Some(record) = batch.records.get(index) else { return };
     let (mut seen, mut set) = ([0u64; 4], [0u64; 4]);

@@ -37,7 +37,8 @@ impl Net {
         Some(Net::V6 { net, mask })
     }
 
-    /// Messages without a network sender (unix sockets, files, our own) count as coming from the loopback address.
+    /// Messages without a network sender (unix sockets, files, our own) count as coming from the loopback
+    /// address.
     pub fn holds(&self, batch: &Batch, record: &Record) -> bool {
         let remote = match batch.context(record).map(|c| &c.peer) {
             Some(Peer::Inet { remote, .. }) => Some(remote.ip().to_canonical()),

@@ -1,4 +1,5 @@
-//! Numbers of type-aware comparisons: whole where they are whole, else floating point; what is no number equals nothing.
+//! Numbers of type-aware comparisons: whole where they are whole, else floating point; what is no number
+//! equals nothing.
 
 use record::ValueType;
 use std::cmp::Ordering;
@@ -44,7 +45,8 @@ impl Number {
         }
     }
 
-    /// Decimal or 0x hexadecimal whole numbers and decimal fractions; blanks before them are skipped, nothing may follow.
+    /// Decimal or 0x hexadecimal whole numbers and decimal fractions; blanks before them are skipped, nothing
+    /// may follow.
     pub fn parse(bytes: &[u8]) -> Option<Number> {
         let text = std::str::from_utf8(bytes.trim_ascii_start()).ok()?;
         let (negative, digits) = match text.as_bytes().first()? {
@@ -65,7 +67,8 @@ impl Number {
         }
     }
 
-    /// The whole number at the beginning of a text, 0 without one, as the comparisons before version 4.0 read it.
+    /// The whole number at the beginning of a text, 0 without one, as the comparisons before version 4.0 read
+    /// it.
     pub fn leading(bytes: &[u8]) -> Number {
         let bytes = bytes.trim_ascii_start();
         let (negative, digits) = match bytes.first() {

@@ -1,4 +1,5 @@
-//! A value compared with many texts at once: `"$x" eq "a" or "$x" eq "b" ...`, and with `and` and `ne` that it is none of them.
+//! A value compared with many texts at once: `"$x" eq "a" or "$x" eq "b" ...`, and with `and` and `ne` that
+//! it is none of them.
 
 use crate::context::Workspace;
 use crate::node::Node;
@@ -20,8 +21,8 @@ impl OneOf {
     }
 }
 
-/// Joins comparisons of one value: alternatives (`and` is false) that it is a text, conditions that it is not one. The order of what
-/// stays does not change; the caller has made sure that it does not matter.
+/// Joins comparisons of one value: alternatives (`and` is false) that it is a text, conditions that it is not
+/// one. The order of what stays does not change; the caller has made sure that it does not matter.
 pub fn joined(parts: Vec<Node>, and: bool) -> Vec<Node> {
     let mut done: Vec<Node> = Vec::with_capacity(parts.len());
     for part in parts {

@@ -1,4 +1,5 @@
-//! The words and signs that join and compare in filter expressions, for the manual: what each means, an example, its cost.
+//! The words and signs that join and compare in filter expressions, for the manual: what each means, an
+//! example, its cost.
 
 use crate::compile::Example;
 use template::Cost;

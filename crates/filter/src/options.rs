@@ -1,4 +1,5 @@
-//! Options several operations share: `type()`, `flags()`, `value()`, `template()`, and how to report an unknown one.
+//! Options several operations share: `type()`, `flags()`, `value()`, `template()`, and how to report an
+//! unknown one.
 
 use crate::env::FilterEnv;
 use conf_syntax::{Arg, ArgKind, Call};
@@ -6,7 +7,8 @@ use diag::{Diagnostic, Diagnostics, Span, nearest};
 use pattern::{PatternError, PatternOptions};
 use template::Template;
 
-/// Codes under which findings are reported: those of filters, or those of another crate that uses the same options.
+/// Codes under which findings are reported: those of filters, or those of another crate that uses the same
+/// options.
 #[derive(Clone, Copy, Debug)]
 pub struct MatcherOptions {
     pub unknown_option: &'static str,
@@ -69,7 +71,8 @@ impl MatcherOptions {
     }
 }
 
-/// The name in `value("NAME")` or of a name argument; a `$` before it and braces are taken off with a warning.
+/// The name in `value("NAME")` or of a name argument; a `$` before it and braces are taken off with a
+/// warning.
 pub fn value_of<'a>(
     name: &'a str,
     at: Span,
@@ -140,7 +143,8 @@ pub fn unknown_option(
     diags.push(finding);
 }
 
-/// A finding about a pattern's `text`, which the configuration gives at `at`. Marks the byte, unless escapes make the place uncertain.
+/// A finding about a pattern's `text`, which the configuration gives at `at`. Marks the byte, unless escapes
+/// make the place uncertain.
 pub fn wrong_pattern(code: &'static str, error: &PatternError, text: &str, at: Span) -> Diagnostic {
     let written = (at.end - at.start) as usize;
     let quotes = written.checked_sub(text.len()).filter(|n| matches!(n, 0 | 2)).map(|n| n / 2);

@@ -1,4 +1,5 @@
-//! Conditions on facility and severity: one bit for each of the 1024 values of PRI, so any combination of them is one look-up.
+//! Conditions on facility and severity: one bit for each of the 1024 values of PRI, so any combination of
+//! them is one look-up.
 
 /// The values of PRI for which something holds.
 #[derive(Clone, Debug, PartialEq, Eq)]

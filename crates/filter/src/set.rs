@@ -1,7 +1,8 @@
 //! Many sibling filters in one pass over a batch: the branches of a log path, the `if`/`elif` of a chain.
 //!
-//! Facility and severity, patterns on the fields and the texts of values are each looked up once for all filters, and only while a filter
-//! is open that asks for them. The twenty filters of a distribution's default configuration cost little more than one.
+//! Facility and severity, patterns on the fields and the texts of values are each looked up once for all
+//! filters, and only while a filter is open that asks for them. The twenty filters of a distribution's
+//! default configuration cost little more than one.
 
 mod clauses;
 mod facts;
@@ -37,8 +38,8 @@ struct Field {
 }
 
 impl FilterSet {
-    /// `None` when the filters cannot be evaluated together: more than 64, or one leaves traces (stored matches, a rate
-    /// limit, called filters that are counted).
+    /// `None` when the filters cannot be evaluated together: more than 64, or one leaves traces (stored
+    /// matches, a rate limit, called filters that are counted).
     pub fn compile(filters: &[Arc<Filter>]) -> Option<FilterSet> {
         if filters.len() > FILTERS_MAX || filters.iter().any(|f| !f.is_pure()) {
             return None;
@@ -77,7 +78,8 @@ impl FilterSet {
         });
     }
 
-    /// Appends each record of the selection to the list of the first filter that matches it, or to the list after the last one's.
+    /// Appends each record of the selection to the list of the first filter that matches it, or to the list
+    /// after the last one's.
     pub fn select_first(
         &self,
         batch: &Batch,
@@ -137,7 +139,8 @@ impl FilterSet {
         found
     }
 
-    /// Finds out what the filters that are `asking` want to know of fields and values that come again and again. Returns what that fulfills.
+    /// Finds out what the filters that are `asking` want to know of fields and values that come again and
+    /// again. Returns what that fulfills.
     #[inline]
     fn look(
         &self,

@@ -83,7 +83,8 @@ pub fn filter_at(text: &str, version: (u16, u16)) -> Filter {
     World::new(&format!("filter f {{ {text}; }};"), version).filter("f")
 }
 
-/// The codes of what is found wrong with an expression; without an error there must be a filter, with one there must be none.
+/// The codes of what is found wrong with an expression; without an error there must be a filter, with one
+/// there must be none.
 pub fn findings(text: &str) -> Vec<&'static str> {
     let world = World::new(&format!("filter f {{ {text}; }};"), (4, 11));
     let (filter, codes) = world.compile("f");
@@ -101,8 +102,8 @@ pub fn batch() -> Batch {
     Batch::new(Vec::new(), Arc::new(Context::local("s_test", "fromhost", "local+file")), Stamp::default())
 }
 
-/// Adds a message: `key=value` words; `msg=` takes the rest. Keys: fac sev host prog pid peer tag, and any value's name; a value
-/// may have a type: `int:x=5`.
+/// Adds a message: `key=value` words; `msg=` takes the rest. Keys: fac sev host prog pid peer tag, and any
+/// value's name; a value may have a type: `int:x=5`.
 pub fn add(batch: &mut Batch, words: &str) -> usize {
     let index = batch.records.len();
     batch.records.push(Record::new(Span::EMPTY));

@@ -333,6 +333,7 @@ fn every_error_has_its_code() {
         ("message eq 'x'", vec!["F0118"]),
         ("'x' == message", vec!["F0118"]),
         ("PID > 100", vec!["F0118"]),
+        ("$MESSAGE == 'x'", vec!["F0118"]),
         ("int(pid) > 100", vec!["F0118"]),
         ("level >= 3", vec!["F0118"]),
         ("'$HOST' eq program", vec!["F0118"]),

@@ -7,7 +7,8 @@ const NONE: u16 = u16::MAX;
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
     list: Vec<Box<[u8]>>,
-    /// Numbers of texts by their hash; what is taken is looked for in the next place. At least half of the places are free.
+    /// Numbers of texts by their hash; what is taken is looked for in the next place. At least half of the
+    /// places are free.
     places: Box<[u16]>,
 }
 

@@ -1,7 +1,9 @@
-//! A filter expression as it stands in the configuration, to be told condition by condition how a message is judged.
+//! A filter expression as it stands in the configuration, to be told condition by condition how a message is
+//! judged.
 //!
-//! The expression that messages normally run through merges conditions and asks the cheap ones first. This one keeps all of them,
-//! in the order of the text, and stops where `and` and `or` stop. Both share what a condition is made of, so it costs little to have.
+//! The expression that messages normally run through merges conditions and asks the cheap ones first. This
+//! one keeps all of them, in the order of the text, and stops where `and` and `or` stop. Both share what a
+//! condition is made of, so it costs little to have.
 
 use crate::called::Called;
 use crate::context::FilterContext;
@@ -40,7 +42,8 @@ pub type Witness<'a> = dyn FnMut(&Judged<'_>) + 'a;
 const COMPARISON: &str = "cmp";
 
 impl Written {
-    /// Whether the expression holds for a record of the batch. Matches are stored and tokens of rates taken as usual.
+    /// Whether the expression holds for a record of the batch. Matches are stored and tokens of rates taken
+    /// as usual.
     pub fn judge(
         &self,
         batch: &mut record::Batch,

@@ -1,4 +1,5 @@
-//! The account of one outlet: what is on the way, what came of it, and what of the queue's front is settled by that.
+//! The account of one outlet: what is on the way, what came of it, and what of the queue's front is settled
+//! by that.
 
 use crate::bucket::Bucket;
 use crate::contract::Outcome;
@@ -12,7 +13,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// A server that refuses so many messages alone, one after the other with none delivered in between, gets the next one after a pause.
+/// A server that refuses so many messages alone, one after the other with none delivered in between, gets the
+/// next one after a pause.
 const REFUSALS_QUICK: u32 = 8;
 
 pub struct Account {
@@ -141,8 +143,8 @@ impl Account {
         self.trouble.say(text, why, kind == Kind::Outage, pause, now);
     }
 
-    /// Begins a `write`: settles what is known of the front of the queue. Returns `false` when the last `write` did not come to its end:
-    /// the batches on the way are forgotten.
+    /// Begins a `write`: settles what is known of the front of the queue. Returns `false` when the last
+    /// `write` did not come to its end: the batches on the way are forgotten.
     #[must_use]
     pub fn settle(
         &mut self,
@@ -266,6 +268,17 @@ impl Account {
         }
         self.timer = Some(at);
         Status::Wait(at.saturating_duration_since(now))
+    }
+
+    /// The next wait asks for a call again: one that was asked for may have been lost when the outlet was
+    /// called for something else.
+    pub fn forget_timer(&mut self) {
+        self.timer = None;
+    }
+
+    /// Whether a batch is on the way.
+    pub fn is_under_way(&self) -> bool {
+        self.runs.away() > 0
     }
 
     pub fn is_well(&self, now: Instant) -> bool {

@@ -13,6 +13,9 @@ pub struct Part<'a> {
     pub key: &'a [u8],
     /// The number of the first message in the queue on disk, when it is there.
     pub number: Option<u64>,
+    /// Of each message, where [`crate::Limits::numbered`] asks for them. One without a number stands before
+    /// the next one that has one; the last has none only where nothing behind it in its chunk has.
+    pub numbers: &'a [Option<u64>],
 }
 
 /// What became of a batch.
@@ -20,17 +23,21 @@ pub struct Part<'a> {
 pub enum Outcome {
     /// The server has all of it, and said so.
     Delivered,
-    /// One verdict for each message, in their order; those missing are [`Verdict::Again`]. `after`: the server asks to be left alone so long.
+    /// One verdict for each message, in their order; those missing are [`Verdict::Again`]. `after`: the
+    /// server asks to be left alone so long.
     Judged { verdicts: Vec<Verdict>, after: Option<Duration> },
     /// The server will never take these messages: each becomes a dead letter with these words.
     Refused(String),
-    /// The server does not take the batch, because of its size or of something in it: it is halved until that is alone, and this is refused.
+    /// The server does not take the batch, because of its size or of something in it: it is halved until that
+    /// is alone, and this is refused.
     Split(String),
-    /// Not now. `after`: not before so long. `counts`: towards [`crate::Limits::retries`], after which the batch is halved.
+    /// Not now. `after`: not before so long. `counts`: towards [`crate::Limits::retries`], after which the
+    /// batch is halved.
     Again { after: Option<Duration>, counts: bool, why: String },
     /// The server could not be reached, or went away before it had all of the batch: nothing was taken.
     Away(String),
-    /// Nothing moves until somebody has done something about this: a password, a name, a right. Asked again after time-reopen().
+    /// Nothing moves until somebody has done something about this: a password, a name, a right. Asked again
+    /// after time-reopen().
     Hold(String),
     /// All of it was sent, and no answer came: it is sent again, and may arrive twice.
     Unknown(String),
@@ -54,7 +61,8 @@ pub trait Client: Send {
     /// Begins a batch. There is room. Its outcome is said later under this number, once.
     fn begin(&mut self, id: u32, part: &Part<'_>);
 
-    /// Appends what became of batches since the last call. Whenever there is something to say, the outlet gets an event.
+    /// Appends what became of batches since the last call. Whenever there is something to say, the outlet
+    /// gets an event.
     fn outcomes(&mut self, out: &mut Vec<(u32, Outcome)>);
 
     /// Bytes of batches that it holds copies of.

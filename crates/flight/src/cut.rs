@@ -11,6 +11,8 @@ pub struct Cut<'a> {
     pub bytes: usize,
     pub key: &'a [u8],
     pub number: Option<u64>,
+    /// Of each message, where that is asked for.
+    pub numbers: Vec<Option<u64>>,
     /// Chunks it has messages of, and how many.
     pub shares: Vec<(usize, usize)>,
     /// Nothing more may be added to it.
@@ -26,6 +28,7 @@ impl<'a> Cut<'a> {
             bytes: 0,
             key: &[],
             number: None,
+            numbers: Vec::new(),
             shares: Vec::new(),
             is_full: false,
             since: None,
@@ -49,9 +52,38 @@ impl<'a> Cut<'a> {
         self.messages.push(message);
         true
     }
+
+    /// Notes the numbers of the messages from `before` on, which are the first of a chunk that were not sent.
+    /// Where others lie between them on disk, not every one has a number: the batch is made shorter, or
+    /// longer when it would be empty.
+    fn end_with_a_number(&mut self, chunk: &'a Chunk, before: usize, extra: usize) {
+        let number = |place: usize| {
+            chunk.number_after(chunk.sent() + place + 1).and_then(|after| after.checked_sub(1))
+        };
+        let unsent = chunk.messages() - chunk.sent();
+        if unsent.checked_sub(1).and_then(number).is_some() {
+            let mut share = self.messages.len() - before;
+            while share > 0 && number(share - 1).is_none() {
+                let last = self.messages.pop().map_or(0, <[u8]>::len);
+                self.bytes = self.bytes.saturating_sub(last + extra);
+                share -= 1;
+            }
+            if share == 0 && before == 0 {
+                for (place, message) in chunk.unsent().enumerate() {
+                    self.bytes += message.len() + extra;
+                    self.messages.push(message);
+                    if number(place).is_some() {
+                        break;
+                    }
+                }
+            }
+        }
+        self.numbers.extend((0..self.messages.len() - before).map(number));
+    }
 }
 
-/// Where the next message stands that was not sent. `None`: there is none, or others came before those that were.
+/// Where the next message stands that was not sent. `None`: there is none, or others came before those that
+/// were.
 pub fn first_unsent(chunks: &VecDeque<Chunk>, in_flight: usize) -> Option<usize> {
     let mut sent = 0;
     for (at, chunk) in chunks.iter().enumerate() {
@@ -63,7 +95,8 @@ pub fn first_unsent(chunks: &VecDeque<Chunk>, in_flight: usize) -> Option<usize>
     None
 }
 
-/// Whether what waits unsent from there on is surely more than a batch holds, and how much it is, counted by chunks.
+/// Whether what waits unsent from there on is surely more than a batch holds, and how much it is, counted by
+/// chunks.
 pub fn fills(chunks: &VecDeque<Chunk>, from: usize, limits: &Limits) -> bool {
     let (mut messages, mut bytes) = (0, 0usize);
     for chunk in chunks.iter().skip(from) {
@@ -89,11 +122,14 @@ pub fn fresh<'a>(chunks: &'a VecDeque<Chunk>, from: usize, limits: &Limits, allo
             cut.number = chunk.number_after(chunk.sent() + 1).and_then(|after| after.checked_sub(1));
         }
         let whole = chunk.unsent().all(|message| cut.add(message, limits, lines_max));
+        if limits.numbered {
+            cut.end_with_a_number(chunk, before, limits.extra);
+        }
         let share = cut.messages.len() - before;
         if share > 0 {
             cut.shares.push((at, share));
         }
-        if !whole {
+        if !whole || share < chunk.messages() - chunk.sent() {
             break;
         }
     }
@@ -120,6 +156,10 @@ pub fn again<'a>(chunks: &'a VecDeque<Chunk>, places: &[(usize, usize)], limits:
                 cut.number = current.number_after(skip + 1).and_then(|after| after.checked_sub(1));
             }
             let n = left.min(current.sent() - skip);
+            if limits.numbered {
+                let number = |at: usize| current.number_after(at + 1).and_then(|after| after.checked_sub(1));
+                cut.numbers.extend((skip..skip + n).map(number));
+            }
             for message in current.iter_from(skip).take(n) {
                 let (key, message) = if limits.keyed { opened(message) } else { (&[][..], message) };
                 cut.key = key;

@@ -15,7 +15,8 @@ pub struct Limits {
     pub bytes: usize,
     /// Bytes that are added to each message: a delimiter.
     pub extra: usize,
-    /// `batch-timeout()`: a batch that is not full waits so long after its first message. `None`: it does not wait.
+    /// `batch-timeout()`: a batch that is not full waits so long after its first message. `None`: it does not
+    /// wait.
     pub timeout: Option<Duration>,
     /// Batches that may be on the way.
     pub away: usize,
@@ -29,9 +30,12 @@ pub struct Limits {
     pub answer: Option<Duration>,
     /// Messages carry keys, and those of a batch have the same one.
     pub keyed: bool,
+    /// The client wants to know the number of each message on disk, and a batch ends with one that has one.
+    pub numbered: bool,
 }
 
-/// An answer that takes longer is late, unless timeout() says otherwise: sources without flow-control are not held back any more.
+/// An answer that takes longer is late, unless timeout() says otherwise: sources without flow-control are not
+/// held back any more.
 pub const LATE: Duration = Duration::from_secs(30);
 
 impl Limits {
@@ -67,6 +71,7 @@ impl Default for Limits {
             throttle: 0,
             answer: None,
             keyed: false,
+            numbered: false,
         }
     }
 }

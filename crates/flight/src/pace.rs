@@ -1,4 +1,5 @@
-//! When the next batch may go: pauses after failures, which double up to a ceiling and are not the same for all who wait.
+//! When the next batch may go: pauses after failures, which double up to a ceiling and are not the same for
+//! all who wait.
 
 use std::time::{Duration, Instant};
 

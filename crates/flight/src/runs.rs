@@ -1,7 +1,8 @@
-//! The messages that were sent and are not settled, in the order of the queue, as runs of those with the same fate.
+//! The messages that were sent and are not settled, in the order of the queue, as runs of those with the same
+//! fate.
 //!
-//! A batch is all runs that are away under its number; of one that comes back in parts, these are sent again together. A batch that is
-//! halved becomes two groups, which never go together again.
+//! A batch is all runs that are away under its number; of one that comes back in parts, these are sent again
+//! together. A batch that is halved becomes two groups, which never go together again.
 
 use crate::contract::Verdict;
 use std::collections::VecDeque;
@@ -74,7 +75,8 @@ impl Runs {
         id
     }
 
-    /// The first group that is to be sent again: for each of its runs how many messages stand before it, and how many it has.
+    /// The first group that is to be sent again: for each of its runs how many messages stand before it, and
+    /// how many it has.
     pub fn back(&self) -> Option<Vec<(usize, usize)>> {
         let group = self.list.iter().find(|run| run.state == State::Back)?.group;
         let mut before = 0;
@@ -117,7 +119,8 @@ impl Runs {
         self.list.iter().filter(|run| run.state == State::Away(id)).map(|run| run.tries).max().unwrap_or(0)
     }
 
-    /// Each message of a batch has its verdict. Returns how many were delivered, refused, and are to be sent again.
+    /// Each message of a batch has its verdict. Returns how many were delivered, refused, and are to be sent
+    /// again.
     pub fn judged(&mut self, id: u32, verdicts: &[Verdict]) -> [usize; 3] {
         let mut verdicts = verdicts.iter();
         let mut counts = [0; 3];
@@ -186,7 +189,8 @@ impl Runs {
         }
     }
 
-    /// Whether all of it is only to be sent again, in one piece: nothing is lost by forgetting what is known of it.
+    /// Whether all of it is only to be sent again, in one piece: nothing is lost by forgetting what is known
+    /// of it.
     pub fn is_untouched(&self) -> bool {
         match self.list.front() {
             Some(run) => self.list.len() == 1 && run.state == State::Back && run.tries == 0,

@@ -13,6 +13,8 @@ use std::time::Instant;
 pub struct FlightSink<C> {
     client: C,
     account: Account,
+    /// Whether batches may be begun.
+    begins: bool,
     /// Kept for its room.
     heard: Vec<(u32, Outcome)>,
 }
@@ -28,7 +30,7 @@ impl<C: Client> FlightSink<C> {
     ) -> FlightSink<C> {
         let trouble = Trouble::new(name, Arc::clone(counters));
         let account = Account::new(limits, trouble, u64::from(id), Instant::now());
-        FlightSink { client, account, heard: Vec::new() }
+        FlightSink { client, account, begins: true, heard: Vec::new() }
     }
 
     /// [`Sink::write`] at a stated time.
@@ -56,7 +58,7 @@ impl<C: Client> FlightSink<C> {
 
     /// Begins batches while there is room. Returns when there is something that may go later.
     fn send(&mut self, chunks: &mut VecDeque<Chunk>, now: Instant) -> Option<Instant> {
-        while self.client.room() > 0 {
+        while self.begins && self.client.room() > 0 {
             let (cut, source) = match self.account.next(chunks, now) {
                 Next::Batch(cut, source) if !cut.messages.is_empty() => (cut, source),
                 Next::Batch(..) | Next::Nothing => return None,
@@ -65,7 +67,13 @@ impl<C: Client> FlightSink<C> {
             let id = self.account.sent(cut.messages.len(), source, now);
             let extra = cut.messages.len() * self.account.limits.extra;
             let bytes = cut.bytes.saturating_sub(extra);
-            let part = Part { messages: &cut.messages, bytes, key: cut.key, number: cut.number };
+            let part = Part {
+                messages: &cut.messages,
+                bytes,
+                key: cut.key,
+                number: cut.number,
+                numbers: &cut.numbers,
+            };
             self.client.begin(id, &part);
             for (at, count) in cut.shares {
                 if let Some(chunk) = chunks.get_mut(at) {
@@ -95,8 +103,17 @@ impl<C: Client> Sink for FlightSink<C> {
         self.account.is_well(now)
     }
 
+    fn may_begin(&mut self, may: bool) {
+        self.begins = may;
+    }
+
+    fn is_under_way(&self) -> bool {
+        self.account.is_under_way()
+    }
+
     fn tick(&mut self, now: Instant) {
         self.client.tick(now);
+        self.account.forget_timer();
     }
 
     fn kept_bytes(&self) -> usize {

@@ -1,5 +1,6 @@
-//! Random outcomes in random order against a server that writes down what it has said: nothing is lost, nothing comes twice but where the
-//! server kept silent, order is kept, and the queue's front never passes a message without a fate.
+//! Random outcomes in random order against a server that writes down what it has said: nothing is lost,
+//! nothing comes twice but where the server kept silent, order is kept, and the queue's front never passes a
+//! message without a fate.
 
 use crate::{Client, FlightSink, Limits, Outcome, Part, Verdict, enclose, opened};
 use engine::ledger::{DestinationCounters, Reason};

@@ -1,5 +1,5 @@
-//! What the log and the ledger say of a destination that does not take messages: when that begins, once a minute while it lasts, and when it
-//! is over.
+//! What the log and the ledger say of a destination that does not take messages: when that begins, once a
+//! minute while it lasts, and when it is over.
 
 use engine::ledger::DestinationCounters;
 use std::sync::Arc;

@@ -47,8 +47,8 @@ impl Cutter {
         }
     }
 
-    /// Whether what was handed out ends where a message does, so that another one can go on with the tail; then whether what comes is
-    /// part of none up to the next message.
+    /// Whether what was handed out ends where a message does, so that another one can go on with the tail;
+    /// then whether what comes is part of none up to the next message.
     pub fn is_at_border(&self) -> Option<bool> {
         match self {
             Cutter::Framed(framer) => (!framer.is_skipping()).then_some(false),

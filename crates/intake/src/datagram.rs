@@ -1,4 +1,5 @@
-//! Datagram sockets, UDP and unix: many datagrams a call, one batch of them, and the kernel's drops in the ledger.
+//! Datagram sockets, UDP and unix: many datagrams a call, one batch of them, and the kernel's drops in the
+//! ledger.
 
 mod drops;
 mod proxied;
@@ -121,7 +122,8 @@ impl DatagramPort {
 
     /// Fills one batch. `false` when the socket was emptied.
     fn step(&mut self, credit: Credit, cx: &mut PortContext) -> std::io::Result<bool> {
-        // Without credit the kernel's buffer holds what it can, and counts what it cannot. Senders to a unix socket wait.
+        // Without credit the kernel's buffer holds what it can, and counts what it cannot. Senders to a unix
+        // socket wait.
         if !self.feed.may_read() && credit == Credit::Needed {
             self.drops.starved = true;
             return Ok(false);
@@ -254,7 +256,8 @@ fn place(batch: &mut Batch, context: Arc<Context>) -> u16 {
 
 /// Processes a unix datagram socket remembers by their credentials.
 const PROCESSES_MAX: usize = 4096;
-/// After this they are looked at again: numbers of processes come back, and a process can become another program.
+/// After this they are looked at again: numbers of processes come back, and a process can become another
+/// program.
 const PROCESS_LIFE: Duration = Duration::from_secs(10);
 
 /// Who sends to a unix datagram socket.

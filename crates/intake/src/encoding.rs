@@ -41,7 +41,8 @@ impl Input for EncodedInput {
     }
 
     fn always_ready(&self) -> bool {
-        // This input reads less than it is asked for; the reader must not take that for the end of what is there.
+        // This input reads less than it is asked for; the reader must not take that for the end of what is
+        // there.
         self.full || self.inner.always_ready()
     }
 

@@ -1,5 +1,6 @@
-//! The end of a connection whose peer waits for answers: it is told what is to be told, and then has the time to read it. A connection that
-//! is closed with something unread in it is reset by the kernel, and the peer may lose what it was told.
+//! The end of a connection whose peer waits for answers: it is told what is to be told, and then has the time
+//! to read it. A connection that is closed with something unread in it is reset by the kernel, and the peer
+//! may lose what it was told.
 
 use engine::Shared;
 use engine::reader::Input;

@@ -15,7 +15,7 @@ mod tail;
 mod wanted;
 
 pub use follow::Following;
-pub use settings::{Place, matching, source};
+pub use settings::{FileVariant, matching, source};
 pub use wanted::Wanted;
 
 use crate::lines::{Lines, PolledInput, serve};
@@ -61,7 +61,8 @@ fn open_device(path: &Path) -> Result<File, String> {
 }
 
 impl FileStart {
-    /// What stands where a file is expected: the path of a device, or nothing to speak of. The error says why it cannot be followed.
+    /// What stands where a file is expected: the path of a device, or nothing to speak of. The error says why
+    /// it cannot be followed.
     fn found(&self) -> Result<Option<&Path>, String> {
         let Wanted::One(path) = &self.following.wanted else { return Ok(None) };
         let Ok(meta) = std::fs::metadata(path) else { return Ok(None) };

@@ -1,6 +1,7 @@
-//! A source at an address of this machine, network(), syslog() or relp(): where it listens, and how TCP connections are served there.
+//! A source at an address of this machine, network(), syslog() or relp(): where it listens, and how TCP
+//! connections are served there.
 
-use super::listener::{Accepted, Listener, Protocol, Seats, Socket};
+use super::listener::{Accepted, Listener, Permits, Protocol, Socket};
 use super::reading::Reading;
 use super::senders::PeerFacts;
 use crate::multi_line::Mode;
@@ -22,7 +23,8 @@ pub struct Inet {
     pub multi_line: Option<(Mode, String)>,
     pub facts: PeerFacts,
     pub location: String,
-    /// Read already, so that a reload finds the certificates of running sources; what cannot be read is said when it starts.
+    /// Read already, so that a reload finds the certificates of running sources; what cannot be read is said
+    /// when it starts.
     pub secure: Option<Result<Arc<tls::Acceptor>, String>>,
 }
 
@@ -45,7 +47,7 @@ impl Inet {
             fetch_limit: reading.fetch_limit,
             encoding: reading.encoding,
             socket: self.socket.clone(),
-            seats: Seats::new(self.connections_max),
+            permits: Permits::new(self.connections_max),
             facts: self.facts.clone(),
             naming: reading.naming.clone(),
             local_name: Arc::clone(&reading.local_name),

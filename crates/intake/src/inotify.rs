@@ -14,7 +14,8 @@ use std::time::Duration;
 /// `monitor-method()`
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// inotify, but a timer where a file system is shared with other machines: the kernel hears nothing of what they do.
+    /// inotify, but a timer where a file system is shared with other machines: the kernel hears nothing of
+    /// what they do.
     Auto,
     Inotify,
     Poll,
@@ -72,7 +73,8 @@ pub struct Watch {
     /// Modifications of files in folders are told.
     modifications: bool,
     failed: bool,
-    /// What is in the working folder is told of by its name alone, not as `./NAME`: as the configuration names it.
+    /// What is in the working folder is told of by its name alone, not as `./NAME`: as the configuration
+    /// names it.
     bare: bool,
     /// Of events that were taken from the kernel.
     buffer: Vec<MaybeUninit<u8>>,
@@ -192,8 +194,8 @@ impl Watch {
         self.events_unless(&mut |_| false)
     }
 
-    /// The same without the modifications that `taken` takes. It is asked before what came earlier is handed out: whoever is told of a change
-    /// of a name has to look at what is there himself.
+    /// The same without the modifications that `taken` takes. It is asked before what came earlier is handed
+    /// out: whoever is told of a change of a name has to look at what is there himself.
     pub fn events_unless(&mut self, taken: &mut dyn FnMut(&Path) -> bool) -> (Vec<Event>, bool) {
         let mut events = Vec::new();
         if let Some(timer) = &self.timer {
@@ -212,14 +214,15 @@ impl Watch {
         let mut reader = inotify::Reader::new(&fd, &mut self.buffer);
         let mut modified = PathBuf::new();
         let mut moved: Option<(u32, PathBuf)> = None;
-        // What was taken from the kernel is not there a second time: a turn ends with an empty buffer, and not between the two halves of
-        // a renaming.
+        // What was taken from the kernel is not there a second time: a turn ends with an empty buffer, and
+        // not between the two halves of a renaming.
         let mut count = 0;
         let mut is_half = false;
         let mut bytes = 0;
         let more = loop {
             if reader.is_buffer_empty() && !is_half && count > 0 {
-                // Nothing was left in the kernel then; who asks once more finds what was written meanwhile, again and again.
+                // Nothing was left in the kernel then; who asks once more finds what was written meanwhile,
+                // again and again.
                 let more = bytes + EVENT_BYTES_MAX > EVENTS_BYTES;
                 if !more || count >= EVENTS_MIN {
                     break more;

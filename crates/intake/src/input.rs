@@ -51,7 +51,8 @@ pub fn read_spare_at(fd: &impl AsFd, into: &mut Vec<u8>, max: usize, offset: u64
     fill(into, max, |room| Ok(rustix::io::pread(fd, room, offset)?.0.len()))
 }
 
-/// The same, with the bytes just before that place: they fill `before`. Returns how many were read of both together.
+/// The same, with the bytes just before that place: they fill `before`. Returns how many were read of both
+/// together.
 #[allow(unsafe_code)]
 pub fn read_spare_behind(
     fd: &impl AsFd,
@@ -70,8 +71,8 @@ pub fn read_spare_behind(
             libc::iovec { iov_base: before.as_mut_ptr().cast(), iov_len: before.len() },
             libc::iovec { iov_base: room.as_mut_ptr().cast(), iov_len: room.len() },
         ];
-        // SAFETY: the descriptor is open, and both parts are memory of these lengths that nobody else has; bytes are all that the kernel
-        // writes into it.
+        // SAFETY: the descriptor is open, and both parts are memory of these lengths that nobody else has;
+        // bytes are all that the kernel writes into it.
         let read = unsafe { libc::preadv(fd.as_fd().as_raw_fd(), parts.as_ptr(), 2, from) };
         both = usize::try_from(read).map_err(|_| io::Error::last_os_error())?;
         Ok(both.saturating_sub(before.len()))
@@ -90,7 +91,8 @@ fn fill(
     let room = into.spare_capacity_mut();
     let max = max.min(room.len());
     let read = read(&mut room[..max])?;
-    // SAFETY: all callers pass what the kernel said: it initialised the first `read` bytes of the spare capacity, which begins at `length`; `read <= max <= room`.
+    // SAFETY: all callers pass what the kernel said: it initialised the first `read` bytes of the spare
+    // capacity, which begins at `length`; `read <= max <= room`.
     unsafe { into.set_len(length + read) };
     Ok(read)
 }

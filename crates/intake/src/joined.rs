@@ -1,4 +1,5 @@
-//! `multi-line-mode()` of streams: whole messages, handed on with their lengths before them, as octet counting has it.
+//! `multi-line-mode()` of streams: whole messages, handed on with their lengths before them, as octet
+//! counting has it.
 
 use crate::cut::Cutter;
 use crate::multi_line::Mode;
@@ -92,7 +93,8 @@ impl Input for JoinedInput {
     }
 
     fn always_ready(&self) -> bool {
-        // This input reads less than it is asked for; the reader must not take that for the end of what is there.
+        // This input reads less than it is asked for; the reader must not take that for the end of what is
+        // there.
         self.full || self.inner.always_ready()
     }
 

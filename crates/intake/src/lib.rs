@@ -1,4 +1,5 @@
-//! What sources stand on: listeners and their connections, datagrams, files that are followed, lines, and who sent a message.
+//! What sources stand on: listeners and their connections, datagrams, files that are followed, lines, and who
+//! sent a message.
 
 pub mod cut;
 pub mod datagram;

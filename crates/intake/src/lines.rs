@@ -50,8 +50,8 @@ pub fn serve<F: AsFd + AsRawFd + Send + 'static>(
     Ok(())
 }
 
-/// A descriptor that may block, because it is shared with other processes: asked before each read. A short read says nothing about
-/// what is left, as a terminal gives one line at a time.
+/// A descriptor that may block, because it is shared with other processes: asked before each read. A short
+/// read says nothing about what is left, as a terminal gives one line at a time.
 pub struct PolledInput<F> {
     pub fd: F,
     /// Called once when the input has ended.

@@ -1,12 +1,12 @@
 //! Accepts stream connections, TCP and unix, and spreads them over the workers.
 
 mod adopted;
-mod place;
-mod seats;
+mod hand_off;
+mod permits;
 
 use adopted::Adopter;
-pub use place::{Joined, Place, Protocol};
-pub use seats::{MADE_ROOM, Seat, Seats};
+pub use hand_off::{HandOff, Joined, Protocol};
+pub use permits::{MADE_ROOM, Permit, Permits};
 
 use super::senders::{Naming, PeerFacts};
 use crate::multi_line::Mode;
@@ -45,7 +45,7 @@ pub struct Accepted {
     pub fetch_limit: Option<usize>,
     pub encoding: Option<&'static encoding_rs::Encoding>,
     pub socket: SocketOptions,
-    pub seats: Arc<Seats>,
+    pub permits: Arc<Permits>,
     pub facts: PeerFacts,
     pub naming: Naming,
     /// This machine's name, for unix sockets.
@@ -61,8 +61,8 @@ pub struct Accepted {
 }
 
 impl Accepted {
-    /// How the bytes of a connection are read once they are decrypted and decoded. `None` for protocols that answer: their peers
-    /// connect again, and send again what was not acknowledged.
+    /// How the bytes of a connection are read once they are decrypted and decoded. `None` for protocols that
+    /// answer: their peers connect again, and send again what was not acknowledged.
     pub fn passes_as(&self) -> Option<Arc<str>> {
         let own = self.protocol.as_ref().is_some_and(|protocol| protocol.answers());
         let encoding = self.encoding.map_or("utf-8", |encoding| encoding.name());
@@ -106,8 +106,8 @@ pub struct Listener {
     _adopter: Arc<dyn Adopt>,
 }
 
-/// A connection that waits for its sender's name. Whoever takes it out of the slot serves it: the resolver, or the listener when
-/// the answer is late.
+/// A connection that waits for its sender's name. Whoever takes it out of the slot serves it: the resolver,
+/// or the listener when the answer is late.
 struct Unnamed {
     until: Instant,
     slot: Weak<Slot>,
@@ -115,23 +115,24 @@ struct Unnamed {
     local: SocketAddr,
 }
 
-type Slot = Mutex<Option<(OwnedFd, Place)>>;
+type Slot = Mutex<Option<(OwnedFd, HandOff)>>;
 
-/// Serves what waits in a slot, under its lock: a listener that is being closed empties the slots, and so knows that after it no
-/// connection will be handed to a worker.
+/// Serves what waits in a slot, under its lock: a listener that is being closed empties the slots, and so
+/// knows that after it no connection will be handed to a worker.
 fn serve(slot: &Slot, remote: SocketAddr, local: SocketAddr, name: &str) {
     let mut waiting = slot.lock();
-    if let Some((fd, place)) = waiting.take() {
-        let context = place.accepted.facts.context(remote, local, name);
-        place.serve(fd, context);
+    if let Some((fd, hand_off)) = waiting.take() {
+        let context = hand_off.accepted.facts.context(remote, local, name);
+        hand_off.serve(fd, context);
     }
 }
 
-/// Connections the kernel may hold when listen-backlog() is not given. A client beyond it tries again a second later.
+/// Connections the kernel may hold without listen-backlog(). A client beyond it tries again a second later.
 const BACKLOG: i32 = 4096;
 /// Connections accepted in one turn.
 const TURN_ACCEPTS: usize = 64;
-/// How long a connection waits for its sender's name; looked at once a second. Afterwards it is called by its number.
+/// How long a connection waits for its sender's name; looked at once a second. Afterwards it is called by its
+/// number.
 const NAME_WAIT: Duration = Duration::from_secs(1);
 
 impl Listener {
@@ -144,7 +145,7 @@ impl Listener {
     ) -> Result<(), String> {
         let worker = shared.any_worker().ok_or("there are no workers")?;
         let source = Arc::clone(source);
-        source.counters.connections_max.store(accepted.seats.max as u64, Ordering::Relaxed);
+        source.counters.connections_max.store(accepted.permits.max as u64, Ordering::Relaxed);
         let adopter = Adopter::start(&source, &accepted, shared);
         worker.add(move |token, cx| {
             register(&socket.fd(), cx.handle.registry(), token)?;
@@ -196,7 +197,8 @@ impl Listener {
         Ok(())
     }
 
-    /// Whether there is a descriptor for another connection. Without, it waits in the kernel: those that are left are not for connections.
+    /// Whether there is a descriptor for another connection. Without, it waits in the kernel: those that are
+    /// left are not for connections.
     fn has_descriptor(&mut self) -> bool {
         if !self.crowded {
             return true;
@@ -226,7 +228,7 @@ impl Listener {
     fn admit(&mut self, fd: OwnedFd, client: Client, cx: &PortContext) {
         let (client_name, local_name) = client.described();
         let accepted = &self.accepted;
-        let Some(seat) = accepted.seats.take() else {
+        let Some(permit) = accepted.permits.take() else {
             self.source.counters.rejected_connections.add(1);
             oplog::limited(
                 "max-connections",
@@ -237,7 +239,7 @@ impl Listener {
                     ("local", &local_name),
                     ("group_name", &self.source.group),
                     ("location", &accepted.location),
-                    ("max", &accepted.seats.max),
+                    ("max", &accepted.permits.max),
                 ],
             );
             return;
@@ -251,10 +253,10 @@ impl Listener {
         let Some(worker) = cx.shared.any_worker().cloned() else { return };
         let described = Described { fd: fd.as_raw_fd(), client: client_name, local: local_name };
         let (source, accepted) = (Arc::clone(&self.source), Arc::clone(accepted));
-        let place = Place { worker, source, accepted: Arc::clone(&accepted), seat, described };
+        let hand_off = HandOff { worker, source, accepted: Arc::clone(&accepted), permit, described };
         match client {
             Client::Inet { remote, local } => {
-                let slot: Arc<Slot> = Arc::new(Mutex::new(Some((fd, place))));
+                let slot: Arc<Slot> = Arc::new(Mutex::new(Some((fd, hand_off))));
                 let later = Arc::clone(&slot);
                 match accepted.naming.name(remote, move |name| serve(&later, remote, local, &name)) {
                     Some(name) => serve(&slot, remote, local, &name),
@@ -273,7 +275,7 @@ impl Listener {
                     ip_protocol: 0,
                     values,
                 };
-                place.serve(fd, Arc::new(context));
+                hand_off.serve(fd, Arc::new(context));
             }
         }
     }

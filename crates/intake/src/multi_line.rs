@@ -1,4 +1,5 @@
-//! `multi-line-mode()`: lines that belong together become one message. Works on the same sliding text as [`wire::Framer`].
+//! `multi-line-mode()`: lines that belong together become one message. Works on the same sliding text as
+//! [`wire::Framer`].
 
 use conf_schema::Settings;
 use diag::{Diagnostic, Diagnostics};
@@ -74,7 +75,8 @@ impl MultiLine {
         self.skipping = true;
     }
 
-    /// Whether another one can go on with the tail, and whether that has to skip what comes before the next message.
+    /// Whether another one can go on with the tail, and whether that has to skip what comes before the next
+    /// message.
     pub fn is_at_border(&self) -> Option<bool> {
         (!self.mid_line && !self.cut).then_some(self.skipping)
     }
@@ -230,7 +232,8 @@ impl MultiLine {
         }
     }
 
-    /// Hands out full pieces until the rest fits, or one only when the rest is to be dropped. Returns where the rest begins.
+    /// Hands out full pieces until the rest fits, or one only when the rest is to be dropped. Returns where
+    /// the rest begins.
     fn split(&mut self, text: &[u8], mut start: usize, sink: &mut impl FnMut(Span)) -> usize {
         let limit = self.options.log_msg_size;
         while text.len() - start > limit {
@@ -249,13 +252,15 @@ impl MultiLine {
     }
 }
 
-/// The `{multiline}` group: the mode with its text, for comparing. The outer `None` is an error that was said.
+/// The `{multiline}` group: the mode with its text, for comparing. The outer `None` is an error that was
+/// said.
 #[allow(clippy::option_option)]
 pub fn multi_line(s: &Settings, diags: &mut Diagnostics) -> Option<Option<(Mode, String)>> {
     let prefix = expression(s, "multi-line-prefix", diags)?;
     let garbage = expression(s, "multi-line-garbage", diags)?;
     let word = s.choice("multi-line-mode").unwrap_or("none");
-    // With its length before it, no text can look like the end of another. Another process may compare it, see docs/restart.md.
+    // With its length before it, no text can look like the end of another. Another process may compare it,
+    // see docs/restart.md.
     let text = |p: &Option<Arc<Pattern>>| {
         p.as_ref().map_or_else(|| "-".to_owned(), |p| format!("{}:{}", p.text().len(), p.text()))
     };

@@ -1,4 +1,5 @@
-//! `optional(yes)`: a source that cannot be opened keeps nothing from starting, and is tried again with each reload.
+//! `optional(yes)`: a source that cannot be opened keeps nothing from starting, and is tried again with each
+//! reload.
 
 use std::collections::BTreeMap;
 
@@ -21,8 +22,8 @@ impl Optional {
         self.is
     }
 
-    /// Goes into [`engine::driver::SourceDriver::opened_with`]: after a failure it differs from what it was, so that a reload does not
-    /// take the source for one that runs already.
+    /// Goes into [`engine::driver::SourceDriver::opened_with`]: after a failure it differs from what it was,
+    /// so that a reload does not take the source for one that runs already.
     pub fn attempt(&self) -> u64 {
         if self.is { FAILED.lock().get(&self.key).copied().unwrap_or(0) } else { 0 }
     }

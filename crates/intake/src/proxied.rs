@@ -1,11 +1,12 @@
-//! Connections that come through a load balancer: it says in a PROXY header (version 1 or 2) for whom it connects, in front of
-//! everything, or inside the TLS session. The messages then are the client's; `${PEERIP}` is the balancer.
+//! Connections that come through a load balancer: it says in a PROXY header (version 1 or 2) for whom it
+//! connects, in front of everything, or inside the TLS session. The messages then are the client's;
+//! `${PEERIP}` is the balancer.
 //!
 //! Whoever may connect may also claim any address: the port has to be open to the balancer only.
 
 mod begun;
 
-use super::listener::{Joined, MADE_ROOM, Place, Protocol, Seat, inet_name};
+use super::listener::{HandOff, Joined, MADE_ROOM, Permit, Protocol, inet_name};
 use super::secure::SecurePort;
 pub use begun::Begun;
 use engine::hand_over::Part;
@@ -71,20 +72,20 @@ enum Link {
 
 struct Raw {
     fd: OwnedFd,
-    place: Place,
+    hand_off: HandOff,
     context: Arc<Context>,
 }
 
 /// Serves a connection whose header comes before its TLS handshake.
 pub fn before_tls(
     fd: OwnedFd,
-    place: Place,
+    hand_off: HandOff,
     context: Arc<Context>,
     registry: &Registry,
     token: Token,
 ) -> io::Result<Box<dyn Port>> {
     registry.register(&mut SourceFd(&fd.as_raw_fd()), token, Interest::READABLE | Interest::WRITABLE)?;
-    Ok(Box::new(ProxiedPort::new(Link::Raw(Box::new(Raw { fd, place, context })))))
+    Ok(Box::new(ProxiedPort::new(Link::Raw(Box::new(Raw { fd, hand_off, context })))))
 }
 
 struct ProxiedPort {
@@ -120,28 +121,28 @@ impl Link {
     fn source(&self) -> &Arc<Source> {
         match self {
             Link::Clear(joined) => &joined.source,
-            Link::Raw(raw) => &raw.place.source,
+            Link::Raw(raw) => &raw.hand_off.source,
         }
     }
 
     fn accepted(&self) -> &Arc<super::listener::Accepted> {
         match self {
             Link::Clear(joined) => &joined.accepted,
-            Link::Raw(raw) => &raw.place.accepted,
+            Link::Raw(raw) => &raw.hand_off.accepted,
         }
     }
 
     fn described(&self) -> &engine::reader::Described {
         match self {
             Link::Clear(joined) => &joined.described,
-            Link::Raw(raw) => &raw.place.described,
+            Link::Raw(raw) => &raw.hand_off.described,
         }
     }
 
-    fn seat(&self) -> &Seat {
+    fn permit(&self) -> &Permit {
         match self {
-            Link::Clear(joined) => &joined.seat,
-            Link::Raw(raw) => &raw.place.seat,
+            Link::Clear(joined) => &joined.permit,
+            Link::Raw(raw) => &raw.hand_off.permit,
         }
     }
 
@@ -228,8 +229,8 @@ impl Waiting {
                 joined.stream(cx, token)
             }
             Link::Raw(raw) => {
-                let Raw { fd, place, context } = *raw;
-                Box::new(SecurePort::begun(fd, &self.received, place, context))
+                let Raw { fd, hand_off, context } = *raw;
+                Box::new(SecurePort::begun(fd, &self.received, hand_off, context))
             }
         };
         if hung_up {
@@ -287,7 +288,7 @@ impl Port for ProxiedPort {
             Phase::Header(mut waiting) => match waiting.header() {
                 Ok(Some(header)) => self.found(waiting, header, cx),
                 Ok(None) => {
-                    let is_to_go = waiting.link.seat().is_to_go();
+                    let is_to_go = waiting.link.permit().is_to_go();
                     if is_to_go {
                         waiting.failure = Some(MADE_ROOM.to_owned());
                     }

@@ -12,7 +12,8 @@ use std::time::Duration;
 use transport::{DnsOptions, NameUse, Resolver};
 use wire::{FramerOptions, Framing, ParseFlags, SyslogOptions};
 
-/// From this version on messages on unix sockets and pipes are expected as programs send them to syslog: without a host name.
+/// From this version on messages on unix sockets and pipes are expected as programs send them to syslog:
+/// without a host name.
 pub const NO_HOSTNAME_SINCE: (u16, u16) = (3, 2);
 
 /// What a source needs beside its descriptor.
@@ -95,8 +96,8 @@ impl Reading {
         self.share = self.window_messages.take().map(|messages| Share { messages, seats, fair_min });
     }
 
-    /// Everything that is fixed when descriptors are opened and connections accepted: when it differs after a reload, they are
-    /// opened anew.
+    /// Everything that is fixed when descriptors are opened and connections accepted: when it differs after a
+    /// reload, they are opened anew.
     pub fn fixed(&self) -> String {
         let Reading { framing, encoding, idle_timeout, window_messages, fetch_limit, naming, group, .. } =
             self;
@@ -145,8 +146,8 @@ fn parse_flags(s: &Settings, defaults: &Defaults) -> ParseFlags {
     }
 }
 
-/// The part of the `{source}` group that has nothing to act on where messages are made here, now: there is no sender to look up
-/// and no stamp but ours.
+/// The part of the `{source}` group that has nothing to act on where messages are made here, now: there is no
+/// sender to look up and no stamp but ours.
 pub fn made_here(s: &Settings) {
     let _ = (s.switch("use-dns"), s.bool("dns-cache"), s.bool("keep-timestamp"));
 }
@@ -165,8 +166,8 @@ pub fn finish(s: &Settings, cx: &BuildContext<'_>, local: bool, diags: &mut Diag
         ..Finish::default()
     };
     let group = format!(".source.{}", cx.group);
-    // Tags are listed in the order in which they were named; as in syslog-ng the source's own comes after those of its options
-    // (golden case parse/overrides).
+    // Tags are listed in the order in which they were named; as in syslog-ng the source's own comes after
+    // those of its options (golden case parse/overrides).
     for tag in s.list("tags").iter().map(|t| t.text.as_str()).chain(std::iter::once(group.as_str())) {
         match record::tag_id(tag) {
             Some(id) => finish.add_tag(id),

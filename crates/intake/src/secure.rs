@@ -1,9 +1,10 @@
-//! Encrypted connections of sources: the handshake in small turns, then the same reader as plain ones, over decrypted bytes.
+//! Encrypted connections of sources: the handshake in small turns, then the same reader as plain ones, over
+//! decrypted bytes.
 
 mod input;
 mod slots;
 
-use super::listener::{MADE_ROOM, Place};
+use super::listener::{HandOff, MADE_ROOM};
 use engine::hand_over::Part;
 use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
@@ -43,7 +44,7 @@ struct Handshake {
     fd: OwnedFd,
     /// `None` when there can be none: `failure` says why.
     session: Option<Session>,
-    place: Place,
+    hand_off: HandOff,
     context: Arc<Context>,
     until: Instant,
     failure: Option<String>,
@@ -54,22 +55,22 @@ impl SecurePort {
     /// Watches the descriptor; the first turn comes by itself.
     pub fn new(
         fd: OwnedFd,
-        place: Place,
+        hand_off: HandOff,
         context: Arc<Context>,
         registry: &Registry,
         token: Token,
     ) -> io::Result<SecurePort> {
         // Output is rare and small, but it must not be forgotten when the peer takes none.
         registry.register(&mut SourceFd(&fd.as_raw_fd()), token, Interest::READABLE | Interest::WRITABLE)?;
-        Ok(SecurePort::begun(fd, &[], place, context))
+        Ok(SecurePort::begun(fd, &[], hand_off, context))
     }
 
     /// A connection that is watched already, and of which something has been received.
-    pub fn begun(fd: OwnedFd, received: &[u8], place: Place, context: Arc<Context>) -> SecurePort {
-        let source = Arc::clone(&place.source);
-        let limit = place.accepted.idle_timeout.map_or(HANDSHAKE_MAX, |idle| idle.min(HANDSHAKE_MAX));
+    pub fn begun(fd: OwnedFd, received: &[u8], hand_off: HandOff, context: Arc<Context>) -> SecurePort {
+        let source = Arc::clone(&hand_off.source);
+        let limit = hand_off.accepted.idle_timeout.map_or(HANDSHAKE_MAX, |idle| idle.min(HANDSHAKE_MAX));
         let until = Instant::now() + limit;
-        let acceptor = place.accepted.secure.as_ref().ok_or_else(|| "there is no certificate".to_owned());
+        let acceptor = hand_off.accepted.secure.as_ref().ok_or_else(|| "there is no certificate".to_owned());
         let slot = Slot::take();
         let begun = acceptor.and_then(|acceptor| match &slot {
             Some(_) => acceptor.session(),
@@ -82,7 +83,7 @@ impl SecurePort {
             }
             Err(error) => (None, Some(error)),
         };
-        let handshake = Handshake { fd, session, place, context, until, failure, _slot: slot };
+        let handshake = Handshake { fd, session, hand_off, context, until, failure, _slot: slot };
         SecurePort { phase: Phase::Handshake(Box::new(handshake)), source, queued: false, hung_up: false }
     }
 
@@ -91,7 +92,7 @@ impl SecurePort {
         let Phase::Handshake(handshake) = std::mem::replace(&mut self.phase, Phase::Over) else {
             return After::Close;
         };
-        let Handshake { fd, session: Some(session), place, context, .. } = *handshake else {
+        let Handshake { fd, session: Some(session), hand_off, context, .. } = *handshake else {
             return After::Close;
         };
         oplog::often(
@@ -100,14 +101,14 @@ impl SecurePort {
             "TLS session established",
             &[
                 ("fd", &fd.as_raw_fd()),
-                ("client", &place.described.client),
+                ("client", &hand_off.described.client),
                 ("session", &session.described()),
             ],
         );
         let context = with_peer(context, &session);
         let input = SecureInput { fd, session, more: true, ended: false, failed: None };
         let token = cx.token;
-        let mut port = place.reader(Box::new(input), context, cx, token);
+        let mut port = hand_off.reader(Box::new(input), context, cx, token);
         if self.hung_up {
             port.hung_up();
         }
@@ -182,7 +183,7 @@ impl Port for SecurePort {
             return After::Again;
         }
         match handshake.advance() {
-            Ok(Some(After::Idle)) if handshake.place.seat.is_to_go() => {
+            Ok(Some(After::Idle)) if handshake.hand_off.permit.is_to_go() => {
                 handshake.failure = Some(MADE_ROOM.to_owned());
                 After::Close
             }
@@ -223,8 +224,8 @@ impl Port for SecurePort {
             Phase::Over => return,
             Phase::Handshake(handshake) => handshake,
         };
-        let Handshake { fd, place, failure, .. } = *handshake;
-        let described = &place.described;
+        let Handshake { fd, hand_off, failure, .. } = *handshake;
+        let described = &hand_off.described;
         // Fails only when it was never registered.
         let _ = cx.handle.registry().deregister(&mut SourceFd(&fd.as_raw_fd()));
         if let Some(error) = failure {

@@ -69,7 +69,8 @@ impl PeerFacts {
     }
 }
 
-/// Senders a datagram socket remembers; the table starts anew when it is full, so that inventing addresses cannot fill the memory.
+/// Senders a datagram socket remembers; the table starts anew when it is full, so that inventing addresses
+/// cannot fill the memory.
 const SENDERS_MAX: usize = 8192;
 /// How often the resolver's cache is asked again for a sender that keeps sending.
 const NAME_LIFE: Duration = Duration::from_secs(60);
@@ -101,7 +102,8 @@ impl Senders {
         Senders { facts, naming, known, named, round: 0, round_ends: Instant::now() + NAME_LIFE, batch: 0 }
     }
 
-    /// The place of a sender's context in the batch that is being filled, put there with the sender's first datagram.
+    /// The place of a sender's context in the batch that is being filled, put there with the sender's first
+    /// datagram.
     pub fn place(&mut self, remote: SocketAddr, local: SocketAddr, batch: &mut Batch) -> u16 {
         let current = self.batch;
         if let Some(known) = self.known.get(&remote)
@@ -118,7 +120,8 @@ impl Senders {
         at
     }
 
-    /// The context of a sender. Until its name is known it is called by its number; until a new name is known, by the old one.
+    /// The context of a sender. Until its name is known it is called by its number; until a new name is
+    /// known, by the old one.
     pub fn context(&mut self, remote: SocketAddr, local: SocketAddr) -> Arc<Context> {
         if let Some(known) = self.known.get(&remote)
             && known.asked == self.round

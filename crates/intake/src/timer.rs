@@ -1,4 +1,5 @@
-//! A timer as a descriptor, readable when its time has come: it stands among the others in a worker's readiness loop.
+//! A timer as a descriptor, readable when its time has come: it stands among the others in a worker's
+//! readiness loop.
 
 use rustix::time::{
     Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,

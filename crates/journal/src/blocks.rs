@@ -1,5 +1,6 @@
-//! Pieces of a file kept in memory, so that its small objects do not cost a system call each. What stands in a piece and was complete when
-//! it was read never changes; what was not is forgotten by [`Blocks::forget_from`].
+//! Pieces of a file kept in memory, so that its small objects do not cost a system call each. What stands in
+//! a piece and was complete when it was read never changes; what was not is forgotten by
+//! [`Blocks::forget_from`].
 
 use crate::error::Error;
 use std::fs::File;

@@ -1,10 +1,11 @@
-//! One journal file: its entries in their order, from any place on, while somebody may be writing more of them.
+//! One journal file: its entries in their order, from any place on, while somebody may be writing more of
+//! them.
 
 use crate::blocks::{Blocks, read_at};
 use crate::error::Error;
 use crate::object::{ARRAY_FIXED, ENTRY_FIXED, EntryHead, HEADER_MIN, Header, Kind, OBJECT, object};
 use crate::payload::{Unpacker, is_packed};
-use crate::place::Place;
+use crate::place::EntryPosition;
 use std::fs::File;
 
 /// Fields of an entry; systemd writes no more.
@@ -102,8 +103,8 @@ impl JournalFile {
         std::mem::take(&mut self.skipped)
     }
 
-    pub fn place(&self, head: &EntryHead) -> Place {
-        Place {
+    pub fn place(&self, head: &EntryHead) -> EntryPosition {
+        EntryPosition {
             seqnum_id: self.header.seqnum_id,
             seqnum: head.seqnum,
             boot: head.boot,
@@ -113,7 +114,8 @@ impl JournalFile {
         }
     }
 
-    /// The next entry, without going on to the one behind it. One that is damaged is skipped and counted; an error is a damaged chain.
+    /// The next entry, without going on to the one behind it. One that is damaged is skipped and counted; an
+    /// error is a damaged chain.
     pub fn peek(&mut self) -> Result<Option<EntryHead>, Error> {
         while let Some(at) = self.item()? {
             match self.entry(at) {
@@ -134,7 +136,7 @@ impl JournalFile {
     }
 
     /// Goes to the first entry behind a place: by number if it is of the same numbering, otherwise by time.
-    pub fn seek_after(&mut self, place: &Place) -> Result<(), Error> {
+    pub fn seek_after(&mut self, place: &EntryPosition) -> Result<(), Error> {
         let same = place.seqnum_id == self.header.seqnum_id;
         self.seek(|head| match same {
             true => head.seqnum > place.seqnum,
@@ -143,7 +145,7 @@ impl JournalFile {
     }
 
     /// Goes behind the last entry; its place, if there is one.
-    pub fn seek_end(&mut self) -> Result<Option<Place>, Error> {
+    pub fn seek_end(&mut self) -> Result<Option<EntryPosition>, Error> {
         self.seek(|_| false)?;
         let Some(last) = self.walk.index.checked_sub(1) else { return Ok(None) };
         let at = self.item_at(last)?;
@@ -215,7 +217,8 @@ impl JournalFile {
         }
         match u64::from_le_bytes(bytes) {
             0 => Ok(None),
-            // Files only grow: each array stands behind the one before it. So there is no going round in circles.
+            // Files only grow: each array stands behind the one before it. So there is no going round in
+            // circles.
             next if next <= array => Err(Error::Object(array, "entry arrays lead backwards")),
             next => Ok(Some((next, self.walk.passed.saturating_add(self.walk.count)))),
         }
@@ -264,7 +267,8 @@ impl JournalFile {
         EntryHead::parse(&bytes, at)
     }
 
-    /// Hands out the fields of an entry, name and value, values cut to `value_max` bytes. A field that cannot be read ends it.
+    /// Hands out the fields of an entry, name and value, values cut to `value_max` bytes. A field that cannot
+    /// be read ends it.
     pub fn fields(
         &mut self,
         head: &EntryHead,

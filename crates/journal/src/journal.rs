@@ -1,10 +1,10 @@
-//! The files of a journal together: entries of all of them in one order, each once, from where an earlier reader was; files that come and
-//! go while it is read.
+//! The files of a journal together: entries of all of them in one order, each once, from where an earlier
+//! reader was; files that come and go while it is read.
 
 use crate::error::Error;
 use crate::file::{JournalFile, is_unborn};
 use crate::object::EntryHead;
-use crate::place::{Id, Place};
+use crate::place::{EntryPosition, Id};
 use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -27,7 +27,8 @@ pub struct JournalOptions {
     pub value_max: usize,
 }
 
-/// Which entries are wanted: those of one boot, and those that have for each of some names one of some values.
+/// Which entries are wanted: those of one boot, and those that have for each of some names one of some
+/// values.
 #[derive(Clone, Debug, Default)]
 pub struct Filter {
     pub boot: Option<Id>,
@@ -41,7 +42,7 @@ pub enum Begin {
     /// With what comes from now on.
     Tail,
     /// Behind these, one a numbering; what was numbered otherwise is read from its beginning.
-    After(Vec<Place>),
+    After(Vec<EntryPosition>),
 }
 
 /// Something is wrong with a file; it is said once.
@@ -54,7 +55,7 @@ pub struct Fault {
 /// One entry.
 pub struct Entry<'a> {
     pub head: EntryHead,
-    pub place: Place,
+    pub place: EntryPosition,
     text: &'a [u8],
     fields: &'a [(Range<usize>, Range<usize>)],
 }
@@ -76,7 +77,7 @@ struct Open {
     file: JournalFile,
     path: PathBuf,
     key: Key,
-    next: Option<(EntryHead, Place)>,
+    next: Option<(EntryHead, EntryPosition)>,
     /// At its end, until it is looked at again.
     ended: bool,
     /// Its chain of entries is damaged: nothing more comes from it.
@@ -93,8 +94,8 @@ pub struct Journal {
     /// Files that cannot be read.
     refused: HashSet<Key>,
     /// The last entry of each numbering that was read.
-    last: HashMap<Id, Place>,
-    previous: Option<Place>,
+    last: HashMap<Id, EntryPosition>,
+    previous: Option<EntryPosition>,
     faults: Vec<Fault>,
     /// Entries that were left out because they are damaged.
     skipped: u64,
@@ -137,7 +138,7 @@ impl Journal {
     }
 
     /// The last entry that was read of each numbering; with [`Begin::Tail`], those that were passed over too.
-    pub fn places(&self) -> impl Iterator<Item = &Place> {
+    pub fn places(&self) -> impl Iterator<Item = &EntryPosition> {
         self.last.values()
     }
 
@@ -266,7 +267,7 @@ impl Journal {
 
     /// Which file has the entry that comes first.
     fn first(&mut self) -> Option<usize> {
-        let mut first: Option<(usize, Place)> = None;
+        let mut first: Option<(usize, EntryPosition)> = None;
         let mut at = 0;
         while let Some(open) = self.files.get_mut(at) {
             if open.next.is_none() && !open.ended && !open.broken {
@@ -306,7 +307,7 @@ impl Journal {
     }
 
     /// Reads the next entry of a file, if it is wanted.
-    fn take(&mut self, at: usize) -> Option<(EntryHead, Place)> {
+    fn take(&mut self, at: usize) -> Option<(EntryHead, EntryPosition)> {
         let open = self.files.get_mut(at)?;
         let (head, place) = open.next.take()?;
         open.file.advance();

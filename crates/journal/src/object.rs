@@ -1,4 +1,5 @@
-//! The bytes of a journal file's header and objects, field by field, little endian. Pure functions over bytes.
+//! The bytes of a journal file's header and objects, field by field, little endian. Pure functions over
+//! bytes.
 
 use crate::error::Error;
 use crate::place::Id;

@@ -1,4 +1,5 @@
-//! Values of data objects as they were before they were packed. What comes out is bounded, whatever a file claims.
+//! Values of data objects as they were before they were packed. What comes out is bounded, whatever a file
+//! claims.
 
 use crate::error::Error;
 use std::io::{self, Write};

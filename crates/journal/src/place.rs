@@ -5,7 +5,7 @@ pub type Id = [u8; 16];
 
 /// An entry's place in the order of its numbering, and in time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct EntryPosition {
     /// The numbering: entries that one journald has written count on over its files.
     pub seqnum_id: Id,
     pub seqnum: u64,
@@ -22,7 +22,7 @@ pub struct Place {
 const VERSION: u8 = 1;
 const BYTES: usize = 1 + 16 + 8 + 16 + 8 + 8 + 8;
 
-impl Place {
+impl EntryPosition {
     /// Fixed fields, little endian (docs/state-format.md).
     pub fn encode(&self, out: &mut Vec<u8>) {
         out.clear();
@@ -35,13 +35,13 @@ impl Place {
         out.extend_from_slice(&self.hash.to_le_bytes());
     }
 
-    pub fn decode(value: &[u8]) -> Option<Place> {
+    pub fn decode(value: &[u8]) -> Option<EntryPosition> {
         if value.len() != BYTES || value.first() != Some(&VERSION) {
             return None;
         }
         let id = |at: usize| value.get(at..at + 16).and_then(|bytes| Id::try_from(bytes).ok());
         let number = |at: usize| Some(u64::from_le_bytes(value.get(at..at + 8)?.try_into().ok()?));
-        Some(Place {
+        Some(EntryPosition {
             seqnum_id: id(1)?,
             seqnum: number(17)?,
             boot: id(25)?,
@@ -51,9 +51,9 @@ impl Place {
         })
     }
 
-    /// Which of two entries comes first: by number where one journald counted both, by the clock of the boot where they are of one,
-    /// by the wall clock otherwise.
-    pub fn before(&self, other: &Place) -> std::cmp::Ordering {
+    /// Which of two entries comes first: by number where one journald counted both, by the clock of the boot
+    /// where they are of one, by the wall clock otherwise.
+    pub fn before(&self, other: &EntryPosition) -> std::cmp::Ordering {
         if self.seqnum_id == other.seqnum_id {
             return self.seqnum.cmp(&other.seqnum);
         }
@@ -65,7 +65,7 @@ impl Place {
     }
 
     /// Whether two files hold the same entry, as after copying.
-    pub fn is_same(&self, other: &Place) -> bool {
+    pub fn is_same(&self, other: &EntryPosition) -> bool {
         self.boot == other.boot
             && self.monotonic == other.monotonic
             && self.realtime == other.realtime
@@ -95,28 +95,37 @@ mod tests {
 
     #[test]
     fn places_come_back() {
-        let place =
-            Place { seqnum_id: [1; 16], seqnum: 2, boot: [3; 16], monotonic: 4, realtime: 5, hash: u64::MAX };
+        let place = EntryPosition {
+            seqnum_id: [1; 16],
+            seqnum: 2,
+            boot: [3; 16],
+            monotonic: 4,
+            realtime: 5,
+            hash: u64::MAX,
+        };
         let mut value = Vec::new();
         place.encode(&mut value);
-        assert_eq!((Place::decode(&value), value.len()), (Some(place), BYTES));
-        assert_eq!(Place::decode(&value[1..]), None);
+        assert_eq!((EntryPosition::decode(&value), value.len()), (Some(place), BYTES));
+        assert_eq!(EntryPosition::decode(&value[1..]), None);
         value[0] = 9;
-        assert_eq!(Place::decode(&value), None);
+        assert_eq!(EntryPosition::decode(&value), None);
         assert!(place.cursor().starts_with("s=01010101") && place.cursor().ends_with("x=ffffffffffffffff"));
     }
 
     #[test]
     fn numbers_count_before_clocks() {
-        let one = Place { seqnum: 1, realtime: 9, ..Place::default() };
-        let two = Place { seqnum: 2, realtime: 3, ..Place::default() };
+        let one = EntryPosition { seqnum: 1, realtime: 9, ..EntryPosition::default() };
+        let two = EntryPosition { seqnum: 2, realtime: 3, ..EntryPosition::default() };
         assert_eq!(one.before(&two), Ordering::Less);
-        let foreign = Place { seqnum_id: [1; 16], boot: [1; 16], realtime: 5, ..Place::default() };
+        let foreign =
+            EntryPosition { seqnum_id: [1; 16], boot: [1; 16], realtime: 5, ..EntryPosition::default() };
         assert_eq!((one.before(&foreign), two.before(&foreign)), (Ordering::Greater, Ordering::Less));
-        let same_boot = Place { seqnum_id: [1; 16], monotonic: 1, realtime: 1, ..Place::default() };
+        let same_boot =
+            EntryPosition { seqnum_id: [1; 16], monotonic: 1, realtime: 1, ..EntryPosition::default() };
         assert_eq!(one.before(&same_boot), Ordering::Less);
         assert!(
-            one.is_same(&Place { seqnum_id: [1; 16], ..one }) && !one.is_same(&Place { seqnum: 2, ..one })
+            one.is_same(&EntryPosition { seqnum_id: [1; 16], ..one })
+                && !one.is_same(&EntryPosition { seqnum: 2, ..one })
         );
     }
 }

@@ -1,4 +1,5 @@
-//! Small journal files for tests: no hash tables, short entry arrays, values packed in any of the three ways. Not a journald.
+//! Small journal files for tests: no hash tables, short entry arrays, values packed in any of the three ways.
+//! Not a journald.
 
 use crate::place::Id;
 use std::collections::HashMap;

@@ -1,6 +1,6 @@
 //! Files that systemd's own programs have written, against what its `journalctl -o export` says of them.
 
-use journal::{Begin, Filter, Journal, JournalOptions, Place};
+use journal::{Begin, EntryPosition, Filter, Journal, JournalOptions};
 use std::path::Path;
 
 fn unpacked(name: &str) -> Vec<u8> {
@@ -14,7 +14,8 @@ fn unpacked(name: &str) -> Vec<u8> {
 
 type Fields = Vec<(Vec<u8>, Vec<u8>)>;
 
-/// The entries of the export format: `NAME=value` lines, or a name, a length and bytes; a blank line ends one.
+/// The entries of the export format: `NAME=value` lines, or a name, a length and bytes; a blank line ends
+/// one.
 fn exported(mut text: &[u8]) -> Vec<Fields> {
     let mut entries = vec![Fields::new()];
     while let Some(end) = text.iter().position(|byte| *byte == b'\n') {
@@ -39,7 +40,7 @@ fn options(folder: &Path) -> JournalOptions {
     JournalOptions { folders: vec![folder.to_owned()], filter: Filter::default(), value_max: 1 << 20 }
 }
 
-fn all(journal: &mut Journal) -> Vec<(Place, Fields)> {
+fn all(journal: &mut Journal) -> Vec<(EntryPosition, Fields)> {
     let mut found = Vec::new();
     while let Some(entry) = journal.next_entry() {
         let fields = entry.fields().map(|(name, value)| (name.to_vec(), value.to_vec())).collect();
@@ -85,11 +86,11 @@ fn from_any_place_on() {
     std::fs::write(folder.path().join("system.journal"), unpacked("compact.journal.zst")).expect("write");
     let mut journal = Journal::new(options(folder.path()), Begin::Head);
     journal.rescan();
-    let entries: Vec<Place> = all(&mut journal).into_iter().map(|(place, _)| place).collect();
+    let entries: Vec<EntryPosition> = all(&mut journal).into_iter().map(|(place, _)| place).collect();
     for (index, place) in entries.iter().enumerate() {
         let mut journal = Journal::new(options(folder.path()), Begin::After(vec![*place]));
         journal.rescan();
-        let rest: Vec<Place> = all(&mut journal).into_iter().map(|(place, _)| place).collect();
+        let rest: Vec<EntryPosition> = all(&mut journal).into_iter().map(|(place, _)| place).collect();
         assert_eq!(rest, entries[index + 1..], "after {index}");
     }
     let mut journal = Journal::new(options(folder.path()), Begin::Tail);

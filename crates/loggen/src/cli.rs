@@ -1,5 +1,5 @@
-//! The `loggen` command: syslog-ng's loggen in options and output, with a few of its own (`--stamp`, `--body`,
-//! `--hosts`, `--threads`, `--output-file`) and `loggen verify`.
+//! The `loggen` command: syslog-ng's loggen in options and output, with a few of its own (`--stamp`,
+//! `--body`, `--hosts`, `--threads`, `--output-file`) and `loggen verify`.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -87,7 +87,8 @@ struct Args {
     /// Connections that are open and say nothing
     #[arg(long, default_value_t = 0)]
     idle_connections: usize,
-    /// Connect again when a connection is lost, which is said at once, and go on with the message that was being sent
+    /// Connect again when a connection is lost, which is said at once, and go on with the message that was
+    /// being sent
     #[arg(long)]
     reconnect: bool,
     /// Own port of the first connection, the next ones count up

@@ -6,7 +6,8 @@ const PAIRS: &[u8; 200] = b"0001020304050607080910111213141516171819\
 6061626364656667686970717273747576777879\
 8081828384858687888990919293949596979899";
 
-/// Fills `out` with the decimal digits of `value`, zero-padded; digits that do not fit are cut off at the left.
+/// Fills `out` with the decimal digits of `value`, zero-padded; digits that do not fit are cut off at the
+/// left.
 pub fn put(out: &mut [u8], mut value: u64) {
     let mut end = out.len();
     while end >= 2 {

@@ -49,10 +49,11 @@ pub struct Style {
     pub size: usize,
     /// Host names `host000`, `host001` ... to spread messages over; ignored by `Body::Padd`.
     pub hosts: u32,
-    /// Facility and severity of every message (`facility * 8 + severity`); spread over all of them when `None`
-    /// (`Body::Padd`: 38).
+    /// Facility and severity of every message (`facility * 8 + severity`); spread over all of them when
+    /// `None` (`Body::Padd`: 38).
     pub pri: Option<u8>,
-    /// Give RFC 3164 messages BSD, BSD with fraction, BSD with year, ISO 8601 and ISO 8601 UTC stamps in turn.
+    /// Give RFC 3164 messages BSD, BSD with fraction, BSD with year, ISO 8601 and ISO 8601 UTC stamps in
+    /// turn.
     pub mixed_stamps: bool,
     /// STRUCTURED-DATA of RFC 5424 messages; `Body::Padd` has none by default, the others a small element.
     pub sdata: Option<String>,
@@ -95,7 +96,8 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 /// The longest message that can be asked for.
 pub const SIZE_MAX: usize = 8 << 20;
 
-/// Messages for all places of a ring. They have one length: `style.size`, or the least that all contents fit into.
+/// Messages for all places of a ring. They have one length: `style.size`, or the least that all contents fit
+/// into.
 pub fn build_all(style: &Style, count: usize, now: &Moment) -> Vec<Message> {
     let build = |size: usize| (0..count).map(|index| build_one(style, size, index, now)).collect::<Vec<_>>();
     let longest = |messages: &[Message]| messages.iter().map(|m| m.bytes.len()).max().unwrap_or(0);

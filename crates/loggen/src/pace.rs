@@ -1,8 +1,10 @@
-//! How many messages are due at a moment: the arithmetic of `--rate`, free of clocks so that it can be tested.
+//! How many messages are due at a moment: the arithmetic of `--rate`, free of clocks so that it can be
+//! tested.
 
 use std::time::Duration;
 
-/// A steady rate for one connection. Connections get different phases so that they do not all send in the same tick.
+/// A steady rate for one connection. Connections get different phases so that they do not all send in the
+/// same tick.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     per_second: f64,

@@ -1,4 +1,5 @@
-//! What has been sent so far, and how it is told: loggen's per-second line, CSV, a live line, the final average.
+//! What has been sent so far, and how it is told: loggen's per-second line, CSV, a live line, the final
+//! average.
 
 use std::io::{IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};

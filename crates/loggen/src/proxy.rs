@@ -8,7 +8,8 @@ pub enum Version {
     V2,
 }
 
-/// What the header claims. Fields left out get a made-up private address and port, different for each connection.
+/// What the header claims. Fields left out get a made-up private address and port, different for each
+/// connection.
 #[derive(Clone, Debug)]
 pub struct Proxy {
     pub version: Version,

@@ -1,5 +1,5 @@
-//! Prebuilt messages lying one after the other in memory, so that a run of them is one write. Only the number, the
-//! connection and, once a second, the time are written over before sending.
+//! Prebuilt messages lying one after the other in memory, so that a run of them is one write. Only the
+//! number, the connection and, once a second, the time are written over before sending.
 
 use crate::clock::Moment;
 use crate::digits;
@@ -90,8 +90,9 @@ impl Ring {
         }
     }
 
-    /// Messages `seq`, `seq + 1` ... of connection `conn`, at least one and at most `count`: what lies in one piece.
-    /// A message's content depends on `conn` and `seq` only (and the time), never on how sending was cut up.
+    /// Messages `seq`, `seq + 1` ... of connection `conn`, at least one and at most `count`: what lies in one
+    /// piece. A message's content depends on `conn` and `seq` only (and the time), never on how sending was
+    /// cut up.
     pub fn prepare(&mut self, conn: u32, seq: u64, count: usize) -> &[u8] {
         let first = (seq.wrapping_add(u64::from(conn)) % self.slots.len() as u64) as usize;
         let count = count.clamp(1, self.slots.len() - first);

@@ -1,6 +1,7 @@
 //! `Load` says what to send where, how much and how fast; `run` sends it.
 //!
-//! One thread drives many nonblocking connections out of a ring of prebuilt messages; `threads` shares them out.
+//! One thread drives many nonblocking connections out of a ring of prebuilt messages; `threads` shares them
+//! out.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -284,7 +285,8 @@ impl Run<'_> {
         }
     }
 
-    /// Says at once that a connection broke and is to be made again: whoever looks on is to know why nothing comes.
+    /// Says at once that a connection broke and is to be made again: whoever looks on is to know why nothing
+    /// comes.
     fn say_lost(&self, index: usize, why: &dyn std::fmt::Display) {
         stdio::err!("connection {index} to {} is lost, trying to reconnect: {why}", self.load.target);
     }

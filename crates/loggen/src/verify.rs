@@ -1,8 +1,8 @@
-//! Reads what a receiver wrote and says, connection by connection, which stamped messages are missing, doubled or out
-//! of order, and which lines are none of ours.
+//! Reads what a receiver wrote and says, connection by connection, which stamped messages are missing,
+//! doubled or out of order, and which lines are none of ours.
 //!
-//! A message counts as out of order when a later number of its connection stands before it in the same file (or in an
-//! earlier file, with `Order::AcrossFiles`). Memory is a bit per number, in pages made on demand.
+//! A message counts as out of order when a later number of its connection stands before it in the same file
+//! (or in an earlier file, with `Order::AcrossFiles`). Memory is a bit per number, in pages made on demand.
 
 use std::fmt;
 use std::fs::File;

@@ -16,8 +16,8 @@ use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, SignatureSch
 /// How long a server may take for its part of the handshake.
 const HANDSHAKE_MAX: Duration = Duration::from_secs(60);
 
-/// How connections are encrypted. Like the original, the server's certificate is taken whatever it says: what is measured is the
-/// server.
+/// How connections are encrypted. Like the original, the server's certificate is taken whatever it says: what
+/// is measured is the server.
 #[derive(Clone, Debug)]
 pub struct Tls {
     config: Arc<ClientConfig>,
@@ -84,8 +84,8 @@ impl Wire {
         rustix::io::ioctl_fionbio(&self.socket, true)
     }
 
-    /// Offers two pieces to the kernel. How much of them it has: through TLS all of it, or nothing yet, and then the same bytes,
-    /// with more behind them or not, have to be offered again.
+    /// Offers two pieces to the kernel. How much of them it has: through TLS all of it, or nothing yet, and
+    /// then the same bytes, with more behind them or not, have to be offered again.
     pub fn offer(&mut self, first: &[u8], second: &[u8]) -> Result<usize, Errno> {
         let Some(session) = &mut self.tls else {
             return rustix::io::writev(&self.socket, &[IoSlice::new(first), IoSlice::new(second)]);
@@ -127,8 +127,8 @@ impl Wire {
         let _ = rustix::net::shutdown(&self.socket, rustix::net::Shutdown::Write);
     }
 
-    /// Takes what the peer has said. Whether it has gone: closing before that would throw away what is still on its way to a peer
-    /// whose session tickets were never read.
+    /// Takes what the peer has said. Whether it has gone: closing before that would throw away what is still
+    /// on its way to a peer whose session tickets were never read.
     pub fn drained(&mut self) -> bool {
         let mut buffer = [0; 4096];
         loop {

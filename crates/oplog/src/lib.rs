@@ -85,7 +85,8 @@ pub fn tick() {
     GLOBAL.tick(std::time::Instant::now());
 }
 
-/// Says what has been withheld so far, also in windows that are not over: the program ends, and nobody will ask again.
+/// Says what has been withheld so far, also in windows that are not over: the program ends, and nobody will
+/// ask again.
 pub fn tick_last() {
     GLOBAL.tick(std::time::Instant::now() + limit::WINDOW);
 }
@@ -116,8 +117,8 @@ pub fn set_sink(sink: Option<Sink>) {
     GLOBAL.set_sink(sink);
 }
 
-/// Runs work that is done for the log itself, as the delivery of `internal()` messages is: what it logs on this thread goes to
-/// standard error only, so that the log does not feed itself.
+/// Runs work that is done for the log itself, as the delivery of `internal()` messages is: what it logs on
+/// this thread goes to standard error only, so that the log does not feed itself.
 pub fn apart<R>(work: impl FnOnce() -> R) -> R {
     logger::apart(work)
 }

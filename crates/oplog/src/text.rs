@@ -48,8 +48,8 @@ pub fn stderr_line(time: jiff::Timestamp, message: &str) -> String {
     format!("[{}] {message}\n", local.strftime("%Y-%m-%dT%H:%M:%S%.6f"))
 }
 
-/// Controls, and characters that are not seen and change how what stands around them is seen: other directions of writing, joiners,
-/// line ends of other scripts, tags.
+/// Controls, and characters that are not seen and change how what stands around them is seen: other
+/// directions of writing, joiners, line ends of other scripts, tags.
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c,

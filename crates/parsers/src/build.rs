@@ -40,7 +40,8 @@ impl Build<'_> {
         }
     }
 
-    /// What `template()` and `message-template()` take: a template's text or the name of a template statement.
+    /// What `template()` and `message-template()` take: a template's text or the name of a template
+    /// statement.
     pub fn template_or_name(&mut self, text: &TemplateText) -> Option<Arc<Template>> {
         match text.type_hint {
             None if self.env.scope().template(&text.text).is_some() => {
@@ -51,8 +52,8 @@ impl Build<'_> {
         }
     }
 
-    /// A template's text. As in syslog-ng the name of a template statement means nothing here and is a text like others
-    /// (golden case parser/grouping-by-template-name).
+    /// A template's text. As in syslog-ng the name of a template statement means nothing here and is a text
+    /// like others (golden case parser/grouping-by-template-name).
     pub fn template(&mut self, text: &TemplateText) -> Option<Arc<Template>> {
         let made = Template::compile(&text.text, self.env.template_options(), self.env.scope());
         self.reported(text, made.map(Arc::new))

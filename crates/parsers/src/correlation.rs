@@ -1,10 +1,12 @@
-//! Correlation: messages that belong together by a key are kept in contexts until a condition or a timeout closes them, and new
-//! messages are made of what was kept. What grouping-by(), group-lines() and the actions of pattern databases share.
+//! Correlation: messages that belong together by a key are kept in contexts until a condition or a timeout
+//! closes them, and new messages are made of what was kept. What grouping-by(), group-lines() and the actions
+//! of pattern databases share.
 //!
-//! A parser that correlates owns [`Contexts`], shared by all its copies: those of the programs of every source that feeds its log path,
-//! and, over a reload, those of the configuration before. The contexts are spread over shards by the hash of their key. A batch takes
-//! each shard's lock at most once: the parser puts the keys of the selected messages into a [`Pass`], [`Contexts::run`] goes through
-//! the shards and calls the parser's [`Handler`]. Messages made on the way are put in front of the message that caused them by
+//! A parser that correlates owns [`Contexts`], shared by all its copies: those of the programs of every
+//! source that feeds its log path, and, over a reload, those of the configuration before. The contexts are
+//! spread over shards by the hash of their key. A batch takes each shard's lock at most once: the parser puts
+//! the keys of the selected messages into a [`Pass`], [`Contexts::run`] goes through the shards and calls the
+//! parser's [`Handler`]. Messages made on the way are put in front of the message that caused them by
 //! [`Emitted::into`].
 
 mod clock;

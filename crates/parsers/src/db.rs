@@ -149,7 +149,8 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
     Some(Arc::new(DbParser::new(Arc::new(options), None)))
 }
 
-/// A parser with the options' defaults for a file, for tools; with it warnings, a line each. `Err` says what is wrong.
+/// A parser with the options' defaults for a file, for tools; with it warnings, a line each. `Err` says what
+/// is wrong.
 pub fn open(path: &str, bytes: &[u8]) -> Result<(Arc<dyn Parse>, Findings), Findings> {
     let options = TemplateOptions::default();
     let (compiled, warnings) = Compiled::new(path, bytes, "", &options)?;

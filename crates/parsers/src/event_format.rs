@@ -1,4 +1,5 @@
-//! `cef-parser()` and `leef-parser()`: the event formats of ArcSight and QRadar, a header between bars and then pairs.
+//! `cef-parser()` and `leef-parser()`: the event formats of ArcSight and QRadar, a header between bars and
+//! then pairs.
 
 mod scan;
 

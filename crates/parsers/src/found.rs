@@ -1,4 +1,5 @@
-//! What a parser has found in one text, until it is sure that the text is good: then it becomes values of the record.
+//! What a parser has found in one text, until it is sure that the text is good: then it becomes values of the
+//! record.
 
 mod join;
 
@@ -75,7 +76,8 @@ impl Found {
         self.finish(name, mark, kind);
     }
 
-    /// Makes values of it, in order: of two with one name the later counts. `input` is where the parsed text stands.
+    /// Makes values of it, in order: of two with one name the later counts. `input` is where the parsed text
+    /// stands.
     #[inline]
     pub fn store(&self, batch: &mut Batch, index: usize, input: Span) {
         let made = if self.made.is_empty() { 0 } else { batch.append(&self.made).start };

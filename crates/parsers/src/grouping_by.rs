@@ -1,4 +1,5 @@
-//! `grouping-by()`: messages with one key are collected until a condition or a timeout closes the group; then a message is made of it.
+//! `grouping-by()`: messages with one key are collected until a condition or a timeout closes the group; then
+//! a message is made of it.
 
 mod run;
 

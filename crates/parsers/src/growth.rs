@@ -1,11 +1,12 @@
-//! No parser makes more of a text than a small multiple of it, whatever the text. The test goes over all parsers there are, so a new
-//! one is covered.
+//! No parser makes more of a text than a small multiple of it, whatever the text. The test goes over all
+//! parsers there are, so a new one is covered.
 
 use crate::ALL;
 use crate::testing::{batch, context, parser};
 use record::{Batch, Demand, NameId, ValueType};
 
-/// Bytes of values for each byte of the text: control characters take six as JSON, and twice that quoted in a list.
+/// Bytes of values for each byte of the text: control characters take six as JSON, and twice that quoted in a
+/// list.
 const TIMES: usize = 16;
 /// What a text has at least: the names of its format, numbers printed.
 const LEAST: usize = 64 << 10;

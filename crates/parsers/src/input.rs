@@ -58,8 +58,8 @@ impl Input {
         }
     }
 
-    /// Gives `parse` the text of each selected message, with an empty [`Found`]; leaves those for which it is true, with what was
-    /// found as their values.
+    /// Gives `parse` the text of each selected message, with an empty [`Found`]; leaves those for which it is
+    /// true, with what was found as their values.
     #[inline]
     pub fn each(
         &self,

@@ -1,4 +1,5 @@
-//! The names of a batch while a parser reads one of its texts: they are taken out of it for that time, as the text stays where it is.
+//! The names of a batch while a parser reads one of its texts: they are taken out of it for that time, as the
+//! text stays where it is.
 
 use record::{Batch, BatchNames, NameId};
 
@@ -24,8 +25,9 @@ impl Learned {
         self.names.begin(prefix.as_bytes());
     }
 
-    /// Of a text with a key in front of `end`: where the key begins and its name with the prefix given to [`Learned::begin`], if it is the
-    /// key that was expected. `may_begin` says whether a key may begin at a place.
+    /// Of a text with a key in front of `end`: where the key begins and its name with the prefix given to
+    /// [`Learned::begin`], if it is the key that was expected. `may_begin` says whether a key may begin at a
+    /// place.
     #[inline(always)]
     pub fn before(
         &mut self,
@@ -41,7 +43,8 @@ impl Learned {
         Some((start, id))
     }
 
-    /// The name `prefix` + `key`, made when it is new; `None` when it is too long, no UTF-8, or there is no room.
+    /// The name `prefix` + `key`, made when it is new; `None` when it is too long, no UTF-8, or there is no
+    /// room.
     #[inline]
     pub fn name(&mut self, prefix: &str, key: &[u8]) -> Option<NameId> {
         self.names.id(prefix.as_bytes(), key)

@@ -1,8 +1,9 @@
 //! Parsers: values taken out of a text of the message, `kv-parser(prefix(".kv."))`.
 //!
-//! A parser is one file with its table of options, its builder and its implementation, and a line in [`ALL`]. It works on a
-//! selection of a batch's records and leaves in it those it could parse. What nobody reads is not stored: [`Parse::narrowed`] makes
-//! the parser for a program whose demand is known. Values are spans of the text they were found in wherever they can be.
+//! A parser is one file with its table of options, its builder and its implementation, and a line in [`ALL`].
+//! It works on a selection of a batch's records and leaves in it those it could parse. What nobody reads is
+//! not stored: [`Parse::narrowed`] makes the parser for a program whose demand is known. Values are spans of
+//! the text they were found in wherever they can be.
 
 mod build;
 pub mod contextual_data;
@@ -25,6 +26,8 @@ pub mod metrics_probe;
 mod names;
 mod options;
 mod parse;
+#[cfg(feature = "python")]
+pub mod python;
 pub mod regexp;
 pub mod sdata;
 pub mod snmptrapd;
@@ -62,6 +65,8 @@ pub const ALL: &[(&Component, BuildParser)] = &[
     (&kv::LINUX_AUDIT_PARSER, kv::build_audit),
     (&map_value_pairs::MAP_VALUE_PAIRS, map_value_pairs::build),
     (&metrics_probe::METRICS_PROBE, metrics_probe::build),
+    #[cfg(feature = "python")]
+    (&python::PYTHON, python::build),
     (&regexp::REGEXP_PARSER, regexp::build),
     (&sdata::SDATA_PARSER, sdata::build),
     (&snmptrapd::SNMPTRAPD_PARSER, snmptrapd::build),
@@ -95,6 +100,12 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "A0107",
         "a database of addresses cannot be read",
         "The file of geoip2() could not be read, or is not in MaxMind's format.",
+    ),
+    (
+        "A0108",
+        "a class of Python cannot be used",
+        "The module could not be imported, the class is not in it or lacks a method, or a `python` block raised. The message is Python's \
+         traceback.",
     ),
     (
         "A0106",

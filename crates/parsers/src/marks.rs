@@ -41,7 +41,8 @@ impl<C: Class> Marks<C> {
         Marks { class, base: FAR, bits: 0 }
     }
 
-    /// The next byte of interest at `at` or later; the text's end when there is none. Always of the same text.
+    /// The next byte of interest at `at` or later; the text's end when there is none. Always of the same
+    /// text.
     #[inline(always)]
     pub fn next(&mut self, text: &[u8], at: usize) -> usize {
         let ahead = at.wrapping_sub(self.base);

@@ -1,5 +1,5 @@
-//! Names made of a prefix and a key from the message: a table of those that are read, made when the configuration is compiled, so
-//! that other keys are passed over without a copy.
+//! Names made of a prefix and a key from the message: a table of those that are read, made when the
+//! configuration is compiled, so that other keys are passed over without a copy.
 
 use crate::learned::Learned;
 use record::{Demand, NameId, name_of};
@@ -138,8 +138,8 @@ impl<V: Copy> Table<V> {
         self.at(key, 0, key.len())
     }
 
-    /// The value of the key that stands in a text from `start` to `end`. What follows it there is of no matter, but lets its first bytes be
-    /// had in one load.
+    /// The value of the key that stands in a text from `start` to `end`. What follows it there is of no
+    /// matter, but lets its first bytes be had in one load.
     #[inline(always)]
     pub fn at(&self, text: &[u8], start: usize, end: usize) -> Option<V> {
         let last = text.get(start..end)?.last().copied().unwrap_or(0);

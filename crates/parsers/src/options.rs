@@ -18,7 +18,8 @@ pub static PARSER: Group = Group {
 pub const PREFIX: Opt =
     Opt::new("prefix", Kind::Text, Preset::Text(""), "Put in front of the name of every value.");
 
-/// What becomes of a value that is not of the type it should have: `on-type-error()` of parsers and the global `on-error()`.
+/// What becomes of a value that is not of the type it should have: `on-type-error()` of parsers and the
+/// global `on-error()`.
 pub const ON_ERROR: &[Word] = &[
     Word::new("drop-message", "The message does not match.").alias(&["silently-drop-message"]),
     Word::new("drop-property", "The value is not set.").alias(&["silently-drop-property"]),

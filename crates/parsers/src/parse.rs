@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 /// A compiled parser. Shared by all workers; each brings its [`FilterContext`].
 pub trait Parse: Send + Sync {
-    /// Parses the selected records and leaves in `selection` those that could be parsed, in their order. A record that could not is
-    /// left as it was.
+    /// Parses the selected records and leaves in `selection` those that could be parsed, in their order. A
+    /// record that could not is left as it was.
     fn parse(&self, batch: &mut Batch, selection: &mut Vec<u32>, cx: &mut FilterContext);
 
     /// Adds what it looks at.
@@ -22,13 +22,15 @@ pub trait Parse: Send + Sync {
         None
     }
 
-    /// The contexts of a parser that keeps messages. Such a parser is run with an empty selection once a second, may add records to the
-    /// batch and put them into the selection, and sees the batches of a connection in their order.
+    /// The contexts of a parser that keeps messages. Such a parser is run with an empty selection once a
+    /// second, may add records to the batch and put them into the selection, and sees the batches of a
+    /// connection in their order.
     fn state(&self) -> Option<Arc<dyn State>> {
         None
     }
 
-    /// The same parser with other contexts: those given, left by a reload, where they fit, else new ones. For [`Parse::state`] only.
+    /// The same parser with other contexts: those given, left by a reload, where they fit, else new ones. For
+    /// [`Parse::state`] only.
     fn with_state(&self, _state: Option<Arc<dyn State>>) -> Option<Arc<dyn Parse>> {
         None
     }

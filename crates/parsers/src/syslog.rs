@@ -126,7 +126,8 @@ const UNREAD: Span = Span { start: u32::MAX - 1, len: 0 };
 const KEPT: u16 =
     Flags::LOCAL.0 | Flags::INTERNAL.0 | Flags::POSTED.0 | Flags::MARK.0 | Flags::SDATA_CHANGED.0;
 
-/// What the text does not say stays as it was. An empty program or PID was said, an RFC 5424 field of `-` was not.
+/// What the text does not say stays as it was. An empty program or PID was said, an RFC 5424 field of `-` was
+/// not.
 fn keep_unread(new: &mut Record, old: &Record) {
     if new.stamp_text == Record::NO_TEXT && new.stamp == old.stamp {
         new.stamp_text = old.stamp_text;
@@ -240,7 +241,8 @@ mod tests {
     use crate::testing::{batch, context, parser};
     use record::Span;
 
-    /// `PRI host program pid msgid message sdata time` after parsing, of a message that had host `oldhost`, program `old`, pid `1`.
+    /// `PRI host program pid msgid message sdata time` after parsing, of a message that had host `oldhost`,
+    /// program `old`, pid `1`.
     #[track_caller]
     fn check(options: &str, input: &str, expected: &str) {
         let mut batch = batch(&[b"first", input.as_bytes()]);

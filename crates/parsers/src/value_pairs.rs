@@ -1,4 +1,5 @@
-//! The options of value-pairs() in a configuration: of map-value-pairs() and of the option `value-pairs(...)` of destinations.
+//! The options of value-pairs() in a configuration: of map-value-pairs() and of the option `value-pairs(...)`
+//! of destinations.
 
 use crate::build::Build;
 use conf_schema::{Group, Kind, OptionSpec as Opt, Preset, Settings, Switch, Word};

@@ -1,4 +1,5 @@
-//! `xml()` and `windows-eventlog-xml-parser()`: elements and attributes of an XML text as values, nested ones joined with dots.
+//! `xml()` and `windows-eventlog-xml-parser()`: elements and attributes of an XML text as values, nested ones
+//! joined with dots.
 
 mod build;
 mod entity;

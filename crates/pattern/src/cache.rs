@@ -1,4 +1,5 @@
-//! What a worker keeps between matches: the scratch memory of the engines, so that matching neither locks nor allocates.
+//! What a worker keeps between matches: the scratch memory of the engines, so that matching neither locks nor
+//! allocates.
 
 use crate::memo::Memo;
 use regex_automata::meta;
@@ -35,7 +36,8 @@ impl Cache {
         Cache::default()
     }
 
-    /// Matches given up since the last call, because they took too long or PCRE2's limits were reached. Such a text counts as not matching.
+    /// Matches given up since the last call, because they took too long or PCRE2's limits were reached. Such
+    /// a text counts as not matching.
     pub fn take_failures(&mut self) -> u64 {
         std::mem::take(&mut self.failures)
     }
@@ -64,8 +66,8 @@ impl Cache {
     }
 }
 
-/// The right of one engine to a place in every worker's [`Cache`]. Places of dropped engines are used again, so the caches stay as
-/// small as the number of live engines, over any number of reloads.
+/// The right of one engine to a place in every worker's [`Cache`]. Places of dropped engines are used again,
+/// so the caches stay as small as the number of live engines, over any number of reloads.
 pub(crate) struct Ticket {
     index: u32,
     owner: u64,

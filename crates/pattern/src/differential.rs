@@ -85,7 +85,8 @@ fn groups(slots: &Slots) -> Vec<Option<(usize, usize)>> {
 
 /// Compares everything the pattern can be asked; `None` when it is no valid pattern.
 fn compare(pattern: &str, options: &PatternOptions, text: &[u8]) -> Option<Result<Engine, TestCaseError>> {
-    // The interpreter is the reference; PCRE2's just-in-time compiler has bugs of its own, which are not what is tested here.
+    // The interpreter is the reference; PCRE2's just-in-time compiler has bugs of its own, which are not what
+    // is tested here.
     let options = PatternOptions { disable_jit: true, ..*options };
     let ours = Pattern::compile(pattern, &options).ok()?;
     let theirs = Pcre::new(pattern, &options).ok()?;

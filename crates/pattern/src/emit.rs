@@ -1,4 +1,5 @@
-//! Writes a pattern that was understood in the syntax of the linear-time engine, leaving nothing to its defaults.
+//! Writes a pattern that was understood in the syntax of the linear-time engine, leaving nothing to its
+//! defaults.
 
 use crate::charset::CharSet;
 use crate::node::{Assert, Node};

@@ -1,10 +1,11 @@
-//! Matchers of the configuration language: PCRE patterns, plain strings and globs, each on the cheapest engine that
-//! gives PCRE's answer.
+//! Matchers of the configuration language: PCRE patterns, plain strings and globs, each on the cheapest
+//! engine that gives PCRE's answer.
 //!
-//! A pattern is read once by PCRE2 (so that its errors are PCRE's) and once by our own reader. What the reader understands
-//! completely runs on comparison, memmem, aho-corasick or a linear-time engine; everything else (look-around, back references,
-//! possessive quantifiers ...) runs on PCRE2 with a match limit. Nothing here allocates per match once the worker's
-//! [`Cache`] is warm, and nothing is shared between workers but immutable tables.
+//! A pattern is read once by PCRE2 (so that its errors are PCRE's) and once by our own reader. What the
+//! reader understands completely runs on comparison, memmem, aho-corasick or a linear-time engine; everything
+//! else (look-around, back references, possessive quantifiers ...) runs on PCRE2 with a match limit. Nothing
+//! here allocates per match once the worker's [`Cache`] is warm, and nothing is shared between workers but
+//! immutable tables.
 
 mod cache;
 mod charset;

@@ -143,7 +143,8 @@ impl Literal {
         }
     }
 
-    /// The leftmost is the longest; one that ends before a last newline may begin further left than one that ends after it.
+    /// The leftmost is the longest; one that ends before a last newline may begin further left than one that
+    /// ends after it.
     fn at_end(&self, text: &[u8], at: usize, newline: bool) -> Option<(usize, usize)> {
         let ends = [Some(text), before_newline(text).filter(|_| newline)];
         let mut best: Option<(usize, usize)> = None;

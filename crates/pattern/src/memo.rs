@@ -1,12 +1,13 @@
-//! Answers for short texts, remembered: a table of fixed size in which a new text takes the place of an old one.
+//! Answers for short texts, remembered: a table of fixed size in which a new text takes the place of an old
+//! one.
 
 /// Longer texts are not remembered.
 const TEXT_BYTES_MAX: usize = 31;
 /// Places; a power of two.
 const PLACES: usize = 256;
 
-/// A text of at most [`TEXT_BYTES_MAX`] bytes, in words that overlap where it is not a multiple of their size: with the length they
-/// say all of it.
+/// A text of at most [`TEXT_BYTES_MAX`] bytes, in words that overlap where it is not a multiple of their
+/// size: with the length they say all of it.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Key {
     words: [u64; 4],

@@ -1,4 +1,5 @@
-//! Many patterns on one text: those that look for plain texts share one pass, so that the common case, none of them, costs once.
+//! Many patterns on one text: those that look for plain texts share one pass, so that the common case, none
+//! of them, costs once.
 
 use crate::cache::{Cache, Scratch, Ticket};
 use crate::memo::{Key, Memo};
@@ -15,7 +16,8 @@ const SINGLE_MAX: u32 = 8;
 pub struct MultiPattern {
     patterns: Vec<Arc<Pattern>>,
     shared: Option<Shared>,
-    /// By the first byte of a text: the patterns that can match it. Most patterns tied to the beginning are out at once.
+    /// By the first byte of a text: the patterns that can match it. Most patterns tied to the beginning are
+    /// out at once.
     by_first: Box<[u64; 256]>,
     ticket: Ticket,
 }
@@ -53,7 +55,8 @@ impl MultiPattern {
         self.patterns.is_empty()
     }
 
-    /// Which patterns match, for short texts that come again and again (hosts, programs): answers are remembered.
+    /// Which patterns match, for short texts that come again and again (hosts, programs): answers are
+    /// remembered.
     #[inline]
     pub fn matches_often(&self, text: &[u8], cache: &mut Cache) -> u64 {
         let Some(key) = Key::of(text) else { return self.matches(text, u64::MAX, cache) };

@@ -1,4 +1,5 @@
-//! Reads a PCRE2 pattern as far as its meaning is the same on a linear-time engine; anything else is a reason to use PCRE2.
+//! Reads a PCRE2 pattern as far as its meaning is the same on a linear-time engine; anything else is a reason
+//! to use PCRE2.
 //!
 //! PCRE2 has accepted the pattern before, so errors need no care here: what looks wrong is left to PCRE2.
 
@@ -99,7 +100,8 @@ impl Parser<'_> {
         text.chars().next().map(u32::from)
     }
 
-    /// Up to `)` or the end. Option changes hold for the rest of the group, later alternatives included, as in PCRE.
+    /// Up to `)` or the end. Option changes hold for the rest of the group, later alternatives included, as
+    /// in PCRE.
     fn alternatives(&mut self, flags: &mut Flags) -> Result<Node, Reason> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {

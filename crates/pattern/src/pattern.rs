@@ -254,8 +254,8 @@ impl Pattern {
         self.required.as_ref().is_none_or(|r| r.is_match(text))
     }
 
-    /// The leftmost match that begins at `at` or later (`^` and look-behind still see what stands before). A glob or string match
-    /// has no groups but the whole.
+    /// The leftmost match that begins at `at` or later (`^` and look-behind still see what stands before). A
+    /// glob or string match has no groups but the whole.
     pub fn captures(&self, text: &[u8], at: usize, cache: &mut Cache, slots: &mut Slots) -> bool {
         self.guarded(cache, |cache, spent| self.captures_within(text, at, cache, slots, spent))
     }

@@ -1,7 +1,9 @@
-//! PCRE2, for the patterns only it understands: with its just-in-time compiler, and limits so that no text can hold a worker.
+//! PCRE2, for the patterns only it understands: with its just-in-time compiler, and limits so that no text
+//! can hold a worker.
 //!
-//! PCRE2 counts its steps anew from each starting place, so a text of 65,000 bytes has 65,000 times the limit. A search therefore goes on
-//! range by range of starting places, with so few steps for each that no range takes long, and has one budget of time for all of them.
+//! PCRE2 counts its steps anew from each starting place, so a text of 65,000 bytes has 65,000 times the
+//! limit. A search therefore goes on range by range of starting places, with so few steps for each that no
+//! range takes long, and has one budget of time for all of them.
 
 mod budget;
 mod code;
@@ -14,11 +16,13 @@ pub use budget::{SEARCH_TIME_MAX, Spent};
 pub(crate) use code::Memory;
 use code::{Answer, Code, CodeError, CodeOptions};
 
-/// Backtracking steps of one range of starting places, and so from one of them at most; PCRE2's own default is ten times as much.
+/// Backtracking steps of one range of starting places, and so from one of them at most; PCRE2's own default
+/// is ten times as much.
 const STEPS_MAX: u32 = 1_000_000;
 /// Memory of the interpreter in KiB, where the just-in-time compiler is not used.
 const HEAP_KIB_MAX: u32 = 20_000;
-/// Starting places of a range times the bytes of the text: what a range takes at most, where each place looks at all that follows.
+/// Starting places of a range times the bytes of the text: what a range takes at most, where each place looks
+/// at all that follows.
 const RANGE_BYTES: usize = 2 << 20;
 const RANGE_PLACES_MIN: usize = 4;
 const RANGE_PLACES_MAX: usize = 4096;
@@ -32,7 +36,8 @@ const SHARES_MAX: u32 = 4096;
 enum Reach {
     /// At one place.
     Here,
-    /// Anywhere; something in the pattern looks at the search as a whole, so it cannot be divided: \\G, verbs.
+    /// Anywhere; something in the pattern looks at the search as a whole, so it cannot be divided: \\G,
+    /// verbs.
     Whole,
     /// Anywhere.
     Ranges,
@@ -128,8 +133,8 @@ impl Pcre {
     }
 }
 
-/// Goes through the starting places from `at` on, range by range. Where a range takes all its steps, a smaller one has more for each
-/// place; the budget bounds how often.
+/// Goes through the starting places from `at` on, range by range. Where a range takes all its steps, a
+/// smaller one has more for each place; the budget bounds how often.
 fn search(pcre: &Pcre, memory: &mut Memory, text: &[u8], at: usize, spent: &mut Spent) -> bool {
     let Pcre { code, reach, refers, .. } = pcre;
     let (reach, refers) = (*reach, *refers);
@@ -178,7 +183,8 @@ fn build(
     let (verbs, body) = text.split_at_checked(split).unwrap_or(("", text));
     let mut head = format!("(*LIMIT_MATCH={STEPS_MAX})(*LIMIT_HEAP={HEAP_KIB_MAX})");
     if jit && (10, 45) <= code::version() && code::version() <= (10, 47) {
-        // In these versions the compiled code's search for the first bytes of a match skips over matches (PCRE2Project/pcre2#874).
+        // In these versions the compiled code's search for the first bytes of a match skips over matches
+        // (PCRE2Project/pcre2#874).
         head.push_str("(*NO_START_OPT)");
     }
     if !before.is_empty() {

@@ -1,7 +1,8 @@
-//! A text that stands in everything a pattern can match: looked for before PCRE2 is started, which most messages then never see.
+//! A text that stands in everything a pattern can match: looked for before PCRE2 is started, which most
+//! messages then never see.
 
-/// The longest such text outside of all groups; `None` when there is none worth looking for, or the pattern uses something that could
-/// change what its letters mean.
+/// The longest such text outside of all groups; `None` when there is none worth looking for, or the pattern
+/// uses something that could change what its letters mean.
 pub fn required(pattern: &str) -> Option<Vec<u8>> {
     let mut scan = Scan { text: pattern.as_bytes(), at: 0, run: Vec::new(), best: Vec::new() };
     scan.pattern()?;

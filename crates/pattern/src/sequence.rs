@@ -1,6 +1,7 @@
-//! Patterns without a choice: texts, bytes of a set, and runs of a set of which nothing behind them could take a byte, so that every
-//! run is as long as it can be or there is no match. The first text of such a pattern is searched, then the rest is walked along from
-//! there. That finds what an automaton finds, without setting one up for each search.
+//! Patterns without a choice: texts, bytes of a set, and runs of a set of which nothing behind them could
+//! take a byte, so that every run is as long as it can be or there is no match. The first text of such a
+//! pattern is searched, then the rest is walked along from there. That finds what an automaton finds, without
+//! setting one up for each search.
 
 use crate::charset::CharSet;
 use crate::node::Node;
@@ -11,8 +12,8 @@ use memchr::{memchr, memchr2, memchr3};
 const PIECES_MAX: usize = 64;
 /// Times a repeated sequence is written down.
 const TIMES_MAX: u32 = 8;
-/// Bytes that may be walked along for each byte of a text. A text of many beginnings that lead nowhere is left to an automaton, whose
-/// time grows with the text only.
+/// Bytes that may be walked along for each byte of a text. A text of many beginnings that lead nowhere is
+/// left to an automaton, whose time grows with the text only.
 const WORK_TIMES: usize = 4;
 
 pub struct Sequence {
@@ -147,8 +148,8 @@ impl Sequence {
         self.groups
     }
 
-    /// The leftmost match at `at` or later. `mark` is told where groups begin and end, also of beginnings that lead nowhere: what is said
-    /// last of a group counts.
+    /// The leftmost match at `at` or later. `mark` is told where groups begin and end, also of beginnings
+    /// that lead nowhere: what is said last of a group counts.
     #[inline]
     pub fn find(&self, text: &[u8], at: usize, mut mark: impl FnMut(Mark, usize)) -> Found {
         let mut from = at;

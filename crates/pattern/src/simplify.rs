@@ -8,8 +8,8 @@ const TEXTS_MAX: usize = 512;
 /// A set of at most this many bytes is spelled out.
 const SET_MAX: u32 = 4;
 
-/// The pattern with the same answer to "is there a match anywhere", and nothing else: no groups, nothing at either end
-/// that can always be skipped, `$` at the end spelled out.
+/// The pattern with the same answer to "is there a match anywhere", and nothing else: no groups, nothing at
+/// either end that can always be skipped, `$` at the end spelled out.
 pub fn for_search(node: &Node) -> Node {
     let plain = without_groups(node, false);
     let left = strip(plain, Side::Left);
@@ -17,7 +17,8 @@ pub fn for_search(node: &Node) -> Node {
     spell_last_newline(both)
 }
 
-/// Like [`for_search`], for texts without a newline: there `^.*` and `.*$` can be skipped too. `None` when that changes nothing.
+/// Like [`for_search`], for texts without a newline: there `^.*` and `.*$` can be skipped too. `None` when
+/// that changes nothing.
 pub fn for_search_in_line(node: &Node, max: u32) -> Option<Node> {
     let newline = CharSet::of(&[(0x0a, 0x0a)]);
     let dots = [newline.negated(max), CharSet::of(&[(0, max)])];
@@ -232,7 +233,8 @@ fn expand(node: &Node) -> Option<Vec<(Vec<u8>, bool)>> {
     }
 }
 
-/// Every choice of the first item with every choice of the next: the order in which a backtracking engine tries them.
+/// Every choice of the first item with every choice of the next: the order in which a backtracking engine
+/// tries them.
 fn expand_all(items: &[Node]) -> Option<Vec<(Vec<u8>, bool)>> {
     let mut all = vec![(Vec::new(), false)];
     for item in items {

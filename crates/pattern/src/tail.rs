@@ -1,5 +1,5 @@
-//! A pattern that needs no backtracking: the linear-time engine, beside it a quicker one for patterns that are simple enough, and PCRE2 for
-//! texts that end with a newline where it would find something else.
+//! A pattern that needs no backtracking: the linear-time engine, beside it a quicker one for patterns that
+//! are simple enough, and PCRE2 for texts that end with a newline where it would find something else.
 
 use crate::cache::Cache;
 use crate::linear::Linear;

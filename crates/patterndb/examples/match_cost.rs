@@ -1,5 +1,5 @@
-//! What a lookup costs with 10, 1,000 and 10,000 rules, a tenth of the messages matching: `cargo run --release -p patterndb --example
-//! match_cost`.
+//! What a lookup costs with 10, 1,000 and 10,000 rules, a tenth of the messages matching: `cargo run
+//! --release -p patterndb --example match_cost`.
 
 use patterndb::rules::Scratch;
 use patterndb::{Rules, load};

@@ -1,7 +1,8 @@
-//! Patterns made of log lines: words that are frequent at their place stay, what stands between them becomes a parser.
+//! Patterns made of log lines: words that are frequent at their place stay, what stands between them becomes
+//! a parser.
 //!
-//! A line's cluster is the row of its frequent words with the delimiters behind all words, so lines of one cluster differ only in words
-//! and never in the number of them. A cluster with enough lines makes a pattern.
+//! A line's cluster is the row of its frequent words with the delimiters behind all words, so lines of one
+//! cluster differ only in words and never in the number of them. A cluster with enough lines makes a pattern.
 
 use std::collections::HashMap;
 

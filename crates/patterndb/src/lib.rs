@@ -1,7 +1,7 @@
 //! Pattern databases: what a message is, told by comparing it with the patterns of known messages.
 //!
-//! [`load`] reads the XML, [`Rules`] is what is made of it: one tree of patterns for each program, searched once a message. Values and
-//! what else a rule does are for others to apply.
+//! [`load`] reads the XML, [`Rules`] is what is made of it: one tree of patterns for each program, searched
+//! once a message. Values and what else a rule does are for others to apply.
 
 pub mod cluster;
 pub mod load;

@@ -1,4 +1,5 @@
-//! A pattern database from its XML, versions 2 to 6 of the format: everything that is wrong is found in one go, with its place.
+//! A pattern database from its XML, versions 2 to 6 of the format: everything that is wrong is found in one
+//! go, with its place.
 
 mod rule;
 

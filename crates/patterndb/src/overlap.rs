@@ -14,8 +14,8 @@ pub struct Overlap {
     pub taken_by: u32,
 }
 
-/// Rules whose patterns another rule takes messages of: tried with a few texts for each pattern, so what is found is certain, and what
-/// only rare texts would show is not found.
+/// Rules whose patterns another rule takes messages of: tried with a few texts for each pattern, so what is
+/// found is certain, and what only rare texts would show is not found.
 pub fn overlaps(rules: &Rules, programs: &dyn Fn(u32) -> Vec<String>) -> Vec<Overlap> {
     let mut scratch = Scratch::default();
     let mut found: Vec<Overlap> = Vec::new();

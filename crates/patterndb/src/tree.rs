@@ -1,9 +1,10 @@
-//! All patterns of a ruleset as one tree, searched once: at each place the literal that goes on, then the parsers in the order in
-//! which the file has them, then the rule that ends here. A pattern matches the beginning of a text.
+//! All patterns of a ruleset as one tree, searched once: at each place the literal that goes on, then the
+//! parsers in the order in which the file has them, then the rule that ends here. A pattern matches the
+//! beginning of a text.
 //!
-//! The tree lies flat: nodes, edges and all bytes of literals in one array each, children side by side. As each parser has one
-//! answer at one place, a search comes to each node at most once. A pattern that matches the whole text goes before one that matches only
-//! its beginning.
+//! The tree lies flat: nodes, edges and all bytes of literals in one array each, children side by side. As
+//! each parser has one answer at one place, a search comes to each node at most once. A pattern that matches
+//! the whole text goes before one that matches only its beginning.
 
 mod build;
 mod dump;

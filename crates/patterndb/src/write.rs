@@ -8,8 +8,8 @@ pub fn escape(text: &str) -> String {
     quick_xml::escape::escape(text).into_owned()
 }
 
-/// The file with the rulesets of all the texts, in their order, as they are written, comments included. The texts have been read without
-/// errors before.
+/// The file with the rulesets of all the texts, in their order, as they are written, comments included. The
+/// texts have been read without errors before.
 pub fn merge(texts: &[(u8, String)], date: &str) -> String {
     let version = texts.iter().map(|(version, _)| *version).max().unwrap_or(6);
     let mut out =

@@ -1,4 +1,5 @@
-//! XML as a tree of elements with their places. There are no entities but the five of XML and numbers, so none can expand.
+//! XML as a tree of elements with their places. There are no entities but the five of XML and numbers, so
+//! none can expand.
 
 use diag::{Diagnostic, Diagnostics, FileId, Span};
 use quick_xml::Reader;

@@ -1,4 +1,5 @@
-//! `check`: everything about a configuration that can be known without opening a socket. Also syslog-ng's `--syntax-only`.
+//! `check`: everything about a configuration that can be known without opening a socket. Also syslog-ng's
+//! `--syntax-only`.
 
 mod preflight;
 
@@ -53,7 +54,8 @@ fn explained(configuration: &Configuration) -> String {
 /// `syslog-ng --syntax-only`, `--preprocess-into`, `--config-id`.
 pub fn parse_only(options: &ParseOptions) -> ExitCode {
     let mut configuration = Configuration::read(&options.config);
-    // Unknown drivers and options are syntax errors to syslog-ng; what is not found by name is not looked for.
+    // Unknown drivers and options are syntax errors to syslog-ng; what is not found by name is not looked
+    // for.
     configuration.compile_without_references(&nobody());
     stdio::err_text!("{}", configuration.report());
     if let Some(path) = &options.preprocess_into {

@@ -1,13 +1,16 @@
-//! Reading a configuration: what backticks know beforehand, where includes are looked for, its identity, its compilation.
+//! Reading a configuration: what backticks know beforehand, where includes are looked for, its identity, its
+//! compilation.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::SystemTime;
 
 use conf_syntax::{Config, ParseOptions, Parsed, Version};
 use control::cli::CalledAs;
 use diag::{Diagnostic, Diagnostics, Severity};
-use engine::compile::{Existing, Plan};
+use engine::compile::{Configured, Existing, Plan};
+use filter::Filter;
 use sha2::{Digest, Sha256};
 use template::Identity;
 
@@ -18,7 +21,8 @@ use crate::library;
 const OWN_SCL: &str = "/usr/share/penstock/scl";
 /// Where the distribution's syslog-ng has its library: it is used when it is there.
 const DISTRIBUTION_SCL: &str = "/usr/share/syslog-ng/include/scl";
-/// Findings that only say that a statement is missing: after an error in the language it may just not have been understood.
+/// Findings that only say that a statement is missing: after an error in the language it may just not have
+/// been understood.
 const ABOUT_REFERENCES: [&str; 3] = ["E0102", "E0103", "E0105"];
 
 /// A configuration file as read.
@@ -26,13 +30,15 @@ pub struct Configuration {
     pub parsed: Parsed,
     /// When the main file was last changed, in seconds since 1970; 0 when that is unknown.
     pub modified: u64,
+    /// The drivers that its log paths use; none before it is compiled.
+    pub drivers: Vec<Configured>,
 }
 
 impl Configuration {
     /// Reads the file and everything it includes. What is wrong is in the findings.
     pub fn read(path: &Path) -> Configuration {
         let modified = std::fs::metadata(path).and_then(|m| m.modified()).map_or(0, seconds);
-        Configuration { parsed: conf_syntax::parse_file(path, &options(path)), modified }
+        Configuration { parsed: conf_syntax::parse_file(path, &options(path)), modified, drivers: Vec::new() }
     }
 
     pub fn config(&self) -> &Config {
@@ -77,16 +83,18 @@ impl Configuration {
         let Parsed { config, sources, diagnostics } = &mut self.parsed;
         let misread = diagnostics.has_errors();
         let mut findings = Diagnostics::new();
-        let plan = engine::compile::compile(config, sources, registry(), identity, existing, &mut findings);
+        let made = engine::compile::compile(config, sources, registry(), identity, existing, &mut findings);
         for finding in findings {
             if !(misread && ABOUT_REFERENCES.contains(&finding.code)) {
                 diagnostics.push(finding);
             }
         }
-        plan.filter(|_| !misread)
+        self.drivers = made.drivers;
+        made.plan.filter(|_| !misread)
     }
 
-    /// Compiles for the findings alone, as strict as syslog-ng's parser: references by name are not looked at.
+    /// Compiles for the findings alone, as strict as syslog-ng's parser: references by name are not looked
+    /// at.
     pub fn compile_without_references(&mut self, identity: &Identity) {
         let Parsed { config, sources, diagnostics } = &mut self.parsed;
         let mut findings = Diagnostics::new();
@@ -95,6 +103,19 @@ impl Configuration {
             .into_iter()
             .filter(|d| !ABOUT_REFERENCES.contains(&d.code))
             .for_each(|d| diagnostics.push(d));
+    }
+
+    /// A filter expression, which may refer to the filters of the configuration. The error is that of the
+    /// language.
+    pub fn filter(&self, text: &str) -> Result<Arc<Filter>, String> {
+        let Parsed { config, sources, .. } = &self.parsed;
+        let (mut sources, mut findings) = (sources.clone(), Diagnostics::new());
+        let expr = conf_syntax::parse_filter_text(text, None, &mut sources, &mut findings);
+        let mut compiled = None;
+        if let Some(expr) = expr.filter(|_| !findings.has_errors()) {
+            compiled = engine::compile::filter(&expr, config, &sources, registry(), &mut findings);
+        }
+        compiled.ok_or_else(|| diag::render_all(&findings, &sources))
     }
 
     /// Adds what something else found out.
@@ -152,7 +173,8 @@ pub fn default_folder(called_as: CalledAs) -> PathBuf {
     folder.into()
 }
 
-/// Folders that relative includes are looked up in: beside the configuration, then the libraries, the built-in one last.
+/// Folders that relative includes are looked up in: beside the configuration, then the libraries, the
+/// built-in one last.
 pub fn include_path(folder: &Path) -> Vec<PathBuf> {
     let libraries = [DISTRIBUTION_SCL, OWN_SCL].map(|scl| Path::new(scl).parent().map(Path::to_path_buf));
     std::iter::once(folder.to_path_buf()).chain(libraries.into_iter().flatten()).collect()

@@ -1,5 +1,6 @@
-//! The configuration library: blocks and applications that `@include "scl.conf"` makes known, in `scl/` of this repository and built into
-//! the program, so that nothing has to be installed. A user's own copy on the disk is used in its place.
+//! The configuration library: blocks and applications that `@include "scl.conf"` makes known, in `scl/` of
+//! this repository and built into the program, so that nothing has to be installed. A user's own copy on the
+//! disk is used in its place.
 
 mod system;
 
@@ -24,23 +25,27 @@ macro_rules! files {
 
 /// Each under the name that includes find it by.
 pub const FILES: &[(&str, &str)] = files! {
-    "apache-accesslog" "arr" "cee" "checkpoint" "cim" "cisco" "collectd" "credit-card"
-    "default-network-drivers" "ewmm" "extract-solaris-msgid" "fortigate" "graphite" "graylog2" "iptables"
-    "jellyfin" "junos" "kubernetes" "linux-audit" "loggly" "logmatic" "mariadb-audit" "mbox" "netskope"
-    "network-load-balancer" "nodejs" "osquery" "panos" "pihole-ftl" "postgresql-csvlog" "qbittorrent"
-    "snmptrap" "sudo" "sumologic" "system" "websense" "windows-eventlog"
+    "apache-accesslog" "arr" "cee" "chat" "checkpoint" "cim" "cisco" "collectd" "credit-card"
+    "default-network-drivers" "elasticsearch" "ewmm" "extract-solaris-msgid" "fortigate" "graphite" "graylog2" "iptables"
+    "jellyfin" "junos" "kubernetes" "linux-audit" "loggly" "logmatic" "logscale" "mariadb-audit" "mbox" "netskope"
+    "network-load-balancer" "nodejs" "openobserve" "osquery" "panos" "pihole-ftl" "postgresql-csvlog" "qbittorrent"
+    "snmptrap" "splunk" "sudo" "sumologic" "system" "websense" "windows-eventlog"
 };
 
 /// Folders of syslog-ng's library whose files stand here under another name.
 const ALIASES: &[(&str, &str)] = &[
     ("apache", "apache-accesslog"),
+    ("discord", "chat"),
     ("loadbalancer", "network-load-balancer"),
     ("mariadb", "mariadb-audit"),
+    ("opensearch", "elasticsearch"),
     ("paloalto", "panos"),
     ("pgsql", "postgresql-csvlog"),
     ("pihole", "pihole-ftl"),
     ("rewrite", "credit-card"),
+    ("slack", "chat"),
     ("solaris", "extract-solaris-msgid"),
+    ("telegram", "chat"),
     ("windowseventlog", "windows-eventlog"),
 ];
 
@@ -55,8 +60,8 @@ pub fn library(theirs: Vec<PathBuf>) -> Library {
     }
 }
 
-/// Modules of syslog-ng whose work is done here: `@module` finds them and `@requires` goes on. Of what is missing, those stand here too
-/// that are refused by name where they are used, with what to do instead.
+/// Modules of syslog-ng whose work is done here: `@module` finds them and `@requires` goes on. Of what is
+/// missing, those stand here too that are refused by name where they are used, with what to do instead.
 pub const MODULES: &[&str] = &[
     "add-contextual-data",
     "affile",

@@ -3,6 +3,7 @@
 mod check;
 mod components;
 mod configuration;
+mod explain;
 mod foreign_queue;
 mod library;
 mod pdb;
@@ -15,7 +16,6 @@ mod state_file;
 mod subject;
 mod take_over;
 mod test_ca;
-mod used;
 mod version;
 
 use std::ffi::OsString;
@@ -63,6 +63,7 @@ fn native(args: Vec<OsString>) -> ExitCode {
         Command::Version => version::print_version(CalledAs::Penstock),
         Command::Ctl(args) => run_ctl(args.with_program("penstock ctl")),
         Command::Ledger(args) => run_ledger(args.with_program("penstock ledger")),
+        Command::Explain(args) => explain::explain(&args),
         Command::Loggen(args) => loggen::cli::run(args.args.into_iter()),
         Command::Pdb(args) => pdb::run(args.with_program("penstock pdb")),
         Command::Queue(args) => queue::run(args.with_program("penstock queue")),

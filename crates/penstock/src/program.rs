@@ -16,6 +16,7 @@ use control::request::Reload;
 use engine::compile::Existing;
 use engine::hand_over::Queue;
 use engine::{Engine, Shared, View};
+use filter::Filter;
 use oplog::Verbosity;
 use parking_lot::{Mutex, MutexGuard, RwLock};
 use template::Identity;
@@ -44,7 +45,7 @@ pub struct Running {
     pub view: View,
 }
 
-pub struct Program {
+pub struct Daemon {
     path: PathBuf,
     identity: Identity,
     /// As the command line said.
@@ -72,7 +73,7 @@ pub struct Program {
     pub reloaded_well: AtomicU64,
 }
 
-impl Program {
+impl Daemon {
     /// Takes over an engine that runs `configuration`.
     pub fn new(
         options: &RunOptions,
@@ -80,9 +81,9 @@ impl Program {
         engine: Engine,
         configuration: Configuration,
         globals: &Settings,
-    ) -> Program {
+    ) -> Daemon {
         let now = seconds(SystemTime::now());
-        let program = Program {
+        let program = Daemon {
             path: options.config.clone(),
             identity,
             verbosity: options.verbosity,
@@ -125,12 +126,18 @@ impl Program {
         }
     }
 
+    /// A filter expression, which may refer to the filters of the configuration that runs. The error is that
+    /// of the language.
+    pub fn filter(&self, text: &str) -> Result<Arc<Filter>, String> {
+        self.current.lock().filter(text)
+    }
+
     pub fn running(&self) -> Arc<Running> {
         Arc::clone(&self.running.read())
     }
 
-    /// Reads the configuration again and puts it into effect. When that fails, or when the configuration fails its health check within
-    /// its trial, what ran before runs on. Both outcomes are sentences.
+    /// Reads the configuration again and puts it into effect. When that fails, or when the configuration
+    /// fails its health check within its trial, what ran before runs on. Both outcomes are sentences.
     pub fn reload(&self, asked: &Reload) -> Result<String, String> {
         let _one = self.reloading.lock();
         notify::reloading();
@@ -267,7 +274,8 @@ impl Program {
         self.given.load(Ordering::SeqCst)
     }
 
-    /// The more talkative one of command line and `log-level()`; without that option, what was set at run time stays.
+    /// The more talkative one of command line and `log-level()`; without that option, what was set at run
+    /// time stays.
     fn apply_log_level(&self, globals: &Settings) {
         let given = globals.is_set("log-level");
         let level = globals.choice("log-level").and_then(|word| word.parse::<Verbosity>().ok());

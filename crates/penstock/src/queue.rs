@@ -41,16 +41,17 @@ struct Args {
     #[command(subcommand)]
     command: Command,
     #[command(flatten)]
-    place: Place,
+    asked: QueueArgs,
 }
 
 /// Where queues are, and how they are shown.
 #[derive(Debug, clap::Args)]
-struct Place {
+struct QueueArgs {
     /// State folder of the program
     #[arg(long, global = true, value_name = "FOLDER", default_value = PENSTOCK_STATE_DIR)]
     state_dir: PathBuf,
-    /// The folder of the queues, as in dir() of disk-buffer() [default: the state folder, ls and stat: all that the running program uses]
+    /// The folder of the queues, as in dir() of disk-buffer() [default: the state folder, ls and stat: all
+    /// that the running program uses]
     #[arg(long, global = true, value_name = "FOLDER")]
     dir: Option<PathBuf>,
     /// Control socket of the program [default: penstock.ctl in the state folder]
@@ -109,7 +110,8 @@ enum Command {
     /// Read a queue file of syslog-ng, .rqf or .qf
     Import {
         file: PathBuf,
-        /// Give its messages to this destination of the running program, DESTINATION or DESTINATION#N, instead of printing them
+        /// Give its messages to this destination of the running program, DESTINATION or DESTINATION#N,
+        /// instead of printing them
         #[arg(long, value_name = "DESTINATION")]
         to: Option<String>,
     },
@@ -121,22 +123,22 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
         Ok(args) => args,
         Err(error) => return crate::usage(&error),
     };
-    let place = &args.place;
+    let asked = &args.asked;
     let done = match &args.command {
-        Command::Ls => listing::ls(place),
-        Command::Stat { queue } => listing::stat(place, queue.as_deref()),
-        Command::Cat { queue, limit } => contents::cat(place, queue, *limit),
-        Command::Grep(grep) => contents::grep(place, grep),
-        Command::Verify => checking::verify(place),
-        Command::Export { queue, file } => contents::export(place, queue, file),
-        Command::Drop { queue, older, .. } => dropping::drop(place, queue, *older),
-        Command::Replay { to, .. } => dropping::replay(place, to.clone()),
-        Command::Import { file, to } => importing::import(place, file, to.clone()),
+        Command::Ls => listing::ls(asked),
+        Command::Stat { queue } => listing::stat(asked, queue.as_deref()),
+        Command::Cat { queue, limit } => contents::cat(asked, queue, *limit),
+        Command::Grep(grep) => contents::grep(asked, grep),
+        Command::Verify => checking::verify(asked),
+        Command::Export { queue, file } => contents::export(asked, queue, file),
+        Command::Drop { queue, older, .. } => dropping::drop(asked, queue, *older),
+        Command::Replay { to, .. } => dropping::replay(asked, to.clone()),
+        Command::Import { file, to } => importing::import(asked, file, to.clone()),
     };
     crate::printing::finish(done)
 }
 
-impl Place {
+impl QueueArgs {
     fn folder(&self) -> &Path {
         self.dir.as_deref().unwrap_or(&self.state_dir)
     }

@@ -3,7 +3,7 @@
 mod activation;
 mod background;
 mod caretaker;
-mod identity;
+pub mod identity;
 pub mod last_run;
 mod limits;
 mod log_statistics;
@@ -29,7 +29,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 
 use crate::configuration::Configuration;
-use crate::program::Program;
+use crate::program::Daemon;
 use crate::subject::Served;
 use crate::take_over::taker::{Taken, Taker, adopt};
 use crate::version::VERSION;
@@ -165,7 +165,7 @@ struct Started {
     /// Destinations of that one which this one does not have.
     disinherited: Vec<String>,
     pid_file: Option<PidFile>,
-    program: Arc<Program>,
+    program: Arc<Daemon>,
     signals: Signals,
 }
 
@@ -180,6 +180,8 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
     let signals = Signals::new([SIGHUP, SIGTERM, SIGINT, SIGUSR1])
         .map_err(|error| failed(EXIT_INIT, &format!("cannot handle signals: {error}")))?;
     limits::raise(options.fd_limit, options.enable_core);
+    #[cfg(feature = "python")]
+    python::defer();
     let entered = privileges::enter(options).map_err(|text| failed(EXIT_INIT, &text))?;
     let mut configuration = Configuration::read(&options.config);
     // Before the state: a wrong configuration must leave no trace.
@@ -248,7 +250,7 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
         oplog::notice("Sockets that were open before are not in the configuration", &[("sockets", &names)]);
     }
     let disinherited = engine.disinherited();
-    let program = Program::new(options, identity, engine, configuration, &globals);
+    let program = Daemon::new(options, identity, engine, configuration, &globals);
     for connection in taken.connections {
         adopt(&program, connection);
     }
@@ -257,8 +259,8 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
     Ok(Started { taker, watchdog, disinherited, pid_file, program: Arc::new(program), signals })
 }
 
-/// Gets what the program before this one has, when its place is to be taken. It stands still from here on, until it hears that this one
-/// works, or has gone.
+/// Gets what the program before this one has, when its place is to be taken. It stands still from here on,
+/// until it hears that this one works, or has gone.
 fn take_over(options: &RunOptions, state: &Path) -> Result<(Option<Taker>, Taken), Failed> {
     let Some(linger) = options.take_over else { return Ok((None, Taken::default())) };
     let asked = Taker::ask(&options.control, state, linger);
@@ -293,6 +295,8 @@ fn serve(started: Started) {
     oplog::notice("syslog-ng shutting down", &[("version", &VERSION)]);
     if let Some(engine) = engine {
         let left = engine.stop(DRAIN_MAX, Rest::Kept);
+        #[cfg(feature = "python")]
+        python::end();
         if let Some(state_dir) = program.shared.durable.state_dir() {
             last_run::note(state_dir, &left);
         }
@@ -303,7 +307,7 @@ fn serve(started: Started) {
 }
 
 /// A thread that reloads, so that other signals are heard meanwhile.
-fn reloader(program: Arc<Program>) -> SyncSender<()> {
+fn reloader(program: Arc<Daemon>) -> SyncSender<()> {
     let (sender, receiver): (SyncSender<()>, Receiver<()>) = sync_channel(1);
     let started = std::thread::Builder::new().name("reload".into()).spawn(move || {
         for () in receiver {

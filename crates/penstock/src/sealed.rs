@@ -1,5 +1,5 @@
-//! `penstock slogkey`, `slogencrypt` and `slogverify`, also called under these names: keys, entries and the opening of sealed logs. They take
-//! the command lines of syslog-ng's tools.
+//! `penstock slogkey`, `slogencrypt` and `slogverify`, also called under these names: keys, entries and the
+//! opening of sealed logs. They take the command lines of syslog-ng's tools.
 
 pub mod slogencrypt;
 pub mod slogkey;

@@ -1,4 +1,5 @@
-//! `penstock state`, also called as `persist-tool`: looks into the state file, and changes it while no program has it.
+//! `penstock state`, also called as `persist-tool`: looks into the state file, and changes it while no
+//! program has it.
 
 mod lines;
 
@@ -134,7 +135,8 @@ pub fn run_as_persist_tool(args: Vec<OsString>) -> ExitCode {
     finish(done.map(|()| true))
 }
 
-/// The state file of a persist file's name, as `syslog-ng -R` has it, or the file itself when it is one of ours.
+/// The state file of a persist file's name, as `syslog-ng -R` has it, or the file itself when it is one of
+/// ours.
 fn beside(persist: &Path) -> Result<PathBuf, String> {
     if persist.file_name().is_some_and(|name| name == STATE_FILE) {
         return Ok(persist.to_owned());

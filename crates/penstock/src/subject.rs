@@ -1,6 +1,7 @@
 //! What the program answers to the control socket.
 
 pub mod balance;
+mod explain;
 pub mod graph;
 pub mod health;
 mod queues;
@@ -12,21 +13,22 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use control::catalog;
+use control::explain::ExplainRequest;
 use control::queues::QueueRequest;
 use control::request::Reload;
 use control::{ConfigView, Counter, Health, Ledger, Subject};
 
-use crate::program::Program;
+use crate::program::Daemon;
 use crate::take_over;
 use crate::version;
 
 /// The running program as the control socket sees it.
 pub struct Served {
-    program: Arc<Program>,
+    program: Arc<Daemon>,
 }
 
 impl Served {
-    pub fn new(program: Arc<Program>) -> Served {
+    pub fn new(program: Arc<Daemon>) -> Served {
         Served { program }
     }
 
@@ -113,6 +115,10 @@ impl Subject for Served {
 
     fn queue(&self, request: &QueueRequest) -> Result<String, String> {
         queues::answer(&self.program, request)
+    }
+
+    fn explain(&self, request: &ExplainRequest) -> Result<String, String> {
+        explain::answer(&self.program, request)
     }
 
     fn license(&self) -> String {

@@ -1,5 +1,5 @@
-//! `test-ca`: an authority and certificates for trying TLS, made from nothing. Not a public key infrastructure: nothing is revoked,
-//! renewed or kept secret here.
+//! `test-ca`: an authority and certificates for trying TLS, made from nothing. Not a public key
+//! infrastructure: nothing is revoked, renewed or kept secret here.
 
 use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;

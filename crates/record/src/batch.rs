@@ -44,7 +44,8 @@ impl Flags {
     pub const PARSE_ERROR: Flags = Flags(128);
     /// Its source's chain-hostnames() put HOST together: the HOST macro prints the part between `@` and `/`.
     pub const CHAINED: Flags = Flags(256);
-    /// A parser made it of other messages and gave it to internal(), from where it comes with [`Flags::INTERNAL`].
+    /// A parser made it of other messages and gave it to internal(), from where it comes with
+    /// [`Flags::INTERNAL`].
     pub const POSTED: Flags = Flags(512);
 
     #[inline]
@@ -73,7 +74,8 @@ pub struct Record {
     /// STRUCTURED-DATA as received, valid by RFC 5424 section 6.3; empty when none.
     pub sdata: Span,
     pub stamp: Stamp,
-    /// Where 15 bytes `Mmm dd hh:mm:ss` in RFC 3164's exact form stand that mean `stamp` in the source's zone; `u32::MAX` when not.
+    /// Where 15 bytes `Mmm dd hh:mm:ss` in RFC 3164's exact form stand that mean `stamp` in the source's
+    /// zone; `u32::MAX` when not.
     pub stamp_text: u32,
     /// Place among the batch's messages: order is by this number, whatever branches did.
     pub origin: u32,
@@ -179,8 +181,8 @@ impl Batch {
         span.of(&self.text)
     }
 
-    /// Appends text made on the way. What would take the text beyond the 4 GiB that a span can reach is left out: nothing of it is
-    /// there then, rather than something else.
+    /// Appends text made on the way. What would take the text beyond the 4 GiB that a span can reach is left
+    /// out: nothing of it is there then, rather than something else.
     #[inline]
     pub fn append(&mut self, bytes: &[u8]) -> Span {
         let start = self.text.len();
@@ -197,8 +199,8 @@ impl Batch {
     }
 
     /// The value of a name for a record: fields, then pairs that were set, then what its peer's context says.
-    /// `None` when it is not set, as an empty field is unless it was set to nothing. STRUCTURED-DATA parameters that stand only in
-    /// [`Record::sdata`] are not looked up here: see `wire::sdata`.
+    /// `None` when it is not set, as an empty field is unless it was set to nothing. STRUCTURED-DATA
+    /// parameters that stand only in [`Record::sdata`] are not looked up here: see `wire::sdata`.
     pub fn value(&self, record: &Record, name: NameId) -> Option<Value<'_>> {
         if let Some(span) = self.field(record, name) {
             let value = || Value { bytes: self.bytes(span), kind: record.types.of(name) };
@@ -326,7 +328,8 @@ impl Batch {
         }
     }
 
-    /// The pairs of a record that were set on the way, newest first, each name once. For value-pairs and the like.
+    /// The pairs of a record that were set on the way, newest first, each name once. For value-pairs and the
+    /// like.
     pub fn pairs<'a>(&'a self, record: &Record) -> impl Iterator<Item = (NameId, Value<'a>)> + use<'a> {
         let mut seen: Vec<NameId> = Vec::new();
         let mut at = record.values;
@@ -345,7 +348,8 @@ impl Batch {
         })
     }
 
-    /// Everything that was set or unset on the way, newest first: of entries with one name only the first counts. Allocates nothing.
+    /// Everything that was set or unset on the way, newest first: of entries with one name only the first
+    /// counts. Allocates nothing.
     #[inline]
     pub fn entries<'a>(
         &'a self,

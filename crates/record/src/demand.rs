@@ -1,4 +1,5 @@
-//! What the parts downstream of a point in a log path read: the compiler collects it backwards, so that nothing else is computed.
+//! What the parts downstream of a point in a log path read: the compiler collects it backwards, so that
+//! nothing else is computed.
 
 use crate::names::{NameId, name_of};
 use std::collections::BTreeSet;

@@ -1,9 +1,10 @@
-//! The message model: batches, records, values, names, tags and timestamps, and the hash for keys that come with messages. No parsing,
-//! no I/O.
+//! The message model: batches, records, values, names, tags and timestamps, and the hash for keys that come
+//! with messages. No parsing, no I/O.
 //!
-//! The unit is the [`Batch`]: one buffer of text (the received bytes, then whatever was made on the way) and one compact
-//! [`Record`] per message whose fields are [`Span`]s of that buffer. The text only grows and value lists are only prepended to,
-//! so **a copy of a `Record` is a snapshot of the whole message**: branches save and restore records, never text.
+//! The unit is the [`Batch`]: one buffer of text (the received bytes, then whatever was made on the way) and
+//! one compact [`Record`] per message whose fields are [`Span`]s of that buffer. The text only grows and
+//! value lists are only prepended to, so **a copy of a `Record` is a snapshot of the whole message**:
+//! branches save and restore records, never text.
 
 mod batch;
 mod civil;

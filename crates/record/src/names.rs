@@ -1,6 +1,7 @@
-//! Names of values as small integers. Names known to the configuration are interned when it is compiled, so a lookup on the message
-//! path compares integers. The table is process-wide and only grows: ids stay valid over reloads, for batches still under way. Names
-//! that come with messages never get into it: they have numbers of their batch ([`crate::BatchNames`]).
+//! Names of values as small integers. Names known to the configuration are interned when it is compiled, so a
+//! lookup on the message path compares integers. The table is process-wide and only grows: ids stay valid
+//! over reloads, for batches still under way. Names that come with messages never get into it: they have
+//! numbers of their batch ([`crate::BatchNames`]).
 
 use parking_lot::RwLock;
 use std::collections::HashMap;
@@ -39,7 +40,8 @@ impl NameId {
         NameId(u32::from(n))
     }
 
-    /// Whether the name belongs to STRUCTURED-DATA (`.SDATA.id.param`): said by the number itself, so that asking costs nothing.
+    /// Whether the name belongs to STRUCTURED-DATA (`.SDATA.id.param`): said by the number itself, so that
+    /// asking costs nothing.
     #[inline]
     pub fn is_sdata(self) -> bool {
         self.0 & SDATA_BIT != 0
@@ -136,7 +138,8 @@ pub fn lookup(name: &str) -> Option<NameId> {
     table().read().ids.get(name).copied()
 }
 
-/// The name of an id that configurations know; empty for any other. Of names that messages brought, see [`crate::Batch::name_of`].
+/// The name of an id that configurations know; empty for any other. Of names that messages brought, see
+/// [`crate::Batch::name_of`].
 pub fn name_of(id: NameId) -> &'static str {
     table().read().names.get(id.index()).copied().unwrap_or_default()
 }

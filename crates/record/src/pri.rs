@@ -82,7 +82,8 @@ const LOOSE: [(&str, u8); 22] = [
     ("vrb", 7),
 ];
 
-/// The number of a facility name. Names that RFC 5424 leaves open for 10..=15 are accepted in every usual spelling.
+/// The number of a facility name. Names that RFC 5424 leaves open for 10..=15 are accepted in every usual
+/// spelling.
 pub fn facility(name: &str) -> Option<u8> {
     if let Some(n) = FACILITIES.iter().position(|s| *s == name) {
         return Some(n as u8);

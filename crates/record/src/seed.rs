@@ -1,5 +1,5 @@
-//! A quick hash of keys that come from messages and folders: from a seed that peers cannot know, so that none can fill one bucket or one
-//! shard.
+//! A quick hash of keys that come from messages and folders: from a seed that peers cannot know, so that none
+//! can fill one bucket or one shard.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 
@@ -71,7 +71,8 @@ impl Hasher for Fold {
         self.mix(value as u64);
     }
 
-    /// Once more: tables take the low bits and the high ones, and the last word has not reached all of them yet.
+    /// Once more: tables take the low bits and the high ones, and the last word has not reached all of them
+    /// yet.
     fn finish(&self) -> u64 {
         let product = u128::from(self.0) * u128::from(FACTOR);
         product as u64 ^ (product >> 64) as u64

@@ -1,4 +1,5 @@
-//! A piece of a batch's text, by offset: fields are spans, so a record is plain data and costs nothing to copy.
+//! A piece of a batch's text, by offset: fields are spans, so a record is plain data and costs nothing to
+//! copy.
 
 /// `start..start + len` in [`crate::Batch::text`]. A batch's text is bounded to 4 GiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,7 +40,8 @@ impl Span {
         self.len == 0
     }
 
-    /// The bytes of this span in `text`; empty when it does not lie inside (never a panic on the message path).
+    /// The bytes of this span in `text`; empty when it does not lie inside (never a panic on the message
+    /// path).
     #[inline]
     pub fn of(self, text: &[u8]) -> &[u8] {
         text.get(self.start as usize..self.end()).unwrap_or_default()

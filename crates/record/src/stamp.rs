@@ -2,7 +2,8 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Seconds since 1970-01-01 UTC, microseconds, and the offset from UTC in seconds of the wall clock it was read from.
+/// Seconds since 1970-01-01 UTC, microseconds, and the offset from UTC in seconds of the wall clock it was
+/// read from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
     pub secs: i64,
@@ -19,9 +20,10 @@ impl Stamp {
         Stamp { secs: since.as_secs() as i64, usec: since.subsec_micros(), offset }
     }
 
-    /// The same reading of the clock in the zone that makes it `now` (seconds), for a sender that sends at once but whose zone is not
-    /// known. `None` when no zone explains the difference: it is a day or more, it is more than [`GUESS_SLACK`] from a quarter of an
-    /// hour, or no place has that offset. Such a stamp is late, and has to stay as it is.
+    /// The same reading of the clock in the zone that makes it `now` (seconds), for a sender that sends at
+    /// once but whose zone is not known. `None` when no zone explains the difference: it is a day or more, it
+    /// is more than [`GUESS_SLACK`] from a quarter of an hour, or no place has that offset. Such a stamp is
+    /// late, and has to stay as it is.
     pub fn in_zone_of_now(self, now: i64) -> Option<Stamp> {
         let late = now.saturating_sub(self.secs);
         if late.unsigned_abs() >= DAY.unsigned_abs() {
@@ -41,7 +43,8 @@ const QUARTER_HOUR: i64 = 900;
 /// Seconds a message may be under way, or its sender's clock be wrong, for its zone to be guessed.
 const GUESS_SLACK: i64 = 30;
 
-/// Whether some place has had this offset from UTC since 2000: each whole hour between -12:00 and +14:00, and a few between hours.
+/// Whether some place has had this offset from UTC since 2000: each whole hour between -12:00 and +14:00, and
+/// a few between hours.
 fn is_in_use(offset: i64) -> bool {
     /// Hours and minutes.
     const BETWEEN_HOURS: [(i64, i64); 17] = [

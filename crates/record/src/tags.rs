@@ -1,6 +1,7 @@
-//! Tags of a record: a set of small integers in one word; the few configurations with more than 64 tags pay for the others only.
-//! The table is process-wide, only grows, and only configurations fill it. Tags that are made from messages and that no configuration
-//! knows never get into it: they have numbers of their batch ([`crate::Batch::tag`]).
+//! Tags of a record: a set of small integers in one word; the few configurations with more than 64 tags pay
+//! for the others only. The table is process-wide, only grows, and only configurations fill it. Tags that are
+//! made from messages and that no configuration knows never get into it: they have numbers of their batch
+//! ([`crate::Batch::tag`]).
 
 use parking_lot::RwLock;
 use std::collections::HashMap;
@@ -10,7 +11,8 @@ use std::sync::OnceLock;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct TagId(pub u32);
 
-/// Marks numbers that mean something in one batch only; above all those of the table, and above the places of a batch's names.
+/// Marks numbers that mean something in one batch only; above all those of the table, and above the places of
+/// a batch's names.
 const LOCAL_BIT: u32 = 1 << 21;
 
 impl TagId {
@@ -46,8 +48,8 @@ struct Table {
 /// Tags made from messages whose order is remembered.
 const RANKED_MAX: usize = 1 << 16;
 
-/// Of a tag made from a message, by the hash of its name, which one it was that the process met; those it does not remember have the last
-/// place. `$TAGS` lists them in this order, as syslog-ng does.
+/// Of a tag made from a message, by the hash of its name, which one it was that the process met; those it
+/// does not remember have the last place. `$TAGS` lists them in this order, as syslog-ng does.
 pub(crate) fn rank(hash: u64) -> u32 {
     static RANKS: RwLock<Option<HashMap<u64, u32>>> = RwLock::new(None);
     if let Some(ranks) = &*RANKS.read() {
@@ -63,7 +65,8 @@ pub(crate) fn rank(hash: u64) -> u32 {
     *ranks.entry(hash).or_insert(next)
 }
 
-/// Tags that have the first ids in this order, so that TAGS lists them first: what the parsers of syslog messages set.
+/// Tags that have the first ids in this order, so that TAGS lists them first: what the parsers of syslog
+/// messages set.
 const FIRST: [&str; 16] = [
     "message.utf8_sanitized",
     "message.parse_error",
@@ -115,7 +118,8 @@ pub(crate) fn known_tag(name: &str) -> Option<TagId> {
     table().read().ids.get(name).copied()
 }
 
-/// The name of a tag that a configuration knows; empty for any other. Of tags made from messages, see [`crate::Batch::tag_name`].
+/// The name of a tag that a configuration knows; empty for any other. Of tags made from messages, see
+/// [`crate::Batch::tag_name`].
 pub fn tag_name(id: TagId) -> &'static str {
     table().read().names.get(id.0 as usize).copied().unwrap_or_default()
 }

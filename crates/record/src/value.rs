@@ -1,4 +1,5 @@
-//! Name-value pairs of a record: a list that is only prepended to, so an older copy of the record still sees its own list.
+//! Name-value pairs of a record: a list that is only prepended to, so an older copy of the record still sees
+//! its own list.
 
 use crate::names::NameId;
 use crate::span::Span;

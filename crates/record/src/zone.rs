@@ -29,7 +29,8 @@ impl Zone {
         Zone::Rules(Arc::new(jiff::tz::TimeZone::system()))
     }
 
-    /// A name of the time zone database, `UTC`, or an offset `+hh:mm`, `-hh:mm`, `+hhmm`. `None` when there is no such zone.
+    /// A name of the time zone database, `UTC`, or an offset `+hh:mm`, `-hh:mm`, `+hhmm`. `None` when there
+    /// is no such zone.
     pub fn named(text: &str) -> Option<Zone> {
         if let Some(offset) = parse_offset(text) {
             return Some(Zone::Fixed(offset));
@@ -67,7 +68,8 @@ fn parse_offset(text: &str) -> Option<i32> {
     (h <= 23 && m <= 59).then_some(sign * (h * 3600 + m * 60))
 }
 
-/// Every change of offset in the time zone database falls on a multiple of 15 minutes UTC since 1972, so an offset holds for its bucket.
+/// Every change of offset in the time zone database falls on a multiple of 15 minutes UTC since 1972, so an
+/// offset holds for its bucket.
 const BUCKET_S: i64 = 900;
 
 /// A zone with the last answer remembered. Cheap to keep per worker or per connection; not shared.
@@ -99,8 +101,8 @@ impl ZoneCursor {
         self.offset
     }
 
-    /// The moment a wall clock reading stands for. A reading that occurs twice means the earlier one; one that a clock change
-    /// skips is read with the offset from before the change.
+    /// The moment a wall clock reading stands for. A reading that occurs twice means the earlier one; one
+    /// that a clock change skips is read with the offset from before the change.
     #[inline]
     pub fn resolve(&mut self, wall: &Civil, usec: u32) -> Stamp {
         let wall_secs = wall.seconds();

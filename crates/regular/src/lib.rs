@@ -1,5 +1,5 @@
-//! Regular files that are read whole: opening one never waits. A FIFO in the place of a certificate or of an include would
-//! otherwise hold up `check`, a reload and the end of the program until somebody writes to it.
+//! Regular files that are read whole: opening one never waits. A FIFO in the place of a certificate or of an
+//! include would otherwise hold up `check`, a reload and the end of the program until somebody writes to it.
 
 use rustix::fs::OFlags;
 use std::fs::{File, FileType, Metadata, OpenOptions};

@@ -1,5 +1,5 @@
-//! Prints what each macro, template function, filter and rewrite operation costs, by its example in the manual:
-//! `cargo run --release -p rewrite --example element_cost [PART OF A NAME]`.
+//! Prints what each macro, template function, filter and rewrite operation costs, by its example in the
+//! manual: `cargo run --release -p rewrite --example element_cost [PART OF A NAME]`.
 
 use conf_syntax::{FilterExpr, LogItem, ParseOptions, Statement};
 use diag::{Diagnostics, SourceMap};

@@ -1,4 +1,5 @@
-//! Prints what rewrite operations cost in nanoseconds a message: `cargo run --release -p rewrite --example rewrite_cost`.
+//! Prints what rewrite operations cost in nanoseconds a message: `cargo run --release -p rewrite --example
+//! rewrite_cost`.
 
 use conf_syntax::{FilterExpr, LogItem, ParseOptions, Statement};
 use diag::Diagnostics;

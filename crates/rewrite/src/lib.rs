@@ -1,7 +1,9 @@
-//! Rewrite operations, compiled: `set("$HOST" value("original")); subst("\\.example\\.com$" "" value("HOST"));`.
+//! Rewrite operations, compiled: `set("$HOST" value("original")); subst("\\.example\\.com$" ""
+//! value("HOST"));`.
 //!
-//! An operation is applied to a selection of a batch's records. Values are spans: copying one copies no text, a literal is put into the
-//! batch once for all its messages, and a substitution that finds nothing appends nothing.
+//! An operation is applied to a selection of a batch's records. Values are spans: copying one copies no text,
+//! a literal is put into the batch once for all its messages, and a substitution that finds nothing appends
+//! nothing.
 
 mod compile;
 mod group;

@@ -42,7 +42,8 @@ impl Subst {
         let number = |n: &NameId| n.0 <= NameId::MATCH_MAX;
         let matched = |n: &NameId| number(n) || groups.contains(&Some(*n));
         let uses_matches = demand.everything || demand.names.iter().any(matched);
-        // What a template prints besides values (times, counters) is no demand, so only a literal or one match is sure to be closed.
+        // What a template prints besides values (times, counters) is no demand, so only a literal or one
+        // match is sure to be closed.
         let closed = with.literal().is_some()
             || with.single_name().is_some_and(|n| (n.0 as usize) < groups.len() || groups.contains(&Some(n)));
         let asker = new_asker();
@@ -149,7 +150,8 @@ impl Subst {
         let Some(before) = batch.records.get(index).copied() else { return };
         let global = self.pattern.options().global;
         let mut cursor = Cursor::default();
-        // What is stored for one match is forgotten before the next: a text of many matches must not leave a long list of them.
+        // What is stored for one match is forgotten before the next: a text of many matches must not leave a
+        // long list of them.
         let mark = batch.mark();
         let mut done = 0;
         let mut found = false;

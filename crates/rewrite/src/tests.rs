@@ -58,7 +58,8 @@ fn context() -> FilterContext {
     FilterContext::new(Identity::new("loghost"))
 }
 
-/// user.notice of host `web1.example.com`, program `app` (with its header text), PID 7, with SDATA and two values.
+/// user.notice of host `web1.example.com`, program `app` (with its header text), PID 7, with SDATA and two
+/// values.
 fn batch() -> Batch {
     let text = b"web1.example.com app[7]: hello world hello [x@1 k=\"v\\\"w\" l=\"2\"]".to_vec();
     let context = Arc::new(Context::local("s_test", "fromhost", "local+file"));

@@ -1,4 +1,5 @@
-//! `set-time-zone()`, `fix-time-zone()`, `guess-time-zone()`: the zone of a message's time stamp, its own or that of its receipt.
+//! `set-time-zone()`, `fix-time-zone()`, `guess-time-zone()`: the zone of a message's time stamp, its own or
+//! that of its receipt.
 
 use filter::{FilterContext, Workspace};
 use record::{Batch, Civil, Demand, Record, Stamp, Zone, ZoneCursor};

@@ -8,7 +8,8 @@ pub(crate) const fn length(bytes: usize) -> usize {
     bytes.div_ceil(3) * 4
 }
 
-/// Fills the front of `out` with the characters of `bytes`; nothing is written where there is no room for all.
+/// Fills the front of `out` with the characters of `bytes`; nothing is written where there is no room for
+/// all.
 pub(crate) fn encode(bytes: &[u8], out: &mut [u8]) {
     let _ = STANDARD.encode_slice(bytes, out);
 }

@@ -1,11 +1,14 @@
-//! A chain that lives in a key file and a MAC file: shared by all of the process, and on disk ahead of its entries.
+//! A chain that lives in a key file and a MAC file: shared by all of the process, and on disk ahead of its
+//! entries.
 //!
-//! The files are written before entries leave, once for the many that leave together. They are written in place: the 88 bytes of the
-//! key file lie in one page, so a kill leaves the old ones or the new ones; the old key is overwritten instead of left to a search of
-//! the free blocks; and links, owners and rights stay. The key file also has the MAC, so the two files cannot come apart: what the
-//! MAC file says is a copy for `slogverify`.
+//! The files are written before entries leave, once for the many that leave together. They are written in
+//! place: the 88 bytes of the key file lie in one page, so a kill leaves the old ones or the new ones; the
+//! old key is overwritten instead of left to a search of the free blocks; and links, owners and rights stay.
+//! The key file also has the MAC, so the two files cannot come apart: what the MAC file says is a copy for
+//! `slogverify`.
 //!
-//! What the key file says counts: when somebody put another one there, or another process went on with it, the chain follows.
+//! What the key file says counts: when somebody put another one there, or another process went on with it,
+//! the chain follows.
 
 use crate::error::Error;
 use crate::files;
@@ -111,8 +114,9 @@ impl Contents {
 }
 
 impl Chain {
-    /// The chain of a key file and a MAC file, the same one for all who ask. The key has to be there and writable; the MAC file only once
-    /// there are entries. `wanted` says how a chain begins that has none yet. Nothing is written.
+    /// The chain of a key file and a MAC file, the same one for all who ask. The key has to be there and
+    /// writable; the MAC file only once there are entries. `wanted` says how a chain begins that has none
+    /// yet. Nothing is written.
     pub fn open(key: &Path, mac: &Path, wanted: Scheme) -> Result<Arc<Chain>, Error> {
         let key = std::path::absolute(key).map_err(|e| Error::file(key, e))?;
         let mac = std::path::absolute(mac).map_err(|e| Error::file(mac, e))?;

@@ -1,8 +1,8 @@
 //! Drafts: what a template prints for an entry, before anybody knows its number.
 //!
-//! A draft has the length and the alphabet of its entry, so that whatever counts bytes or looks for line ends (octet counting, padding,
-//! queues) sees what will leave. It is found again by a random word of this process in its head, which no message can contain but by
-//! guessing 120 bits.
+//! A draft has the length and the alphabet of its entry, so that whatever counts bytes or looks for line ends
+//! (octet counting, padding, queues) sees what will leave. It is found again by a random word of this process
+//! in its head, which no message can contain but by guessing 120 bits.
 
 use crate::base64;
 use crate::chain::{Chain, by_id};
@@ -56,8 +56,8 @@ pub fn put(chain: &Chain, raw: &mut [u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Turns all drafts in some messages into entries, in order; `ends` are the ends of the messages. When it returns, the key file is
-/// already past them: whatever happens to the output, no number is given twice.
+/// Turns all drafts in some messages into entries, in order; `ends` are the ends of the messages. When it
+/// returns, the key file is already past them: whatever happens to the output, no number is given twice.
 pub fn seal(bytes: &mut [u8], ends: &[u32]) {
     let Some(word) = word() else { return };
     let mut run: Option<(Arc<Chain>, Vec<Place>)> = None;

@@ -13,8 +13,9 @@ const MODE: u32 = 0o600;
 /// Beside the MAC file.
 const FIRST_MAC: &str = "mac0.dat";
 
-/// Reads a key file. Its own copy of the MAC counts before the one of the MAC file, see [`crate::Chain`]; where there is none, the
-/// position has that of `mac`, which may only be missing while nothing was sealed; then `wanted` says how it will be.
+/// Reads a key file. Its own copy of the MAC counts before the one of the MAC file, see [`crate::Chain`];
+/// where there is none, the position has that of `mac`, which may only be missing while nothing was sealed;
+/// then `wanted` says how it will be.
 pub fn read_position(key: &Path, mac: &Path, wanted: Scheme) -> Result<Position, Error> {
     let file = regular::open(key).map_err(|e| Error::file(key, e))?;
     let mut bytes = zeroize::Zeroizing::new(Vec::with_capacity(WHOLE_FILE_BYTES));

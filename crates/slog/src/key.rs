@@ -11,13 +11,15 @@ pub(crate) const MAC_BYTES: usize = 16;
 /// A message authentication code of AES-CMAC.
 pub type Mac = [u8; MAC_BYTES];
 
-/// How keys follow from one another, and where the aggregated MAC begins. The two cannot open each other's entries.
+/// How keys follow from one another, and where the aggregated MAC begins. The two cannot open each other's
+/// entries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scheme {
     /// That of syslog-ng 3.38: a key is the CMACs of two blocks, and the MAC begins with the first entry.
     #[default]
     Blocks,
-    /// That of AxoSyslog 4.27: a key is extracted and expanded, and the MAC begins with one in a file of its own.
+    /// That of AxoSyslog 4.27: a key is extracted and expanded, and the MAC begins with one in a file of its
+    /// own.
     Expanded,
 }
 
@@ -64,7 +66,8 @@ impl Key {
         self
     }
 
-    /// The first key of a host, from the master key and what tells the host from others: SHA-256 over all of it, or expanded.
+    /// The first key of a host, from the master key and what tells the host from others: SHA-256 over all of
+    /// it, or expanded.
     pub fn of_host(&self, address: &[u8], serial: &[u8]) -> Key {
         if self.1 == Scheme::Expanded {
             return expand(self.mac(&[address, serial]));
@@ -99,7 +102,8 @@ impl Key {
     }
 }
 
-/// A key is the CMACs of two blocks: one filled with the constant, and one in which the last byte is one more.
+/// A key is the CMACs of two blocks: one filled with the constant, and one in which the last byte is one
+/// more.
 fn follow(cmac: &Cmac<Aes256Enc>, constant: u8, scheme: Scheme) -> Key {
     let mut block = [constant; 16];
     if scheme == Scheme::Expanded {
@@ -113,8 +117,8 @@ fn follow(cmac: &Cmac<Aes256Enc>, constant: u8, scheme: Scheme) -> Key {
     key
 }
 
-/// A key from what was extracted, which is the first half of the key of two CMACs (NIST SP 800-108): over the number of the half, a label,
-/// a zero, a context, and the length.
+/// A key from what was extracted, which is the first half of the key of two CMACs (NIST SP 800-108): over the
+/// number of the half, a label, a zero, a context, and the length.
 fn expand(extracted: Mac) -> Key {
     let mut from = Key([0; KEY_BYTES], Scheme::Expanded);
     from.0.iter_mut().zip(extracted).for_each(|(to, byte)| *to = byte);

@@ -1,10 +1,12 @@
-//! Secure logging as syslog-ng's module of that name has it: entries that are encrypted each with a key of its own, in a chain that shows
-//! what was changed, left out, moved or cut off. docs/secure-logging.md has the use, and the bytes.
+//! Secure logging as syslog-ng's module of that name has it: entries that are encrypted each with a key of
+//! its own, in a chain that shows what was changed, left out, moved or cut off. docs/secure-logging.md has
+//! the use, and the bytes.
 //!
-//! [`Position`] is where a chain stands and seals the next entry, [`Chain`] is a position that lives in a key file and a MAC file,
-//! [`Verifier`] opens a log again. A template function cannot seal: it does not know which of two messages is written first. So it
-//! leaves a [`draft`] of exactly the length of the entry, and whoever writes the output turns drafts into entries with
-//! [`draft::seal`], in the order in which they leave.
+//! [`Position`] is where a chain stands and seals the next entry, [`Chain`] is a position that lives in a key
+//! file and a MAC file, [`Verifier`] opens a log again. A template function cannot seal: it does not know
+//! which of two messages is written first. So it leaves a [`draft`] of exactly the length of the entry, and
+//! whoever writes the output turns drafts into entries with [`draft::seal`], in the order in which they
+//! leave.
 
 mod base64;
 mod chain;

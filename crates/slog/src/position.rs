@@ -1,4 +1,5 @@
-//! Where a chain stands: the key and number of the next entry, and the MAC over all before it. Sealing an entry moves it on.
+//! Where a chain stands: the key and number of the next entry, and the MAC over all before it. Sealing an
+//! entry moves it on.
 
 use crate::entry::{HEAD_BYTES, IV_BYTES, encrypt, entry_bytes, write_counter};
 use crate::key::{Derived, KEY_BYTES, Key, MAC_BYTES, Mac, Scheme, random};
@@ -15,7 +16,8 @@ pub struct Position {
 
 /// Key, check, number.
 pub(crate) const KEY_FILE_BYTES: usize = KEY_BYTES + MAC_BYTES + 8;
-/// The same, and behind it the aggregated MAC with a check: our own addition, which syslog-ng's programs pass over.
+/// The same, and behind it the aggregated MAC with a check: our own addition, which syslog-ng's programs pass
+/// over.
 pub(crate) const WHOLE_FILE_BYTES: usize = KEY_FILE_BYTES + 2 * MAC_BYTES;
 /// The aggregated MAC and a check.
 pub(crate) const MAC_FILE_BYTES: usize = 2 * MAC_BYTES;
@@ -37,8 +39,8 @@ impl Position {
         Ok(())
     }
 
-    /// Seals the text that stands in `raw` behind room for its head, and fills `place` with the entry. No key seals twice, therefore
-    /// any start value is a good one.
+    /// Seals the text that stands in `raw` behind room for its head, and fills `place` with the entry. No key
+    /// seals twice, therefore any start value is a good one.
     pub(crate) fn seal_raw(&mut self, iv: [u8; IV_BYTES], raw: &mut [u8], place: &mut [u8]) {
         let keys = self.key.derived();
         if let Some((head, text)) = raw.split_at_mut_checked(HEAD_BYTES) {

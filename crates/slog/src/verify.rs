@@ -1,4 +1,5 @@
-//! Opens a log and says what is not as it was written: line by line, in bounded memory, whatever the lines are.
+//! Opens a log and says what is not as it was written: line by line, in bounded memory, whatever the lines
+//! are.
 
 mod findings;
 mod keys;
@@ -26,7 +27,8 @@ pub struct Verifier {
     /// The number after the largest one so far.
     next: u64,
     line: u64,
-    /// Ranges of numbers that were passed over: last number and the line before which they are missing, by first number.
+    /// Ranges of numbers that were passed over: last number and the line before which they are missing, by
+    /// first number.
     missing: BTreeMap<u64, (u64, u64)>,
     /// Numbers that damaged lines may have had.
     presumed: BTreeSet<u64>,
@@ -49,7 +51,8 @@ impl Verifier {
         Verifier::new(before, continues.then_some(mac), target)
     }
 
-    /// How the chain was made that an entry is of, if the key tells it: the entry must not be far behind the key.
+    /// How the chain was made that an entry is of, if the key tells it: the entry must not be far behind the
+    /// key.
     pub fn scheme_of(first: &Position, entry: &Entry) -> Option<Scheme> {
         let ahead = entry.counter.checked_sub(first.counter).filter(|ahead| *ahead <= FAR)?;
         [Scheme::Blocks, Scheme::Expanded].into_iter().find(|scheme| {
@@ -75,7 +78,8 @@ impl Verifier {
         }
     }
 
-    /// Takes the next line, without its end. What it says is appended to `text` when it was opened, and its number given.
+    /// Takes the next line, without its end. What it says is appended to `text` when it was opened, and its
+    /// number given.
     pub fn line(&mut self, line: &[u8], text: &mut Vec<u8>) -> Option<u64> {
         self.line += 1;
         let entry = match Entry::read(line) {

@@ -1,5 +1,5 @@
-//! What has to be known after a restart: a small map of names to records in one file, safe against crashes. Its format stands in
-//! docs/state-format.md.
+//! What has to be known after a restart: a small map of names to records in one file, safe against crashes.
+//! Its format stands in docs/state-format.md.
 
 mod checksum;
 mod live;

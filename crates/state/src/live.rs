@@ -1,5 +1,5 @@
-//! What several use under one name of the state file: there is one of it as long as anybody has it, so that whoever comes meanwhile, after a
-//! reload say, goes on with it and not with what the file says.
+//! What several use under one name of the state file: there is one of it as long as anybody has it, so that
+//! whoever comes meanwhile, after a reload say, goes on with it and not with what the file says.
 
 use crate::Store;
 use parking_lot::Mutex;

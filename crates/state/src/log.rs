@@ -25,7 +25,8 @@ pub fn size(name: &[u8], value: &[u8]) -> usize {
     FRAME + 3 + name.len() + value.len()
 }
 
-/// Adds a record: length of the body, checksum of the body, body. `name` is at most [`NAME_MAX`] bytes, a value [`VALUE_MAX`].
+/// Adds a record: length of the body, checksum of the body, body. `name` is at most [`NAME_MAX`] bytes, a
+/// value [`VALUE_MAX`].
 pub fn append(out: &mut Vec<u8>, change: &Change<'_>) {
     let value = change.value.unwrap_or_default();
     let start = out.len();

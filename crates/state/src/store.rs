@@ -1,5 +1,5 @@
-//! The map and its file: each change is appended with one write, so that a killed process loses none; when the file has grown far
-//! beyond what it holds, it is written anew beside itself and renamed.
+//! The map and its file: each change is appended with one write, so that a killed process loses none; when
+//! the file has grown far beyond what it holds, it is written anew beside itself and renamed.
 
 use crate::log::{self, Change, HEADER, NAME_MAX, VALUE_MAX};
 use parking_lot::Mutex;
@@ -22,8 +22,8 @@ const FILE_BYTES_MAX: u64 = 4 << 30;
 /// Damaged files that are kept.
 const ASIDE_MAX: usize = 10;
 
-/// Shared by all that have something to remember. Calls are short: they never wait for the disk, only for the page cache, except when the
-/// file is written anew.
+/// Shared by all that have something to remember. Calls are short: they never wait for the disk, only for the
+/// page cache, except when the file is written anew.
 pub struct Store {
     inner: Mutex<Inner>,
 }
@@ -54,13 +54,15 @@ impl Store {
         Store { inner: Mutex::default() }
     }
 
-    /// Opens or makes the file. What a crash left half written at its end is cut off; a file of another format is an error.
+    /// Opens or makes the file. What a crash left half written at its end is cut off; a file of another
+    /// format is an error.
     pub fn open(path: &Path) -> io::Result<Store> {
         Ok(Store { inner: Mutex::new(Inner::open(path)?) })
     }
 
-    /// As [`Store::open`]; what is there and is no state file of this version, such as one with a damaged beginning, is moved aside with
-    /// a warning and a new one begun. What was remembered is lost with it, so files may be read again; not to start would lose more.
+    /// As [`Store::open`]; what is there and is no state file of this version, such as one with a damaged
+    /// beginning, is moved aside with a warning and a new one begun. What was remembered is lost with it, so
+    /// files may be read again; not to start would lose more.
     pub fn open_or_begin(path: &Path) -> io::Result<Store> {
         match Store::open(path) {
             Err(error)
@@ -116,7 +118,8 @@ impl Store {
         self.inner.lock().with_prefix(prefix)
     }
 
-    /// Remembers a value. What cannot be remembered (too long, too many, disk full) is said; the map in memory goes on.
+    /// Remembers a value. What cannot be remembered (too long, too many, disk full) is said; the map in
+    /// memory goes on.
     pub fn put(&self, name: &[u8], value: &[u8]) {
         let mut inner = self.inner.lock();
         let is_new = !inner.map.contains_key(name);
@@ -153,7 +156,8 @@ impl Store {
         }
     }
 
-    /// Writes the file anew when it is not where the next start would look for it: somebody has removed it, or its folder.
+    /// Writes the file anew when it is not where the next start would look for it: somebody has removed it,
+    /// or its folder.
     pub fn look_after(&self) {
         let mut inner = self.inner.lock();
         let Inner { map, live, disk, .. } = &mut *inner;

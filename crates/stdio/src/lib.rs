@@ -1,8 +1,9 @@
-//! What commands print: to standard output and standard error, which may be a closed pipe or a full disk at any moment.
+//! What commands print: to standard output and standard error, which may be a closed pipe or a full disk at
+//! any moment.
 //!
-//! The macros of the standard library panic then. These do not: nobody is left to tell when standard error fails, and a closed pipe
-//! behind standard output (`| head`) is what somebody wanted. Any other failure of standard output is kept for [`end`], which makes it the
-//! outcome of the command.
+//! The macros of the standard library panic then. These do not: nobody is left to tell when standard error
+//! fails, and a closed pipe behind standard output (`| head`) is what somebody wanted. Any other failure of
+//! standard output is kept for [`end`], which makes it the outcome of the command.
 
 use std::fmt::Arguments;
 use std::io::{self, Write};

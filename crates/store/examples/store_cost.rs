@@ -69,7 +69,8 @@ fn open(dir: &Path, queues: usize) -> std::io::Result<(Arc<Log>, Vec<Queue>)> {
     Ok((opened.log, queues))
 }
 
-/// Each queue gets all messages; they are done some time after they were appended, as of a destination that moves.
+/// Each queue gets all messages; they are done some time after they were appended, as of a destination that
+/// moves.
 fn append(dir: &Path, name: &str, count: usize, messages: usize, safe: Safe) -> std::io::Result<()> {
     let (log, queues) = open(dir, count)?;
     for queue in &queues {

@@ -1,11 +1,13 @@
-//! How far delivery may be ahead of the disk. What is done and not on the disk as done comes again after a power loss: a queue that asks
-//! here is never ahead by more than [`AHEAD_BYTES_MAX`], and while messages come by [`AHEAD_BUSY_BYTES_MAX`], however slow the disk is.
+//! How far delivery may be ahead of the disk. What is done and not on the disk as done comes again after a
+//! power loss: a queue that asks here is never ahead by more than [`AHEAD_BYTES_MAX`], and while messages
+//! come by [`AHEAD_BUSY_BYTES_MAX`], however slow the disk is.
 
 use crate::queue::Queue;
 use crate::shared::{OnRoom, QueueState, State};
 use oplog::Level;
 
-/// Bytes of messages that are dealt with, told or not, before the disk has to know that the first of them are.
+/// Bytes of messages that are dealt with, told or not, before the disk has to know that the first of them
+/// are.
 pub const AHEAD_BYTES_MAX: u64 = 4 << 20;
 /// The same while messages are written too: the disk is told with them, and takes as long as they need.
 pub const AHEAD_BUSY_BYTES_MAX: u64 = 16 << 20;
@@ -28,8 +30,8 @@ impl QueueState {
         self.row.done.bytes.saturating_sub(self.safe.1.bytes)
     }
 
-    /// Whether the disk is to be told of what is done, whatever else it has to do: from half of `ahead_max` on, so that it knows of that by
-    /// the time the other half is dealt with.
+    /// Whether the disk is to be told of what is done, whatever else it has to do: from half of `ahead_max`
+    /// on, so that it knows of that by the time the other half is dealt with.
     pub fn is_urgent(&self, ahead_max: u64) -> bool {
         self.ahead.awaits_safe || self.ahead.bounded && self.unsafe_bytes() >= ahead_max / 2
     }
@@ -60,16 +62,18 @@ impl State {
 }
 
 impl Queue {
-    /// `on_move` is called, from the committing thread and without locks, when [`Queue::room_ahead`] or [`Queue::written`] said no and is
-    /// worth asking again. It takes the place of the one of an earlier call.
+    /// `on_move` is called, from the committing thread and without locks, when [`Queue::room_ahead`] or
+    /// [`Queue::written`] said no and is worth asking again. It takes the place of the one of an earlier
+    /// call.
     pub fn on_move(&self, on_move: Box<dyn Fn() + Send + Sync>) {
         if let Some(queue) = self.log.shared.lock().queues.get_mut(&self.id) {
             queue.ahead.on_move = Some(on_move.into());
         }
     }
 
-    /// How many bytes may be dealt with now, beside the `untold` ones that are and that [`Queue::done`] was not told of. When those are less
-    /// than `next`, and the disk is to be waited for, `None`: then `on_move` is called. A disk that takes nothing stops nobody.
+    /// How many bytes may be dealt with now, beside the `untold` ones that are and that [`Queue::done`] was
+    /// not told of. When those are less than `next`, and the disk is to be waited for, `None`: then `on_move`
+    /// is called. A disk that takes nothing stops nobody.
     pub fn room_ahead(&self, untold: u64, next: u64) -> Option<u64> {
         let shared = &self.log.shared;
         let mut state = shared.lock();
@@ -98,8 +102,8 @@ impl Queue {
         Some(next)
     }
 
-    /// Up to which number everything is written, so that a kill of the process does not cost it. When that is less than `wanted`,
-    /// `on_move` is called. A disk that takes nothing stops nobody.
+    /// Up to which number everything is written, so that a kill of the process does not cost it. When that is
+    /// less than `wanted`, `on_move` is called. A disk that takes nothing stops nobody.
     pub fn written(&self, wanted: u64) -> u64 {
         let mut state = self.log.shared.lock();
         let written = if state.trouble || state.closed { wanted } else { state.written };

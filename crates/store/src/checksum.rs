@@ -1,5 +1,5 @@
-//! The checksum of a frame: CRC-32C in three lanes, by the processor's own instruction where it has one. One lane would wait three times as
-//! long for each word (the example `store_cost` measures it).
+//! The checksum of a frame: CRC-32C in three lanes, by the processor's own instruction where it has one. One
+//! lane would wait three times as long for each word (the example `store_cost` measures it).
 #![allow(unsafe_code)]
 
 /// Odd, so that whatever changes one lane changes the sum.
@@ -15,7 +15,8 @@ pub fn of_frame(number: u64, payload: &[u8]) -> u32 {
     lanes(number, payload, step)
 }
 
-/// What the queues of a frame change in its checksum: nothing else has to be looked at when a frame gets another queue.
+/// What the queues of a frame change in its checksum: nothing else has to be looked at when a frame gets
+/// another queue.
 pub fn of_queues(queues: u64) -> u32 {
     #[cfg(target_arch = "x86_64")]
     if std::is_x86_feature_detected!("sse4.2") {
@@ -55,7 +56,8 @@ fn lanes(number: u64, payload: &[u8], step: impl Fn(u32, u64) -> u32) -> u32 {
         b = step(b, word(&last, 8));
         c = step(c, word(&last, 16));
     }
-    // CRCs are linear: taken together by a CRC, repeated bytes in several lanes would cancel out. Products of integers do not.
+    // CRCs are linear: taken together by a CRC, repeated bytes in several lanes would cancel out. Products of
+    // integers do not.
     let [b, c] = [b.wrapping_mul(FACTORS[1]).rotate_left(11), c.wrapping_mul(FACTORS[2]).rotate_left(22)];
     a.wrapping_mul(FACTORS[0]).wrapping_add(b).wrapping_add(c)
 }
@@ -65,7 +67,8 @@ fn word(bytes: &[u8; 24], at: usize) -> u64 {
     bytes[at..].first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
 }
 
-/// The same in software, or by what other processors have: one step of CRC-32C without the inversions around it.
+/// The same in software, or by what other processors have: one step of CRC-32C without the inversions around
+/// it.
 fn step(crc: u32, word: u64) -> u32 {
     !crc32c::crc32c_append(!crc, &word.to_le_bytes())
 }
@@ -87,7 +90,8 @@ mod tests {
         assert_eq!(of_queues(u64::MAX - 5), step(0, u64::MAX - 5));
     }
 
-    /// Repeated bytes that end in zeros, as after a torn write: what a sum that is linear over all lanes takes for whole.
+    /// Repeated bytes that end in zeros, as after a torn write: what a sum that is linear over all lanes
+    /// takes for whole.
     #[test]
     fn torn_repetitions_are_seen() {
         for byte in 1..=255 {

@@ -1,4 +1,5 @@
-//! The committing thread: takes everything that has come together, writes it at once, and lets go what is safe.
+//! The committing thread: takes everything that has come together, writes it at once, and lets go what is
+//! safe.
 
 mod release;
 
@@ -19,8 +20,8 @@ use std::time::{Duration, Instant};
 
 /// Between groups of cursors alone.
 const CURSOR_PAUSE: Duration = Duration::from_millis(5);
-/// When so much was delivered since cursors were last synced they are, though nobody waits for it: it is what would be sent again after
-/// a power loss.
+/// When so much was delivered since cursors were last synced they are, though nobody waits for it: it is what
+/// would be sent again after a power loss.
 const CURSOR_BYTES: u64 = if cfg!(test) { 8 << 10 } else { 1 << 20 };
 /// Syncs for cursors alone take at most one part of so many of the disk's time.
 const CURSOR_SHARE: u32 = 2;
@@ -191,7 +192,8 @@ impl Committer {
         let mut next = state.spare.take().unwrap_or_default();
         next.lie_at(self.writer.begun_page(&state.pending));
         let group = std::mem::replace(&mut state.pending, next);
-        // Segments go only after the cursors that allow it are on the disk: otherwise they would be missed after a power loss.
+        // Segments go only after the cursors that allow it are on the disk: otherwise they would be missed
+        // after a power loss.
         let flush = std::mem::take(&mut state.flush);
         let sync = flush || group.synced || !release.is_empty() || owed;
         let bytes = group.bytes();
@@ -231,7 +233,8 @@ impl Committer {
             match self.writer.write(&mut work.group, work.sync) {
                 Ok(()) => return Ok(()),
                 Err(Trouble::Io(error)) => {
-                    // The kernel may have forgotten what it could not write: a second sync of the same file would lie.
+                    // The kernel may have forgotten what it could not write: a second sync of the same file
+                    // would lie.
                     self.shared.lock().stats.io_errors += 1;
                     self.writer.fail();
                     if attempt == 1 {

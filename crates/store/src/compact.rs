@@ -1,4 +1,5 @@
-//! Gives space back that a slow queue holds: segments in which little still waits are written anew without what is done.
+//! Gives space back that a slow queue holds: segments in which little still waits are written anew without
+//! what is done.
 
 use crate::control;
 use crate::files::{ByName, SegmentFile, write_all};

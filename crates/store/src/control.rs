@@ -49,8 +49,8 @@ fn push(out: &mut Vec<u8>, id: u32, row: &Row) {
     }
 }
 
-/// Brings the table up to the control frame. Calls `counted` with each id whose messages so far are said, with what was known and what
-/// is said.
+/// Brings the table up to the control frame. Calls `counted` with each id whose messages so far are said,
+/// with what was known and what is said.
 pub fn apply(payload: &[u8], table: &mut Table, mut counted: impl FnMut(u32, Waiting, Waiting)) {
     let Some((kind, mut rest)) = payload.split_first() else { return };
     match *kind {

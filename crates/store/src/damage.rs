@@ -37,8 +37,9 @@ impl Damage {
         }
     }
 
-    /// So many messages of the queue are missing in gaps that were not explained before. Which of several they were in is not known: the
-    /// last ones are taken to be full, where less is done. Returns how many do not fit in.
+    /// So many messages of the queue are missing in gaps that were not explained before. Which of several
+    /// they were in is not known: the last ones are taken to be full, where less is done. Returns how many do
+    /// not fit in.
     pub fn explain(&mut self, id: u32, mut messages: u64) -> u64 {
         let explained = self.explained.entry(id).or_default();
         for gap in self.gaps.get_mut(*explained..).unwrap_or_default().iter_mut().rev() {

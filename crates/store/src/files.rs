@@ -1,4 +1,5 @@
-//! The few things the store wants of a file system, as a trait: so that tests can have one that tears, loses and refuses.
+//! The few things the store wants of a file system, as a trait: so that tests can have one that tears, loses
+//! and refuses.
 
 use crate::snapshot::NUMBER_MAX;
 use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
@@ -38,7 +39,8 @@ pub trait Files: Send + Sync {
     fn is_in_place(&self, _file: Option<(&str, &dyn SegmentFile)>) -> bool {
         true
     }
-    /// The same for as long as nothing that was written, and not synced, can be lost. 0 when that is not known.
+    /// The same for as long as nothing that was written, and not synced, can be lost. 0 when that is not
+    /// known.
     fn era(&self) -> u64 {
         0
     }
@@ -52,10 +54,12 @@ pub trait SegmentFile: Send + Sync {
     fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<usize>;
     /// May write less than asked for.
     fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<usize>;
-    /// As `write_at`, for large writes that nobody reads back soon: address, length and place are multiples of [`PAGE`], so that the
-    /// page cache can be left out, which costs a third of the time. `Unsupported` or `InvalidInput` if it cannot.
+    /// As `write_at`, for large writes that nobody reads back soon: address, length and place are multiples
+    /// of [`PAGE`], so that the page cache can be left out, which costs a third of the time. `Unsupported` or
+    /// `InvalidInput` if it cannot.
     fn write_pages(&self, bytes: &[u8], at: u64) -> io::Result<usize>;
-    /// As `read_at`, in the same way, unless the page cache has it: address, length and place are multiples of [`PAGE`].
+    /// As `read_at`, in the same way, unless the page cache has it: address, length and place are multiples
+    /// of [`PAGE`].
     fn read_pages(&self, _bytes: &mut [u8], _at: u64) -> io::Result<usize> {
         Err(ErrorKind::Unsupported.into())
     }
@@ -104,8 +108,8 @@ pub fn read_on(file: &dyn SegmentFile, bytes: &mut [u8], at: u64) -> (usize, Opt
     (filled, None)
 }
 
-/// Fills `bytes` as far as the file goes. What cannot be read when it is tried again either is zeros, page by page: a bad sector costs
-/// its frames only.
+/// Fills `bytes` as far as the file goes. What cannot be read when it is tried again either is zeros, page by
+/// page: a bad sector costs its frames only.
 pub fn read_all(file: &dyn SegmentFile, bytes: &mut [u8], at: u64) -> usize {
     let mut pauses = READ_PAUSES.iter();
     let mut filled = 0;
@@ -308,8 +312,9 @@ impl Opened {
         self.direct.get_or_init(open).as_ref().ok_or_else(|| ErrorKind::Unsupported.into())
     }
 
-    /// Fills all of `bytes` through the page cache. `false` if their last page is not in it, or the file system cannot tell: what is
-    /// written through it, and read in order, is there as a whole or not at all but for some page in the middle.
+    /// Fills all of `bytes` through the page cache. `false` if their last page is not in it, or the file
+    /// system cannot tell: what is written through it, and read in order, is there as a whole or not at all
+    /// but for some page in the middle.
     fn read_cached(&self, bytes: &mut [u8], at: u64) -> bool {
         let open = || {
             let file = self.once_more(rustix::fs::OFlags::empty())?;

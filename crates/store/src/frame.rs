@@ -48,7 +48,8 @@ impl From<u64> for Owners {
     }
 }
 
-/// Adds a frame. The number is hidden behind the log's key, so that nobody who sends messages can make bytes that look like frames.
+/// Adds a frame. The number is hidden behind the log's key, so that nobody who sends messages can make bytes
+/// that look like frames.
 pub fn push(out: &mut Vec<u8>, key: u64, seq: u64, owners: impl Into<Owners>, payload: &[u8]) {
     let owners = owners.into();
     let mut head = [0; HEAD];
@@ -88,7 +89,8 @@ pub enum Parsed {
     Bad,
 }
 
-/// Looks at the front of `bytes`. `seqs` are the numbers it may have, `room` the bytes it may have, `bytes` and what follows them.
+/// Looks at the front of `bytes`. `seqs` are the numbers it may have, `room` the bytes it may have, `bytes`
+/// and what follows them.
 pub fn parse(bytes: &[u8], key: u64, seqs: &Range<u64>, room: u64) -> Parsed {
     let Some(head) = bytes.first_chunk::<HEAD>() else {
         return if room >= HEAD as u64 { Parsed::More(HEAD) } else { Parsed::Bad };
@@ -109,8 +111,8 @@ pub fn parse(bytes: &[u8], key: u64, seqs: &Range<u64>, room: u64) -> Parsed {
     Parsed::Frame { length, seq, queues: word(head, 16) }
 }
 
-/// The first offset at or after `from` whose frame, if there were one, would have a plausible number; what is left to be looked at again
-/// when there are more bytes if there is none.
+/// The first offset at or after `from` whose frame, if there were one, would have a plausible number; what is
+/// left to be looked at again when there are more bytes if there is none.
 pub fn candidate(bytes: &[u8], from: usize, key: u64, seqs: &Range<u64>) -> Result<usize, usize> {
     let width = seqs.end.saturating_sub(seqs.start);
     let tail = bytes.get(from..).unwrap_or_default();

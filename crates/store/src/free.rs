@@ -12,8 +12,9 @@ pub fn is(name: &str) -> bool {
     name.ends_with(".free")
 }
 
-/// Removes what is too many, and what was begun anew though its name does not say so: a power loss may take the name alone. What came to
-/// an end by that would come back with the next one, as a segment by its header, under the name that the file has by then.
+/// Removes what is too many, and what was begun anew though its name does not say so: a power loss may take
+/// the name alone. What came to an end by that would come back with the next one, as a segment by its header,
+/// under the name that the file has by then.
 pub fn keep(files: &dyn Files, key: u64, most: usize, found: &mut Vec<String>) {
     let is_old = |name: &str| {
         let file = files.open(name).ok()?;

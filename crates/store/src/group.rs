@@ -56,8 +56,8 @@ impl Group {
         self.buffer.len() - self.begun
     }
 
-    /// Where the first frame goes: so far behind the beginning of a page in memory as it will be in the file, so that it can be
-    /// written without being copied. A guess that does not hold costs the copy.
+    /// Where the first frame goes: so far behind the beginning of a page in memory as it will be in the file,
+    /// so that it can be written without being copied. A guess that does not hold costs the copy.
     pub fn lie_at(&mut self, begun: usize) {
         self.buffer.clear();
         self.buffer.reserve(2 * PAGE);
@@ -92,7 +92,8 @@ impl Group {
         self.push(key, seq, frame::CONTROL, payload, &[payload.len() as u32], 0);
     }
 
-    /// If one of the last entries has the same messages, and numbers from `from` on, it becomes one of `queues` too.
+    /// If one of the last entries has the same messages, and numbers from `from` on, it becomes one of
+    /// `queues` too.
     pub fn share(
         &mut self,
         from: u64,

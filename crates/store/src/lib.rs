@@ -1,9 +1,9 @@
-//! What waits on disk for destinations: one append-only log for all queues of a directory, written in group commits, read back in
-//! order, recovered after crashes and damage. Its bytes stand in docs/store-format.md.
+//! What waits on disk for destinations: one append-only log for all queues of a directory, written in group
+//! commits, read back in order, recovered after crashes and damage. Its bytes stand in docs/store-format.md.
 //!
-//! A queue is what one outlet keeps here. What is appended comes back in order by `read`, until `done` says that it is not needed any
-//! more. `append` never waits for the disk: one thread writes what has come together since its last write, and tells the [`Held`] values
-//! of what is safe now.
+//! A queue is what one outlet keeps here. What is appended comes back in order by `read`, until `done` says
+//! that it is not needed any more. `append` never waits for the disk: one thread writes what has come
+//! together since its last write, and tells the [`Held`] values of what is safe now.
 //!
 //! ```
 //! # fn main() -> std::io::Result<()> {

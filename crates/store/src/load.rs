@@ -1,5 +1,5 @@
-//! How much a log has to make safe, and how much it wants to have: enough that the disk is never idle, so little that what comes is safe
-//! soon. Those who can wait with what they bring look here.
+//! How much a log has to make safe, and how much it wants to have: enough that the disk is never idle, so
+//! little that what comes is safe soon. Those who can wait with what they bring look here.
 
 use crate::shared::State;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,7 +9,8 @@ use std::time::Duration;
 pub const WELCOME_BYTES_MIN: usize = 1 << 20;
 /// More than this makes no disk faster.
 pub const WELCOME_BYTES_MAX: usize = 16 << 20;
-/// A group whose first message waited longer was too large; one that took less than half of it could have been larger.
+/// A group whose first message waited longer was too large; one that took less than half of it could have
+/// been larger.
 const LATENCY_AIM: Duration = Duration::from_millis(10);
 
 /// Bytes that are not safe yet, and how many are welcome.
@@ -48,8 +49,8 @@ impl Load {
         self.stuck.store(stuck, Ordering::Relaxed);
     }
 
-    /// A group was synced so long after its first message came: less is welcome after one that took long, more after others that were
-    /// held back.
+    /// A group was synced so long after its first message came: less is welcome after one that took long,
+    /// more after others that were held back.
     pub(crate) fn synced(&self, bytes: usize, took: Duration) {
         let welcome = self.welcome.load(Ordering::Relaxed);
         let next = match () {

@@ -58,7 +58,8 @@ pub struct Log {
 }
 
 impl Log {
-    /// Opens or makes the log. Damage is no error: it is in the report. That another process has it open is one.
+    /// Opens or makes the log. Damage is no error: it is in the report. That another process has it open is
+    /// one.
     pub fn open(options: Options) -> io::Result<Opened> {
         let (log, committer, report) = Self::prepare(options)?;
         log.shared.lock().tells_time = true;
@@ -91,8 +92,9 @@ impl Log {
         Ok((Arc::new(Log { shared, thread: Mutex::new(None) }), committer, report))
     }
 
-    /// The queue of this name, which is made if there is none. `capacity` in bytes of messages; `on_room` is called, from any thread and
-    /// without locks, when an append was refused and is worth another try. It takes the place of the one of an earlier call.
+    /// The queue of this name, which is made if there is none. `capacity` in bytes of messages; `on_room` is
+    /// called, from any thread and without locks, when an append was refused and is worth another try. It
+    /// takes the place of the one of an earlier call.
     pub fn queue(
         self: &Arc<Self>,
         name: &[u8],
@@ -142,7 +144,8 @@ impl Log {
         self.shared.may_repeat.load(Ordering::Relaxed)
     }
 
-    /// Of messages that come for the queue of this name, how many of the first are there since before the start.
+    /// Of messages that come for the queue of this name, how many of the first are there since before the
+    /// start.
     pub fn repeated(&self, name: &[u8], lot: &Lot) -> u32 {
         let mut state = self.shared.lock();
         let queue = state.queues.values_mut().find(|queue| queue.row.name == name);
@@ -168,7 +171,8 @@ impl Log {
         true
     }
 
-    /// Waits until the disk has everything that was appended and done before. `false` when the disk refuses it or the log is closed.
+    /// Waits until the disk has everything that was appended and done before. `false` when the disk refuses
+    /// it or the log is closed.
     pub fn flush(&self) -> bool {
         let mut state = self.shared.lock();
         let target = state.next_seq;
@@ -183,8 +187,9 @@ impl Log {
         true
     }
 
-    /// Writes and syncs everything, cursors included, and ends the committing thread. Appending is refused from now on, reading goes on.
-    /// What cannot be written now is said; its [`crate::Held`] values are told that it never is.
+    /// Writes and syncs everything, cursors included, and ends the committing thread. Appending is refused
+    /// from now on, reading goes on. What cannot be written now is said; its [`crate::Held`] values are told
+    /// that it never is.
     pub fn close(&self) {
         let Some(thread) = self.thread.lock().take() else { return };
         let mut state = self.shared.lock();
@@ -199,8 +204,8 @@ impl Log {
         self.shared.files.release();
     }
 
-    /// Has what is written looked after when it is not where the next start would look for it. To be called now and then: with nothing to
-    /// write, nobody else would notice.
+    /// Has what is written looked after when it is not where the next start would look for it. To be called
+    /// now and then: with nothing to write, nobody else would notice.
     pub fn look_after(&self) {
         let mut state = self.shared.lock();
         let open = state.segments.values().find(|segment| !segment.sealed);

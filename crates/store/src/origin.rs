@@ -1,5 +1,5 @@
-//! Where messages came from, written in front of them: after a crash it is known of which senders what is here, so that what these send
-//! again, because nobody could tell them, is not taken twice.
+//! Where messages came from, written in front of them: after a crash it is known of which senders what is
+//! here, so that what these send again, because nobody could tell them, is not taken twice.
 
 use crate::files::SegmentFile;
 use crate::frame;
@@ -12,10 +12,11 @@ use std::sync::Arc;
 
 /// The control frame's first byte.
 const LOTS: u8 = 5;
-/// So much is looked at after a start, at the end of the log, and stays until then, whether it is delivered or not. Senders know of all but
-/// what was under way, which is a group or two.
+/// So much is looked at after a start, at the end of the log, and stays until then, whether it is delivered
+/// or not. Senders know of all but what was under way, which is a group or two.
 pub const LOOKED_AT: u64 = if cfg!(test) { 256 << 10 } else { 16 << 20 };
-/// Messages of one stream may be under way in several batches at once, which come in any order: what is known is kept for so many more.
+/// Messages of one stream may be under way in several batches at once, which come in any order: what is known
+/// is kept for so many more.
 const OUT_OF_ORDER: u64 = 100_000;
 
 /// Messages of a sender that numbers them, or whose messages can be counted: some in a row.
@@ -37,7 +38,8 @@ pub struct Lot {
     pub messages: u32,
 }
 
-/// The payload of the control frame in front of messages that are these, in this order. Those behind the last lot are nobody's.
+/// The payload of the control frame in front of messages that are these, in this order. Those behind the last
+/// lot are nobody's.
 pub fn encode(lots: &[Lot]) -> Vec<u8> {
     let mut out = vec![LOTS];
     for lot in lots {
@@ -108,8 +110,8 @@ impl Known {
         }
     }
 
-    /// Of the messages that come again for the queue, how many of the first are here. When that cannot be told, 0: rather twice than
-    /// never.
+    /// Of the messages that come again for the queue, how many of the first are here. When that cannot be
+    /// told, 0: rather twice than never.
     pub fn repeated(&mut self, again: &Lot) -> u32 {
         let Some(origin) = &again.origin else { return 0 };
         let Some(stretches) = self.0.get_mut(&origin.stream) else { return 0 };
@@ -139,7 +141,8 @@ impl Known {
     }
 }
 
-/// What the end of the log says, by queue. A message counts when everything from the frame that tells its origin up to it is intact.
+/// What the end of the log says, by queue. A message counts when everything from the frame that tells its
+/// origin up to it is intact.
 pub fn recover(segments: &BTreeMap<u64, Segment>, key: u64) -> BTreeMap<u32, Known> {
     let mut left = LOOKED_AT;
     let mut parts: Vec<(&dyn SegmentFile, Range<u64>, Range<u64>)> = Vec::new();
@@ -168,7 +171,8 @@ pub fn recover(segments: &BTreeMap<u64, Segment>, key: u64) -> BTreeMap<u32, Kno
 #[derive(Default)]
 struct Finding {
     known: BTreeMap<u32, Known>,
-    /// The lots whose messages come now, the one that is at hand, and how many of it have come, in all and by queue.
+    /// The lots whose messages come now, the one that is at hand, and how many of it have come, in all and by
+    /// queue.
     lots: Vec<Lot>,
     at: usize,
     came: u32,

@@ -1,5 +1,6 @@
-//! How far queues are, outside the log: written with each chunk that is done, never synced. The cursors in the log come by groups; those
-//! here outlive the process up to the last moment, so that a kill doubles no more than what was being sent just then.
+//! How far queues are, outside the log: written with each chunk that is done, never synced. The cursors in
+//! the log come by groups; those here outlive the process up to the last moment, so that a kill doubles no
+//! more than what was being sent just then.
 
 use crate::files::{Files, SegmentFile, read_on, write_all};
 use crate::snapshot::{Row, Table};
@@ -41,8 +42,8 @@ impl Progress {
         let _ = write_all(&**file, &place, u64::from(id) * PLACE_BYTES as u64);
     }
 
-    /// Brings the table up to what was noted, if it may. Returns a number that no message may have from now on, nor any before it: it would count
-    /// as done.
+    /// Brings the table up to what was noted, if it may. Returns a number that no message may have from now
+    /// on, nor any before it: it would count as done.
     pub fn follow(&self, table: &mut Table, may_follow: bool) -> u64 {
         let Some(file) = &self.file else { return 0 };
         let mut bytes = vec![0; PLACES as usize * PLACE_BYTES];

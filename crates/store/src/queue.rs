@@ -25,7 +25,8 @@ pub enum Safe {
 /// Dropped by the committing thread when the messages are safe; never dropped if they could not be made so.
 pub type Held = Box<dyn OnSafe>;
 
-/// Whoever wants to know when messages are safe. Told once, in one of these ways; dropped without a word only when they were not taken.
+/// Whoever wants to know when messages are safe. Told once, in one of these ways; dropped without a word only
+/// when they were not taken.
 pub trait OnSafe: Any + Send {
     /// They are as safe as was asked for.
     fn safe(self: Box<Self>);
@@ -47,7 +48,8 @@ impl OnSafe for () {
     fn never_safe(self: Box<Self>) {}
 }
 
-/// Why nothing was stored. After any of the first three, `on_room` of the queue is called once it is worth trying again.
+/// Why nothing was stored. After any of the first three, `on_room` of the queue is called once it is worth
+/// trying again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Full {
     /// The queue has as many bytes as it may have.
@@ -70,8 +72,8 @@ pub struct Read {
     pub ends: Vec<u32>,
     /// Their numbers, in runs: from this message on, beginning with this number.
     pub numbers: Vec<(u32, u64)>,
-    /// From what was asked for to what is to be asked for next, and to be told to [`Queue::done`] when all of it is dealt with.
-    /// Empty when nothing is written beyond.
+    /// From what was asked for to what is to be asked for next, and to be told to [`Queue::done`] when all of
+    /// it is dealt with. Empty when nothing is written beyond.
     pub seqs: Range<u64>,
     /// Messages of this queue in that range that cannot be read any more. They count as done messages too.
     pub lost: u64,
@@ -114,9 +116,10 @@ impl Queue {
         Queue { log, id, place: Mutex::default() }
     }
 
-    /// Stores messages at the end of the queue; `ends` are the ends of each in `bytes`. Copies and returns, never waits for the disk;
-    /// `held` is told when they are safe. All or nothing is stored. The numbers of the messages are in the range, which may have
-    /// holes; its end is what [`Queue::done`] is to be told when all are dealt with.
+    /// Stores messages at the end of the queue; `ends` are the ends of each in `bytes`. Copies and returns,
+    /// never waits for the disk; `held` is told when they are safe. All or nothing is stored. The numbers of
+    /// the messages are in the range, which may have holes; its end is what [`Queue::done`] is to be told
+    /// when all are dealt with.
     pub fn append(
         &self,
         bytes: &[u8],
@@ -165,10 +168,11 @@ impl Queue {
         self.state(QueueState::waiting)
     }
 
-    /// Reads from `from` on, about `bytes_max` bytes, at least one message if there is one. Reads from the disk. When what comes next is
-    /// appended and not yet written, waits for it a moment (at most 100 ms) and may return nothing. Damage is told by `lost`, it
-    /// is no error. What cannot be read is one, at first: it is to be tried again after a while, and counts as damage when it still
-    /// cannot be read after [`crate::READ_PATIENCE`].
+    /// Reads from `from` on, about `bytes_max` bytes, at least one message if there is one. Reads from the
+    /// disk. When what comes next is appended and not yet written, waits for it a moment (at most 100 ms) and
+    /// may return nothing. Damage is told by `lost`, it is no error. What cannot be read is one, at first: it
+    /// is to be tried again after a while, and counts as damage when it still cannot be read after
+    /// [`crate::READ_PATIENCE`].
     pub fn read(&self, from: u64, bytes_max: usize) -> io::Result<Read> {
         self.read_into(from, bytes_max, Vec::new(), Vec::new())
     }
@@ -193,13 +197,14 @@ impl Queue {
         self.state(|queue| queue.row.cursor)
     }
 
-    /// The number after the last message of this queue; nothing waits when [`Queue::first_waiting`] is as large.
+    /// The number after the last message of this queue; nothing waits when [`Queue::first_waiting`] is as
+    /// large.
     pub fn end(&self) -> u64 {
         self.state(|queue| queue.row.end)
     }
 
-    /// Everything before `next_seq` is dealt with, which is so many messages and bytes more than before. Those that a read said are lost
-    /// count as messages. To be called in order.
+    /// Everything before `next_seq` is dealt with, which is so many messages and bytes more than before.
+    /// Those that a read said are lost count as messages. To be called in order.
     pub fn done(&self, next_seq: u64, messages: u64, bytes: u64) {
         let shared = &self.log.shared;
         let mut state = shared.lock();

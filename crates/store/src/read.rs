@@ -78,8 +78,8 @@ impl Stretch {
     }
 }
 
-/// Reads into `out`, which is empty. The error is one that may go away. It is said, and the caller is to come back after a while; after
-/// [`crate::READ_PATIENCE`] what cannot be read counts as damage.
+/// Reads into `out`, which is empty. The error is one that may go away. It is said, and the caller is to come
+/// back after a while; after [`crate::READ_PATIENCE`] what cannot be read counts as damage.
 pub fn read(
     shared: &Shared,
     id: u32,
@@ -129,7 +129,8 @@ pub fn read(
             Some(segment) => {
                 if let Some(damage) = &segment.damage {
                     out.lost += damage.lost(id, at, out.seqs.end);
-                    // Which messages of a gap were done is a guess: no more are lost than waited up to the end of the segment.
+                    // Which messages of a gap were done is a guess: no more are lost than waited up to the
+                    // end of the segment.
                     let done = state.queues.get(&id).map_or(0, |queue| queue.row.done.messages);
                     if let Some(mark) = segment.marks.get(&id) {
                         let waits = mark.appended.messages.saturating_sub(done);
@@ -153,7 +154,8 @@ pub fn read(
     let state = shared.lock();
     let queue = state.queues.get(&id);
     if out.lost > 0 {
-        // Where damage has hit done and waiting messages alike, which were which is a guess: never more than wait.
+        // Where damage has hit done and waiting messages alike, which were which is a guess: never more than
+        // wait.
         let waiting = queue.map_or(0, |queue| queue.waiting().messages);
         out.lost = out.lost.min(waiting.saturating_sub(out.ends.len() as u64));
     }
@@ -181,7 +183,8 @@ fn wait_until_written(shared: &Shared, id: u32, from: u64) -> u64 {
     state.queues.get(&id).map_or(0, |queue| queue.waiting().bytes)
 }
 
-/// The segment that has number `out.seqs.end` or the next one that is there. What was lost between segments is added to `out`.
+/// The segment that has number `out.seqs.end` or the next one that is there. What was lost between segments
+/// is added to `out`.
 fn look_up(shared: &Shared, id: u32, at: u64, out: &mut Read) -> Option<Stretch> {
     let state = shared.lock();
     if at >= state.written {

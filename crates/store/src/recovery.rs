@@ -1,5 +1,5 @@
-//! Opening a folder: which segments are there, what is in them, what is missing. Reads headers and footers; frames only of segments that
-//! were never closed.
+//! Opening a folder: which segments are there, what is in them, what is missing. Reads headers and footers;
+//! frames only of segments that were never closed.
 
 mod skipped;
 
@@ -135,7 +135,8 @@ impl Recovery<'_> {
             let mut header = Snapshot::read_header(&*file, length).filter(ours);
             let mut first = named;
             if let Some(other) = header.as_ref().map(|h| h.first).filter(|first| *first != named) {
-                // Its header was never written over, which then is of an older one; or it has the name of another one.
+                // Its header was never written over, which then is of an older one; or it has the name of
+                // another one.
                 let scanned = (other < named)
                     .then(|| self.scan(&*file, 0..length, named, None, &mut Table::new()).first)
                     .flatten();
@@ -374,7 +375,8 @@ impl Recovery<'_> {
                 state.holes.push(Hole { end, lost });
             }
         }
-        // What was numbered before and never became safe may still lie in a file: those numbers are not used again.
+        // What was numbered before and never became safe may still lie in a file: those numbers are not used
+        // again.
         if state.next_seq > 1 {
             state.next_seq = state.next_seq.saturating_add(skipped());
         }

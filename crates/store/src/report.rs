@@ -1,4 +1,5 @@
-//! What the store tells about itself: what was found when it was opened, what its queues hold, what it has written.
+//! What the store tells about itself: what was found when it was opened, what its queues hold, what it has
+//! written.
 
 use std::ops::AddAssign;
 use std::time::Duration;
@@ -33,8 +34,9 @@ pub struct Report {
     pub segments: usize,
     /// Bytes of the segments on disk.
     pub bytes: u64,
-    /// Frames that were once written, are not delivered and cannot be read any more, as far as opening has seen: damage in the middle
-    /// of old segments is found when they are read. Frames the store wrote for itself are among them.
+    /// Frames that were once written, are not delivered and cannot be read any more, as far as opening has
+    /// seen: damage in the middle of old segments is found when they are read. Frames the store wrote for
+    /// itself are among them.
     pub frames_lost: u64,
     pub damaged: Vec<Damaged>,
     pub took: Duration,

@@ -25,7 +25,8 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// Of a closed segment, whose last number and end are known: what is missing at its end. Returns how many bytes that is.
+    /// Of a closed segment, whose last number and end are known: what is missing at its end. Returns how many
+    /// bytes that is.
     pub fn end_at(&mut self, next: u64, end: u64) -> u64 {
         if self.next >= next || self.end >= end {
             return 0;
@@ -35,8 +36,9 @@ impl Scan {
     }
 }
 
-/// Takes a walk to its end. `table` is brought from its state at the segment's beginning to that at its end: by what is counted, and by
-/// what the frames of the store itself say, so that what is missing before one of those is known by queue.
+/// Takes a walk to its end. `table` is brought from its state at the segment's beginning to that at its end:
+/// by what is counted, and by what the frames of the store itself say, so that what is missing before one of
+/// those is known by queue.
 pub fn scan(walk: &mut Walk<'_>, table: &mut Table) -> Scan {
     let mut scan = Scan { next: walk.seqs().start, end: walk.place(), ..Scan::default() };
     while let Some(found) = walk.next() {

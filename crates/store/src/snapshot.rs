@@ -1,4 +1,5 @@
-//! Header and footer of a segment: which queues there are, how far each was written and done at that place. Both are one structure.
+//! Header and footer of a segment: which queues there are, how far each was written and done at that place.
+//! Both are one structure.
 
 use crate::files::{SegmentFile, read_all, write_all};
 use crate::report::Waiting;

@@ -1,6 +1,6 @@
-//! Large writes past the page cache: gathered in aligned memory, in whole pages. The last, begun page is written again with what follows
-//! it, so that frames lie one behind the other. What will be read back is written through the page cache: reading it from there takes
-//! half the time a disk takes.
+//! Large writes past the page cache: gathered in aligned memory, in whole pages. The last, begun page is
+//! written again with what follows it, so that frames lie one behind the other. What will be read back is
+//! written through the page cache: reading it from there takes half the time a disk takes.
 
 use crate::files::{PAGE, SegmentFile, write_all};
 use std::io::{self, ErrorKind};
@@ -28,7 +28,8 @@ impl Stage {
         self.refused = false;
     }
 
-    /// Writes `run` of the buffer behind what was written before, which ends at `at`; through the page cache if it is `read_back`.
+    /// Writes `run` of the buffer behind what was written before, which ends at `at`; through the page cache
+    /// if it is `read_back`.
     pub fn append(
         &mut self,
         file: &dyn SegmentFile,
@@ -61,8 +62,8 @@ impl Stage {
         Ok(())
     }
 
-    /// If the buffer happens to lie in memory as the file does in pages, it is written as it is: with the begun page in front of the
-    /// run, and zeros behind it.
+    /// If the buffer happens to lie in memory as the file does in pages, it is written as it is: with the
+    /// begun page in front of the run, and zeros behind it.
     fn in_place<'b>(&self, buffer: &'b mut Vec<u8>, run: &Range<usize>) -> Option<&'b [u8]> {
         let start = run.start.checked_sub(self.tail.len())?;
         let end = start + (run.end - start).next_multiple_of(PAGE);

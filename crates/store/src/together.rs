@@ -1,10 +1,12 @@
-//! Messages that several queues get at once: they are stored once if nothing comes in between, and if they are written at once.
+//! Messages that several queues get at once: they are stored once if nothing comes in between, and if they
+//! are written at once.
 
 use crate::log::Log;
 use std::sync::Arc;
 
-/// While it lives, nothing is written and nobody else has one of the same log: what is appended to several queues meanwhile stays together.
-/// To be held for moments. Other appends may come in between where one queue gets them only; they cost no more than room.
+/// While it lives, nothing is written and nobody else has one of the same log: what is appended to several
+/// queues meanwhile stays together. To be held for moments. Other appends may come in between where one queue
+/// gets them only; they cost no more than room.
 pub struct Together {
     log: Arc<Log>,
 }

@@ -1,6 +1,8 @@
-//! A log looked at beside the process that has it open: files are opened for reading only, nothing is locked or changed.
+//! A log looked at beside the process that has it open: files are opened for reading only, nothing is locked
+//! or changed.
 //!
-//! What it shows is a moment ago: what is appended and not yet written is not seen, what is done meanwhile still is.
+//! What it shows is a moment ago: what is appended and not yet written is not seen, what is done meanwhile
+//! still is.
 
 mod files;
 mod messages;

@@ -39,7 +39,8 @@ pub struct Found<'a> {
 }
 
 impl<'f> Walk<'f> {
-    /// Walks `range` of the file; frames with other numbers than `seqs` do not count as frames. What cannot be read is no frame either.
+    /// Walks `range` of the file; frames with other numbers than `seqs` do not count as frames. What cannot
+    /// be read is no frame either.
     pub fn new(file: &'f dyn SegmentFile, range: Range<u64>, key: u64, seqs: Range<u64>) -> Self {
         let source = Source { file, end: range.end, block: BLOCK, strict: false, ahead: None };
         let mut window = Window::default();

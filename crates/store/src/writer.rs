@@ -1,5 +1,5 @@
-//! Writes frames into segments: when one is full it is closed and the next one begun; when a disk fails, what was not safe yet is written
-//! again elsewhere. Only the committing thread has it.
+//! Writes frames into segments: when one is full it is closed and the next one begun; when a disk fails, what
+//! was not safe yet is written again elsewhere. Only the committing thread has it.
 
 mod rate;
 mod restore;
@@ -140,7 +140,8 @@ impl Writer {
         Ok(())
     }
 
-    /// What is written through the page cache goes to the disk piece by piece, not all at once when its segment is closed.
+    /// What is written through the page cache goes to the disk piece by piece, not all at once when its
+    /// segment is closed.
     fn cache_is_full(&self) -> bool {
         let unsynced = self.active.as_ref().map_or(0, |active| active.at - active.synced_at);
         self.read_back && unsynced > UNSYNCED_MAX
@@ -174,8 +175,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Whether `length` bytes more are better kept in the page cache. That costs a sixth of what a message does: at a high rate it is not
-    /// taken from those who keep up.
+    /// Whether `length` bytes more are better kept in the page cache. That costs a sixth of what a message
+    /// does: at a high rate it is not taken from those who keep up.
     fn is_read_back(&mut self, length: u64) -> bool {
         let first = self.active.as_ref().map_or(0, |active| active.first);
         let is_slow = self.rate.of(length) < CACHED_RATE_MAX;
@@ -193,7 +194,8 @@ impl Writer {
         self.written_seq = entry.next();
     }
 
-    /// Sees to it that the active segment takes `length` bytes, beginning with number `first`; returns what it takes.
+    /// Sees to it that the active segment takes `length` bytes, beginning with number `first`; returns what
+    /// it takes.
     fn room_for(&mut self, length: u64, first: u64) -> Result<usize, Trouble> {
         let footer = 4096 + 1200 * self.written.len() as u64;
         let limit = self.shared.segment_bytes.saturating_sub(footer);
@@ -274,7 +276,8 @@ impl Writer {
         };
         let file = made?;
         let from = reused.as_deref().unwrap_or(NEW);
-        // What is written again may still be found under the old name after a crash: that name is taken over when the disk has it.
+        // What is written again may still be found under the old name after a crash: that name is taken over
+        // when the disk has it.
         let salvaging = self.salvage.is_some();
         let name = segment_name(first);
         let mut header = Snapshot {

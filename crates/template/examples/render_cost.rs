@@ -1,4 +1,5 @@
-//! What printing a message costs: nanoseconds per message for several templates, beside the copy of the same bytes alone.
+//! What printing a message costs: nanoseconds per message for several templates, beside the copy of the same
+//! bytes alone.
 //!
 //! `cargo run --release -p template --example render_cost`
 
@@ -75,7 +76,8 @@ fn protocol_batch() -> Batch {
     batch
 }
 
-/// The same messages as a parser leaves those of a JSON log: 19 values of their own, with header and context 25 or more.
+/// The same messages as a parser leaves those of a JSON log: 19 values of their own, with header and context
+/// 25 or more.
 fn fields_batch() -> Batch {
     let mut batch = batch(true, true);
     let names: Vec<NameId> =

@@ -136,7 +136,8 @@ fn with_pri_headers(pieces: Vec<Piece>) -> Vec<Piece> {
     done
 }
 
-/// Joins date macros of one clock and the text between them: `$YEAR-$MONTH-$DAY` is formatted once per second as a whole.
+/// Joins date macros of one clock and the text between them: `$YEAR-$MONTH-$DAY` is formatted once per second
+/// as a whole.
 fn with_dates_joined(pieces: Vec<Piece>) -> Vec<Piece> {
     let mut done: Vec<Piece> = Vec::with_capacity(pieces.len());
     for piece in pieces {

@@ -1,13 +1,16 @@
-//! How many bytes may be printed for one message. A template that prints more is given up: it prints nothing, and its user counts the
-//! message as an error. So no message, whatever is configured to be done with it, can use up the memory.
+//! How many bytes may be printed for one message. A template that prints more is given up: it prints nothing,
+//! and its user counts the message as an error. So no message, whatever is configured to be done with it, can
+//! use up the memory.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of one text that is printed for one message.
 pub const RENDERED_BYTES_MAX: usize = 64 << 20;
-/// Bytes of all texts that are printed on the way to it: arguments of functions, items of lists, templates in templates.
+/// Bytes of all texts that are printed on the way to it: arguments of functions, items of lists, templates in
+/// templates.
 const WORK_BYTES_MAX: usize = 2 * RENDERED_BYTES_MAX;
-/// From this many bytes in the buffer of a batch on, no message of it may print more than the fair part below.
+/// From this many bytes in the buffer of a batch on, no message of it may print more than the fair part
+/// below.
 const BATCH_BYTES: usize = 512 << 20;
 /// What a message may print however much others of its batch have printed.
 const FAIR_BYTES: usize = 1 << 20;
@@ -96,8 +99,8 @@ impl Budget {
     }
 }
 
-/// Whether a text that is put together piece by piece is already larger than any that is printed; then the rest can be left out, as the
-/// whole will be given up.
+/// Whether a text that is put together piece by piece is already larger than any that is printed; then the
+/// rest can be left out, as the whole will be given up.
 #[inline]
 pub(crate) fn is_too_much(out: &[u8], start: usize) -> bool {
     out.len().saturating_sub(start) > RENDERED_BYTES_MAX

@@ -1,4 +1,5 @@
-//! A call of a template function while it is compiled: options split off, arguments counted, each compiled on request.
+//! A call of a template function while it is compiled: options split off, arguments counted, each compiled on
+//! request.
 
 use crate::compile::Compiler;
 use crate::function::{Function, FunctionInfo};

@@ -1,4 +1,5 @@
-//! Compiles a template's text: names become ids, macros become steps, literals are joined, constant calls are computed.
+//! Compiles a template's text: names become ids, macros become steps, literals are joined, constant calls are
+//! computed.
 
 use crate::assemble::{Piece, assemble};
 use crate::call::Call;
@@ -142,8 +143,8 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    /// `$(template ${NAME} DEFAULT...)`: the message says which template. One that is just being compiled is not among them, so that
-    /// none can call itself.
+    /// `$(template ${NAME} DEFAULT...)`: the message says which template. One that is just being compiled is
+    /// not among them, so that none can call itself.
     fn chosen_template(&self, call: &Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
         let mut known = Vec::new();
         for name in self.scope.template_names() {

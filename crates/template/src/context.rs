@@ -1,4 +1,5 @@
-//! What a worker keeps between messages to print templates: the time, caches of formatted seconds, scratch buffers.
+//! What a worker keeps between messages to print templates: the time, caches of formatted seconds, scratch
+//! buffers.
 
 use crate::budget::Budget;
 use crate::date::{Date, DateCache};
@@ -31,8 +32,9 @@ impl Identity {
 #[derive(Debug)]
 pub struct RenderContext {
     pub identity: Identity,
-    /// Number of the next local message at this destination (`$SEQNUM`, `[meta sequenceId="n"]`); `None` where messages are
-    /// not numbered. [`crate::Template::render_selection`] counts it up after each local message.
+    /// Number of the next local message at this destination (`$SEQNUM`, `[meta sequenceId="n"]`); `None`
+    /// where messages are not numbered. [`crate::Template::render_selection`] counts it up after each local
+    /// message.
     pub seqnum: Option<u64>,
     /// Messages of other machines are numbered too.
     pub number_all: bool,
@@ -55,6 +57,9 @@ pub struct RenderContext {
     pub(crate) budget: Budget,
     /// Messages of the last selection whose text was given up, by their places in it.
     pub oversized: Vec<u32>,
+    /// How Python functions get values, by the names of their calls.
+    #[cfg(feature = "python")]
+    pub(crate) python: std::collections::HashMap<record::NameId, Box<crate::python::Values>>,
     random: u64,
 }
 
@@ -95,6 +100,8 @@ impl RenderContext {
             item: None,
             budget: Budget::default(),
             oversized: Vec::new(),
+            #[cfg(feature = "python")]
+            python: std::collections::HashMap::new(),
             random: seed(),
         };
         cx.begin_batch(now);
@@ -110,8 +117,8 @@ impl RenderContext {
         self.budget.reset();
     }
 
-    /// Lets `f` print and decide in a correlation context: `${X}@1` and the functions over contexts see its messages, `$CONTEXT_ID`
-    /// its id. The message printed for is as a rule the last of them.
+    /// Lets `f` print and decide in a correlation context: `${X}@1` and the functions over contexts see its
+    /// messages, `$CONTEXT_ID` its id. The message printed for is as a rule the last of them.
     pub fn with_context<R>(
         &mut self,
         messages: &Arc<Batch>,
@@ -127,7 +134,8 @@ impl RenderContext {
         result
     }
 
-    /// Whether the text that was printed last was larger than the limit and given up: nothing was appended, and it is counted.
+    /// Whether the text that was printed last was larger than the limit and given up: nothing was appended,
+    /// and it is counted.
     #[inline]
     pub fn gave_up(&self) -> bool {
         self.budget.is_refused()

@@ -1,6 +1,8 @@
-//! What an element of templates, filters and rewrites costs a message, in words: a part of its place in the manual.
+//! What an element of templates, filters and rewrites costs a message, in words: a part of its place in the
+//! manual.
 
-/// Told beside every element. The example `element_cost` of the crate `rewrite` measures each element by the example it has in the manual.
+/// Told beside every element. The example `element_cost` of the crate `rewrite` measures each element by the
+/// example it has in the manual.
 #[derive(Clone, Copy, Debug)]
 pub struct Cost {
     pub note: &'static str,

@@ -1,5 +1,5 @@
-//! Times as text: every date macro, formatted once per hour and zone and copied from there; another second of the hour only changes
-//! its digits.
+//! Times as text: every date macro, formatted once per hour and zone and copied from there; another second of
+//! the hour only changes its digits.
 
 use crate::sink::{Sink, push_padded};
 use crate::{TsFormat, calendar};
@@ -129,7 +129,8 @@ impl Date {
         }
     }
 
-    /// Formats a time and says where in the text its minutes and seconds stand; `None` when that is not known.
+    /// Formats a time and says where in the text its minutes and seconds stand; `None` when that is not
+    /// known.
     fn format(&self, stamp: &Stamp, offset: i32, out: &mut Vec<u8>) -> Option<Places> {
         let civil = Civil::from_seconds(stamp.secs.saturating_add(i64::from(offset)));
         let mut places = Some(Places::default());
@@ -168,7 +169,8 @@ impl Default for Places {
 }
 
 impl Places {
-    /// These and those of a macro printed at `at`; `None` when a minute or second would stand twice, or is not two digits.
+    /// These and those of a macro printed at `at`; `None` when a minute or second would stand twice, or is
+    /// not two digits.
     fn with(self, kind: DateKind, at: usize) -> Option<Places> {
         let (min, sec) = match kind {
             DateKind::Bsd => (Some(10), Some(13)),
@@ -222,7 +224,8 @@ impl Known {
         self.secs == stamp.secs && self.offset == offset && self.len != 0
     }
 
-    /// Makes the text that of another second, formatting it if need be. False when it cannot be kept; it is in `scratch` then.
+    /// Makes the text that of another second, formatting it if need be. False when it cannot be kept; it is
+    /// in `scratch` then.
     #[inline(never)]
     fn change(&mut self, date: &Date, stamp: &Stamp, offset: i32, scratch: &mut Vec<u8>) -> bool {
         let in_hour = stamp.secs.wrapping_sub(self.start) as u64;
@@ -266,7 +269,8 @@ impl DateCache {
         }
     }
 
-    /// Appends a time's text; false, with nothing appended, when more than the second decides it or it is too long.
+    /// Appends a time's text; false, with nothing appended, when more than the second decides it or it is too
+    /// long.
     #[inline(always)]
     pub fn append(&mut self, date: &Date, stamp: &Stamp, out: &mut Vec<u8>) -> bool {
         if date.frac_digits != 0 {
@@ -308,7 +312,8 @@ fn slot(stamp: &Stamp) -> usize {
     (stamp.secs & (TEXTS as i64 - 1)) as usize
 }
 
-/// Formats a time. False when the text in `scratch` cannot be kept: it is too long, or more than the second decides it.
+/// Formats a time. False when the text in `scratch` cannot be kept: it is too long, or more than the second
+/// decides it.
 #[cold]
 fn fill(known: &mut Known, date: &Date, stamp: &Stamp, offset: i32, scratch: &mut Vec<u8>) -> bool {
     scratch.clear();

@@ -1,6 +1,8 @@
-//! Escapes: of template-escape(yes), which makes what a macro printed safe inside quotes, and of WELF and CEF.
+//! Escapes: of template-escape(yes), which makes what a macro printed safe inside quotes, and of WELF and
+//! CEF.
 
-/// Escapes everything from `start` on: a backslash before quotes and backslashes, three octal digits for control characters.
+/// Escapes everything from `start` on: a backslash before quotes and backslashes, three octal digits for
+/// control characters.
 pub(crate) fn escape_tail(out: &mut Vec<u8>, start: usize) {
     let needs = |b: &u8| matches!(b, b'"' | b'\'' | b'\\') || *b < 0x20;
     let tail = out.get(start..).unwrap_or_default();
@@ -15,8 +17,8 @@ pub(crate) fn escape_tail(out: &mut Vec<u8>, start: usize) {
     }
 }
 
-/// Escapes a text that may be no UTF-8: a backslash before itself and `quote`, letters or `\xNN` for control characters and for
-/// bytes that belong to no character.
+/// Escapes a text that may be no UTF-8: a backslash before itself and `quote`, letters or `\xNN` for control
+/// characters and for bytes that belong to no character.
 pub(crate) fn binary(bytes: &[u8], quote: Option<u8>, out: &mut Vec<u8>) {
     each_byte(bytes, out, |byte, valid, out| match byte {
         b'\n' => out.extend_from_slice(b"\\n"),

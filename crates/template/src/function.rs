@@ -12,7 +12,8 @@ pub(crate) trait Function: Send + Sync {
     fn call(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType;
     fn reads(&self, demand: &mut Demand);
 
-    /// The arguments of `$(explode)`, for a function that goes through its parts itself: what is left is of no use.
+    /// The arguments of `$(explode)`, for a function that goes through its parts itself: what is left is of
+    /// no use.
     fn exploded(&mut self) -> Option<Box<[Template]>> {
         None
     }

@@ -14,6 +14,8 @@ mod logic;
 mod numbers;
 mod pairs;
 mod paths;
+#[cfg(feature = "python")]
+mod python;
 mod slog;
 mod text;
 
@@ -22,6 +24,8 @@ pub(crate) use dns::KnownNames;
 
 pub(crate) use encode::base64;
 pub(crate) use lists::reparted;
+#[cfg(feature = "python")]
+pub use python::{Prepare, calls_in};
 
 pub(crate) use logic::ChosenTemplate;
 
@@ -43,14 +47,18 @@ const GROUPS: &[&[FunctionInfo]] = &[
     geoip2::FUNCTIONS,
     iterate::FUNCTIONS,
     paths::FUNCTIONS,
+    #[cfg(feature = "python")]
+    python::FUNCTIONS,
     slog::FUNCTIONS,
     dates::FUNCTIONS,
     correlation::FUNCTIONS,
 ];
 
-/// Functions of syslog-ng that do not work here yet, refused by name, and what to do instead.
-const NOT_YET: &[(&str, &str)] =
-    &[("python", "Python comes in a later version: make the value with rewrites and template functions")];
+/// Functions of syslog-ng that do not work here, refused by name, and what to do instead.
+const NOT_YET: &[(&str, &str)] = &[
+    #[cfg(not(feature = "python"))]
+    ("python", "this program was built without Python: make the value with rewrites and template functions"),
+];
 
 /// All template functions, for the manual.
 pub fn functions() -> impl Iterator<Item = &'static FunctionInfo> {

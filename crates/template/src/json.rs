@@ -1,4 +1,5 @@
-//! Writes JSON: texts with their escapes, values by their types. What is no UTF-8 is printed as syslog-ng prints it, `\\xNN`.
+//! Writes JSON: texts with their escapes, values by their types. What is no UTF-8 is printed as syslog-ng
+//! prints it, `\\xNN`.
 
 use crate::budget::RENDERED_BYTES_MAX;
 use crate::list::Items;
@@ -108,8 +109,9 @@ pub(crate) enum NoObject {
     TooLarge,
 }
 
-/// Appends an object; nothing when a value is not of its type and `lenient` does not make it a text, or when the values are larger than
-/// any text that is printed. `text` is the text of the batch, where most values stand.
+/// Appends an object; nothing when a value is not of its type and `lenient` does not make it a text, or when
+/// the values are larger than any text that is printed. `text` is the text of the batch, where most values
+/// stand.
 pub(crate) fn object(
     plan: &Plan,
     found: &[Found<'_>],
@@ -118,7 +120,7 @@ pub(crate) fn object(
     out: &mut Vec<u8>,
 ) -> Result<(), NoObject> {
     let start = out.len();
-    let mut to = Writer::new(out, plan.text.len() + VALUES_BYTES);
+    let mut to = Writer::new(out, plan.around_bytes + VALUES_BYTES);
     let result = members(plan, found, text, lenient, &mut to);
     let len = if result.is_ok() { to.len() } else { start };
     to.finish(len);
@@ -133,7 +135,8 @@ fn members(
     to: &mut Writer<'_>,
 ) -> Result<(), NoObject> {
     let start = to.len();
-    // A lead begins with the quote behind the last value and ends with the one before the next: values that are no texts have none.
+    // A lead begins with the quote behind the last value and ends with the one before the next: values that
+    // are no texts have none.
     let mut no_quote = 1;
     for ((from, end), value) in plan.values(found) {
         let is_text = value.kind == ValueType::String;
@@ -212,7 +215,8 @@ fn typed(value: Found<'_>, out: &mut Vec<u8>) -> bool {
 /// Whole numbers of up to so many digits are printed by [`double`] the way they are written.
 const EXACT_DIGITS: usize = 15;
 
-/// A finite number with the 17 digits that tell any two apart, less the zeros at the end: C's `%.17g`, as syslog-ng prints doubles.
+/// A finite number with the 17 digits that tell any two apart, less the zeros at the end: C's `%.17g`, as
+/// syslog-ng prints doubles.
 fn double(number: f64, out: &mut Vec<u8>) {
     let start = out.len();
     crate::facts::put(out, format_args!("{number:.16e}"));

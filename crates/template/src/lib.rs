@@ -1,7 +1,8 @@
 //! Templates: `"$ISODATE ${HOST:-unknown} $(lowercase $PROGRAM)\n"` compiled to a flat list of copies.
 //!
-//! A [`Template`] is compiled once for its options and printed by workers, each with its own [`RenderContext`]. Copies from a
-//! batch's text that follow each other are joined, so a message that is printed the way it came in costs one copy.
+//! A [`Template`] is compiled once for its options and printed by workers, each with its own
+//! [`RenderContext`]. Copies from a batch's text that follow each other are joined, so a message that is
+//! printed the way it came in costs one copy.
 
 mod assemble;
 mod budget;
@@ -24,6 +25,8 @@ pub mod list;
 mod macros;
 mod op;
 mod options;
+#[cfg(feature = "python")]
+pub mod python;
 mod render;
 pub mod sample;
 mod scope;
@@ -44,6 +47,8 @@ pub use cost::Cost;
 pub use error::TemplateError;
 pub use function::FunctionInfo;
 pub use functions::functions;
+#[cfg(feature = "python")]
+pub use functions::{Prepare, calls_in};
 pub use macros::{DATE_PREFIXES, MACROS, MacroInfo, nearest_macro};
 pub use options::{OnError, TemplateOptions, TsFormat};
 pub use scope::{Condition, DnsOptions, NameOptions, NameUse, NoScope, Scope};
@@ -58,8 +63,8 @@ pub struct Msg<'a> {
     pub record: &'a record::Record,
 }
 
-/// The value a name or macro stands for where a configuration names one, as in `value("HOST")`; `None` for a macro that is
-/// computed (or when the table of names is full).
+/// The value a name or macro stands for where a configuration names one, as in `value("HOST")`; `None` for a
+/// macro that is computed (or when the table of names is full).
 pub fn value_name(name: &str) -> Option<record::NameId> {
     compile::value_name(name)
 }

@@ -1,6 +1,7 @@
-//! The default layouts as straight code: `[<PRI>]STAMP HOST MSGHDR MESSAGE newline` and the line of RFC 5424. A message that came in as
-//! it is to be printed is found out with a few comparisons and costs one copy; others have it put together without
-//! the detour over steps. Whatever is unusual (long fields, changed STRUCTURED-DATA, fractions) is left to the steps.
+//! The default layouts as straight code: `[<PRI>]STAMP HOST MSGHDR MESSAGE newline` and the line of RFC 5424.
+//! A message that came in as it is to be printed is found out with a few comparisons and costs one copy;
+//! others have it put together without the detour over steps. Whatever is unusual (long fields, changed
+//! STRUCTURED-DATA, fractions) is left to the steps.
 
 use crate::date::Date;
 use crate::facts::number;
@@ -193,8 +194,8 @@ impl Line {
     }
 }
 
-/// Where the message ends, when everything from HOST on stands in the text as RFC 5424 wants it. Parsed fields hold no blanks, and
-/// changed ones do not lie where their neighbours are.
+/// Where the message ends, when everything from HOST on stands in the text as RFC 5424 wants it. Parsed
+/// fields hold no blanks, and changed ones do not lie where their neighbours are.
 #[inline(always)]
 fn as_received(text: &[u8], record: &Record) -> Option<usize> {
     let flags = record.flags;
@@ -223,8 +224,8 @@ fn as_received(text: &[u8], record: &Record) -> Option<usize> {
 /// Bytes `HOST PROGRAM PID` may have to be copied as one.
 const WORDS_BYTES: usize = 64;
 
-/// Appends `HOST PROGRAM[PID]: ` for a message that has the three as words of one text, as RFC 5424 puts them; false, with nothing
-/// appended, for others.
+/// Appends `HOST PROGRAM[PID]: ` for a message that has the three as words of one text, as RFC 5424 puts
+/// them; false, with nothing appended, for others.
 #[inline(always)]
 fn words(record: &Record, text: &[u8], out: &mut Vec<u8>) -> bool {
     let Record { host, program, pid, .. } = *record;
@@ -278,8 +279,8 @@ pub(crate) fn made_pri(pri: u16, out: &mut Vec<u8>) {
     out.push(b'>');
 }
 
-/// Appends `text[start..end]` and a newline, which usually follows in the text; where not, the message was framed by a count or
-/// the end of a datagram.
+/// Appends `text[start..end]` and a newline, which usually follows in the text; where not, the message was
+/// framed by a count or the end of a datagram.
 #[inline(always)]
 fn append_line(text: &[u8], start: usize, end: usize, out: &mut Vec<u8>) -> Option<()> {
     // A message without text may point anywhere.

@@ -1,4 +1,5 @@
-//! Lists as syslog-ng writes them in text: items separated by commas, quoted where an item would not be read back the same.
+//! Lists as syslog-ng writes them in text: items separated by commas, quoted where an item would not be read
+//! back the same.
 
 /// Appends an item, with the comma before it.
 pub fn push(item: &[u8], first: &mut bool, out: &mut Vec<u8>) {

@@ -90,8 +90,8 @@ pub(crate) enum Fact {
 }
 
 impl Fact {
-    /// The type of the value where a lone macro keeps its type. As in syslog-ng, PRI, SYSUPTIME and the numbers of messages and
-    /// runs are texts (test `lone_names_and_functions_keep_their_type`).
+    /// The type of the value where a lone macro keeps its type. As in syslog-ng, PRI, SYSUPTIME and the
+    /// numbers of messages and runs are texts (test `lone_names_and_functions_keep_their_type`).
     pub fn value_type(self) -> ValueType {
         match self {
             Fact::FacilityNum | Fact::SeverityNum | Fact::RawMsgSize => ValueType::Int,

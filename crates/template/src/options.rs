@@ -65,8 +65,8 @@ pub struct TemplateOptions {
     pub ts_format: TsFormat,
     /// Digits of the second's fraction, 0..=9; a stamp has six, the rest are zeros.
     pub frac_digits: u8,
-    /// `time-zone()` of the destination, else of the global options. Without one a time is printed in the zone stored with
-    /// it: the sender's for the message's own stamp, the local one for the others.
+    /// `time-zone()` of the destination, else of the global options. Without one a time is printed in the
+    /// zone stored with it: the sender's for the message's own stamp, the local one for the others.
     pub time_zone: Option<Zone>,
     /// `local-time-zone()`: the zone of macros in file names, see [`TemplateOptions::for_file_names`].
     pub local_time_zone: Option<Zone>,
@@ -75,7 +75,8 @@ pub struct TemplateOptions {
     pub on_error: OnError,
     /// `@version` of the configuration.
     pub version: (u16, u16),
-    /// Whether `$(slog)` may stand in it: only where what is printed goes through [`crate::seal`] before it leaves.
+    /// Whether `$(slog)` may stand in it: only where what is printed goes through [`crate::seal`] before it
+    /// leaves.
     pub may_seal: bool,
 }
 

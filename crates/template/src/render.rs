@@ -11,7 +11,8 @@ use record::{Batch, Flags, Record, Span, Stamp, Value, ValueType};
 pub(crate) const BSD_STAMP_BYTES: u32 = 15;
 
 impl Template {
-    /// Appends the text for one message; nothing when it is larger than the limit, which [`RenderContext::gave_up`] tells.
+    /// Appends the text for one message; nothing when it is larger than the limit, which
+    /// [`RenderContext::gave_up`] tells.
     pub fn render(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) {
         let start = out.len();
         // What is printed now may become a value of the batch.
@@ -22,9 +23,9 @@ impl Template {
         cx.budget.end(out, start, &self.text);
     }
 
-    /// Appends the texts for the selected records of a batch; `ends` gets the length of `out` after each. Counts
-    /// [`RenderContext::seqnum`] up. Of messages whose texts are larger than the limit nothing is appended; their places are in
-    /// [`RenderContext::oversized`] then.
+    /// Appends the texts for the selected records of a batch; `ends` gets the length of `out` after each.
+    /// Counts [`RenderContext::seqnum`] up. Of messages whose texts are larger than the limit nothing is
+    /// appended; their places are in [`RenderContext::oversized`] then.
     pub fn render_selection(
         &self,
         batch: &Batch,
@@ -95,8 +96,8 @@ impl Template {
         }
     }
 
-    /// template-escape(yes): what macros print is escaped; literals and the results of functions, whose arguments were
-    /// escaped, are not.
+    /// template-escape(yes): what macros print is escaped; literals and the results of functions, whose
+    /// arguments were escaped, are not.
     fn print_escaped(&self, op: &Op, msg: Msg<'_>, cx: &mut RenderContext, sink: &mut Sink<'_>) {
         if matches!(op, Op::Literal(_) | Op::Call(_) | Op::Nested(_) | Op::Default(_)) {
             self.print(op, msg, cx, sink);
@@ -174,7 +175,8 @@ impl Template {
         }
     }
 
-    /// Appends the text for one message and tells its type: of the hint, of a lone macro's value, of a lone function's result.
+    /// Appends the text for one message and tells its type: of the hint, of a lone macro's value, of a lone
+    /// function's result.
     pub fn render_typed(&self, msg: Msg<'_>, cx: &mut RenderContext, out: &mut Vec<u8>) -> ValueType {
         if let Some(hint) = self.hint {
             self.render(msg, cx, out);
@@ -261,7 +263,8 @@ fn print_date(date: &Date, msg: Msg<'_>, cx: &mut RenderContext, sink: &mut Sink
     cx.date(date).write(date, &stamp, sink);
 }
 
-/// The text in the message means its stamp in the zone stored with it; so it is copied where that is the zone asked for.
+/// The text in the message means its stamp in the zone stored with it; so it is copied where that is the zone
+/// asked for.
 #[inline]
 fn stamp_text(date: &Date, msg: Msg<'_>, cx: &mut RenderContext, sink: &mut Sink<'_>) {
     let Record { stamp, stamp_text, .. } = msg.record;

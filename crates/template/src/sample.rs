@@ -1,4 +1,5 @@
-//! The message of the manual's examples, from which the tests of all of them and the benchmark of the elements start.
+//! The message of the manual's examples, from which the tests of all of them and the benchmark of the
+//! elements start.
 
 use crate::{Identity, RenderContext};
 use record::{Batch, Context, NameId, Peer, Record, Span, Stamp, Transport, ValueType, intern, tag_id};

@@ -22,7 +22,8 @@ pub trait Scope {
         None
     }
 
-    /// The names of all templates, for `$(template ${NAME})`, which finds its template when a message is there.
+    /// The names of all templates, for `$(template ${NAME})`, which finds its template when a message is
+    /// there.
     fn template_names(&self) -> Vec<String> {
         Vec::new()
     }
@@ -37,15 +38,23 @@ pub trait Scope {
         NameOptions::default()
     }
 
-    /// Takes something that only one part of the configuration may have, the key of a sealed log; says who has it, when that is another one.
+    /// Takes something that only one part of the configuration may have, the key of a sealed log; says who
+    /// has it, when that is another one.
     fn claim(&self, _what: &Path, _by: &str) -> Option<String> {
         None
+    }
+
+    /// The processes that run the Python of this configuration. The error says why there are none.
+    #[cfg(feature = "python")]
+    fn python(&self) -> Result<Arc<python::Pool>, String> {
+        Err("Python cannot be used here".to_owned())
     }
 
     /// Told of each name a template reads that is no macro, so that it has to be set by something.
     fn reads(&self, _name: &str) {}
 
-    /// Told by whoever sets values with names that begin so, but for parsers and rewrite operations, which can be asked.
+    /// Told by whoever sets values with names that begin so, but for parsers and rewrite operations, which
+    /// can be asked.
     fn sets(&self, _prefix: &str) {}
 
     /// Whether some source may set [`record::Flags::CHAINED`]. Where none does, HOST is a plain field.

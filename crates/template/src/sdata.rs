@@ -1,4 +1,5 @@
-//! STRUCTURED-DATA as text: one parameter of it, and the whole rebuilt when parameters were set or unset on the way.
+//! STRUCTURED-DATA as text: one parameter of it, and the whole rebuilt when parameters were set or unset on
+//! the way.
 
 use crate::Msg;
 use record::{Batch, Flags, NameId, name_of};
@@ -42,7 +43,8 @@ fn path_of(name: &str) -> Option<&[u8]> {
 /// Names that peers put into their parameters are not all remembered.
 const NAMES_MAX: usize = 4096;
 
-/// What a worker remembers of STRUCTURED-DATA, so that the process-wide table of names is not asked for each message.
+/// What a worker remembers of STRUCTURED-DATA, so that the process-wide table of names is not asked for each
+/// message.
 #[derive(Debug, Default)]
 pub(crate) struct SdataCache {
     /// What stands for the names of parameters, see [`record::name_key`].
@@ -107,8 +109,8 @@ pub(crate) fn print_sequence_id(msg: Msg<'_>, cache: &mut SdataCache, out: &mut 
     }
 }
 
-/// Appends STRUCTURED-DATA: as received when nothing of it was changed, else rebuilt. `seqnum` is added as `sequenceId` of `meta`
-/// unless the message has one.
+/// Appends STRUCTURED-DATA: as received when nothing of it was changed, else rebuilt. `seqnum` is added as
+/// `sequenceId` of `meta` unless the message has one.
 pub(crate) fn print(msg: Msg<'_>, seqnum: Option<u64>, cache: &mut SdataCache, out: &mut Vec<u8>) {
     let raw = msg.batch.bytes(msg.record.sdata);
     let changed = msg.record.flags.has(Flags::SDATA_CHANGED);
@@ -130,8 +132,8 @@ struct Built<'a> {
     changed: Option<&'a [u8]>,
 }
 
-/// The rare case: parameters as received, with their new values, less those that were unset. A new one stands behind the last one of its
-/// element; new elements stand in front. Allocates.
+/// The rare case: parameters as received, with their new values, less those that were unset. A new one stands
+/// behind the last one of its element; new elements stand in front. Allocates.
 fn rebuild(msg: Msg<'_>, seqnum: Option<u64>, cache: &mut SdataCache, out: &mut Vec<u8>) {
     let Msg { batch, record } = msg;
     let path = |name: NameId| name.is_sdata().then(|| path_of(batch.name_of(name))).flatten();

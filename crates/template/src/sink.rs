@@ -1,5 +1,6 @@
-//! The output of a template. Copies from a batch's text are held back and joined, so that a message printed the way it was received
-//! is one copy; short pieces are copied with a fixed size, which is cheaper than the exact one.
+//! The output of a template. Copies from a batch's text are held back and joined, so that a message printed
+//! the way it was received is one copy; short pieces are copied with a fixed size, which is cheaper than the
+//! exact one.
 
 use crate::writer::SHORT_BYTES;
 use record::Span;
@@ -7,7 +8,8 @@ use record::Span;
 pub(crate) struct Sink<'a> {
     out: &'a mut Vec<u8>,
     text: &'a [u8],
-    /// The copy held back: `text[start..end]`. Both are `NONE` when there is none, so that nothing ever continues it.
+    /// The copy held back: `text[start..end]`. Both are `NONE` when there is none, so that nothing ever
+    /// continues it.
     start: usize,
     end: usize,
 }

@@ -1,8 +1,10 @@
-//! Reads the text of a template into nodes: text, macros, function calls with their arguments split. Knows no macro and no function.
+//! Reads the text of a template into nodes: text, macros, function calls with their arguments split. Knows no
+//! macro and no function.
 
 use crate::TemplateError;
 
-/// Text with the place of each byte in what the user wrote, so that an error inside a quoted argument still points to the right spot.
+/// Text with the place of each byte in what the user wrote, so that an error inside a quoted argument still
+/// points to the right spot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Text {
     pub bytes: Vec<u8>,

@@ -34,8 +34,8 @@ impl Template {
         Compiler::new(opts, scope).compile(&Text::of(text))
     }
 
-    /// What a driver's `template()` means: the name of a template of the configuration, else a template's text. A named
-    /// one is compiled anew when its options, the time zone say, differ from the driver's.
+    /// What a driver's `template()` means: the name of a template of the configuration, else a template's
+    /// text. A named one is compiled anew when its options, the time zone say, differ from the driver's.
     pub fn named_or_text(
         text: &str,
         opts: &TemplateOptions,
@@ -86,7 +86,8 @@ impl Template {
         }
     }
 
-    /// The type of [`Template::literal`]: of its hint, else of a function that was computed when it was compiled, else text.
+    /// The type of [`Template::literal`]: of its hint, else of a function that was computed when it was
+    /// compiled, else text.
     pub fn literal_type(&self) -> ValueType {
         self.hint.unwrap_or(if self.keep_type { self.lone_type } else { ValueType::String })
     }
@@ -96,8 +97,8 @@ impl Template {
         &self.prefix
     }
 
-    /// The value it prints, when it is that and nothing else: then its users may look at the value in place. An escaping
-    /// template never is.
+    /// The value it prints, when it is that and nothing else: then its users may look at the value in place.
+    /// An escaping template never is.
     pub fn single_name(&self) -> Option<NameId> {
         match &*self.steps {
             [Step { op, then: None }] if !self.escape => op.name(),
@@ -105,7 +106,8 @@ impl Template {
         }
     }
 
-    /// The sealed logs it makes entries of. What it prints are drafts then: [`crate::seal`] has to see them before anybody else does.
+    /// The sealed logs it makes entries of. What it prints are drafts then: [`crate::seal`] has to see them
+    /// before anybody else does.
     pub fn chains(&self) -> &[Arc<slog::Chain>] {
         &self.chains
     }

@@ -41,7 +41,8 @@ impl TypeHint {
         }
     }
 
-    /// Splits `int($PID)` as one string, the way value-pairs write it. Text whose first word is no type is all template.
+    /// Splits `int($PID)` as one string, the way value-pairs write it. Text whose first word is no type is
+    /// all template.
     pub fn split(text: &str) -> (Option<TypeHint>, &str) {
         let parts = text.strip_suffix(')').and_then(|t| t.split_once('('));
         match parts.and_then(|(name, inside)| Some((TypeHint::named(name)?, inside))) {

@@ -1,10 +1,12 @@
-//! value-pairs(): which names and macros of a message are meant, under which names, as which types. Compiled once from a [`Spec`],
-//! which the arguments of `$(format-json ...)` and the option `value-pairs(...)` both become.
+//! value-pairs(): which names and macros of a message are meant, under which names, as which types. Compiled
+//! once from a [`Spec`], which the arguments of `$(format-json ...)` and the option `value-pairs(...)` both
+//! become.
 
 pub(crate) mod args;
 mod cache;
 mod compile;
 mod gather;
+mod known;
 mod names;
 mod plan;
 
@@ -127,7 +129,8 @@ pub struct ValuePairs {
     cast: Cast,
     omit_empty: bool,
     include_bytes: bool,
-    /// Explicit pairs, then macros: what is known when the configuration is compiled. The earlier of two with one name counts.
+    /// Explicit pairs, then macros: what is known when the configuration is compiled. The earlier of two with
+    /// one name counts.
     statics: Box<[Static]>,
     /// Values of the message have to be walked through.
     walks: bool,
@@ -146,7 +149,8 @@ impl ValuePairs {
         ValuePairs::with_layout(spec, Layout::Plain, opts)
     }
 
-    /// Adds what it looks at: exact names where names are given, everything where a scope or glob asks for names nobody knows yet.
+    /// Adds what it looks at: exact names where names are given, everything where a scope or glob asks for
+    /// names nobody knows yet.
     pub fn reads(&self, demand: &mut Demand) {
         self.statics.iter().for_each(|s| s.reads(demand));
         demand.sdata |= self.walks_sdata;

@@ -1,5 +1,5 @@
-//! Output into room that was made before: a short piece is copied in one size, and what follows writes over the rest of it. That costs
-//! two stores, no call and no look at its length.
+//! Output into room that was made before: a short piece is copied in one size, and what follows writes over
+//! the rest of it. That costs two stores, no call and no look at its length.
 
 /// Pieces up to this size are copied with this size.
 pub(crate) const SHORT_BYTES: usize = 32;
@@ -58,7 +58,8 @@ impl<'a> Writer<'a> {
         self.chunk(&[byte; SHORT_BYTES], 1);
     }
 
-    /// A part of a text, which lets short parts be copied with what follows them. Nothing where it is not inside.
+    /// A part of a text, which lets short parts be copied with what follows them. Nothing where it is not
+    /// inside.
     #[inline(always)]
     pub fn part(&mut self, text: &[u8], start: usize, end: usize) {
         match text.get(start..).and_then(|rest| rest.first_chunk::<SHORT_BYTES>()) {

@@ -1,7 +1,7 @@
 //! A fake receiver: keeps what it gets, per connection, can stop reading, hang up, and go away.
 
 use crate::wait::wait_while_some;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::net::{Shutdown, TcpListener, TcpStream, UdpSocket};
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -257,6 +257,7 @@ impl Shared {
                 }
                 let room = slow.unwrap_or(usize::MAX).min(buffer.len());
                 match stream.read(&mut buffer[..room]) {
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
                     Ok(0) | Err(_) => return,
                     Ok(n) => shared.state().received[index].extend_from_slice(&buffer[..n]),
                 }

@@ -1,7 +1,8 @@
 //! A folder for one test, and configurations with places to fill in.
 //!
-//! In a configuration, `%dir%` is the folder, `%tcp:NAME%` and `%udp:NAME%` a port the program will open, `%port:NAME%` the same port
-//! without waiting for anybody to open it, `%unix:NAME%` the path of a socket the program will open, `%path:NAME%` any path.
+//! In a configuration, `%dir%` is the folder, `%tcp:NAME%` and `%udp:NAME%` a port the program will open,
+//! `%port:NAME%` the same port without waiting for anybody to open it, `%unix:NAME%` the path of a socket the
+//! program will open, `%path:NAME%` any path.
 
 use crate::{free_port, sockets};
 use std::cell::RefCell;

@@ -1,16 +1,24 @@
-//! What tests of the whole need: the real binary in a folder of its own, fake peers, other receivers, the ledger as oracle.
+//! What tests of the whole need: the real binary in a folder of its own, fake peers, other receivers, the
+//! ledger as oracle.
 //!
-//! Nothing here sleeps for a time: [`wait_until`] waits for a state. Ports come from [`ports::free_port`] and stay reserved until the
-//! test program ends. Shares no code with the program under test, so that it cannot share its mistakes.
+//! Nothing here sleeps for a time: [`wait_until`] waits for a state. Ports come from [`ports::free_port`] and
+//! stay reserved until the test program ends. Shares no code with the program under test, so that it cannot
+//! share its mistakes.
 
 pub mod collector;
+pub mod hec;
+pub mod http;
+pub mod kafka;
 pub mod lab;
 pub mod ledger;
+pub mod mariadb;
 pub mod peers;
 pub mod penstock;
 pub mod ports;
+pub mod postgres;
 pub mod process;
 pub mod proxy;
+pub mod redis;
 pub mod relp;
 pub mod sender;
 pub mod skip;
@@ -18,10 +26,13 @@ pub mod sockets;
 pub mod wait;
 
 pub use collector::Collector;
+pub use http::{HttpServer, Reply, Request};
 pub use lab::Lab;
 pub use ledger::{Ledger, Row};
+pub use mariadb::Mariadb;
 pub use penstock::{Outcome, Penstock, ask, binary, root, run_command, use_binary};
 pub use ports::free_port;
+pub use postgres::Postgres;
 pub use proxy::Proxy;
 pub use relp::RelpSender;
 pub use rustix::process::Signal;

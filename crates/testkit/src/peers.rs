@@ -1,4 +1,5 @@
-//! Other receivers and relays: the distribution's syslog-ng and rsyslog, when `scripts/peers` has put them there.
+//! Other receivers and relays: the distribution's syslog-ng and rsyslog, when `scripts/peers` has put them
+//! there.
 
 use crate::lab::Lab;
 use crate::penstock::root;

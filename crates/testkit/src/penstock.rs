@@ -1,4 +1,5 @@
-//! The real binary: started from a configuration in a folder of its own, asked over its control socket, stopped.
+//! The real binary: started from a configuration in a folder of its own, asked over its control socket,
+//! stopped.
 
 use crate::lab::{Lab, Opens};
 use crate::ledger::Ledger;
@@ -14,6 +15,8 @@ use std::sync::OnceLock;
 const CONFIG: &str = "penstock.conf";
 const LOG: &str = "penstock.log";
 const STATE: &str = "state";
+/// What the program says of messages that it did not settle: a defect, whatever a test is about.
+const FORGOTTEN: &str = "messages ended without a word of what became of them";
 
 /// A running penstock. Killed when dropped; [`Penstock::stop`] ends it in order.
 pub struct Penstock {
@@ -196,7 +199,8 @@ impl Penstock {
         last
     }
 
-    /// Waits until everything received is delivered, filtered or dropped, and that is `count` messages at the sources.
+    /// Waits until everything received is delivered, filtered or dropped, and that is `count` messages at the
+    /// sources.
     #[track_caller]
     pub fn wait_settled(&mut self, count: u64) -> Ledger {
         self.wait_ledger(|ledger| {
@@ -236,8 +240,10 @@ impl Penstock {
     #[track_caller]
     pub fn stop(mut self) -> String {
         let status = self.process.terminate();
-        assert!(status.success(), "ended with {status}\n{}", self.log());
-        self.log()
+        let log = self.log();
+        assert!(status.success(), "ended with {status}\n{log}");
+        assert!(!log.contains(FORGOTTEN), "{log}");
+        log
     }
 
     #[track_caller]
@@ -284,9 +290,10 @@ pub fn binary() -> &'static Path {
         }
         let root = root();
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        // All programs of the workspace, for its features: alone, `penstock` has others, and half the tree would be built again.
+        // Chosen among the whole workspace, for its features: alone, `penstock` has others, and half the
+        // tree would be built again.
         let built = Command::new(cargo)
-            .args(["build", "--quiet", "--workspace", "--bins"])
+            .args(["build", "--quiet", "--workspace", "--bin", "penstock"])
             .current_dir(&root)
             .status();
         assert!(built.is_ok_and(|status| status.success()), "the binary cannot be built");
@@ -301,7 +308,8 @@ pub fn root() -> PathBuf {
     folder.ancestors().nth(2).expect("crates/testkit is two folders deep").to_owned()
 }
 
-/// One request of the control protocol to the program with this state folder, which may end before it has answered.
+/// One request of the control protocol to the program with this state folder, which may end before it has
+/// answered.
 pub fn ask(state: &Path, line: &str) -> std::io::Result<String> {
     request_at(state, line)
 }

@@ -1,4 +1,5 @@
-//! Ports nobody else uses: below the range the system takes for outgoing connections, reserved across test programs by file locks.
+//! Ports nobody else uses: below the range the system takes for outgoing connections, reserved across test
+//! programs by file locks.
 
 use std::fs::File;
 use std::net::{TcpListener, UdpSocket};

@@ -1,7 +1,8 @@
-//! A TCP proxy that gives trouble: cuts connections in the middle of whatever they carry, now or after so many bytes.
+//! A TCP proxy that gives trouble: cuts connections in the middle of whatever they carry, now or after so
+//! many bytes.
 
 use crate::ports::free_port;
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread;
@@ -108,6 +109,7 @@ impl Shared {
         loop {
             let read = match from.read(&mut buffer) {
                 Ok(n) if n > 0 => n,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 _ => break,
             };
             let allowed = take(budget, read);

@@ -118,6 +118,7 @@ impl Sender {
                 Ok(0) => return,
                 Ok(_) => {}
                 Err(error) if error.kind() == ErrorKind::ConnectionReset => return,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => panic!("the receiver did not close: {error}"),
             }
         }

@@ -1,4 +1,5 @@
-//! Tests that cannot run here say so: on standard error, and in the file that the summary of the test run counts.
+//! Tests that cannot run here say so: on standard error, and in the file that the summary of the test run
+//! counts.
 
 use std::io::Write;
 

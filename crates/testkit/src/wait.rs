@@ -1,4 +1,5 @@
-//! Waiting for a state. The bound is only for tests that will never get there; it is generous, so a busy machine does not fail.
+//! Waiting for a state. The bound is only for tests that will never get there; it is generous, so a busy
+//! machine does not fail.
 
 use std::time::{Duration, Instant};
 

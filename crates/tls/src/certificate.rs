@@ -84,8 +84,8 @@ impl Certificate {
         Some(Certificate { subject, not_before, not_after, rsa_bits, has_alternative_names, uses })
     }
 
-    /// The public key, with what it is, of a certificate of X.509 version 1. The library reads no such certificate, but it can verify
-    /// with its key: old self-made certificates are of this version.
+    /// The public key, with what it is, of a certificate of X.509 version 1. The library reads no such
+    /// certificate, but it can verify with its key: old self-made certificates are of this version.
     pub fn key_of_version_1(der: &[u8]) -> Option<&[u8]> {
         let mut tbs = Der(Der(Der(der).take(SEQUENCE)?).take(SEQUENCE)?);
         // Only later versions say which they are.
@@ -122,7 +122,8 @@ impl Certificate {
         self.subject.iter().rev().find(|(kind, _)| kind == oid).map_or("", |(_, value)| value)
     }
 
-    /// The subject as `trusted-dn()` compares it: most specific part first, `CN=host, OU=unit, O=organization`.
+    /// The subject as `trusted-dn()` compares it: most specific part first, `CN=host, OU=unit,
+    /// O=organization`.
     pub fn distinguished_name(&self) -> String {
         let mut name = String::new();
         for (oid, value) in self.subject.iter().rev() {

@@ -1,4 +1,5 @@
-//! Lists of cipher suites in the language of OpenSSL's ciphers(1): names, words for whole groups, `!`, `-`, `+` and `@STRENGTH`.
+//! Lists of cipher suites in the language of OpenSSL's ciphers(1): names, words for whole groups, `!`, `-`,
+//! `+` and `@STRENGTH`.
 
 use crate::words::cipher_suite;
 use rustls::CipherSuite;
@@ -66,7 +67,8 @@ fn bits(suite: CipherSuite) -> u16 {
     KNOWN.iter().find(|known| known.suite == suite).map_or(0, |known| known.bits)
 }
 
-/// Reads a list. Words of suites that nobody should use, and names that nobody knows, are among what is left out.
+/// Reads a list. Words of suites that nobody should use, and names that nobody knows, are among what is left
+/// out.
 pub fn cipher_list(text: &str) -> CipherList {
     let mut list = CipherList::default();
     let mut killed: Vec<CipherSuite> = Vec::new();

@@ -1,5 +1,5 @@
-//! DER by hand: elements one after the other. For what is shown of a certificate and for the containers of keys; nothing here decides
-//! about a signature.
+//! DER by hand: elements one after the other. For what is shown of a certificate and for the containers of
+//! keys; nothing here decides about a signature.
 
 pub const INTEGER: u8 = 0x02;
 pub const BITS: u8 = 0x03;

@@ -1,5 +1,5 @@
-//! The two ends: what accepts sessions for a source, what begins them for a destination. Certificates are read when the
-//! configuration is, and a session keeps what it began with.
+//! The two ends: what accepts sessions for a source, what begins them for a destination. Certificates are
+//! read when the configuration is, and a session keeps what it began with.
 
 use crate::identity::{self, Expiry, warn_of_expiry};
 use crate::keylog;
@@ -23,7 +23,8 @@ use std::sync::{Arc, Weak};
 /// Certificates in use are looked at this often, when connections come.
 const EXPIRY_LOOK_SECONDS: i64 = 86_400;
 
-/// One side's configuration. All who say the same share it, over reloads too: read again, it serves the next handshakes.
+/// One side's configuration. All who say the same share it, over reloads too: read again, it serves the next
+/// handshakes.
 pub struct Endpoint<Config> {
     options: Options,
     /// Or what it waits for.
@@ -46,9 +47,9 @@ static ACCEPTORS: Known<ServerConfig> = Mutex::new(Vec::new());
 static CONNECTORS: Known<ClientConfig> = Mutex::new(Vec::new());
 
 impl Acceptor {
-    /// Reads the files. Where the same options are in use already, their next sessions have what was read; when it cannot be
-    /// read, what they had stays, and a message says so. A key that waits for its passphrase is no error: until it comes,
-    /// sessions are refused with that reason.
+    /// Reads the files. Where the same options are in use already, their next sessions have what was read;
+    /// when it cannot be read, what they had stays, and a message says so. A key that waits for its
+    /// passphrase is no error: until it comes, sessions are refused with that reason.
     pub fn load(options: &Options) -> Result<Arc<Acceptor>, String> {
         share(&ACCEPTORS, options, server_config(options))
     }
@@ -71,6 +72,22 @@ impl Connector {
             .map_err(|_| format!("`{host}` is no host name a certificate could have"))?;
         let session = UnbufferedClientConnection::new(self.config()?, name);
         session.map(Session::client).map_err(|error| reason::session(&error))
+    }
+}
+
+impl Connector {
+    /// For client libraries that run sessions of their own. What it says of an error, [`said`] says in our
+    /// words.
+    pub fn client_config(&self) -> Result<Arc<ClientConfig>, String> {
+        self.config()
+    }
+}
+
+/// The reason why a session of such a library failed, as the log says it elsewhere.
+pub fn said(error: &std::io::Error) -> String {
+    match error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+        Some(inner) => reason::session(inner),
+        None => error.to_string(),
     }
 }
 
@@ -179,7 +196,8 @@ fn server_config(options: &Options) -> Read<ServerConfig> {
         .map_err(|error| reason::session(&error))?
         .with_client_cert_verifier(verifier)
         .with_cert_resolver(Arc::new(SingleCertAndKey::from(own.shown)));
-    // Whoever comes back is looked at again: sessions are not resumed past a certificate that has expired since.
+    // Whoever comes back is looked at again: sessions are not resumed past a certificate that has expired
+    // since.
     config.session_storage = Arc::new(NoServerSessionStorage {});
     config.ignore_client_order = true;
     config.send_tls13_tickets = 0;
@@ -218,9 +236,9 @@ fn versions(options: &Options) -> Vec<&'static SupportedProtocolVersion> {
     all.into_iter().filter_map(|(on, version)| on.then_some(version)).collect()
 }
 
-/// What can be negotiated. A list of suites of one version says nothing about the other, as in OpenSSL. AES with 128 bits comes first
-/// (RFC 8446 section 9.1 makes it everybody's): it takes a quarter less CPU than with 256, and its handshake's SHA-256 has an
-/// instruction of its own.
+/// What can be negotiated. A list of suites of one version says nothing about the other, as in OpenSSL. AES
+/// with 128 bits comes first (RFC 8446 section 9.1 makes it everybody's): it takes a quarter less CPU than
+/// with 256, and its handshake's SHA-256 has an instruction of its own.
 fn provider(options: &Options) -> CryptoProvider {
     let mut provider = rustls::crypto::ring::default_provider();
     let wanted = &options.cipher_suites;

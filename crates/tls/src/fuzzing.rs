@@ -1,4 +1,5 @@
-//! What has to hold for any bytes of a peer: the fuzz target and the test that replays its seeds look at the same.
+//! What has to hold for any bytes of a peer: the fuzz target and the test that replays its seeds look at the
+//! same.
 
 use crate::ocsp::Staples;
 use rustls::RootCertStore;

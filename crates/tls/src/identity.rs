@@ -61,8 +61,8 @@ pub fn load(
     Ok(Some(Identity { shown: Arc::new(shown), beside, ends }))
 }
 
-/// The chain with its key, which must be the certificate's. The library reads no certificate of X.509 version 1, so there the keys are
-/// compared here.
+/// The chain with its key, which must be the certificate's. The library reads no certificate of X.509 version
+/// 1, so there the keys are compared here.
 fn certified(
     chain: Vec<CertificateDer<'static>>,
     key: PrivateKeyDer<'static>,

@@ -1,4 +1,5 @@
-//! Private keys from the files the configuration names, encrypted ones with the passphrase that was given for them.
+//! Private keys from the files the configuration names, encrypted ones with the passphrase that was given for
+//! them.
 
 use crate::der::{Der, OCTETS, SEQUENCE};
 use crate::material::{read, wrong};

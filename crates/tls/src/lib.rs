@@ -1,7 +1,8 @@
-//! Encrypted connections: what the `tls()` block asks for made into sessions that turn bytes of the wire into bytes of messages and back.
+//! Encrypted connections: what the `tls()` block asks for made into sessions that turn bytes of the wire into
+//! bytes of messages and back.
 //!
-//! Nothing here touches a descriptor: a [`Session`] takes what was received and hands out what is to be sent, so that it can be
-//! tested with any split of the bytes and served by any loop.
+//! Nothing here touches a descriptor: a [`Session`] takes what was received and hands out what is to be sent,
+//! so that it can be tested with any split of the bytes and served by any loop.
 
 mod certificate;
 mod ciphers;
@@ -28,7 +29,7 @@ mod words;
 
 pub use certificate::Certificate;
 pub use ciphers::{CipherList, cipher_list};
-pub use endpoint::{Acceptor, Connector, certificates, unlock};
+pub use endpoint::{Acceptor, Connector, certificates, said, unlock};
 pub use fingerprint::Fingerprint;
 pub use identity::Expiry;
 pub use options::{Options, PeerVerify};

@@ -21,8 +21,8 @@ pub fn chain(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
     }
 }
 
-/// Certificates of `ca-file()` and of every file of `ca-dir()`. A folder that cannot be read has none, as in OpenSSL: nobody is trusted
-/// because of it, and that is said.
+/// Certificates of `ca-file()` and of every file of `ca-dir()`. A folder that cannot be read has none, as in
+/// OpenSSL: nobody is trusted because of it, and that is said.
 pub fn authorities(file: Option<&Path>, dir: Option<&Path>) -> Result<Vec<CertificateDer<'static>>, String> {
     let mut found = match file {
         Some(path) => chain(path)?,

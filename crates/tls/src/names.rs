@@ -1,4 +1,5 @@
-//! Matching of names: the globs of `trusted-dn()` and the host name in the subject of a certificate without alternative names.
+//! Matching of names: the globs of `trusted-dn()` and the host name in the subject of a certificate without
+//! alternative names.
 
 /// `*` is any text, `?` any character.
 pub fn glob(pattern: &str, text: &str) -> bool {

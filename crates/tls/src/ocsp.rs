@@ -1,6 +1,6 @@
-//! `ocsp-stapling-verify()`: the answer of an OCSP responder that a server staples to its certificate (RFC 8446 section 4.4.2.1), read
-//! and checked as RFC 6960 section 3.2 wants. A server that staples nothing is refused too: otherwise whoever has a revoked key would
-//! leave the answer out.
+//! `ocsp-stapling-verify()`: the answer of an OCSP responder that a server staples to its certificate (RFC
+//! 8446 section 4.4.2.1), read and checked as RFC 6960 section 3.2 wants. A server that staples nothing is
+//! refused too: otherwise whoever has a revoked key would leave the answer out.
 
 mod answer;
 mod status;
@@ -74,7 +74,8 @@ impl Staples {
         Ok(Staples { roots, lists, algorithms })
     }
 
-    /// Whether `answer` says that this certificate is good. `at` is the moment for the dates of the chain, `now` for all others.
+    /// Whether `answer` says that this certificate is good. `at` is the moment for the dates of the chain,
+    /// `now` for all others.
     pub fn check(
         &self,
         leaf: &CertificateDer<'_>,
@@ -93,8 +94,9 @@ impl Staples {
         Asked::new(&leaf, &issuer).ok_or(Refused::NoIssuer)?.status(&answer.data, now)
     }
 
-    /// Who has signed the certificate, by a chain to an authority that is trusted. A certificate of the same name as its issuer is its
-    /// own: it comes this far only when it is trusted by itself, or when nobody looks who is.
+    /// Who has signed the certificate, by a chain to an authority that is trusted. A certificate of the same
+    /// name as its issuer is its own: it comes this far only when it is trusted by itself, or when nobody
+    /// looks who is.
     fn issuer(
         &self,
         leaf: &EndEntityCert<'_>,
@@ -116,7 +118,8 @@ impl Staples {
         }
     }
 
-    /// RFC 6960 section 4.2.2.2: the issuer signs, or somebody whose certificate from the issuer says that he may.
+    /// RFC 6960 section 4.2.2.2: the issuer signs, or somebody whose certificate from the issuer says that he
+    /// may.
     fn signature(&self, answer: &Answer, issuer: &TrustAnchor<'_>, now: UnixTime) -> Result<(), Refused> {
         if answer.is_of(&issuer.subject, &issuer.subject_public_key_info) {
             return answer.signed_with(&issuer.subject_public_key_info, &self.algorithms);

@@ -1,5 +1,6 @@
-//! Keys and containers encrypted in the ways from before PBES2: OpenSSL's own PEM (`Proc-Type: 4,ENCRYPTED`), PBES1 (RFC 8018 section
-//! 6.1) and those of PKCS#12 (RFC 7292 appendix B). Quickly guessed, so they are read and never written.
+//! Keys and containers encrypted in the ways from before PBES2: OpenSSL's own PEM (`Proc-Type: 4,ENCRYPTED`),
+//! PBES1 (RFC 8018 section 6.1) and those of PKCS#12 (RFC 7292 appendix B). Quickly guessed, so they are read
+//! and never written.
 
 use crate::der::{Der, INTEGER, OCTETS, OID, SEQUENCE};
 use aes::{Aes128, Aes192, Aes256};
@@ -138,7 +139,8 @@ fn repeated<D: Digest>(secret: &[u8], salt: &[u8], rounds: u32) -> Plain {
 const KEY: u8 = 1;
 const INITIAL_VECTOR: u8 = 2;
 
-/// A passphrase as PKCS#12 has it: UTF-16 with a zero at its end. When there is none, programs do not agree whether the zero is there.
+/// A passphrase as PKCS#12 has it: UTF-16 with a zero at its end. When there is none, programs do not agree
+/// whether the zero is there.
 fn passwords(secret: &[u8]) -> Vec<Plain> {
     let text = Zeroizing::new(match std::str::from_utf8(secret) {
         Ok(text) => text.to_owned(),

@@ -1,7 +1,9 @@
-//! `pkcs12-file()`: certificate, key and authorities in one container (RFC 7292), as browsers and Windows export them.
+//! `pkcs12-file()`: certificate, key and authorities in one container (RFC 7292), as browsers and Windows
+//! export them.
 //!
-//! What OpenSSL 3 and current Windows write is read: PBES2 (RFC 8018); and what those before them wrote, with RC2 and triple DES
-//! (`old_forms`). The container's own checksum is not looked at: whoever can change the file can change the configuration.
+//! What OpenSSL 3 and current Windows write is read: PBES2 (RFC 8018); and what those before them wrote, with
+//! RC2 and triple DES (`old_forms`). The container's own checksum is not looked at: whoever can change the
+//! file can change the configuration.
 
 use crate::der::{CONTEXT_0, Der, IMPLICIT_0, INTEGER, OCTETS, OID, SEQUENCE};
 use crate::old_forms::Scheme;

@@ -1,5 +1,5 @@
-//! Passphrases of private keys: given to the running program (`syslog-ng-ctl credentials add`), kept in its memory only, by the path of
-//! the file they open.
+//! Passphrases of private keys: given to the running program (`syslog-ng-ctl credentials add`), kept in its
+//! memory only, by the path of the file they open.
 
 use parking_lot::Mutex;
 use std::collections::BTreeMap;

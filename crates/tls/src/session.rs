@@ -1,4 +1,5 @@
-//! One encrypted connection: bytes of the wire in, bytes of messages out, and back. Blocks on nothing and owns no descriptor.
+//! One encrypted connection: bytes of the wire in, bytes of messages out, and back. Blocks on nothing and
+//! owns no descriptor.
 
 use crate::certificate::Certificate;
 use crate::reason;
@@ -157,8 +158,8 @@ impl Session {
         }
     }
 
-    /// Brings the alert of a failure into the output: the one thing that is still queued. `rest` is what the failed call left, since
-    /// the session points into it; it must not be looked at a second time.
+    /// Brings the alert of a failure into the output: the one thing that is still queued. `rest` is what the
+    /// failed call left, since the session points into it; it must not be looked at a second time.
     fn say_why(&mut self, rest: &mut [u8]) {
         let mut plain = Vec::new();
         // Its outcome is known: the failure, or the alert, which stands in the output then.

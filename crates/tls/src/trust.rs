@@ -31,8 +31,8 @@ pub type VerifyBare = fn(
     &WebPkiSupportedAlgorithms,
 ) -> Result<HandshakeSignatureValid, Error>;
 
-/// The rule of TLS 1.2 for a bare key; the library has one for TLS 1.3 only. With elliptic curves one scheme stands for several
-/// algorithms, by the key's curve (RFC 8422 section 5.10), so each is tried.
+/// The rule of TLS 1.2 for a bare key; the library has one for TLS 1.3 only. With elliptic curves one scheme
+/// stands for several algorithms, by the key's curve (RFC 8422 section 5.10), so each is tried.
 pub fn verify_tls12_with_key(
     message: &[u8],
     key: &SubjectPublicKeyInfoDer<'_>,
@@ -54,8 +54,8 @@ pub struct Trust {
     pub trusted: bool,
     pub check_name: bool,
     check_validity: bool,
-    /// Certificates of the authorities. A peer that shows one of these itself is trusted too: it is its own authority, as
-    /// with certificates made by one command.
+    /// Certificates of the authorities. A peer that shows one of these itself is trusted too: it is its own
+    /// authority, as with certificates made by one command.
     pinned: Vec<CertificateDer<'static>>,
     fingerprints: Vec<Fingerprint>,
     keys: Vec<Fingerprint>,
@@ -110,7 +110,8 @@ pub fn roots(authorities: &[CertificateDer<'static>]) -> Result<Arc<RootCertStor
 }
 
 impl Trust {
-    /// `wanted` are the signatures the options allow for this side; empty: all there are. `peer` is what the other side is.
+    /// `wanted` are the signatures the options allow for this side; empty: all there are. `peer` is what the
+    /// other side is.
     pub fn new(
         options: &Options,
         pinned: Vec<CertificateDer<'static>>,
@@ -135,8 +136,8 @@ impl Trust {
         }
     }
 
-    /// Whether the certificate is good without an authority: it is one of the authorities' own, or in `trusted-fingerprints()`. Then
-    /// only its dates are left to look at.
+    /// Whether the certificate is good without an authority: it is one of the authorities' own, or in
+    /// `trusted-fingerprints()`. Then only its dates are left to look at.
     pub fn alone(&self, leaf: &CertificateDer<'_>, now: UnixTime) -> Result<bool, Error> {
         let known = self.pinned.iter().any(|known| known.as_ref() == leaf.as_ref())
             || self.fingerprints.iter().any(|print| print.matches(leaf));
@@ -188,7 +189,8 @@ impl Trust {
         ))
     }
 
-    /// The moment at which the dates of a chain are looked at: now, or, with `ignore-validity-period`, one at which all of it was valid.
+    /// The moment at which the dates of a chain are looked at: now, or, with `ignore-validity-period`, one at
+    /// which all of it was valid.
     pub fn moment(
         &self,
         leaf: &CertificateDer<'_>,
@@ -210,7 +212,8 @@ impl Trust {
         self.schemes.clone()
     }
 
-    /// Whether the handshake is signed with the certificate's key; `verify` is the rule of the version, `bare` the same for a key alone.
+    /// Whether the handshake is signed with the certificate's key; `verify` is the rule of the version,
+    /// `bare` the same for a key alone.
     pub fn signed(
         &self,
         (verify, bare): (Verify, VerifyBare),

@@ -103,8 +103,8 @@ impl ServerVerifier {
         Ok(ServerVerifier { trust, chain, staples })
     }
 
-    /// The chain, and with it the name when it stands among the alternative names. Whether the name is still to be checked
-    /// against the subject.
+    /// The chain, and with it the name when it stands among the alternative names. Whether the name is still
+    /// to be checked against the subject.
     fn chain(
         &self,
         leaf: &CertificateDer<'_>,

@@ -1,5 +1,5 @@
-//! Descriptors of the process: who could take all of them stops below a ceiling, so that the control socket, a reload and the store always
-//! find some, and what is open and idle is closed when there are none.
+//! Descriptors of the process: who could take all of them stops below a ceiling, so that the control socket,
+//! a reload and the store always find some, and what is open and idle is closed when there are none.
 
 use parking_lot::Mutex;
 use rustix::process::{Resource, getrlimit};
@@ -15,7 +15,8 @@ const HELD_BACK_SHARE: u64 = 8;
 const HELD_BACK_MIN: u64 = 16;
 /// ... and no more than this.
 const HELD_BACK_MAX: u64 = 256;
-/// Of the idle ones, one in so many is closed when descriptors are missing: those that were used least recently.
+/// Of the idle ones, one in so many is closed when descriptors are missing: those that were used least
+/// recently.
 const CLOSED_SHARE: usize = 8;
 
 /// The limit of open files of this process.
@@ -23,8 +24,8 @@ pub fn limit() -> u64 {
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
-/// Files and connections have descriptors below this number. The kernel gives out the lowest that is free, so the number of a new one says
-/// how many are taken.
+/// Files and connections have descriptors below this number. The kernel gives out the lowest that is free, so
+/// the number of a new one says how many are taken.
 pub fn ceiling() -> u64 {
     below(limit())
 }
@@ -56,7 +57,8 @@ pub trait Idle: Send + Sync {
 static OPEN: Mutex<BTreeMap<u64, Arc<dyn Idle>>> = Mutex::new(BTreeMap::new());
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
-/// From now on it may be closed when descriptors are missing. Whoever closes it himself calls [`leave`] with the number.
+/// From now on it may be closed when descriptors are missing. Whoever closes it himself calls [`leave`] with
+/// the number.
 pub fn enter(idle: Arc<dyn Idle>) -> u64 {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     OPEN.lock().insert(number, idle);

@@ -1,5 +1,5 @@
-//! Sockets that were open before this process: from the service manager (LISTEN_FDS), or from the process whose place this one takes.
-//! Whoever opens a socket at the address of one of them gets that one.
+//! Sockets that were open before this process: from the service manager (LISTEN_FDS), or from the process
+//! whose place this one takes. Whoever opens a socket at the address of one of them gets that one.
 
 use crate::options::SocketOptions;
 use crate::unix_path;
@@ -141,7 +141,7 @@ mod tests {
         sender.send_to(b"datagram", udp_at).expect("send");
         let dir = tempfile::tempdir().expect("folder");
         let (a, b) = (dir.path().join("a"), dir.path().join("b"));
-        let (ours, theirs) = (listen_unix(&a, &options, 5), bind_unix_datagram(&b, &options));
+        let (ours, theirs) = (listen_unix(&a, &options, None, 5), bind_unix_datagram(&b, &options, None));
         offer(vec![
             inherited(listener, false),
             inherited(udp, false),
@@ -157,10 +157,10 @@ mod tests {
         let mut text = [0; 8];
         udp.recv(&mut text).expect("what was sent before");
         assert_eq!(&text, b"datagram");
-        assert!(listen_unix(&b, &options, 5).is_err(), "it is of another kind");
-        let _theirs = bind_unix_datagram(&b, &options).expect("taken");
+        assert!(listen_unix(&b, &options, None, 5).is_err(), "it is of another kind");
+        let _theirs = bind_unix_datagram(&b, &options, None).expect("taken");
         assert!(is_managed(&b) && !is_managed(&a));
-        let ours = listen_unix(&a, &options, 5).expect("taken");
+        let ours = listen_unix(&a, &options, None, 5).expect("taken");
         assert!(!may_remove(&b) && !may_remove(&a), "the other process may still go on");
         own();
         assert!(!may_remove(&b) && may_remove(&a));

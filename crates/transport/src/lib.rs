@@ -1,4 +1,5 @@
-//! Sockets as the configuration describes them: options, listeners, connections, and names of peers. No message is looked at here.
+//! Sockets as the configuration describes them: options, listeners, connections, and names of peers. No
+//! message is looked at here.
 
 pub mod descriptors;
 pub mod inherited;

@@ -114,7 +114,8 @@ impl Receiver {
         if length == 0 {
             return None;
         }
-        // SAFETY: the kernel wrote `length` bytes of an address into `name`; socket2's storage is the same C type.
+        // SAFETY: the kernel wrote `length` bytes of an address into `name`; socket2's storage is the same C
+        // type.
         let address = unsafe {
             let mut storage = socket2::SockAddrStorage::zeroed();
             *storage.view_as::<libc::sockaddr_storage>() = *name;
@@ -153,7 +154,8 @@ impl Receiver {
 /// Datagrams sent with one call at most.
 pub const SEND_MAX: usize = 64;
 
-/// Sends messages on a connected socket, one datagram each; says how many went out. An error concerns the first message.
+/// Sends messages on a connected socket, one datagram each; says how many went out. An error concerns the
+/// first message.
 pub fn send_many<'a>(fd: BorrowedFd<'_>, messages: impl Iterator<Item = &'a [u8]>) -> io::Result<usize> {
     let mut vectors = [libc::iovec { iov_base: std::ptr::null_mut(), iov_len: 0 }; SEND_MAX];
     // SAFETY: all-zero is a valid value of this plain C structure.
@@ -167,7 +169,8 @@ pub fn send_many<'a>(fd: BorrowedFd<'_>, messages: impl Iterator<Item = &'a [u8]
         header.msg_hdr.msg_iov = vector;
         header.msg_hdr.msg_iovlen = 1;
     }
-    // SAFETY: the first `count` headers point at vectors of this frame, those at the callers' messages, which the kernel only reads.
+    // SAFETY: the first `count` headers point at vectors of this frame, those at the callers' messages, which
+    // the kernel only reads.
     let sent = unsafe {
         libc::sendmmsg(
             fd.as_raw_fd(),

@@ -14,7 +14,8 @@ pub struct SocketOptions {
     pub so_broadcast: bool,
     pub so_keepalive: bool,
     pub so_reuseport: bool,
-    /// `ebpf(reuseport(sockets(n)))`: what arrives is spread at random over so many sockets of one port, this one among them.
+    /// `ebpf(reuseport(sockets(n)))`: what arrives is spread at random over so many sockets of one port, this
+    /// one among them.
     pub spread_over: Option<u32>,
     /// 1..=255.
     pub ip_ttl: Option<u32>,

@@ -48,8 +48,8 @@ fn own(path: &Path, owner: Option<u32>, group: Option<u32>) -> io::Result<()> {
     }
 }
 
-/// Gives a file or socket its owner, group and permissions. An owner that this process may not give is said and passed over, as in
-/// syslog-ng: the file stays the program's.
+/// Gives a file or socket its owner, group and permissions. An owner that this process may not give is said
+/// and passed over, as in syslog-ng: the file stays the program's.
 pub fn apply_ownership(path: &Path, ownership: &Ownership) -> io::Result<()> {
     own(path, ownership.owner, ownership.group)?;
     if let Some(mode) = ownership.perm {
@@ -58,7 +58,8 @@ pub fn apply_ownership(path: &Path, ownership: &Ownership) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes the missing folders above `path`, each with the configured owner and permissions (0700 unless given).
+/// Makes the missing folders above `path`, each with the configured owner and permissions (0700 unless
+/// given).
 pub fn create_parents(path: &Path, ownership: &Ownership) -> io::Result<()> {
     let Some(parent) = path.parent().filter(|p| !p.as_os_str().is_empty() && !p.exists()) else {
         return Ok(());

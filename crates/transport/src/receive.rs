@@ -1,12 +1,13 @@
-//! The receive buffer of sockets: as large as asked for, or as the system allows, and what to say when that is not enough.
+//! The receive buffer of sockets: as large as asked for, or as the system allows, and what to say when that
+//! is not enough.
 
 use nix::sys::socket::{getsockopt, setsockopt, sockopt};
 use socket2::Socket;
 use std::io;
 use std::os::fd::AsFd;
 
-/// Receive buffer of UDP sockets when so-rcvbuf() is not given: more than a tenth of a second of 300,000 datagrams of 1,000 bytes a
-/// second, the kernel's bookkeeping included.
+/// Receive buffer of UDP sockets when so-rcvbuf() is not given: more than a tenth of a second of 300,000
+/// datagrams of 1,000 bytes a second, the kernel's bookkeeping included.
 pub const UDP_RECEIVE_BYTES: usize = 64 * 1024 * 1024;
 
 /// so-rcvbuf(): beyond the system's limit where we may (CAP_NET_ADMIN), up to it otherwise.
@@ -26,7 +27,8 @@ pub(crate) fn set(socket: &Socket, bytes: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes the receive buffer of a UDP socket as large as the system allows, up to [`UDP_RECEIVE_BYTES`], and notes when it refuses.
+/// Makes the receive buffer of a UDP socket as large as the system allows, up to [`UDP_RECEIVE_BYTES`], and
+/// notes when it refuses.
 pub fn raise(socket: &impl AsFd) {
     let fd = socket.as_fd();
     if setsockopt(&fd, sockopt::RcvBufForce, &UDP_RECEIVE_BYTES).is_ok() {

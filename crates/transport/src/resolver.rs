@@ -1,4 +1,5 @@
-//! Names of senders: a cache in front of a thread that asks the system's resolver, so that no worker ever waits for a name server.
+//! Names of senders: a cache in front of a thread that asks the system's resolver, so that no worker ever
+//! waits for a name server.
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::{HashMap, VecDeque};
@@ -62,7 +63,8 @@ struct State {
 struct Inner {
     state: Mutex<State>,
     work: Condvar,
-    /// Started with the first question: a program that gives up privileges must have no threads yet when it has read its configuration.
+    /// Started with the first question: a program that gives up privileges must have no threads yet when it
+    /// has read its configuration.
     threads: OnceLock<()>,
     options: DnsOptions,
 }
@@ -90,8 +92,8 @@ impl Resolver {
         Arc::clone(resolvers.entry(key).or_insert_with(|| Arc::new(Resolver::new(options))))
     }
 
-    /// The full name of an address if it is known now. When it has to be asked for, `None` comes back and `then` is called once with
-    /// the answer (the number itself when there is no name), from another thread.
+    /// The full name of an address if it is known now. When it has to be asked for, `None` comes back and
+    /// `then` is called once with the answer (the number itself when there is no name), from another thread.
     pub fn name(
         &self,
         address: IpAddr,
@@ -140,7 +142,8 @@ impl Resolver {
         }
     }
 
-    /// Applies use-fqdn(), custom-domain() and normalize-hostnames() to a full name. Numbers stay as they are.
+    /// Applies use-fqdn(), custom-domain() and normalize-hostnames() to a full name. Numbers stay as they
+    /// are.
     pub fn shape(&self, name: &str, use_fqdn: bool, normalize: bool) -> String {
         let mut name = match name.parse::<IpAddr>() {
             Ok(_) => return name.to_owned(),

@@ -1,5 +1,5 @@
-//! Spreads what arrives at one port over the sockets bound to it: a program of three classic BPF instructions, which unlike eBPF needs
-//! no privilege.
+//! Spreads what arrives at one port over the sockets bound to it: a program of three classic BPF
+//! instructions, which unlike eBPF needs no privilege.
 
 use nix::sys::socket::{setsockopt, sockopt};
 use std::io;
@@ -17,8 +17,9 @@ fn program(sockets: u32) -> [libc::sock_filter; 3] {
     [step(LOAD, RANDOM), step(REMAINDER, sockets), step(RETURN, 0)]
 }
 
-/// From now on the kernel gives each datagram (or connection, to listeners) to any of the `sockets` that share the port of this one.
-/// With fewer than that, it spreads what falls to the missing ones by address and port of the sender. `sockets` is at least 1.
+/// From now on the kernel gives each datagram (or connection, to listeners) to any of the `sockets` that
+/// share the port of this one. With fewer than that, it spreads what falls to the missing ones by address and
+/// port of the sender. `sockets` is at least 1.
 pub fn spread_at_random(socket: &impl AsFd, sockets: u32) -> io::Result<()> {
     let mut steps = program(sockets.max(1));
     // The kernel copies the program.

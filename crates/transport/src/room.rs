@@ -1,7 +1,9 @@
-//! Disk space reserved for a growing file: appending then finds its blocks allocated, which costs a third less than looking for them
-//! page by page, and files that grow at the same time do not lie in pieces between one another.
+//! Disk space reserved for a growing file: appending then finds its blocks allocated, which costs a third
+//! less than looking for them page by page, and files that grow at the same time do not lie in pieces between
+//! one another.
 //!
-//! The file's length is not touched: what is reserved lies behind its end and is given back when the file is closed.
+//! The file's length is not touched: what is reserved lies behind its end and is given back when the file is
+//! closed.
 
 use rustix::fs::{FallocateFlags, fallocate, fstat, fstatfs, ftruncate};
 use rustix::io::Errno;
@@ -17,10 +19,12 @@ const STEP_MAX: u64 = 64 << 20;
 const FREE_MIN: u64 = 64;
 /// Writes are best begun and ended at multiples of this many bytes of the file.
 const PIECE: u64 = 64 << 10;
-/// The file system on which reserving pays: of the others, some have better means of their own (XFS, Btrfs), some none.
+/// The file system on which reserving pays: of the others, some have better means of their own (XFS, Btrfs),
+/// some none.
 const EXT4: u32 = 0xEF53;
 
-/// The command of fcntl(2), which the library does not know; the same on all machines but MIPS, PA-RISC and SPARC.
+/// The command of fcntl(2), which the library does not know; the same on all machines but MIPS, PA-RISC and
+/// SPARC.
 const F_SETSIG: libc::c_int = 10;
 
 /// What is reserved behind the end of one open file.
@@ -36,8 +40,8 @@ pub struct Room {
 }
 
 impl Room {
-    /// How many of `bytes` bring the file to a border of [`PIECE`]. The page cache takes a write in as few folios as its place allows: writes from
-    /// border to border cost a third less than others of their size.
+    /// How many of `bytes` bring the file to a border of [`PIECE`]. The page cache takes a write in as few
+    /// folios as its place allows: writes from border to border cost a third less than others of their size.
     pub fn even(&mut self, file: &File, bytes: usize) -> usize {
         if self.end == 0 {
             self.end = fstat(file).map_or(0, |stat| u64::try_from(stat.st_size).unwrap_or_default());
@@ -75,8 +79,8 @@ impl Room {
         Ok(())
     }
 
-    /// Before the file is closed: gives back what is reserved and was not used. While somebody else has the file open, it is left, since
-    /// cutting at an end that somebody moves would cut his bytes off.
+    /// Before the file is closed: gives back what is reserved and was not used. While somebody else has the
+    /// file open, it is left, since cutting at an end that somebody moves would cut his bytes off.
     pub fn give_back(&mut self, file: &File) {
         if !std::mem::take(&mut self.reserved) {
             return;
@@ -96,8 +100,8 @@ impl Lease<'_> {
     #[allow(unsafe_code)]
     fn take(file: &File) -> Option<Lease<'_>> {
         let fd = file.as_raw_fd();
-        // SAFETY: plain numbers go in, the descriptor is open. Somebody who waits is announced by a signal: one that is ignored unless it is
-        // handled, where the usual one would end the process.
+        // SAFETY: plain numbers go in, the descriptor is open. Somebody who waits is announced by a signal:
+        // one that is ignored unless it is handled, where the usual one would end the process.
         let taken = unsafe {
             libc::fcntl(fd, F_SETSIG, libc::SIGURG) == 0
                 && libc::fcntl(fd, libc::F_SETLEASE, libc::F_WRLCK) == 0

@@ -59,8 +59,8 @@ pub fn bind_udp(address: SocketAddr, options: &SocketOptions) -> io::Result<std:
     Ok(socket.into())
 }
 
-/// Whether an address could be listened at but for its port: it is this machine's, and the options can be set. For that, a socket gets
-/// the address and a port that is free, and is closed.
+/// Whether an address could be listened at but for its port: it is this machine's, and the options can be
+/// set. For that, a socket gets the address and a port that is free, and is closed.
 pub fn try_address(mut address: SocketAddr, udp: bool, options: &SocketOptions) -> io::Result<()> {
     address.set_port(0);
     let socket = socket(&address, if udp { Type::DGRAM } else { Type::STREAM }, options)?;
@@ -104,8 +104,8 @@ pub fn connect_tcp(
     }
 }
 
-/// Datagrams to a group live as long as ip-ttl() says: multicast has an option of its own for it. They leave through interface(), to
-/// which the socket is bound.
+/// Datagrams to a group live as long as ip-ttl() says: multicast has an option of its own for it. They leave
+/// through interface(), to which the socket is bound.
 pub(crate) fn prepare_multicast(socket: &Socket, target: IpAddr, options: &SocketOptions) -> io::Result<()> {
     if !target.is_multicast() {
         return Ok(());
@@ -177,7 +177,7 @@ fn clear_stale(path: &Path, kind: Type) -> io::Result<()> {
     }
 }
 
-fn unix_socket(path: &Path, kind: Type, options: &SocketOptions) -> io::Result<Socket> {
+fn unix_socket(path: &Path, kind: Type, options: &SocketOptions, mode: Option<u32>) -> io::Result<Socket> {
     if let Some(socket) = inherited::take_unix(kind, path, options)? {
         return Ok(socket);
     }
@@ -185,25 +185,30 @@ fn unix_socket(path: &Path, kind: Type, options: &SocketOptions) -> io::Result<S
     let socket = Socket::new(Domain::UNIX, kind, None)?;
     socket.set_nonblocking(true)?;
     options.apply(&socket, false)?;
-    unix_path::bind(&socket, path)?;
+    unix_path::bind(&socket, path, mode)?;
     Ok(socket)
 }
 
+/// `mode`: the permissions with which the file is born; `None` leaves it to the umask.
 pub fn listen_unix(
     path: &Path,
     options: &SocketOptions,
+    mode: Option<u32>,
     backlog: i32,
 ) -> io::Result<std::os::unix::net::UnixListener> {
-    let socket = unix_socket(path, Type::STREAM, options)?;
+    let socket = unix_socket(path, Type::STREAM, options, mode)?;
     socket.listen(backlog)?;
     Ok(socket.into())
 }
 
+/// `mode`: as with [`listen_unix`]; what is sent before the file has its permissions would count as any
+/// other.
 pub fn bind_unix_datagram(
     path: &Path,
     options: &SocketOptions,
+    mode: Option<u32>,
 ) -> io::Result<std::os::unix::net::UnixDatagram> {
-    Ok(unix_socket(path, Type::DGRAM, options)?.into())
+    Ok(unix_socket(path, Type::DGRAM, options, mode)?.into())
 }
 
 #[cfg(test)]
@@ -211,21 +216,36 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_socket_is_never_more_open_than_its_permissions() {
+        use std::os::unix::fs::PermissionsExt;
+        let dir = tempfile::tempdir().expect("folder");
+        let options = SocketOptions::default();
+        let born = |name: &str| {
+            let mode = dir.path().join(name).metadata().expect("a file").permissions().mode();
+            mode & 0o777
+        };
+        let _stream = listen_unix(&dir.path().join("stream"), &options, Some(0o600), 5).expect("bind");
+        let _datagram =
+            bind_unix_datagram(&dir.path().join("datagram"), &options, Some(0o200)).expect("bind");
+        assert_eq!((born("stream"), born("datagram")), (0o600, 0o200));
+    }
+
+    #[test]
     fn a_stale_socket_is_replaced_and_a_living_one_is_not() {
         let dir = tempfile::tempdir().expect("folder");
         let path = dir.path().join("s");
         let options = SocketOptions::default();
-        let first = bind_unix_datagram(&path, &options).expect("bind");
+        let first = bind_unix_datagram(&path, &options, None).expect("bind");
         let kind = |r: io::Result<()>| r.map_err(|e| e.kind());
-        assert_eq!(kind(bind_unix_datagram(&path, &options).map(drop)), Err(io::ErrorKind::AddrInUse));
-        assert_eq!(kind(listen_unix(&path, &options, 5).map(drop)), Err(io::ErrorKind::AddrInUse));
+        assert_eq!(kind(bind_unix_datagram(&path, &options, None).map(drop)), Err(io::ErrorKind::AddrInUse));
+        assert_eq!(kind(listen_unix(&path, &options, None, 5).map(drop)), Err(io::ErrorKind::AddrInUse));
         drop(first);
-        let listener = listen_unix(&path, &options, 5).expect("the file was left behind");
-        assert_eq!(kind(listen_unix(&path, &options, 5).map(drop)), Err(io::ErrorKind::AddrInUse));
+        let listener = listen_unix(&path, &options, None, 5).expect("the file was left behind");
+        assert_eq!(kind(listen_unix(&path, &options, None, 5).map(drop)), Err(io::ErrorKind::AddrInUse));
         drop(listener);
         std::fs::remove_file(&path).expect("remove");
         std::fs::write(&path, "text").expect("write");
-        assert_eq!(kind(listen_unix(&path, &options, 5).map(drop)), Err(io::ErrorKind::AlreadyExists));
+        assert_eq!(kind(listen_unix(&path, &options, None, 5).map(drop)), Err(io::ErrorKind::AlreadyExists));
         assert_eq!(std::fs::read_to_string(&path).expect("untouched"), "text");
     }
 

@@ -1,4 +1,5 @@
-//! Datagrams in the name of another sender: `spoof-source()`. IP and UDP headers are written here and go out through a raw socket.
+//! Datagrams in the name of another sender: `spoof-source()`. IP and UDP headers are written here and go out
+//! through a raw socket.
 
 mod header;
 
@@ -50,8 +51,9 @@ impl Spoofer {
         from.is_ipv4() == self.target.is_ipv4()
     }
 
-    /// Sends messages as datagrams of their senders, which are of the target's family; says how many went out. An error concerns the
-    /// first message: "message too long" when it does not fit into one packet on the way out.
+    /// Sends messages as datagrams of their senders, which are of the target's family; says how many went
+    /// out. An error concerns the first message: "message too long" when it does not fit into one packet on
+    /// the way out.
     pub fn send_many<'a>(&self, messages: impl Iterator<Item = (SocketAddr, &'a [u8])>) -> io::Result<usize> {
         let mut headers = [const { Header::EMPTY }; SEND_MAX];
         let mut bodies: [&[u8]; SEND_MAX] = [&[]; SEND_MAX];

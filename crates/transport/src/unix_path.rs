@@ -1,5 +1,5 @@
-//! Unix sockets at paths of any length. The kernel takes addresses of up to 107 bytes; a longer path is reached through a descriptor: of
-//! the socket's file to connect to it, of its folder to make it.
+//! Unix sockets at paths of any length. The kernel takes addresses of up to 107 bytes; a longer path is
+//! reached through a descriptor: of the socket's file to connect to it, of its folder to make it.
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, RenameFlags, open, renameat_with, unlinkat};
 use rustix::io::Errno;
@@ -25,8 +25,12 @@ pub fn connect(socket: &impl AsFd, path: &Path) -> io::Result<()> {
     Ok(rustix::net::connect(socket, &SocketAddrUnix::new(through)?)?)
 }
 
-/// Gives a socket its path, where nothing is yet.
-pub fn bind(socket: &impl AsFd, path: &Path) -> io::Result<()> {
+/// Gives a socket its path, where nothing is yet. The file is born with the permissions `mode`, less the
+/// umask: nobody comes in before they are set.
+pub fn bind(socket: &impl AsFd, path: &Path, mode: Option<u32>) -> io::Result<()> {
+    if let Some(mode) = mode {
+        rustix::fs::fchmod(socket, Mode::from_raw_mode(mode))?;
+    }
     if fits(path) {
         return Ok(rustix::net::bind(socket, &SocketAddrUnix::new(path)?)?);
     }
@@ -35,7 +39,8 @@ pub fn bind(socket: &impl AsFd, path: &Path) -> io::Result<()> {
         _ => Path::new("."),
     };
     let folder = open(folder, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
-    // The socket keeps the name it is made with, which tells another process that takes it over what it was made for.
+    // The socket keeps the name it is made with, which tells another process that takes it over what it was
+    // made for.
     let first = first_name(path);
     match unlinkat(&folder, &first, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => {}
@@ -90,8 +95,8 @@ mod tests {
             let [stream, datagram] = [Type::STREAM, Type::DGRAM]
                 .map(|kind| move || Socket::new(Domain::UNIX, kind, None).expect("socket"));
             let listener = stream();
-            bind(&listener, &path).expect("bind");
-            assert_eq!(bind(&stream(), &path).map_err(|e| e.kind()), Err(io::ErrorKind::AddrInUse));
+            bind(&listener, &path, None).expect("bind");
+            assert_eq!(bind(&stream(), &path, None).map_err(|e| e.kind()), Err(io::ErrorKind::AddrInUse));
             listener.listen(1).expect("listen");
             let address = listener.local_addr().expect("address");
             let address = address.as_pathname().expect("a path");
@@ -105,7 +110,7 @@ mod tests {
             std::fs::remove_file(&path).expect("remove");
             assert_eq!(connect(&stream(), &path).map_err(|e| e.kind()), Err(io::ErrorKind::NotFound));
             let receiver = datagram();
-            bind(&receiver, &path).expect("bind");
+            bind(&receiver, &path, None).expect("bind");
             connect(&datagram(), &path).expect("connect");
             let count = std::fs::read_dir(path.parent().expect("folder")).expect("list").count();
             assert!(count <= 2, "nothing else is left there");

@@ -4,10 +4,12 @@
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// Bytes written to a TCP socket that the peer's kernel has not acknowledged (SIOCOUTQ, see tcp(7)); also of a connection that broke.
+/// Bytes written to a TCP socket that the peer's kernel has not acknowledged (SIOCOUTQ, see tcp(7)); also of
+/// a connection that broke.
 pub fn unacknowledged(socket: &impl AsFd) -> io::Result<usize> {
     let mut bytes: libc::c_int = 0;
-    // SAFETY: the descriptor is open as long as it is borrowed, and the kernel writes one int to where the pointer shows.
+    // SAFETY: the descriptor is open as long as it is borrowed, and the kernel writes one int to where the
+    // pointer shows.
     let result = unsafe { libc::ioctl(socket.as_fd().as_raw_fd(), libc::TIOCOUTQ, &raw mut bytes) };
     match result {
         0 => Ok(usize::try_from(bytes).unwrap_or_default()),

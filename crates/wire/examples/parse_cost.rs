@@ -1,5 +1,6 @@
-//! What framing and parsing cost: a slab of realistic messages, read again and again. `cargo run --release -p wire --example parse_cost`
-//! prints nanoseconds a message; an argument (`bsd`, `ietf`, `frame`, `octet`) runs one case only, for `perf stat` or `valgrind`.
+//! What framing and parsing cost: a slab of realistic messages, read again and again. `cargo run --release -p
+//! wire --example parse_cost` prints nanoseconds a message; an argument (`bsd`, `ietf`, `frame`, `octet`)
+//! runs one case only, for `perf stat` or `valgrind`.
 
 use record::{Batch, Context, Record, Stamp, Zone};
 use std::hint::black_box;

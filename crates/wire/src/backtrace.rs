@@ -1,9 +1,10 @@
-//! `multi-line-mode(smart)`: tells which lines are a backtrace, so that they become one message. Knows those of Java and its kin, .NET,
-//! JavaScript, Python, Go, Ruby, PHP, Dart and Rust.
+//! `multi-line-mode(smart)`: tells which lines are a backtrace, so that they become one message. Knows those
+//! of Java and its kin, .NET, JavaScript, Python, Go, Ruby, PHP, Dart and Rust.
 //!
-//! A line is looked at once, on its own ([`look`]); what it is to the lines before it is a step of a small machine, [`Backtrace`], which is
-//! two bytes for each stream of lines. A line that is part of no backtrace is a message of its own and ends with itself. Where nothing
-//! tells that a backtrace is complete, the next line does.
+//! A line is looked at once, on its own ([`look`]); what it is to the lines before it is a step of a small
+//! machine, [`Backtrace`], which is two bytes for each stream of lines. A line that is part of no backtrace
+//! is a message of its own and ends with itself. Where nothing tells that a backtrace is complete, the next
+//! line does.
 
 mod look;
 
@@ -108,7 +109,8 @@ impl Place {
         FIRST.iter().find(|(look, _)| line.has(*look)).map_or(Place::None, |(_, place)| *place)
     }
 
-    /// Where a line of the same backtrace leads to; [`Place::None`] when it is its last, `None` when it is not part of it.
+    /// Where a line of the same backtrace leads to; [`Place::None`] when it is its last, `None` when it is
+    /// not part of it.
     fn next(self, line: Look) -> Option<Place> {
         let known: &[(Look, Place)] = match self {
             Place::None => &[],

@@ -1,7 +1,9 @@
-//! Cuts what a connection delivers into frames. The result never depends on how the bytes were split into reads.
+//! Cuts what a connection delivers into frames. The result never depends on how the bytes were split into
+//! reads.
 //!
-//! [`Framer::scan`] works on one contiguous buffer: it hands out the complete frames as spans and says where the unfinished tail
-//! begins. The caller puts the tail at the front of the next buffer and calls again; bytes already searched are not searched twice.
+//! [`Framer::scan`] works on one contiguous buffer: it hands out the complete frames as spans and says where
+//! the unfinished tail begins. The caller puts the tail at the front of the next buffer and calls again;
+//! bytes already searched are not searched twice.
 
 use memchr::{memchr, memchr2};
 use record::Span;
@@ -19,9 +21,11 @@ pub enum Framing {
     NulTerminated,
     /// RFC 6587 section 3.4.1: a decimal length, a blank, that many bytes.
     OctetCounting,
-    /// Decided by the first bytes of the connection: digits and a blank mean octet counting, anything else lines.
+    /// Decided by the first bytes of the connection: digits and a blank mean octet counting, anything else
+    /// lines.
     Auto,
-    /// Records of so many bytes, at least one: `pad-size()`. The message ends at the first newline or NUL of its record.
+    /// Records of so many bytes, at least one: `pad-size()`. The message ends at the first newline or NUL of
+    /// its record.
     Records(u32),
     /// Every buffer is one message.
     Datagram,
@@ -39,8 +43,8 @@ pub struct FramerOptions {
 }
 
 impl FramerOptions {
-    /// What they say, in bytes that mean the same in every version of the program that knows the number at the front
-    /// (docs/restart.md): processes that take over from each other compare them.
+    /// What they say, in bytes that mean the same in every version of the program that knows the number at
+    /// the front (docs/restart.md): processes that take over from each other compare them.
     pub fn described(&self) -> String {
         let framing = match self.framing {
             Framing::Lines => "lines".to_owned(),
@@ -145,7 +149,8 @@ impl Framer {
         self.skip != Skip::Nothing
     }
 
-    /// The longest tail [`Framer::scan`] can leave is shorter than this: a buffer with this much room always makes progress.
+    /// The longest tail [`Framer::scan`] can leave is shorter than this: a buffer with this much room always
+    /// makes progress.
     pub fn tail_max(&self) -> usize {
         let record = if let Framing::Records(size) = self.framing { size as usize } else { 0 };
         self.options.log_msg_size.max(record) + COUNT_DIGITS_MAX + 2
@@ -156,8 +161,9 @@ impl Framer {
         std::mem::take(&mut self.truncated)
     }
 
-    /// As [`Framer::scan`], but goes on only while it has looked at fewer than `max` frames (a line without text counts too, and of a line
-    /// that is split all pieces come). [`Framer::is_held`] says that there may be more in what is left.
+    /// As [`Framer::scan`], but goes on only while it has looked at fewer than `max` frames (a line without
+    /// text counts too, and of a line that is split all pieces come). [`Framer::is_held`] says that there may
+    /// be more in what is left.
     pub fn scan_some(
         &mut self,
         text: &[u8],
@@ -178,8 +184,9 @@ impl Framer {
         self.left == 0
     }
 
-    /// Hands out the complete frames of `text[start..]`. Returns where the tail begins; the next call's `text[start..]` has to begin
-    /// with that tail. After an error the connection has to be closed; frames handed out before it are good.
+    /// Hands out the complete frames of `text[start..]`. Returns where the tail begins; the next call's
+    /// `text[start..]` has to begin with that tail. After an error the connection has to be closed; frames
+    /// handed out before it are good.
     #[inline]
     pub fn scan(&mut self, text: &[u8], start: usize, sink: impl FnMut(Span)) -> Result<usize, FrameError> {
         self.left = usize::MAX;
@@ -213,7 +220,8 @@ impl Framer {
         }
     }
 
-    /// The stream has ended: hands out the last line when it has no end. `text[start..]` is the tail the last scan left.
+    /// The stream has ended: hands out the last line when it has no end. `text[start..]` is the tail the last
+    /// scan left.
     pub fn finish(
         &mut self,
         text: &[u8],
@@ -285,8 +293,8 @@ impl Framer {
         at
     }
 
-    /// `at..end` holds no end of line and is longer than the limit: hands out full pieces until the rest fits, or the first one
-    /// only when the rest is to be dropped. Returns where the rest begins.
+    /// `at..end` holds no end of line and is longer than the limit: hands out full pieces until the rest
+    /// fits, or the first one only when the rest is to be dropped. Returns where the rest begins.
     #[cold]
     fn split(&mut self, mut at: usize, end: usize, sink: &mut impl FnMut(Span)) -> usize {
         let limit = self.options.log_msg_size;

@@ -1,8 +1,9 @@
-//! The outline of a JSON text: where its signs stand outside strings, found 64 bytes at a time with bit operations that do not wait for
-//! each other. What may stand beside what is checked on the way; which sign closes which, the reader of the outline sees.
+//! The outline of a JSON text: where its signs stand outside strings, found 64 bytes at a time with bit
+//! operations that do not wait for each other. What may stand beside what is checked on the way; which sign
+//! closes which, the reader of the outline sees.
 //!
-//! Only texts of the ordinary kind have an outline: no comments, no blanks but the blank itself, no strings in single quotes. For all
-//! others there is a reader that goes byte by byte.
+//! Only texts of the ordinary kind have an outline: no comments, no blanks but the blank itself, no strings
+//! in single quotes. For all others there is a reader that goes byte by byte.
 
 use crate::word::{JsonSigns, Lanes, Places, Windowed, with_lanes};
 
@@ -12,11 +13,12 @@ pub const TEXT_MAX: usize = 1 << 16;
 /// Signs of one window that are written down without asking how many there are.
 const MANY: usize = 12;
 
-/// Where `{`, `}`, `[`, `]`, `:` and `,` stand outside strings, and the first of each row of bytes that are no part of a string, no sign,
-/// no blank and no digit.
+/// Where `{`, `}`, `[`, `]`, `:` and `,` stand outside strings, and the first of each row of bytes that are
+/// no part of a string, no sign, no blank and no digit.
 ///
-/// Between two of these places is at most one operand: a string, or a row of digits; none where the first place is a closing bracket,
-/// or the second one is that of an empty object or array. A closing bracket may stand behind a separator: that is for the reader to see.
+/// Between two of these places is at most one operand: a string, or a row of digits; none where the first
+/// place is a closing bracket, or the second one is that of an empty object or array. A closing bracket may
+/// stand behind a separator: that is for the reader to see.
 #[derive(Default)]
 pub struct Outline {
     places: Places<MANY>,

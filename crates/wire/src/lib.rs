@@ -1,7 +1,9 @@
-//! Codecs without I/O: bytes of a connection to frames, frames to records, and back. Nothing here opens, reads or waits.
+//! Codecs without I/O: bytes of a connection to frames, frames to records, and back. Nothing here opens,
+//! reads or waits.
 //!
-//! The life of received bytes: [`framing::Framer`] finds the frames in a buffer, the caller makes a [`record::Record`] of each,
-//! [`syslog::SyslogParser`] fills the records' fields with spans of the same buffer.
+//! The life of received bytes: [`framing::Framer`] finds the frames in a buffer, the caller makes a
+//! [`record::Record`] of each, [`syslog::SyslogParser`] fills the records' fields with spans of the same
+//! buffer.
 
 pub mod backtrace;
 pub mod framing;

@@ -27,8 +27,8 @@ pub fn append_count(out: &mut Vec<u8>, size: usize) {
     out.extend_from_slice(digits.get(at..).unwrap_or_default());
 }
 
-/// Puts the count in front of a payload that was appended to `out` at `start` without knowing its size. The payload is moved by
-/// the few bytes of the count; one that is too long is cut.
+/// Puts the count in front of a payload that was appended to `out` at `start` without knowing its size. The
+/// payload is moved by the few bytes of the count; one that is too long is cut.
 pub fn enclose(out: &mut Vec<u8>, start: usize) {
     out.truncate(start.saturating_add(PAYLOAD_MAX));
     let size = out.len().saturating_sub(start);

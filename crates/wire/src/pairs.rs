@@ -1,7 +1,9 @@
-//! The outline of a text like `key=value key2="a value"`: where the separators behind keys stand, found 64 bytes at a time with bit
-//! operations that do not wait for each other, so that a reader passes over the pairs that nobody reads without looking at their values.
+//! The outline of a text like `key=value key2="a value"`: where the separators behind keys stand, found 64
+//! bytes at a time with bit operations that do not wait for each other, so that a reader passes over the
+//! pairs that nobody reads without looking at their values.
 //!
-//! Only texts of the ordinary kind have an outline. For all others there is a reader that goes from sign to sign.
+//! Only texts of the ordinary kind have an outline. For all others there is a reader that goes from sign to
+//! sign.
 
 use crate::word::{Lanes, PairSigns, Places, Windowed, with_lanes};
 use memchr::memchr2;
@@ -22,7 +24,8 @@ pub struct Separators {
 }
 
 impl Separators {
-    /// Whether texts can have an outline: no byte of a separator has a meaning of its own, but for blanks in a pair separator.
+    /// Whether texts can have an outline: no byte of a separator has a meaning of its own, but for blanks in
+    /// a pair separator.
     pub fn are_plain(&self) -> bool {
         let plain = |byte: u8| !is_word(byte) && !matches!(byte, b'"' | b'\'' | b'\\' | 0);
         let of_pairs = |byte: &u8| plain(*byte) && *byte != self.key;
@@ -36,8 +39,8 @@ pub fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
 }
 
-/// Where the separators behind keys stand. Such a key is a word at the beginning of the text, behind a blank or behind a pair separator of
-/// one byte, and is not part of a value in quotes.
+/// Where the separators behind keys stand. Such a key is a word at the beginning of the text, behind a blank
+/// or behind a pair separator of one byte, and is not part of a value in quotes.
 #[derive(Default)]
 pub struct Outline {
     places: Places<MANY>,
@@ -74,7 +77,8 @@ impl Outline {
         with_lanes(Draw { text, separators, outline: self });
         let Found { strays, breaks, quotes, quoted, gaps, faults } = self.found;
         self.broken = breaks != 0;
-        // Behind a pair separator or a value in quotes, any word before a separator is a key; a value in quotes may stand behind blanks.
+        // Behind a pair separator or a value in quotes, any word before a separator is a key; a value in
+        // quotes may stand behind blanks.
         let doubtful = strays != 0 && (breaks | quoted) != 0 || gaps != 0 && quotes != 0;
         faults == 0 && !doubtful
     }
@@ -202,7 +206,8 @@ impl Edge {
     }
 }
 
-/// Behind the quote that closes the value opened at `open`: a blank, a pair separator or nothing has to follow.
+/// Behind the quote that closes the value opened at `open`: a blank, a pair separator or nothing has to
+/// follow.
 #[inline]
 fn end_of_quoted(text: &[u8], open: usize, separators: &Separators) -> Option<usize> {
     let end = closing_quote(text, open)? + 1;

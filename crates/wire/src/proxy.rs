@@ -1,4 +1,5 @@
-//! Reads the header a proxy puts in front of a connection or datagram: PROXY protocol, version 1 (text) and 2 (binary).
+//! Reads the header a proxy puts in front of a connection or datagram: PROXY protocol, version 1 (text) and 2
+//! (binary).
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};

@@ -1,7 +1,9 @@
-//! syslog-ng's own queue files, `.rqf` (reliable) and `.qf`: header, records and the messages in them, read only.
+//! syslog-ng's own queue files, `.rqf` (reliable) and `.qf`: header, records and the messages in them, read
+//! only.
 //!
-//! A header of 4096 bytes is followed by a ring of records, each a length (u32, big endian) and a serialised message. What was in memory
-//! when syslog-ng ended stands in three more places of a `.qf`, messages one behind the other without lengths.
+//! A header of 4096 bytes is followed by a ring of records, each a length (u32, big endian) and a serialised
+//! message. What was in memory when syslog-ng ended stands in three more places of a `.qf`, messages one
+//! behind the other without lengths.
 
 mod header;
 mod message;
@@ -42,7 +44,8 @@ pub struct Found {
     pub missing: u64,
 }
 
-/// Gives every message to `each`, in the order in which syslog-ng would have sent them. `each` says whether to go on.
+/// Gives every message to `each`, in the order in which syslog-ng would have sent them. `each` says whether
+/// to go on.
 pub fn messages<R: ReadAt + ?Sized>(
     file: &R,
     length: u64,

@@ -1,7 +1,9 @@
-//! RELP, the Reliable Event Logging Protocol: frames of both directions, and what is said in them beside messages.
+//! RELP, the Reliable Event Logging Protocol: frames of both directions, and what is said in them beside
+//! messages.
 //!
-//! A frame is `TXNR COMMAND DATALEN[ DATA]LF`; the peer answers every one with an `rsp` of the same TXNR, numbers go on by one and begin
-//! again at 1. A session begins with `open`, each `syslog` holds one message, `close` ends it.
+//! A frame is `TXNR COMMAND DATALEN[ DATA]LF`; the peer answers every one with an `rsp` of the same TXNR,
+//! numbers go on by one and begin again at 1. A session begins with `open`, each `syslog` holds one message,
+//! `close` ends it.
 
 mod offers;
 mod write;
@@ -95,7 +97,8 @@ impl fmt::Display for FrameError {
 
 impl std::error::Error for FrameError {}
 
-/// Cuts what one side of a session sends into frames. The result never depends on how the bytes were split into reads.
+/// Cuts what one side of a session sends into frames. The result never depends on how the bytes were split
+/// into reads.
 #[derive(Clone, Debug)]
 pub struct Reader {
     message_bytes_max: usize,
@@ -129,8 +132,9 @@ impl Reader {
         self.message_bytes_max.max(DATA_BYTES_MAX) + HEAD_BYTES_MAX + 1
     }
 
-    /// Hands out the complete frames of `text`. Returns where the unfinished tail begins; the next text has to begin with it. After an
-    /// error the connection has to be closed; frames handed out before it are good.
+    /// Hands out the complete frames of `text`. Returns where the unfinished tail begins; the next text has
+    /// to begin with it. After an error the connection has to be closed; frames handed out before it are
+    /// good.
     pub fn scan(&mut self, text: &[u8], mut sink: impl FnMut(Frame)) -> Result<usize, FrameError> {
         let mut at = 0;
         loop {

@@ -71,8 +71,8 @@ pub(crate) enum Pri {
     Malformed(usize),
 }
 
-/// Reads `<digits>`, of any length as in syslog-ng: no digits mean 0, and of a large number the lowest 16 bits count. The cursor moves
-/// only when that is what stands here.
+/// Reads `<digits>`, of any length as in syslog-ng: no digits mean 0, and of a large number the lowest 16
+/// bits count. The cursor moves only when that is what stands here.
 pub(crate) fn pri(cursor: &mut Cursor<'_>) -> Pri {
     if cursor.peek() != Some(b'<') {
         return Pri::Missing;

@@ -90,8 +90,8 @@ fn words(cursor: &mut Cursor<'_>, record: &mut Record, rest: &mut Rest) -> Resul
     Ok(())
 }
 
-/// The next word, cut to what it may have; `-` is no word, and two blanks have none between them. Behind each a blank has to stand,
-/// else the next field is missing.
+/// The next word, cut to what it may have; `-` is no word, and two blanks have none between them. Behind each
+/// a blank has to stand, else the next field is missing.
 fn word(cursor: &mut Cursor<'_>, index: usize, rest: &mut Rest) -> Result<Span, usize> {
     let start = cursor.at;
     let end = find(cursor.text, start, [b' ']);

@@ -1,7 +1,8 @@
-//! The acknowledged protocol between two penstocks, `transport(rltp)`: batches of messages with numbers, answered once they were dealt with.
-//! docs/rltp.md describes it byte by byte.
+//! The acknowledged protocol between two penstocks, `transport(rltp)`: batches of messages with numbers,
+//! answered once they were dealt with. docs/rltp.md describes it byte by byte.
 //!
-//! A frame is read from one contiguous buffer or not at all: the caller keeps what [`next`] did not take, puts more behind it and calls again.
+//! A frame is read from one contiguous buffer or not at all: the caller keeps what [`next`] did not take,
+//! puts more behind it and calls again.
 
 mod cut;
 mod pack;
@@ -77,7 +78,8 @@ pub struct Start {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batch<'a> {
     pub sequence: u64,
-    /// With its last message, all with smaller numbers on the sender's disk were sent; 0 says nothing of that.
+    /// With its last message, all with smaller numbers on the sender's disk were sent; 0 says nothing of
+    /// that.
     pub position: u64,
     pub messages: u32,
     /// Bytes of the payload in the clear.
@@ -197,8 +199,8 @@ pub fn read_magic(bytes: &[u8]) -> Result<bool, Error> {
     }
 }
 
-/// The frame at the beginning of `bytes` and its length; `None` when more bytes are needed. The payload of a batch may have
-/// `payload_bytes_max` bytes in the clear; compressed it is never larger.
+/// The frame at the beginning of `bytes` and its length; `None` when more bytes are needed. The payload of a
+/// batch may have `payload_bytes_max` bytes in the clear; compressed it is never larger.
 pub fn next(bytes: &[u8], payload_bytes_max: usize) -> Result<Option<(Frame<'_>, usize)>, Error> {
     let Some((kind, flags, length)) = head(bytes, payload_bytes_max)? else { return Ok(None) };
     let Some(body) = bytes.get(HEAD_BYTES..HEAD_BYTES.saturating_add(length)) else { return Ok(None) };
@@ -293,8 +295,8 @@ fn read_batch(body: &[u8], flags: u8, payload_bytes_max: usize) -> Result<Batch<
     Ok(batch)
 }
 
-/// Hands out where the messages of a payload in the clear lie; `base` is where the payload begins in the text the spans are of. Nothing
-/// is handed out of a payload that does not add up.
+/// Hands out where the messages of a payload in the clear lie; `base` is where the payload begins in the text
+/// the spans are of. Nothing is handed out of a payload that does not add up.
 pub fn messages(payload: &[u8], count: u32, base: usize, mut sink: impl FnMut(Span)) -> Result<(), Error> {
     let table = (count as usize).saturating_mul(4);
     let (table, bytes) = payload.split_at_checked(table).ok_or(Error::Sum)?;

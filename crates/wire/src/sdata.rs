@@ -1,6 +1,7 @@
 //! STRUCTURED-DATA, RFC 5424 section 6.3: checked in one pass, read in place, written with its escapes.
 //!
-//! A record keeps its STRUCTURED-DATA as one valid span; nothing is split until somebody asks for a parameter.
+//! A record keeps its STRUCTURED-DATA as one valid span; nothing is split until somebody asks for a
+//! parameter.
 
 pub mod build;
 mod canonical;
@@ -25,13 +26,14 @@ pub const PREFIX: &str = ".SDATA.";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checked {
     pub end: usize,
-    /// It is in the one form a record keeps: valid to the letter, no escapes but those that are needed, each parameter once, neighbours
-    /// of one id in one element. The rest is taken from senders, but has to go through [`canonical`].
+    /// It is in the one form a record keeps: valid to the letter, no escapes but those that are needed, each
+    /// parameter once, neighbours of one id in one element. The rest is taken from senders, but has to go
+    /// through [`canonical`].
     pub exact: bool,
 }
 
-/// Checks the elements that begin at `text[at]` with `[`. An error is the place where it goes wrong. `prefix` is the length of what
-/// is put in front of names.
+/// Checks the elements that begin at `text[at]` with `[`. An error is the place where it goes wrong. `prefix`
+/// is the length of what is put in front of names.
 pub fn check(text: &[u8], at: usize, prefix: usize) -> Result<Checked, usize> {
     check_with::<Plain>(text, at, prefix)
 }
@@ -95,8 +97,9 @@ struct Field {
     exact: bool,
 }
 
-/// Reads what senders write for STRUCTURED-DATA, field by field. Besides what RFC 5424 allows it takes a blank behind `[` and in front of
-/// `]`, values without quotes (VMware's `[Originator@6876 sub=vpxLro opID=h]`) and `]` in a value without a backslash.
+/// Reads what senders write for STRUCTURED-DATA, field by field. Besides what RFC 5424 allows it takes a
+/// blank behind `[` and in front of `]`, values without quotes (VMware's `[Originator@6876 sub=vpxLro
+/// opID=h]`) and `]` in a value without a backslash.
 #[derive(Debug)]
 struct Reader<'a> {
     text: &'a [u8],
@@ -138,7 +141,8 @@ impl<'a> Reader<'a> {
                     self.at += 1;
                     self.id = (0, 0);
                     if first || !exact {
-                        // What a blank in front of the bracket tells belongs to the element, whose fields are all read.
+                        // What a blank in front of the bracket tells belongs to the element, whose fields are
+                        // all read.
                         return Ok(Some(Field { id, name: (0, 0), value: (0, 0), bare: false, exact }));
                     }
                 }
@@ -187,7 +191,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The bytes that end names and values in 64 bytes of the text from `base` on: one look serves several fields.
+/// The bytes that end names and values in 64 bytes of the text from `base` on: one look serves several
+/// fields.
 #[derive(Clone, Copy, Debug)]
 struct Marks {
     base: usize,
@@ -231,7 +236,8 @@ impl Marks {
             at = self.value_mark(text, at);
             match text.get(at) {
                 Some(b'"') if at - start <= VALUE_MAX => return Ok((at, exact)),
-                // A backslash before anything but these three is an ordinary character, which needs one of its own.
+                // A backslash before anything but these three is an ordinary character, which needs one of
+                // its own.
                 Some(b'\\') => {
                     let escapes = matches!(text.get(at + 1), Some(b'"' | b'\\' | b']'));
                     exact &= escapes;

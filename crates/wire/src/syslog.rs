@@ -1,4 +1,5 @@
-//! Fills records from their frames: chooses between RFC 5424, RFC 3164 and no parsing at all, and does what the flags ask for.
+//! Fills records from their frames: chooses between RFC 5424, RFC 3164 and no parsing at all, and does what
+//! the flags ask for.
 
 mod finish;
 mod flags;
@@ -37,7 +38,8 @@ pub struct SyslogOptions {
     pub keep_timestamp: bool,
     /// The messages come from this machine: unix sockets, files, pipes.
     pub local: bool,
-    /// The records hold what was read before: a part that a text does not have stays as it is. For syslog-parser().
+    /// The records hold what was read before: a part that a text does not have stays as it is. For
+    /// syslog-parser().
     pub again: bool,
 }
 
@@ -113,7 +115,8 @@ enum Mode {
     ProtocolOnly,
 }
 
-/// The parser of one source. Kept per worker or connection: it remembers the last time stamps. Does not allocate per message.
+/// The parser of one source. Kept per worker or connection: it remembers the last time stamps. Does not
+/// allocate per message.
 #[derive(Clone)]
 pub struct SyslogParser {
     mode: Mode,
@@ -172,7 +175,8 @@ impl SyslogParser {
         }
     }
 
-    /// Fills `records[from..]`, of which only `frame` is set. Text made on the way is appended to the batch's text.
+    /// Fills `records[from..]`, of which only `frame` is set. Text made on the way is appended to the batch's
+    /// text.
     pub fn parse_batch(&mut self, batch: &mut Batch, from: usize) {
         self.clock.receive(batch.received);
         self.finish.start();

@@ -1,4 +1,5 @@
-//! Reads the time stamps of syslog headers: BSD in its many dialects and ISO 8601. Writing them is [`format`]'s part.
+//! Reads the time stamps of syslog headers: BSD in its many dialects and ISO 8601. Writing them is
+//! [`format`]'s part.
 
 pub mod clock;
 pub mod format;
@@ -18,7 +19,8 @@ pub struct Reading {
     pub offset: Option<i32>,
     /// Bytes the stamp takes, a colon after it included.
     pub len: usize,
-    /// The stamp begins with the 15 bytes `Mmm dd hh:mm:ss` in the one exact form RFC 3164 section 4.1.2 gives.
+    /// The stamp begins with the 15 bytes `Mmm dd hh:mm:ss` in the one exact form RFC 3164 section 4.1.2
+    /// gives.
     pub canonical: bool,
 }
 
@@ -41,8 +43,8 @@ pub fn parse(text: &[u8]) -> Option<Reading> {
     Some(reading)
 }
 
-/// `Mmm dd hh:mm:ss[.frac]`, `Mmm dd yyyy hh:mm:ss[.frac]` (PIX), `Mmm dd hh:mm:ss yyyy ` (Linksys); the day padded with a blank, a
-/// zero or not at all.
+/// `Mmm dd hh:mm:ss[.frac]`, `Mmm dd yyyy hh:mm:ss[.frac]` (PIX), `Mmm dd hh:mm:ss yyyy ` (Linksys); the day
+/// padded with a blank, a zero or not at all.
 pub fn parse_bsd(text: &[u8]) -> Option<Reading> {
     let month = month(*text.first_chunk::<3>()?)?;
     let mut at = 3;
@@ -82,7 +84,8 @@ pub fn parse_bsd(text: &[u8]) -> Option<Reading> {
     in_range(&wall).then_some(Reading { wall, usec, offset: None, len: at, canonical })
 }
 
-/// `yyyy-mm-ddThh:mm:ss[.frac][Z|±hh:mm]`; a blank may stand for the T, a comma for the point, and the zone's colon may lack.
+/// `yyyy-mm-ddThh:mm:ss[.frac][Z|±hh:mm]`; a blank may stand for the T, a comma for the point, and the zone's
+/// colon may lack.
 pub fn parse_iso(text: &[u8]) -> Option<Reading> {
     let year = four_digits(text, 0)?;
     let month = two_digits(text, 5)?;
@@ -101,7 +104,8 @@ pub fn parse_iso(text: &[u8]) -> Option<Reading> {
     (year != 0 && in_range(&wall)).then_some(Reading { wall, usec, offset, len: at, canonical: false })
 }
 
-/// Whether each part is in its range. A day its month does not have means one of the next month, as everywhere in C programs.
+/// Whether each part is in its range. A day its month does not have means one of the next month, as
+/// everywhere in C programs.
 fn in_range(wall: &Civil) -> bool {
     (1..=12).contains(&wall.month)
         && (1..=31).contains(&wall.day)
@@ -132,7 +136,8 @@ pub(crate) fn zone(text: &[u8], at: &mut usize) -> Option<i32> {
     Some(sign * (i32::from(hours) * 3600 + i32::from(minutes) * 60))
 }
 
-/// The digits after a point or a comma: microseconds, further digits are passed over. A point without digits is taken too.
+/// The digits after a point or a comma: microseconds, further digits are passed over. A point without digits
+/// is taken too.
 #[inline]
 pub(crate) fn fraction(text: &[u8], at: &mut usize) -> u32 {
     if !matches!(text.get(*at), Some(b'.' | b',')) {

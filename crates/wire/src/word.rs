@@ -1,4 +1,5 @@
-//! Finds the end of a header word eight bytes at a time: header words are short, so a call into a general search would cost more.
+//! Finds the end of a header word eight bytes at a time: header words are short, so a call into a general
+//! search would cost more.
 
 mod places;
 pub(crate) mod wide;
@@ -15,7 +16,8 @@ pub(crate) fn load8(text: &[u8], at: usize) -> Option<u64> {
     text.get(at..)?.first_chunk::<8>().map(|bytes| u64::from_le_bytes(*bytes))
 }
 
-/// The high bit of each byte equal to `byte`. Exact up to and including the lowest hit; bytes above a hit may be marked wrongly.
+/// The high bit of each byte equal to `byte`. Exact up to and including the lowest hit; bytes above a hit may
+/// be marked wrongly.
 #[inline(always)]
 pub(crate) fn equal(word: u64, byte: u8) -> u64 {
     let x = word ^ (LOW * byte as u64);
@@ -37,7 +39,8 @@ pub(crate) fn find<const N: usize>(text: &[u8], from: usize, needles: [u8; N]) -
     rest.iter().position(|byte| needles.contains(byte)).map_or(text.len(), |index| at + index)
 }
 
-/// The first byte at or after `from` that is not printable ASCII (33..=126) or is one of `needles`; the text's length when all are fine.
+/// The first byte at or after `from` that is not printable ASCII (33..=126) or is one of `needles`; the
+/// text's length when all are fine.
 #[inline(always)]
 pub(crate) fn find_not_printable<const N: usize>(text: &[u8], from: usize, needles: [u8; N]) -> usize {
     let mut at = from;
@@ -55,7 +58,8 @@ pub(crate) fn find_not_printable<const N: usize>(text: &[u8], from: usize, needl
     rest.iter().position(bad).map_or(text.len(), |index| at + index)
 }
 
-/// The decimal digits at the start of the word: how many, and their value as if followed by zeros up to eight digits.
+/// The decimal digits at the start of the word: how many, and their value as if followed by zeros up to eight
+/// digits.
 #[inline(always)]
 pub(crate) fn digits8(word: u64) -> (usize, u64) {
     let values = word ^ (LOW * 0x30);

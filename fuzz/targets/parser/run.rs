@@ -1,5 +1,5 @@
-//! A parser made from configuration text, run over any message: nothing panics, and a parser that reads a part sees the same as one that
-//! reads everything.
+//! A parser made from configuration text, run over any message: nothing panics, and a parser that reads a
+//! part sees the same as one that reads everything.
 
 use conf_schema::ReadContext;
 use conf_syntax::{FilterExpr, LogItem, ParseOptions, Statement};

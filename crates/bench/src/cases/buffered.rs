@@ -1,5 +1,5 @@
-//! Relays whose messages wait on disk when they have to: what disk-buffer() costs while the destination takes everything, how much is
-//! written, and how fast a backlog leaves.
+//! Relays whose messages wait on disk when they have to: what disk-buffer() costs while the destination takes
+//! everything, how much is written, and how fast a backlog leaves.
 
 use super::aim::Aim;
 use super::{Case, ONE, PLAIN, Path, TEN};

@@ -1,7 +1,9 @@
-//! How each kind of path grows with the workers: the same input by one worker to sixteen. Meaningful on a machine with as many cores.
+//! How each kind of path grows with the workers: the same input by one worker to sixteen. Meaningful on a
+//! machine with as many cores.
 
 use super::aim::Aim;
-use super::{Case, Input, ONE, PLAIN, Path, Processing};
+use super::{Case, Feed, Input, ONE, PLAIN, Path, Processing};
+use crate::files::{Layout, Lines};
 use crate::receiver::Receiver;
 
 /// `--worker-threads` of the cases of a row.
@@ -38,7 +40,13 @@ const fn costly(connections: usize) -> Input {
     Input { connections, body: loggen::message::Body::Kv, share: 0.2, ..ONE }
 }
 
-const ROWS: [Row; 7] = [
+/// As fast as that, files have no sender who takes a core.
+const fn lines(folders: usize, files: usize) -> Input {
+    let layout = Layout { folders, files, lines: Lines::AtLeast(1000) };
+    Input { feed: Feed::Files(layout), connections: layout.count(), share: 4.0, ..ONE }
+}
+
+const ROWS: [Row; 9] = [
     Row {
         names: names!("1-costly"),
         about: "one connection: kv-parser, a regular expression, subst, format-json",
@@ -96,14 +104,53 @@ const ROWS: [Row; 7] = [
         path: Path::OneFile,
         aims: &[Aim::CpuUs(0.32), Aim::FasterThanCase { case: "cores-1000-plain-t2", times: 1.0 }],
     },
+    Row {
+        names: names!("files-1"),
+        about: "one huge file to one file",
+        input: lines(1, 1),
+        path: Path::OneFile,
+        aims: &[Aim::TimesCase { case: "cores-files-1-t1", times: 1.25 }],
+    },
+    Row {
+        names: names!("files-1000"),
+        about: "a thousand files to one",
+        input: lines(10, 100),
+        path: Path::OneFile,
+        aims: &[Aim::TimesCase { case: "cores-files-1000-t1", times: 1.25 }],
+    },
 ];
 
-const COUNT: usize = ROWS.len() * THREADS.len();
+/// A million datagrams a second, by sixteen workers. One sender stays at one socket: more of them are of use
+/// to many senders only.
+const fn udp(name: &'static str, about: &'static str, senders: usize, sockets: usize) -> Case {
+    let feed = Feed::Udp { per_second: 1_000_000, receive_bytes: Some(64 << 20) };
+    Case {
+        name,
+        about,
+        input: Input { feed, connections: senders, sockets, ..ONE },
+        worker_threads: Some(16),
+        receivers: &[Receiver::Floor, Receiver::Penstock],
+        aims: &[Aim::NothingLost],
+        ..PLAIN
+    }
+}
+
+const UDP: [Case; 6] = [
+    udp("cores-udp-1-s1", "one UDP sender, a million a second, one socket", 1, 1),
+    udp("cores-udp-1-s4", "one UDP sender, a million a second, four sockets", 1, 4),
+    udp("cores-udp-1-s16", "one UDP sender, a million a second, sixteen sockets", 1, 16),
+    udp("cores-udp-16-s1", "sixteen UDP senders, a million a second, one socket", 16, 1),
+    udp("cores-udp-16-s4", "sixteen UDP senders, a million a second, four sockets", 16, 4),
+    udp("cores-udp-16-s16", "sixteen UDP senders, a million a second, sixteen sockets", 16, 16),
+];
+
+const OF_ROWS: usize = ROWS.len() * THREADS.len();
+const COUNT: usize = OF_ROWS + UDP.len();
 
 pub(super) const CASES: [Case; COUNT] = {
     let mut cases = [PLAIN; COUNT];
     let mut at = 0;
-    while at < COUNT {
+    while at < OF_ROWS {
         let (row, step) = (&ROWS[at / THREADS.len()], at % THREADS.len());
         cases[at] = Case {
             name: row.names[step],
@@ -115,6 +162,10 @@ pub(super) const CASES: [Case; COUNT] = {
             aims: if step + 1 == THREADS.len() { row.aims } else { &[] },
             ..PLAIN
         };
+        at += 1;
+    }
+    while at < COUNT {
+        cases[at] = UDP[at - OF_ROWS];
         at += 1;
     }
     cases

@@ -1,5 +1,5 @@
-//! Files that are read from their beginnings, and files that are followed while they are written: 1, 10 and 100 folders with 1, 10 and 100
-//! files in each; what opening a file costs; one file through costly work.
+//! Files that are read from their beginnings, and files that are followed while they are written: 1, 10 and
+//! 100 folders with 1, 10 and 100 files in each; what opening a file costs; one file through costly work.
 
 use super::aim::Aim;
 use super::{Case, Feed, ONE, OWN, PLAIN, Path};
@@ -9,16 +9,19 @@ use crate::receiver::Receiver;
 
 const COUNT: usize = 26;
 
-/// Lines of each file that is read from its beginning, at least: what 10,000 files get in two minutes of the published tables' rates
-/// (95,000 to 180,000 messages a second, whatever the layout). With many more the input and the output of 10,000 files leave the page cache,
-/// and the disk is measured. What opening a file costs is a case of its own.
+/// Lines of each file that is read from its beginning, at least: what 10,000 files get in two minutes of the
+/// published tables' rates (95,000 to 180,000 messages a second, whatever the layout). With many more the
+/// input and the output of 10,000 files leave the page cache, and the disk is measured. What opening a file
+/// costs is a case of its own.
 const LINES_MIN: u64 = 1000;
 /// The lines of the largest of these cases.
 const LINES_MOST: u64 = 100 * 100 * LINES_MIN;
-/// Lines that are written to all files together while they are followed, whatever the layout: 500 to each of 10,000, so that there are some rounds
-/// of reading. The tables are of minutes of writing, so the files are known.
+/// Lines that are written to all files together while they are followed, whatever the layout: 500 to each of
+/// 10,000, so that there are some rounds of reading. The tables are of minutes of writing, so the files are
+/// known.
 const WRITTEN: u64 = 5_000_000;
-/// Lines a second where they are not written as fast as can be, within what the published tables say receivers took: 95,000 to 180,000.
+/// Lines a second where they are not written as fast as can be, within what the published tables say
+/// receivers took: 95,000 to 180,000.
 const PACE: Pace = Pace::PerSecond(150_000);
 /// Lines of each file then.
 const PACED_MIN: u64 = 100;
@@ -27,15 +30,16 @@ const PACED_MIN: u64 = 100;
 const AIMS: &[Aim] = &[Aim::CpuUs(0.55)];
 /// Whatever the layout.
 const LIKE_ONE: &[Aim] = &[Aim::CpuUs(0.55), Aim::TimesCase { case: "files-1x1", times: 1.15 }];
-/// The same beside one file that is as long as 10,000 together: how much memory the system gives for input and output counts too.
+/// The same beside one file that is as long as 10,000 together: how much memory the system gives for input
+/// and output counts too.
 const LIKE_ONE_LONG: &[Aim] = &[Aim::CpuUs(0.55), Aim::TimesCase { case: "files-1x1-long", times: 1.15 }];
 /// Of published tables the worst, 95,000 messages a second of one core, ten times over.
 const PACED_AIMS: &[Aim] = &[Aim::CpuUs(1.05)];
 const LIKE_ONE_WRITTEN: &[Aim] =
     &[Aim::CpuUs(0.55), Aim::TimesCase { case: "files-written-1x1", times: 1.15 }];
 
-/// Following a file is to cost little more than a copy of it: beside opening, that it is known by its beginning, and that its position is
-/// stored.
+/// Following a file is to cost little more than a copy of it: beside opening, that it is known by its
+/// beginning, and that its position is stored.
 const OPENING: &[Aim] = &[Aim::TimesFloor(1.5)];
 
 const READERS: &[Receiver] =
@@ -64,7 +68,8 @@ const fn paced(name: &'static str, about: &'static str, folders: usize, files: u
 
 const fn of_lines(name: &'static str, about: &'static str, layout: Layout) -> Case {
     let input = Input { feed: Feed::Files(layout), connections: layout.count(), ..ONE };
-    // What one core does: one file is read by one worker anyway, and two workers that write to one file cost each other something.
+    // What one core does: one file is read by one worker anyway, and two workers that write to one file cost
+    // each other something.
     Case { name, about, input, receivers: READERS, aims: LIKE_ONE, worker_threads: Some(1), ..PLAIN }
 }
 

@@ -1,5 +1,6 @@
-//! Paths that once cost several times what the plain one does: formats of many values, expressions, hundreds of applications. Each format
-//! stands beside a template that prints the same values; both print the message as well, so that its delivery can be verified.
+//! Paths that once cost several times what the plain one does: formats of many values, expressions, hundreds
+//! of applications. Each format stands beside a template that prints the same values; both print the message
+//! as well, so that its delivery can be verified.
 
 use super::aim::Aim;
 use super::{Case, Input, ONE, PLAIN, Path, Processing};

@@ -1,4 +1,5 @@
-//! What parsers, patterns and branches cost. The aims are multiples of the floor's CPU: a path costs what it reads.
+//! What parsers, patterns and branches cost. The aims are multiples of the floor's CPU: a path costs what it
+//! reads.
 
 use super::aim::Aim;
 use super::{Case, Input, OWN, PLAIN, Path, Printed, TEN};
@@ -34,7 +35,8 @@ pub enum Processing {
     Chain { branches: usize },
     /// `app-parser()` over so many applications.
     Applications { count: usize },
-    /// Applications decided by PROGRAM, by values and by both, and what they set as JSON: the shape of Splunk Connect for Syslog.
+    /// Applications decided by PROGRAM, by values and by both, and what they set as JSON: the shape of Splunk
+    /// Connect for Syslog.
     AppsToJson { count: usize },
     /// `kv-parser()` where it has to be parsed, and values behind the message.
     Printed(Printed),

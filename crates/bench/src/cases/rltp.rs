@@ -1,4 +1,5 @@
-//! Two penstocks, one behind the other: what acknowledged batches and messages cost beside plain lines, near and far.
+//! Two penstocks, one behind the other: what acknowledged batches and messages cost beside plain lines, near
+//! and far.
 
 use super::aim::Aim;
 use super::{Case, Input, ONE, OWN, PLAIN, Path, TEN};
@@ -10,7 +11,8 @@ pub struct Hop {
     pub driver: &'static str,
     pub options: &'static str,
     pub source: &'static str,
-    /// By way of another process, which hands on what is on the way so many milliseconds later, in both directions.
+    /// By way of another process, which hands on what is on the way so many milliseconds later, in both
+    /// directions.
     pub delay_ms: Option<u32>,
 }
 
@@ -22,7 +24,8 @@ const RLTP: Hop = Hop { options: "transport(\"rltp\")", source: "transport(\"rlt
 const PACKED: Hop = Hop { options: "transport(\"rltp\") rltp(compress(yes))", ..RLTP };
 /// Greeting and the last answer are three ways there and back: some seconds of messages make them small.
 const MANY: Input = Input { share: 6.0, ..TEN };
-/// The window holds what is sent while an answer is on its way: 0.1 s of 800 MB/s, and what the second one works on.
+/// The window holds what is sent while an answer is on its way: 0.1 s of 800 MB/s, and what the second one
+/// works on.
 const FAR: Hop = Hop { options: "transport(\"rltp\") rltp(window(192MiB))", delay_ms: Some(50), ..RLTP };
 const RELP: Hop = Hop { driver: "relp", options: "", source: "", delay_ms: None };
 

@@ -1,4 +1,5 @@
-//! The same as plain TCP, through TLS 1.3 with a certificate of the server: what encryption adds, many connections, storms of handshakes.
+//! The same as plain TCP, through TLS 1.3 with a certificate of the server: what encryption adds, many
+//! connections, storms of handshakes.
 
 use super::aim::Aim;
 use super::{Case, Feed, Input, ONE, PLAIN};
@@ -13,7 +14,8 @@ const fn tls(connections: usize) -> Input {
     Input { connections, secure: true, ..ONE }
 }
 
-/// The same messages a second for both: a sender that encrypts is slower, and a receiver that waits for it wakes more often.
+/// The same messages a second for both: a sender that encrypts is slower, and a receiver that waits for it
+/// wakes more often.
 const PACED: Input = Input { feed: Feed::Paced { per_second: 2000.0 }, connections: 100, ..ONE };
 
 /// The same messages a second from twenty times as many connections.

@@ -7,7 +7,15 @@ use crate::place::Place;
 pub fn can(path: Path) -> bool {
     match path {
         Path::Buffered(kept) => !kept.reliable && kept.destinations == 1,
-        _ => !matches!(path, Path::Hop(_) | Path::FilterTag | Path::Costly | Path::Processing(_)),
+        _ => !matches!(
+            path,
+            Path::Hop(_)
+                | Path::Kafka(_)
+                | Path::Postgres
+                | Path::FilterTag
+                | Path::Costly
+                | Path::Processing(_)
+        ),
     }
 }
 
@@ -73,7 +81,13 @@ pub fn text(case: &Case, place: &Place) -> Result<String, String> {
                 text.push_str(&guarded(condition, name));
             }
         }
-        Path::Buffered(_) | Path::Hop(_) | Path::FilterTag | Path::Costly | Path::Processing(_) => {
+        Path::Buffered(_)
+        | Path::Hop(_)
+        | Path::Kafka(_)
+        | Path::Postgres
+        | Path::FilterTag
+        | Path::Costly
+        | Path::Processing(_) => {
             return Err("rsyslog has no equal of this case".into());
         }
     }

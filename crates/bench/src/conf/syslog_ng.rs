@@ -5,12 +5,13 @@ use crate::cases::{Case, Feed, Path};
 use crate::place::Place;
 use crate::receiver::Receiver;
 
-/// Messages a source may have under way over all its connections; what keeps syslog-ng busy without losing any.
+/// Messages a source may have under way over all its connections; what keeps syslog-ng busy without losing
+/// any.
 const WINDOW: usize = 100_000;
 const WINDOW_MIN: usize = 1000;
 
-/// Twenty filters that share the messages out, each message to exactly one: facilities, severities, programs and text
-/// as in openSUSE's default configuration. (name, expression)
+/// Twenty filters that share the messages out, each message to exactly one: facilities, severities, programs
+/// and text as in openSUSE's default configuration. (name, expression)
 pub const TWENTY: [(&str, &str); 20] = [
     ("iptables", r#"facility(kern) and message("IN=") and message("OUT=")"#),
     ("kern", "facility(kern) and not filter(f_iptables)"),
@@ -109,7 +110,14 @@ fn source(case: &Case, place: &Place, tuned: bool) -> String {
     if case.path == Path::FilterTag {
         options.push("tags(\"bench\")".into());
     }
-    format!("source s_in {{\n    {driver}(\n        {}\n    );\n}};\n\n", options.join("\n        "))
+    let one = |more: &str| format!("    {driver}(\n        {}{more}\n    );\n", options.join("\n        "));
+    let drivers = match case.input.sockets {
+        1 => one(""),
+        count => (1..=count)
+            .map(|n| one(&format!("\n        so-reuseport(yes) persist-name(\"socket-{n}\")")))
+            .collect(),
+    };
+    format!("source s_in {{\n{drivers}}};\n\n")
 }
 
 fn paths(case: &Case, place: &Place, receiver: Receiver) -> Result<String, String> {
@@ -150,6 +158,21 @@ fn paths(case: &Case, place: &Place, receiver: Receiver) -> Result<String, Strin
             let (driver, port, options) = (hop.driver, place.sink_port, hop.options);
             format!("destination d_out {{ {driver}(\"127.0.0.1\" port({port}) {options}); }};\n")
                 + &steps("", "")
+        }
+        Path::Kafka(kafka) => {
+            let (port, options) = (place.sink_port, kafka.options);
+            format!(
+                "destination d_out {{ kafka(bootstrap-servers(\"127.0.0.1:{port}\") topic(\"bench\") \
+                 message(\"$DATE $HOST $MSGHDR$MSG\") {options}); }};\n"
+            ) + &steps("", "")
+        }
+        Path::Postgres => {
+            let port = place.sink_port;
+            format!(
+                "destination d_out {{ sql(type(pgsql) host(\"127.0.0.1\") port({port}) username(bench) \
+                 columns(\"pri\", \"stamp\", \"host\", \"tag\", \"msg\") \
+                 values(\"$PRI\", \"$DATE\", \"$HOST\", \"$MSGHDR\", \"$MSG\")); }};\n"
+            ) + &steps("", "")
         }
         Path::FilterFacility => one_file + &steps("filter f { facility(kern..local7); };", " filter(f);"),
         Path::FilterHost => one_file + &steps("filter f { host(\"^host0[0-9]+$\"); };", " filter(f);"),

@@ -1,4 +1,5 @@
-//! What the reloads cost: the longest pause around each, how long it took, and what pauses there are without one.
+//! What the reloads cost: the longest pause around each, how long it took, and what pauses there are without
+//! one.
 
 use std::fmt;
 use std::time::Duration;

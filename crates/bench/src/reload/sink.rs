@@ -1,4 +1,5 @@
-//! What stands behind a destination: writes what comes to a file, and notes the longest time in which nothing came.
+//! What stands behind a destination: writes what comes to a file, and notes the longest time in which nothing
+//! came.
 
 use std::fs::File;
 use std::io::{Read, Write};

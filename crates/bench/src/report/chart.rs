@@ -1,4 +1,5 @@
-//! CPU per message as horizontal bars, one group per case. The scale is logarithmic: receivers lie tens of times apart.
+//! CPU per message as horizontal bars, one group per case. The scale is logarithmic: receivers lie tens of
+//! times apart.
 
 use plotters::prelude::*;
 

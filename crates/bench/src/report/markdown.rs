@@ -1,6 +1,8 @@
 //! Medians of each case and receiver, then the aims.
 
 use super::Story;
+use crate::cases::Case;
+use crate::friction::COLUMNS;
 use crate::receiver::{RECEIVERS, Receiver};
 use crate::results::Run;
 
@@ -19,6 +21,7 @@ pub fn text(story: &Story) -> String {
             }
         }
     }
+    friction(story, &mut out);
     out.push_str("\n## Cases\n\n");
     story.cases.iter().for_each(|case| out.push_str(&format!("- **{}**: {}\n", case.name, case.about)));
     if !story.judgements.is_empty() {
@@ -36,6 +39,32 @@ pub fn text(story: &Story) -> String {
         ));
     }
     out
+}
+
+/// What workers fight over, of the cases that are about their number.
+fn friction(story: &Story, out: &mut String) {
+    let rows: Vec<String> = story.cases.iter().filter_map(|case| friction_row(story, case)).collect();
+    if rows.is_empty() {
+        return;
+    }
+    let names = COLUMNS.map(|(name, _)| name).join(" | ");
+    out.push_str(&format!(
+        "\n## Among workers\n\nOf penstock, for each thousand messages.\n\n| case | {names} |\n|---|---:|---:|---:|---:|---:|\n{}",
+        rows.concat()
+    ));
+}
+
+fn friction_row(story: &Story, case: &Case) -> Option<String> {
+    case.worker_threads.filter(|threads| *threads > 1)?;
+    let shown: Option<Vec<String>> = COLUMNS
+        .iter()
+        .map(|(_, value)| {
+            let of_run = |run: &Run| value(&run.friction, run.sent.max(1) as f64 / 1000.0);
+            let median = story.results.median(case.name, Receiver::Penstock, of_run)?;
+            Some(if median < 100.0 { format!("{median:.2}") } else { format!("{median:.0}") })
+        })
+        .collect();
+    Some(format!("| {} | {} |\n", case.name, shown?.join(" | ")))
 }
 
 fn row(story: &Story, case: &str, receiver: Receiver) -> Option<String> {

@@ -1,5 +1,5 @@
-//! What the disk takes alone: writing so many bytes into a file that has its blocks, and fdatasync, again and again. No program that keeps
-//! its word is faster.
+//! What the disk takes alone: writing so many bytes into a file that has its blocks, and fdatasync, again and
+//! again. No program that keeps its word is faster.
 
 use std::fmt;
 use std::fs::OpenOptions;

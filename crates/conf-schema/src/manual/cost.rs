@@ -2,7 +2,8 @@
 
 use crate::{Component, Measured};
 
-/// The part of a page; nothing for a component that says nothing. Every parser and driver does, which a test of the program checks.
+/// The part of a page; nothing for a component that says nothing. Every parser and driver does, which a test
+/// of the program checks.
 pub fn section(component: &Component) -> String {
     component.cost.as_ref().map_or_else(String::new, |cost| {
         let (note, name) = (cost.note, component.name);

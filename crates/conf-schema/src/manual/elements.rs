@@ -1,5 +1,6 @@
-//! Pages of the manual for what is smaller than a component: filter functions, rewrite operations, template functions, macros. Each
-//! has a section with its arguments, an example that is a test, and its cost with the benchmark that shows it.
+//! Pages of the manual for what is smaller than a component: filter functions, rewrite operations, template
+//! functions, macros. Each has a section with its arguments, an example that is a test, and its cost with the
+//! benchmark that shows it.
 
 use super::cell;
 use std::fmt::Write;

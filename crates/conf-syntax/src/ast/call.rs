@@ -55,7 +55,8 @@ impl Arg {
         }
     }
 
-    /// The type of a template that is a number without quotes: `set(10 value("n"))` is `set(int("10") value("n"))`.
+    /// The type of a template that is a number without quotes: `set(10 value("n"))` is `set(int("10")
+    /// value("n"))`.
     pub fn number_type(&self) -> Option<&'static str> {
         match self.kind {
             ArgKind::Int { .. } => Some("int"),

@@ -1,4 +1,5 @@
-//! A walk through a whole configuration in the order of its text, for those who look for calls or texts wherever they stand.
+//! A walk through a whole configuration in the order of its text, for those who look for calls or texts
+//! wherever they stand.
 
 use diag::Span;
 

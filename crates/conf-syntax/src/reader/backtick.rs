@@ -1,4 +1,5 @@
-//! Backticks: `` `name` `` is replaced by an argument of the block, its default, a global, the environment, or nothing.
+//! Backticks: `` `name` `` is replaced by an argument of the block, its default, a global, the environment,
+//! or nothing.
 
 use std::rc::Rc;
 

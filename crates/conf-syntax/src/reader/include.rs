@@ -71,8 +71,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The text, and where its first byte stands that is not UTF-8 (replaced then). Only regular files are opened, unless `may_wait`: a
-    /// FIFO would hold up whoever asks for the configuration.
+    /// The text, and where its first byte stands that is not UTF-8 (replaced then). Only regular files are
+    /// opened, unless `may_wait`: a FIFO would hold up whoever asks for the configuration.
     fn load(&mut self, path: &Path, may_wait: bool) -> Result<(Arc<str>, Option<usize>), String> {
         if let Some(text) = self.in_library(path) {
             return Ok((text.into(), None));

@@ -1,4 +1,5 @@
-//! The lexer proper: one token from the current text; and the token the parser sees, with pragmas and calls resolved.
+//! The lexer proper: one token from the current text; and the token the parser sees, with pragmas and calls
+//! resolved.
 
 use diag::{Diagnostic, Span};
 

@@ -131,7 +131,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Two names say where includes are looked for: `include-path` replaces the folders, `scl-root` adds the one a library is in.
+    /// Two names say where includes are looked for: `include-path` replaces the folders, `scl-root` adds the
+    /// one a library is in.
     fn defined_folder(&mut self, name: &str, value: &str) {
         match name {
             "include-path" => {

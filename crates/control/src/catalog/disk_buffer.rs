@@ -1,4 +1,5 @@
-//! What waits on disk: queues of destinations under the names AxoSyslog has for them, and the logs they share.
+//! What waits on disk: queues of destinations under the names AxoSyslog has for them, and the logs they
+//! share.
 
 use super::{Labels, metric, with};
 use crate::counters::{Counter, PromName, Unit};
@@ -23,7 +24,8 @@ pub struct DiskQueue<'a> {
 pub struct Times<'a> {
     pub sum_ns: u64,
     pub max_ns: u64,
-    /// Upper bounds in microseconds, and how many took no longer; the last bound is the largest number there is.
+    /// Upper bounds in microseconds, and how many took no longer; the last bound is the largest number there
+    /// is.
     pub buckets: &'a [(u64, u64)],
 }
 

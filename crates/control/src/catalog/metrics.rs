@@ -61,6 +61,7 @@ pub const METRICS: &[Metric] = &[
         help: "bytes in memory of the messages that wait for a destination with disk-buffer()",
     },
     Metric { name: "filtered_events_total", help: "messages a filter has seen, by result" },
+    Metric { name: "hand_overs_total", help: "batches that one worker read and another worked on" },
     Metric { name: "input_event_bytes_total", help: "bytes of the messages received by a source driver" },
     Metric { name: "input_events_total", help: "messages received by a source driver" },
     Metric {
@@ -86,6 +87,10 @@ pub const METRICS: &[Metric] = &[
         help: "messages by source, path and destination, result and reason",
     },
     Metric { name: "ledger_waiting_events", help: "messages not done yet, by source, path and destination" },
+    Metric {
+        name: "lock_waits_total",
+        help: "locks on the way of messages that somebody else held when they were wanted",
+    },
     Metric { name: "memory_queue_events", help: "messages waiting for a destination" },
     Metric {
         name: "memory_queue_memory_usage_bytes",
@@ -130,5 +135,9 @@ pub const METRICS: &[Metric] = &[
     Metric {
         name: "tls_certificate_not_after_timestamp_seconds",
         help: "when a certificate that is shown to peers expires",
+    },
+    Metric {
+        name: "wake_ups_total",
+        help: "workers that were woken for what other threads had done, by a system call each",
     },
 ];

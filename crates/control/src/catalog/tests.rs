@@ -22,6 +22,7 @@ fn everything() -> Vec<Counter> {
     all.extend(parser("p_x", 1, 2));
     all.extend(internal_events(0, 0));
     all.push(shared_batches(3));
+    all.extend(friction(4, 5, 6));
     all.extend(given_up(1, 2, 3));
     all.extend(dynamic("host", "", "web", 1, 9));
     all.extend(dynamic("program", "", "sshd", 1, 9));
@@ -109,7 +110,8 @@ fn the_registry_lists_exactly_what_can_be_printed() {
     let everything = everything();
     let names = everything.iter().filter_map(|c| c.prom.as_ref());
     let mut made: Vec<&str> = names.map(|p| &*p.name).collect();
-    // There is no certificate in this process, and lost bytes and errors of transport are counted beside the sources that can have them.
+    // There is no certificate in this process, and lost bytes and errors of transport are counted beside the
+    // sources that can have them.
     made.extend([certificates::NAME, "input_lost_bytes_total", "input_transport_errors_total"]);
     made.sort_unstable();
     made.dedup();

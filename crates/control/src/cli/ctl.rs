@@ -57,12 +57,12 @@ enum Command {
     },
     /// Read the configuration again and wait for the outcome
     Reload {
-        /// Seconds for which the new configuration is on trial; the old one comes back when it fails its health check. Without it, what
-        /// the program was started with counts
+        /// Seconds for which the new configuration is on trial; the old one comes back when it fails its
+        /// health check. Without it, what the program was started with counts
         #[arg(long, value_name = "SECONDS")]
         health_time: Option<u64>,
-        /// A destination that the new configuration does not have: what waits there in memory is dropped, where it would be kept as dead
-        /// letters, or the reload be refused. May be given several times
+        /// A destination that the new configuration does not have: what waits there in memory is dropped,
+        /// where it would be kept as dead letters, or the reload be refused. May be given several times
         #[arg(long, value_name = "DESTINATION")]
         drop: Vec<String>,
     },

@@ -83,7 +83,8 @@ pub struct DaemonArgs {
     /// Say more
     #[arg(short, long)]
     pub verbose: bool,
-    /// Say also of each message what came in, what filters and parsers made of it and what went out (docs/seeing.md)
+    /// Say also of each message what came in, what filters and parsers made of it and what went out
+    /// (docs/seeing.md)
     #[arg(short, long)]
     pub debug: bool,
     /// Say also each step that a message takes, and each value it gets (docs/seeing.md)
@@ -96,13 +97,16 @@ pub struct DaemonArgs {
     #[arg(short = 'r', long)]
     pub startup_debug: bool,
 
-    /// Take the place of the running program without a pause: its sockets, connections and queues. Starts as usual when none runs
+    /// Take the place of the running program without a pause: its sockets, connections and queues. Starts as
+    /// usual when none runs
     #[arg(long, help_heading = "Additions")]
     pub take_over: bool,
-    /// With --take-over: seconds the program before may go on for connections that only it can read, those with TLS
+    /// With --take-over: seconds the program before may go on for connections that only it can read, those
+    /// with TLS
     #[arg(long, value_name = "SECONDS", default_value_t = LINGER, help_heading = "Additions")]
     pub linger: u64,
-    /// Seconds for which a configuration is on trial after a reload; it is rolled back when it fails its health check at their end
+    /// Seconds for which a configuration is on trial after a reload; it is rolled back when it fails its
+    /// health check at their end
     #[arg(long, value_name = "SECONDS", default_value_t = 0, help_heading = "Additions")]
     pub reload_health_time: u64,
 

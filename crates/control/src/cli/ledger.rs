@@ -37,7 +37,8 @@ struct Args {
     /// State folder of the program, instead of its control socket
     #[arg(long, value_name = "FOLDER")]
     state_dir: Option<PathBuf>,
-    /// Show what the last run has left at its stop: what it kept on disk, and what it gave up. Needs no program that runs
+    /// Show what the last run has left at its stop: what it kept on disk, and what it gave up. Needs no
+    /// program that runs
     #[arg(long, conflicts_with = "control")]
     last_run: bool,
     /// Print JSON

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 use oplog::Verbosity;
 
+use super::explain::ExplainArgs;
 use super::options::{ProcessMode, RunOptions, worker_threads};
 use super::{CONTROL_FILE_NAME, LINGER, PENSTOCK_STATE_DIR};
 
@@ -43,6 +44,8 @@ pub enum Command {
     /// Show what became of every message
     #[command(disable_help_flag = true)]
     Ledger(RawArgs),
+    /// Show what happens to single messages, step by step: on the running program, or in a configuration
+    Explain(ExplainArgs),
     /// Generate log messages, and verify what arrived
     #[command(disable_help_flag = true)]
     Loggen(RawArgs),
@@ -145,13 +148,16 @@ pub struct RunArgs {
     /// Leave capabilities alone, and let commands that are started gain privileges; with --user, none is left
     #[arg(long)]
     pub no_caps: bool,
-    /// Take the place of the running program without a pause: its sockets, connections and queues. Starts as usual when none runs
+    /// Take the place of the running program without a pause: its sockets, connections and queues. Starts as
+    /// usual when none runs
     #[arg(long)]
     pub take_over: bool,
-    /// With --take-over: seconds the program before may go on for connections that only it can read, those with TLS
+    /// With --take-over: seconds the program before may go on for connections that only it can read, those
+    /// with TLS
     #[arg(long, value_name = "SECONDS", default_value_t = LINGER)]
     pub linger: u64,
-    /// Seconds for which a configuration is on trial after a reload; it is rolled back when it fails its health check at their end
+    /// Seconds for which a configuration is on trial after a reload; it is rolled back when it fails its
+    /// health check at their end
     #[arg(long, value_name = "SECONDS", default_value_t = 0)]
     pub reload_health_time: u64,
 }
@@ -203,7 +209,8 @@ pub struct CheckArgs {
     /// Look at the language only: no references, no types, no files
     #[arg(long)]
     pub syntax_only: bool,
-    /// Print what each finding means and what to do, at length, and for each log path which fields are computed and for whom
+    /// Print what each finding means and what to do, at length, and for each log path which fields are
+    /// computed and for whom
     #[arg(long)]
     pub explain: bool,
 }
@@ -220,7 +227,8 @@ pub struct TestCaArgs {
     /// Folder to write to; made when it is not there
     #[arg(value_name = "FOLDER")]
     pub folder: PathBuf,
-    /// Host names or addresses to make a server's certificate for [default: localhost, when no client is named either]
+    /// Host names or addresses to make a server's certificate for [default: localhost, when no client is
+    /// named either]
     #[arg(long, value_name = "NAME")]
     pub server: Vec<String>,
     /// Names to make a client's certificate for [default: client, when no server is named either]

@@ -44,7 +44,8 @@ pub struct RunOptions {
     pub caps: Option<String>,
     /// Capabilities are left alone; more than `caps`.
     pub no_caps: bool,
-    /// Take the place of the program behind `control`; it may go on for so long for connections that only it can read.
+    /// Take the place of the program behind `control`; it may go on for so long for connections that only it
+    /// can read.
     pub take_over: Option<Duration>,
     /// How long a configuration is on trial after a reload.
     pub reload_health_time: Duration,

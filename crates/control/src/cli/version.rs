@@ -18,7 +18,8 @@ pub struct VersionInfo<'a> {
     pub components: &'a [&'a str],
 }
 
-/// The generation and version of syslog-ng that configurations may be written for: AxoSyslog's, as its own first line names them.
+/// The generation and version of syslog-ng that configurations may be written for: AxoSyslog's, as its own
+/// first line names them.
 const REFERENCE: &str = "4 (4.27.0)";
 
 /// Begins with the line by which scripts tell versions apart, then one key a line.
@@ -48,7 +49,7 @@ pub fn version_text(info: &VersionInfo<'_>) -> String {
          Enable-IPv6: on\n\
          Enable-Spoof-Source: on\n\
          Enable-TCP-Wrapper: off\n\
-         Enable-Linux-Caps: off\n\
+         Enable-Linux-Caps: on\n\
          Enable-Systemd: on\n\
          Enable-Filterx-Jit: off\n"
     )

@@ -36,7 +36,7 @@ pub fn beside(path: &Path) -> PathBuf {
 fn listen(path: &Path, mode: u32) -> io::Result<UnixListener> {
     let flags = SocketFlags::CLOEXEC;
     let socket: OwnedFd = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-    unix_path::bind(&socket, path)?;
+    unix_path::bind(&socket, path, Some(mode))?;
     fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
     rustix::net::listen(&socket, 128)?;
     Ok(UnixListener::from(socket))

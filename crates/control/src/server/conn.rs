@@ -123,8 +123,8 @@ impl Conn {
     }
 }
 
-/// A reply on the wire: its lines, then a line of one dot. A line of one dot inside gets a blank behind it, or
-/// it would end the reply.
+/// A reply on the wire: its lines, then a line of one dot. A line of one dot inside gets a blank behind it,
+/// or it would end the reply.
 fn frame(text: &str, out: &mut Vec<u8>) {
     for line in text.lines() {
         out.extend_from_slice(line.as_bytes());

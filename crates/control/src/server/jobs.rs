@@ -51,6 +51,7 @@ impl Jobs {
             Request::Reload(_)
             | Request::Health
             | Request::Queue(_)
+            | Request::Explain(_)
             | Request::Config(ConfigView::Verify) => self.spawn(token, request),
             request => Outcome::Now(contained(&request, &*self.subject)),
         }

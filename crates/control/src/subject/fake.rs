@@ -123,6 +123,10 @@ impl Subject for Fake {
         Err(format!("{request:?}"))
     }
 
+    fn explain(&self, request: &crate::explain::ExplainRequest) -> Result<String, String> {
+        Err(format!("{request:?}"))
+    }
+
     fn license(&self) -> String {
         "Apache-2.0".into()
     }

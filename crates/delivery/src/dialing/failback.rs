@@ -36,7 +36,8 @@ impl<L: Dialed> Probing<L> {
         now >= self.next
     }
 
-    /// Looks at the probe under way and sends one to `address`, when it is time for it. Returns whether enough in a row succeeded.
+    /// Looks at the probe under way and sends one to `address`, when it is time for it. Returns whether
+    /// enough in a row succeeded.
     pub fn turn(&mut self, address: Option<Address>, connect: &Connect, place: &Place, now: Instant) -> bool {
         if let Some(mut attempt) = self.attempt.take() {
             match attempt.is_established(now) {

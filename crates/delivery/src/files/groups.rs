@@ -10,7 +10,8 @@ pub struct Groups {
     pub ends: Vec<u32>,
     keys: Vec<u8>,
     found: Vec<Found>,
-    /// Open table over `found`, by hash of the key: index plus one, 0 where there is none. As long as a power of two.
+    /// Open table over `found`, by hash of the key: index plus one, 0 where there is none. As long as a power
+    /// of two.
     slots: Vec<u32>,
     spare: Vec<Vec<u32>>,
 }
@@ -36,7 +37,8 @@ impl Groups {
         }));
     }
 
-    /// Adds a message to the group of `key`. `name` is asked for the name of a new group, as a range of what it appends to or what stands in `names`.
+    /// Adds a message to the group of `key`. `name` is asked for the name of a new group, as a range of what
+    /// it appends to or what stands in `names`.
     pub fn put(&mut self, key: &[u8], index: u32, name: impl FnOnce(&mut Vec<u8>) -> (usize, usize)) {
         let hash = hash(key);
         let at = match self.find(key, hash) {
@@ -120,7 +122,8 @@ impl Groups {
     }
 }
 
-/// Eight bytes a step, the last ones overlapping. A peer that makes keys collide makes its own batch slower, bounded by the messages in it.
+/// Eight bytes a step, the last ones overlapping. A peer that makes keys collide makes its own batch slower,
+/// bounded by the messages in it.
 fn hash(key: &[u8]) -> u64 {
     const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
     let step = |hash: u64, word: u64| {

@@ -1,4 +1,5 @@
-//! The name of the file a message goes to, and what keeps it inside the literal beginning the configuration wrote.
+//! The name of the file a message goes to, and what keeps it inside the literal beginning the configuration
+//! wrote.
 
 use super::groups::Groups;
 use engine::program::Scratch;
@@ -9,7 +10,8 @@ use template::{Msg, Template};
 pub struct FileName {
     template: Arc<Template>,
     literal: Option<Vec<u8>>,
-    /// The one value that decides the name, when there is just one: then the name is made once for each value, not for each message.
+    /// The one value that decides the name, when there is just one: then the name is made once for each
+    /// value, not for each message.
     decided_by: Option<NameId>,
     text: String,
 }
@@ -81,7 +83,8 @@ fn sole_field(text: &str, template: &Template) -> Option<NameId> {
 const COMPONENT_MAX: usize = 255;
 const PATH_MAX: usize = 4095;
 
-/// A message can choose names below the literal beginning, never climb out of it: no `..`, no NUL, nothing the file system refuses.
+/// A message can choose names below the literal beginning, never climb out of it: no `..`, no NUL, nothing
+/// the file system refuses.
 pub fn is_safe(path: &[u8]) -> bool {
     !path.is_empty()
         && path.len() <= PATH_MAX

@@ -1,7 +1,8 @@
-//! The files of a destination whose names are made from messages: the outlet of each, and which of them give way when there are many.
+//! The files of a destination whose names are made from messages: the outlet of each, and which of them give
+//! way when there are many.
 //!
-//! A name with something waiting is never forgotten. Beyond [`NAMES_MAX`] such names take memory for messages under way, which holds back
-//! sources with flow-control once it is used up.
+//! A name with something waiting is never forgotten. Beyond [`NAMES_MAX`] such names take memory for messages
+//! under way, which holds back sources with flow-control once it is used up.
 
 use engine::{Budget, Outlet};
 use std::collections::HashMap;
@@ -12,7 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub(super) const NAMES_MAX: usize = 10_000;
 /// What a name beyond those takes of the memory for messages under way.
 const NAME_BYTES: usize = 4096;
-/// Of the names, one in so many is forgotten at a time; and so many come before it is tried again, when few could be.
+/// Of the names, one in so many is forgotten at a time; and so many come before it is tried again, when few
+/// could be.
 const SHARE: usize = 16;
 
 #[derive(Default)]
@@ -38,7 +40,8 @@ impl Names {
         self.find(name, self.uses.fetch_add(1, Relaxed) + 1)
     }
 
-    /// Appends the outlet of each of these names, `None` where it is not known. They count as looked up at the same time.
+    /// Appends the outlet of each of these names, `None` where it is not known. They count as looked up at
+    /// the same time.
     pub fn get_all<'a>(&self, names: impl Iterator<Item = &'a [u8]>, found: &mut Vec<Option<Arc<Outlet>>>) {
         let now = self.uses.fetch_add(1, Relaxed) + 1;
         found.extend(names.map(|name| self.find(name, now)));
@@ -54,8 +57,9 @@ impl Names {
         self.known.values().map(|known| &known.outlet)
     }
 
-    /// Before another name is added: with as many as may be, those that were used least recently and have nothing waiting give way. Says
-    /// whether there is room; without, a name may be added all the same if its messages have to be kept.
+    /// Before another name is added: with as many as may be, those that were used least recently and have
+    /// nothing waiting give way. Says whether there is room; without, a name may be added all the same if its
+    /// messages have to be kept.
     pub fn make_room(&mut self, names_max: usize) -> bool {
         let count = self.known.len();
         if count < names_max {
@@ -80,7 +84,8 @@ impl Names {
     }
 
     fn forget(&mut self, count: usize) {
-        // Nobody is about to bring something: outlets are found here, with the names locked, and in their worker.
+        // Nobody is about to bring something: outlets are found here, with the names locked, and in their
+        // worker.
         let is_idle = |outlet: &Arc<Outlet>| Arc::strong_count(outlet) <= 2 && outlet.waiting() == 0;
         let idle = self.known.iter().filter(|(_, known)| is_idle(&known.outlet));
         let mut idle: Vec<(u64, Box<[u8]>)> =

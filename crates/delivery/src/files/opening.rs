@@ -1,9 +1,10 @@
-//! Opens a file for writing. Of a name that messages have a say in, nothing below the literal beginning is reached through a symbolic link,
-//! unless follow-symlinks() allows it: whoever may make links there must not choose which file the program writes to.
+//! Opens a file for writing. Of a name that messages have a say in, nothing below the literal beginning is
+//! reached through a symbolic link, unless follow-symlinks() allows it: whoever may make links there must not
+//! choose which file the program writes to.
 //!
-//! The folders are opened one after the other, each from the one before, so that nobody can put a link in the place of one that was
-//! looked at already. That is what openat2() does with RESOLVE_NO_SYMLINKS; this way it holds on every kernel, and for the folders that
-//! are made.
+//! The folders are opened one after the other, each from the one before, so that nobody can put a link in the
+//! place of one that was looked at already. That is what openat2() does with RESOLVE_NO_SYMLINKS; this way it
+//! holds on every kernel, and for the folders that are made.
 
 use super::sink::FileOptions;
 use nix::libc;
@@ -40,7 +41,8 @@ pub fn open(path: &Path, options: &FileOptions) -> io::Result<File> {
         }
         let mode = options.ownership.perm.unwrap_or(0o600);
         match place.open(how | OFlags::CREATE | OFlags::EXCL, Mode::from_raw_mode(mode as RawMode)) {
-            // It came in between, or is a link that leads nowhere yet: without EXCL, the file it names is made.
+            // It came in between, or is a link that leads nowhere yet: without EXCL, the file it names is
+            // made.
             Err(Errno::EXIST) if place.follows => {
                 return Ok(File::from(
                     place.open(how | OFlags::CREATE, Mode::from_raw_mode(mode as RawMode))?,

@@ -1,4 +1,5 @@
-//! `logrotate()`: a file that has grown large becomes `NAME.1`, the one before it `NAME.2`, and so on; the oldest goes.
+//! `logrotate()`: a file that has grown large becomes `NAME.1`, the one before it `NAME.2`, and so on; the
+//! oldest goes.
 
 use std::fs::File;
 use std::io::{self, ErrorKind};

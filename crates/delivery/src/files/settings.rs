@@ -26,8 +26,8 @@ pub fn name<'a>(
     }
 }
 
-/// How much of a name may be reached through symbolic links: its literal beginning, or all of it where the options say so, or messages
-/// have no say in it.
+/// How much of a name may be reached through symbolic links: its literal beginning, or all of it where the
+/// options say so, or messages have no say in it.
 pub fn links_below(s: &Settings, name: &FileName) -> Option<usize> {
     let allowed = s.bool("follow-symlinks").unwrap_or(false);
     let all = name.literal().is_some() || allowed;

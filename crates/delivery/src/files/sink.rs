@@ -58,7 +58,8 @@ pub struct FileSink {
 struct Opened {
     file: File,
     room: Room,
-    /// Whether it may be closed between two writes. Not those of other kinds: what a pipe holds may be lost with its last descriptor.
+    /// Whether it may be closed between two writes. Not those of other kinds: what a pipe holds may be lost
+    /// with its last descriptor.
     is_regular: bool,
 }
 
@@ -212,6 +213,7 @@ impl FileSink {
                     if let Some(chunk) = chunks.pop_front() {
                         let why = format!("{}: {e}", self.path.display());
                         chunk.iter().for_each(|message| progress.refused(&why, message));
+                        progress.finished(chunk);
                     }
                 }
                 Err(e) => {

@@ -90,8 +90,9 @@ impl Connection {
         }
     }
 
-    /// The peer may lack so many of the last bytes of messages, and no more: its kernel has not acknowledged them, or they stand in an
-    /// encrypted record of which it has the beginning only, and which nobody can read.
+    /// The peer may lack so many of the last bytes of messages, and no more: its kernel has not acknowledged
+    /// them, or they stand in an encrypted record of which it has the beginning only, and which nobody can
+    /// read.
     pub fn unacknowledged(&self) -> usize {
         let left = transport::unacknowledged(&self.socket).unwrap_or(usize::MAX);
         match &self.secure {

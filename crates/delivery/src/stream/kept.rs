@@ -1,10 +1,12 @@
-//! What the kernel has taken for a TCP peer and the peer's kernel has not acknowledged: kept, and sent again when the connection breaks.
+//! What the kernel has taken for a TCP peer and the peer's kernel has not acknowledged: kept, and sent again
+//! when the connection breaks.
 //!
-//! Such messages have left the queue of the outlet, so that nobody waits for them, and their sources got their credit back. They count
-//! as waiting until they are acknowledged, and then as delivered. What is kept is bounded by the kernel's send buffer.
+//! Such messages have left the queue of the outlet. They count as waiting until they are acknowledged, and
+//! then as delivered. Until then a source that wants to hear what becomes of them waits, for they are in
+//! memory only; the others got their credit back. What is kept is bounded by the kernel's send buffer.
 
 use crate::single::Place;
-use engine::{Chunk, Whole};
+use engine::{Chunk, Ticket, Whole};
 use std::collections::VecDeque;
 
 /// With less than this nobody asks the kernel after each write: once a second is enough.
@@ -48,16 +50,29 @@ impl Kept {
         sent + again + self.whole.messages
     }
 
-    /// Copies of those messages, in order; some are in the chunk that is being written, in the queue.
+    /// Whether a source waits for any of them.
+    pub fn is_awaited(&self) -> bool {
+        let mut all = self.sent.iter().map(|sent| &sent.chunk).chain(&self.again);
+        all.any(|chunk| !chunk.tickets.is_empty())
+    }
+
+    /// They are safe elsewhere too: no source waits for them any more.
+    pub fn let_go(&mut self) {
+        let all = self.sent.iter_mut().map(|sent| &mut sent.chunk).chain(&mut self.again);
+        all.for_each(|chunk| chunk.tickets.settle());
+    }
+
+    /// Copies of those messages, in order, with tickets of their own; some are in the chunk that is being
+    /// written, in the queue.
     pub fn copies(&self, queue: &VecDeque<Chunk>) -> Vec<Chunk> {
-        let sent = self.sent.iter().map(|sent| sent.chunk.copy(sent.chunk.done(), usize::MAX));
+        let sent = self.sent.iter().map(|sent| held_copy(&sent.chunk, sent.chunk.done(), usize::MAX));
         let mut copies: Vec<Chunk> =
-            sent.chain(self.again.iter().map(|chunk| chunk.copy(0, usize::MAX))).collect();
+            sent.chain(self.again.iter().map(|chunk| held_copy(chunk, 0, usize::MAX))).collect();
         let done = self.before + self.whole.messages;
         if self.whole.messages > 0
             && let Some(chunk) = queue.iter().find(|chunk| chunk.done() == done)
         {
-            copies.push(chunk.copy(self.before, done));
+            copies.push(held_copy(chunk, self.before, done));
         }
         copies
     }
@@ -91,8 +106,12 @@ impl Kept {
 
     /// All of that chunk was written.
     pub fn keep(&mut self, mut chunk: Chunk) {
-        // The kernel has them, and what it does not bring to the peer is sent again from here.
-        chunk.tickets.settle();
+        // What the kernel does not bring to the peer is sent again from here; after a kill, only by a source
+        // that has not heard yet.
+        match chunk.flow_control {
+            true => chunk.tickets.settle_unless(Ticket::is_marked),
+            false => chunk.tickets.settle(),
+        }
         chunk.restart(self.before);
         self.sent.push_back(Sent { chunk, end: self.written });
         (self.open, self.before, self.whole) = (0, 0, Whole::default());
@@ -126,7 +145,8 @@ impl Kept {
             if missing > 0 {
                 return;
             }
-            let Some(Sent { chunk, .. }) = self.sent.pop_front() else { return };
+            let Some(Sent { mut chunk, .. }) = self.sent.pop_front() else { return };
+            chunk.tickets.settle();
             chunk.go_home();
         }
     }
@@ -137,8 +157,8 @@ impl Kept {
         again + self.sent.iter().map(|sent| sent.chunk.waiting_bytes()).sum::<usize>()
     }
 
-    /// The connection broke with `left` bytes not acknowledged: everything behind the last message border before them is sent again.
-    /// Returns how many messages that is, without those of the chunk in the queue.
+    /// The connection broke with `left` bytes not acknowledged: everything behind the last message border
+    /// before them is sent again. Returns how many messages that is, without those of the chunk in the queue.
     pub fn broke(&mut self, left: usize, place: &Place) -> usize {
         self.acknowledged(left, place);
         let open = self.open;
@@ -148,19 +168,22 @@ impl Kept {
             let written = chunk.bytes.len() - chunk.bytes_left();
             chunk.restart(0);
             deliver(place, chunk.advance(written.saturating_sub(left)));
-            *chunk = chunk.split(0);
+            drop_done(chunk);
             if chunk.is_empty() {
+                chunk.tickets.settle();
                 self.again.pop_front();
             }
         }
         for Sent { mut chunk, .. } in self.sent.drain(..).rev() {
-            self.again.push_front(chunk.split(0));
+            drop_done(&mut chunk);
+            self.again.push_front(chunk);
         }
         (self.written, self.open) = (0, 0);
         self.again.iter().map(Chunk::messages).sum()
     }
 
-    /// After a break, with the queue at hand: what the peer has not of the chunk that was being written goes before the rest of it.
+    /// After a break, with the queue at hand: what the peer has not of the chunk that was being written goes
+    /// before the rest of it.
     pub fn rewind(&mut self, chunks: &mut VecDeque<Chunk>, place: &Place) {
         let Some(acknowledged) = self.cut.take() else { return };
         let done = self.before + self.whole.messages;
@@ -173,10 +196,12 @@ impl Kept {
         };
         chunk.rewind();
         if whole.messages > 0 {
-            let mut again = chunk.copy(before, done);
+            let mut again = held_copy(chunk, before, done);
             deliver(place, again.advance(acknowledged as usize));
-            if !again.is_empty() {
-                self.again.push_back(again.split(0));
+            drop_done(&mut again);
+            match again.is_empty() {
+                true => again.tickets.settle(),
+                false => self.again.push_back(again),
             }
         }
         self.before = done;
@@ -185,23 +210,46 @@ impl Kept {
     /// The connection ends in order: the kernel goes on with what it has.
     pub fn left(&mut self, place: &Place) {
         let mut sent = std::mem::take(&mut self.whole);
-        for Sent { chunk, .. } in self.sent.drain(..) {
+        for Sent { mut chunk, .. } in self.sent.drain(..) {
             sent += Whole { messages: chunk.messages(), bytes: chunk.waiting_bytes() };
+            chunk.tickets.settle();
         }
         if let Some(chunk) = self.again.front_mut() {
             sent += Whole { messages: chunk.done(), bytes: chunk.bytes.len() - chunk.waiting_bytes() };
-            *chunk = chunk.split(0);
+            drop_done(chunk);
         }
         deliver(place, sent);
         (self.written, self.open, self.before) = (0, 0, 0);
     }
 
-    /// There will be no connection any more: what was to be sent again goes to the front of the queue. It counts as waiting there.
+    /// There will be no connection any more: what was to be sent again goes to the front of the queue. It
+    /// counts as waiting there.
     pub fn put_back(&mut self, queue: &mut VecDeque<Chunk>) {
         while let Some(chunk) = self.again.pop_back() {
             queue.push_front(chunk);
         }
     }
+
+    /// What is to be sent again, by somebody else.
+    pub fn take_again(&mut self) -> VecDeque<Chunk> {
+        std::mem::take(&mut self.again)
+    }
+}
+
+/// Some of a chunk's messages once more, for which its sources wait as for the chunk.
+fn held_copy(chunk: &Chunk, from: usize, to: usize) -> Chunk {
+    let mut copy = chunk.copy(from, to);
+    if chunk.flow_control {
+        copy.tickets = chunk.tickets.another();
+    }
+    copy
+}
+
+/// Leaves only what is not dealt with, whole messages.
+fn drop_done(chunk: &mut Chunk) {
+    let rest = chunk.split(0);
+    chunk.tickets.settle();
+    *chunk = rest;
 }
 
 fn deliver(place: &Place, whole: Whole) {

@@ -1,4 +1,5 @@
-//! The encrypted side of a connection to a server: handshake without waiting, output in large pieces, what the server says in return.
+//! The encrypted side of a connection to a server: handshake without waiting, output in large pieces, what
+//! the server says in return.
 
 use rustix::net::{RecvFlags, SendFlags};
 use socket2::Socket;
@@ -35,8 +36,8 @@ impl Secure {
         self.session.described()
     }
 
-    /// Goes on with the handshake. A TLS 1.3 server looks at our certificate only after it is over, so messages wait for twice the
-    /// time it took: what is sent to a server that refuses us is lost.
+    /// Goes on with the handshake. A TLS 1.3 server looks at our certificate only after it is over, so
+    /// messages wait for twice the time it took: what is sent to a server that refuses us is lost.
     pub fn is_established(&mut self, socket: &Socket, now: Instant) -> io::Result<bool> {
         self.flush(socket)?;
         let was_open = self.session.is_open();
@@ -65,8 +66,8 @@ impl Secure {
         self.claimed > 0
     }
 
-    /// Encrypts a piece and sends it. Says how much when all of it is with the kernel; until then the same bytes have to be
-    /// offered again.
+    /// Encrypts a piece and sends it. Says how much when all of it is with the kernel; until then the same
+    /// bytes have to be offered again.
     pub fn send(&mut self, socket: &Socket, bytes: &[u8]) -> io::Result<usize> {
         if self.claimed == 0 {
             let piece = bytes.get(..PIECE_BYTES).unwrap_or(bytes);

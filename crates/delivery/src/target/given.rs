@@ -1,4 +1,5 @@
-//! Where a destination with connections sends to and from, as its options say it: host, port, other servers, own address.
+//! Where a destination with connections sends to and from, as its options say it: host, port, other servers,
+//! own address.
 
 use super::super::dialing::Failback;
 use conf_schema::Settings;

@@ -1,4 +1,5 @@
-//! The addresses of one server. A name is looked up in a thread of its own, because the system's resolver blocks.
+//! The addresses of one server. A name is looked up in a thread of its own, because the system's resolver
+//! blocks.
 
 use super::{Address, Nudge};
 use parking_lot::Mutex;
@@ -66,7 +67,8 @@ impl Lookup {
         &self.host
     }
 
-    /// Asks again the next time. Until there is a new answer, and when there is none, the last good one holds.
+    /// Asks again the next time. Until there is a new answer, and when there is none, the last good one
+    /// holds.
     pub fn forget(&mut self) {
         self.fresh = self.literal;
     }

@@ -1,4 +1,5 @@
-//! Which server and which of its addresses comes next: in turn after each failure, with a pause when all were tried.
+//! Which server and which of its addresses comes next: in turn after each failure, with a pause when all were
+//! tried.
 
 use super::lookup::Found;
 use super::{Address, Lookup, Nudge};

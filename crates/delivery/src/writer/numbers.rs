@@ -1,7 +1,8 @@
-//! The numbers a destination gives to messages (`$SEQNUM`), over restarts: they go on where they ended, and none is given twice.
+//! The numbers a destination gives to messages (`$SEQNUM`), over restarts: they go on where they ended, and
+//! none is given twice.
 //!
-//! The state file has a number that was not given yet, some way ahead: it is written once in many messages, before the first of them. A
-//! clean end writes the exact one, so that only a crash leaves a gap.
+//! The state file has a number that was not given yet, some way ahead: it is written once in many messages,
+//! before the first of them. A clean end writes the exact one, so that only a crash leaves a gap.
 
 use parking_lot::Mutex;
 use state::Live;
@@ -14,7 +15,8 @@ const AHEAD: u64 = 10_000;
 /// First byte of the value in the state file.
 const VERSION: u8 = 1;
 
-/// Shared by all that write under one persist-name: a destination and the one that takes its place in a reload.
+/// Shared by all that write under one persist-name: a destination and the one that takes its place in a
+/// reload.
 pub struct Numbers {
     /// Of the next message.
     next: AtomicU64,

@@ -1,5 +1,5 @@
-//! The sender's address in front of each message, for a sink that sends in the name of others: spoof-source(). It never leaves the
-//! process.
+//! The sender's address in front of each message, for a sink that sends in the name of others:
+//! spoof-source(). It never leaves the process.
 
 use super::Writer;
 use super::shape::Room;
@@ -30,6 +30,12 @@ fn put(out: &mut Vec<u8>, sender: Option<SocketAddr>) {
     out.extend_from_slice(&place);
 }
 
+/// Appends a message of which nobody knows who has sent it.
+pub(super) fn put_unknown(out: &mut Vec<u8>, message: &[u8]) {
+    put(out, None);
+    out.extend_from_slice(message);
+}
+
 /// Takes a message apart that was made with [`super::Envelope::Sender`].
 pub fn take(message: &[u8]) -> (Option<SocketAddr>, &[u8]) {
     let Some((place, body)) = message.split_first_chunk::<BYTES>() else { return (None, message) };
@@ -44,8 +50,8 @@ pub fn take(message: &[u8]) -> (Option<SocketAddr>, &[u8]) {
 }
 
 impl Writer {
-    /// Moves lines into a chunk, each behind the address of its sender when that is of the wanted family; those are cut at
-    /// `bytes_max`. Returns how many were cut.
+    /// Moves lines into a chunk, each behind the address of its sender when that is of the wanted family;
+    /// those are cut at `bytes_max`. Returns how many were cut.
     pub(super) fn shape_with_senders(
         &self,
         (ipv6, bytes_max): (bool, usize),

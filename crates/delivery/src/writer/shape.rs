@@ -1,7 +1,8 @@
-//! Options that change a line after its template made it: pad-size(), truncate-size(), flags(no-multi-line), octet counting.
+//! Options that change a line after its template made it: pad-size(), truncate-size(), flags(no-multi-line),
+//! octet counting.
 
 use super::Writer;
-use engine::Chunk;
+use engine::{Chunk, Form};
 
 /// Output framing of one message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,6 +14,41 @@ pub enum Envelope {
     OctetCounting,
     /// Behind the address of its sender when that is of this family; such messages are cut at `bytes_max`.
     Sender { ipv6: bool, bytes_max: usize },
+}
+
+const PLAIN: Form = Form { name: "plain", bare: |message| message, put: put_plain };
+const COUNTED: Form = Form { name: "octet counting", bare: without_count, put: wire::octet::append };
+const WITH_SENDER: Form = Form {
+    name: "spoof-source",
+    bare: |message| super::sender::take(message).1,
+    put: super::sender::put_unknown,
+};
+
+impl Envelope {
+    /// For what waits when a reload changes it.
+    pub fn form(self) -> Form {
+        match self {
+            Envelope::Plain => PLAIN,
+            Envelope::OctetCounting => COUNTED,
+            Envelope::Sender { .. } => WITH_SENDER,
+        }
+    }
+}
+
+/// A line ends with its line feed, whatever the form was in which that was not needed.
+fn put_plain(out: &mut Vec<u8>, message: &[u8]) {
+    out.extend_from_slice(message);
+    if message.last() != Some(&b'\n') {
+        out.push(b'\n');
+    }
+}
+
+fn without_count(frame: &[u8]) -> &[u8] {
+    let digits = frame.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    match frame.get(digits) {
+        Some(b' ') if digits > 0 => frame.get(digits + 1..).unwrap_or_default(),
+        _ => frame,
+    }
 }
 
 /// A batch's lines before they are shaped.
@@ -31,7 +67,7 @@ impl Room {
 
 impl Writer {
     pub(super) fn is_plain(&self) -> bool {
-        self.envelope == Envelope::Plain && self.keeps_lines()
+        self.envelope == Envelope::Plain && self.parts.is_none() && self.keeps_lines()
     }
 
     fn keeps_lines(&self) -> bool {

@@ -227,3 +227,19 @@ fn senders_stand_before_messages_that_have_one() {
     assert_eq!(written(Some("[2001:db8::1]:5")), (None, "a text".to_owned(), 1));
     assert_eq!(written(None), (None, "a text".to_owned(), 1));
 }
+
+#[test]
+fn what_waits_can_be_put_into_each_form() {
+    let all = [Envelope::Plain, Envelope::OctetCounting, Envelope::Sender { ipv6: false, bytes_max: 99 }];
+    for from in all.map(Envelope::form) {
+        for to in all.map(Envelope::form) {
+            let (mut there, mut back) = (Vec::new(), Vec::new());
+            (from.put)(&mut there, b"<13>1 a line\n");
+            (to.put)(&mut back, (from.bare)(&there));
+            assert_eq!((to.bare)(&back), b"<13>1 a line\n", "{} to {}", from.name, to.name);
+        }
+    }
+    let mut line = Vec::new();
+    (Envelope::Plain.form().put)(&mut line, b"counted, without an end");
+    assert_eq!(line, b"counted, without an end\n");
+}

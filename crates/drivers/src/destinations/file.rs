@@ -6,6 +6,7 @@ use delivery::writing::{self, Layout};
 use diag::{Diagnostic, Diagnostics};
 use driver_options::SECONDS_MAX;
 use driver_options::file_groups::{FOLLOW_SYMLINKS, TIME_REAP};
+use driver_options::needs;
 use driver_options::output_groups::NO_MARKS;
 use driver_options::output_groups::{CREATE_DIRS, DESTINATION, PERMISSIONS, TEMPLATE, WRITER};
 use driver_options::ownership::ownership;
@@ -13,7 +14,7 @@ use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&FILE, build)];
+pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&FILE, build).needing(needs::of_output)];
 
 const ROTATIONS_MAX: i64 = 10_000;
 

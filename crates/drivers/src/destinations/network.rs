@@ -231,7 +231,8 @@ impl To<'_> {
     }
 }
 
-/// `spoof-source()`: whether messages go out in the names of their senders, whose addresses the writer then puts before them.
+/// `spoof-source()`: whether messages go out in the names of their senders, whose addresses the writer then
+/// puts before them.
 fn spoof_source(s: &Settings, remote: &Remote, writer: &mut Writer, diags: &mut Diagnostics) -> Option<bool> {
     let on = s.bool("spoof-source").unwrap_or(false);
     let bytes_max = s.int("spoof-source-max-msglen").and_then(|n| usize::try_from(n).ok()).unwrap_or(1024);
@@ -279,8 +280,8 @@ fn acknowledged(kind: &Kind, s: &Settings, word: &str, diags: &mut Diagnostics) 
     None
 }
 
-/// Other servers need a transport that can fail over to them: sharing messages among them is refused, and failover() is taken as
-/// syslog-ng takes it, where a datagram never fails either.
+/// Other servers need a transport that can fail over to them: sharing messages among them is refused, and
+/// failover() is taken as syslog-ng takes it, where a datagram never fails either.
 fn needs_connections(kind: &Kind, s: &Settings, remote: &Remote, diags: &mut Diagnostics) -> Option<()> {
     if !remote.udp || kind.udp == Some(true) {
         return Some(());

@@ -5,6 +5,7 @@ use delivery::files::{self, FileDestination, FileOptions};
 use delivery::writing::{self, Layout};
 use diag::Diagnostics;
 use driver_options::file_groups::{FOLLOW_SYMLINKS, TIME_REAP};
+use driver_options::needs;
 use driver_options::output_groups::NO_MARKS;
 use driver_options::output_groups::{CREATE_DIRS, DESTINATION, PERMISSIONS, TEMPLATE, WRITER};
 use driver_options::ownership::ownership;
@@ -12,7 +13,7 @@ use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&PIPE, build)];
+pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&PIPE, build).needing(needs::of_output)];
 
 static PIPE: Component = Component {
     context: Context::Destination,

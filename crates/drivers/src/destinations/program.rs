@@ -13,14 +13,14 @@ use driver_options::output_groups::NO_MARKS;
 use driver_options::output_groups::{DESTINATION, TEMPLATE, WRITER};
 use engine::Environment;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
-use engine::{Chunk, Progress, Sink, Status};
+use engine::{Chunk, Need, Privilege, Progress, Sink, Status};
 use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&PROGRAM, build)];
+pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&PROGRAM, build).needing(needed)];
 
 static PROGRAM: Component = Component {
     context: Context::Destination,
@@ -51,6 +51,10 @@ static PROGRAM: Component = Component {
     cost: Some(Cost::elsewhere("As `pipe()`; the command has its own cost.")),
 };
 
+fn needed(_: &Settings) -> Vec<Need<'static>> {
+    vec![Need::Privilege(Privilege::Commands)]
+}
+
 fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
     let command = s.text("command")?.to_owned();
     let mut writer = writing::writer(s, cx, Layout::File, diags)?;
@@ -75,7 +79,8 @@ pub struct ProgramOptions {
     pub environment: Environment,
     /// From a failed start to the next attempt.
     pub time_reopen: Duration,
-    /// From the end of its input to SIGTERM, and from there to SIGKILL: it gets the time to finish what it has read.
+    /// From the end of its input to SIGTERM, and from there to SIGKILL: it gets the time to finish what it
+    /// has read.
     pub grace: Duration,
 }
 
@@ -223,7 +228,7 @@ impl Sink for ProgramSink {
         // A program that does not take the rest ends with half a message: it is given its end either way.
         if !self.rewind
             && let State::Running(child) = &mut self.state
-            && let Err(error) = finish(child, chunk, progress, until)
+            && let Err(error) = finish(child, chunk, |_, whole| progress.delivered(whole), until)
         {
             let command = &self.options.command;
             oplog::notice(

@@ -1,4 +1,5 @@
-//! `relp()`: messages to a server that acknowledges each one; what it has not acknowledged is kept and sent again on the next connection.
+//! `relp()`: messages to a server that acknowledges each one; what it has not acknowledged is kept and sent
+//! again on the next connection.
 
 mod session;
 mod sink;
@@ -75,7 +76,8 @@ static RELP: Component = Component {
     )),
 };
 
-/// Messages on the way when window-size() is not given: enough for a fast sender and a peer at the other end of a continent.
+/// Messages on the way when window-size() is not given: enough for a fast sender and a peer at the other end
+/// of a continent.
 const WINDOW: usize = 10_000;
 
 pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {

@@ -52,14 +52,16 @@ struct StdoutSink {
     output: Option<Output>,
 }
 
-/// How to write without waiting. The descriptor itself is shared with other programs, so it must not be made non-blocking.
+/// How to write without waiting. The descriptor itself is shared with other programs, so it must not be made
+/// non-blocking.
 enum Output {
     /// A terminal or pipe, opened a second time as non-blocking.
     Own(OwnedFd),
     Socket(OwnedFd),
     /// Files are always ready.
     Plain(OwnedFd),
-    /// A terminal or pipe that cannot be opened a second time: asked each time, and written in pieces that fit when it says yes.
+    /// A terminal or pipe that cannot be opened a second time: asked each time, and written in pieces that
+    /// fit when it says yes.
     Asked(OwnedFd),
 }
 

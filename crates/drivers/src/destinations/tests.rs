@@ -1,4 +1,5 @@
-//! What holds for every destination: no option is read over, and none is asked for that the table does not declare.
+//! What holds for every destination: no option is read over, and none is asked for that the table does not
+//! declare.
 
 use crate::REGISTRY;
 use crate::testing::{built, unread};

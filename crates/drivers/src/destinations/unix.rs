@@ -12,12 +12,15 @@ use driver_options::output_groups::NO_MARKS;
 use driver_options::output_groups::{DESTINATION, TEMPLATE, WRITER};
 use driver_options::socket_groups::{CONNECT, SOCKET};
 use driver_options::sockets::unix_socket_options;
+use engine::Need;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub const PARTS: &[DestinationPart] =
-    &[DestinationPart::new(&UNIX_STREAM, unix_stream), DestinationPart::new(&UNIX_DGRAM, unix_dgram)];
+pub const PARTS: &[DestinationPart] = &[
+    DestinationPart::new(&UNIX_STREAM, unix_stream).needing(needed),
+    DestinationPart::new(&UNIX_DGRAM, unix_dgram).needing(needed),
+];
 
 const SOCKET_PATH: &[Positional] =
     &[Positional { name: "path", kind: Kind::Path, required: true, help: "the path of the socket" }];
@@ -56,6 +59,10 @@ fn unix_stream(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> 
 
 fn unix_dgram(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
     build("unix-dgram", true, s, cx, diags)
+}
+
+fn needed(s: &Settings) -> Vec<Need<'static>> {
+    s.path("path").map(|path| Need::Peer { path: path.to_owned() }).into_iter().collect()
 }
 
 fn build(

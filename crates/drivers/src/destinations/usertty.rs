@@ -10,7 +10,7 @@ use diag::Diagnostics;
 use driver_options::SECONDS_MAX;
 use driver_options::output_groups::DESTINATION;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
-use engine::{Chunk, Progress, Sink, Status, Whole};
+use engine::{Chunk, Need, Privilege, Progress, Sink, Status, Whole};
 use rustix::fs::{FileType, Mode, OFlags};
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&USERTTY, build)];
+pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&USERTTY, build).needing(needed)];
 
 static USERTTY: Component = Component {
     context: Context::Destination,
@@ -48,6 +48,10 @@ static USERTTY: Component = Component {
         "Each message is written to each terminal on its own: for few messages, such as emergencies.",
     )),
 };
+
+fn needed(_: &Settings) -> Vec<Need<'static>> {
+    vec![Need::Privilege(Privilege::Terminals)]
+}
 
 fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
     let user = s.text("user")?.to_owned();

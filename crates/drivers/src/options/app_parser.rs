@@ -1,4 +1,5 @@
-//! `app-parser()`: the applications of a topic, tried one after the other. The engine compiles it: it is made of log paths.
+//! `app-parser()`: the applications of a topic, tried one after the other. The engine compiles it: it is made
+//! of log paths.
 
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset};
 

@@ -1,4 +1,5 @@
-//! The pages of the manual for filters, rewrite operations, template functions and macros, from the tables of their crates.
+//! The pages of the manual for filters, rewrite operations, template functions and macros, from the tables of
+//! their crates.
 
 use conf_schema::manual::elements::{Element, Page, Part};
 use template::{Cost, DATE_PREFIXES, MACROS, sample};

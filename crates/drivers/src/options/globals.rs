@@ -274,6 +274,21 @@ static PROGRAM: Group = Group {
             Preset::Text("default"),
             "How much the program says of itself.",
         ),
+        #[cfg(feature = "python")]
+        Opt::new(
+            "python-workers",
+            Kind::Int { min: 1, max: 256 },
+            Preset::Described("as many as cores"),
+            "Processes that run the Python of the configuration. With 1 all messages come to the same objects, one after the other.",
+        ),
+        #[cfg(feature = "python")]
+        Opt::new(
+            "python-timeout",
+            Kind::Seconds { min: 1, max: SECONDS_MAX },
+            Preset::Int(60),
+            "Seconds that Python may take for a batch of up to 512 messages, and for each import or init(). A process that takes longer is \
+             replaced, and its messages are run again one by one.",
+        ),
         Opt::new("stats", Kind::Block(&[&COUNTERS]), Preset::None, "What is counted.")
             .number_means("stats-freq"),
         Opt::new("stats-freq", SECONDS, Preset::Int(600), "As `stats(freq())`."),

@@ -1,4 +1,5 @@
-//! Drivers and parsers of syslog-ng that this version does not have: refused by name, with what to do instead.
+//! Drivers and parsers of syslog-ng that this version does not have: refused by name, with what to do
+//! instead.
 
 use conf_schema::{Context, Unavailable};
 
@@ -15,14 +16,15 @@ const fn parser(name: &'static str, remedy: &'static str) -> Unavailable {
 }
 
 const NOT_HERE: &str = "there is no such source on Linux";
-const SCRIPT: &str =
-    "Python and Java come in a later version; let a program of your own send to `network()` or `pipe()`";
+const SCRIPT: &str = "sources and destinations in Python or Java come in a later version; let a program of your own send or receive: `program(\"command\")`";
 const QUEUE: &str = "let another program take the messages from the queue and send them to `network()`";
 const FETCH: &str = "let another program fetch the messages and send them to `network()`";
 const SENDS_HTTP: &str = "it is made of `http()`, which comes in a later version; until then let a program do it: \
                           `program(\"command\" template(\"...\"))`";
 const LIBRARY: &str = "it is a block of the configuration library: add `@include \"scl.conf\"`";
 
+#[cfg(not(all(feature = "http", feature = "python")))]
+const NOT_BUILT: &str = "this program was built without it: build it with the feature of its name";
 const STORE: &str = "write to a file, or relay with `syslog()` to a collector that has this destination";
 const RUN: &str = "let a program do it: `program(\"command\" template(\"...\"))`";
 const PARSE: &str = "this parser comes in a later version; until then take values out with `regexp-parser()`, `subst()` or filter with `match()`";
@@ -75,14 +77,19 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     source("jellyfin", LIBRARY),
     source("qbittorrent", LIBRARY),
     source("pihole-ftl", LIBRARY),
-    destination("http", RUN),
-    destination("sql", STORE),
+    #[cfg(not(feature = "http"))]
+    destination("http", NOT_BUILT),
+    #[cfg(not(feature = "sql"))]
+    destination("sql", "this penstock was built without it: build it with `--features sql`"),
     destination("mongodb", STORE),
-    destination("kafka", STORE),
-    destination("kafka-c", STORE),
-    destination("kafka-java", STORE),
+    #[cfg(not(feature = "kafka"))]
+    destination("kafka", "this penstock was built without it: build it with `--features kafka`"),
+    #[cfg(not(feature = "kafka"))]
+    destination("kafka-c", "this penstock was built without it: build it with `--features kafka`"),
+    destination("kafka-java", "write `kafka()`"),
     destination("amqp", STORE),
-    destination("redis", STORE),
+    #[cfg(not(feature = "redis"))]
+    destination("redis", "this penstock was built without it: build it with `--features redis`"),
     destination("mqtt", STORE),
     destination("stomp", STORE),
     destination("smtp", RUN),
@@ -112,28 +119,29 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     destination("network-load-balancer", LIBRARY),
     destination("osquery", LIBRARY),
     destination("collectd", LIBRARY),
-    destination("elasticsearch-http", SENDS_HTTP),
-    destination("elasticsearch-datastream", SENDS_HTTP),
-    destination("opensearch", SENDS_HTTP),
-    destination("openobserve-log", SENDS_HTTP),
-    destination("splunk-hec-event", SENDS_HTTP),
-    destination("splunk-hec-raw", SENDS_HTTP),
-    destination("logscale", SENDS_HTTP),
-    destination("sumologic-http", SENDS_HTTP),
+    destination("elasticsearch-http", LIBRARY),
+    destination("elasticsearch-datastream", LIBRARY),
+    destination("opensearch", LIBRARY),
+    destination("openobserve-log", LIBRARY),
+    destination("splunk-hec-event", LIBRARY),
+    destination("splunk-hec-raw", LIBRARY),
+    destination("logscale", LIBRARY),
+    destination("sumologic-http", LIBRARY),
     destination("sumologic-syslog", LIBRARY),
     destination("google-pubsub", SENDS_HTTP),
     destination("azure-monitor", SENDS_HTTP),
     destination("azure-monitor-builtin", SENDS_HTTP),
     destination("azure-monitor-custom", SENDS_HTTP),
-    destination("slack", SENDS_HTTP),
-    destination("telegram", SENDS_HTTP),
-    destination("discord", SENDS_HTTP),
+    destination("slack", LIBRARY),
+    destination("telegram", LIBRARY),
+    destination("discord", LIBRARY),
     destination("loggly", LIBRARY),
     destination("logmatic", LIBRARY),
     destination("graylog2", LIBRARY),
     destination("graphite", LIBRARY),
     parser("opentelemetry", PARSE),
-    parser("python", SCRIPT),
+    #[cfg(not(feature = "python"))]
+    parser("python", NOT_BUILT),
     parser("app-transform", PARSE),
     parser("apache-accesslog-parser", LIBRARY),
     parser("cisco-parser", LIBRARY),

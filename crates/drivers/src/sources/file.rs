@@ -6,11 +6,12 @@ use driver_options::file_groups::{FOLLOW_FREQ, FORCE, METHOD_HELP, PAD_SIZE, REC
 use driver_options::source_groups::{
     FILE_SOURCE, MULTILINE_FILE, NO_CONNECTIONS, NOT_MADE, READER, READER_FLAGS,
 };
+use engine::Need;
 use engine::driver::{BuildContext, SourceDriver, SourcePart};
-use intake::files::{KERNEL, Place, Wanted, matching, source};
+use intake::files::{FileVariant, KERNEL, Wanted, matching, source};
 use std::path::Path;
 
-pub const PARTS: &[SourcePart] = &[SourcePart::new(&FILE, build)];
+pub const PARTS: &[SourcePart] = &[SourcePart::new(&FILE, build).needing(needed)];
 
 static FILE: Component = Component {
     context: Context::Source,
@@ -58,6 +59,10 @@ static FILE: Component = Component {
 /// Files of a path with a wildcard in its name, as in syslog-ng.
 const WILDCARD_FILES: usize = 100;
 
+fn needed(s: &Settings) -> Vec<Need<'static>> {
+    s.path("path").map(|path| Need::File { option: "path", path: path.to_owned() }).into_iter().collect()
+}
+
 fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     let path = s.path("path")?.to_owned();
     let recursive = s.bool("recursive").unwrap_or(false);
@@ -73,9 +78,16 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     };
     let files_max = if pattern.is_some() { WILDCARD_FILES } else { 1 };
     let is_kernel = path == Path::new(KERNEL);
-    let place =
-        Place { driver: "file", wanted, files_max, method, list_freq: None, shown: path.clone(), is_kernel };
-    source(s, cx, place, diags)
+    let variant = FileVariant {
+        driver: "file",
+        wanted,
+        files_max,
+        method,
+        list_freq: None,
+        shown: path.clone(),
+        is_kernel,
+    };
+    source(s, cx, variant, diags)
 }
 
 #[cfg(test)]

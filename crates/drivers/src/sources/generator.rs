@@ -67,7 +67,8 @@ static EXAMPLE_MSG_GENERATOR: Component = Component {
 const MESSAGE: &str = "-- Generated message. --";
 /// Messages in one batch.
 const BATCH_MESSAGES: u64 = 512;
-/// Ticks of the timer that may be caught up with after the source had to wait: more would be a flood nobody asked for.
+/// Ticks of the timer that may be caught up with after the source had to wait: more would be a flood nobody
+/// asked for.
 const LATE_MAX: u64 = 10_000;
 
 fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {

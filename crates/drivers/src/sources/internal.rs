@@ -1,6 +1,8 @@
-//! `internal()`: the program's own messages. The log hands them to a bounded queue, a port makes records of them.
+//! `internal()`: the program's own messages. The log hands them to a bounded queue, a port makes records of
+//! them.
 //!
-//! What is logged while they are on their way is kept from coming back (see [`oplog::apart`]), so the log cannot feed itself.
+//! What is logged while they are on their way is kept from coming back (see [`oplog::apart`]), so the log
+//! cannot feed itself.
 
 use conf_schema::{Component, Cost, Kind, OptionSpec as Opt, Preset, Settings};
 use diag::Diagnostics;

@@ -1,4 +1,5 @@
-//! `systemd-journal()`: the entries of systemd's journal, read from its files; the position of each numbering is kept by acknowledgement.
+//! `systemd-journal()`: the entries of systemd's journal, read from its files; the position of each numbering
+//! is kept by acknowledgement.
 
 mod folders;
 mod message;
@@ -23,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub const PARTS: &[SourcePart] = &[SourcePart::new(&SYSTEMD_JOURNAL, build)];
+pub const PARTS: &[SourcePart] = &[SourcePart::new(&SYSTEMD_JOURNAL, build).needing(needed)];
 
 static SYSTEMD_JOURNAL: Component = Component {
     context: conf_schema::Context::Source,
@@ -115,6 +116,10 @@ const PREFIX_SINCE: (u16, u16) = (3, 8);
 const PREFIX: &str = ".journald.";
 /// How often files are looked at where the kernel does not say that they have changed.
 const PERIOD: Duration = Duration::from_secs(1);
+
+fn needed(_: &Settings) -> Vec<Need<'static>> {
+    folders::ROOTS.map(|folder| Need::Folder { path: folder.into(), recursive: true }).into()
+}
 
 fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     let finish = finish(s, cx, true, diags);

@@ -207,7 +207,8 @@ fn several_lines(
     Some(lines)
 }
 
-/// What ebpf() and udp-balancer() make of the socket options, and how many sockets this source has on its port.
+/// What ebpf() and udp-balancer() make of the socket options, and how many sockets this source has on its
+/// port.
 fn shared_port(kind: &Kind, s: &Settings, mut socket: SocketOptions) -> (SocketOptions, u32) {
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
     let count = |n: Option<i64>| n.and_then(|n| u32::try_from(n).ok()).unwrap_or(cores as u32).max(1);

@@ -1,8 +1,10 @@
-//! `pipe()`, also named `fifo()`: lines from a named pipe, which is made when it is missing and stays open without writers.
+//! `pipe()`, also named `fifo()`: lines from a named pipe, which is made when it is missing and stays open
+//! without writers.
 
 use conf_schema::{Component, Cost, Kind, OptionSpec as Opt, Positional, Preset, Settings};
 use diag::Diagnostics;
 use driver_options::file_groups::PAD_SIZE;
+use driver_options::needs;
 use driver_options::output_groups::{CREATE_DIRS, PERMISSIONS};
 use driver_options::ownership::ownership;
 use driver_options::source_groups::{MULTILINE_STREAM, NO_CONNECTIONS, READER, READER_FLAGS, SOURCE};
@@ -27,7 +29,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use transport::Ownership;
 
-pub const PARTS: &[SourcePart] = &[SourcePart::new(&PIPE, build)];
+pub const PARTS: &[SourcePart] = &[SourcePart::new(&PIPE, build).needing(needed)];
 
 static PIPE: Component = Component {
     context: conf_schema::Context::Source,
@@ -56,6 +58,10 @@ static PIPE: Component = Component {
 
 /// Permissions of a pipe that is made, unless perm() says otherwise.
 const MODE: u32 = 0o600;
+
+fn needed(s: &Settings) -> Vec<Need<'static>> {
+    s.path("path").into_iter().flat_map(|path| needs::of_ownership(s, path.to_owned())).collect()
+}
 
 fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     let path = s.path("path")?.to_owned();

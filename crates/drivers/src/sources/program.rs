@@ -10,7 +10,7 @@ use engine::driver::{BuildContext, SourceDriver, SourcePart, Start};
 use engine::reader::StreamPort;
 use engine::source::{Carrier, Settings as SourceSettings, Source};
 use engine::worker::{After, Port, PortContext};
-use engine::{Environment, Need, Shared, Wake};
+use engine::{Environment, Need, Privilege, Shared, Wake};
 use intake::input::FdInput;
 use intake::listener::register;
 use intake::multi_line::{Mode, multi_line};
@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use wire::Framing;
 
-pub const PARTS: &[SourcePart] = &[SourcePart::new(&PROGRAM, build)];
+pub const PARTS: &[SourcePart] = &[SourcePart::new(&PROGRAM, build).needing(needed)];
 
 static PROGRAM: Component = Component {
     context: conf_schema::Context::Source,
@@ -55,6 +55,10 @@ static PROGRAM: Component = Component {
 /// A program that ends at once is not started more often than this.
 const RESTART_MIN: Duration = Duration::from_secs(1);
 
+fn needed(_: &Settings) -> Vec<Need<'static>> {
+    vec![Need::Privilege(Privilege::Commands)]
+}
+
 fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     let command = s.text("command")?.to_owned();
     let defaults =
@@ -66,7 +70,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     let lines = multi_line.as_ref().map(|(_, text)| text.as_str()).unwrap_or_default();
     let opened_with = format!("{command} {environment:?} {lines} {}", reading.fixed());
     let (parsing, finish) = (reading.syslog.clone(), reading.finish.clone());
-    let program = Program {
+    let program = SourceCommand {
         command: command.clone(),
         environment,
         reading,
@@ -83,7 +87,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     })
 }
 
-struct Program {
+struct SourceCommand {
     /// For `/bin/sh -c`.
     command: String,
     environment: Environment,
@@ -92,7 +96,7 @@ struct Program {
 }
 
 struct ProgramStart {
-    program: Arc<Program>,
+    program: Arc<SourceCommand>,
 }
 
 impl Start for ProgramStart {
@@ -128,7 +132,7 @@ struct HungUp {
 
 /// Starts the program, and starts it again; its output has a port of its own.
 struct ProgramPort {
-    program: Arc<Program>,
+    program: Arc<SourceCommand>,
     source: Arc<Source>,
     hung_up: Arc<HungUp>,
     child: Option<Child>,
@@ -142,7 +146,7 @@ impl ProgramPort {
     fn start(&mut self, cx: &mut PortContext) {
         self.started = Instant::now();
         self.start_at = self.started + RESTART_MIN;
-        let Program { command, environment, reading, multi_line } = &*self.program;
+        let SourceCommand { command, environment, reading, multi_line } = &*self.program;
         let (child, output) = match Child::start(command, *environment) {
             Ok(started) => started,
             Err(error) => {

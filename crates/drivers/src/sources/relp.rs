@@ -1,4 +1,5 @@
-//! `relp()`: messages from peers that keep each one until it is acknowledged, which is when everything made from it was delivered.
+//! `relp()`: messages from peers that keep each one until it is acknowledged, which is when everything made
+//! from it was delivered.
 
 mod answers;
 mod port;

@@ -1,4 +1,5 @@
-//! `stdin()`: lines from standard input, be it a pipe, a terminal or a file. The program stops when the input ends.
+//! `stdin()`: lines from standard input, be it a pipe, a terminal or a file. The program stops when the input
+//! ends.
 
 use conf_schema::{Component, Context, Cost, OptionSpec as Opt, Settings};
 use diag::Diagnostics;

@@ -2,6 +2,7 @@
 
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Positional, Preset, Settings};
 use diag::Diagnostics;
+use driver_options::needs;
 use driver_options::output_groups::{CREATE_DIRS, PERMISSIONS};
 use driver_options::ownership::ownership;
 use driver_options::socket_groups::{SOCKET, STREAM};
@@ -9,9 +10,9 @@ use driver_options::sockets::{generation, unix_socket_options};
 use driver_options::source_groups::{MULTILINE, NO_CONNECTIONS, READER, READER_FLAGS, SOURCE};
 use engine::driver::{BuildContext, SourceDriver, SourcePart, Start};
 use engine::source::{Carrier, Settings as SourceSettings, Source};
-use engine::{Made, Need, Shared};
+use engine::{Made, Need, Privilege, Shared};
 use intake::datagram::{DatagramOptions, DatagramPort, Origin, Processes};
-use intake::listener::{Accepted, Listener, Seats, Socket, backlog};
+use intake::listener::{Accepted, Listener, Permits, Socket, backlog};
 use intake::optional::Optional;
 use intake::reading::{Defaults, NO_HOSTNAME_SINCE, Reading, location};
 use intake::senders::PeerFacts;
@@ -24,8 +25,10 @@ use std::sync::Arc;
 use transport::{Ownership, SocketOptions};
 use wire::Framing;
 
-pub const PARTS: &[SourcePart] =
-    &[SourcePart::new(&UNIX_STREAM, unix_stream), SourcePart::new(&UNIX_DGRAM, unix_dgram)];
+pub const PARTS: &[SourcePart] = &[
+    SourcePart::new(&UNIX_STREAM, unix_stream).needing(needed),
+    SourcePart::new(&UNIX_DGRAM, unix_dgram).needing(needed),
+];
 
 const SOCKET_PATH: &[Positional] =
     &[Positional { name: "path", kind: Kind::Path, required: true, help: "the path of the socket" }];
@@ -105,6 +108,12 @@ struct UnixStart {
     location: String,
 }
 
+fn needed(s: &Settings) -> Vec<Need<'static>> {
+    let made = s.path("path").into_iter().flat_map(|path| needs::of_ownership(s, path.to_owned()));
+    // `.unix.exe` of a sender.
+    made.chain([Need::Privilege(Privilege::Processes)]).collect()
+}
+
 fn build(stream: bool, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     let path = s.path("path")?.to_owned();
     let defaults = Defaults {
@@ -180,15 +189,16 @@ impl UnixStart {
         if self.create_dirs {
             transport::create_parents(&self.path, &self.ownership).map_err(failed)?;
         }
+        let mode = self.ownership.perm;
         match self.stream {
             true => {
                 let listener =
-                    transport::listen_unix(&self.path, &self.socket, self.backlog).map_err(failed)?;
+                    transport::listen_unix(&self.path, &self.socket, mode, self.backlog).map_err(failed)?;
                 let file = self.own().map_err(failed)?;
                 Listener::start(Socket::Unix(listener, file), source, Arc::new(self.accepted()), shared)
             }
             false => {
-                let socket = transport::bind_unix_datagram(&self.path, &self.socket).map_err(failed)?;
+                let socket = transport::bind_unix_datagram(&self.path, &self.socket, mode).map_err(failed)?;
                 let file = self.own().map_err(failed)?;
                 let reading = &self.reading;
                 if reading.credentials {
@@ -224,7 +234,7 @@ impl UnixStart {
             fetch_limit: reading.fetch_limit,
             encoding: reading.encoding,
             socket: self.socket.clone(),
-            seats: Seats::new(self.connections_max),
+            permits: Permits::new(self.connections_max),
             facts: PeerFacts { group: Arc::clone(&reading.group), transport, ip_protocol: 0 },
             naming: reading.naming.clone(),
             local_name: Arc::clone(&reading.local_name),

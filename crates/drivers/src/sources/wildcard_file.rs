@@ -1,4 +1,5 @@
-//! `wildcard-file()`: follows all files below a folder whose names match, as many as there may be, and those that come later.
+//! `wildcard-file()`: follows all files below a folder whose names match, as many as there may be, and those
+//! that come later.
 
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings, Word};
 use diag::{Diagnostic, Diagnostics};
@@ -7,10 +8,11 @@ use driver_options::source_groups::{
     FILE_SOURCE, MULTILINE_FILE, NO_CONNECTIONS, NOT_MADE, READER, READER_FLAGS,
 };
 use driver_options::{INT_MAX, SECONDS_MAX};
+use engine::Need;
 use engine::driver::{BuildContext, SourceDriver, SourcePart};
-use intake::files::{Place, matching, source};
+use intake::files::{FileVariant, matching, source};
 
-pub const PARTS: &[SourcePart] = &[SourcePart::new(&WILDCARD_FILE, build)];
+pub const PARTS: &[SourcePart] = &[SourcePart::new(&WILDCARD_FILE, build).needing(needed)];
 
 static WILDCARD_FILE: Component = Component {
     context: Context::Source,
@@ -75,6 +77,11 @@ static WILDCARD_FILE: Component = Component {
 /// Files followed at once unless max-files() says otherwise.
 const FILES: i64 = 100;
 
+fn needed(s: &Settings) -> Vec<Need<'static>> {
+    let recursive = s.bool("recursive").unwrap_or(false);
+    s.path("base-dir").map(|path| Need::Folder { path: path.to_owned(), recursive }).into_iter().collect()
+}
+
 fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
     let (base, pattern) = (s.path("base-dir"), s.text("filename-pattern"));
     let files_max = s.int("max-files").unwrap_or(FILES).max(1) as usize;
@@ -94,9 +101,16 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     }
     let wanted = matching(s, "filename-pattern", base.to_owned(), pattern, exclude, recursive, diags)?;
     let shown = base.join(pattern);
-    let place =
-        Place { driver: "wildcard-file", wanted, files_max, method, list_freq, shown, is_kernel: false };
-    source(s, cx, place, diags)
+    let variant = FileVariant {
+        driver: "wildcard-file",
+        wanted,
+        files_max,
+        method,
+        list_freq,
+        shown,
+        is_kernel: false,
+    };
+    source(s, cx, variant, diags)
 }
 
 #[cfg(test)]

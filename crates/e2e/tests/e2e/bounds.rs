@@ -1,4 +1,5 @@
-//! Messages made to use up memory, time or tables: each costs itself at most, never its neighbours or those who come later.
+//! Messages made to use up memory, time or tables: each costs itself at most, never its neighbours or those
+//! who come later.
 
 use crate::messages::HEAD;
 use testkit::{Collector, Lab, Ledger, Penstock, Sender, wait_until};
@@ -15,7 +16,8 @@ fn status_mib(penstock: &Penstock, row: &str) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() / 1024
 }
 
-/// A million keys that no configuration knows leave no trace: later values have names, and new configurations too.
+/// A million keys that no configuration knows leave no trace: later values have names, and new configurations
+/// too.
 #[test]
 fn a_million_invented_keys() {
     let lab = Lab::new();
@@ -149,8 +151,8 @@ fn grouping(timeout: u32, destination: &str) -> String {
     )
 }
 
-/// Twenty thousand groups of 12 kB end in one tick, or because a reload takes their parser away: each comes out, and the memory that
-/// they had is not taken once more for what is made of them.
+/// Twenty thousand groups of 12 kB end in one tick, or because a reload takes their parser away: each comes
+/// out, and the memory that they had is not taken once more for what is made of them.
 #[test]
 fn groups_that_end_together_do_not_double_their_memory() {
     const COUNT: usize = 20_000;

@@ -1,8 +1,9 @@
-//! A connection breaks, and then the program stops or is told of another destination: what the receiver's kernel did not get is with
-//! the next receiver, judged by what both had.
+//! A connection breaks, and then the program stops or is told of another destination: what the receiver's
+//! kernel did not get is with the next receiver, judged by what both had.
 
 use crate::messages::{HEAD, message};
 use std::collections::BTreeSet;
+use std::io::Read;
 use std::net::{TcpListener, TcpStream};
 use testkit::{Collector, Lab, Penstock, Sender, wait_until};
 
@@ -39,7 +40,8 @@ fn config(options: &str) -> String {
     )
 }
 
-/// Sends until all of it is received, breaks the connection, lets `end` end the outlet, and asks the next receiver.
+/// Sends until all of it is received, breaks the connection, lets `end` end the outlet, and asks the next
+/// receiver.
 fn check(options: &str, end: impl FnOnce(&Lab, Penstock) -> Penstock) {
     let lab = Lab::new();
     let listener = TcpListener::bind(("127.0.0.1", lab.port("out"))).expect("a free port");
@@ -108,4 +110,38 @@ fn what_came_behind_the_rest_of_a_stop_outlives_the_next() {
         penstock.stop();
         restart("")(lab, Penstock::start(lab, &config("")))
     });
+}
+
+/// What the next receiver gets, up to `bytes`, from the first connection on.
+fn bytes_at(port: u16, bytes: usize) -> Vec<u8> {
+    let listener = TcpListener::bind(("127.0.0.1", port)).expect("a free port");
+    let (mut stream, _) = listener.accept().expect("a connection");
+    let mut got = vec![0; bytes];
+    stream.read_exact(&mut got).expect("as much as was said");
+    got
+}
+
+/// Messages wait for nobody; the next configuration sends them in another form.
+fn change_form(from: &str, to: &str, wait: usize) -> String {
+    let lab = Lab::new();
+    let mut penstock = Penstock::start(&lab, &config(from));
+    let mut sender = Sender::tcp(lab.port("in"));
+    (0..3).for_each(|n| sender.line(&message(0, n)));
+    sender.finish();
+    wait_until("everything received", || penstock.ledger().received() == 3);
+    penstock.reload_with(&lab, &config(to));
+    let got = bytes_at(lab.port("out"), wait);
+    penstock.stop();
+    String::from_utf8(got).expect("text")
+}
+
+#[test]
+fn what_waits_gets_the_form_of_its_new_connection() {
+    let plain = "template(\"$MSG\\n\")";
+    let framed = format!("transport(\"framed\") {plain}");
+    let lines: Vec<String> = (0..3).map(|n| format!("message number {n} of connection 0\n")).collect();
+    let frames: Vec<String> = lines.iter().map(|line| format!("{} {line}", line.len())).collect();
+    let (lines, frames) = (lines.concat(), frames.concat());
+    assert_eq!(change_form(plain, &framed, frames.len()), frames);
+    assert_eq!(change_form(&framed, plain, lines.len()), lines);
 }

@@ -1,5 +1,5 @@
-//! Golden cases of `penstock check`: `tests/golden/check/NAME.conf` and what is said about it in `NAME.expected`. Those whose name begins
-//! with `explain` are checked with `--explain`.
+//! Golden cases of `penstock check`: `tests/golden/check/NAME.conf` and what is said about it in
+//! `NAME.expected`. Those whose name begins with `explain` are checked with `--explain`.
 //!
 //! `UPDATE_GOLDEN=1` writes what is said; review it as text.
 
@@ -41,7 +41,8 @@ fn findings() {
     assert!(faults.is_empty(), "{faults}");
 }
 
-/// Relative data files are beside the configuration, wherever the program is started, and the message says where they were looked for.
+/// Relative data files are beside the configuration, wherever the program is started, and the message says
+/// where they were looked for.
 #[test]
 fn data_files_are_beside_the_configuration() {
     let lab = Lab::new();

@@ -72,13 +72,9 @@ fn check_opens_no_sockets_and_writes_no_files() {
 #[test]
 fn what_is_not_supported_is_refused_by_name() {
     let lab = Lab::new();
-    let outcome = check(
-        &lab,
-        &config().replace("file(\"%dir%/out\")", "kafka(bootstrap-servers(\"x\") topic(\"y\"))"),
-        &[],
-    );
+    let outcome = check(&lab, &config().replace("file(\"%dir%/out\")", "mongodb(collection(\"x\"))"), &[]);
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
-    assert!((outcome.stdout + &outcome.stderr).contains("kafka"));
+    assert!((outcome.stdout + &outcome.stderr).contains("mongodb"));
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! grouping-by() and group-lines() through the whole program: timeouts without messages, reloads under load, the end.
+//! grouping-by() and group-lines() through the whole program: timeouts without messages, reloads under load,
+//! the end.
 
 use crate::messages::HEAD;
 use testkit::{Lab, Penstock, Sender, wait_until};

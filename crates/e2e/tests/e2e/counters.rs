@@ -149,7 +149,8 @@ fn errors_of_transport_count_by_kind() {
     penstock.stop();
 }
 
-/// What csv-parser() refuses, for its columns or for their types, counts as discarded, whether or not anybody reads the columns.
+/// What csv-parser() refuses, for its columns or for their types, counts as discarded, whether or not anybody
+/// reads the columns.
 #[test]
 fn what_a_csv_parser_refuses_counts_as_discarded() {
     for (template, options) in [
@@ -185,8 +186,8 @@ fn what_a_csv_parser_refuses_counts_as_discarded() {
     }
 }
 
-/// As syslog-ng counts them: a call counts what it decided, and one that was not needed counts nothing. The branches here are asked
-/// together otherwise, cheap conditions first.
+/// As syslog-ng counts them: a call counts what it decided, and one that was not needed counts nothing. The
+/// branches here are asked together otherwise, cheap conditions first.
 #[test]
 fn filters_that_others_call_count_what_they_were_asked() {
     let lab = Lab::new();

@@ -1,12 +1,14 @@
-//! Every `penstock` command that the documentation and the help texts name is one the program has: each is given to the real command line
-//! with `--help` behind it, which does nothing and is refused where something before it is unknown.
+//! Every `penstock` command that the documentation and the help texts name is one the program has: each is
+//! given to the real command line with `--help` behind it, which does nothing and is refused where something
+//! before it is unknown.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use testkit::penstock::{binary, root};
 use testkit::run_command;
 
-/// The words behind `penstock` of every command in a text: in indented lines, behind a prompt, or between backticks.
+/// The words behind `penstock` of every command in a text: in indented lines, behind a prompt, or between
+/// backticks.
 fn commands(text: &str, found: &mut BTreeSet<String>) {
     for line in text.lines() {
         let indented = line.starts_with("    ") || line.starts_with("  ");

@@ -1,4 +1,5 @@
-//! disk-buffer(): what waits on disk survives the end of the program and comes once, in order; the ledger balances all the time.
+//! disk-buffer(): what waits on disk survives the end of the program and comes once, in order; the ledger
+//! balances all the time.
 
 use crate::messages::{HEAD, assert_complete, block, line, message, send, wait_waiting};
 use testkit::{Collector, Lab, Penstock, Sender, wait_until, wait_while_some};
@@ -241,6 +242,57 @@ fn a_reload_keeps_what_waits_and_its_layout() {
         assert_complete(new, 1, COUNT);
         wait_waiting(&mut penstock, 0).assert_nothing_lost();
     }
+}
+
+#[test]
+fn what_waits_goes_along_when_it_is_kept_elsewhere() {
+    const COUNT: usize = 3000;
+    let lab = Lab::new();
+    let with = |dir: &str, more: &str| {
+        let disk_buffer = format!("disk-buffer(capacity-bytes(1GiB) reliable(yes) {dir}) {more}");
+        config(&to_network(&disk_buffer), FLOW_CONTROL)
+    };
+    let mut penstock = Penstock::start(&lab, &with("", ""));
+    send(&lab, 0, COUNT);
+    wait_on_disk(&penstock, COUNT as u64);
+    for (dir, more) in
+        [("dir(\"%dir%/a\")", ""), ("dir(\"%dir%/a\")", "persist-name(p)"), ("", "persist-name(q)")]
+    {
+        penstock.reload_with(&lab, &with(dir, more));
+        wait_on_disk(&penstock, COUNT as u64);
+    }
+    kill(penstock);
+    // The next start knows as well where it was.
+    let mut penstock = Penstock::start(&lab, &with("dir(\"%dir%/b\")", "persist-name(p)"));
+    assert_eq!(penstock.ledger().waiting(), COUNT as u64);
+    let collector = Collector::tcp(lab.port("out"));
+    assert_complete(&collector.wait_lines(COUNT), 1, COUNT);
+    wait_waiting(&mut penstock, 0).assert_nothing_lost();
+    penstock.stop();
+}
+
+#[test]
+fn the_rest_of_a_queue_without_disk_buffer_goes_along_too() {
+    const COUNT: usize = 3000;
+    let lab = Lab::new();
+    let with = |options: &str| config(&to_network(options), FLOW_CONTROL);
+    let elsewhere = with(&format!("{RELIABLE} persist-name(q)"));
+    let mut penstock = Penstock::start(&lab, &with(RELIABLE));
+    send(&lab, 0, COUNT);
+    wait_on_disk(&penstock, COUNT as u64);
+    // What waits on disk is sent first, from where it is; what comes now waits in memory behind it.
+    penstock.reload_with(&lab, &with(""));
+    send(&lab, 1, COUNT);
+    wait_waiting(&mut penstock, 2 * COUNT).assert_balanced();
+    penstock.reload_with(&lab, &elsewhere);
+    wait_on_disk(&penstock, 2 * COUNT as u64);
+    kill(penstock);
+    let mut penstock = Penstock::start(&lab, &elsewhere);
+    assert_eq!(penstock.ledger().waiting(), 2 * COUNT as u64);
+    let collector = Collector::tcp(lab.port("out"));
+    assert_complete(&collector.wait_lines(2 * COUNT), 2, COUNT);
+    wait_waiting(&mut penstock, 0).assert_nothing_lost();
+    penstock.stop();
 }
 
 #[test]

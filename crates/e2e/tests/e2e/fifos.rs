@@ -1,4 +1,5 @@
-//! A FIFO in the place of a file that the configuration names: nothing waits for it, neither `check`, nor a reload, nor the end.
+//! A FIFO in the place of a file that the configuration names: nothing waits for it, neither `check`, nor a
+//! reload, nor the end.
 
 use crate::messages::HEAD;
 use std::path::Path;

@@ -26,7 +26,8 @@ fn from(connection: usize, first: usize, count: usize) -> String {
     (first..first + count).map(|n| message(connection, n) + "\n").collect()
 }
 
-/// The numbers of the messages in the output. A killed program may leave half a line, to which the next one adds a whole one.
+/// The numbers of the messages in the output. A killed program may leave half a line, to which the next one
+/// adds a whole one.
 fn numbers(lab: &Lab) -> Vec<usize> {
     let number = |line: &String| {
         let (_, text) = line.rsplit_once("message number ")?;
@@ -151,7 +152,8 @@ fn rustix_fifo(path: &Path) {
     assert!(made.is_ok_and(|status| status.success()), "a named pipe");
 }
 
-/// One file, read by one worker, worked on by four: what an idle one takes comes out in its place all the same.
+/// One file, read by one worker, worked on by four: what an idle one takes comes out in its place all the
+/// same.
 #[test]
 fn one_large_file_over_all_cores_in_order() {
     const COUNT: usize = 200_000;
@@ -164,7 +166,8 @@ fn one_large_file_over_all_cores_in_order() {
     assert_in_order(&lab, COUNT);
 }
 
-/// What the old file's reader gave to other workers comes before the first line of the file that took its place.
+/// What the old file's reader gave to other workers comes before the first line of the file that took its
+/// place.
 #[test]
 fn a_file_is_replaced_while_several_workers_have_its_batches() {
     const COUNT: usize = 60_000;
@@ -222,7 +225,8 @@ fn names_that_are_excluded_and_a_rate_of_looking() {
     assert_complete(&lab.lines("out"), 2, 10);
 }
 
-/// One worker, and a file that would keep it for long: the other file has its turns all the same, after so many messages.
+/// One worker, and a file that would keep it for long: the other file has its turns all the same, after so
+/// many messages.
 #[test]
 fn a_limit_of_messages_in_one_turn() {
     let lab = Lab::new();
@@ -331,8 +335,8 @@ fn a_new_file_with_the_inode_of_the_one_before() {
     assert_complete(&lab.lines("out"), 1, 20);
 }
 
-/// The system allows fewer open files than there are: the rest waits, connections and destinations have descriptors, and a file that goes
-/// makes room.
+/// The system allows fewer open files than there are: the rest waits, connections and destinations have
+/// descriptors, and a file that goes makes room.
 #[test]
 fn more_files_than_the_system_allows_wait() {
     const FILES: usize = 300;
@@ -359,7 +363,8 @@ fn more_files_than_the_system_allows_wait() {
     assert_complete(&lab.lines("out"), FILES, 3);
 }
 
-/// All files get new names at once and others take their places: each is read to its end, before its successor.
+/// All files get new names at once and others take their places: each is read to its end, before its
+/// successor.
 #[test]
 fn a_thousand_files_rotated_at_once() {
     const FILES: usize = 1000;
@@ -410,7 +415,8 @@ fn killed_again_and_again_nothing_is_lost_and_a_batch_at_most_repeated() {
     assert!(repeated <= kills * BATCH, "{repeated} repeated after {kills} kills");
 }
 
-/// Whether the message with this number, or the last one, is in the output: by the file's end, which is cheap to look at.
+/// Whether the message with this number, or the last one, is in the output: by the file's end, which is cheap
+/// to look at.
 fn numbers_at_least(lab: &Lab, number: usize) -> bool {
     let bytes = std::fs::read(lab.path("out")).unwrap_or_default();
     let end = String::from_utf8_lossy(&bytes[bytes.len().saturating_sub(500)..]).into_owned();

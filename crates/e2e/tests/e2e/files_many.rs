@@ -1,4 +1,5 @@
-//! file() with many names: more than there are descriptors, and more than are known at once. Every line arrives.
+//! file() with many names: more than there are descriptors, and more than are known at once. Every line
+//! arrives.
 
 use crate::messages::HEAD;
 use std::collections::BTreeMap;

@@ -1,7 +1,7 @@
 //! Golden cases: `tests/golden/AREA/NAME.conf`, `.input` and `.expected`, found by walking the folder.
 //!
-//! `UPDATE_GOLDEN=1` writes what penstock made, `UPDATE_GOLDEN=peer` what the distribution's syslog-ng made; review the change as text.
-//! `GOLDEN=text` runs only cases whose name contains the text.
+//! `UPDATE_GOLDEN=1` writes what penstock made, `UPDATE_GOLDEN=peer` what the distribution's syslog-ng made;
+//! review the change as text. `GOLDEN=text` runs only cases whose name contains the text.
 
 pub mod case;
 pub mod differences;

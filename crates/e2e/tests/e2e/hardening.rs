@@ -1,4 +1,5 @@
-//! What local users, peers and the service manager's secrets can and cannot do to the program and its children.
+//! What local users, peers and the service manager's secrets can and cannot do to the program and its
+//! children.
 
 use crate::messages::HEAD;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -22,7 +23,8 @@ fn send(lab: &Lab, hosts: &[&str]) {
     sender.finish();
 }
 
-/// Below `logs`, which is a link itself, users have made links to a file and to a folder that are none of their business.
+/// Below `logs`, which is a link itself, users have made links to a file and to a folder that are none of
+/// their business.
 fn with_links() -> Lab {
     let lab = Lab::new();
     for folder in ["real", "real/plain", "outside"] {

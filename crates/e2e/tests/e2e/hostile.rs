@@ -227,7 +227,8 @@ fn names_that_climb_out_of_the_folder() {
     assert!(!lab.dir().parent().unwrap().join("app.log").exists());
 }
 
-/// Connections that say nothing take all places; the next one that has something to say is served all the same.
+/// Connections that say nothing take all places; the next one that has something to say is served all the
+/// same.
 #[test]
 fn silent_connections_make_room() {
     let relp_open = b"1 open 30 relp_version=0\ncommands=syslog\n".as_slice();

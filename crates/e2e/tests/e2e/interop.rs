@@ -6,7 +6,8 @@ use testkit::{Lab, Penstock, peers, skip, wait_until};
 
 const COUNT: usize = 500;
 
-/// penstock that relays to somebody else, and one that takes from somebody else: both in one process, apart by source.
+/// penstock that relays to somebody else, and one that takes from somebody else: both in one process, apart
+/// by source.
 fn config(destination: &str, source: &str) -> String {
     format!(
         "{HEAD}source own {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\

@@ -1,5 +1,5 @@
-//! What was acknowledged is never lost, whatever becomes of its destination: judged by what the receivers got against what the sender
-//! was told.
+//! What was acknowledged is never lost, whatever becomes of its destination: judged by what the receivers got
+//! against what the sender was told.
 
 use crate::messages::{HEAD, assert_complete, message, send, wait_waiting};
 use std::collections::BTreeSet;
@@ -101,6 +101,33 @@ fn a_destination_with_another_name_goes_on_with_what_waits_in_order() {
         penstock.wait_settled_input().assert_nothing_lost();
         let got = numbers(&collector);
         assert!(!got.is_empty() && got.is_sorted_by(|a, b| a < b), "{options}: in order, once");
+        penstock.stop();
+    }
+}
+
+/// A message that a file refuses for good is dealt with: its sender is told so, and goes on.
+#[test]
+fn what_a_file_refuses_holds_up_nobody() {
+    for (is_folder, name, options) in [
+        (true, "o/$PROGRAM", ""),
+        (false, "o/$PROGRAM/x", ""),
+        (true, "o/$PROGRAM", "options { dead-letters(yes); };\n"),
+    ] {
+        let lab = Lab::new();
+        std::fs::create_dir_all(lab.path(if is_folder { "o/bad" } else { "o" })).unwrap();
+        if !is_folder {
+            std::fs::write(lab.path("o/bad"), "").unwrap();
+        }
+        let config = config("d", &format!("file(\"%dir%/{name}\" create-dirs(yes));"));
+        let mut penstock =
+            Penstock::start(&lab, &config.replacen("source s", &format!("{options}source s"), 1));
+        let text = |n: usize| format!("<13>Nov 11 01:02:03 host {}: number {n}", ["bad", "ok"][n % 2]);
+        let sender = RelpSender::start(lab.port("in"), 0, move |n| (n < 200).then(|| text(n)));
+        wait_until("all answers", || sender.acknowledged().len() == 200);
+        sender.stop();
+        let ledger = penstock.wait_settled_input();
+        ledger.assert_balanced();
+        assert_eq!(ledger.dropped_for("refused"), 100, "{name}");
         penstock.stop();
     }
 }

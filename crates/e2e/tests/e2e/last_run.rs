@@ -1,4 +1,5 @@
-//! What a stop leaves: shown afterwards, and dead letters where the next configuration, or the next process, has no place for it.
+//! What a stop leaves: shown afterwards, and dead letters where the next configuration, or the next process,
+//! has no place for it.
 
 use crate::kept::{plain, queue};
 use crate::messages::{HEAD, assert_complete, message, send, wait_waiting};

@@ -1,11 +1,12 @@
-//! The ledger against what files outside hold: wherever a message ends, the rows add up, agree with them, and one of them names the
-//! statement that ended it.
+//! The ledger against what files outside hold: wherever a message ends, the rows add up, agree with them, and
+//! one of them names the statement that ended it.
 
 use crate::messages::HEAD;
 use std::collections::BTreeSet;
 use testkit::{Lab, Ledger, Penstock, Row, Sender, run_command, wait_until};
 
-/// Ten messages: those with even numbers are of the program `keep`, the others of `lose`, and their text is no number.
+/// Ten messages: those with even numbers are of the program `keep`, the others of `lose`, and their text is
+/// no number.
 const SENT: usize = 10;
 const IN: &str = "network(ip(127.0.0.1) port(%tcp:in%));";
 const STATEMENTS: &str = "options { stats(level(1)); };\n\
@@ -348,7 +349,8 @@ fn a_reload_keeps_the_rows() {
     penstock.stop();
 }
 
-/// What reloads take away or replace stays in the account: the sums agree with what was sent and with the files, each time.
+/// What reloads take away or replace stays in the account: the sums agree with what was sent and with the
+/// files, each time.
 #[test]
 fn what_reloads_have_removed_keeps_its_counts() {
     const MARK: &str = "(removed)";

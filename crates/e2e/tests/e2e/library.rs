@@ -1,5 +1,6 @@
-//! The configuration library, ours and the distribution's: what both have has a case, and messages that nobody thought of come out of
-//! ours, of the distribution's in its place, and of the distribution's syslog-ng alike.
+//! The configuration library, ours and the distribution's: what both have has a case, and messages that
+//! nobody thought of come out of ours, of the distribution's in its place, and of the distribution's
+//! syslog-ng alike.
 
 use crate::golden::case::Case;
 use crate::golden::run::{Receiver, run};
@@ -88,7 +89,8 @@ impl Random {
         &list[self.below(list.len())]
     }
 
-    /// One to three changes: pieces put in or in place of a character, characters taken out or given twice, the end cut off.
+    /// One to three changes: pieces put in or in place of a character, characters taken out or given twice,
+    /// the end cut off.
     fn change(&mut self, text: &[u8]) -> Vec<u8> {
         let mut text = text.to_vec();
         for _ in 0..1 + self.below(3) {
@@ -169,8 +171,8 @@ fn every_parser_has_a_case() {
     assert!(without.is_empty(), "{without:?}");
 }
 
-/// windows-eventlog-parser() of the distribution looks for its database in the working folder, where nothing is: that it is found there
-/// and read as syslog-ng reads it is what can be compared.
+/// windows-eventlog-parser() of the distribution looks for its database in the working folder, where nothing
+/// is: that it is found there and read as syslog-ng reads it is what can be compared.
 #[test]
 fn the_database_of_windows_events_of_the_distribution() {
     let (Some(scl), Some(program)) = (peers::scl(), peers::syslog_ng()) else { return skip(peers::MISSING) };
@@ -264,7 +266,8 @@ fn default_network_drivers_takes_rfc_5424_over_tls() {
     penstock.stop();
 }
 
-/// `tls()` without anything, as default-network-drivers() has it where none is given: the port stays closed, the others open.
+/// `tls()` without anything, as default-network-drivers() has it where none is given: the port stays closed,
+/// the others open.
 #[test]
 fn without_a_certificate_the_port_for_tls_stays_closed() {
     let lab = Lab::new();

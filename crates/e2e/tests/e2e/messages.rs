@@ -31,7 +31,8 @@ pub fn send(lab: &Lab, connection: usize, count: usize) {
     sender.finish();
 }
 
-/// Sends on until nothing more is taken, and goes on in the background: all of `count` messages, and how many were received by then.
+/// Sends on until nothing more is taken, and goes on in the background: all of `count` messages, and how many
+/// were received by then.
 #[track_caller]
 pub fn send_until_stuck(lab: &Lab, penstock: &Penstock, count: usize) -> (JoinHandle<()>, u64) {
     let port = lab.port("in");

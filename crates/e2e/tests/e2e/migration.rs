@@ -1,5 +1,5 @@
-//! Moving in where syslog-ng's package was removed and its configuration kept: the program runs in a root folder of its own with nothing
-//! of syslog-ng in it but what `apt remove` leaves.
+//! Moving in where syslog-ng's package was removed and its configuration kept: the program runs in a root
+//! folder of its own with nothing of syslog-ng in it but what `apt remove` leaves.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

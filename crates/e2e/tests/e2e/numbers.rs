@@ -1,4 +1,5 @@
-//! The numbers that destinations give to messages: `$SEQNUM` goes on over reloads and restarts, and no number is given twice.
+//! The numbers that destinations give to messages: `$SEQNUM` goes on over reloads and restarts, and no number
+//! is given twice.
 
 use crate::messages::HEAD;
 use testkit::{Lab, Penstock, Sender, Signal, wait_until};

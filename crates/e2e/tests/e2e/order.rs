@@ -1,4 +1,5 @@
-//! Order within a connection, whatever happens to the batches: many connections, one hot connection, costly paths, parallelize().
+//! Order within a connection, whatever happens to the batches: many connections, one hot connection, costly
+//! paths, parallelize().
 
 use crate::messages::{HEAD, assert_complete, block};
 use testkit::{Collector, Lab, Penstock, Sender};

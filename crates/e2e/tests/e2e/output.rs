@@ -1,5 +1,5 @@
-//! Commands whose output nobody can take: a closed pipe, a full disk. None of them panics; a full disk behind standard output is an error
-//! of the command, a closed pipe is not.
+//! Commands whose output nobody can take: a closed pipe, a full disk. None of them panics; a full disk behind
+//! standard output is an error of the command, a closed pipe is not.
 
 use crate::messages::HEAD;
 use std::fs::{File, OpenOptions};

@@ -1,4 +1,5 @@
-//! Paths as users write them: relative ones, and those of sockets that are longer than the kernel's addresses.
+//! Paths as users write them: relative ones, and those of sockets that are longer than the kernel's
+//! addresses.
 
 use crate::messages::HEAD;
 use std::io::Write;

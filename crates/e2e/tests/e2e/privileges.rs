@@ -1,4 +1,5 @@
-//! Which capabilities the program and its children have once it runs, as the kernel sees them: by user, configuration and option.
+//! Which capabilities the program and its children have once it runs, as the kernel sees them: by user,
+//! configuration and option.
 
 use crate::messages::HEAD;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -36,7 +37,8 @@ fn field(status: &str, name: &str) -> u64 {
     u64::from_str_radix(line.expect(name).trim(), 16).expect(name)
 }
 
-/// Holds of every thread: these capabilities and no others, none that a child could get, and no way to get more.
+/// Holds of every thread: these capabilities and no others, none that a child could get, and no way to get
+/// more.
 #[track_caller]
 fn assert_kept(penstock: &Penstock, kept: u64, what: &str) {
     let tasks = std::fs::read_dir(format!("/proc/{}/task", penstock.id())).expect("its threads");
@@ -70,9 +72,12 @@ fn relay(source: &str, destination: &str) -> String {
 const SOURCE: &str = "network(ip(127.0.0.1) port(%tcp:in%));";
 const DESTINATION: &str = "file(\"%dir%/out\");";
 
-/// A port that only the privileged can listen at.
+/// A port that only the privileged can listen at. Each test program begins at another one, so they seldom
+/// meet.
 fn low_port() -> u16 {
-    (600..1024).find(|port| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok()).expect("a free port")
+    let first = std::process::id() % 424;
+    let mut ports = (0..424).map(|step| 600 + ((first * 7 + step) % 424) as u16);
+    ports.find(|port| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok()).expect("a free port")
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! `penstock queue` and `dqtool`: queues on disk looked into and changed, dead letters, queue files of syslog-ng.
+//! `penstock queue` and `dqtool`: queues on disk looked into and changed, dead letters, queue files of
+//! syslog-ng.
 
 use crate::messages::{HEAD, assert_complete, message, send, wait_waiting};
 use serde_json::Value;
@@ -224,6 +225,36 @@ fn dead_letters_are_kept_shown_and_tried_again() {
     penstock.ledger().assert_balanced();
     penstock.stop();
     assert!(queue(&lab, &["replay", "dead-letters"]).stderr.contains("no program runs"));
+}
+
+/// A letter cannot be read before it is written, and a replay that comes too early for it must not pass it
+/// over.
+#[test]
+fn letters_kept_a_moment_ago_are_tried_again_too() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}options {{ dead-letters(yes); log-msg-size(100KiB); }};\n\
+         source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         destination d {{ udp(127.0.0.1 port(%port:out%)); }};\n\
+         log {{ source(s); destination(d); flags(flow-control); }};\n"
+    );
+    let mut penstock = Penstock::start(&lab, &config);
+    let mut sender = Sender::tcp(lab.port("in"));
+    let mut refused = 0;
+    for round in 1..=10 {
+        sender.line(&format!("{} {}", message(0, round), "x".repeat(70_000)));
+        refused += 1;
+        let seen = |count: u64| {
+            move |l: &testkit::Ledger| (l.dropped_for("refused") != count).then(|| format!("{count} refused"))
+        };
+        penstock.wait_ledger(seen(refused)).assert_balanced();
+        let said = done(&lab, &["replay", "dead-letters"]);
+        assert!(said.starts_with(&format!("{round} dead letters given")), "{said}");
+        refused += round as u64;
+        penstock.wait_ledger(seen(refused)).assert_balanced();
+    }
+    wait_queue(&lab, "dead-letters", 10);
+    penstock.stop();
 }
 
 #[test]

@@ -284,7 +284,8 @@ fn what_the_kernel_dropped_is_in_the_ledger() {
     let mut lost = testkit::sockets::udp_drops(port);
     assert!(lost > 0, "the kernel dropped nothing");
     penstock.signal(Signal::CONT);
-    // The kernel tells how many it dropped with the next datagram, which on a busy machine may be dropped too.
+    // The kernel tells how many it dropped with the next datagram, which on a busy machine may be dropped
+    // too.
     let mut sent = 2000;
     penstock.wait_ledger(|ledger| {
         lost = testkit::sockets::udp_drops(port);

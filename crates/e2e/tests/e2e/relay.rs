@@ -26,7 +26,8 @@ fn tcp() {
     penstock.wait_settled(3).assert_nothing_lost();
 }
 
-/// How many messages a write takes depends on no version: a stream has the same bytes at each, and with every bound.
+/// How many messages a write takes depends on no version: a stream has the same bytes at each, and with every
+/// bound.
 #[test]
 fn tcp_at_every_version() {
     for (version, bound) in

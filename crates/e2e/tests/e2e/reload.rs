@@ -47,7 +47,8 @@ fn nothing_is_lost_while_messages_flow() {
     assert_complete(&lab.lines("out"), 1, COUNT);
 }
 
-/// The counters come out of internal() as syslog-ng writes them, as often as the configuration says, and no more once it says 0.
+/// The counters come out of internal() as syslog-ng writes them, as often as the configuration says, and no
+/// more once it says 0.
 #[test]
 fn the_log_says_the_counters() {
     let lab = Lab::new();

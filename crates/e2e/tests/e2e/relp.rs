@@ -1,4 +1,5 @@
-//! RELP through the real binary: both ways, with rsyslog, encrypted, and over connections that are cut again and again.
+//! RELP through the real binary: both ways, with rsyslog, encrypted, and over connections that are cut again
+//! and again.
 
 use crate::interop::there_and_back;
 use crate::messages::{HEAD, assert_complete, block, message};

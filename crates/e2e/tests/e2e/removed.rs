@@ -1,5 +1,5 @@
-//! A reload removes destinations for which messages wait, and there is no store that could keep them: it is refused with the count, until
-//! somebody says which of them may go.
+//! A reload removes destinations for which messages wait, and there is no store that could keep them: it is
+//! refused with the count, until somebody says which of them may go.
 
 use crate::messages::HEAD;
 use std::path::Path;
@@ -150,7 +150,8 @@ fn what_may_be_dropped_is_dropped_where_it_could_be_kept() {
     penstock.stop();
 }
 
-/// A destination that only gets another name keeps what waits, whoever wants to drop it by the old name or by the new one.
+/// A destination that only gets another name keeps what waits, whoever wants to drop it by the old name or by
+/// the new one.
 #[test]
 fn what_waits_at_a_renamed_destination_is_not_dropped() {
     let lab = Lab::new();

@@ -1,4 +1,5 @@
-//! The acknowledged protocol between two real processes, with cuts and kills in between; the ledgers of both are the oracle.
+//! The acknowledged protocol between two real processes, with cuts and kills in between; the ledgers of both
+//! are the oracle.
 
 mod killed;
 mod pair;
@@ -95,8 +96,8 @@ fn cut_anywhere_compressed() {
     cut_and_complete("rltp(compress(yes))", 10_000);
 }
 
-/// The numbers of the messages of a connection, in the order of the output. A killed program may leave half a line, to which the next
-/// one adds a whole one.
+/// The numbers of the messages of a connection, in the order of the output. A killed program may leave half a
+/// line, to which the next one adds a whole one.
 fn numbers(lab: &Lab, connection: usize) -> Vec<usize> {
     let end = format!(" of connection {connection}");
     let number = |line: &String| line.rsplit_once("message number ")?.1.strip_suffix(&end)?.parse().ok();
@@ -147,7 +148,8 @@ fn a_receiver_that_is_stopped_and_started_gets_nothing_twice() {
     assert_complete(&pair.there.lines("out"), 1, COUNT);
 }
 
-/// A sender that reads a file, so that it can go on where the receiver was. It is ended in the middle and started anew.
+/// A sender that reads a file, so that it can go on where the receiver was. It is ended in the middle and
+/// started anew.
 #[track_caller]
 fn reading_a_file(signal: Signal, count: usize) -> Pair {
     let config = |port| {

@@ -245,7 +245,8 @@ fn a_kill_leaves_files_from_which_the_chain_goes_on() {
     send(&lab, 1, COUNT);
     penstock.wait_settled(COUNT as u64);
     penstock.stop();
-    // Entries that were sealed and not written are missing, like those of any other program that is killed. Nothing else is.
+    // Entries that were sealed and not written are missing, like those of any other program that is killed.
+    // Nothing else is.
     let outcome = ours.run("slogverify -k host0.key -m mac.dat log opened");
     assert!(only_missing(&outcome), "{}", outcome.stderr);
     let opened = texts(&lab);
@@ -393,7 +394,8 @@ fn called_by_their_names() {
     assert_eq!(lab.text("opened"), "00000000000000000000: one\n");
 }
 
-/// As AxoSyslog 4.27 seals: asked for, or because the configuration is of its version; other runs and reloads go on in the same way.
+/// As AxoSyslog 4.27 seals: asked for, or because the configuration is of its version; other runs and reloads
+/// go on in the same way.
 #[test]
 fn a_log_for_axosyslog_has_the_mac_that_it_begins_with() {
     for (head, compat) in [(HEAD.replace("4.11", "4.26"), ""), (HEAD.to_owned(), "--compat 4.27 ")] {

@@ -1,4 +1,5 @@
-//! What the log says of messages: the switches of the command line and of the control socket, on the process at work.
+//! What the log says of messages: the switches of the command line and of the control socket, on the process
+//! at work.
 
 use crate::command_line::link;
 use std::process::Command;
@@ -250,7 +251,8 @@ fn what_peers_send_is_escaped_and_cut() {
     penstock.stop();
 }
 
-/// Messages of several connections that wait for a destination: their source says that it stops, and that it goes on.
+/// Messages of several connections that wait for a destination: their source says that it stops, and that it
+/// goes on.
 #[test]
 fn a_source_says_that_it_waits() {
     let lab = Lab::new();
@@ -276,7 +278,8 @@ fn a_source_says_that_it_waits() {
     penstock.stop();
 }
 
-/// What comes in by itself is told as what peers send: groups whose time is over, also those that go to internal(), and marks.
+/// What comes in by itself is told as what peers send: groups whose time is over, also those that go to
+/// internal(), and marks.
 #[test]
 fn messages_that_the_clock_makes_are_followed() {
     let lab = Lab::new();

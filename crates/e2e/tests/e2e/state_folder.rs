@@ -61,7 +61,8 @@ fn no_damage_of_the_state_file_ends_a_start() {
     assert!(starts_with(&lab, "a folder").contains("was moved aside"));
 }
 
-/// What is acknowledged behind the removal is there after a kill; what was there before too, as long as its file was open.
+/// What is acknowledged behind the removal is there after a kill; what was there before too, as long as its
+/// file was open.
 #[test]
 fn a_state_folder_that_is_removed_is_written_anew() {
     let lab = Lab::new();

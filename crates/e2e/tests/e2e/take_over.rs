@@ -1,4 +1,5 @@
-//! `run --take-over`: another process goes on where the running one stops. No connection is refused or closed, nothing is lost or doubled.
+//! `run --take-over`: another process goes on where the running one stops. No connection is refused or
+//! closed, nothing is lost or doubled.
 
 mod acked;
 mod reading;
@@ -12,7 +13,7 @@ use testkit::{Collector, Lab, Penstock, Sender, wait_until};
 
 /// Starts another process and waits until the running one has given everything to it and ended.
 #[track_caller]
-fn take_over(lab: &Lab, mut old: Penstock, config: &str) -> Penstock {
+pub fn take_over(lab: &Lab, mut old: Penstock, config: &str) -> Penstock {
     let mut new = Penstock::configure(lab, config).arg("--take-over").spawned();
     let status = old.wait_end();
     assert!(status.success(), "ended with {status}\n{}", old.log());

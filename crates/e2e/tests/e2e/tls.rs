@@ -1,4 +1,5 @@
-//! Encrypted connections through the real binary: both ways, with bad peers, and with the distribution's syslog-ng.
+//! Encrypted connections through the real binary: both ways, with bad peers, and with the distribution's
+//! syslog-ng.
 
 use crate::interop::there_and_back;
 use crate::messages::{HEAD, assert_complete, message, send};

@@ -79,7 +79,8 @@ fn a_key_of_a_proxied_source_waits_too() {
     }
 }
 
-/// A container with RC2 and triple DES, as openssl made them for twenty years, and options of those days that come to nothing.
+/// A container with RC2 and triple DES, as openssl made them for twenty years, and options of those days that
+/// come to nothing.
 #[test]
 fn a_container_of_old_times() {
     let lab = Lab::new();

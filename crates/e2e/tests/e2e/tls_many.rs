@@ -55,7 +55,8 @@ fn two_thousand_at_once() {
     );
 }
 
-/// Several hundred handshakes from several sides while one connection sends: none is refused, and nothing is lost on either.
+/// Several hundred handshakes from several sides while one connection sends: none is refused, and nothing is
+/// lost on either.
 #[test]
 fn a_storm_of_handshakes_beside_a_busy_connection() {
     const SIDES: usize = 4;
@@ -88,7 +89,8 @@ fn times_said(log: &str, text: &str) -> usize {
     log.matches(&format!("{text};")).count() + counts.sum::<usize>()
 }
 
-/// Peers that come and go, with good handshakes and bad ones, cost some lines and one with the number of the others.
+/// Peers that come and go, with good handshakes and bad ones, cost some lines and one with the number of the
+/// others.
 #[test]
 fn lines_of_sessions_are_limited_and_counted() {
     const GOOD: usize = 300;
@@ -112,7 +114,8 @@ fn lines_of_sessions_are_limited_and_counted() {
     }
 }
 
-/// Peers that connect and stop at each step of the handshake: others are served meanwhile, and they are closed in time.
+/// Peers that connect and stop at each step of the handshake: others are served meanwhile, and they are
+/// closed in time.
 #[test]
 fn stalled_handshakes_hold_nobody_up() {
     const STALLED: usize = 60;

@@ -1,4 +1,5 @@
-//! The worked examples of docs/tls.md, as they stand there: certificates from nothing, a server and its client, a chain over a relay.
+//! The worked examples of docs/tls.md, as they stand there: certificates from nothing, a server and its
+//! client, a chain over a relay.
 
 use std::io::Write;
 use testkit::penstock::root;

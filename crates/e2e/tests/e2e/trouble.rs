@@ -1,4 +1,5 @@
-//! Trouble around the program: full disks, folders that cannot be written, ports in use. Said clearly, counted, others go on.
+//! Trouble around the program: full disks, folders that cannot be written, ports in use. Said clearly,
+//! counted, others go on.
 
 use crate::messages::{HEAD, block, message};
 use std::process::Command;

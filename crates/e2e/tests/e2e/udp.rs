@@ -1,4 +1,5 @@
-//! Datagrams: several sockets on one port, what the kernel drops, other senders' names, groups, and other programs both ways.
+//! Datagrams: several sockets on one port, what the kernel drops, other senders' names, groups, and other
+//! programs both ways.
 
 use crate::messages::{HEAD, assert_complete, line, message, send};
 use std::collections::HashSet;
@@ -263,7 +264,8 @@ fn a_broadcast_address_without_the_option_is_explained() {
     penstock.stop();
 }
 
-/// penstock to the peer over UDP and back again into a file; a few at a time, since nobody holds datagrams back.
+/// penstock to the peer over UDP and back again into a file; a few at a time, since nobody holds datagrams
+/// back.
 #[track_caller]
 fn there_and_back(lab: &Lab, mut penstock: Penstock) {
     const ROUNDS: usize = 10;

@@ -1,4 +1,5 @@
-//! `usertty()` with real pseudo terminals and a list of logins of the test's own, in a mount namespace where nobody else sees it.
+//! `usertty()` with real pseudo terminals and a list of logins of the test's own, in a mount namespace where
+//! nobody else sees it.
 
 use crate::messages::{HEAD, line, message};
 use std::fs::File;

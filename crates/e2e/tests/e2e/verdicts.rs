@@ -1,5 +1,6 @@
-//! `check` against `run`: what keeps the program from starting is an error of `check`, and what it starts with is none. The oracle is the
-//! program that starts (`--check-startup`, which opens everything and ends), not a list of what `check` should say.
+//! `check` against `run`: what keeps the program from starting is an error of `check`, and what it starts
+//! with is none. The oracle is the program that starts (`--check-startup`, which opens everything and ends),
+//! not a list of what `check` should say.
 
 use crate::messages::HEAD;
 use std::os::unix::fs::symlink;
@@ -8,8 +9,8 @@ use std::process::{Command, Stdio};
 use testkit::Lab;
 use testkit::penstock::binary;
 
-/// `%dir%` and the rest as in [`Lab`]; the folder has a file `there`, a folder `folder`, a pipe `fifo` and a key `key.pem` with its
-/// certificate `cert.pem`.
+/// `%dir%` and the rest as in [`Lab`]; the folder has a file `there`, a folder `folder`, a pipe `fifo` and a
+/// key `key.pem` with its certificate `cert.pem`.
 const CASES: &[(&str, bool, &str)] = &[
     ("nothing special", true, "source s { network(port(%port:a%)); };"),
     (

@@ -1,4 +1,5 @@
-//! log-iw-size() of a source with many connections: given to whoever has something, with a part of it for each of the others.
+//! log-iw-size() of a source with many connections: given to whoever has something, with a part of it for
+//! each of the others.
 
 use crate::messages::{HEAD, message};
 use testkit::{Collector, Lab, Penstock, Sender};
@@ -6,7 +7,8 @@ use testkit::{Collector, Lab, Penstock, Sender};
 /// Permitted connections, and what they may have under way together.
 const SEATS: usize = 2000;
 const SIZE: u64 = 16_000;
-/// What one of them can have: all but the reserve, which is one message for each of the others and a fair part, 100 messages.
+/// What one of them can have: all but the reserve, which is one message for each of the others and a fair
+/// part, 100 messages.
 const ONE: u64 = SIZE - 100 - 1999;
 
 fn config(source: &str, size: u64) -> String {

@@ -1,5 +1,6 @@
-//! What whole log paths cost a message, without sockets: `cargo run --release -p engine --example path_cost` prints nanoseconds. Arguments
-//! are a row and the number of rounds, for `valgrind --tool=callgrind`: the difference of two numbers of rounds is what messages cost.
+//! What whole log paths cost a message, without sockets: `cargo run --release -p engine --example path_cost`
+//! prints nanoseconds. Arguments are a row and the number of rounds, for `valgrind --tool=callgrind`: the
+//! difference of two numbers of rounds is what messages cost.
 
 mod rows;
 
@@ -12,7 +13,7 @@ fn main() {
         if only.as_deref().is_some_and(|only| only != name) {
             continue;
         }
-        let mut path = rows::Path::new(&config);
+        let mut path = rows::Path::new(name, &config);
         path.run();
         let mut best = f64::MAX;
         for _ in 0..rounds {

@@ -1,5 +1,5 @@
-//! The log paths that are measured, and a way to run them on the same messages again and again. The test `allocations` of this crate
-//! runs them too.
+//! The log paths that are measured, and a way to run them on the same messages again and again. The test
+//! `allocations` of this crate runs them too.
 
 use conf_schema::{Catalogue, Component, Context, Kind, OptionSpec as Opt, Preset, Settings};
 use diag::Diagnostics;
@@ -23,7 +23,8 @@ const MESSAGE_BYTES: usize = 400;
 /// Applications of the row that has the shape of Splunk Connect for Syslog.
 const APPLICATIONS: usize = 300;
 
-/// Every row: its name and its configuration.
+/// Every row: its name and its configuration. Where the name says `mixed`, the pairs of each message stand in
+/// an order of their own, and some are missing.
 pub fn all() -> Vec<(&'static str, String)> {
     let row = |definitions: &str, steps: &str, template: &str| {
         format!(
@@ -43,6 +44,7 @@ pub fn all() -> Vec<(&'static str, String)> {
         ("kv-five-welf", kv("$(format-welf user=$user src=$src dst=$dst act=$act len=$len)\n")),
         ("kv-five-cef", kv("$(format-cef-extension user=$user src=$src dst=$dst act=$act len=$len)\n")),
         ("kv-all-json", kv("$(format-json --scope nv-pairs)\n")),
+        ("kv-mixed-json", kv("$(format-json --scope nv-pairs)\n")),
         ("kv-all-welf", kv("$(format-welf --scope nv-pairs)\n")),
         ("core", plain("$FACILITY $PRIORITY $HOST $PROGRAM $PID $MESSAGE $DATE $MSGID $SDATA\n")),
         ("rfc5424-json", plain("$(format-json --scope rfc5424)\n")),
@@ -61,7 +63,8 @@ pub fn all() -> Vec<(&'static str, String)> {
     ]
 }
 
-/// Hundreds of applications, some decided by PROGRAM and some by values, each of which sets what a HEC wants to know.
+/// Hundreds of applications, some decided by PROGRAM and some by values, each of which sets what a HEC wants
+/// to know.
 fn applications(row: &dyn Fn(&str, &str, &str) -> String) -> String {
     let mut text = String::from("parser p_kv { kv-parser(prefix(\".values.\")); };\n");
     for n in 0..APPLICATIONS {
@@ -100,14 +103,14 @@ pub struct Path {
 static OUTPUT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 impl Path {
-    pub fn new(config: &str) -> Path {
+    pub fn new(name: &str, config: &str) -> Path {
         let parsed = conf_syntax::parse_text("test.conf", config, &conf_syntax::ParseOptions::default());
         let mut diags = parsed.diagnostics;
         let identity = Identity::new("here");
         let plan =
             compile(&parsed.config, &parsed.sources, &REGISTRY, &identity, &Existing::new(), &mut diags);
-        let plan = plan.unwrap_or_else(|| panic!("{}", diag::render_all(&diags, &parsed.sources)));
-        let text = messages();
+        let plan = plan.plan.unwrap_or_else(|| panic!("{}", diag::render_all(&diags, &parsed.sources)));
+        let text = if name.contains("mixed") { mixed(&messages()) } else { messages() };
         let context = Arc::new(record::Context::local("s", "here", "rfc3164+tcp"));
         let batch = Batch::new(Vec::new(), context, Stamp { secs: 1_795_255_200, usec: 0, offset: 0 });
         let mut frames = Vec::new();
@@ -176,6 +179,28 @@ fn messages() -> Vec<u8> {
         text.push_str("\"\n");
     }
     text.into_bytes()
+}
+
+/// The same messages, each with its pairs in another order and without every eighth of them.
+fn mixed(text: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(text);
+    let (mut out, mut seed) = (String::new(), 7u64);
+    for line in text.lines() {
+        let (head, pairs) = line.split_once(": ").unwrap_or(("", line));
+        let (pairs, last) = pairs.split_once(" text=").unwrap_or((pairs, ""));
+        let mut left: Vec<&str> = pairs.split(' ').collect();
+        out.push_str(head);
+        out.push(':');
+        while !left.is_empty() {
+            seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+            let pair = left.remove((seed >> 33) as usize % left.len());
+            if seed >> 61 > 0 {
+                let _ = write!(out, " {pair}");
+            }
+        }
+        let _ = writeln!(out, " text={last}");
+    }
+    out.into_bytes()
 }
 
 const fn component(context: Context, name: &'static str, own: &'static [Opt]) -> Component {
@@ -248,6 +273,10 @@ impl Format for Printer {
         let mut ends = self.ends.lock().expect("nobody panics");
         ends.clear();
         self.template.render_selection(batch, selection, scratch.render(), &mut output, &mut ends);
+    }
+
+    fn preview(&self, _: &mut Batch, _: u32, _: &mut Scratch) -> Vec<(String, Vec<u8>)> {
+        Vec::new()
     }
 
     fn reads(&self, demand: &mut Demand) {

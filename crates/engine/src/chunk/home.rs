@@ -1,6 +1,8 @@
-//! Where the buffers of chunks come from and go back to: each returns to whoever fills it, whichever thread has emptied it.
+//! Where the buffers of chunks come from and go back to: each returns to whoever fills it, whichever thread
+//! has emptied it.
 
 use super::Chunk;
+use crate::friction;
 use parking_lot::Mutex;
 use std::sync::Arc;
 
@@ -9,8 +11,8 @@ const BYTES_MAX: usize = 2 << 20;
 
 /// The emptied buffers of one owner: a worker's outbox, or the thread that reads from a disk.
 ///
-/// A buffer that stayed with the worker that emptied it would leave the one that filled it to make a new one, again and again, as soon as
-/// several workers bring to one outlet.
+/// A buffer that stayed with the worker that emptied it would leave the one that filled it to make a new one,
+/// again and again, as soon as several workers bring to one outlet.
 #[derive(Clone, Default)]
 pub struct Home(Arc<Mutex<Shelf>>);
 
@@ -23,7 +25,7 @@ struct Shelf {
 impl Home {
     /// An empty chunk that comes back here.
     pub fn chunk(&self) -> Chunk {
-        let mut shelf = self.0.lock();
+        let mut shelf = friction::lock(&self.0);
         let mut chunk = shelf.buffers.pop().unwrap_or_default();
         shelf.bytes -= chunk.bytes.capacity();
         drop(shelf);
@@ -32,7 +34,7 @@ impl Home {
     }
 
     fn take_back(&self, chunk: Chunk) {
-        let mut shelf = self.0.lock();
+        let mut shelf = friction::lock(&self.0);
         let bytes = shelf.bytes + chunk.bytes.capacity();
         if bytes <= BYTES_MAX {
             shelf.bytes = bytes;
@@ -42,7 +44,8 @@ impl Home {
 }
 
 impl Chunk {
-    /// Nothing of it is needed any more: its buffer goes back to whoever fills it. Its tickets have been ended before.
+    /// Nothing of it is needed any more: its buffer goes back to whoever fills it. Its tickets have been
+    /// ended before.
     pub fn go_home(mut self) {
         // A buffer on the shelf does not hold its home: the two would keep one another alive.
         if let Some(home) = self.home.take() {

@@ -1,8 +1,10 @@
-//! Which numbers the messages of a chunk have on disk: the same ones after a kill, so that a receiver can tell what it has already.
+//! Which numbers the messages of a chunk have on disk: the same ones after a kill, so that a receiver can
+//! tell what it has already.
 
 use std::ops::Range;
 
-/// Runs of consecutive numbers, each from a message of the chunk on; before the first run there are none. Ascending in both.
+/// Runs of consecutive numbers, each from a message of the chunk on; before the first run there are none.
+/// Ascending in both.
 #[derive(Debug, Default)]
 pub(super) struct Numbers(Vec<(u32, u64)>);
 
@@ -35,7 +37,8 @@ impl Numbers {
         Some(number + (place - *first as usize) as u64 + 1)
     }
 
-    /// How many of the `messages` from the first one on have numbers before `until`. Those without are before the next one that has one.
+    /// How many of the `messages` from the first one on have numbers before `until`. Those without are before
+    /// the next one that has one.
     pub fn before(&self, until: u64, messages: usize) -> usize {
         let mut count = 0;
         for (at, (first, number)) in self.0.iter().enumerate() {

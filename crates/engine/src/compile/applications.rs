@@ -1,8 +1,8 @@
-//! `application NAME[topic] { filter { }; parser { }; }` and the `app-parser()` that tries those of a topic, as branches of one set:
-//! their leading filters are decided together.
+//! `application NAME[topic] { filter { }; parser { }; }` and the `app-parser()` that tries those of a topic,
+//! as branches of one set: their leading filters are decided together.
 
 use super::paths::Paths;
-use crate::program::{Branch, Branches, Node, RewriteStep};
+use crate::program::{Branch, Op, Step};
 use crate::watch::Kind;
 use conf_schema::{Context, Settings};
 use conf_syntax::{Application, Arg, ArgKind, Call, FilterExpr, LogItem, Name, ObjectKind, Quote};
@@ -61,8 +61,9 @@ struct Parts<'c> {
 }
 
 impl<'c> Paths<'_, 'c> {
-    /// The branches of the applications, then nothing: what none of them takes does not match, unless that is allowed.
-    pub fn app_parser(&mut self, call: &Call, diags: &mut Diagnostics) -> Vec<Node> {
+    /// The branches of the applications, then nothing: what none of them takes does not match, unless that is
+    /// allowed.
+    pub fn app_parser(&mut self, call: &Call, diags: &mut Diagnostics) -> Vec<Step> {
         let Some((_, settings)) = self.settings(Context::Parser, call, diags) else { return Vec::new() };
         let Some(topic) = settings.text("topic") else {
             let finding = Diagnostic::error("E0120", "app-parser() needs a topic", call.name.span);
@@ -85,11 +86,11 @@ impl<'c> Paths<'_, 'c> {
         let pass = self.exclusive(Vec::new(), &[], diags);
         if !overlaps {
             branches.extend(permissive.then_some(pass));
-            return vec![Node::Join(Branches::new(branches).of("app-parser()", call.span))];
+            return vec![self.join("app-parser()", branches, call.span)];
         }
         // Each on its own: what one does not take passes it.
-        let joined = |branch| Branches::new(vec![branch, pass.clone()]).of("app-parser()", call.span);
-        branches.into_iter().map(|branch| Node::Join(joined(branch))).collect()
+        let joined = |branch| self.join("app-parser()", vec![branch, pass.clone()], call.span);
+        branches.into_iter().map(joined).collect()
     }
 
     /// The applications an app-parser() tries.
@@ -145,9 +146,9 @@ impl<'c> Paths<'_, 'c> {
                 format!("application `{}`: FilterX blocks are not available in this version", app.name.text);
             diags.push(Diagnostic::error("E0108", text, span).help("write the same with filter and parser"));
         }
-        let mut nodes: Vec<Node> =
-            parts.filter.and_then(|f| self.filter_node(f, app.name.span, diags)).into_iter().collect();
-        nodes.extend(self.body(
+        let mut steps: Vec<Step> =
+            parts.filter.and_then(|f| self.filter_step(f, app.name.span, diags)).into_iter().collect();
+        steps.extend(self.body(
             ObjectKind::Parser,
             Some(&app.name.text),
             parts.parser.unwrap_or_default(),
@@ -174,12 +175,12 @@ impl<'c> Paths<'_, 'c> {
                 ),
             ] {
                 if let Some(rewrite) = self.names.compile_rewrite(&call, diags) {
-                    let at = self.statement(Kind::Rewrite, Some(name), app.name.span);
-                    nodes.push(Node::Rewrite(RewriteStep { rewrite, at }));
+                    let from = self.statement(Kind::Rewrite, Some(name), app.name.span);
+                    steps.push(Step::new(Op::Rewrite(rewrite), from, app.name.span));
                 }
             }
         }
-        self.exclusive(nodes, &[], diags)
+        self.exclusive(steps, &[], diags)
     }
 }
 

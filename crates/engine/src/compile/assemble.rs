@@ -3,16 +3,16 @@
 use super::flags::Flags;
 use super::paths::Paths;
 use super::sources::Entry;
-use super::{Plan, PlannedSource};
+use super::{Configured, Plan, PlannedSource};
 use crate::driver::Destination;
 use crate::need::Need;
-use crate::program::{Branch, Branches, Node, Ordered, Program};
-use diag::{Diagnostic, Diagnostics};
+use crate::program::{Branch, Branches, Op, Ordered, Program, Step};
+use diag::{Diagnostic, Diagnostics, Span};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 impl<'c> Paths<'_, 'c> {
-    pub fn finish(mut self, diags: &mut Diagnostics) -> Plan {
+    pub fn finish(mut self, diags: &mut Diagnostics) -> (Plan, Vec<Configured>) {
         let mut planned: Vec<PlannedSource> = Vec::new();
         let inline = std::mem::take(&mut self.inline_sources);
         let mut groups = self.used_sources(&inline, diags);
@@ -22,7 +22,7 @@ impl<'c> Paths<'_, 'c> {
             let mut index = 0;
             for entry in entries.iter().filter(|e| !e.drivers.is_empty()) {
                 let mut program = Program {
-                    source_nodes: entry.nodes.clone(),
+                    source_steps: entry.steps.clone(),
                     branches: Branches::new(branches.clone()),
                     share_max: self.share_by_source.get(group).copied(),
                     ..Program::default()
@@ -39,18 +39,20 @@ impl<'c> Paths<'_, 'c> {
         self.report_collisions(&planned, diags);
         let filters = self.names.counters().all();
         self.look_at_unused(diags);
-        Plan {
+        let plan = Plan {
             drops: Vec::new(),
             globals: Arc::clone(self.globals),
             sources: planned,
             destinations: self.destinations,
             paths: self.paths,
             steps: self.steps,
+            map: Arc::new(self.map),
             filters,
             parsers: self.parsers,
             states: self.states,
             hooks: self.hooks,
-        }
+        };
+        (plan, self.drivers)
     }
 
     /// Reports sources that could not both be opened: they want one address, or one path for a socket.
@@ -66,7 +68,7 @@ impl<'c> Paths<'_, 'c> {
                     let (here, there) = (need.shown(), other.shown());
                     let text = match here == there {
                         true => format!("two sources want {here}"),
-                        false => format!("{here} lies in {there}, which an earlier source listens on"),
+                        false => format!("{here} overlaps with {there}, which an earlier source listens on"),
                     };
                     let finding = Diagnostic::error("E0123", text, source.span);
                     diags.push(
@@ -105,9 +107,10 @@ impl<'c> Paths<'_, 'c> {
         found.into_iter().collect()
     }
 
-    /// The branches a source's messages take: its log paths, and, through source statements that refer to it, the log paths of those.
+    /// The branches a source's messages take: its log paths, and, through source statements that refer to it,
+    /// the log paths of those.
     pub fn routed<'g>(
-        &self,
+        &mut self,
         group: &str,
         groups: &'g [(String, Vec<Entry<'c>>)],
         on_the_way: &mut Vec<&'g str>,
@@ -128,24 +131,34 @@ impl<'c> Paths<'_, 'c> {
                 on_the_way.push(outer);
                 let further = self.routed(outer, groups, on_the_way, diags);
                 on_the_way.pop();
-                let mut nodes = entry.nodes.clone();
-                nodes.push(Node::Fork(Branches::new(further)));
-                branches.push(self.branch(nodes, &Flags::default(), None));
+                branches.push(self.through(outer, entry, further));
             }
         }
         branches
     }
+
+    /// Messages of a source go through another source statement, `outer`, that refers to it.
+    fn through(&mut self, outer: &str, entry: &Entry<'c>, further: Vec<Branch>) -> Branch {
+        let at = self.objects.sources.get(outer).map_or_else(Span::default, |object| object.name.span);
+        let mut fork = self.fork("source", further, at);
+        self.map.add_step(&mut fork, None, 0);
+        let steps = entry.steps.iter().cloned().chain([fork]).collect();
+        let mut branch = self.branch(steps, &Flags::default(), None);
+        self.map.enter(&mut branch, at);
+        branch
+    }
 }
 
-/// Destinations that more than one leaf reaches get their messages in the order of the messages, not of the paths.
+/// Destinations that more than one leaf reaches get their messages in the order of the messages, not of the
+/// paths.
 fn order_shared(program: &mut Program) {
-    fn visit(branches: &mut [Branch], flow: bool, see: &mut dyn FnMut(&mut Node, bool)) {
+    fn visit(branches: &mut [Branch], flow: bool, see: &mut dyn FnMut(&mut Step, bool)) {
         for branch in branches {
             let flow = branch.flow_control.unwrap_or(flow);
-            for node in &mut branch.nodes {
-                match node {
-                    Node::Fork(inner) | Node::Join(inner) => visit(&mut inner.list, flow, see),
-                    other => see(other, flow),
+            for step in &mut branch.steps {
+                match &mut step.op {
+                    Op::Fork(inner) | Op::Join(inner) => visit(&mut inner.list, flow, see),
+                    _ => see(step, flow),
                 }
             }
         }
@@ -153,26 +166,27 @@ fn order_shared(program: &mut Program) {
     let address = |d: &Arc<dyn Destination>| Arc::as_ptr(d).cast::<()>() as usize;
     let mut seen: BTreeMap<usize, usize> = BTreeMap::new();
     let mut any_flow = false;
-    visit(&mut program.branches.list, false, &mut |node, flow| {
+    visit(&mut program.branches.list, false, &mut |step, flow| {
         any_flow |= flow;
-        if let Node::Deliver(step) = node {
-            *seen.entry(address(&step.destination)).or_default() += 1;
+        if let Op::Deliver(destination) = &step.op {
+            *seen.entry(address(destination)).or_default() += 1;
         }
     });
     let mut places: BTreeMap<usize, usize> = BTreeMap::new();
     let mut ordered: Vec<Ordered> = Vec::new();
-    visit(&mut program.branches.list, false, &mut |node, flow| {
-        let Node::Deliver(step) = node else { return };
-        let address = address(&step.destination);
+    visit(&mut program.branches.list, false, &mut |step, flow| {
+        let Op::Deliver(destination) = &step.op else { return };
+        let address = address(destination);
         if seen.get(&address).is_none_or(|count| *count < 2) {
             return;
         }
         let place = *places.entry(address).or_insert_with(|| {
-            ordered.push(Ordered { step: step.clone(), flow_control: false });
+            let destination = Arc::clone(destination);
+            ordered.push(Ordered { step: step.clone(), destination, flow_control: false });
             ordered.len() - 1
         });
         ordered[place].flow_control |= flow;
-        *node = Node::DeliverOrdered(place);
+        step.op = Op::DeliverOrdered(place);
     });
     program.ordered = ordered;
     program.flow_control = any_flow;

@@ -1,11 +1,11 @@
-//! Destination statements to nodes, each driver built once.
+//! Destination statements to steps, each driver built once.
 
 use super::flags::Flags;
 use super::paths::Paths;
-use super::{DestinationKey, PlannedDestination};
+use super::{Configured, DestinationKey, PlannedDestination};
 use crate::driver::BuildContext;
 use crate::hooks::Hooks;
-use crate::program::{Branches, DeliverStep, Node};
+use crate::program::{Op, Step};
 use crate::watch::Kind;
 use conf_schema::Context;
 use conf_syntax::{Call, LogItem, Object, ObjectKind};
@@ -13,9 +13,9 @@ use diag::{Diagnostic, Diagnostics, Span};
 use std::sync::Arc;
 
 impl<'c> Paths<'_, 'c> {
-    pub fn destination(&mut self, name: &str, object: &'c Object, diags: &mut Diagnostics) -> Vec<Node> {
-        if let Some(nodes) = self.destination_nodes.get(name) {
-            return nodes.clone();
+    pub fn destination(&mut self, name: &str, object: &'c Object, diags: &mut Diagnostics) -> Vec<Step> {
+        if let Some(steps) = self.destination_steps.get(name) {
+            return steps.clone();
         }
         let key = (ObjectKind::Destination, name.to_owned());
         if !self.open.insert(key.clone()) {
@@ -23,10 +23,10 @@ impl<'c> Paths<'_, 'c> {
             diags.push(Diagnostic::error("E0110", text, object.name.span).help("break the circle"));
             return Vec::new();
         }
-        let nodes = self.destination_items(name, &object.body, diags);
+        let steps = self.destination_items(name, &object.body, diags);
         self.open.remove(&key);
-        self.destination_nodes.insert(name.to_owned(), nodes.clone());
-        nodes
+        self.destination_steps.insert(name.to_owned(), steps.clone());
+        steps
     }
 
     pub fn destination_items(
@@ -34,14 +34,14 @@ impl<'c> Paths<'_, 'c> {
         group: &str,
         body: &'c [LogItem],
         diags: &mut Diagnostics,
-    ) -> Vec<Node> {
-        let mut nodes = Vec::new();
+    ) -> Vec<Step> {
+        let mut steps = Vec::new();
         let mut index = 0;
         let mut forks = Vec::new();
         for item in body {
             match item {
                 LogItem::Call(call) => {
-                    nodes.extend(self.driver(group, index, call, diags).map(Node::Deliver));
+                    steps.extend(self.driver(group, index, call, diags));
                     index += 1;
                 }
                 LogItem::Channel(path) | LogItem::Log(path) => forks.push(self.channel(path, diags)),
@@ -54,9 +54,10 @@ impl<'c> Paths<'_, 'c> {
             }
         }
         if !forks.is_empty() {
-            nodes.push(Node::Fork(Branches::new(forks)));
+            let at = body.first().map_or_else(Span::default, LogItem::span);
+            steps.push(self.fork("destination", forks, at));
         }
-        nodes
+        steps
     }
 
     pub fn driver(
@@ -65,13 +66,16 @@ impl<'c> Paths<'_, 'c> {
         index: usize,
         call: &Call,
         diags: &mut Diagnostics,
-    ) -> Option<DeliverStep> {
+    ) -> Option<Step> {
         let (component, settings) = self.settings(Context::Destination, call, diags)?;
         let part = self.registry.destination(component)?;
         let cx = self.build_context(group, index);
-        let (id, driver) = (cx.id(), (part.build)(&settings, &cx, diags)?);
-        self.unique(&driver.key, call.span, diags);
+        let (id, driver) = (cx.id(), (part.build)(&settings, &cx, diags));
         self.hooks.extend(Hooks::read(format!("destination {id}"), &settings).map(Arc::new));
+        let (context, needs) = (Context::Destination, part.needs);
+        self.drivers.push(Configured { context, component, settings, span: call.span, needs });
+        let driver = driver?;
+        self.unique(&driver.key, call.span, diags);
         let options = format!("{}\n{}", self.texts.text(call.span), self.names.fingerprint());
         let key = DestinationKey { id: id.clone(), options, place: driver.key };
         let destination = self.existing.destinations.get(&key).cloned().unwrap_or(driver.destination);
@@ -81,7 +85,8 @@ impl<'c> Paths<'_, 'c> {
             destination: Arc::clone(&destination),
             span: call.span,
         });
-        Some(DeliverStep { destination, at: self.statement(Kind::Destination, Some(&id), call.span) })
+        let from = self.statement(Kind::Destination, Some(&id), call.span);
+        Some(Step::new(Op::Deliver(destination), from, call.span))
     }
 
     pub fn build_context<'b>(&'b self, group: &'b str, index: usize) -> BuildContext<'b> {

@@ -1,5 +1,5 @@
-//! The counters of named filters: one set for each filter, wherever it stands, which a filter of the same name goes on with after a
-//! reload.
+//! The counters of named filters: one set for each filter, wherever it stands, which a filter of the same
+//! name goes on with after a reload.
 
 use crate::ledger::StepCounters;
 use conf_schema::Settings;
@@ -31,15 +31,10 @@ impl<'a> FilterCounters<'a> {
         Arc::clone(used.entry(name.to_owned()).or_insert_with(earlier))
     }
 
-    /// Those for a call from another filter. Calls are counted only where somebody can see it: expressions with calls are then evaluated
-    /// as they are written, without what makes them cheaper.
+    /// Those for a call from another filter. Calls are counted only where somebody can see it: expressions
+    /// with calls are then evaluated as they are written, without what makes them cheaper.
     pub fn of_call(&self, name: &str) -> Option<Arc<dyn Tally>> {
         self.counts_calls.then(|| self.of(name) as Arc<dyn Tally>)
-    }
-
-    pub fn name_of(&self, counters: &Arc<StepCounters>) -> Option<String> {
-        let used = self.used.borrow();
-        used.iter().find(|(_, own)| Arc::ptr_eq(own, counters)).map(|(name, _)| name.clone())
     }
 
     /// All that were asked for so far.

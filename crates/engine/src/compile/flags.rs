@@ -1,7 +1,8 @@
 //! `flags()` of log paths, and branches made with them.
 
 use super::paths::Paths;
-use crate::program::{Branch, Node};
+use crate::plan_map::StepId;
+use crate::program::{Branch, Op, Step};
 use conf_syntax::Name;
 use diag::{Diagnostic, Diagnostics, nearest};
 use std::sync::Arc;
@@ -17,13 +18,14 @@ pub(super) struct Flags {
 impl Paths<'_, '_> {
     pub fn branch(
         &self,
-        nodes: Vec<Node>,
+        steps: Vec<Step>,
         flags: &Flags,
         counters: Option<Arc<crate::ledger::PathCounters>>,
     ) -> Branch {
         Branch {
-            writes: nodes.iter().any(node_writes),
-            nodes,
+            id: StepId::default(),
+            writes: steps.iter().any(step_writes),
+            steps,
             is_final: flags.is_final,
             fallback: flags.fallback,
             claims: false,
@@ -68,11 +70,11 @@ impl Paths<'_, '_> {
     }
 }
 
-fn node_writes(node: &Node) -> bool {
-    match node {
-        Node::Filter(step) => step.writes,
-        Node::Rewrite(_) | Node::Parse(_) => true,
-        Node::Fork(branches) | Node::Join(branches) => branches.writes(),
-        Node::Deliver(_) | Node::DeliverOrdered(_) => false,
+fn step_writes(step: &Step) -> bool {
+    match &step.op {
+        Op::Filter(filter) => filter.writes,
+        Op::Rewrite(_) | Op::Parse(_) => true,
+        Op::Fork(branches) | Op::Join(branches) => branches.writes(),
+        Op::Deliver(_) | Op::DeliverOrdered(_) => false,
     }
 }

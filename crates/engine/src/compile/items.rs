@@ -1,9 +1,9 @@
-//! The items of a log path to nodes: references, inline objects, junctions, conditions.
+//! The items of a log path to steps: references, inline objects, junctions, conditions.
 
 use super::flags::Flags;
 use super::paths::Paths;
 use super::scope::template_error;
-use crate::program::{Branch, Branches, FilterStep, Node, ParseStep, RewriteStep};
+use crate::program::{Branch, Branches, FilterOp, Op, ParseOp, Step};
 use crate::watch::Kind;
 use conf_schema::Context;
 use conf_syntax::{Call, FilterExpr, LogItem, LogPath, Name, Object, ObjectKind};
@@ -12,9 +12,9 @@ use std::sync::Arc;
 use template::Template;
 
 impl<'c> Paths<'_, 'c> {
-    /// A sequence of items to a sequence of nodes. Embedded log paths in a row are one fork.
-    pub fn items(&mut self, items: &[&'c LogItem], diags: &mut Diagnostics) -> Vec<Node> {
-        let mut nodes = Vec::new();
+    /// A sequence of items to a sequence of steps. Embedded log paths in a row are one fork.
+    pub fn items(&mut self, items: &[&'c LogItem], diags: &mut Diagnostics) -> Vec<Step> {
+        let mut steps = Vec::new();
         let mut forks = Vec::new();
         let mut at = Span::default();
         for item in items {
@@ -28,28 +28,28 @@ impl<'c> Paths<'_, 'c> {
                     continue;
                 }
                 _ if !forks.is_empty() => {
-                    nodes.push(Node::Fork(Branches::new(std::mem::take(&mut forks)).of("log", at)));
+                    steps.push(self.fork("log", std::mem::take(&mut forks), at));
                 }
                 _ => {}
             }
-            self.item(item, &mut nodes, diags);
+            self.item(item, &mut steps, diags);
         }
         if !forks.is_empty() {
-            nodes.push(Node::Fork(Branches::new(forks).of("log", at)));
+            steps.push(self.fork("log", forks, at));
         }
-        nodes
+        steps
     }
 
-    pub fn item(&mut self, item: &'c LogItem, nodes: &mut Vec<Node>, diags: &mut Diagnostics) {
+    pub fn item(&mut self, item: &'c LogItem, steps: &mut Vec<Step>, diags: &mut Diagnostics) {
         match item {
-            LogItem::Reference(r) => self.reference(r.kind, &r.name, nodes, diags),
+            LogItem::Reference(r) => self.reference(r.kind, &r.name, steps, diags),
             LogItem::Inline(i) => {
                 match i.kind {
                     ObjectKind::Destination => {
                         let name = format!("#anon-destination{}", self.anonymous);
                         self.anonymous += 1;
                         let made = self.destination_items(&name, &i.body, diags);
-                        nodes.extend(made);
+                        steps.extend(made);
                     }
                     ObjectKind::Source => {
                         let text = "a source cannot stand here";
@@ -59,12 +59,12 @@ impl<'c> Paths<'_, 'c> {
                     }
                     kind => {
                         let made = self.body(kind, None, &i.body, diags);
-                        nodes.extend(made);
+                        steps.extend(made);
                     }
                 }
             }
             LogItem::InlineFilter(expr, _) => {
-                nodes.extend(expr.as_ref().and_then(|e| self.filter_node(e, item.span(), diags)))
+                steps.extend(expr.as_ref().and_then(|e| self.filter_step(e, item.span(), diags)))
             }
             LogItem::Junction(branches, _) => {
                 let branches = branches.iter().filter_map(|b| match b {
@@ -72,22 +72,22 @@ impl<'c> Paths<'_, 'c> {
                     _ => None,
                 });
                 let branches = branches.map(|path| self.channel(path, diags)).collect();
-                nodes.push(Node::Join(Branches::new(branches).of("junction", item.span())));
+                steps.push(self.join("junction", branches, item.span()));
             }
             LogItem::Channel(path) => {
                 let branch = self.channel(path, diags);
-                nodes.push(Node::Join(Branches::new(vec![branch]).of("channel", item.span())));
+                steps.push(self.join("channel", vec![branch], item.span()));
             }
             LogItem::Log(path) => {
                 let branch = self.channel(path, diags);
-                nodes.push(Node::Fork(Branches::new(vec![branch]).of("log", item.span())));
+                steps.push(self.fork("log", vec![branch], item.span()));
             }
             LogItem::If(conditional) => {
                 let mut branches = Vec::new();
                 for case in &conditional.branches {
                     let condition = case.condition.iter();
-                    let mut made: Vec<Node> =
-                        condition.filter_map(|c| self.filter_node(c, item.span(), diags)).collect();
+                    let mut made: Vec<Step> =
+                        condition.filter_map(|c| self.filter_step(c, item.span(), diags)).collect();
                     let body: Vec<&LogItem> = case.body.items.iter().collect();
                     made.extend(self.items(&body, diags));
                     let branch = self.exclusive(made, &case.body.flags, diags);
@@ -97,7 +97,7 @@ impl<'c> Paths<'_, 'c> {
                 let flags = conditional.otherwise.as_ref().map_or(&[][..], |o| &o.flags);
                 let made = self.items(&otherwise, diags);
                 branches.push(self.exclusive(made, flags, diags));
-                nodes.push(Node::Join(Branches::new(branches).of("if", item.span())));
+                steps.push(self.join("if", branches, item.span()));
             }
             LogItem::Parallelize(call) => self.parallelize(call, diags),
             LogItem::FilterX(raw) => diags.push(
@@ -116,21 +116,32 @@ impl<'c> Paths<'_, 'c> {
         }
     }
 
+    /// Branches each of which sees the message as it was.
+    pub fn fork(&self, what: &str, branches: Vec<Branch>, at: Span) -> Step {
+        Step::new(Op::Fork(Branches::new(branches)), self.statement(Kind::Fork, Some(what), at), at)
+    }
+
+    /// Branches whose results go on together.
+    pub fn join(&self, what: &str, branches: Vec<Branch>, at: Span) -> Step {
+        Step::new(Op::Join(Branches::new(branches)), self.statement(Kind::Join, Some(what), at), at)
+    }
+
     /// A branch of an if: what it takes, later branches do not see.
-    pub fn exclusive(&self, nodes: Vec<Node>, flags: &[Name], diags: &mut Diagnostics) -> Branch {
+    pub fn exclusive(&self, steps: Vec<Step>, flags: &[Name], diags: &mut Diagnostics) -> Branch {
         let flags = Flags { is_final: true, fallback: false, ..self.flags(flags, diags) };
-        self.branch(nodes, &flags, None)
+        self.branch(steps, &flags, None)
     }
 
     pub fn channel(&mut self, path: &'c LogPath, diags: &mut Diagnostics) -> Branch {
         let flags = self.flags(&path.flags, diags);
         let items: Vec<&LogItem> = path.items.iter().collect();
-        let nodes = self.items(&items, diags);
+        let steps = self.items(&items, diags);
         let at = self.statement(Kind::Channel, path.name.as_ref().map(|n| n.text.as_str()), path.span);
-        Branch { at: Some(at), ..self.branch(nodes, &flags, None) }
+        Branch { at: Some(at), ..self.branch(steps, &flags, None) }
     }
 
-    /// Work is shared anyway; what is said here bounds it. The order of a connection is kept whatever the key.
+    /// Work is shared anyway; what is said here bounds it. The order of a connection is kept whatever the
+    /// key.
     pub fn parallelize(&mut self, call: &Call, diags: &mut Diagnostics) {
         let Some((_, settings)) = self.settings(Context::LogPath, call, diags) else { return };
         if let Some(workers) = settings.int("workers").filter(|workers| *workers > 0) {
@@ -153,7 +164,7 @@ impl<'c> Paths<'_, 'c> {
         &mut self,
         kind: ObjectKind,
         name: &Name,
-        nodes: &mut Vec<Node>,
+        steps: &mut Vec<Step>,
         diags: &mut Diagnostics,
     ) {
         if !self.objects.refer(kind, name, diags) {
@@ -168,13 +179,17 @@ impl<'c> Paths<'_, 'c> {
                     let stands =
                         object.and_then(|object| object.expr.as_ref()).map(|expr| self.body_of(expr));
                     let from = self.statement(Kind::Filter, Some(text), stands.unwrap_or(name.span));
-                    nodes.push(Node::Filter(FilterStep::new(filter, counters, name.span, from)));
+                    steps.push(Step::new(
+                        Op::Filter(FilterOp::new(filter, counters, Some(text))),
+                        from,
+                        name.span,
+                    ));
                 }
             }
             ObjectKind::Destination => {
                 if let Some(object) = self.objects.destinations.get(text) {
                     let made = self.destination(text, object, diags);
-                    nodes.extend(made);
+                    steps.extend(made);
                 }
             }
             ObjectKind::Parser | ObjectKind::Rewrite => {
@@ -182,7 +197,7 @@ impl<'c> Paths<'_, 'c> {
                     if kind == ObjectKind::Parser { &self.objects.parsers } else { &self.objects.rewrites };
                 if let Some(object) = set.get(text) {
                     let made = self.object(kind, text, object, diags);
-                    nodes.extend(made);
+                    steps.extend(made);
                 }
             }
             ObjectKind::Source => diags.push(
@@ -192,10 +207,10 @@ impl<'c> Paths<'_, 'c> {
         }
     }
 
-    pub fn filter_node(&self, expr: &FilterExpr, at: Span, diags: &mut Diagnostics) -> Option<Node> {
+    pub fn filter_step(&self, expr: &FilterExpr, at: Span, diags: &mut Diagnostics) -> Option<Step> {
         let filter = self.names.compile_filter(expr, diags)?;
         let from = self.statement(Kind::Filter, None, self.body_of(expr));
-        Some(Node::Filter(FilterStep::new(filter, Arc::default(), at, from)))
+        Some(Step::new(Op::Filter(FilterOp::new(filter, Arc::default(), None)), from, at))
     }
 
     pub fn object(
@@ -204,29 +219,32 @@ impl<'c> Paths<'_, 'c> {
         name: &str,
         object: &'c Object,
         diags: &mut Diagnostics,
-    ) -> Vec<Node> {
+    ) -> Vec<Step> {
         let key = (kind, name.to_owned());
-        if let Some(nodes) = self.object_nodes.get(&key) {
-            return nodes.clone();
+        if let Some(steps) = self.object_steps.get(&key) {
+            return steps.clone();
         }
         if !self.open.insert(key.clone()) {
             let text = format!("{} `{name}` refers to itself", kind.keyword());
             diags.push(Diagnostic::error("E0110", text, object.name.span).help("break the circle"));
             return Vec::new();
         }
-        let mut nodes = self.body(kind, Some(name), &object.body, diags);
+        let mut steps = self.body(kind, Some(name), &object.body, diags);
         if kind == ObjectKind::Parser {
             let earlier = || self.existing.parsers.get(name).cloned().unwrap_or_default();
             let counters = Arc::clone(self.parsers.entry(name.to_owned()).or_insert_with(earlier));
-            let steps =
-                nodes.iter_mut().filter_map(|n| if let Node::Parse(step) = n { Some(step) } else { None });
-            for (place, step) in steps.rev().enumerate() {
-                (step.counters, step.last) = (Arc::clone(&counters), place == 0);
+            let parsers = steps.iter_mut().rev().filter_map(|step| match &mut step.op {
+                Op::Parse(parse) => Some(parse),
+                _ => None,
+            });
+            for (behind, parse) in parsers.enumerate() {
+                (parse.counters, parse.last) = (Arc::clone(&counters), behind == 0);
+                parse.name = Some(name.into());
             }
         }
         self.open.remove(&key);
-        self.object_nodes.insert(key, nodes.clone());
-        nodes
+        self.object_steps.insert(key, steps.clone());
+        steps
     }
 
     /// The body of a parser or rewrite; `rule` is the name of the statement.
@@ -236,42 +254,42 @@ impl<'c> Paths<'_, 'c> {
         rule: Option<&str>,
         body: &'c [LogItem],
         diags: &mut Diagnostics,
-    ) -> Vec<Node> {
+    ) -> Vec<Step> {
         let own = if kind == ObjectKind::Rewrite { Kind::Rewrite } else { Kind::Parser };
         let made_up = rule.is_none().then(|| self.made_up(own));
         let rule = rule.or(made_up.as_deref());
-        let mut nodes = Vec::new();
+        let mut steps = Vec::new();
         for item in body {
             match item {
                 LogItem::Call(call) if kind == ObjectKind::Rewrite => {
                     if let Some(rewrite) = self.names.compile_rewrite(call, diags) {
-                        let at = self.statement(own, rule, call.span);
-                        nodes.push(Node::Rewrite(RewriteStep { rewrite, at }));
+                        let from = self.statement(own, rule, call.span);
+                        steps.push(Step::new(Op::Rewrite(rewrite), from, call.span));
                     }
                 }
-                LogItem::Call(call) if call.is("app-parser") => nodes.extend(self.app_parser(call, diags)),
-                LogItem::Call(call) => nodes.extend(self.parser(call, rule, diags)),
-                other => self.item(other, &mut nodes, diags),
+                LogItem::Call(call) if call.is("app-parser") => steps.extend(self.app_parser(call, diags)),
+                LogItem::Call(call) => steps.extend(self.parser(call, rule, diags)),
+                other => self.item(other, &mut steps, diags),
             }
         }
-        nodes
+        steps
     }
 
-    pub fn parser(&self, call: &Call, rule: Option<&str>, diags: &mut Diagnostics) -> Option<Node> {
+    pub fn parser(&self, call: &Call, rule: Option<&str>, diags: &mut Diagnostics) -> Option<Step> {
         let (component, settings) = self.settings(Context::Parser, call, diags)?;
         let (_, build) = parsers::ALL.iter().find(|(c, _)| std::ptr::eq(*c, component))?;
         let parser = self.names.build_parser(*build, &settings, call.span, diags)?;
         let from = self.statement(Kind::Parser, rule, call.span);
-        Some(Node::Parse(ParseStep {
+        let parse = ParseOp {
             parser,
             counters: Arc::default(),
+            name: None,
             here: None,
-            name: component.name,
-            at: call.span,
+            kind: component.name,
             last: true,
             place: None,
             wide: None,
-            from,
-        }))
+        };
+        Some(Step::new(Op::Parse(parse), from, call.span))
     }
 }

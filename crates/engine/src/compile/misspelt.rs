@@ -1,5 +1,5 @@
-//! Macros that are misspelt: to the language `${YAER}` is a name-value pair like any other, which nothing sets. Who reads and who sets
-//! values is gathered while the configuration is compiled.
+//! Macros that are misspelt: to the language `${YAER}` is a name-value pair like any other, which nothing
+//! sets. Who reads and who sets values is gathered while the configuration is compiled.
 
 use conf_syntax::{Config, Visit};
 use diag::{Diagnostic, Diagnostics, Span};
@@ -37,8 +37,8 @@ impl Values {
             || self.prefixes.borrow().iter().any(|prefix| name.starts_with(&**prefix))
     }
 
-    /// Warns about each text that reads a value nothing sets whose name is near to a macro's. For configurations without errors: in others
-    /// what sets it may not have been compiled.
+    /// Warns about each text that reads a value nothing sets whose name is near to a macro's. For
+    /// configurations without errors: in others what sets it may not have been compiled.
     pub fn report(&self, config: &Config, diags: &mut Diagnostics) {
         let mut suspects = self.suspects.take();
         suspects.retain(|name, _| !self.is_set(name));

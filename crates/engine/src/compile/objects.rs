@@ -2,7 +2,8 @@
 
 use super::applications::Applications;
 use conf_syntax::{
-    Config, FilterObject, LogPath, Name, Object, ObjectKind, Statement, TemplateDef, TemplateFunction,
+    Config, FilterObject, LogPath, Name, Object, ObjectKind, RawBlock, Statement, TemplateDef,
+    TemplateFunction,
 };
 use diag::{Diagnostic, Diagnostics, Span, nearest};
 use std::cell::RefCell;
@@ -22,6 +23,9 @@ pub(super) struct Objects<'c> {
     pub functions: BTreeMap<&'c str, &'c TemplateFunction>,
     pub applications: Applications<'c>,
     pub logs: Vec<&'c LogPath>,
+    /// `python { }` blocks.
+    #[cfg(feature = "python")]
+    pub python: Vec<&'c RawBlock>,
     /// The options statements.
     pub options: Vec<Span>,
     used: RefCell<BTreeSet<(ObjectKind, &'c str)>>,
@@ -44,13 +48,11 @@ impl<'c> Objects<'c> {
                 Statement::Log(l) => objects.logs.push(l),
                 Statement::Options(o) => objects.options.push(o.span),
                 Statement::Application(a) => objects.applications.define(a),
-                Statement::Python(raw) | Statement::Raw(raw) => {
-                    let text = format!("`{}` blocks are not available in this version", raw.keyword.text);
-                    diags.push(
-                        Diagnostic::error("E0101", text, raw.span)
-                            .help("remove the block and what refers to it"),
-                    );
-                }
+                #[cfg(feature = "python")]
+                Statement::Python(raw) => objects.python.push(raw),
+                #[cfg(not(feature = "python"))]
+                Statement::Python(raw) => not_available(raw, diags),
+                Statement::Raw(raw) => not_available(raw, diags),
             }
         }
         objects
@@ -125,4 +127,9 @@ impl<'c> Objects<'c> {
             }
         }
     }
+}
+
+fn not_available(raw: &RawBlock, diags: &mut Diagnostics) {
+    let text = format!("`{}` blocks are not available in this version", raw.keyword.text);
+    diags.push(Diagnostic::error("E0101", text, raw.span).help("remove the block and what refers to it"));
 }

@@ -1,14 +1,15 @@
-//! What is known while log paths are compiled, and the top-level log paths themselves. Items are compiled in `items`, destinations in
-//! `destinations`; `assemble` makes programs of it all.
+//! What is known while log paths are compiled, and the top-level log paths themselves. Items are compiled in
+//! `items`, destinations in `destinations`; `assemble` makes programs of it all.
 
 use super::objects::Objects;
 use super::scope::Names;
 use super::sources::Entry;
-use super::{Existing, PlannedDestination, PlannedPath, PlannedStep, States};
+use super::{Configured, Existing, PlannedDestination, PlannedPath, PlannedStep, States};
 use crate::driver::Registry;
 use crate::hooks::Hooks;
 use crate::ledger::StepCounters;
-use crate::program::{Branch, Node};
+use crate::plan_map::PlanMap;
+use crate::program::{Branch, Op, Step};
 use crate::watch::Kind;
 use conf_schema::{Component, Context, ReadContext, Settings};
 use conf_syntax::{Call, LogItem, LogPath, ObjectKind};
@@ -27,18 +28,20 @@ pub(super) struct Paths<'a, 'c> {
     pub identity: &'a Identity,
     pub existing: &'a Existing,
     /// Destination statements that were compiled, by name.
-    pub destination_nodes: BTreeMap<String, Vec<Node>>,
+    pub destination_steps: BTreeMap<String, Vec<Step>>,
     /// Parser and rewrite statements that were compiled.
-    pub object_nodes: BTreeMap<(ObjectKind, String), Vec<Node>>,
+    pub object_steps: BTreeMap<(ObjectKind, String), Vec<Step>>,
     /// Statements being compiled: one that refers to itself is an error.
     pub open: BTreeSet<(ObjectKind, String)>,
     /// Counters of named parsers.
     pub parsers: BTreeMap<String, Arc<StepCounters>>,
     pub states: States,
     pub hooks: Vec<Arc<Hooks>>,
+    pub drivers: Vec<Configured>,
     pub destinations: Vec<PlannedDestination>,
     pub paths: Vec<PlannedPath>,
     pub steps: Vec<PlannedStep>,
+    pub map: PlanMap,
     /// Log paths by the source statement they read, in order.
     pub by_source: BTreeMap<String, Vec<Branch>>,
     /// Entries of inline sources, by the name made up for them.
@@ -72,15 +75,17 @@ impl<'a, 'c> Paths<'a, 'c> {
             globals,
             identity,
             existing,
-            destination_nodes: BTreeMap::new(),
-            object_nodes: BTreeMap::new(),
+            destination_steps: BTreeMap::new(),
+            object_steps: BTreeMap::new(),
             open: BTreeSet::new(),
             parsers: BTreeMap::new(),
             states: States::new(),
             hooks: Vec::new(),
+            drivers: Vec::new(),
             destinations: Vec::new(),
             paths: Vec::new(),
             steps: Vec::new(),
+            map: PlanMap::default(),
             by_source: BTreeMap::new(),
             inline_sources: BTreeMap::new(),
             keys: BTreeMap::new(),
@@ -107,7 +112,8 @@ impl<'a, 'c> Paths<'a, 'c> {
         }
     }
 
-    /// The component a call names, and what its options say; `None` when something is wrong with them, which is reported.
+    /// The component a call names, and what its options say; `None` when something is wrong with them, which
+    /// is reported.
     pub fn settings(
         &self,
         context: Context,
@@ -155,15 +161,11 @@ impl<'a, 'c> Paths<'a, 'c> {
         let key = log.name.as_ref().map_or_else(|| self.texts.text(log.span).to_owned(), |n| n.text.clone());
         let at = self.statement(Kind::LogPath, Some(&name), log.span);
         let counters = self.existing.paths.get(&key).cloned().unwrap_or_default();
-        self.paths.push(PlannedPath {
-            name,
-            key,
-            named: log.name.is_some(),
-            counters: Arc::clone(&counters),
-        });
-        let mut nodes = self.items(&rest, diags);
-        self.give_states(&mut nodes);
-        let branch = Branch { at: Some(at), ..self.branch(nodes, &flags, Some(counters)) };
+        let mut steps = self.items(&rest, diags);
+        self.give_states(&mut steps);
+        let mut branch = Branch { at: Some(at), ..self.branch(steps, &flags, Some(Arc::clone(&counters))) };
+        self.map.add_branch(&mut branch, None, self.paths.len(), log.span);
+        self.paths.push(PlannedPath { id: branch.id, name, key, named: log.name.is_some(), counters });
         if sources.is_empty() && !names_sources {
             let text = "a log path without a source gets no messages";
             diags.push(
@@ -191,8 +193,8 @@ impl<'a, 'c> Paths<'a, 'c> {
         diags: &mut Diagnostics,
     ) {
         let keeps_all = |earlier: &Branch| {
-            let narrows = |n: &Node| !matches!(n, Node::Rewrite(_) | Node::Deliver(_));
-            (earlier.is_final || branch.fallback) && !earlier.fallback && !earlier.nodes.iter().any(narrows)
+            let narrows = |step: &Step| !matches!(step.op, Op::Rewrite(_) | Op::Deliver(_));
+            (earlier.is_final || branch.fallback) && !earlier.fallback && !earlier.steps.iter().any(narrows)
         };
         let taken =
             |source: &String| self.by_source.get(source).is_some_and(|paths| paths.iter().any(keeps_all));

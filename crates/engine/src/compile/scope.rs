@@ -34,6 +34,8 @@ pub(super) struct Names<'a, 'c> {
     /// What only one may have, and who has it.
     claims: RefCell<HashMap<PathBuf, String>>,
     values: Values,
+    #[cfg(feature = "python")]
+    pub python: super::python::Python,
     /// Everything outside a driver's own text that its output may depend on.
     fingerprint: String,
     /// Whether the configuration speaks of chain-hostnames() anywhere.
@@ -62,6 +64,8 @@ impl<'a, 'c> Names<'a, 'c> {
             findings: RefCell::default(),
             claims: RefCell::default(),
             values: Values::default(),
+            #[cfg(feature = "python")]
+            python: super::python::Python::new(objects, globals, texts),
             fingerprint: fingerprint(objects, texts, chains_hostnames),
             chains_hostnames,
         };
@@ -215,8 +219,9 @@ impl<'a, 'c> Names<'a, 'c> {
         self.findings.borrow_mut().push(finding);
     }
 
-    /// Looks a name up, compiling it at the first time. While it is compiled it is not there: a circle ends as an unknown name. What is wrong
-    /// has been reported once that way; an empty one stands in for it, so that whoever uses it does not report it again.
+    /// Looks a name up, compiling it at the first time. While it is compiled it is not there: a circle ends
+    /// as an unknown name. What is wrong has been reported once that way; an empty one stands in for it, so
+    /// that whoever uses it does not report it again.
     fn once(
         &self,
         table: &RefCell<Compiled>,
@@ -280,12 +285,15 @@ fn name_options(globals: &Settings) -> NameOptions {
     }
 }
 
-/// Global options and templates as text, and what HOST means: a destination stays over a reload only when none of them changed.
+/// Global options and templates as text, and what HOST means: a destination stays over a reload only when
+/// none of them changed.
 fn fingerprint(objects: &Objects<'_>, texts: &SourceMap, chains_hostnames: bool) -> String {
     let templates = objects.templates.values().map(|t| t.span);
     let functions = objects.functions.values().map(|t| t.span);
     let spans = templates.chain(functions).chain(objects.options.iter().copied());
     let chains = if chains_hostnames { "chain-hostnames" } else { "" };
+    #[cfg(feature = "python")]
+    let spans = spans.chain(objects.python.iter().map(|block| block.span));
     spans.map(|span| texts.text(span)).chain([chains]).collect::<Vec<_>>().join("\n")
 }
 
@@ -324,6 +332,11 @@ impl Scope for Names<'_, '_> {
         let mut claims = self.claims.borrow_mut();
         let owner = claims.entry(what.to_owned()).or_insert_with(|| by.to_owned());
         (owner != by).then(|| owner.clone())
+    }
+
+    #[cfg(feature = "python")]
+    fn python(&self) -> Result<Arc<::python::Pool>, String> {
+        Ok(self.python.pool())
     }
 
     fn reads(&self, name: &str) {

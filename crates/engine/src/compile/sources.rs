@@ -1,9 +1,9 @@
 //! Source statements: drivers, and what happens to their messages inside the statement.
 
-use super::PlannedSource;
 use super::paths::Paths;
+use super::{Configured, PlannedSource};
 use crate::hooks::Hooks;
-use crate::program::{Node, Program};
+use crate::program::{Program, Step};
 use crate::watch::Kind;
 use conf_schema::Context;
 use conf_syntax::{Call, LogItem, LogPath, ObjectKind};
@@ -16,11 +16,12 @@ pub(super) struct Entry<'c> {
     pub drivers: Vec<&'c Call>,
     /// Other source statements whose messages come in here as well.
     pub references: Vec<&'c str>,
-    pub nodes: Vec<Node>,
+    pub steps: Vec<Step>,
 }
 
 impl<'c> Paths<'_, 'c> {
-    /// The drivers of a source statement's body. A `channel {}` inside has drivers of its own, and steps for their messages alone.
+    /// The drivers of a source statement's body. A `channel {}` inside has drivers of its own, and steps for
+    /// their messages alone.
     pub fn source_entries(
         &mut self,
         group: &str,
@@ -54,7 +55,7 @@ impl<'c> Paths<'_, 'c> {
 
     fn channel_entries(&mut self, group: &str, path: &'c LogPath, diags: &mut Diagnostics) -> Vec<Entry<'c>> {
         let mut entries = Vec::new();
-        let mut steps = Vec::new();
+        let mut items = Vec::new();
         for item in &path.items {
             match item {
                 LogItem::Inline(i) if i.kind == ObjectKind::Source => {
@@ -75,14 +76,15 @@ impl<'c> Paths<'_, 'c> {
                 LogItem::Channel(path) | LogItem::Log(path) if holds_sources(std::slice::from_ref(item)) => {
                     entries.extend(self.channel_entries(group, path, diags));
                 }
-                other => steps.push(other),
+                other => items.push(other),
             }
         }
-        let mut nodes = self.items(&steps, diags);
-        self.give_states(&mut nodes);
-        self.show_steps(group, &mut nodes);
+        let mut steps = self.items(&items, diags);
+        self.give_states(&mut steps);
+        self.map.add_steps(&mut steps, None);
+        self.show_steps(group, &mut steps);
         for entry in &mut entries {
-            entry.nodes.extend(nodes.iter().cloned());
+            entry.steps.extend(steps.iter().cloned());
         }
         entries
     }
@@ -98,11 +100,14 @@ impl<'c> Paths<'_, 'c> {
         let (component, settings) = self.settings(Context::Source, call, diags)?;
         let part = self.registry.source(component)?;
         let cx = self.build_context(group, index);
-        let (id, driver) = (cx.id(), (part.build)(&settings, &cx, diags)?);
-        self.unique(&driver.key, call.span, diags);
+        let (id, driver) = (cx.id(), (part.build)(&settings, &cx, diags));
         self.hooks.extend(Hooks::read(format!("source {id}"), &settings).map(Arc::new));
+        let (context, needs) = (Context::Source, part.needs);
+        self.drivers.push(Configured { context, component, settings, span: call.span, needs });
+        let driver = driver?;
+        self.unique(&driver.key, call.span, diags);
         let (group, program) = (group.to_owned(), Arc::clone(program));
-        let at = self.statement(Kind::Source, Some(&id), call.span);
+        let at = self.map.add_source(self.statement(Kind::Source, Some(&id), call.span), call.span);
         Some(PlannedSource { group, id, driver, program, span: call.span, at })
     }
 }

@@ -7,13 +7,15 @@ use diag::Span;
 use std::sync::Arc;
 
 impl Paths<'_, '_> {
-    /// The statement of a step. Names of statements without one count up by kind, as in syslog-ng: `#anon-filter0`.
+    /// The statement of a step. Names of statements without one count up by kind, as in syslog-ng:
+    /// `#anon-filter0`.
     pub fn statement(&self, kind: Kind, rule: Option<&str>, span: Span) -> Arc<Statement> {
         let rule = rule.map_or_else(|| self.made_up(kind), str::to_owned);
         Arc::new(Statement { kind, rule, location: self.texts.locate(span).to_string() })
     }
 
-    /// Where the body of a filter begins: behind its brace, as syslog-ng says it; without one, where the expression does.
+    /// Where the body of a filter begins: behind its brace, as syslog-ng says it; without one, where the
+    /// expression does.
     pub fn body_of(&self, expr: &FilterExpr) -> Span {
         let span = expr.span();
         let before = self.texts.file(span.file).and_then(|file| file.text.get(..span.start as usize));

@@ -1,5 +1,5 @@
-//! Tags get their numbers in the order in which the configuration names them, as in syslog-ng: `$TAGS` lists them by number. What is named
-//! nowhere (`.source.NAME`, tags made from a message) comes behind.
+//! Tags get their numbers in the order in which the configuration names them, as in syslog-ng: `$TAGS` lists
+//! them by number. What is named nowhere (`.source.NAME`, tags made from a message) comes behind.
 
 use conf_syntax::{Arg, Call, Config, Visit};
 

@@ -1,5 +1,6 @@
-//! What no log path uses: syslog-ng reads it and leaves it at that, and so does this. Its drivers and options have to be known; nothing
-//! of it is built, so that no file is read, no socket opened and no command run for it.
+//! What no log path uses: syslog-ng reads it and leaves it at that, and so does this. Its drivers and options
+//! have to be known; nothing of it is built, so that no file is read, no socket opened and no command run for
+//! it.
 
 use super::paths::Paths;
 use conf_schema::Context;

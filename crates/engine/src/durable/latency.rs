@@ -1,4 +1,5 @@
-//! How long messages of `disk-buffer(reliable(yes))` were under way from being received to being safe on disk.
+//! How long messages of `disk-buffer(reliable(yes))` were under way from being received to being safe on
+//! disk.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

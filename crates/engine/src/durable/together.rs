@@ -1,10 +1,12 @@
-//! Output for several queues of one log is given to them at once, by one worker at a time: what is the same is then stored once.
+//! Output for several queues of one log is given to them at once, by one worker at a time: what is the same
+//! is then stored once.
 
 use crate::durable::Place;
 use crate::outlet::Outlet;
 use std::sync::Arc;
 
-/// To be held while these outlets are given their output. Empty, and free of charge, unless two of them keep it in the same log.
+/// To be held while these outlets are given their output. Empty, and free of charge, unless two of them keep
+/// it in the same log.
 pub(crate) fn together<'a>(outlets: impl Iterator<Item = &'a Arc<Outlet>> + Clone) -> Vec<store::Together> {
     let mut shared: Vec<&Arc<Place>> = Vec::new();
     let places = outlets.filter_map(|outlet| outlet.place());

@@ -1,7 +1,7 @@
 //! The filters at the head of sibling branches, asked together when the first of them is reached.
 
 use super::Run;
-use crate::program::{Branches, Node, SharedFilters};
+use crate::program::{Branches, Op, SharedFilters};
 
 /// Answers of filters that were asked together.
 #[derive(Default)]
@@ -14,8 +14,8 @@ pub(super) struct Heads {
 }
 
 impl Run<'_, '_> {
-    /// Fills `matched` with what a branch begins with: all that remains, or, when its filter was asked together with those of its
-    /// siblings, what that filter matches; then the answer is yes.
+    /// Fills `matched` with what a branch begins with: all that remains, or, when its filter was asked
+    /// together with those of its siblings, what that filter matches; then the answer is yes.
     pub(super) fn head(
         &mut self,
         all: &Branches,
@@ -50,8 +50,8 @@ impl Run<'_, '_> {
             // What a final branch took since is left out.
             matched.retain(|i| !self.is_taken(gone, *i));
         }
-        if let Some(Node::Filter(step)) = all.list.get(at).and_then(|b| b.nodes.first()) {
-            step.count(matched.len(), remaining.len() - matched.len());
+        if let Some(Op::Filter(head)) = all.list.get(at).and_then(|b| Some(&b.steps.first()?.op)) {
+            head.count(matched.len(), remaining.len() - matched.len());
         }
         true
     }

@@ -1,4 +1,5 @@
-//! Messages that parsers with contexts have made in a batch, and what becomes of them: the counters of their parser say it.
+//! Messages that parsers with contexts have made in a batch, and what becomes of them: the counters of their
+//! parser say it.
 
 use super::reached::Reached;
 use parsers::Parse;

@@ -1,4 +1,5 @@
-//! Destinations that several paths reach: what is for them is parked and delivered at the end, in the order of the messages.
+//! Destinations that several paths reach: what is for them is parked and delivered at the end, in the order
+//! of the messages.
 
 use super::Run;
 use crate::program::Program;
@@ -21,7 +22,11 @@ impl Run<'_, '_> {
                 let batch = &*self.batch;
                 parked.sort_by_key(|i| batch.records.get(*i as usize).map_or(0, |r| batch.rank(r)));
                 self.out.flow_control = ordered.flow_control;
-                self.deliver(&ordered.step, &parked);
+                #[cfg(feature = "python")]
+                let called = self.call(&ordered.step, &parked);
+                self.deliver(&ordered.step, &*ordered.destination, &parked);
+                #[cfg(feature = "python")]
+                self.forget_calls(&ordered.step, called);
             }
             parked.clear();
             self.machine.ordered[index] = parked;

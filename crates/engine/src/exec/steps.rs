@@ -1,15 +1,17 @@
-//! The way of messages from end to end, and the steps that are run in one way when somebody watches and in another when nobody does.
+//! The way of messages from end to end, and the steps that are run in one way when somebody watches and in
+//! another when nobody does.
 
 use super::{After, Run};
-use crate::program::{Branch, DeliverStep, ParseStep, Program};
+use crate::driver::Destination;
+use crate::program::{Branch, ParseOp, Program, Step};
 
 impl Run<'_, '_> {
     /// Takes messages all the way.
     pub(super) fn pass(&mut self, program: &Program, selection: &mut Vec<u32>) {
         let joined = self.batch.joined();
         let arrived = self.watched_arrival(selection);
-        if !program.source_nodes.is_empty() {
-            self.nodes(&program.source_nodes, selection);
+        if !program.source_steps.is_empty() {
+            self.steps(&program.source_steps, selection);
         }
         let matched = self.branches(&program.branches, selection, After::Nothing);
         self.deliver_ordered(program);
@@ -20,42 +22,42 @@ impl Run<'_, '_> {
         self.recycle(matched);
     }
 
-    /// Runs a branch, which the messages in `entered` came to, from its `skip`-th node on.
+    /// Runs a branch, which the messages in `entered` came to, from its `skip`-th step on.
     pub(super) fn branch(&mut self, branch: &Branch, skip: usize, entered: &[u32], selection: &mut Vec<u32>) {
         if let Some(flow_control) = branch.flow_control {
             self.out.flow_control = flow_control;
         }
-        let nodes = branch.nodes.get(skip..).unwrap_or_default();
+        let steps = branch.steps.get(skip..).unwrap_or_default();
         let watched = self.watched_entry(branch, selection);
         let Some(counters) = &branch.counters else {
-            self.nodes(nodes, selection);
+            self.steps(steps, selection);
             return self.watched_exit(watched, selection);
         };
         let (entered, joined) = (self.messages(entered), self.batch.joined());
         self.machine.reached.next_path();
-        self.nodes(nodes, selection);
+        self.steps(steps, selection);
         self.watched_exit(watched, selection);
         // Messages made on this path come in here.
         let entered = entered + self.batch.joined() - joined;
         counters.left(entered, self.messages(selection), self.machine.reached.here());
     }
 
-    pub(super) fn parse(&mut self, step: &ParseStep, selection: &mut Vec<u32>) {
-        let Some(place) = step.place else { return self.parse_now(step, selection) };
-        let Some(turn) = self.scratch.turn.take() else { return self.parse_now(step, selection) };
-        turn.take(place, || self.parse_now(step, selection));
+    pub(super) fn parse(&mut self, step: &Step, op: &ParseOp, selection: &mut Vec<u32>) {
+        let Some(place) = op.place else { return self.parse_now(step, op, selection) };
+        let Some(turn) = self.scratch.turn.take() else { return self.parse_now(step, op, selection) };
+        turn.take(place, || self.parse_now(step, op, selection));
         self.scratch.turn = Some(turn);
     }
 
-    fn parse_now(&mut self, step: &ParseStep, selection: &mut Vec<u32>) {
-        if !self.watched_parse(step, selection) {
-            step.parser.parse(self.batch, selection, &mut self.scratch.filter);
+    fn parse_now(&mut self, step: &Step, op: &ParseOp, selection: &mut Vec<u32>) {
+        if !self.watched_parse(step, op, selection) {
+            op.parser.parse(self.batch, selection, &mut self.scratch.filter);
         }
     }
 
-    pub(super) fn deliver(&mut self, step: &DeliverStep, selection: &[u32]) {
-        if !self.watched_deliver(step, selection) {
-            step.destination.format(self.batch, selection, self.scratch, self.out);
+    pub(super) fn deliver(&mut self, step: &Step, destination: &dyn Destination, selection: &[u32]) {
+        if !self.watched_deliver(step, destination, selection) {
+            destination.format(self.batch, selection, self.scratch, self.out);
         }
     }
 }

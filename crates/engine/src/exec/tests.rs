@@ -1,12 +1,13 @@
 //! Log path semantics, from configuration text, with destinations that note what they are given.
 
 use super::*;
-use crate::compile::{Existing, compile};
+use crate::compile::{Existing, Plan, compile};
 use crate::driver::{
     BuildContext, Destination, DestinationDriver, DestinationPart, Registry, SourceDriver, SourcePart, Start,
 };
 use crate::ledger::DestinationCounters;
 use crate::outlet::Outlet;
+use crate::plan_map::StepId;
 use crate::program::Format;
 use crate::source::{Carrier, Finish, Settings as SourceSettings, Source, SourceName};
 use crate::watch::{Event, Message, Watch, Watching};
@@ -15,6 +16,7 @@ use conf_schema::{Catalogue, Component, Context, Settings};
 use diag::Diagnostics;
 use record::{Span, Stamp};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use template::Identity;
 
@@ -92,6 +94,10 @@ impl Format for Note {
         }
     }
 
+    fn preview(&self, _: &mut Batch, _: u32, _: &mut Scratch) -> Vec<(String, Vec<u8>)> {
+        Vec::new()
+    }
+
     fn reads(&self, demand: &mut record::Demand) {
         demand.everything = true;
     }
@@ -117,7 +123,8 @@ fn destination(_: &Settings, cx: &BuildContext<'_>, _: &mut Diagnostics) -> Opti
     Some(DestinationDriver { key: cx.id(), destination: Arc::new(note) })
 }
 
-/// Runs the log paths of source `s` on messages with one-letter texts; `expected` is `destination:texts` by destination.
+/// Runs the log paths of source `s` on messages with one-letter texts; `expected` is `destination:texts` by
+/// destination.
 #[track_caller]
 fn check(config: &str, messages: &str, expected: &str, unmatched: usize) {
     for watched in [false, true] {
@@ -130,29 +137,35 @@ fn check(config: &str, messages: &str, expected: &str, unmatched: usize) {
 struct Told {
     arrived: usize,
     ended: usize,
-    open: isize,
+    open: BTreeMap<StepId, isize>,
 }
 
 impl Watch for Told {
     fn see(&mut self, _: &Source, _: Message, event: &Event<'_>) {
         match event {
             Event::Received(_) => self.arrived += 1,
-            Event::Begins(_) => self.open += 1,
-            Event::Ends(..) => self.open -= 1,
+            Event::Begins(at) => *self.open.entry(at.id).or_default() += 1,
+            Event::Ends(at, _) => *self.open.entry(at.id).or_default() -= 1,
             Event::Finished => self.ended += 1,
             _ => {}
         }
     }
 }
 
+/// A configuration with source `s`, compiled.
 #[track_caller]
-fn check_one(config: &str, messages: &str, (expected, unmatched): (&str, usize), watched: bool) {
+pub(crate) fn plan_of(config: &str) -> Plan {
     let text = format!("@version: 4.2\nsource s {{ in(); }};\n{config}");
     let parsed = conf_syntax::parse_text("test.conf", &text, &conf_syntax::ParseOptions::default());
-    let mut diags = parsed.diagnostics;
+    let (mut diags, identity) = (parsed.diagnostics, Identity::new("here"));
+    let made = compile(&parsed.config, &parsed.sources, &REGISTRY, &identity, &Existing::new(), &mut diags);
+    made.plan.unwrap_or_else(|| panic!("{}", diag::render_all(&diags, &parsed.sources)))
+}
+
+#[track_caller]
+fn check_one(config: &str, messages: &str, (expected, unmatched): (&str, usize), watched: bool) {
     let identity = Identity::new("here");
-    let plan = compile(&parsed.config, &parsed.sources, &REGISTRY, &identity, &Existing::new(), &mut diags);
-    let plan = plan.unwrap_or_else(|| panic!("{}", diag::render_all(&diags, &parsed.sources)));
+    let plan = plan_of(config);
     let mut batch = Batch::default();
     batch.contexts.push(Arc::new(record::Context::local("s", "", "local")));
     for (at, letter) in messages.bytes().enumerate() {
@@ -186,11 +199,13 @@ fn check_one(config: &str, messages: &str, (expected, unmatched): (&str, usize),
             let outcome = Machine::default().run_watched(program, &mut batch, &mut scratch, &mut out, watch);
             // Those that contexts made come in too.
             let all = messages.len() + batch.joined();
-            assert_eq!((told.arrived, told.ended, told.open), (all, all, 0), "{config}");
+            assert_eq!((told.arrived, told.ended), (all, all), "{config}");
+            assert!(told.open.values().all(|open| *open == 0), "{config}");
+            assert!(told.open.keys().all(|id| plan.map.entry(*id).is_some()), "{config}");
             outcome
         }
     };
-    let mut by_name = std::collections::BTreeMap::<String, Vec<String>>::new();
+    let mut by_name = BTreeMap::<String, Vec<String>>::new();
     SEEN.with_borrow(|s| s.iter().for_each(|(g, m)| by_name.entry(g.clone()).or_default().push(m.clone())));
     let got: Vec<String> = by_name.into_iter().map(|(g, m)| format!("{g}:{}", m.join(","))).collect();
     assert_eq!(got.join(" "), expected, "{config}");

@@ -1,21 +1,25 @@
-//! The steps of a program while somebody watches: message by message, each told with what it looked at and what it changed.
+//! The steps of a program while somebody watches: message by message, each told with what it looked at and
+//! what it changed.
 //!
-//! What becomes of the messages is what the other way makes of them. Each function says `false`, having done nothing, when nobody watches.
+//! What becomes of the messages is what the other way makes of them. Each function says `false`, having done
+//! nothing, when nobody watches.
 
 use super::Run;
-use crate::program::{Branch, DeliverStep, FilterStep, ParseStep, RewriteStep};
-use crate::watch::{Event, Statement, Verdict, Watching, driver_of};
+use crate::driver::Destination;
+use crate::program::{Branch, FilterOp, ParseOp, Step};
+use crate::watch::{At, Event, Verdict, Watching, driver_of};
 use record::{Flags, Record};
-use std::sync::Arc;
+use rewrite::Rewrite;
 
 /// Messages that entered a branch which is a statement of its own.
-pub(super) struct Entered {
-    at: Arc<Statement>,
+pub(super) struct Entered<'p> {
+    at: At<'p>,
     records: Vec<Record>,
 }
 
 impl Run<'_, '_> {
-    /// Tells how the messages came in, before anything is done with them, and remembers them for [`Run::watched_end`].
+    /// Tells how the messages came in, before anything is done with them, and remembers them for
+    /// [`Run::watched_end`].
     pub(super) fn watched_arrival(&mut self, selection: &[u32]) -> Option<Vec<u32>> {
         let watched = self.each_watched(selection, |run, watch, index, record| {
             // What a parser gave to internal() has the frame of a message that came in before.
@@ -26,7 +30,8 @@ impl Run<'_, '_> {
         watched.then(|| selection.to_vec())
     }
 
-    /// Tells of messages that a parser has made of its contexts, those from the `joined`-th of the batch on, as of received ones.
+    /// Tells of messages that a parser has made of its contexts, those from the `joined`-th of the batch on,
+    /// as of received ones.
     pub(super) fn watched_made(&mut self, joined: usize) {
         if self.watch.is_some() {
             let made: Vec<u32> = self.joined_since(joined).collect();
@@ -49,46 +54,47 @@ impl Run<'_, '_> {
         });
     }
 
-    pub(super) fn watched_filter(&mut self, step: &FilterStep, selection: &mut Vec<u32>) -> bool {
+    pub(super) fn watched_filter(&mut self, step: &Step, op: &FilterOp, selection: &mut Vec<u32>) -> bool {
         let Some(mut watch) = self.watch.take() else { return false };
         selection.retain(|index| {
             let at = *index as usize;
             let Some(before) = self.batch.records.get(at).copied() else { return false };
             let message = watch.message(self.batch, &before);
-            watch.tell(message, &Event::Begins(&step.from));
-            let holds = step.filter.judge(self.batch, at, &mut self.scratch.filter, &mut |judged| {
-                watch.tell(message, &Event::Judged(&step.from, judged));
+            watch.tell(message, &Event::Begins(step.at()));
+            let holds = op.filter.judge(self.batch, at, &mut self.scratch.filter, &mut |judged| {
+                watch.tell(message, &Event::Judged(step.at(), judged));
             });
             watch.tell_changes(message, self.batch, at, &before);
-            watch.tell(message, &Event::Ends(&step.from, passed(holds)));
+            watch.tell(message, &Event::Ends(step.at(), passed(holds)));
             holds
         });
         self.watch = Some(watch);
         true
     }
 
-    pub(super) fn watched_rewrite(&mut self, step: &RewriteStep, selection: &[u32]) -> bool {
+    pub(super) fn watched_rewrite(&mut self, step: &Step, rewrite: &Rewrite, selection: &[u32]) -> bool {
         self.each_watched(selection, |run, watch, index, before| {
             let message = watch.message(run.batch, &before);
-            watch.tell(message, &Event::Begins(&step.at));
+            watch.tell(message, &Event::Begins(step.at()));
             let cx = &mut run.scratch.filter;
-            let applies = step.rewrite.condition().is_none_or(|condition| {
+            let applies = rewrite.condition().is_none_or(|condition| {
                 condition.judge(run.batch, index, cx, &mut |judged| {
-                    watch.tell(message, &Event::Judged(&step.at, judged));
+                    watch.tell(message, &Event::Judged(step.at(), judged));
                 })
             });
             if applies {
-                step.rewrite.change(run.batch, &[index as u32], cx);
+                rewrite.change(run.batch, &[index as u32], cx);
             }
             watch.tell_changes(message, run.batch, index, &before);
             let verdict = if applies { Verdict::Passed } else { Verdict::Skipped };
-            watch.tell(message, &Event::Ends(&step.at, verdict));
+            watch.tell(message, &Event::Ends(step.at(), verdict));
         })
     }
 
     /// Runs a parser; messages that it makes go on with the others.
-    pub(super) fn watched_parse(&mut self, step: &ParseStep, selection: &mut Vec<u32>) -> bool {
-        // In a tick contexts end of which nobody has been told: what they make comes in then, see [`Run::watched_made`].
+    pub(super) fn watched_parse(&mut self, step: &Step, op: &ParseOp, selection: &mut Vec<u32>) -> bool {
+        // In a tick contexts end of which nobody has been told: what they make comes in then, see
+        // [`Run::watched_made`].
         if self.watch.is_none() || selection.is_empty() {
             return false;
         }
@@ -96,53 +102,68 @@ impl Run<'_, '_> {
         // It may be the turn of this batch at the parser: it is one turn for all its messages.
         self.each_watched(&input, |run, watch, index, before| {
             let message = watch.message(run.batch, &before);
-            watch.tell(message, &Event::Begins(&step.from));
+            watch.tell(message, &Event::Begins(step.at()));
             let mut part = vec![index as u32];
-            step.all().parse(run.batch, &mut part, &mut run.scratch.filter);
+            op.all().parse(run.batch, &mut part, &mut run.scratch.filter);
             watch.tell_changes(message, run.batch, index, &before);
             let holds = part.contains(&(index as u32));
-            watch.tell(message, &Event::Ends(&step.from, passed(holds)));
+            watch.tell(message, &Event::Ends(step.at(), passed(holds)));
             selection.append(&mut part);
         })
     }
 
-    pub(super) fn watched_deliver(&mut self, step: &DeliverStep, selection: &[u32]) -> bool {
-        let driver = driver_of(&*step.destination);
+    pub(super) fn watched_deliver(
+        &mut self,
+        step: &Step,
+        destination: &dyn Destination,
+        selection: &[u32],
+    ) -> bool {
+        let driver = driver_of(destination);
         self.each_watched(selection, |run, watch, index, record| {
             let message = watch.message(run.batch, &record);
+            if watch.is_rehearsal {
+                let shown = destination.preview(run.batch, index as u32, run.scratch);
+                for (name, output) in &shown {
+                    watch.tell(message, &Event::Queued { at: step.at(), driver, name, output });
+                }
+                if shown.is_empty() {
+                    watch.tell(message, &Event::NotQueued { at: step.at(), driver });
+                }
+                return;
+            }
             let before = run.out.lengths();
-            step.destination.format(run.batch, &[index as u32], run.scratch, run.out);
+            destination.format(run.batch, &[index as u32], run.scratch, run.out);
             let mut queued = false;
             run.out.each_since(&before, |name, output| {
                 queued = true;
-                watch.tell(message, &Event::Queued { at: &step.at, driver, name, output });
+                watch.tell(message, &Event::Queued { at: step.at(), driver, name, output });
             });
             if !queued {
-                watch.tell(message, &Event::NotQueued { at: &step.at, driver });
+                watch.tell(message, &Event::NotQueued { at: step.at(), driver });
             }
         })
     }
 
     /// The messages that enter a branch that is a statement of its own.
-    pub(super) fn watched_entry(&mut self, branch: &Branch, selection: &[u32]) -> Option<Entered> {
-        let at = Arc::clone(branch.at.as_ref()?);
+    pub(super) fn watched_entry<'p>(&mut self, branch: &'p Branch, selection: &[u32]) -> Option<Entered<'p>> {
+        let at = branch.at()?;
         let mut records = Vec::new();
         let watched = self.each_watched(selection, |run, watch, _, record| {
-            watch.tell(watch.message(run.batch, &record), &Event::Begins(&at));
+            watch.tell(watch.message(run.batch, &record), &Event::Begins(at));
             records.push(record);
         });
         watched.then_some(Entered { at, records })
     }
 
     /// Says of each of them whether it came through.
-    pub(super) fn watched_exit(&mut self, entered: Option<Entered>, selection: &[u32]) {
+    pub(super) fn watched_exit(&mut self, entered: Option<Entered<'_>>, selection: &[u32]) {
         let Some(entered) = entered else { return };
         let Some(mut watch) = self.watch.take() else { return };
         let origin = |index: &u32| self.batch.records.get(*index as usize).map(|record| record.origin);
         for record in &entered.records {
             let through = selection.iter().any(|index| origin(index) == Some(record.origin));
             let message = watch.message(self.batch, record);
-            watch.tell(message, &Event::Ends(&entered.at, passed(through)));
+            watch.tell(message, &Event::Ends(entered.at, passed(through)));
         }
         self.watch = Some(watch);
     }

@@ -21,8 +21,8 @@ enum Found {
 }
 
 impl Outlet {
-    /// Drops what waits in its queue on disk before a number of that, in order, as if a destination had taken it; counted. Returns how
-    /// many messages that were, with an error when not all could be dropped.
+    /// Drops what waits in its queue on disk before a number of that, in order, as if a destination had taken
+    /// it; counted. Returns how many messages that were, with an error when not all could be dropped.
     pub fn discard(self: &Arc<Outlet>, until: u64) -> (usize, Result<(), String>) {
         let mut dropped = 0;
         let mut deadline = Instant::now() + PATIENCE;

@@ -2,7 +2,7 @@
 
 use super::retire::{LOOK, RETIRE_MAX};
 use super::spool::{Loss, Plan, READ_BYTES, Wait};
-use super::{Memory, Outlet, Queue, Spool};
+use super::{Berth, Memory, Outlet, Queue, Spool};
 use crate::chunk::Chunk;
 use crate::durable::{DiskBuffer, Durable, Place, Turn};
 use crate::ledger::Reason;
@@ -41,8 +41,8 @@ impl Queue {
 }
 
 impl Outlet {
-    /// Its messages are kept on disk from [`Outlet::release`] or [`Outlet::attach`] on. `part` tells outlets of one destination apart.
-    /// The error says why the folder cannot be used.
+    /// Its messages are kept on disk from [`Outlet::release`] or [`Outlet::attach`] on. `part` tells outlets
+    /// of one destination apart. The error says why the folder cannot be used.
     pub fn keep_on_disk(
         &self,
         durable: &Durable,
@@ -141,7 +141,8 @@ impl Outlet {
         }
     }
 
-    /// Comes back to a receiver that has all that may be on its way to it, when it may have acknowledged some.
+    /// Comes back to a receiver that has all that may be on its way to it, when it may have acknowledged
+    /// some.
     pub(super) fn wait_for_peer(self: &Arc<Self>, mut queue: MutexGuard<'_, Queue>, wait: Wait) {
         let Some(spool) = queue.spool.as_mut().filter(|_| wait == Wait::Peer) else { return };
         let at = Instant::now() + spool.pause_for_peer();
@@ -217,10 +218,10 @@ impl Outlet {
     }
 
     /// The log it has a queue in, and the name of that.
-    pub(super) fn queue_on_disk(&self) -> Option<(Arc<Place>, Vec<u8>)> {
+    pub(super) fn queue_on_disk(&self) -> Option<Berth> {
         let queue = self.queue.lock();
         let spool = queue.spool.as_ref().filter(|spool| spool.is_attached())?;
-        Some((Arc::clone(spool.place()), spool.name().to_vec()))
+        Some(Berth { place: Arc::clone(spool.place()), name: spool.name().to_vec() })
     }
 
     /// What it has there.
@@ -238,27 +239,23 @@ impl Outlet {
         })
     }
 
-    /// Whether waiting for it has a point before the end: it is not unreachable, stuck or behind, and not everything is delivered.
+    /// Whether waiting for it has a point before the end: it is not unreachable, stuck or behind, and not
+    /// everything is delivered.
     pub(crate) fn is_settling(&self) -> bool {
         let queue = self.queue.lock();
         let behind = queue.spool.as_ref().is_some_and(|spool| spool.is_behind());
         queue.messages > 0 && !queue.stalled && !behind
     }
 
-    /// Whether what waits here stays on disk when `heir` takes its place: it finds it there, or is another one, and what waits was for
+    /// Whether what waits here on disk stays there when another destination takes its place, for it was for
     /// this one. What is on its way while everything moves is handed over in any case.
-    pub(super) fn leaves_on_disk(&self, heir: &Outlet) -> bool {
-        let name = |queue: &Queue| {
-            queue.spool.as_ref().map(|spool| (spool.place().dir.clone(), spool.name().to_vec()))
-        };
-        let theirs = name(&heir.queue.lock());
+    pub(super) fn stays_on_disk(&self) -> bool {
         let queue = self.queue.lock();
-        let Some(spool) = queue.spool.as_ref().filter(|spool| spool.is_attached()) else { return false };
-        spool.is_behind() || queue.stalled || theirs == name(&queue)
+        queue.stalled || queue.spool.as_ref().is_some_and(|spool| spool.is_behind())
     }
 
-    /// The program ends, or leaves its logs to another one: nothing more comes, and all that has come is to find room on disk, beyond
-    /// capacity-bytes() too. What waits in memory is bounded anyway.
+    /// The program ends, or leaves its logs to another one: nothing more comes, and all that has come is to
+    /// find room on disk, beyond capacity-bytes() too. What waits in memory is bounded anyway.
     pub(crate) fn make_room(&self) {
         let mut queue = self.queue.lock();
         if let Some((spool, _)) = queue.parts()
@@ -303,26 +300,43 @@ impl Outlet {
     /// Ends an outlet with a queue on disk, where everything stays for which there is room. Returns the rest.
     pub(super) fn end_on_disk(&self) -> VecDeque<Chunk> {
         self.store_rest();
-        self.queue.lock().closed = true;
-        let unsettled = self.sink.lock().close_unsettled();
-        self.detach(unsettled)
+        let mut chunks = {
+            let mut queue = self.queue.lock();
+            queue.closed = true;
+            std::mem::take(&mut queue.chunks)
+        };
+        let mut again = self.sink.lock().close_unsettled(&mut chunks);
+        {
+            let mut queue = self.queue.lock();
+            chunks.append(&mut queue.chunks);
+            queue.chunks = chunks;
+        }
+        let unsettled = again.iter().map(Chunk::messages).sum();
+        let (left, gone) = self.detach(unsettled);
+        if gone == 0 {
+            // They are on disk.
+            again.iter_mut().for_each(|chunk| chunk.tickets.settle());
+            return left;
+        }
+        // Some are not, and nothing is that came behind them.
+        again.extend(left);
+        again
     }
 
-    /// Lets go of the queue on disk. Returns what is in memory only, as far as nobody has it in his hands.
-    pub(super) fn detach(&self, unsettled: usize) -> VecDeque<Chunk> {
+    /// Lets go of the queue on disk. Returns what is in memory only, as far as nobody has it in his hands,
+    /// and how many of what the sink leaves are not on disk.
+    pub(super) fn detach(&self, unsettled: usize) -> (VecDeque<Chunk>, usize) {
         let mut queue = self.unattended(Instant::now() + RETIRE_MAX);
         let at_hand: usize = queue.chunks.iter().map(Chunk::messages).sum();
         let in_hands = queue.messages.saturating_sub(at_hand);
-        let Some((spool, memory)) = queue.parts() else { return VecDeque::new() };
+        let Some((spool, memory)) = queue.parts() else { return (VecDeque::new(), 0) };
         let stored = spool.stored();
         let mut left = std::mem::take(memory.chunks);
         let gone = spool.detach(&mut left, in_hands, unsettled);
         spool.place().end_use(spool.name());
         queue.left_on_disk = stored.min(in_hands);
         queue.messages = in_hands;
-        drop(queue);
-        self.give_up(gone, None);
-        left
+        (left, gone)
     }
 }
 

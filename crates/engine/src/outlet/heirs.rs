@@ -1,8 +1,9 @@
-//! The beginning of an outlet that has predecessors: what waits there comes first, here and, when one takes over from several, also
-//! before what its neighbours have got meanwhile.
+//! The beginning of an outlet that has predecessors: what waits there comes first, here and, when one takes
+//! over from several, also before what its neighbours have got meanwhile.
 
-use super::{Leave, Outlet};
+use super::{Berth, Form, Outlet};
 use crate::chunk::Chunk;
+use crate::durable::Durable;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -21,7 +22,8 @@ impl Heritage {
 }
 
 impl Outlet {
-    /// Nothing is written until [`Outlet::release`], called as often: a predecessor is still to hand over what came before.
+    /// Nothing is written until [`Outlet::release`], called as often: a predecessor is still to hand over
+    /// what came before.
     pub fn hold(&self) {
         self.queue.lock().held += 1;
     }
@@ -34,21 +36,40 @@ impl Outlet {
         self.pump();
     }
 
-    /// Ends the outlet of a predecessor and takes over what waits there, before what waits here already. It was held, so nothing was begun
-    /// here. What is on disk there is found again, or stays; what found no room there comes behind that. Returns how many messages were
-    /// taken over.
-    pub fn inherit(self: &Arc<Outlet>, from: &Arc<Outlet>) -> usize {
-        if let Some((place, name)) = from.queue_on_disk() {
-            self.drain_first(place, name);
+    /// Ends the outlet of a predecessor and takes over what waits there, before what waits here already. It
+    /// was held, so nothing was begun here. What is on disk there is found again, goes along, or stays; what
+    /// found no room there comes behind that. Returns how many messages were taken over.
+    pub fn inherit(self: &Arc<Outlet>, from: &Arc<Outlet>, durable: &Durable) -> usize {
+        let (berth, stays) = (from.queue_on_disk(), from.stays_on_disk());
+        let mut chunks = Vec::from(from.end());
+        let mut along = 0;
+        if let Some(berth) = berth {
+            if self.finds(&berth, durable) {
+                self.drain_first(berth.place, berth.name);
+            } else if !stays {
+                along = self.take_up(&berth, from.form.get(), durable);
+            }
         }
-        let leave = if from.leaves_on_disk(self) { Leave::OnDisk } else { Leave::Nothing };
-        let mut chunks = Vec::from(from.end(leave));
         chunks.iter_mut().for_each(Chunk::rewind);
         chunks.iter_mut().for_each(Chunk::forget_numbers);
+        if let (Some(old), Some(new)) = (from.form.get(), self.form.get()) {
+            chunks = chunks.into_iter().map(|chunk| old.to(*new, chunk)).collect();
+        }
         let messages: usize = chunks.iter().map(Chunk::messages).sum();
         self.counters.accepted.add(messages);
         self.put_before(chunks);
-        messages
+        messages + along
+    }
+
+    /// What waits in the queue of a predecessor goes along. Returns how many messages that are.
+    fn take_up(&self, from: &Berth, form: Option<&Form>, durable: &Durable) -> usize {
+        self.take_along(durable, from, form).unwrap_or_else(|error| {
+            oplog::error(
+                "What waits for a destination stays in the queue that it had",
+                &[("location", &self.name), ("dir", &from.place.dir.display()), ("error", &error)],
+            );
+            0
+        })
     }
 
     /// The first `messages` here may be older than any at `followers`, which begin when those are gone.

@@ -1,5 +1,6 @@
-//! Small numbers of outlets. Workers index tables with them, so a number is given out again once its outlet is gone: where files come and
-//! go by the million, the tables stay as long as the most outlets there were at once.
+//! Small numbers of outlets. Workers index tables with them, so a number is given out again once its outlet
+//! is gone: where files come and go by the million, the tables stay as long as the most outlets there were at
+//! once.
 
 use parking_lot::Mutex;
 

@@ -5,8 +5,8 @@ use crate::chunk::Chunk;
 use std::sync::Arc;
 
 impl Outlet {
-    /// Takes what waits away for another process: whole messages, which no source waits for any more. They count as waiting here, for the
-    /// account of this process would not add up without them.
+    /// Takes what waits away for another process: whole messages, which no source waits for any more. They
+    /// count as waiting here, for the account of this process would not add up without them.
     pub fn export(&self) -> Vec<Chunk> {
         let mut chunks = self.export_unsettled();
         // The other process has them now.
@@ -14,9 +14,22 @@ impl Outlet {
         chunks
     }
 
-    /// The same while sources still wait.
+    /// What came after the other process had begun to work. In the memory of that one it is not safe: whoever
+    /// can bring it again does.
+    pub fn export_late(&self) -> Vec<Chunk> {
+        let mut chunks = self.export_unsettled();
+        chunks.iter_mut().for_each(|chunk| chunk.tickets.give_up());
+        chunks
+    }
+
+    /// The same while sources still wait. From now on nothing is written here, for the other process goes on.
     pub(super) fn export_unsettled(&self) -> Vec<Chunk> {
-        let mut chunks = Vec::from(self.retire(false));
+        let mut chunks = self.retire(false);
+        // What it has sent and nobody got comes back. It would send what comes late on a connection of its
+        // own.
+        self.sink.lock().part(&mut chunks);
+        self.queue.lock().parked = true;
+        let mut chunks = Vec::from(chunks);
         for chunk in &mut chunks {
             chunk.seal();
             chunk.rewind();
@@ -31,8 +44,46 @@ impl Outlet {
             chunks.into_iter().for_each(|chunk| self.push_new(chunk));
             return self.pump();
         }
-        self.counters.accepted.add(chunks.iter().map(Chunk::messages).sum());
-        self.put_before(chunks);
+        let messages = chunks.iter().map(Chunk::messages).sum();
+        self.counters.accepted.add(messages);
+        self.counters.waiting.add(messages);
+        self.put_late(chunks, messages);
+    }
+
+    /// Puts chunks behind those that came so before, and before everything else. A message that was begun
+    /// stays where it is.
+    fn put_late(self: &Arc<Outlet>, mut chunks: Vec<Chunk>, messages: usize) {
+        chunks.iter_mut().for_each(Chunk::comes);
+        let mut queue = self.queue.lock();
+        let at_hand: usize = queue.chunks.iter().map(Chunk::messages).sum();
+        let mut before = queue.late.saturating_sub(queue.messages - at_hand);
+        let mut at = 0;
+        while let Some(chunk) = queue.chunks.get_mut(at) {
+            let begun = at == 0 && !chunk.rest().is_empty();
+            let keep = before.max(usize::from(begun));
+            if keep == 0 {
+                break;
+            }
+            if keep < chunk.messages() {
+                let rest = chunk.split(keep);
+                queue.chunks.insert(at + 1, rest);
+            }
+            before = before.saturating_sub(keep);
+            at += 1;
+        }
+        queue.late += messages;
+        queue.messages += messages;
+        for (place, chunk) in chunks.into_iter().enumerate() {
+            queue.chunks.insert(at + place, chunk);
+        }
+        drop(queue);
+        self.pump();
+    }
+
+    /// The other process has no such destination: this one goes on after all.
+    pub fn goes_on(&self) {
+        self.sink.lock().may_begin(true);
+        self.queue.lock().parked = false;
     }
 
     fn keeps_on_disk(&self) -> bool {

@@ -1,5 +1,6 @@
-//! What an outlet without `disk-buffer()` has on disk all the same: messages that were left at the end of the program, or by a predecessor
-//! with a queue there. They go before everything that comes, and nothing is added to them before the end.
+//! What an outlet without `disk-buffer()` has on disk all the same: messages that were left at the end of the
+//! program, or by a predecessor with a queue there. They go before everything that comes, and nothing is
+//! added to them before the end.
 
 use super::{Outlet, Spool};
 use crate::chunk::Chunk;
@@ -15,8 +16,8 @@ pub(super) struct Refuge {
 }
 
 impl Outlet {
-    /// What is left at the end of the program goes to this queue of the state folder, and what lies there is delivered first. Called
-    /// before there are messages, and only where there is no `disk-buffer()`.
+    /// What is left at the end of the program goes to this queue of the state folder, and what lies there is
+    /// delivered first. Called before there are messages, and only where there is no `disk-buffer()`.
     pub fn keep_at_end(&self, durable: &Durable, options: &Arc<DiskBuffer>, part: &[u8]) {
         let name = options.queue_name(part);
         let found = durable.kept_in(&name);
@@ -46,7 +47,8 @@ impl Outlet {
         (on_disk > 0).then(|| refuge.name.clone())
     }
 
-    /// The program ends: what waits here is to be found at its next start. The error says why it cannot be kept.
+    /// The program ends: what waits here is to be found at its next start. The error says why it cannot be
+    /// kept.
     pub(crate) fn take_refuge(self: &Arc<Outlet>, durable: &Durable) -> Result<(), String> {
         let Some(refuge) = self.refuge.get() else { return Ok(()) };
         {
@@ -82,9 +84,9 @@ impl Outlet {
 }
 
 impl Outlet {
-    /// Another process takes the place of this one: what waits here is put where that one finds it, and its sources hear of it once it is
-    /// safe there, so that no kill of either process can lose it. Returns what cannot be kept so, as [`Outlet::export`] does, and the
-    /// queue that something was put into.
+    /// Another process takes the place of this one: what waits here is put where that one finds it, and its
+    /// sources hear of it once it is safe there, so that no kill of either process can lose it. Returns what
+    /// cannot be kept so, as [`Outlet::export`] does, and the queue that something was put into.
     pub(crate) fn leave_behind(&self, durable: &Durable) -> (Vec<Chunk>, Option<&[u8]>) {
         let Some(refuge) = self.refuge.get() else { return (self.export(), None) };
         let mut chunks = self.export_unsettled();
@@ -104,6 +106,10 @@ impl Outlet {
 }
 
 impl Refuge {
+    pub fn name(&self) -> &[u8] {
+        &self.name
+    }
+
     /// Puts chunks on disk, in order, and leaves those there that find no room.
     fn take(&self, durable: &Durable, chunks: &mut Vec<Chunk>) -> Result<(), String> {
         let place = durable.state_place()?;

@@ -1,4 +1,5 @@
-//! Messages that come a second time, because their sender could not be told before a crash that they are on disk.
+//! Messages that come a second time, because their sender could not be told before a crash that they are on
+//! disk.
 
 use super::Outlet;
 use crate::chunk::Chunk;
@@ -6,7 +7,8 @@ use crate::ledger::Reason;
 use store::{Lot, Origin};
 
 impl Outlet {
-    /// Announced messages, those from `at` on, are of this origin. What of them is on disk already is taken out and counted.
+    /// Announced messages, those from `at` on, are of this origin. What of them is on disk already is taken
+    /// out and counted.
     pub(crate) fn note_origin(&self, chunk: &mut Chunk, at: usize, origin: &Origin) {
         let Some(place) = self.place.get() else { return };
         if place.log.may_repeat() {

@@ -1,4 +1,5 @@
-//! The end of an outlet: what is left of its queue goes to whoever ends it, at the end of a message wherever the peer lets it.
+//! The end of an outlet: what is left of its queue goes to whoever ends it, at the end of a message wherever
+//! the peer lets it.
 
 use super::{Outlet, Progress, Queue};
 use crate::chunk::Chunk;
@@ -8,29 +9,22 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The longest wait for whoever is writing, and for a peer to take the rest of the message that it has the beginning of.
+/// The longest wait for whoever is writing, and for a peer to take the rest of the message that it has the
+/// beginning of.
 pub(super) const RETIRE_MAX: Duration = Duration::from_secs(1);
 pub(super) const LOOK: Duration = Duration::from_millis(1);
-
-/// What becomes of messages that are in memory and on disk when an outlet ends.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Leave {
-    /// They stay on disk, and so does everything that finds room there.
-    OnDisk,
-    /// They go with the others, and are not found on disk again.
-    Nothing,
-}
 
 impl Outlet {
     /// Ends the outlet and gives up what is left.
     pub fn close(self: &Arc<Outlet>) {
-        let left = self.end(Leave::OnDisk);
+        let left = self.end();
         self.abandon(left);
     }
 
-    /// Writes what can be written and ends the outlet. What is left and not on disk comes back, in order, with its tickets: it counts as
-    /// waiting here until the caller has said what becomes of it. Of an outlet that was ended before, that is nothing.
-    pub fn end(self: &Arc<Outlet>, leave: Leave) -> VecDeque<Chunk> {
+    /// Writes what can be written and ends the outlet. With a queue on disk everything stays there that finds
+    /// room. What is left comes back, in order, with its tickets: it counts as waiting here until the caller
+    /// has said what becomes of it. Of an outlet that was ended before, that is nothing.
+    pub fn end(self: &Arc<Outlet>) -> VecDeque<Chunk> {
         {
             let mut queue = self.queue.lock();
             if queue.closed {
@@ -40,20 +34,29 @@ impl Outlet {
             queue.held = 0;
         }
         self.pump();
-        let is_on_disk = self.is_on_disk();
-        let chunks = match leave {
-            Leave::OnDisk if is_on_disk => self.end_on_disk(),
-            _ => {
+        self.wait_for_last();
+        let chunks = match self.is_on_disk() {
+            true => self.end_on_disk(),
+            false => {
                 let mut chunks = self.retire(true);
                 self.sink.lock().close(&mut chunks);
-                if is_on_disk {
-                    chunks.extend(self.detach(0));
-                }
                 chunks
             }
         };
         self.home.release(self.id);
         chunks
+    }
+
+    /// From now on nothing new is begun here, and what is on the way is heard out.
+    pub(crate) fn leave(&self) {
+        if let Some(mut sink) = self.sink.try_lock_for(RETIRE_MAX) {
+            sink.may_begin(false);
+        }
+    }
+
+    /// Whether a wait for what is on the way has a point.
+    pub(crate) fn is_under_way(&self) -> bool {
+        self.is_moving() && self.sink.try_lock().is_none_or(|sink| sink.is_under_way())
     }
 
     /// Whether its sink was closed for good: it would open again if it heard of anything.
@@ -69,7 +72,8 @@ impl Outlet {
         sent + queue.chunks.iter().filter(|chunk| chunk.flow_control).map(Chunk::messages).sum::<usize>()
     }
 
-    /// Messages that [`Outlet::end`] gave back are lost here: counted, said, and to be brought again by their sources where these can.
+    /// Messages that [`Outlet::end`] gave back are lost here: counted, said, and to be brought again by their
+    /// sources where these can.
     pub fn abandon(&self, mut chunks: VecDeque<Chunk>) {
         let messages: usize = chunks.iter().map(Chunk::messages).sum();
         let oldest = chunks.iter().filter_map(Chunk::came).min();
@@ -111,17 +115,19 @@ impl Outlet {
         queue
     }
 
-    /// Takes the whole queue away, which counts as waiting here still. A message that was begun is finished first, unless nothing has
-    /// moved here for a while.
+    /// Takes the whole queue away, which counts as waiting here still. A message that was begun is finished
+    /// first, unless nothing has moved here for a while.
     pub(super) fn retire(&self, closing: bool) -> VecDeque<Chunk> {
         let until = Instant::now() + RETIRE_MAX;
-        // Whoever still writes then hangs in it: what he has in hand he gives up himself, once the outlet is closed.
+        // Whoever still writes then hangs in it: what he has in hand he gives up himself, once the outlet is
+        // closed.
         let (mut queue, finished) = self.end_message(self.unattended(until), until);
         let mut chunks = std::mem::take(&mut queue.chunks);
         let messages = finished + chunks.iter().map(Chunk::messages).sum::<usize>();
         chunks.iter_mut().for_each(Chunk::forget_numbers);
         queue.closed |= closing;
         queue.messages -= messages;
+        queue.late = 0;
         self.counters.waiting.sub(finished);
         if let Some(spool) = &mut queue.spool {
             // Nothing of it is to be found on disk again.
@@ -131,8 +137,8 @@ impl Outlet {
         chunks
     }
 
-    /// Finishes a message that was begun, unless somebody writes, or nothing has moved here for a while. Returns how many messages are
-    /// through by that, which the queue still counts.
+    /// Finishes a message that was begun, unless somebody writes, or nothing has moved here for a while.
+    /// Returns how many messages are through by that, which the queue still counts.
     pub(super) fn end_message<'q>(
         &'q self,
         mut queue: MutexGuard<'q, Queue>,
@@ -171,7 +177,8 @@ impl Outlet {
         }
     }
 
-    /// The outlet ended while somebody wrote: what he did not get rid of, as far as it is not on disk, is his to give up.
+    /// The outlet ended while somebody wrote: what he did not get rid of, as far as it is not on disk, is his
+    /// to give up.
     pub(super) fn abandon_late(&self, mut queue: MutexGuard<'_, Queue>, done: usize) {
         if queue.spool.as_ref().is_some_and(|spool| spool.is_attached()) {
             // Whoever ends the outlet waits for them, and takes them himself.

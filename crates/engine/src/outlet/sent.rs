@@ -1,4 +1,5 @@
-//! What the log says at `debug` of messages that have left a queue, and of those that come to it past all log paths.
+//! What the log says at `debug` of messages that have left a queue, and of those that come to it past all log
+//! paths.
 
 use super::Outlet;
 use crate::chunk::Chunk;

@@ -1,4 +1,5 @@
-//! What a full queue drops, said to people: a line when it begins, the sum of each minute, a line when it has ended.
+//! What a full queue drops, said to people: a line when it begins, the sum of each minute, a line when it has
+//! ended.
 
 use super::Outlet;
 use crate::ledger::Reason;
@@ -106,8 +107,8 @@ impl Outlet {
         shedding.as_ref().filter(|time| time.last.elapsed() < QUIET).map(|time| time.total)
     }
 
-    /// Bytes of messages in memory that wait here or are kept until the peer has them. What is being written this moment is not
-    /// counted.
+    /// Bytes of messages in memory that wait here or are kept until the peer has them. What is being written
+    /// this moment is not counted.
     pub fn waiting_bytes(&self) -> usize {
         let queue = self.queue.lock();
         let own: usize = queue.chunks.iter().map(crate::chunk::Chunk::waiting_bytes).sum();

@@ -16,7 +16,8 @@ pub enum Status {
     Later,
     /// Cannot write now; call again after this long.
     Retry(Duration),
-    /// Took what it could and all is well: call again after this long, or when its event or more messages come before.
+    /// Took what it could and all is well: call again after this long, or when its event or more messages
+    /// come before.
     Wait(Duration),
 }
 
@@ -25,13 +26,14 @@ pub struct Progress<'a> {
     pub counters: &'a DestinationCounters,
     /// More is on its way: what makes a poor write may stay, and the sink will be asked again for it.
     pub more: bool,
-    /// The disk keeps account of what is finished: a sink that nobody answers comes back after each chunk, so that a kill doubles no more
-    /// than that.
+    /// The disk keeps account of what is finished: a sink that nobody answers comes back after each chunk, so
+    /// that a kill doubles no more than that.
     pub by_chunk: bool,
 }
 
 impl Progress<'_> {
-    /// Everything in a chunk was reported as delivered or dropped: its tickets are settled and its buffer goes home.
+    /// Everything in a chunk was reported as delivered or dropped: its tickets are settled and its buffer
+    /// goes home.
     pub fn finished(&mut self, mut chunk: Chunk) {
         chunk.tickets.settle();
         chunk.go_home();
@@ -45,7 +47,8 @@ impl Progress<'_> {
         self.counters.dropped.add(reason, messages);
     }
 
-    /// The destination will never take this message: counts it as dropped, and keeps it where the configuration says so.
+    /// The destination will never take this message: counts it as dropped, and keeps it where the
+    /// configuration says so.
     pub fn refused(&mut self, why: &str, message: &[u8]) {
         self.counters.dropped.add(Reason::Refused, 1);
         self.counters.dead_letters.put(why, message);
@@ -64,36 +67,58 @@ pub trait Sink: Send {
     /// SIGUSR1: close and open again.
     fn reopen(&mut self) {}
 
-    /// Whether it only waits, and what it waits for is not late: an answer, the time of a batch, a rate. An outlet in which nothing moves
-    /// does not count as stalled then.
+    /// Whether it only waits, and what it waits for is not late: an answer, the time of a batch, a rate. An
+    /// outlet in which nothing moves does not count as stalled then.
     fn is_well(&self, _now: Instant) -> bool {
         false
     }
 
-    /// Called now and then: idle files close, dead processes restart. Returns whether the sink has no further use for its resources.
+    /// Whether it may begin anything new; what is on the way goes on in any case.
+    fn may_begin(&mut self, _may: bool) {}
+
+    /// Answers are still to come that say what became of messages it has sent: whoever ends it waits for them
+    /// for a moment, or they are sent twice.
+    fn is_under_way(&self) -> bool {
+        false
+    }
+
+    /// Called now and then: idle files close, dead processes restart. Returns whether the sink has no further
+    /// use for its resources.
     fn tick(&mut self, _now: Instant) {}
 
-    /// Called after each tick: what the destination writes of its own accord, a mark say. It goes to the end of the queue.
+    /// Called after each tick: what the destination writes of its own accord, a mark say. It goes to the end
+    /// of the queue.
     fn own(&mut self, _now: Instant) -> Option<Chunk> {
         None
     }
 
-    /// The queue is taken away from the sink in the middle of a message: writes the rest of it, waiting for the peer at most until
-    /// then. A connection on which that fails is of no use any more and has to be closed.
+    /// The queue is taken away from the sink in the middle of a message: writes the rest of it, waiting for
+    /// the peer at most until then. A connection on which that fails is of no use any more and has to be
+    /// closed.
     fn finish(&mut self, _chunk: &mut Chunk, _progress: &mut Progress<'_>, _until: Instant) {}
 
-    /// Messages that it reported as dealt with, and that would have to be sent again if it ended now. Asked only of outlets whose
-    /// messages are on disk.
+    /// Messages that it reported as dealt with, and that would have to be sent again if it ended now. Asked
+    /// only of outlets whose messages are on disk.
     fn unsettled(&self) -> usize {
         0
     }
 
-    /// Copies of those messages, in order. `queue` is what waits, the chunk that is being written at its front.
+    /// Copies of those messages, in order, with tickets of their own. `queue` is what waits, the chunk that
+    /// is being written at its front.
     fn kept(&self, _queue: &VecDeque<Chunk>) -> Vec<Chunk> {
         Vec::new()
     }
 
-    /// Messages that came over paths with flow-control, have left the queue, and would be put back by [`Sink::close`].
+    /// Those messages are safe on disk: nobody waits for them any more.
+    fn let_go(&mut self) {}
+
+    /// Finds out which of those messages the peer has. Whether sources wait for others of them.
+    fn ask_peer(&mut self) -> bool {
+        false
+    }
+
+    /// Messages that came over paths with flow-control, have left the queue, and would be put back by
+    /// [`Sink::close`].
     fn guarded(&self) -> usize {
         0
     }
@@ -103,18 +128,25 @@ pub trait Sink: Send {
         0
     }
 
-    /// Its receiver knows by numbers what comes again, after whatever: what is not known here to be delivered may be sent any number of
-    /// times.
+    /// Its receiver knows by numbers what comes again, after whatever: what is not known here to be delivered
+    /// may be sent any number of times.
     fn is_numbered(&self) -> bool {
         false
     }
 
-    /// [`Sink::close`] for such an outlet: returns how many of the messages it reported have to be sent again by another sink.
-    fn close_unsettled(&mut self) -> usize {
+    /// [`Sink::close`] for such an outlet: returns those of the messages it reported that have to be sent
+    /// again by another sink.
+    fn close_unsettled(&mut self, _queue: &mut VecDeque<Chunk>) -> VecDeque<Chunk> {
         self.close(&mut VecDeque::new());
-        0
+        VecDeque::new()
     }
 
-    /// The last call: everything that could be written was. What has left the queue, and that nobody got, is put back to its front.
+    /// Another process goes on: what has left the queue, and that nobody got, is put back to its front.
+    /// Connections end in order. It may have to write again all the same, when the other process does not
+    /// want what waits.
+    fn part(&mut self, _queue: &mut VecDeque<Chunk>) {}
+
+    /// The last call: everything that could be written was. What has left the queue, and that nobody got, is
+    /// put back to its front.
     fn close(&mut self, queue: &mut VecDeque<Chunk>);
 }

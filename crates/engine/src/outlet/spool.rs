@@ -1,7 +1,9 @@
-//! What an outlet keeps on disk: which of its messages are there, which of those are in memory too, and how far they are delivered.
+//! What an outlet keeps on disk: which of its messages are there, which of those are in memory too, and how
+//! far they are delivered.
 //!
-//! The messages of an outlet have one order. While it keeps up: those in memory and on disk, then those in memory only. While it is
-//! behind: those in memory and on disk, then those on disk only, then those the disk had no room for.
+//! The messages of an outlet have one order. While it keeps up: those in memory and on disk, then those in
+//! memory only. While it is behind: those in memory and on disk, then those on disk only, then those the disk
+//! had no room for.
 
 mod ahead;
 mod behind;
@@ -58,7 +60,8 @@ pub(super) struct Spool {
     behind: Option<Behind>,
     /// Why the last message did not get onto the disk; `None` when it did.
     refused: Option<Full>,
-    /// Tickets of messages that are on disk where room has become scarce, by the number after the last of them.
+    /// Tickets of messages that are on disk where room has become scarce, by the number after the last of
+    /// them.
     reserved: VecDeque<(u64, Tickets)>,
     lag: Lag,
     /// Tickets of messages that are on disk, whose sources wait until there is room in memory again.
@@ -75,6 +78,8 @@ pub(super) struct Spool {
     pub spill: bool,
     /// What is on disk is delivered, and nothing more gets there.
     drains: bool,
+    /// There is room for everything.
+    boundless: bool,
     /// Messages are safe only once the disk has them, whatever `reliable()` says.
     synced: bool,
 }
@@ -103,6 +108,7 @@ impl Spool {
             read_errors: 0,
             spill: false,
             drains: false,
+            boundless: false,
             synced: false,
         }
     }
@@ -140,6 +146,10 @@ impl Spool {
 
     pub fn is_attached(&self) -> bool {
         self.queue.is_some()
+    }
+
+    pub fn is_draining(&self) -> bool {
+        self.drains
     }
 
     pub fn is_behind(&self) -> bool {
@@ -180,7 +190,8 @@ impl Spool {
         used <= max / 2
     }
 
-    /// Takes the queue. What it holds comes before what came here meanwhile. Returns the messages that were found.
+    /// Takes the queue. What it holds comes before what came here meanwhile. Returns the messages that were
+    /// found.
     pub fn attach(&mut self, queue: Queue, owner: Weak<Outlet>, memory: &mut Memory<'_>) -> (usize, Loss) {
         Spool::wait_for(&queue, Weak::clone(&owner));
         self.owner = owner;
@@ -210,7 +221,8 @@ impl Spool {
         self.lag.clock.clone()
     }
 
-    /// Takes a chunk at the end of the queue. The one that comes back was put on disk, and its buffer is free.
+    /// Takes a chunk at the end of the queue. The one that comes back was put on disk, and its buffer is
+    /// free.
     pub fn push(&mut self, memory: &mut Memory<'_>, mut chunk: Chunk) -> (Loss, Option<Chunk>) {
         if self.behind.is_some() {
             return self.push_behind(chunk, memory.stalled);
@@ -313,10 +325,12 @@ impl Spool {
         loss
     }
 
-    /// Nothing moves any more: what is in memory goes to disk, and sources without flow-control are not held back. Only while nobody
-    /// writes.
+    /// Nothing moves any more: what is in memory goes to disk, and sources without flow-control are not held
+    /// back. Only while nobody writes.
     pub fn stall(&mut self, memory: &mut Memory<'_>) -> Loss {
         self.held.settle();
+        // Also where nothing waits behind what the peer has not got.
+        self.shelter(memory);
         let mut loss = self.spill(memory);
         if self.refused == Some(Full::Busy) {
             return loss;
@@ -358,18 +372,6 @@ impl Spool {
             self.asked = true;
             self.place.keeper.ask(self.owner.clone());
         }
-    }
-
-    /// Everything goes to disk for which there is room. Only while nobody writes. Where [`Spool::spill`] is set then, the sink was in use:
-    /// to be called again.
-    pub fn store_all(&mut self, memory: &mut Memory<'_>) -> Loss {
-        self.spill = false;
-        if self.queue.is_some() && !self.shelter(memory) {
-            return Loss::default();
-        }
-        let mut loss = self.spill(memory);
-        loss.add(self.store_tail(memory.stalled));
-        loss
     }
 
     /// Messages at the front of the memory part that are on disk too.

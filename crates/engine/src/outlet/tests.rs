@@ -1,4 +1,5 @@
 use super::*;
+use crate::durable::Durable;
 use crate::window::{Budget, Wake, Window};
 use crate::worker::{Shared, Worker};
 use std::sync::atomic::Ordering;
@@ -199,7 +200,7 @@ fn a_successor_takes_over_at_the_end_of_a_message() {
     let (old, new) = (bench(10, 1, || Status::Blocked), bench(10, 10, || Status::Blocked));
     old.push(chunk(&["aa", "bb", "cc"]));
     old.check("aab", 2, 0);
-    new.outlet.inherit(&old.outlet);
+    new.outlet.inherit(&old.outlet, &Durable::default());
     old.outlet.close();
     assert_eq!(*old.got.lock(), b"aabb");
     // The old one's ledger says where it left them as long as it can be asked.
@@ -212,7 +213,7 @@ fn a_message_the_old_peer_does_not_take_is_begun_anew() {
     let (old, new) = (bench(10, 1, || Status::Blocked), bench(10, 10, || Status::Blocked));
     old.finishes.store(false, Ordering::SeqCst);
     old.push(chunk(&["aa", "bb", "cc"]));
-    new.outlet.inherit(&old.outlet);
+    new.outlet.inherit(&old.outlet, &Durable::default());
     new.check("bbcc", 0, 0);
 }
 
@@ -223,7 +224,7 @@ fn what_is_inherited_comes_before_what_came_here() {
     new.outlet.hold();
     new.push(chunk(&["11", "22"]));
     new.check("", 2, 0);
-    new.outlet.inherit(&old.outlet);
+    new.outlet.inherit(&old.outlet, &Durable::default());
     new.check("", 4, 0);
     new.outlet.release();
     new.check("ab1122", 0, 0);
@@ -270,7 +271,7 @@ fn several_queues_go_to_several_successors_in_order() {
     }
     first.push(chunk(&["1"]));
     second.push(chunk(&["2"]));
-    let inherit = |old: &Bench| first.outlet.inherit(&old.outlet);
+    let inherit = |old: &Bench| first.outlet.inherit(&old.outlet, &Durable::default());
     let messages = olds.iter().rev().map(inherit).sum();
     assert_eq!(messages, 3);
     first.outlet.lead(&[Arc::clone(&second.outlet), Arc::clone(&third.outlet)], messages);
@@ -298,7 +299,7 @@ fn who_leads_and_has_no_room_frees_its_followers() {
     old.push(chunk(&["a", "b"]));
     first.outlet.hold();
     second.outlet.hold();
-    let messages = first.outlet.inherit(&old.outlet);
+    let messages = first.outlet.inherit(&old.outlet, &Durable::default());
     first.outlet.lead(&[Arc::clone(&second.outlet)], messages);
     second.push(chunk(&["1"]));
     second.outlet.release();

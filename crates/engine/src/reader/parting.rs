@@ -1,4 +1,5 @@
-//! A stream goes to another process: its descriptor and the beginning of the next message, or the far end of a pump.
+//! A stream goes to another process: its descriptor and the beginning of the next message, or the far end of
+//! a pump.
 
 use super::{Input, Peeled, StreamPort};
 use crate::hand_over::{Connection, Handed, Part};

@@ -1,11 +1,13 @@
 //! Who gets what waits at a destination that a reload has changed.
 
 use super::Engine;
+use super::hearing::hear_out;
 use crate::chunk::Chunk;
 use crate::compile::{DestinationKey, Plan};
 use crate::driver::Destination;
+use crate::durable::Durable;
 use crate::ledger::Reason;
-use crate::outlet::{Leave, Outlet};
+use crate::outlet::Outlet;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,8 +17,9 @@ const LAST_CHANCE_MAX: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(2);
 const REMOVED: &str = "its destination was removed from the configuration";
 
-/// Which destination of a new configuration goes on for which of the last one: the one that writes to the same place, whatever it is
-/// called now, or else the one of the same name, unless that goes on for another one.
+/// Which destination of a new configuration goes on for which of the last one: the one that writes to the
+/// same place, whatever it is called now, or else the one of the same name, unless that goes on for another
+/// one.
 pub(super) struct Successors {
     by_predecessor: BTreeMap<DestinationKey, DestinationKey>,
 }
@@ -43,8 +46,20 @@ impl Successors {
 }
 
 impl Engine {
-    /// What still waits at a destination that changed goes to its successor. One that is gone has a last chance; what it leaves is kept
-    /// among the dead letters, as far as it came over a path with flow-control and is not in `drops`.
+    /// What is on the way at all destinations that have a successor is waited for together.
+    pub(super) fn hear_out_replaced(
+        &self,
+        old: &BTreeMap<DestinationKey, Arc<dyn Destination>>,
+        successors: &Successors,
+    ) {
+        let ends = |key: &DestinationKey| !self.existing.destinations.contains_key(key);
+        let replaced = old.iter().filter(|(key, _)| ends(key) && successors.of(key).is_some());
+        hear_out(&replaced.flat_map(|(_, destination)| destination.outlets()).collect::<Vec<_>>());
+    }
+
+    /// What still waits at a destination that changed goes to its successor. One that is gone has a last
+    /// chance; what it leaves is kept among the dead letters, as far as it came over a path with flow-control
+    /// and is not in `drops`.
     pub(super) fn hand_over(
         &self,
         key: &DestinationKey,
@@ -57,22 +72,24 @@ impl Engine {
         let outlets = old.outlets();
         outlets.iter().for_each(|outlet| outlet.pump());
         if let Some(new) = successor {
-            divide(old, new, &outlets);
+            divide(old, new, &outlets, &self.shared.durable);
         } else {
             let until = Instant::now() + LAST_CHANCE_MAX;
             while Instant::now() < until && outlets.iter().any(|outlet| outlet.is_settling()) {
                 std::thread::park_timeout(LOOK);
             }
+            hear_out(&outlets);
         }
         let mut left = Left::default();
         for outlet in &outlets {
-            let rest = outlet.end(Leave::OnDisk);
+            let rest = outlet.end();
             left.add(self.bury(id, outlet, rest, is_named(drops, id)));
         }
         left.say(id);
     }
 
-    /// Whether what waits at destinations that the plan does not have can be kept, or may be dropped. The error says what to do.
+    /// Whether what waits at destinations that the plan does not have can be kept, or may be dropped. The
+    /// error says what to do.
     pub(super) fn may_remove(&self, plan: &Plan) -> Result<(), Vec<String>> {
         let planned = plan.destinations.iter().map(|planned| &planned.key);
         let successors = Successors::new(self.existing.destinations.keys(), planned);
@@ -193,14 +210,20 @@ fn is_named(names: &[String], id: &str) -> bool {
     names.iter().any(|name| name == id || name == statement)
 }
 
-/// As many outlets as before, for the same messages: each goes on where its predecessor stopped. Otherwise nobody knows which of them
-/// the messages that wait would take now, so the first one gets them all, and the others begin after it.
-fn divide(old: &Arc<dyn Destination>, new: &Arc<dyn Destination>, outlets: &[Arc<Outlet>]) {
+/// As many outlets as before, for the same messages: each goes on where its predecessor stopped. Otherwise
+/// nobody knows which of them the messages that wait would take now, so the first one gets them all, and the
+/// others begin after it.
+fn divide(
+    old: &Arc<dyn Destination>,
+    new: &Arc<dyn Destination>,
+    outlets: &[Arc<Outlet>],
+    durable: &Durable,
+) {
     if new.names_outlets() {
         let same_kind = old.described().0 == new.described().0;
         for outlet in outlets.iter().filter(|outlet| same_kind && outlet.waiting() > 0) {
             if let Some(heir) = new.outlet_named(&outlet.name) {
-                heir.inherit(outlet);
+                heir.inherit(outlet, durable);
             }
         }
         return;
@@ -209,12 +232,12 @@ fn divide(old: &Arc<dyn Destination>, new: &Arc<dyn Destination>, outlets: &[Arc
     let alike = heirs.len() == outlets.len() && (heirs.len() == 1 || old.divides_by() == new.divides_by());
     if alike && !outlets.iter().any(|outlet| outlet.leads()) {
         for (heir, outlet) in heirs.iter().zip(outlets) {
-            heir.inherit(outlet);
+            heir.inherit(outlet, durable);
         }
         return;
     }
     let Some((first, others)) = heirs.split_first() else { return };
     // The last one first: each queue goes in front of what is there.
-    let messages = outlets.iter().rev().map(|outlet| first.inherit(outlet)).sum();
+    let messages = outlets.iter().rev().map(|outlet| first.inherit(outlet, durable)).sum();
     first.lead(others, messages);
 }

@@ -1,5 +1,6 @@
-//! Queues that a stop or a take-over has left on disk for destinations without `disk-buffer()`, and what becomes of them when the next
-//! configuration does not have the destination any more: dead letters. The state file says which queues these are, and whose.
+//! Queues that a stop or a take-over has left on disk for destinations without `disk-buffer()`, and what
+//! becomes of them when the next configuration does not have the destination any more: dead letters. The
+//! state file says which queues these are, and whose.
 
 use super::Engine;
 use crate::chunk::Chunk;
@@ -45,8 +46,8 @@ impl Engine {
         durable.places().into_iter().find(|place| place.dir == dir)
     }
 
-    /// What lies in such queues and belongs to no destination becomes dead letters. At a start, that is whatever nobody uses; later, a
-    /// destination of that name may still come to it.
+    /// What lies in such queues and belongs to no destination becomes dead letters. At a start, that is
+    /// whatever nobody uses; later, a destination of that name may still come to it.
     pub(super) fn bury_kept(&self, is_start: bool) {
         let state = self.shared.state();
         for (mark, id) in state.with_prefix(MARK) {

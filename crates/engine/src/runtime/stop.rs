@@ -1,11 +1,12 @@
-//! The end of the engine: what can be delivered is, what cannot is kept on disk or given to another process, and the rest is given up,
-//! counted and said.
+//! The end of the engine: what can be delivered is, what cannot is kept on disk or given to another process,
+//! and the rest is given up, counted and said.
 
 use super::Engine;
+use super::hearing::hear_out;
 use crate::chunk::Chunk;
 use crate::hand_over::Queue;
 use crate::ledger::Given;
-use crate::outlet::{Leave, Outlet};
+use crate::outlet::Outlet;
 use crate::worker;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,8 +29,8 @@ pub struct LeftBehind {
 }
 
 impl Engine {
-    /// Stops reading, waits for what was read to be delivered, at most `patience`, and ends the workers. Returns the destinations that
-    /// had something left.
+    /// Stops reading, waits for what was read to be delivered, at most `patience`, and ends the workers.
+    /// Returns the destinations that had something left.
     pub fn stop(mut self, patience: Duration, rest: Rest<'_>) -> Vec<LeftBehind> {
         let ticked = self.ticked();
         let running = std::mem::take(&mut self.running);
@@ -42,6 +43,7 @@ impl Engine {
         while Instant::now() < until && outlets.iter().any(|o| o.is_settling()) {
             std::thread::park_timeout(Duration::from_millis(5));
         }
+        hear_out(&outlets);
         match rest {
             Rest::Given(give) if self.keeps_at_end => self.give_rest(give),
             _ => self.keep_rest(&outlets),
@@ -109,7 +111,7 @@ impl Engine {
         let (mut queues, mut owners) = (Vec::new(), Vec::new());
         for (id, destination) in &self.view.destinations {
             for outlet in destination.outlets() {
-                let mut chunks = Vec::from(outlet.end(Leave::Nothing));
+                let mut chunks = Vec::from(outlet.end());
                 for chunk in &mut chunks {
                     chunk.seal();
                     chunk.rewind();

@@ -1,4 +1,5 @@
-//! Another process takes the place of this one: what runs here is handed over, or goes on as before when the other one fails.
+//! Another process takes the place of this one: what runs here is handed over, or goes on as before when the
+//! other one fails.
 
 use super::Engine;
 use super::heirs::Successors;
@@ -30,11 +31,12 @@ pub struct Parted {
 }
 
 impl Engine {
-    /// Stops all reading, and gives away every socket and connection another process can go on with, and what waits at destinations
-    /// after a moment's time to send it. Can be called again for what stayed.
+    /// Stops all reading, and gives away every socket and connection another process can go on with, and what
+    /// waits at destinations after a moment's time to send it. Can be called again for what stayed.
     pub fn part(&mut self) -> Parted {
         let mut parted = Parted::default();
-        // Twice: in the first round a listener may still hand a connection to a worker that was visited already.
+        // Twice: in the first round a listener may still hand a connection to a worker that was visited
+        // already.
         for _ in 0..2 {
             let parting = Arc::new(Parting::default());
             self.workers().iter().for_each(|worker| worker.part(&parting));
@@ -44,8 +46,9 @@ impl Engine {
             parted.passing = parting.passing.load(Ordering::SeqCst);
         }
         self.drain();
+        self.hear_out_parting();
         if self.has_left_stores {
-            parted.queues = self.export(|_, outlet| outlet.export());
+            parted.queues = self.export(|_, outlet| outlet.export_late());
             return parted;
         }
         parted.queues = match self.keeps_at_end {
@@ -70,7 +73,8 @@ impl Engine {
 
     fn drain(&self) {
         let began = Instant::now();
-        let idle = |outlet: &Arc<Outlet>| outlet.waiting() == 0 || !outlet.is_moving();
+        let is_through = |outlet: &Arc<Outlet>| outlet.waiting() == 0 && !outlet.is_awaited();
+        let idle = |outlet: &Arc<Outlet>| is_through(outlet) || !outlet.is_moving();
         loop {
             let busy = |d: &Arc<dyn Destination>| !d.outlets().iter().all(idle);
             let mut busy = self.existing.destinations.values().filter(|d| busy(d));
@@ -83,7 +87,8 @@ impl Engine {
         }
     }
 
-    /// Queues of destinations that have one only. Those of the others stay: nobody can know which outlet the other process will make.
+    /// Queues of destinations that have one only. Those of the others stay: nobody can know which outlet the
+    /// other process will make.
     fn export(&self, take: impl Fn(&str, &Outlet) -> Vec<Chunk>) -> Vec<Queue> {
         let mut queues = Vec::new();
         for (key, destination) in &self.existing.destinations {
@@ -100,8 +105,8 @@ impl Engine {
         queues
     }
 
-    /// The other process failed: the plan, which is that of what ran, is put into effect anew. Sockets are those that were offered to
-    /// `transport`.
+    /// The other process failed: the plan, which is that of what ran, is put into effect anew. Sockets are
+    /// those that were offered to `transport`.
     pub fn resume(&mut self, plan: Plan, queues: Vec<Queue>) -> Result<(), Vec<String>> {
         self.running.clear();
         self.has_left_stores = false;
@@ -125,12 +130,17 @@ impl Engine {
         }
     }
 
-    /// The other process does not have these destinations: what waits there is handed over only where nothing moves.
+    /// The other process does not have these destinations: what waits there is handed over only where nothing
+    /// moves.
     pub fn goes_on_alone(&mut self, destinations: Vec<String>) {
         self.alone = destinations.into_iter().collect();
+        let all = self.existing.destinations.iter();
+        let alone = all.filter(|(key, _)| self.alone.contains(&key.id)).flat_map(|(_, d)| d.outlets());
+        alone.for_each(|outlet| outlet.goes_on());
     }
 
-    /// The other process goes on: contexts end, as if their time was over, and what they say is handed over as well.
+    /// The other process goes on: contexts end, as if their time was over, and what they say is handed over
+    /// as well.
     pub fn end_contexts(&mut self) -> Vec<Queue> {
         let ticked = self.ticked();
         if ticked.is_empty() {
@@ -139,7 +149,7 @@ impl Engine {
         self.existing.states.values().for_each(|state| state.close());
         self.empty_contexts(ticked, Instant::now());
         self.drain();
-        self.export(|_, outlet| outlet.export())
+        self.export(|_, outlet| outlet.export_late())
     }
 
     /// Asks the peers of connections that are passed on to go.
@@ -163,7 +173,8 @@ impl Engine {
     }
 }
 
-/// Puts what another process has left in front of what waits at the destination, or gives it back when there is none.
+/// Puts what another process has left in front of what waits at the destination, or gives it back when there
+/// is none.
 pub fn take_in<'a>(
     mut destinations: impl Iterator<Item = (&'a str, &'a Arc<dyn Destination>)>,
     queue: Queue,

@@ -24,8 +24,8 @@ pub enum What<'a> {
 const FIELDS: [NameId; 6] =
     [NameId::LEGACY_MSGHDR, NameId::HOST, NameId::PROGRAM, NameId::PID, NameId::MSGID, NameId::MESSAGE];
 
-/// Everything in which `after` differs from `before`, an earlier state of the same message: header first, then values in the order in
-/// which they were set, then tags.
+/// Everything in which `after` differs from `before`, an earlier state of the same message: header first,
+/// then values in the order in which they were set, then tags.
 pub fn changes<'a>(batch: &'a Batch, before: &Record, after: &Record) -> Vec<Change<'a>> {
     let mut found = Vec::new();
     let number = |pri: u16| Some(pri.to_string().into_bytes());
@@ -65,7 +65,8 @@ pub fn changes<'a>(batch: &'a Batch, before: &Record, after: &Record) -> Vec<Cha
     found
 }
 
-/// Names that were set or unset since, in that order, each once. Entries are only put in front of those that were there.
+/// Names that were set or unset since, in that order, each once. Entries are only put in front of those that
+/// were there.
 fn newly_set(batch: &Batch, before: &Record, after: &Record) -> Vec<NameId> {
     let added = batch.entries(after).count().saturating_sub(batch.entries(before).count());
     let mut names: Vec<NameId> = Vec::new();

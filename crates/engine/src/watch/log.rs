@@ -1,5 +1,5 @@
-//! What happens to messages, in the program's log and in the words of syslog-ng: `debug` says what came in, what filters and parsers made of
-//! it and what goes out, `trace` every step and value.
+//! What happens to messages, in the program's log and in the words of syslog-ng: `debug` says what came in,
+//! what filters and parsers made of it and what goes out, `trace` every step and value.
 //!
 //! Messages of `internal()` are not spoken of: each line would make more of them.
 
@@ -16,7 +16,8 @@ pub struct LogWatch {
 }
 
 impl LogWatch {
-    /// `None` when the log is to be silent about the messages of this batch. Once a batch: one look at the log's level.
+    /// `None` when the log is to be silent about the messages of this batch. Once a batch: one look at the
+    /// log's level.
     #[inline]
     pub fn of(batch: &Batch) -> Option<LogWatch> {
         if !oplog::enabled(Level::Debug) {
@@ -55,28 +56,31 @@ impl Watch for LogWatch {
                 say(Level::Debug, "Incoming log entry", &[("input", &Bytes(input))], message);
                 self.trace("Initial message parsing follows", &[], message);
             }
-            Event::Begins(at) => self.begins(source, at, message),
-            Event::Judged(at, judged) => self.judged(at, judged, message),
+            Event::Begins(at) => self.begins(source, at.statement, message),
+            Event::Judged(at, judged) => self.judged(at.statement, judged, message),
             Event::Changed(change) => self.changed(change, message),
-            Event::Ends(at, _) if at.kind == Kind::Source => {
+            Event::Ends(at, _) if at.statement.kind == Kind::Source => {
                 let instance = instance(source);
                 let text = "<<<<<< Source side message processing finish";
-                self.trace(text, &[("instance", &instance), ("location", &at.location)], message);
+                self.trace(text, &[("instance", &instance), ("location", &at.statement.location)], message);
             }
-            Event::Ends(at, verdict) => self.ends(at, *verdict, message),
+            Event::Ends(at, verdict) => self.ends(at.statement, *verdict, message),
             Event::Queued { at, driver, name, output } => {
                 let fields: [Field<'_>; 5] = [
                     ("message", &Bytes(output)),
-                    ("destination", &at.rule),
+                    ("destination", &at.statement.rule),
                     ("driver", driver),
                     ("name", name),
-                    ("location", &at.location),
+                    ("location", &at.statement.location),
                 ];
                 say(Level::Debug, "Outgoing message", &fields, message);
             }
             Event::NotQueued { at, driver } => {
-                let fields: [Field<'_>; 3] =
-                    [("destination", &at.rule), ("driver", driver), ("location", &at.location)];
+                let fields: [Field<'_>; 3] = [
+                    ("destination", &at.statement.rule),
+                    ("driver", driver),
+                    ("location", &at.statement.location),
+                ];
                 say(Level::Debug, "Nothing to write for the message", &fields, message);
             }
             Event::Finished => {}
@@ -99,7 +103,7 @@ impl LogWatch {
             Kind::Filter => ">>>>>> filter rule evaluation begin",
             Kind::Rewrite => ">>>>>> rewrite rule evaluation begin",
             Kind::Parser => ">>>>>> parser rule evaluation begin",
-            Kind::Destination => return,
+            Kind::Destination | Kind::Fork | Kind::Join | Kind::Branch => return,
         };
         let instance = instance(source);
         let name: Field<'_> = match at.kind {
@@ -182,7 +186,7 @@ impl LogWatch {
                 };
                 self.trace(text, &with(if passed { &"matched" } else { &"unmatched" }), message);
             }
-            Kind::Source | Kind::Destination => {}
+            Kind::Source | Kind::Destination | Kind::Fork | Kind::Join | Kind::Branch => {}
         }
     }
 }

@@ -1,16 +1,21 @@
-//! The window of a source with many connections: `log-iw-size()`, given out to whichever of them has something.
+//! The window of a source with many connections: `log-iw-size()`, given out to whichever of them has
+//! something.
 //!
 //! All that are lent together are never more than the size. Three rules share it out:
 //!
-//! - An eighth of it is divided among all connections that are permitted: their *own* part, at least one message each, which nobody else
-//!   gets. So a connection whose messages wait for a dead destination stops nobody.
-//! - A *reserve*, in which these own parts are, is only for connections that have less under way than the fair part (the size divided by their
-//!   number, but at least min-iw-size-per-reader()). It is large enough that one of them has its fair part at once.
+//! - An eighth of it is divided among all connections that are permitted: their *own* part, at least one
+//!   message each, which nobody else gets. So a connection whose messages wait for a dead destination stops
+//!   nobody.
+//! - A *reserve*, in which these own parts are, is only for connections that have less under way than the
+//!   fair part (the size divided by their number, but at least min-iw-size-per-reader()). It is large enough
+//!   that one of them has its fair part at once.
 //! - Everything else is lent to whoever asks.
 //!
-//! Paid once a batch: a connection takes what its next read may bring, gives back what the read did not bring, and the rest with its tickets.
+//! Paid once a batch: a connection takes what its next read may bring, gives back what the read did not
+//! bring, and the rest with its tickets.
 
 use super::Window;
+use crate::friction;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
@@ -75,7 +80,8 @@ struct State {
     used: usize,
     /// Of it, as own parts.
     owned: usize,
-    /// Windows with nothing under way that found nothing left: no ticket of theirs comes back and tells them to look again.
+    /// Windows with nothing under way that found nothing left: no ticket of theirs comes back and tells them
+    /// to look again.
     waiting: Vec<Weak<Window>>,
 }
 
@@ -111,10 +117,11 @@ impl State {
 }
 
 impl Pool {
-    /// Sets what is shared, without touching what is lent. `None`: the connections are bounded by their windows alone.
+    /// Sets what is shared, without touching what is lent. `None`: the connections are bounded by their
+    /// windows alone.
     pub fn configure(&self, share: Option<Share>) {
         let terms = share.map(Terms::new);
-        let mut state = self.state.lock();
+        let mut state = friction::lock(&self.state);
         if state.terms == terms {
             return;
         }
@@ -125,12 +132,13 @@ impl Pool {
         wake(waiting);
     }
 
-    /// Whether this window may take anything. One that may not, and has nothing under way, is woken when something comes back.
+    /// Whether this window may take anything. One that may not, and has nothing under way, is woken when
+    /// something comes back.
     pub(super) fn has_room(&self, window: &Arc<Window>) -> bool {
         if !self.shared.load(Ordering::Relaxed) {
             return true;
         }
-        let mut state = self.state.lock();
+        let mut state = friction::lock(&self.state);
         let has = state.allowed(&window.part) > 0;
         if !has && window.part.taken.load(Ordering::Relaxed) == 0 {
             state.waiting.push(Arc::downgrade(window));
@@ -143,7 +151,7 @@ impl Pool {
         if wanted == 0 || !self.shared.load(Ordering::Relaxed) {
             return 0;
         }
-        let mut state = self.state.lock();
+        let mut state = friction::lock(&self.state);
         let taken = if state.terms.is_some() { state.allowed(part).min(wanted) } else { 0 };
         let now = part.taken.load(Ordering::Relaxed) + taken;
         state.set(part, now);
@@ -154,7 +162,7 @@ impl Pool {
         if messages == 0 {
             return;
         }
-        let mut state = self.state.lock();
+        let mut state = friction::lock(&self.state);
         let now = part.taken.load(Ordering::Relaxed).saturating_sub(messages);
         state.set(part, now);
         let waiting = std::mem::take(&mut state.waiting);

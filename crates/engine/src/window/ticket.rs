@@ -1,8 +1,10 @@
-//! Tickets: what a batch has taken from its source's window, held by everybody who has messages of it, and how each of them ends.
+//! Tickets: what a batch has taken from its source's window, held by everybody who has messages of it, and
+//! how each of them ends.
 //!
-//! Every holder says what became of its messages: [`Ticket::settle`] or [`Ticket::give_up`]. The source hears that the batch is done
-//! once all holders have settled, and not otherwise. A ticket that dies without a word is a fault of ours: the window gets its bytes
-//! back, so that nothing jams, and the source hears that it has to bring the batch again.
+//! Every holder says what became of its messages: [`Ticket::settle`] or [`Ticket::give_up`]. The source hears
+//! that the batch is done once all holders have settled, and not otherwise. A ticket that dies without a word
+//! is a fault of ours: the window gets its bytes back, so that nothing jams, and the source hears that it has
+//! to bring the batch again.
 
 use super::Window;
 use std::sync::Arc;
@@ -15,11 +17,13 @@ pub trait Acknowledge: Send + Sync {
     /// Everything made from it is dealt with.
     fn done(&self, number: u64);
 
-    /// A part of it was neither delivered nor kept: it has to come again, from wherever it came. Never followed by `done`.
+    /// A part of it was neither delivered nor kept: it has to come again, from wherever it came. Never
+    /// followed by `done`.
     fn undone(&self, number: u64);
 }
 
-/// A batch of a source that wants to hear what becomes of it. One that is dropped without [`Mark::done`] is undone.
+/// A batch of a source that wants to hear what becomes of it. One that is dropped without [`Mark::done`] is
+/// undone.
 pub struct Mark {
     to: Option<Arc<dyn Acknowledge>>,
     number: u64,
@@ -31,7 +35,8 @@ impl Mark {
         Mark { to: Some(to), number, origin: None }
     }
 
-    /// The messages of the batch can be counted: what of them is on disk is left out when they come again after a crash.
+    /// The messages of the batch can be counted: what of them is on disk is left out when they come again
+    /// after a crash.
     pub fn counted(mut self, origin: Origin) -> Mark {
         self.origin = Some(origin);
         self
@@ -103,7 +108,8 @@ impl Ticket {
         Ticket(self.0.clone())
     }
 
-    /// Its messages are delivered, kept where they are safe, or dropped and counted: as far as this holder goes, the batch is done.
+    /// Its messages are delivered, kept where they are safe, or dropped and counted: as far as this holder
+    /// goes, the batch is done.
     pub fn settle(mut self) {
         self.0.take();
     }
@@ -185,7 +191,8 @@ impl Tickets {
         self.0.drain(..).for_each(Ticket::give_up);
     }
 
-    /// Empty, for new messages. Everybody who had messages here has ended his tickets: one that is left is a fault.
+    /// Empty, for new messages. Everybody who had messages here has ended his tickets: one that is left is a
+    /// fault.
     pub(crate) fn reset(&mut self) {
         self.0.clear();
     }

@@ -2,11 +2,13 @@
 
 use super::parting::Parting;
 use super::port::{Port, PortContext};
+use crate::friction;
 use crate::outlet::Outlet;
 use crate::window::Wake;
 use mio::{Poll, Registry, Token, Waker};
 use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Weak};
 use std::time::Instant;
@@ -43,6 +45,10 @@ struct Inner {
     registry: Registry,
     waker: Waker,
     mailbox: Mutex<Vec<Command>>,
+    /// There is something in the mailbox.
+    has_mail: AtomicBool,
+    /// The worker waits, and has to be woken for its mail.
+    waits: AtomicBool,
     outlets: RwLock<HashMap<u32, Arc<Outlet>>>,
 }
 
@@ -56,6 +62,8 @@ impl WorkerHandle {
             registry: poll.registry().try_clone()?,
             waker: Waker::new(poll.registry(), WAKER)?,
             mailbox: Mutex::default(),
+            has_mail: AtomicBool::new(false),
+            waits: AtomicBool::new(false),
             outlets: RwLock::default(),
         })))
     }
@@ -65,6 +73,7 @@ impl WorkerHandle {
     }
 
     pub fn wake(&self) {
+        friction::woken();
         // A failure means that the counter is at its top: the worker is being woken anyway.
         let _ = self.0.waker.wake();
     }
@@ -73,20 +82,31 @@ impl WorkerHandle {
         self.send_all(std::iter::once(command));
     }
 
-    /// Who finds something in the mailbox need not wake: who put it there does.
+    /// A worker that is awake looks into its mailbox before it waits; one that waits is woken once.
     fn send_all(&self, commands: impl Iterator<Item = Command>) {
-        let mut mailbox = self.0.mailbox.lock();
-        let was_empty = mailbox.is_empty();
-        mailbox.extend(commands);
-        let wakes = was_empty && !mailbox.is_empty();
-        drop(mailbox);
-        if wakes {
+        friction::lock(&self.0.mailbox).extend(commands);
+        self.0.has_mail.store(true, Ordering::SeqCst);
+        if self.0.waits.load(Ordering::SeqCst) && self.0.waits.swap(false, Ordering::SeqCst) {
             self.wake();
         }
     }
 
     pub(super) fn commands(&self) -> Vec<Command> {
-        std::mem::take(&mut *self.0.mailbox.lock())
+        // What comes after this look is seen by the next one.
+        match self.0.has_mail.load(Ordering::SeqCst) && self.0.has_mail.swap(false, Ordering::SeqCst) {
+            true => std::mem::take(&mut *friction::lock(&self.0.mailbox)),
+            false => Vec::new(),
+        }
+    }
+
+    /// The worker is about to wait, and has to be woken from now on. Whether there is mail already.
+    pub(super) fn begin_to_wait(&self) -> bool {
+        self.0.waits.store(true, Ordering::SeqCst);
+        self.0.has_mail.load(Ordering::SeqCst)
+    }
+
+    pub(super) fn end_to_wait(&self) {
+        self.0.waits.store(false, Ordering::SeqCst);
     }
 
     /// Adds a port; `make` registers its descriptor under the token.

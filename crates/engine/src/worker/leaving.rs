@@ -1,4 +1,5 @@
-//! Connections that nothing is read from any more and that still have something to say: the end of the process waits a moment for them.
+//! Connections that nothing is read from any more and that still have something to say: the end of the
+//! process waits a moment for them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,5 @@
-//! A port: something with a descriptor that a worker serves: a listener, a connection, a datagram socket, a pipe.
+//! A port: something with a descriptor that a worker serves: a listener, a connection, a datagram socket, a
+//! pipe.
 
 use super::handle::WorkerHandle;
 use super::shared::Shared;
@@ -26,7 +27,8 @@ pub trait Port: Send {
     /// Reads or accepts what is there, within a turn's bound.
     fn turn(&mut self, cx: &mut PortContext) -> After;
 
-    /// Its turn is near: a port of which there may be thousands reads from each place in memory that the turn will need.
+    /// Its turn is near: a port of which there may be thousands reads from each place in memory that the turn
+    /// will need.
     fn approach(&self) {}
 
     /// The place for the worker's note that this port is in its ready list.
@@ -45,8 +47,9 @@ pub trait Port: Send {
         false
     }
 
-    /// It is to be closed, by a reload, a hand-over or the end: `true` when it stays to say what is to be said, and closes by itself then. It
-    /// is not asked again; [`Port::source`] is none any more, and [`Port::parts`] is true as long as it is there.
+    /// It is to be closed, by a reload, a hand-over or the end: `true` when it stays to say what is to be
+    /// said, and closes by itself then. It is not asked again; [`Port::source`] is none any more, and
+    /// [`Port::parts`] is true as long as it is there.
     fn leave(&mut self, _cx: &mut PortContext) -> bool {
         false
     }
@@ -88,6 +91,8 @@ pub struct PortContext {
     pub token: Token,
     /// Counts the rounds of turns: for ports that share something within a round.
     pub round: u64,
+    /// The round after which the worker last waited for something to do.
+    pub(super) rested: u64,
     /// Messages taken in since the worker last had nothing to do.
     pub took: usize,
     pub outbox: Outbox,
@@ -99,11 +104,18 @@ pub struct PortContext {
     pub(super) made: Arc<Window>,
     zone: ZoneCursor,
     batches: Vec<Batch>,
+    /// Memory of them.
+    batch_bytes: usize,
 }
 
+/// Rounds without a pause after which a worker may have more to do than it can.
+const PRESSED_ROUNDS: u64 = 2;
 /// Batches a worker keeps for reuse.
 const BATCHES_MAX: usize = 8;
-/// A batch that has taken more memory gives it back: contexts that end together make a large one now and then.
+/// Their memory; a single one may have more.
+const BATCHES_BYTES_MAX: usize = 4 << 20;
+/// A batch that has taken more memory gives it back: contexts that end together make a large one now and
+/// then.
 pub(super) const BATCH_BYTES_KEPT_MAX: usize = 16 << 20;
 
 impl PortContext {
@@ -118,6 +130,7 @@ impl PortContext {
             shared,
             token: Token(0),
             round: 0,
+            rested: 0,
             took: 0,
             outbox: Outbox::default(),
             lane_outbox: Outbox::default(),
@@ -125,7 +138,14 @@ impl PortContext {
             scratch: Scratch::new(identity),
             zone: ZoneCursor::new(Zone::local()),
             batches: Vec::new(),
+            batch_bytes: 0,
         }
+    }
+
+    /// Whether the worker has had something to do for some rounds on end: that others help it is worth their
+    /// while then.
+    pub(crate) fn is_pressed(&self) -> bool {
+        self.round - self.rested > PRESSED_ROUNDS
     }
 
     /// Seconds east of UTC of this machine's zone, now.
@@ -141,12 +161,19 @@ impl PortContext {
 
     /// An empty batch, with the allocations of an earlier one.
     pub fn batch(&mut self) -> Batch {
-        self.batches.pop().or_else(|| self.shared.spare_batch()).unwrap_or_default()
+        let Some(batch) = self.batches.pop() else {
+            return self.shared.spare_batch().unwrap_or_default();
+        };
+        self.batch_bytes = self.batch_bytes.saturating_sub(batch.capacity());
+        batch
     }
 
     pub fn recycle(&mut self, mut batch: Batch) {
         batch.reset();
-        if self.batches.len() < BATCHES_MAX && batch.capacity() <= BATCH_BYTES_KEPT_MAX {
+        let bytes = batch.capacity();
+        let has_room = self.batches.len() < BATCHES_MAX && self.batch_bytes + bytes <= BATCHES_BYTES_MAX;
+        if bytes <= BATCH_BYTES_KEPT_MAX && (self.batches.is_empty() || has_room) {
+            self.batch_bytes += bytes;
             self.batches.push(batch);
         }
     }

@@ -1,55 +1,26 @@
-//! What the workers share: the batches waiting for a free core, who is asleep, and the limits of the process.
+//! What the workers share: batches for whoever is free, emptied ones, what is remembered, and the limits of
+//! the process.
 
 use super::handle::WorkerHandle;
+use super::jobs::{Job, Jobs};
 use super::leaving::{Count, Leaving};
-use super::port::{BATCH_BYTES_KEPT_MAX, PortContext};
+use super::port::BATCH_BYTES_KEPT_MAX;
 use crate::durable::Durable;
+use crate::friction;
 use crate::hand_over::{Adopt, Connection};
-use crate::lane::{Lane, Turn};
 use crate::source::Source;
-use crate::window::{Budget, Ticket};
+use crate::window::Budget;
 use parking_lot::{Mutex, RwLock};
 use record::Batch;
-use std::collections::{BTreeMap, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 
-/// Batches that may wait for a free core, per worker: more would only fill the caches.
-const JOBS_PER_WORKER: usize = 2;
-const SPARE_MAX: usize = 16;
-
-/// A framed batch on its way to whichever core is free.
-pub struct Job {
-    pub batch: Batch,
-    pub source: Arc<Source>,
-    pub lane: Arc<Lane>,
-    pub number: u64,
-    pub ticket: Ticket,
-}
-
-impl Job {
-    /// Runs the log paths and hands the output over in the lane's order.
-    pub fn run(self, cx: &mut PortContext) {
-        let Job { mut batch, source, lane, number, ticket } = self;
-        cx.scratch.turn = Some(Turn { lane: Arc::clone(&lane), number });
-        let run = || source.process(&mut batch, &mut cx.machine, &mut cx.scratch, &mut cx.lane_outbox);
-        // The lane must go on whatever happens to this batch.
-        let in_work = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run));
-        cx.scratch.turn = None;
-        if in_work.is_err() {
-            cx.lane_outbox.roll_back();
-        }
-        let parcels = cx.lane_outbox.take(&ticket);
-        // What is not in the parcels was filtered out, or counted as dropped by a panic.
-        ticket.settle();
-        drop(in_work);
-        batch.reset();
-        cx.shared.give_back(batch);
-        for outlet in lane.finish(number, parcels) {
-            outlet.pump();
-        }
-    }
-}
+/// Bytes of a connection that are under way while others help its worker, for each worker of the process:
+/// enough that all of them find something, little enough that it stays in their caches.
+const LANE_BYTES: usize = 384 * 1024;
+/// Emptied batches that wait for whoever needs one next, per worker.
+const SPARE_PER_WORKER: usize = 3;
 
 pub struct Shared {
     pub budget: Arc<Budget>,
@@ -58,12 +29,7 @@ pub struct Shared {
     /// Whether batches may go to other workers at all.
     pub sharing: bool,
     workers: OnceLock<Vec<WorkerHandle>>,
-    asleep: Vec<AtomicBool>,
-    sleepers: AtomicUsize,
-    jobs: Mutex<VecDeque<Job>>,
-    jobs_waiting: AtomicUsize,
-    /// Batches given away since the start.
-    given: AtomicU64,
+    jobs: Jobs,
     spare: Mutex<Vec<Batch>>,
     next_worker: AtomicUsize,
     /// Sources whose log paths keep messages.
@@ -81,11 +47,7 @@ impl Shared {
             durable: Durable::default(),
             sharing: sharing && workers > 1,
             workers: OnceLock::new(),
-            asleep: (0..workers).map(|_| AtomicBool::new(false)).collect(),
-            sleepers: AtomicUsize::new(0),
-            jobs: Mutex::default(),
-            jobs_waiting: AtomicUsize::new(0),
-            given: AtomicU64::new(0),
+            jobs: Jobs::new(workers),
             spare: Mutex::default(),
             next_worker: AtomicUsize::new(0),
             stateful: RwLock::default(),
@@ -100,7 +62,8 @@ impl Shared {
         let _ = self.state.set(Arc::new(store));
     }
 
-    /// Where sources remember how far they have come; without [`Shared::set_state`] only while the process lives.
+    /// Where sources remember how far they have come; without [`Shared::set_state`] only while the process
+    /// lives.
     pub fn state(&self) -> &Arc<state::Store> {
         self.state.get_or_init(|| Arc::new(state::Store::in_memory()))
     }
@@ -149,75 +112,51 @@ impl Shared {
     /// Those of them that one worker looks after.
     pub(super) fn stateful(&self, index: usize) -> Vec<Arc<Source>> {
         let sources = self.stateful.read();
-        sources.iter().skip(index).step_by(self.asleep.len().max(1)).cloned().collect()
+        sources.iter().skip(index).step_by(self.workers().len().max(1)).cloned().collect()
     }
 
     /// Whether a batch given away now would be taken up at once.
     #[inline]
-    pub fn has_idle_worker(&self) -> bool {
-        self.sharing && self.sleepers.load(Ordering::Relaxed) > 0
+    pub fn finds_help(&self) -> bool {
+        self.sharing && self.jobs.finds_help()
+    }
+
+    /// Whether there are workers that take batches of others.
+    pub fn has_helpers(&self) -> bool {
+        self.sharing && self.jobs.has_helpers()
     }
 
     /// Workers that are not waiting for something to do.
     pub(super) fn awake(&self) -> usize {
-        self.asleep.len().saturating_sub(self.sleepers.load(Ordering::Relaxed))
+        self.jobs.awake()
     }
 
-    /// Whether another batch may wait for a free core.
-    pub fn accepts_jobs(&self) -> bool {
-        self.sharing && self.jobs_waiting.load(Ordering::Relaxed) < JOBS_PER_WORKER * self.asleep.len()
+    /// Whether as many batches wait for a free core as may.
+    pub fn is_full(&self) -> bool {
+        self.jobs.is_full()
+    }
+
+    /// Bytes that a connection may have under way while others help its worker.
+    pub fn lane_bytes_max(&self) -> usize {
+        LANE_BYTES * self.workers().len()
     }
 
     /// Batches that went from one worker to others since the start.
     pub fn shared_batches(&self) -> u64 {
-        self.given.load(Ordering::Relaxed)
+        self.jobs.given()
     }
 
     pub fn give(&self, job: Job) {
-        self.given.fetch_add(1, Ordering::Relaxed);
-        self.jobs.lock().push_back(job);
-        self.jobs_waiting.fetch_add(1, Ordering::SeqCst);
-        if self.sleepers.load(Ordering::SeqCst) == 0 {
-            return;
-        }
-        for (flag, worker) in self.asleep.iter().zip(self.workers()) {
-            if flag.swap(false, Ordering::SeqCst) {
-                self.sleepers.fetch_sub(1, Ordering::SeqCst);
-                worker.wake();
-                return;
-            }
-        }
+        self.jobs.give(job, self.workers());
     }
 
-    pub(crate) fn take_job(&self) -> Option<Job> {
-        if !self.has_jobs() {
-            return None;
-        }
-        let job = self.jobs.lock().pop_front()?;
-        self.jobs_waiting.fetch_sub(1, Ordering::SeqCst);
-        Some(job)
+    /// The batch that waits longest of those this worker has read.
+    pub(crate) fn take_own(&self, owner: usize) -> Option<Job> {
+        self.jobs.take_own(owner)
     }
 
-    pub(super) fn has_jobs(&self) -> bool {
-        self.jobs_waiting.load(Ordering::SeqCst) > 0
-    }
-
-    /// Notes that a worker is about to wait; `false` when there is work after all.
-    pub(super) fn fall_asleep(&self, index: usize) -> bool {
-        let Some(flag) = self.asleep.get(index) else { return true };
-        flag.store(true, Ordering::SeqCst);
-        self.sleepers.fetch_add(1, Ordering::SeqCst);
-        if self.has_jobs() {
-            self.wake_up(index);
-            return false;
-        }
-        true
-    }
-
-    pub(super) fn wake_up(&self, index: usize) {
-        if self.asleep.get(index).is_some_and(|flag| flag.swap(false, Ordering::SeqCst)) {
-            self.sleepers.fetch_sub(1, Ordering::SeqCst);
-        }
+    pub(super) fn jobs(&self) -> &Jobs {
+        &self.jobs
     }
 
     pub(super) fn spare_batch(&self) -> Option<Batch> {
@@ -225,15 +164,16 @@ impl Shared {
         if !self.sharing {
             return None;
         }
-        self.spare.lock().pop()
+        friction::lock(&self.spare).pop()
     }
 
-    pub(super) fn give_back(&self, batch: Batch) {
+    pub(super) fn give_back(&self, mut batch: Batch) {
+        batch.reset();
         if batch.capacity() > BATCH_BYTES_KEPT_MAX {
             return;
         }
-        let mut spare = self.spare.lock();
-        if spare.len() < SPARE_MAX {
+        let mut spare = friction::lock(&self.spare);
+        if spare.len() < SPARE_PER_WORKER * self.workers().len() {
             spare.push(batch);
         }
     }

@@ -1,7 +1,7 @@
 //! Once a second parsers with contexts are run without a message, so that what is due by the clock comes out.
 //!
-//! Contexts that end together come out in portions: the next one when what the last one made is dealt with, but for
-//! [`PORTION_BYTES`]. So a slow destination with flow-control holds them, as it holds a source.
+//! Contexts that end together come out in portions: the next one when what the last one made is dealt with,
+//! but for [`PORTION_BYTES`]. So a slow destination with flow-control holds them, as it holds a source.
 
 use super::handle::CONTEXTS;
 use super::port::PortContext;

@@ -1,9 +1,10 @@
-//! Certificates and authorities are exchanged on the disk, and the program reloads, under load: a TLS source and a TLS destination, both
-//! of which want to see a certificate. A pair of key and certificate that do not belong together comes in between.
+//! Certificates and authorities are exchanged on the disk, and the program reloads, under load: a TLS source
+//! and a TLS destination, both of which want to see a certificate. A pair of key and certificate that do not
+//! belong together comes in between.
 
 use crate::tally::Tally;
 use crate::tls::{Generation, Sender, is_refused, put};
-use crate::trial::{BUFFER, Chance, HEAD, Plan, Trial, Verdict, reached};
+use crate::trial::{BUFFER, Chance, HEAD, Plan, Trial, Verdict, reached, reload};
 use std::path::Path;
 use std::thread::sleep;
 use std::time::Duration;
@@ -55,14 +56,14 @@ fn rotations(trial: &mut Trial, plan: &Plan) -> Result<(), String> {
         // A key that is not that of the certificate: what is in use stays.
         ["127.0.0.1.key", "client.key"].iter().for_each(|name| put(&next.file(name), &live.join(name)));
         let log = penstock.log().len();
-        let answer = penstock.reload();
+        let answer = reload(&penstock);
         let said = penstock.log().split_off(log);
         if answer.starts_with("OK") && !said.contains("annot") {
             trial.problem(format!("round {round}: a wrong pair is taken without a word: {said}"));
         }
         senders.push(new_one(&now, &now, port, senders.len(), round)?);
         install(&next, &live);
-        let answer = penstock.reload();
+        let answer = reload(&penstock);
         if !answer.starts_with("OK") {
             return Err(format!("round {round}: reload: {answer}"));
         }

@@ -1,5 +1,5 @@
-//! Damage done to the files of a store that lies still: flipped bits, zeroed pages, files cut short, missing, exchanged. Every message whose
-//! bytes were left alone must come back, in order, once.
+//! Damage done to the files of a store that lies still: flipped bits, zeroed pages, files cut short, missing,
+//! exchanged. Every message whose bytes were left alone must come back, in order, once.
 
 use crate::tally::{Tally, number};
 use crate::trial::{Chance, Plan, Verdict};

@@ -6,7 +6,8 @@ use crate::trial::{Chance, Plan, Trial, Verdict, reached};
 use std::time::Duration;
 
 const COUNT: u64 = 3000;
-/// Calls of `pread64` by which the system's loader reads libraries, with some to spare: it ends the process when one fails.
+/// Calls of `pread64` by which the system's loader reads libraries, with some to spare: it ends the process
+/// when one fails.
 const LOADER_READS: u64 = 8;
 const PATIENCE: Duration = Duration::from_secs(20);
 

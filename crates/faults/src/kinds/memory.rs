@@ -1,13 +1,16 @@
-//! Twenty million messages wait for a dead target, and the program has 256 MiB: it is never killed, and its memory stays what it was.
+//! Twenty million messages wait for a dead target, and the program has 256 MiB: it is never killed, and its
+//! memory stays what it was.
 
 use crate::cgroup::Group;
 use crate::trial::{Plan, Trial, Verdict, reached};
 use std::time::{Duration, Instant};
 
 const LIMIT: u64 = 256 << 20;
-/// What may come to it after the first quarter of the messages: the 32 MiB a destination has in memory while it takes messages, and what
-/// is on its way to it.
+/// What may come to it after the first quarter of the messages: the 32 MiB a destination has in memory while
+/// it takes messages, and what is on its way to it.
 const MORE_MAX: u64 = 48 << 20;
+/// More it may not have at any time, whatever it had at first.
+const RESIDENT_MAX: u64 = 160 << 20;
 const QUARTERS: u64 = 4;
 
 pub fn limited(plan: &Plan) -> Verdict {
@@ -67,6 +70,9 @@ pub fn limited(plan: &Plan) -> Verdict {
     let first = quarters.first().copied().unwrap_or(0);
     if most.resident > first + MORE_MAX {
         trial.problem(format!("from {} to {} MiB", mib(first), mib(most.resident)));
+    }
+    if most.resident > RESIDENT_MAX {
+        trial.problem(format!("{} MiB, at most {} may be", mib(most.resident), mib(RESIDENT_MAX)));
     }
     if kills > 0 {
         trial.problem(format!("{kills} killed for want of memory"));

@@ -1,4 +1,5 @@
-//! One of two destinations is dead: the other has to keep the rate it has without a neighbour, and the one beside a live one.
+//! One of two destinations is dead: the other has to keep the rate it has without a neighbour, and the one
+//! beside a live one.
 
 use crate::source::{Load, Source};
 use crate::tally::Tally;

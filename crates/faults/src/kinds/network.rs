@@ -1,4 +1,5 @@
-//! The network between the program and the target is cut: the target is in a network namespace, the link to it goes down under load.
+//! The network between the program and the target is cut: the target is in a network namespace, the link to
+//! it goes down under load.
 
 use crate::mount::run;
 use crate::target::Target;

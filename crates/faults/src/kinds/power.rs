@@ -12,13 +12,14 @@ use testkit::Signal;
 const COUNT: u64 = 100_000;
 /// With more than this waiting no more is added: on a busy machine a round sends only some of what it added.
 const WAITING_MAX: u64 = 10 * COUNT;
-/// What docs/durability.md promises of a loss of power: so much is delivered ahead of the disk while a backlog is sent, and while
-/// messages come. Not the program's constants: it is the promise that is tested.
+/// What docs/durability.md promises of a loss of power: so much is delivered ahead of the disk while a
+/// backlog is sent, and while messages come. Not the program's constants: it is the promise that is tested.
 const AHEAD_BYTES: u64 = 4 << 20;
 const AHEAD_BUSY_BYTES: u64 = 16 << 20;
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What a loss may double: as much as is delivered before the disk knows of it, and what the source had no answer for.
+/// What a loss may double: as much as is delivered before the disk knows of it, and what the source had no
+/// answer for.
 fn doubles_max(drain: bool) -> u64 {
     let line = message(0, PADDING).len() as u64 + 1;
     let ahead = if drain { AHEAD_BYTES } else { AHEAD_BUSY_BYTES };

@@ -1,4 +1,5 @@
-//! A reload while a destination is stuck and everything is full: each change that keeps the destination, its renaming and its removal.
+//! A reload while a destination is stuck and everything is full: each change that keeps the destination, its
+//! renaming and its removal.
 
 use super::storm::judged;
 use crate::tally::Tally;

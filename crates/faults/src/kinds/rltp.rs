@@ -1,9 +1,9 @@
-//! Two programs with rltp between them, which numbers what it sends: the sender is killed, the receiver, the connection is cut. Everything
-//! is on the sender's disk before the fault, so that nothing but rltp and the two queues can double a message; a file behind the receiver,
-//! which has no numbers, is a fault of its own.
+//! Two programs with rltp between them, which numbers what it sends: the sender is killed, the receiver, the
+//! connection is cut. Everything is on the sender's disk before the fault, so that nothing but rltp and the
+//! two queues can double a message; a file behind the receiver, which has no numbers, is a fault of its own.
 
 use crate::tally::Tally;
-use crate::trial::{BUFFER, Chance, HEAD, Plan, Trial, Verdict, gaps, reached};
+use crate::trial::{BUFFER, Chance, HEAD, Plan, Trial, Verdict, gaps, ledger, reached};
 use std::thread::sleep;
 use std::time::Duration;
 use testkit::{Lab, Penstock, Proxy, Signal};
@@ -111,13 +111,14 @@ fn run(plan: &Plan, fault: Fault) -> Verdict {
         }
     }
     trial.target.up();
-    let mut ledger = sender.ledger();
-    let mut emptied = |penstock: &Penstock| {
+    let emptied = |penstock: &Penstock| {
+        let mut last = None;
         let empty = reached(PATIENCE, || {
-            ledger = penstock.ledger();
-            ledger.waiting() == 0
+            last = ledger(penstock);
+            last.as_ref().is_none_or(|ledger| ledger.waiting() == 0)
         });
-        (empty, gaps(&ledger))
+        // One that does not answer has not said that it is empty.
+        (empty && last.is_some(), last.as_ref().map_or(0, gaps))
     };
     for (name, penstock) in [("the sender", &sender), ("the receiver", &receiver.running)] {
         let (empty, gaps) = emptied(penstock);
@@ -125,8 +126,8 @@ fn run(plan: &Plan, fault: Fault) -> Verdict {
             trial.problem(format!("at {name} messages wait for ever, or {gaps} are unaccounted for"));
         }
     }
-    let twice = receiver.running.ledger();
-    let (twice, here) = (twice.received(), twice.dropped_for("repeated"));
+    let twice = ledger(&receiver.running);
+    let (twice, here) = twice.map_or((0, 0), |ledger| (ledger.received(), ledger.dropped_for("repeated")));
     receiver.running.stop();
     let torn = match fault {
         Fault::Receiver => 0,
@@ -139,7 +140,8 @@ fn run(plan: &Plan, fault: Fault) -> Verdict {
         Fault::Writer => format!("{torn} beginnings of lines left in the file"),
         _ => format!("received by the second program: {twice}"),
     });
-    // The file has no numbers: a kill of whoever writes it may double what came last, and leave the beginning of a line.
+    // The file has no numbers: a kill of whoever writes it may double what came last, and leave the beginning
+    // of a line.
     let (batches, lines) = match fault {
         Fault::Writer => (plan.rounds, plan.rounds),
         _ => (0, 0),

@@ -1,10 +1,11 @@
-//! Everything at once, in random order: reloads of every kind at capacity, renames, removals, additions, take-overs, kills and receivers
-//! that come and go. Judged by what receivers wrote down and senders were told.
+//! Everything at once, in random order: reloads of every kind at capacity, renames, removals, additions,
+//! take-overs, kills and receivers that come and go. Judged by what receivers wrote down and senders were
+//! told.
 
 use crate::source::WINDOW;
-use crate::tally::Tally;
+use crate::tally::{LANE, Tally};
 use crate::trial::{Chance, Plan, Verdict};
-use crate::world::{Beside, By, Keeps, LANES, LINE_BYTES, Shape, Victim, World};
+use crate::world::{Beside, By, Keeps, LANES, LINE_BYTES, Out, Shape, Victim, World};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,8 +15,9 @@ use std::time::Duration;
 
 /// Steps of one storm.
 const STEPS: u64 = 24;
-/// What one break may make come again at one receiver: a batch under way, the windows of the RELP senders, and what may be on its way
-/// from a file (docs/limits.md: bytes of one connection under way, twice that to disk-buffer()).
+/// What one break may make come again at one receiver: a batch under way, the windows of the RELP senders,
+/// and what may be on its way from a file (docs/limits.md: bytes of one connection under way, twice that to
+/// disk-buffer()).
 const DOUBLES_MAX: u64 = (256 * 1024 + 4 * 1024 * 1024) / LINE_BYTES + 2 * WINDOW;
 /// Bytes on disk of the smallest queue: about 5,000 messages.
 const CAPACITY_MIN: u64 = 1 << 20;
@@ -180,7 +182,8 @@ impl Storm {
         // Several of them at once as well.
         for _ in 0..1 + self.chance.below(3) / 2 {
             let one = self.chance.below(next.outs.len() as u64) as usize;
-            let what = changed(&mut next, &mut self.chance, self.sort, one);
+            let before = self.world.shape.outs[one].clone();
+            let what = changed(&mut next, &before, &mut self.chance, self.sort, one);
             self.count(what);
         }
         let by = match self.chance.below(10) {
@@ -224,10 +227,10 @@ impl Storm {
 }
 
 /// One thing of a configuration becomes different; which.
-fn changed(next: &mut Shape, chance: &mut Chance, sort: Sort, out: usize) -> &'static str {
+fn changed(next: &mut Shape, before: &Out, chance: &mut Chance, sort: Sort, out: usize) -> &'static str {
     let there = next.outs.iter().filter(|out| out.there).count();
     let one = &mut next.outs[out];
-    match chance.below(12) {
+    match chance.below(14) {
         0 | 1 => one.time_reopen = 1 + chance.below(5),
         2 => one.log_fifo_size = [100, 1000, 10_000][chance.below(3) as usize],
         3 if sort == Sort::Any => {
@@ -247,7 +250,8 @@ fn changed(next: &mut Shape, chance: &mut Chance, sort: Sort, out: usize) -> &'s
                 return "change of capacity";
             }
         }
-        6 if one.there => {
+        // With a new persist-name() as well it is another destination.
+        6 if one.there && one.persist == before.persist => {
             one.name = format!("{}x", one.name);
             return "rename";
         }
@@ -267,6 +271,15 @@ fn changed(next: &mut Shape, chance: &mut Chance, sort: Sort, out: usize) -> &'s
         10 => {
             next.max_connections = 5 + chance.below(20);
             return "change of a source";
+        }
+        // What waits goes along. One without disk-buffer() has no dir().
+        12 if matches!(one.keeps, Keeps::OnDisk { .. }) => {
+            one.dir = (one.dir + 1 + chance.below(2)) % 3;
+            return "change of dir()";
+        }
+        13 if one.there && one.name == before.name => {
+            one.persist = (one.persist + 1 + chance.below(2)) % 3;
+            return "change of persist-name()";
         }
         _ => one.more = ["", " so-keepalive(yes)", " flush-lines(100)"][chance.below(3) as usize].to_owned(),
     }
@@ -288,6 +301,13 @@ pub fn judged(mut world: World, keep: &str) -> Outcome {
                 world.problem(format!(
                     "receiver {out}: {count} {what} ({missing}), by connection {by_connection:?}"
                 ));
+            }
+        }
+        if tally.reordered > 0 {
+            // For whoever looks for the cause.
+            for lane in 0..LANES as u64 {
+                let runs = world.targets[out].runs(lane * LANE, (lane + 1) * LANE);
+                world.tell(format!("receiver {out} got of lane {lane}, by connection: {runs:?}"));
             }
         }
         let doubles_max = world.breaks * DOUBLES_MAX;

@@ -40,7 +40,8 @@ pub fn has_strace() -> bool {
     command.status().is_ok_and(|status| status.success())
 }
 
-/// With few rounds the calls are chosen at random below `calls`; with as many rounds as calls each has its turn.
+/// With few rounds the calls are chosen at random below `calls`; with as many rounds as calls each has its
+/// turn.
 fn run(plan: &Plan, names: &str, calls: u64) -> Verdict {
     if !has_strace() {
         return Verdict::Skipped("strace is not installed, or may not trace".to_owned());

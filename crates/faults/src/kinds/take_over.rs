@@ -16,8 +16,8 @@ const EACH: Duration = Duration::from_millis(1);
 /// Without a take-over, for comparison.
 const QUIET: Duration = Duration::from_secs(2);
 
-/// Senders, each with a lane of numbers: one waits for each answer (RELP), one stays connected, one connects for each message and waits
-/// until the server has read it and closed.
+/// Senders, each with a lane of numbers: one waits for each answer (RELP), one stays connected, one connects
+/// for each message and waits until the server has read it and closed.
 const ASKING: usize = 0;
 const STAYING: usize = 1;
 const CONNECTING: usize = 2;

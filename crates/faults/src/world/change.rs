@@ -52,8 +52,9 @@ fn kill(pid: u32) {
 }
 
 impl World {
-    /// Puts another configuration into effect. What is not reachable any more is owed nothing from here on, what comes back is from the
-    /// moment when it is certainly there. A refused reload changes nothing; the answer says why.
+    /// Puts another configuration into effect. What is not reachable any more is owed nothing from here on,
+    /// what comes back is from the moment when it is certainly there. A refused reload changes nothing; the
+    /// answer says why.
     pub fn change(&mut self, next: Shape, by: By, beside: Beside) -> Result<(), String> {
         let from = self.acknowledged();
         for (out, _) in

@@ -7,9 +7,10 @@ use std::ops::Range;
 /// At least so many bytes has a line of a message.
 pub const LINE_BYTES: u64 = 200;
 
-/// What the receivers may not miss. A message that was acknowledged while a destination was there without a break, from before it was sent
-/// for the first time until after its sender was told, has to arrive there. Of a file, whose lines are acknowledged to nobody, all lines
-/// written since the destination was there for good.
+/// What the receivers may not miss. A message that was acknowledged while a destination was there without a
+/// break, from before it was sent for the first time until after its sender was told, has to arrive there. Of
+/// a file, whose lines are acknowledged to nobody, all lines written since the destination was there for
+/// good.
 pub struct Owed {
     /// By receiver, then lane: numbers that came while its destination was, perhaps, not there.
     excused: Vec<Vec<Vec<Range<u64>>>>,
@@ -41,7 +42,8 @@ impl Owed {
         }
     }
 
-    /// What became of the messages of all lanes at one receiver, which got these numbers; and the first that are missing.
+    /// What became of the messages of all lanes at one receiver, which got these numbers; and the first that
+    /// are missing.
     pub fn judge(
         &self,
         receiver: usize,
@@ -63,11 +65,15 @@ impl Owed {
             (lanes, foreign)
         };
         let (all, foreign) = lanes(numbers);
-        let (ordered, _) = lanes(self.ordered[receiver].as_deref().unwrap_or(numbers));
+        let (mut ordered, _) = lanes(self.ordered[receiver].as_deref().unwrap_or(numbers));
         total.unaccounted += foreign;
         for lane in 0..LANES {
             // All lines of a file are owed: the program reads it again from what it has dealt with.
             let safe = if lane == FILE { sent[lane] } else { acknowledged[lane] };
+            // What is not owed may have gone by, and come when a kill makes its source bring it again:
+            // nothing is said of when.
+            let excused = &self.excused[receiver][lane];
+            ordered[lane].retain(|number| !excused.iter().any(|range| range.contains(number)));
             let mut tally = Tally::of(sent[lane], 0, &all[lane]);
             tally.acknowledged = safe;
             tally.reordered = Tally::of(sent[lane], 0, &ordered[lane]).reordered;
@@ -121,6 +127,10 @@ mod tests {
                 "lane 2: 1 of 4, from 3 to 3"
             ]
         );
+        // Of what is excused nothing is said of when it comes.
+        let numbers_late = [0, 1, 2, 5, 3, 6, 2 * LANE + 2, 2 * LANE, 2 * LANE + 3];
+        let (tally, missing) = owed.judge(0, &[7, 0, 4], &[7, 0, 0], &numbers_late);
+        assert_eq!((tally.lost, tally.reordered), (0, 0), "{missing:?}");
         // What came behind the letters has no order.
         owed.ordered = vec![Some(numbers[..3].to_vec())];
         assert_eq!(owed.judge(0, &[7, 0, 4], &[7, 0, 0], &numbers).0.reordered, 0);

@@ -1,5 +1,5 @@
-//! Dead letters at the end of a storm: each is for a destination as it was called when it left, so each of these names is given back to
-//! the destination for a moment, and the letters are tried again.
+//! Dead letters at the end of a storm: each is for a destination as it was called when it left, so each of
+//! these names is given back to the destination for a moment, and the letters are tried again.
 
 use super::{Beside, By, World};
 use std::collections::BTreeSet;

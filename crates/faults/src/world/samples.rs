@@ -1,6 +1,8 @@
-//! The ledger looked at all the time, through the control socket: it has to balance in every answer, whatever happens at that moment.
+//! The ledger looked at all the time, through the control socket: it has to balance in every answer, whatever
+//! happens at that moment.
 
-use std::path::{Path, PathBuf};
+use crate::trial::ledger_at;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -11,13 +13,6 @@ use testkit::Ledger;
 const PAUSE: Duration = Duration::from_millis(5);
 /// Of the samples that do not balance, so many are told.
 const TOLD_MAX: usize = 3;
-
-/// What the program with this state folder says; `None` when it does not answer, or is gone before it has answered.
-pub fn ledger(state: &Path) -> Option<Ledger> {
-    let answer = testkit::ask(state, "LEDGER JSON").ok()?;
-    let text = answer.strip_prefix("OK ").unwrap_or(&answer);
-    text.starts_with('{').then(|| Ledger::parse(text))
-}
 
 /// The rows that do not add up.
 pub fn unbalanced(ledger: &Ledger) -> Vec<String> {
@@ -50,7 +45,7 @@ impl Sampler {
         let noting = Arc::clone(&seen);
         let thread = std::thread::spawn(move || {
             while !noting.is_over.load(Ordering::SeqCst) {
-                if let Some(ledger) = ledger(&state) {
+                if let Some(ledger) = ledger_at(&state) {
                     noting.note(&ledger);
                 }
                 std::thread::sleep(PAUSE);

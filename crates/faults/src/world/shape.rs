@@ -16,6 +16,9 @@ pub struct Out {
     pub name: String,
     pub there: bool,
     pub keeps: Keeps,
+    /// Which folder dir() names, and which name persist-name(): 0 is none.
+    pub dir: u64,
+    pub persist: u64,
     /// Tenths of a second.
     pub time_reopen: u64,
     pub log_fifo_size: u64,
@@ -38,6 +41,8 @@ impl Shape {
             name: first_name(number),
             there: true,
             keeps: *keeps,
+            dir: 0,
+            persist: 0,
             time_reopen: 1,
             log_fifo_size: 10_000,
             more: String::new(),
@@ -73,12 +78,20 @@ impl Shape {
                 Keeps::InMemory => String::new(),
                 Keeps::OnDisk { reliable, capacity_bytes } => {
                     let reliable = if reliable { "yes" } else { "no" };
-                    format!(" disk-buffer(reliable({reliable}) capacity-bytes({capacity_bytes}))")
+                    let dir = match out.dir {
+                        0 => String::new(),
+                        dir => format!(" dir(\"%dir%/queues-{dir}\")"),
+                    };
+                    format!(" disk-buffer(reliable({reliable}) capacity-bytes({capacity_bytes}){dir})")
                 }
+            };
+            let persist = match out.persist {
+                0 => String::new(),
+                persist => format!(" persist-name(\"out-{number}-{persist}\")"),
             };
             text.push_str(&format!(
                 "destination {name} {{ network(\"127.0.0.1\" port(%port:out{number}%) time-reopen(0.{time_reopen}) \
-                 log-fifo-size({log_fifo_size}){more}{buffer}); }};\n"
+                 log-fifo-size({log_fifo_size}){more}{persist}{buffer}); }};\n"
             ));
             path.push_str(&format!(" destination({name});"));
         }
@@ -94,8 +107,8 @@ impl Shape {
                 (false, true) => format!("{} added", b.name),
                 _ if a.name != b.name => format!("{} becomes {}", a.name, b.name),
                 _ => format!(
-                    "{}: {:?} reopen {} fifo {}{}",
-                    b.name, b.keeps, b.time_reopen, b.log_fifo_size, b.more
+                    "{}: {:?} dir {} persist {} reopen {} fifo {}{}",
+                    b.name, b.keeps, b.dir, b.persist, b.time_reopen, b.log_fifo_size, b.more
                 ),
             });
         }

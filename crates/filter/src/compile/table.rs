@@ -1,4 +1,5 @@
-//! The filter functions: name, arguments, help, example, cost and what compiles it. A new one is an entry here.
+//! The filter functions: name, arguments, help, example, cost and what compiles it. A new one is an entry
+//! here.
 
 use super::functions::{
     blank, facility, filter, in_list, level, netmask, on_field, on_value, rate_limit, tags,

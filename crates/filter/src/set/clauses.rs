@@ -1,6 +1,7 @@
-//! All filters of a set side by side. A filter is a few clauses, each of which has to be fulfilled by one of its parts; a part looks at PRI,
-//! at a pattern of a field or at the text of a value. For each of these the masks say which filters' clauses it fulfills, so what was found
-//! out about a message decides all filters with a few words, whatever goes together with what.
+//! All filters of a set side by side. A filter is a few clauses, each of which has to be fulfilled by one of
+//! its parts; a part looks at PRI, at a pattern of a field or at the text of a value. For each of these the
+//! masks say which filters' clauses it fulfills, so what was found out about a message decides all filters
+//! with a few words, whatever goes together with what.
 
 use super::facts::{OTHER, VALUES_MAX};
 use super::open::{MESSAGE, Open, Shared};
@@ -240,7 +241,8 @@ enum Part<'o> {
 
 type Clause<'o> = Vec<Part<'o>>;
 
-/// The clauses of an expression that has to be true, or with `on` false has to be false; `None` when they are too many.
+/// The clauses of an expression that has to be true, or with `on` false has to be false; `None` when they are
+/// too many.
 fn clauses(open: &Open, on: bool) -> Option<Vec<Clause<'_>>> {
     let part = match open {
         Open::Not(inner) => return clauses(inner, !on),
@@ -272,7 +274,8 @@ fn any(lists: Vec<Vec<Clause<'_>>>) -> Option<Vec<Clause<'_>>> {
     Some(done)
 }
 
-/// Makes one table of what a clause says of PRI, one clause of those that speak of nothing else, and leaves out what always holds.
+/// Makes one table of what a clause says of PRI, one clause of those that speak of nothing else, and leaves
+/// out what always holds.
 fn tidy(list: Vec<Clause<'_>>) -> Option<Vec<Clause<'_>>> {
     let mut done: Vec<Clause<'_>> = Vec::new();
     let mut only: Option<PriTable> = None;

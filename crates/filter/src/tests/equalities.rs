@@ -1,4 +1,5 @@
-//! Comparisons of values with texts that are decided together: the same answers as a plain reading of the expression.
+//! Comparisons of values with texts that are decided together: the same answers as a plain reading of the
+//! expression.
 
 use super::*;
 use crate::Filter;

@@ -1,4 +1,5 @@
-//! What the kernel dropped on a datagram socket: into the ledger, and into one warning that says what to raise.
+//! What the kernel dropped on a datagram socket: into the ledger, and into one warning that says what to
+//! raise.
 
 use engine::ledger::Reason;
 use engine::source::Source;
@@ -9,7 +10,8 @@ use transport::receive;
 #[derive(Default)]
 pub struct Drops {
     known: u32,
-    /// Destinations hold all credit, or have held it and the socket was not emptied since: the kernel's buffer filled up for them.
+    /// Destinations hold all credit, or have held it and the socket was not emptied since: the kernel's
+    /// buffer filled up for them.
     pub starved: bool,
 }
 
@@ -17,7 +19,8 @@ impl Drops {
     /// What is new was received and lost in the kernel. Called once a batch.
     pub fn note(&mut self, source: &Source, socket: &OwnedFd, total: u32) {
         let new = total.wrapping_sub(self.known);
-        // Datagrams carry the count of the moment they were queued: an older one than is known already is no news.
+        // Datagrams carry the count of the moment they were queued: an older one than is known already is no
+        // news.
         if new == 0 || new > u32::MAX / 2 {
             return;
         }

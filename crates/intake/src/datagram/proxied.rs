@@ -1,4 +1,5 @@
-//! `transport(proxied-udp)`: each datagram begins with a PROXY header that says for whom a load balancer sends it.
+//! `transport(proxied-udp)`: each datagram begins with a PROXY header that says for whom a load balancer
+//! sends it.
 
 use super::super::senders::{Senders, canonical};
 use record::{Batch, Context, Peer};
@@ -8,7 +9,8 @@ use std::sync::Arc;
 use std::time::Instant;
 use wire::proxy::{self, Header, Origin};
 
-/// Routes that are remembered; the table starts anew when it is full, so that inventing addresses cannot fill the memory.
+/// Routes that are remembered; the table starts anew when it is full, so that inventing addresses cannot fill
+/// the memory.
 const ROUTES_MAX: usize = 8192;
 
 /// Reads the header of a datagram; what follows it is the message.
@@ -55,7 +57,8 @@ impl Clients {
         self.senders.begin_batch(self.local, now);
     }
 
-    /// The place of the sender's context in the batch: the client's, or the balancer's own when it speaks for itself.
+    /// The place of the sender's context in the batch: the client's, or the balancer's own when it speaks for
+    /// itself.
     pub fn place(&mut self, header: &Header, balancer: SocketAddr, batch: &mut Batch) -> u16 {
         let Origin::Client { source, destination } = header.origin else {
             return self.senders.place(balancer, self.local, batch);

@@ -1,4 +1,5 @@
-//! How far a file was dealt with: batches end in any order, the stored position moves over those at the front only.
+//! How far a file was dealt with: batches end in any order, the stored position moves over those at the front
+//! only.
 
 use super::identity::{Position, Record};
 use super::saves::Saves;
@@ -15,7 +16,8 @@ use std::sync::{Arc, Weak};
 /// A position that moved by so much is written at once: no more than this is repeated after a kill.
 const SAVE_BYTES: u64 = 64 * 1024;
 
-/// The account of one file. Lives as long as the file is read or a batch of it is under way; a reader that comes meanwhile goes on with it.
+/// The account of one file. Lives as long as the file is read or a batch of it is under way; a reader that
+/// comes meanwhile goes on with it.
 pub struct Tracker {
     store: Arc<Store>,
     /// In the state file.
@@ -73,8 +75,8 @@ impl Inner {
 static LIVE: Live<Tracker> = Live::new();
 
 impl Tracker {
-    /// The account under this name, and where a reader of the file has to go on; `None` when the account is of an earlier file with
-    /// the same inode, or new.
+    /// The account under this name, and where a reader of the file has to go on; `None` when the account is
+    /// of an earlier file with the same inode, or new.
     pub fn open(
         store: &Arc<Store>,
         name: Vec<u8>,
@@ -121,8 +123,9 @@ impl Tracker {
         (tracker, read)
     }
 
-    /// The file is at its path after one with the number `before`. What is known of it keeps its number, unless that says otherwise; then, and
-    /// when nothing is known, it gets the one that `last` was not given yet.
+    /// The file is at its path after one with the number `before`. What is known of it keeps its number,
+    /// unless that says otherwise; then, and when nothing is known, it gets the one that `last` was not given
+    /// yet.
     pub fn count(&self, is_known: bool, before: u64, last: &mut u64) {
         let mut inner = self.inner.lock();
         *last = (*last).max(before).max(inner.number);
@@ -225,7 +228,8 @@ impl Tracker {
 }
 
 impl Acknowledge for Tracker {
-    /// The position stays where it is, and whoever opens the file next reads from there. What this reader still brings counts no more.
+    /// The position stays where it is, and whoever opens the file next reads from there. What this reader
+    /// still brings counts no more.
     fn undone(&self, number: u64) {
         let mut inner = self.inner.lock();
         let is_current =

@@ -35,7 +35,8 @@ impl Encoded {
         &mut self.raw
     }
 
-    /// Decodes the complete lines to the end of `text`. `is_start` says that the first of them begins the file.
+    /// Decodes the complete lines to the end of `text`. `is_start` says that the first of them begins the
+    /// file.
     pub fn decode(&mut self, text: &mut Vec<u8>, mut is_start: bool) {
         let mut at = 0;
         while let Some(length) = self.next_line(self.raw.get(at..).unwrap_or_default()) {

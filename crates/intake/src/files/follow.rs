@@ -1,4 +1,4 @@
-//! The watcher of one source: hears what happens to its files, keeps the roster, and gives each file a reader on one of the workers.
+//! The watcher of one source: hears of its files, keeps the roster, gives each file a reader on a worker.
 
 use super::followed::{Ended, Followed};
 use super::identity::FileId;
@@ -26,12 +26,13 @@ use std::time::{Duration, Instant};
 /// Readers a worker is given at once: waking it for each would cost more than the small files among them.
 const OPENED_MAX: usize = 64;
 
-/// What is allocated for a reader is small: the allocator of a thread that is not the first takes memory from the system page by page, a call for
-/// each, unless it is asked for more at once. Before so many readers it is, for as much as they need.
+/// What is allocated for a reader is small: the allocator of a thread that is not the first takes memory from
+/// the system page by page, a call for each, unless it is asked for more at once. Before so many readers it
+/// is, for as much as they need.
 const ROOM_READERS: u64 = 24;
 const ROOM_BYTES: usize = 96 * 1024;
 
-/// Rounds after which it is known from how many files something is read between two rounds: the first one reads, the second one asks.
+/// Rounds until it is known from how many files something is read between two: one reads, one asks.
 const FIRST_ROUNDS: u8 = 2;
 
 /// Modifications that are told of each file between two rounds: with so many it is cheaper not to be told.
@@ -166,7 +167,7 @@ impl Opener for Readers {
             ip_protocol: 0,
             values: vec![(NameId::FILE_NAME, path.as_os_str().as_bytes().into())],
         };
-        // From now on a restart finds the file, under whatever name; written with those of the other files of this turn.
+        // From now on a restart finds the file, under whatever name; written with the others of this turn.
         followed.tracker.note(tail.position());
         let parts = Parts {
             tail,
@@ -199,7 +200,7 @@ struct FollowPort {
     /// When folders were listed last.
     listed: Instant,
     pace: Pace,
-    /// Modifications are not told any more, and it takes so many rounds until it is known how many files something was read from.
+    /// Modifications are not told any more; so many rounds until it is known how many files were read from.
     untold: u8,
     queued: bool,
 }
@@ -217,7 +218,8 @@ impl FollowPort {
         found
     }
 
-    /// Looks at everything. When notifications were lost, readers look for themselves whether their files have changed.
+    /// Looks at everything. When notifications were lost, readers look for themselves whether their files
+    /// have changed.
     fn look(&mut self, lost: bool) {
         self.incomplete = false;
         self.listed = Instant::now();
@@ -282,8 +284,9 @@ impl FollowPort {
         self.pace.round(now, all)
     }
 
-    /// Where files change so often that looking at all of them costs less than being told of each modification, that is what is done: every
-    /// reader has a turn in each round. How many are given one then.
+    /// Where files change so often that looking at all of them costs less than being told of each
+    /// modification, that is what is done: every reader has a turn in each round. How many are given one
+    /// then.
     fn tell(&mut self) -> Option<usize> {
         let count = self.roster.count();
         self.pace.forget_told();
@@ -361,7 +364,8 @@ impl Port for FollowPort {
         self.roster.turns().wake_some();
         let under_way = self.roster.turns().is_under_way();
         self.readers.begin();
-        // Positions that wait while it is paused are stored with the next round; during one while they are in the processor's caches.
+        // Positions that wait while it is paused are stored with the next round; during one while they are in
+        // the processor's caches.
         if under_way || !self.pace.is_paused() {
             self.roster.store();
         }

@@ -156,7 +156,8 @@ impl Followed {
         self.after.as_ref().is_none_or(|before| before.is_drained())
     }
 
-    /// Whether another file takes its place. Asked before reading: an end that was seen earlier may be older than the last write.
+    /// Whether another file takes its place. Asked before reading: an end that was seen earlier may be older
+    /// than the last write.
     pub fn is_replaced(&self) -> bool {
         self.replaced.load(Ordering::SeqCst)
     }

@@ -1,4 +1,5 @@
-//! Which file is which: device and inode, and because inodes are given out again, a fingerprint of the file's beginning.
+//! Which file is which: device and inode, and because inodes are given out again, a fingerprint of the file's
+//! beginning.
 
 use std::fs::{File, Metadata};
 use std::io;

@@ -1,5 +1,5 @@
-//! When the readers of a source's files get their turns: at once where files change now and then; in rounds where they change all the time, so
-//! that one read brings what many writes have brought.
+//! When the readers of a source's files get their turns: at once where files change now and then; in rounds
+//! where they change all the time, so that one read brings what many writes have brought.
 
 use super::followed::Followed;
 use crate::inotify::Watch;
@@ -12,12 +12,14 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a round lets the next one wait for each file that was read in it. Reading a little costs some microseconds, so that of a core a
-/// few hundredths are spent on rounds, however many files there are and however small the writes.
+/// How long a round lets the next one wait for each file that was read in it. Reading a little costs some
+/// microseconds, so that of a core a few hundredths are spent on rounds, however many files there are and
+/// however small the writes.
 const PAUSE_OF_FILE: Duration = Duration::from_micros(200);
 /// A round counts for as many files more: it costs something by itself.
 const ROUND_AS_FILES: usize = 8;
-/// How often notifications are taken from the kernel meanwhile, which keeps some thousands (fs.inotify.max_queued_events).
+/// How often notifications are taken from the kernel meanwhile, which keeps some thousands
+/// (fs.inotify.max_queued_events).
 const STEP: Duration = Duration::from_millis(10);
 
 pub struct Pace {
@@ -66,7 +68,8 @@ impl Pace {
         self.told = 0;
     }
 
-    /// A round: gives the readers of what has changed a turn, unless everybody has one, who are `all`. Whether there was anybody.
+    /// A round: gives the readers of what has changed a turn, unless everybody has one, who are `all`.
+    /// Whether there was anybody.
     pub fn round(&mut self, now: Instant, all: Option<usize>) -> bool {
         let count = all.unwrap_or(self.changed.len());
         match all {
@@ -79,7 +82,8 @@ impl Pace {
         count > 0
     }
 
-    /// Says how the watcher gets its next turn. `busy`: this was one of a row of rounds; `waiting`: something else waits for the next one.
+    /// Says how the watcher gets its next turn. `busy`: this was one of a row of rounds; `waiting`: something
+    /// else waits for the next one.
     pub fn rest(&mut self, now: Instant, busy: bool, waiting: bool, watch: &Watch, cx: &PortContext) {
         let (is_waiting, is_paused) = (waiting || !self.changed.is_empty(), self.step.is_some());
         let done = if is_waiting || is_paused && (busy || now < self.due) {
@@ -90,7 +94,8 @@ impl Pace {
             Ok(())
         };
         if done.is_err() {
-            // No descriptors, no memory: without a timer nobody waits; what is left is looked at once a second.
+            // No descriptors, no memory: without a timer nobody waits; what is left is looked at once a
+            // second.
             self.due = now;
             self.wake();
         }

@@ -1,4 +1,5 @@
-//! The reader of one file: a port without a descriptor in the readiness loop, woken when there is something to read.
+//! The reader of one file: a port without a descriptor in the readiness loop, woken when there is something
+//! to read.
 
 use super::followed::{Drained, Ended, Followed};
 use super::tail::{Step, Tail};
@@ -15,17 +16,19 @@ use std::time::{Duration, Instant};
 
 /// Room after the read bytes for text made on the way.
 const ARENA_BYTES: usize = 16 * 1024;
-/// Bytes asked for in one read. What is under way of two reads may be repeated after a kill: the end of one batch's output may wait for
-/// the next one's, so that writes end on borders of the page cache.
+/// Bytes asked for in one read. What is under way of two reads may be repeated after a kill: the end of one
+/// batch's output may wait for the next one's, so that writes end on borders of the page cache.
 const READ_BYTES: usize = SLAB_BYTES / 2;
 /// Reads in one turn; then the worker's other files and connections have theirs.
 const TURN_READS: usize = 8;
 /// A read that brings this much shows that there is more to come.
 const BUSY_BYTES: usize = 64 * 1024;
-/// Writers may still write into a file that was renamed or removed: it is read for so long after its last growth.
+/// Writers may still write into a file that was renamed or removed: it is read for so long after its last
+/// growth.
 const LINGER: Duration = Duration::from_secs(10);
-/// A file that is read is asked so often at most whether it still begins as it did: whether what was read before is still there is seen by each
-/// read. This finds a file that was written anew up to the same line at the same place.
+/// A file that is read is asked so often at most whether it still begins as it did: whether what was read
+/// before is still there is seen by each read. This finds a file that was written anew up to the same line at
+/// the same place.
 const CHECK_PERIOD: Duration = Duration::from_secs(10);
 
 pub struct PortOptions {
@@ -121,7 +124,8 @@ impl FilePort {
         self.followed.grew();
         let messages = batch.records.len();
         self.run(batch, read, began, cx);
-        // A short read of a regular file means its end; should it have grown meanwhile, that is another notification.
+        // A short read of a regular file means its end; should it have grown meanwhile, that is another
+        // notification.
         if read < READ_BYTES { Err(self.at_end(cx)) } else { Ok(messages) }
     }
 
@@ -149,7 +153,8 @@ impl FilePort {
         After::Idle
     }
 
-    /// The next file's reader may begin when what was read here is in the outlets' queues; idle workers may have some of it.
+    /// The next file's reader may begin when what was read here is in the outlets' queues; idle workers may
+    /// have some of it.
     fn hand_over(&self, cx: &mut PortContext) {
         self.feed.when_handed_over(Arc::new(Drained(Arc::clone(&self.followed))), cx);
     }

@@ -1,5 +1,6 @@
-//! The files of one source: which path leads to which file, what had its place before, and how many are open. Looks at the file system when
-//! told to, and opens through [`Opener`]; knows no workers and no notifications.
+//! The files of one source: which path leads to which file, what had its place before, and how many are open.
+//! Looks at the file system when told to, and opens through [`Opener`]; knows no workers and no
+//! notifications.
 
 mod left;
 mod open;
@@ -52,7 +53,7 @@ struct Entry {
 type Seen = (u64, i64, i64);
 
 /// A file that was opened.
-struct Found<'a> {
+struct Opened<'a> {
     id: FileId,
     file: File,
     path: &'a Arc<Path>,
@@ -267,7 +268,7 @@ impl Roster {
                 let begin = if self.started || self.options.read_old { Begin::Start } else { Begin::End };
                 let after = self.formerly(path).or(after);
                 let path: Arc<Path> = path.into();
-                self.add(Found { id, file, path: &path, seen }, begin, after, opener);
+                self.add(Opened { id, file, path: &path, seen }, begin, after, opener);
                 self.by_path.insert(path, id);
             }
             Err(Refused::Descriptors) => {
@@ -286,7 +287,8 @@ impl Roster {
         true
     }
 
-    /// A file that had a wanted path was renamed to a path that is not: should it not be known, it is read to its end nevertheless.
+    /// A file that had a wanted path was renamed to a path that is not: should it not be known, it is read to
+    /// its end nevertheless.
     pub fn moved_away(&mut self, from: &Path, to: &Path, opener: &mut dyn Opener) {
         let Some(meta) = regular(to) else { return };
         if self.files.contains_key(&FileId::of(&meta)) {
@@ -301,19 +303,19 @@ impl Roster {
         self.path_gone(from);
         let before = self.formerly(from);
         let from: Arc<Path> = from.into();
-        self.add(Found { id, file, path: &from, seen: seen(&meta) }, Begin::Start, before, opener);
+        self.add(Opened { id, file, path: &from, seen: seen(&meta) }, Begin::Start, before, opener);
         // The next file at the path comes after this one.
         self.by_path.insert(from, id);
     }
 
     fn add(
         &mut self,
-        found: Found<'_>,
+        found: Opened<'_>,
         begin: Begin,
         after: Option<Arc<Followed>>,
         opener: &mut dyn Opener,
     ) -> Arc<Followed> {
-        let Found { id, file, path, seen } = found;
+        let Opened { id, file, path, seen } = found;
         let name = id.name(&self.options.key);
         let (tracker, known) = Tracker::open(&self.store, name, path, &file, &self.saves);
         let before = after.as_ref().map_or(0, |after| after.tracker.number());

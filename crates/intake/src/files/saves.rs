@@ -1,5 +1,5 @@
-//! Positions on their way into the state file: those of many files are written together when the watcher has its turn, so that what a small
-//! read costs does not grow with the number of files.
+//! Positions on their way into the state file: those of many files are written together when the watcher has
+//! its turn, so that what a small read costs does not grow with the number of files.
 
 use super::acks::Tracker;
 use engine::Wake;
@@ -7,7 +7,8 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// With fewer files than this each position is written when it moves: that costs less than giving the watcher a turn.
+/// With fewer files than this each position is written when it moves: that costs less than giving the watcher
+/// a turn.
 const FILES_MIN: usize = 64;
 
 /// The files of one source whose positions have moved and are not written.

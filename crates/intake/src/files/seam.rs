@@ -1,5 +1,6 @@
-//! The bytes just before the place where reading goes on. They are read again with what follows: where they are still the same, the file was
-//! neither truncated nor written anew since, and nobody need look at its size and its beginning for that.
+//! The bytes just before the place where reading goes on. They are read again with what follows: where they
+//! are still the same, the file was neither truncated nor written anew since, and nobody need look at its
+//! size and its beginning for that.
 
 use super::identity::fingerprint;
 use crate::input::read_spare_behind;

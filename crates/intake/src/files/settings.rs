@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// What tells the sources of files apart.
-pub struct Place {
+pub struct FileVariant {
     pub driver: &'static str,
     pub wanted: Wanted,
     pub files_max: usize,
@@ -35,10 +35,10 @@ pub struct Place {
 pub fn source(
     s: &Settings,
     cx: &BuildContext<'_>,
-    place: Place,
+    variant: FileVariant,
     diags: &mut Diagnostics,
 ) -> Option<SourceDriver> {
-    let Place { driver, wanted, files_max, method, list_freq, shown, is_kernel } = place;
+    let FileVariant { driver, wanted, files_max, method, list_freq, shown, is_kernel } = variant;
     let defaults =
         Defaults { framing: padded(s), syslog_protocol: false, expect_hostname: !is_kernel, local: true };
     let mut reading = Reading::new(s, cx, &defaults, diags);

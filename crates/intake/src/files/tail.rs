@@ -1,4 +1,5 @@
-//! One open file: read from where the last reader was, cut into messages, watched for truncation. Knows no workers and no paths.
+//! One open file: read from where the last reader was, cut into messages, watched for truncation. Knows no
+//! workers and no paths.
 
 use super::encoded::Encoded;
 use super::identity::{Head, Position};
@@ -75,8 +76,9 @@ impl Tail {
         Ok(Tail { file, options, head, seam, offset, size_seen: offset, cutter, encoded, kept })
     }
 
-    /// Whether the file begins otherwise than it did when it was read; then [`Tail::restart`]. To be asked now and then, and before a turn of
-    /// reading where not all of the beginning is known: [`Tail::read`] asks itself whether what it read before is still there.
+    /// Whether the file begins otherwise than it did when it was read; then [`Tail::restart`]. To be asked
+    /// now and then, and before a turn of reading where not all of the beginning is known: [`Tail::read`]
+    /// asks itself whether what it read before is still there.
     pub fn is_rewritten(&mut self) -> io::Result<bool> {
         // What was not read yet need not be asked whether it is still the same.
         let is_untouched = self.offset == 0 && self.head.is_empty();
@@ -97,7 +99,8 @@ impl Tail {
         Ok(false)
     }
 
-    /// When it was truncated or written anew: the bytes that were there and were not read, as far as they were seen.
+    /// When it was truncated or written anew: the bytes that were there and were not read, as far as they
+    /// were seen.
     pub fn lost(&self) -> u64 {
         self.size_seen.saturating_sub(self.offset)
     }
@@ -157,8 +160,8 @@ impl Tail {
         Ok(Step::Read(read))
     }
 
-    /// What a read means. Bytes that are others than before are a new file's where the beginning is another one too; otherwise somebody has
-    /// written over them, and reading goes on.
+    /// What a read means. Bytes that are others than before are a new file's where the beginning is another
+    /// one too; otherwise somebody has written over them, and reading goes on.
     fn judge(&mut self, got: Got) -> io::Result<Step> {
         let is_anew = match got.before {
             _ if self.offset == 0 => false,

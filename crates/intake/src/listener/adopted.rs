@@ -1,6 +1,6 @@
 //! Connections that another process has accepted and served, until this one took its place.
 
-use super::place::Joined;
+use super::hand_off::Joined;
 use super::{Accepted, register};
 use crate::input::FdInput;
 use crate::joined::BETWEEN;
@@ -44,8 +44,8 @@ impl Adopt for Adopter {
         if accepted.passes_as().as_deref() != Some(reading) {
             return Err("it is read in another way now".to_owned());
         }
-        let seat = accepted.seats.take().ok_or("max-connections() are open")?;
-        seat.speaks();
+        let permit = accepted.permits.take().ok_or("max-connections() are open")?;
+        permit.speaks();
         let shared = self.shared.upgrade().ok_or("the program ends")?;
         let worker = shared.any_worker().ok_or("there are no workers")?;
         let Connection { fd, context, client, local, received, .. } = connection;
@@ -67,7 +67,7 @@ impl Adopt for Adopter {
                 true => Box::new(FdInput(fd)),
                 false => Box::new(Begun { received, input: Box::new(FdInput(fd)), unasked: true }),
             };
-            Ok(Joined { input, source, accepted, context, described, seat }.decoded(cx, token, between))
+            Ok(Joined { input, source, accepted, context, described, permit }.decoded(cx, token, between))
         });
         Ok(())
     }

@@ -21,7 +21,7 @@ fn waiting(running: &Running) -> (Listener, UnixStream, Arc<Slot>) {
         fetch_limit: None,
         encoding: None,
         socket: SocketOptions::default(),
-        seats: Seats::new(1),
+        permits: Permits::new(1),
         facts: PeerFacts { group: "s".into(), transport: Transport("rfc3164+tcp"), ip_protocol: 6 },
         naming,
         local_name: "here".into(),
@@ -34,11 +34,11 @@ fn waiting(running: &Running) -> (Listener, UnixStream, Arc<Slot>) {
     socket.set_nonblocking(true).expect("option");
     let (client, server) = UnixStream::pair().expect("pair");
     server.set_nonblocking(true).expect("option");
-    let seat = accepted.seats.take().expect("the first one");
+    let permit = accepted.permits.take().expect("the first one");
     let described = Described { fd: 0, client: String::new(), local: String::new() };
-    let place =
-        Place { worker, source: Arc::clone(&source), accepted: Arc::clone(&accepted), seat, described };
-    let slot: Arc<Slot> = Arc::new(Mutex::new(Some((OwnedFd::from(server), place))));
+    let hand_off =
+        HandOff { worker, source: Arc::clone(&source), accepted: Arc::clone(&accepted), permit, described };
+    let slot: Arc<Slot> = Arc::new(Mutex::new(Some((OwnedFd::from(server), hand_off))));
     let address: SocketAddr = "192.0.2.7:1".parse().expect("address");
     let unnamed = vec![Unnamed {
         until: Instant::now() + NAME_WAIT,
@@ -93,7 +93,7 @@ fn connections_without_a_name_go_with_their_listener() {
     listener.forget_unnamed();
     assert!(slot.lock().is_none());
     assert!(matches!(client.read(&mut [0]), Ok(0) | Err(_)), "the connection is closed");
-    assert_eq!(accepted.seats.taken(), 0, "its place is free");
+    assert_eq!(accepted.permits.taken(), 0, "its place is free");
 }
 
 #[test]

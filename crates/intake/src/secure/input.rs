@@ -10,7 +10,8 @@ use std::io::{self, ErrorKind};
 use std::os::fd::{AsRawFd, OwnedFd};
 use tls::{Received, Session};
 
-/// A record and what is around it: kept free in the slab, so that an unfinished one of the last read fits as well.
+/// A record and what is around it: kept free in the slab, so that an unfinished one of the last read fits as
+/// well.
 const RECORD_BYTES: usize = 17 * 1024;
 /// Answers to the peer encrypted at a time.
 const SENT_BYTES: usize = 64 * 1024;

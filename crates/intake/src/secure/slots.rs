@@ -2,9 +2,11 @@
 
 use std::cell::Cell;
 
-/// Handshakes a worker goes on with in one round. Each may cost a millisecond of signing, and the others' messages wait behind it.
+/// Handshakes a worker goes on with in one round. Each may cost a millisecond of signing, and the others'
+/// messages wait behind it.
 const HANDSHAKES_PER_ROUND: u32 = 4;
-/// Handshakes a worker has under way at once; whoever comes then is refused. Each holds some memory for a peer nobody knows yet.
+/// Handshakes a worker has under way at once; whoever comes then is refused. Each holds some memory for a
+/// peer nobody knows yet.
 pub(super) const HANDSHAKES_MAX: usize = 1000;
 
 thread_local! {

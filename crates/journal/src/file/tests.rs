@@ -83,7 +83,8 @@ fn what_is_added_is_found_and_nothing_twice() {
     assert_eq!(all(&mut file), [1, 2, 3]);
     assert!(!file.refresh().expect("sound"));
     std::fs::write(&path, &longer).expect("written");
-    // The arrays stand elsewhere in the longer file, so it is walked anew; what was kept of the old bytes must not show.
+    // The arrays stand elsewhere in the longer file, so it is walked anew; what was kept of the old bytes
+    // must not show.
     file.walk = Walk::default();
     assert!(file.refresh().expect("sound"));
     assert_eq!(all(&mut file), [1, 2, 3, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
@@ -134,7 +135,7 @@ proptest! {
             prop_assert!(count <= bytes.len() / 8);
         }
         if let Ok(mut file) = opened(&bytes) {
-            let _ = file.seek_after(&Place { seqnum_id: [7; 16], seqnum: place, ..Place::default() });
+            let _ = file.seek_after(&EntryPosition { seqnum_id: [7; 16], seqnum: place, ..EntryPosition::default() });
             let _ = file.peek();
             let _ = file.seek_end();
         }
@@ -147,11 +148,11 @@ proptest! {
         writer.array = array;
         (1..=entries).for_each(|n| writer.entry(n, 1, &[("MESSAGE", b"x")]));
         let mut file = opened(&writer.finish()).expect("opened");
-        file.seek_after(&Place { seqnum_id: [7; 16], seqnum: place, ..Place::default() }).expect("found");
+        file.seek_after(&EntryPosition { seqnum_id: [7; 16], seqnum: place, ..EntryPosition::default() }).expect("found");
         let first = file.peek().expect("sound").map(|head| head.seqnum);
         prop_assert_eq!(first, (place < entries).then_some(place + 1));
         // The same by time, where another journald has counted.
-        file.seek_after(&Place { seqnum_id: [8; 16], realtime: 1_000_000 + place, ..Place::default() }).expect("found");
+        file.seek_after(&EntryPosition { seqnum_id: [8; 16], realtime: 1_000_000 + place, ..EntryPosition::default() }).expect("found");
         let first = file.peek().expect("sound").map(|head| head.seqnum);
         prop_assert_eq!(first, (place <= entries && entries > 0).then_some(place.max(1)));
         let last = file.seek_end().expect("found").map(|place| place.seqnum);

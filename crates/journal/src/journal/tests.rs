@@ -61,7 +61,7 @@ fn numberings_are_merged_by_time_and_each_resumed() {
         let entry = journal.next_entry().expect("one");
         assert_eq!(entry.fields().next().expect("a field").1, message.as_bytes());
     }
-    let places: Vec<Place> = journal.places().copied().collect();
+    let places: Vec<EntryPosition> = journal.places().copied().collect();
     assert_eq!(places.len(), 2);
     folder.write("c.journal", 3, 1..=2, false);
     let resumed = messages(&mut folder.journal(Begin::After(places)));

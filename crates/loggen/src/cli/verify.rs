@@ -8,7 +8,8 @@ use clap::Parser;
 
 use crate::verify::{Expected, Order, verify_files};
 
-/// Check the output of a receiver for missing, doubled, reordered and foreign lines. Exit status 1 when there are any.
+/// Check the output of a receiver for missing, doubled, reordered and foreign lines. Exit status 1 when there
+/// are any.
 #[derive(Debug, Parser)]
 #[command(name = "loggen verify", disable_version_flag = true)]
 struct Args {

@@ -1,4 +1,5 @@
-//! The vocabulary of generated text and a small repeatable random source: the same run makes the same messages.
+//! The vocabulary of generated text and a small repeatable random source: the same run makes the same
+//! messages.
 
 const WORDS: [&str; 32] = [
     "session",

@@ -1,5 +1,6 @@
-//! Datagram sockets: bursts of messages with one call each. Over UDP the kernel cuts a burst into its datagrams (UDP_SEGMENT), which
-//! costs the sender a fraction of a `sendmmsg`; where that is not to be had, and on unix sockets, it is `sendmmsg`.
+//! Datagram sockets: bursts of messages with one call each. Over UDP the kernel cuts a burst into its
+//! datagrams (UDP_SEGMENT), which costs the sender a fraction of a `sendmmsg`; where that is not to be had,
+//! and on unix sockets, it is `sendmmsg`.
 
 use std::io::IoSlice;
 use std::time::{Duration, Instant};
@@ -135,8 +136,8 @@ fn is_cut(socket: &Wire, frame_len: usize) -> bool {
     setsockopt(socket, UdpGsoSegment, &size).is_ok()
 }
 
-/// Sends frames as one write that the kernel cuts; how many were taken. A device that cannot (the datagrams would be fragments)
-/// is not asked again.
+/// Sends frames as one write that the kernel cuts; how many were taken. A device that cannot (the datagrams
+/// would be fragments) is not asked again.
 fn cut_burst(conn: &mut Conn, frames: &[u8], frame_len: usize) -> Result<usize, Errno> {
     let count = (CUT_BYTES_MAX / frame_len).min(frames.len() / frame_len);
     if count < 2 {

@@ -1,5 +1,5 @@
-//! Sending the lines of a file instead of generated messages (`--read-file`): parsed and given the current time, or
-//! as they are. Each connection reads the file on its own.
+//! Sending the lines of a file instead of generated messages (`--read-file`): parsed and given the current
+//! time, or as they are. Each connection reads the file on its own.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Stdin};

@@ -1,6 +1,6 @@
-//! Many nonblocking stream connections on one thread: whole pieces of the ring are written at once, a message cut off
-//! by a full socket is kept and finished first. Readiness is edge-triggered, so a busy connection costs one system
-//! call per write and no more.
+//! Many nonblocking stream connections on one thread: whole pieces of the ring are written at once, a message
+//! cut off by a full socket is kept and finished first. Readiness is edge-triggered, so a busy connection
+//! costs one system call per write and no more.
 
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;

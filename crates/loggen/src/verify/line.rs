@@ -1,5 +1,5 @@
-//! Finds the stamp `conn=<4 digits> seq=<9 digits>` in a line. A line with two different ones is two lines run together;
-//! one that has its own twice prints its message twice.
+//! Finds the stamp `conn=<4 digits> seq=<9 digits>` in a line. A line with two different ones is two lines
+//! run together; one that has its own twice prints its message twice.
 
 use memchr::memmem;
 

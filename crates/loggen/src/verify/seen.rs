@@ -1,4 +1,5 @@
-//! The numbers seen of one connection: a bitmap in pages, so that memory follows what was seen, not the numbers' size.
+//! The numbers seen of one connection: a bitmap in pages, so that memory follows what was seen, not the
+//! numbers' size.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 

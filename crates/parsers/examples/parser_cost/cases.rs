@@ -1,4 +1,5 @@
-//! The inputs: each parser without a case of `penstock bench` has one under its own name, which its manual page gives.
+//! The inputs: each parser without a case of `penstock bench` has one under its own name, which its manual
+//! page gives.
 
 /// A parser and messages that all match.
 pub struct Case {
@@ -131,7 +132,8 @@ fn formats() -> Vec<Case> {
     ]
 }
 
-/// Addresses of the database of the golden cases, which has few networks: a walk through a large one meets the memory more often.
+/// Addresses of the database of the golden cases, which has few networks: a walk through a large one meets
+/// the memory more often.
 fn addresses() -> Vec<Case> {
     let database = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/golden/parser/geoip2.mmdb");
     let text = format!("geoip2(\"$MESSAGE\" prefix(\".g\") database(\"{database}\"))");
@@ -178,7 +180,8 @@ fn values() -> Vec<Case> {
     ]
 }
 
-/// The fields of `penstock loggen --body json` and `kv`: their lengths change from message to message, so that nothing can be foreseen.
+/// The fields of `penstock loggen --body json` and `kv`: their lengths change from message to message, so
+/// that nothing can be foreseen.
 fn loggen(json: bool) -> Vec<String> {
     (0..super::MESSAGES).map(|n| line(n * 7, json)).collect()
 }

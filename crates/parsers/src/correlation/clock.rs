@@ -1,5 +1,6 @@
-//! Correlation time: seconds that advance with the stamps of messages, never beyond the present, and with the clock where no messages
-//! come. So contexts of messages that are late, or read from an old file, time out by what the messages say.
+//! Correlation time: seconds that advance with the stamps of messages, never beyond the present, and with the
+//! clock where no messages come. So contexts of messages that are late, or read from an old file, time out by
+//! what the messages say.
 
 use record::Stamp;
 

@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// Locks that the contexts of one parser are spread over: several for each core, so that workers seldom meet.
 const SHARDS: usize = 16;
 
-/// Bytes of messages that one pass makes of contexts whose time is over. The others wait for the next pass, so that contexts that end
-/// together, which may be all of them, are not copied at once.
+/// Bytes of messages that one pass makes of contexts whose time is over. The others wait for the next pass,
+/// so that contexts that end together, which may be all of them, are not copied at once.
 pub const PORTION_BYTES: usize = 8 << 20;
 
 /// What a parser does with its contexts.
@@ -52,8 +52,8 @@ struct Time {
 }
 
 impl<T: Send + 'static> Contexts<T> {
-    /// Contexts known as `key`. With `sharded` false all are behind one lock and see messages in their order, whatever their keys: for
-    /// parsers whose contexts reach into one another.
+    /// Contexts known as `key`. With `sharded` false all are behind one lock and see messages in their order,
+    /// whatever their keys: for parsers whose contexts reach into one another.
     pub fn new(key: &str, sharded: bool) -> Arc<Contexts<T>> {
         let count = if sharded { SHARDS } else { 1 };
         let seed = Seed::random();
@@ -83,7 +83,8 @@ impl<T: Send + 'static> Contexts<T> {
         self.seed
     }
 
-    /// Begins a batch: clears the pass and takes the correlation time at each selected message. Without one, time goes on by the clock.
+    /// Begins a batch: clears the pass and takes the correlation time at each selected message. Without one,
+    /// time goes on by the clock.
     pub fn begin(&self, pass: &mut Pass, batch: &Batch, selection: &[u32], present: Stamp) {
         self.begin_with(pass, batch, selection, present, |_| true);
     }
@@ -117,8 +118,8 @@ impl<T: Send + 'static> Contexts<T> {
         }
     }
 
-    /// Takes the messages of the pass to their contexts, shard by shard, and closes what is due, up to [`PORTION_BYTES`] of made messages.
-    /// Returns how many contexts were closed early.
+    /// Takes the messages of the pass to their contexts, shard by shard, and closes what is due, up to
+    /// [`PORTION_BYTES`] of made messages. Returns how many contexts were closed early.
     pub fn run(&self, pass: &mut Pass, handler: &mut dyn Handler<T>) -> usize {
         let mut chains = std::mem::take(&mut pass.chains);
         chains.link(pass.entries(), self.shards.len());

@@ -1,4 +1,5 @@
-//! What grouping-by() and group-lines() have in common: the key, the scope and the timeout of their groups, and the order in them.
+//! What grouping-by() and group-lines() have in common: the key, the scope and the timeout of their groups,
+//! and the order in them.
 
 use super::options::{scope, state_key};
 use super::{Contexts, Entry, Pass, Scope, State};
@@ -84,7 +85,8 @@ impl Grouped {
     }
 }
 
-/// The contexts of a new place in a log path: the earlier ones if they are still of this kind, else new ones known by the same name.
+/// The contexts of a new place in a log path: the earlier ones if they are still of this kind, else new ones
+/// known by the same name.
 pub fn succeed<T: Send + 'static>(of: &Contexts<T>, earlier: Option<Arc<dyn State>>) -> Arc<Contexts<T>> {
     let earlier = earlier.and_then(|state| Contexts::of(state, true));
     earlier.unwrap_or_else(|| Contexts::new(State::key(of), true))

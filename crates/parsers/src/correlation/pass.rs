@@ -18,7 +18,8 @@ pub struct Entry {
     scope_len: u32,
 }
 
-/// When something happened, to put what comes of it in order: before the message at a place of the selection, by deadline, by arrival.
+/// When something happened, to put what comes of it in order: before the message at a place of the selection,
+/// by deadline, by arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Moment {
     pub position: u32,
@@ -78,7 +79,8 @@ impl Pass {
         self.times.clear();
     }
 
-    /// Adds a message; `write` appends its key, what the scope adds first, and returns where the id behind it begins.
+    /// Adds a message; `write` appends its key, what the scope adds first, and returns where the id behind it
+    /// begins.
     pub fn push(
         &mut self,
         position: usize,

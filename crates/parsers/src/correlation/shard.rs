@@ -171,7 +171,8 @@ impl<T> Shard<T> {
         self.places.get_mut(id.0 as usize)?.as_mut()
     }
 
-    /// Adds a copy of a message, with those of its values that `keep` names; its index in the context. `None` when it has no room.
+    /// Adds a copy of a message, with those of its values that `keep` names; its index in the context. `None`
+    /// when it has no room.
     pub fn add(
         &mut self,
         id: ContextId,
@@ -195,7 +196,8 @@ impl<T> Shard<T> {
         self.bytes = (self.bytes + now).saturating_sub(before);
     }
 
-    /// Closes a context once correlation time is past `deadline`. `moment` decides the order of those with one deadline.
+    /// Closes a context once correlation time is past `deadline`. `moment` decides the order of those with
+    /// one deadline.
     pub fn set_deadline(&mut self, id: ContextId, deadline: i64, moment: Moment) {
         let Some(context) = self.get_mut(id) else { return };
         (context.deadline, context.serial) = (deadline, moment.serial);

@@ -1,4 +1,5 @@
-//! What the engine knows of a parser's contexts: whose they are, so that a reload can hand them over, and how to close them.
+//! What the engine knows of a parser's contexts: whose they are, so that a reload can hand them over, and how
+//! to close them.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -9,7 +10,8 @@ pub trait State: Any + Send + Sync {
     /// The persist-name(), or what tells the parser from others.
     fn key(&self) -> &str;
 
-    /// From now on every batch, above all the empty ones of ticks, closes all contexts as if their time was over: nobody will come back.
+    /// From now on every batch, above all the empty ones of ticks, closes all contexts as if their time was
+    /// over: nobody will come back.
     fn close(&self);
 
     /// The last batch has left contexts that are to be closed: too many of them came to their end together.

@@ -10,7 +10,8 @@ use template::{Msg, Template};
 /// What a made message takes over: `inherit-mode()`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Inherit {
-    /// The stamp of the last message, and those of HOST, PROGRAM and PID that the scope of the context says are the same in all.
+    /// The stamp of the last message, and those of HOST, PROGRAM and PID that the scope of the context says
+    /// are the same in all.
     None,
     /// All of the last message.
     LastMessage,
@@ -37,8 +38,9 @@ pub struct Synthetic {
 }
 
 impl Synthetic {
-    /// Makes a message of a context that holds at least one and adds it to the records of `into`; its index there. While its values are
-    /// printed it is the last message of the context, `@0`; afterwards the context is what it was.
+    /// Makes a message of a context that holds at least one and adds it to the records of `into`; its index
+    /// there. While its values are printed it is the last message of the context, `@0`; afterwards the
+    /// context is what it was.
     pub fn make(
         &self,
         messages: &mut Arc<Batch>,
@@ -138,7 +140,8 @@ impl Synthetic {
     }
 }
 
-/// Fills in what the last message has not, from the newest of the others that has it. Tags are not taken over.
+/// Fills in what the last message has not, from the newest of the others that has it. Tags are not taken
+/// over.
 fn merge(batch: &mut Batch, index: usize) {
     let Some(made) = batch.records.get(index).copied() else { return };
     let mut found: Vec<(NameId, Span, ValueType)> = Vec::new();

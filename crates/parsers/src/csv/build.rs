@@ -109,8 +109,9 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
     };
     let escape = escapes.iter().find(|(on, _)| *on).map_or(dialect, |(_, escape)| *escape);
     let strip = flag("strip-whitespace") || !given;
-    // As in syslog-ng: a value of a wrong type makes a message invalid, and on-type-error(drop-message) drops all that are invalid.
-    // Where nothing is said the value is left out: the default of the global on-error() does not count.
+    // As in syslog-ng: a value of a wrong type makes a message invalid, and on-type-error(drop-message) drops
+    // all that are invalid. Where nothing is said the value is left out: the default of the global on-error()
+    // does not count.
     let said = settings.choice("on-type-error");
     let wrong_type = said.filter(|what| settings.is_set("on-type-error") || *what != "drop-message");
     let drop_invalid = flag("drop-invalid")

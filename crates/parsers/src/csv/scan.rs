@@ -74,8 +74,8 @@ impl Scanner {
         Marks::new(Any([self.single.unwrap_or(0)]))
     }
 
-    /// The field at `at`, and where the next one begins: beyond the text after the last. The value of a quoted field with more than
-    /// its quotes is appended to `out` when it is wanted.
+    /// The field at `at`, and where the next one begins: beyond the text after the last. The value of a
+    /// quoted field with more than its quotes is appended to `out` when it is wanted.
     #[inline]
     pub fn field(&self, text: &[u8], at: usize, take: &mut Take<'_>) -> (Field, usize) {
         let first = text.get(at).copied().unwrap_or(0);

@@ -153,8 +153,8 @@ impl Fields {
         }
     }
 
-    /// The wall clock time; a date that is not said is today's, a year the nearest, a time midnight. A day that its month does not
-    /// have is counted on into the next.
+    /// The wall clock time; a date that is not said is today's, a year the nearest, a time midnight. A day
+    /// that its month does not have is counted on into the next.
     pub fn complete(&self, today: &Civil) -> Civil {
         let year = self.said_year();
         let hour = match (self.hour, self.pm) {

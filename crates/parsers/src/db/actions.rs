@@ -29,7 +29,8 @@ pub(super) struct Actions<'a> {
 const ALONE: u8 = u8::MAX;
 
 impl Actions<'_> {
-    /// Gives the messages of rules that keep something their keys. `kept` has places in the selection, and rules.
+    /// Gives the messages of rules that keep something their keys. `kept` has places in the selection, and
+    /// rules.
     pub fn enter(&mut self, seed: Seed, pass: &mut Pass, selection: &[u32], kept: &[(u32, u32)]) {
         for (position, rule) in kept {
             let Some(index) = selection.get(*position as usize).copied() else { continue };
@@ -167,7 +168,8 @@ struct On<'a> {
     when: When,
 }
 
-/// When actions are taken: their place in the order of messages, in front of the one that caused them, and correlation time.
+/// When actions are taken: their place in the order of messages, in front of the one that caused them, and
+/// correlation time.
 #[derive(Clone, Copy)]
 struct When {
     moment: Moment,

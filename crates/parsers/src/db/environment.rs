@@ -1,5 +1,5 @@
-//! What templates and conditions of a database may refer to: nothing of the configuration, so that a file can be read again while the
-//! program runs.
+//! What templates and conditions of a database may refer to: nothing of the configuration, so that a file can
+//! be read again while the program runs.
 
 use filter::{FilterEnv, NamedFilters, compile_condition};
 use std::sync::Arc;

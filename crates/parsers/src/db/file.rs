@@ -76,7 +76,8 @@ impl DatabaseFile {
         Arc::clone(&self.current.read())
     }
 
-    /// Begins to look after the file, at the first message: a configuration that is only checked starts no thread.
+    /// Begins to look after the file, at the first message: a configuration that is only checked starts no
+    /// thread.
     pub fn watch(self: &Arc<Self>) {
         self.watching.get_or_init(|| {
             let file = Arc::downgrade(self);

@@ -1,4 +1,5 @@
-//! A batch through the database: rules are looked up, then values are set, then contexts and actions have their turn.
+//! A batch through the database: rules are looked up, then values are set, then contexts and actions have
+//! their turn.
 
 use super::DbParser;
 use super::actions::Actions;

@@ -3,7 +3,8 @@
 use memchr::{memchr, memchr_iter};
 use std::ops::Range;
 
-/// Splits `N` fields off, each ended by a bar that no backslash stands before. Returns them and where the rest begins.
+/// Splits `N` fields off, each ended by a bar that no backslash stands before. Returns them and where the
+/// rest begins.
 pub fn header<const N: usize>(text: &[u8], mut at: usize) -> Option<([Range<usize>; N], usize)> {
     let mut fields = [const { 0..0 }; N];
     for field in &mut fields {
@@ -20,8 +21,8 @@ pub fn is_version(text: &[u8]) -> bool {
     !text.is_empty() && text.iter().all(|b| b.is_ascii_digit() || *b == b'.')
 }
 
-/// CEF: `key=value key=value`. A value goes on until the blank before the next key; an equals sign in it that is not escaped belongs to
-/// it unless a blank and a key stand before.
+/// CEF: `key=value key=value`. A value goes on until the blank before the next key; an equals sign in it that
+/// is not escaped belongs to it unless a blank and a key stand before.
 pub fn pairs(text: &[u8], start: usize, mut found: impl FnMut(Range<usize>, Range<usize>)) {
     let mut open: Option<(Range<usize>, usize)> = None;
     let rest = text.get(start..).unwrap_or_default();
@@ -53,7 +54,8 @@ pub fn delimited(text: &[u8], start: usize, by: u8, mut found: impl FnMut(Range<
     }
 }
 
-/// The delimiter that LEEF 2 names: a character, or its code as `x09` or `0x09`; a tab when the field is empty.
+/// The delimiter that LEEF 2 names: a character, or its code as `x09` or `0x09`; a tab when the field is
+/// empty.
 pub fn delimiter(field: &[u8]) -> Option<u8> {
     match field {
         [] => Some(b'\t'),

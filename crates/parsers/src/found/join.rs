@@ -14,8 +14,8 @@ pub struct Joiner {
 }
 
 impl Joiner {
-    /// Leaves one piece of each name: the texts of all, in their order, with `separator` between them. Where there were several, the
-    /// piece is of the type `kind`.
+    /// Leaves one piece of each name: the texts of all, in their order, with `separator` between them. Where
+    /// there were several, the piece is of the type `kind`.
     #[inline]
     pub fn join(&mut self, found: &mut Found, input: &[u8], separator: &[u8], kind: ValueType) {
         let mut seen = [0u64; SEEN_WORDS];

@@ -6,7 +6,8 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use std::fmt;
 use std::io::Write;
 
-/// A value. Where only some are read, none of them is a map, but for a name that means a whole part of the record.
+/// A value. Where only some are read, none of them is a map, but for a name that means a whole part of the
+/// record.
 pub enum Leaf<'a> {
     Text(&'a str),
     Signed(i64),

@@ -32,7 +32,8 @@ pub(super) fn batch(placed: &Placed, batch: &mut Batch, selection: &mut Vec<u32>
 }
 
 impl GroupingBy {
-    /// where(): what it leaves out is not grouped and says nothing of the time, as in syslog-ng (golden case grouping-timeout).
+    /// where(): what it leaves out is not grouped and says nothing of the time, as in syslog-ng (golden case
+    /// grouping-timeout).
     fn choose(&self, grouped: &mut Vec<bool>, batch: &Batch, selection: &[u32], cx: &mut FilterContext) {
         grouped.clear();
         let Some(filter) = &self.select else {

@@ -1,4 +1,5 @@
-//! JSON numbers as values: whole ones saturate at 64 bits, others are printed with six decimals, as syslog-ng does.
+//! JSON numbers as values: whole ones saturate at 64 bits, others are printed with six decimals, as syslog-ng
+//! does.
 
 use std::io::Write;
 

@@ -1,5 +1,6 @@
-//! One pass over the text, values taken where they are read. Accepts what json-c accepts when it is not strict: comments, commas
-//! before a closing bracket, single quotes, words in any case, NaN and Infinity; what stands after the value is left alone.
+//! One pass over the text, values taken where they are read. Accepts what json-c accepts when it is not
+//! strict: comments, commas before a closing bracket, single quotes, words in any case, NaN and Infinity;
+//! what stands after the value is left alone.
 
 mod array;
 mod outlined;

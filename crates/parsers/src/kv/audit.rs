@@ -1,4 +1,5 @@
-//! `linux-audit-parser()`: the key=value form of auditd, which writes texts with unusual bytes in hexadecimal.
+//! `linux-audit-parser()`: the key=value form of auditd, which writes texts with unusual bytes in
+//! hexadecimal.
 
 use super::common;
 use crate::build::Build;
@@ -32,8 +33,8 @@ pub fn build_audit(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Par
 const ENCODED: [&[u8]; 9] =
     [b"name", b"proctitle", b"path", b"dir", b"comm", b"ocomm", b"data", b"old", b"new"];
 
-/// Appends what a value in hexadecimal stands for; false when it is none: of another key, not in whole bytes, or of a text that
-/// auditd would not have encoded, so that it stands for itself.
+/// Appends what a value in hexadecimal stands for; false when it is none: of another key, not in whole bytes,
+/// or of a text that auditd would not have encoded, so that it stands for itself.
 pub fn decode(key: &[u8], value: &[u8], out: &mut Vec<u8>) -> bool {
     let argument =
         matches!(key, [b'a', digits @ ..] if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit));

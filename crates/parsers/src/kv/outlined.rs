@@ -1,5 +1,5 @@
-//! The pairs of a text by its outline. Where few are read, most keys are passed over by their last two bytes; where all are, a key is
-//! mostly the one that came next in the message before.
+//! The pairs of a text by its outline. Where few are read, most keys are passed over by their last two bytes;
+//! where all are, a key is mostly the one that came next in the message before.
 
 use super::scan::{Text, skip_blanks};
 use crate::learned::Learned;
@@ -8,8 +8,8 @@ use memchr::memchr;
 use record::NameId;
 use wire::pairs::{Outline, Separators, closing_quote, is_word};
 
-/// Calls `pair` with the key, its name and the place of its value for each pair that is read, in order. False, and none is called, where
-/// the text has no outline.
+/// Calls `pair` with the key, its name and the place of its value for each pair that is read, in order.
+/// False, and none is called, where the text has no outline.
 #[inline]
 pub fn read(
     text: &[u8],
@@ -36,8 +36,8 @@ pub fn read(
     true
 }
 
-/// Calls `pair` with the key, its name with this prefix and the place of its value for each pair, in order. False, and none is called,
-/// where the text has no outline.
+/// Calls `pair` with the key, its name with this prefix and the place of its value for each pair, in order.
+/// False, and none is called, where the text has no outline.
 #[inline]
 pub fn read_all(
     text: &[u8],
@@ -84,7 +84,8 @@ fn start_of_key(text: &[u8], separator: usize) -> usize {
     before.iter().rposition(|b| !is_word(*b)).map_or(0, |at| at + 1)
 }
 
-/// The value at `at`, with the next key at `limit` and, in a text that has them, a separator of pairs before it.
+/// The value at `at`, with the next key at `limit` and, in a text that has them, a separator of pairs before
+/// it.
 fn value(text: &[u8], at: usize, limit: usize, breaks: Option<&[u8]>) -> Text {
     if let Some(quote @ (b'"' | b'\'')) = text.get(at).copied()
         && let Some(end) = closing_quote(text, at)
@@ -136,7 +137,8 @@ mod tests {
         outlined.then_some(found)
     }
 
-    /// All pairs of some texts, by outline and from sign to sign, with names as texts; of those that have an outline.
+    /// All pairs of some texts, by outline and from sign to sign, with names as texts; of those that have an
+    /// outline.
     fn all_pairs(texts: &[Vec<u8>], separators: &Separators, prefix: &str) -> [Vec<(String, Pairs)>; 2] {
         let mut both = [Vec::new(), Vec::new()];
         let mut outlined = Vec::new();

@@ -1,15 +1,17 @@
 //! Finds keys and values.
 //!
-//! A key stands directly before a separator (blanks between them are allowed); what stands before a key and belongs to no value is
-//! stray. A bare value ends at the pair separator, or at a blank after which a key comes. A quoted value has to be followed by a
-//! blank or the pair separator; otherwise it is taken as it is, quotes and all, and keys are looked for inside it. So values can
-//! overlap, and a text of broken quotes would have values without measure: what overlaps is bounded to [`OVERLAP_TIMES`] times the text.
+//! A key stands directly before a separator (blanks between them are allowed); what stands before a key and
+//! belongs to no value is stray. A bare value ends at the pair separator, or at a blank after which a key
+//! comes. A quoted value has to be followed by a blank or the pair separator; otherwise it is taken as it is,
+//! quotes and all, and keys are looked for inside it. So values can overlap, and a text of broken quotes
+//! would have values without measure: what overlaps is bounded to [`OVERLAP_TIMES`] times the text.
 
 use crate::marks::{Any, Marks, NotWord};
 use memchr::{memchr, memchr2};
 use wire::pairs::{Separators, is_word};
 
-/// Bytes of values in which further keys are looked for, as multiples of the text. Beyond, the search goes on behind such a value.
+/// Bytes of values in which further keys are looked for, as multiples of the text. Beyond, the search goes on
+/// behind such a value.
 const OVERLAP_TIMES: usize = 2;
 
 #[derive(Clone)]
@@ -65,7 +67,8 @@ struct Broken {
 }
 
 impl Seen {
-    /// A value with broken quotes, and where to go on: at its beginning as long as there is room for values that overlap.
+    /// A value with broken quotes, and where to go on: at its beginning as long as there is room for values
+    /// that overlap.
     #[cold]
     fn broken(&mut self, start: usize, end: usize) -> (Text, usize, Option<Key>) {
         let value = Text { start, end, quote: 0, escaped: false };
@@ -250,8 +253,8 @@ impl Scanner {
         marks.broken(start, end)
     }
 
-    /// Behind the next blank or pair separator. What was found for another broken quote is used, so that the time grows with the
-    /// text only, however many there are.
+    /// Behind the next blank or pair separator. What was found for another broken quote is used, so that the
+    /// time grows with the text only, however many there are.
     #[cold]
     fn break_after(&self, text: &[u8], after: usize, broken: &mut Broken) -> usize {
         if after < broken.from {

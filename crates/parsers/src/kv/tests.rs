@@ -1,4 +1,5 @@
-//! Every rule of `kv-parser()` and `linux-audit-parser()`, by example; all of them were compared with syslog-ng 3.38.
+//! Every rule of `kv-parser()` and `linux-audit-parser()`, by example; all of them were compared with
+//! syslog-ng 3.38.
 
 use crate::testing::{batch, check, check_bytes, check_codes, context, parser, values};
 
@@ -150,7 +151,8 @@ fn audit_values_in_hexadecimal() {
     }
 }
 
-/// Broken quotes, blanks and separators without end: the time grows with the length, which a run that does not end would show.
+/// Broken quotes, blanks and separators without end: the time grows with the length, which a run that does
+/// not end would show.
 #[test]
 fn hostile_texts_of_a_megabyte() {
     let made = parser("kv-parser(extract-stray-words-into(\"s\"))");

@@ -1,4 +1,5 @@
-//! `labels()` of `metrics-probe()`: pairs of names and templates, or value-pairs, whose names depend on the message.
+//! `labels()` of `metrics-probe()`: pairs of names and templates, or value-pairs, whose names depend on the
+//! message.
 
 use crate::build::Build;
 use crate::value_pairs::{VALUE_PAIRS, spec};

@@ -6,8 +6,8 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 pub type Cell = AtomicU64;
 
-/// Counters in the process, whatever stats(max-dynamics()) says; messages of further ones are not counted, and
-/// `metrics_probe_left_out_total` says how often.
+/// Counters in the process, whatever stats(max-dynamics()) says; messages of further ones are not counted,
+/// and `metrics_probe_left_out_total` says how often.
 const METRICS_MAX: usize = 100_000;
 
 type Labels = Vec<(Arc<str>, String)>;
@@ -26,7 +26,8 @@ static SAID: AtomicBool = AtomicBool::new(false);
 static LEVEL: AtomicU8 = AtomicU8::new(0);
 static MAX: AtomicUsize = AtomicUsize::new(METRICS_MAX);
 
-/// What the configuration in effect says: counters up to `level` are counted and shown, at most `max` of them.
+/// What the configuration in effect says: counters up to `level` are counted and shown, at most `max` of
+/// them.
 pub fn configure(level: u8, max: Option<usize>) {
     LEVEL.store(level, Ordering::Relaxed);
     SAID.store(false, Ordering::Relaxed);

@@ -1,4 +1,5 @@
-//! The form of the text: a header line, then variables with a type in front of their values, separated by tabs.
+//! The form of the text: a header line, then variables with a type in front of their values, separated by
+//! tabs.
 
 use record::Civil;
 
@@ -17,7 +18,8 @@ impl Value {
     }
 }
 
-/// Time, host and transport, and where the variables begin, of `2017-05-10 12:46:14 host [UDP: ...]:` and a line's end.
+/// Time, host and transport, and where the variables begin, of `2017-05-10 12:46:14 host [UDP: ...]:` and a
+/// line's end.
 pub fn header(text: &[u8]) -> Option<(Civil, [Value; 2], usize)> {
     let stamp = text.get(..19)?;
     let form = |(byte, form): (&u8, &u8)| if *form == b'd' { byte.is_ascii_digit() } else { byte == form };

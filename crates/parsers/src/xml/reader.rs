@@ -1,4 +1,4 @@
-//! One pass over the text, values taken where they are read. Accepts what GLib's parser accepts, as syslog-ng uses it: several
+//! One pass over the text, values taken where they are read. Accepts what GLib's parser does: several
 //! outermost elements, no CDATA, no entities but the predefined ones, names compared byte by byte.
 
 use super::tag::{self, Attribute, Next};
@@ -215,7 +215,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What is read of the element or attribute `key` of an element; its name is put to the path where any name is.
+    /// What is read of the element or attribute `key` of an element; its name joins the path where any is.
     #[inline(always)]
     fn member(&mut self, around: Inside, key: &[u8], depth: usize) -> Member {
         match around {
@@ -287,7 +287,7 @@ impl<'a> Reader<'a> {
         self.scratch.key = key;
     }
 
-    /// Whether a `<Data>` has a `Name`: then it is put into the scratch, behind `Data.`. `at` stays behind the name of the tag.
+    /// Whether a `<Data>` has a `Name`: it goes behind `Data.` into the scratch. `at` stays behind the tag's.
     fn datum(&mut self) -> Option<bool> {
         let mut at = self.at;
         loop {

@@ -1,4 +1,5 @@
-//! The inside of a tag: names, attributes, and markup that is passed over. Accepts what GLib's parser accepts.
+//! The inside of a tag: names, attributes, and markup that is passed over. Accepts what GLib's parser
+//! accepts.
 
 /// An attribute: where its name and its value stand.
 #[derive(Clone, Copy)]
@@ -20,8 +21,8 @@ const NAME: u8 = 2;
 const VALUE: u8 = 4;
 const QUOTED: u8 = 8;
 
-/// Classes of bytes: what a name may begin with, what it may contain, and what in a value needs a look, what may
-/// need quotes in a list.
+/// Classes of bytes: what a name may begin with, what it may contain, and what in a value needs a look, what
+/// may need quotes in a list.
 const CLASSES: [u8; 256] = {
     let mut classes = [0; 256];
     let mut byte = 0;

@@ -23,9 +23,9 @@ impl Cursor {
 }
 
 impl Pattern {
-    /// The next match of a walk over all of them, empty ones included: after an empty match, one that is not empty is tried at the same
-    /// place, then the search goes on one character further. Unlike Perl's, the walk is over at the end of the text: `x*` is found
-    /// once in `a`, before it, and not again after it.
+    /// The next match of a walk over all of them, empty ones included: after an empty match, one that is not
+    /// empty is tried at the same place, then the search goes on one character further. Unlike Perl's, the
+    /// walk is over at the end of the text: `x*` is found once in `a`, before it, and not again after it.
     ///
     /// All searches of a walk are on one account of time; [`Cursor::gave_up`] tells when it was used up.
     pub fn next_match(&self, text: &[u8], cursor: &mut Cursor, cache: &mut Cache, slots: &mut Slots) -> bool {

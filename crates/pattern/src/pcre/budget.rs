@@ -1,4 +1,5 @@
-//! The time one pattern may take for one message, over all its searches: those of a walk over all matches too.
+//! The time one pattern may take for one message, over all its searches: those of a walk over all matches
+//! too.
 
 use std::time::{Duration, Instant};
 
@@ -25,7 +26,8 @@ impl Spent {
         self.over = true;
     }
 
-    /// A part of a search is done, and another has to follow: true when no time is left. Searches of one part look at no clock.
+    /// A part of a search is done, and another has to follow: true when no time is left. Searches of one part
+    /// look at no clock.
     #[cold]
     pub fn look(&mut self) -> bool {
         let now = clock();
@@ -34,7 +36,8 @@ impl Spent {
         self.over
     }
 
-    /// Another search of a walk over all matches begins: true when no time is left. Looks at the clock now and then.
+    /// Another search of a walk over all matches begins: true when no time is left. Looks at the clock now
+    /// and then.
     #[inline]
     pub fn walk(&mut self) -> bool {
         self.searches = self.searches.wrapping_add(1);
@@ -47,7 +50,8 @@ fn clock() -> Instant {
     Instant::now()
 }
 
-/// In tests time goes on by a step at each look, so that they bound how often is looked and not how fast the machine is.
+/// In tests time goes on by a step at each look, so that they bound how often is looked and not how fast the
+/// machine is.
 #[cfg(test)]
 fn clock() -> Instant {
     testing::clock()

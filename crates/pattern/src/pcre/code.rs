@@ -1,5 +1,6 @@
-//! PCRE2's library: patterns compiled, and searches from one range of starting places with a limit of steps. The only unsafe code of this
-//! crate: every pointer is made, used and freed here, and what is handed out are plain numbers.
+//! PCRE2's library: patterns compiled, and searches from one range of starting places with a limit of steps.
+//! The only unsafe code of this crate: every pointer is made, used and freed here, and what is handed out are
+//! plain numbers.
 
 #![allow(unsafe_code)]
 
@@ -34,7 +35,8 @@ pub struct Code {
     jit: bool,
 }
 
-// SAFETY: PCRE2 does not change compiled code while matching; its manual allows it to be used by several threads at once.
+// SAFETY: PCRE2 does not change compiled code while matching; its manual allows it to be used by several
+// threads at once.
 unsafe impl Send for Code {}
 // SAFETY: as above.
 unsafe impl Sync for Code {}
@@ -67,8 +69,8 @@ impl Code {
             flags |= PCRE2_UCP | PCRE2_UTF | PCRE2_MATCH_INVALID_UTF;
         }
         let (mut error, mut offset) = (0, 0);
-        // SAFETY: pattern and length belong together; the context, null without memory, is freed below and not used after; both
-        // numbers live as long as the call.
+        // SAFETY: pattern and length belong together; the context, null without memory, is freed below and
+        // not used after; both numbers live as long as the call.
         let code = unsafe {
             let context = pcre2_compile_context_create_8(ptr::null_mut());
             if !context.is_null() && options.any_newline {
@@ -101,7 +103,8 @@ impl Code {
         let mut names = vec![None; self.info(PCRE2_INFO_CAPTURECOUNT) + 1];
         let (count, size) = (self.info(PCRE2_INFO_NAMECOUNT), self.info(PCRE2_INFO_NAMEENTRYSIZE));
         let mut table: *const u8 = ptr::null();
-        // SAFETY: PCRE2 answers with the place of its table, which lives as long as the code and has `count` entries of `size` bytes.
+        // SAFETY: PCRE2 answers with the place of its table, which lives as long as the code and has `count`
+        // entries of `size` bytes.
         let table = unsafe {
             pcre2_pattern_info_8(self.code, PCRE2_INFO_NAMETABLE, (&raw mut table).cast::<c_void>());
             if table.is_null() || count * size == 0 {
@@ -128,7 +131,8 @@ pub struct Memory {
     stack: *mut pcre2_jit_stack_8,
 }
 
-// SAFETY: it is used by one thread at a time, as all that use it take it mutably, and PCRE2 ties nothing in it to a thread.
+// SAFETY: it is used by one thread at a time, as all that use it take it mutably, and PCRE2 ties nothing in
+// it to a thread.
 unsafe impl Send for Memory {}
 
 impl Drop for Memory {
@@ -150,8 +154,8 @@ impl Drop for Memory {
 
 impl Memory {
     pub fn new(code: &Code) -> Memory {
-        // SAFETY: what cannot be made for want of memory is null, which `find` and `drop` look for; the stack is freed after its context
-        // was used for the last time.
+        // SAFETY: what cannot be made for want of memory is null, which `find` and `drop` look for; the stack
+        // is freed after its context was used for the last time.
         unsafe {
             let context = pcre2_match_context_create_8(ptr::null_mut());
             let data = pcre2_match_data_create_from_pattern_8(code.code, ptr::null_mut());
@@ -166,15 +170,16 @@ impl Memory {
         }
     }
 
-    /// The leftmost match that begins at `from` or later and at `last` at the latest. `steps` bounds the way from each starting place.
+    /// The leftmost match that begins at `from` or later and at `last` at the latest. `steps` bounds the way
+    /// from each starting place.
     pub fn find(&mut self, code: &Code, text: &[u8], from: usize, last: usize, steps: u32) -> Answer {
         if self.data.is_null() || self.context.is_null() || from > text.len() {
             return Answer::Failed;
         }
         // PCRE2 may look at the first byte of an empty text, so there has to be one.
         let start = if text.is_empty() { [0].as_ptr() } else { text.as_ptr() };
-        // SAFETY: data and context are valid and were made for this code (the ticket of the cache says so); text and length belong
-        // together, and `from` is not beyond it.
+        // SAFETY: data and context are valid and were made for this code (the ticket of the cache says so);
+        // text and length belong together, and `from` is not beyond it.
         let result = unsafe {
             pcre2_set_match_limit_8(self.context, steps);
             pcre2_set_offset_limit_8(self.context, last);
@@ -190,7 +195,8 @@ impl Memory {
 
     /// The places of the groups of the match that was found last.
     pub fn groups(&self) -> impl Iterator<Item = Option<(usize, usize)>> + '_ {
-        // SAFETY: the vector has two numbers for each of `count` groups and lives as long as the data, which is borrowed.
+        // SAFETY: the vector has two numbers for each of `count` groups and lives as long as the data, which
+        // is borrowed.
         let pairs = unsafe {
             let count = pcre2_get_ovector_count_8(self.data) as usize;
             std::slice::from_raw_parts(pcre2_get_ovector_pointer_8(self.data), 2 * count)

@@ -22,7 +22,8 @@ pub fn ipv4(text: &[u8]) -> Option<usize> {
     Some(at)
 }
 
-/// Groups of hexadecimal digits, the last two of them perhaps an IPv4 address. A single colon at the end is left.
+/// Groups of hexadecimal digits, the last two of them perhaps an IPv4 address. A single colon at the end is
+/// left.
 pub fn ipv6(text: &[u8]) -> Option<usize> {
     if text.starts_with(b":::") {
         return None;

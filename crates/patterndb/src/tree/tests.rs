@@ -70,7 +70,8 @@ fn a_search_that_goes_back_ends() {
     check(&patterns, &text, "-");
 }
 
-/// What the tree has to answer, pattern by pattern: the walk it describes, as a recursion over what is left of the patterns.
+/// What the tree has to answer, pattern by pattern: the walk it describes, as a recursion over what is left
+/// of the patterns.
 fn model(rules: &[(u32, Vec<Piece>)], text: &[u8]) -> Option<u32> {
     // Literals become single bytes, so that one step is one byte or one parser.
     let split = |pieces: &[Piece]| -> Vec<Piece> {

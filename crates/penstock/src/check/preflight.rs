@@ -1,22 +1,22 @@
-//! The surroundings a configuration needs: folders of files and sockets, keys, rights, addresses. Looks only; makes nothing, and opens
-//! nothing that anybody could notice.
+//! The surroundings a configuration needs: folders of files and sockets, keys, rights, addresses. Looks only;
+//! makes nothing, and opens nothing that anybody could notice.
 //!
-//! What keeps `run` from starting is an error; what `run` starts without, and may find later, is a warning. Only what log paths use is
-//! looked at.
+//! What keeps `run` from starting is an error; what `run` starts without, and may find later, is a warning.
+//! Only what log paths use is looked at.
 
 pub mod addresses;
 mod folders;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use conf_schema::{Context, Kind};
+use conf_schema::Context;
 use diag::{Diagnostic, Severity};
-use engine::compile::{Plan, PlannedSource};
-use engine::{Durable, Made, Need, Trouble};
+use engine::compile::{Configured, Plan};
+use engine::driver::Start;
+use engine::{Durable, Key, Made, Need, Trouble};
 
 use crate::configuration::Configuration;
-use crate::used::{self, Driver, secrets};
 use folders::{Folder, folder_of};
 
 /// Stable codes of this crate: (code, title, what it means and what to do).
@@ -61,136 +61,119 @@ pub const CODES: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Looks at what the drivers of a configuration need. Without a plan, which there is not when something else is wrong, it is not known what
-/// sources will open, and only files and keys are looked at.
+/// Looks at what the drivers of a configuration need. Without a plan, which there is not when something else
+/// is wrong, it is not known what sources will open, and only what the options say is looked at.
 pub fn look(configuration: &mut Configuration, plan: Option<&Plan>) {
-    let mut findings = Vec::new();
-    let mut look = Look { findings: &mut findings, missing: BTreeSet::new() };
-    used::each_driver(configuration, plan, &mut |driver, planned| look.driver(driver, planned));
-    for finding in findings {
+    let mut look = Look { findings: Vec::new(), missing: BTreeSet::new() };
+    for driver in &configuration.drivers {
+        let opened = plan.and_then(|plan| plan.opened_by(driver));
+        look.driver(driver, opened.map_or_else(Vec::new, Start::needs));
+    }
+    for finding in look.findings {
         configuration.push(finding);
     }
 }
 
-struct Look<'a> {
-    findings: &'a mut Vec<Diagnostic>,
+struct Look {
+    findings: Vec<Diagnostic>,
     /// Keys and certificates that were reported: many drivers may name the same.
     missing: BTreeSet<(PathBuf, Context)>,
 }
 
-impl Look<'_> {
-    fn driver(&mut self, driver: &Driver, planned: Option<&PlannedSource>) {
-        self.secrets(driver);
-        match driver.context {
-            Context::Source => {
-                let needs = planned.map_or_else(Vec::new, |planned| planned.driver.start.needs());
-                needs.into_iter().for_each(|need| self.need(driver, need));
-                self.findings.extend(read_from(driver));
-            }
-            _ => self.destination(driver),
-        }
-    }
-
-    fn need(&mut self, driver: &Driver, need: Need<'_>) {
-        match need {
-            Need::Address(address) => {
-                self.findings.extend(addresses::privileged(&address, driver));
-            }
-            Need::Place { path, what, create_dirs } => {
-                let span = driver.at("path");
-                let folder = Folder {
-                    path: folder_of(&path),
-                    create: driver.has("create-dirs").then_some(create_dirs),
-                };
-                let found = match what {
-                    Made::Socket => folders::socket(&path, &folder, span),
-                    Made::Pipe => folders::pipe(&path, &folder, span),
-                };
-                self.findings.extend(found);
-            }
-            Need::Trial(trial) => match trial() {
+impl Look {
+    /// `opens` is what it needs to be opened, beside what its options ask for.
+    fn driver(&mut self, driver: &Configured, opens: Vec<Need<'_>>) {
+        let needs = driver.needs();
+        let names_missing = needs.iter().any(|need| matches!(need, Need::Key(key) if !key.path.exists()));
+        for need in opens.into_iter().chain(needs) {
+            match need {
+                Need::Address(address) => self.findings.extend(addresses::privileged(&address, driver)),
+                Need::Place { path, what, create_dirs } => self.place(driver, &path, what, create_dirs),
                 // A file that is missing was reported where it is named.
-                Err(Trouble::Keys(_)) if self.names_missing(driver) => {}
-                Err(Trouble::Keys(text) | Trouble::Other(text)) => {
-                    self.findings.push(Diagnostic::error("C0106", text, driver.span));
+                Need::Trial(trial) => match trial() {
+                    Err(Trouble::Keys(_)) if names_missing => {}
+                    Err(Trouble::Keys(text) | Trouble::Other(text)) => {
+                        self.findings.push(Diagnostic::error("C0106", text, driver.span));
+                    }
+                    Ok(()) => {}
+                },
+                // It is waited for; its folder should be there.
+                Need::File { option, path } => {
+                    self.findings.extend(folders::to_read(&folder_of(&path), driver.at(option)));
                 }
-                Ok(()) => {}
-            },
-        }
-    }
-
-    fn destination(&mut self, driver: &Driver) {
-        let settings = &driver.settings;
-        let path = driver.component.positional.first();
-        if let Some((name, Kind::Template)) = path.map(|p| (p.name, p.kind))
-            && driver.has("create-dirs")
-            && let Some(template) = settings.template(name)
-        {
-            self.findings.extend(folders::file(
-                &template.text,
-                settings.bool("create-dirs"),
-                driver.at(name),
-            ));
-        }
-        // The folder that is the default depends on how the program is started.
-        if let Some(dir) = settings.block("disk-buffer").and_then(|block| block.path("dir"))
-            && let Err(error) = Durable::look(dir)
-        {
-            let finding =
-                Diagnostic::error("C0106", format!("disk-buffer(): {error}"), driver.at("disk-buffer"));
-            self.findings.push(finding.help("make the folder, or correct dir()"));
-        }
-        if settings.bool("spoof-source") == Some(true)
-            && let Err(error) = transport::may_spoof(settings.choice("ip-protocol") == Some("6"))
-        {
-            let text = format!("spoof-source() needs root or CAP_NET_RAW: {error}");
-            let finding = Diagnostic::error("C0106", text, driver.at("spoof-source"));
-            self.findings.push(finding.help("give the service this capability, or leave spoof-source() out"));
-        }
-    }
-
-    /// Keys and certificates. A source is not opened without them; a destination goes on trying. A folder of authorities may come later.
-    fn secrets(&mut self, driver: &Driver) {
-        for (option, what, path, span) in secrets(&driver.settings) {
-            if path.exists() || !self.missing.insert((path.clone(), driver.context)) {
-                continue;
+                Need::Output { option, path, create_dirs } => {
+                    self.findings.extend(folders::file(&path, create_dirs, driver.at(option)));
+                }
+                Need::Key(key) => self.key(driver, key),
+                Need::Queue { option, folder } => {
+                    // The folder that is the default depends on how the program is started.
+                    if let Err(error) = Durable::look(&folder) {
+                        let text = format!("{option}(): {error}");
+                        let finding = Diagnostic::error("C0106", text, driver.at(option));
+                        self.findings.push(finding.help("make the folder, or correct dir()"));
+                    }
+                }
+                Need::Spoof { option, ipv6 } => {
+                    if let Err(error) = transport::may_spoof(ipv6) {
+                        let text = format!("{option}() needs root or CAP_NET_RAW: {error}");
+                        let finding = Diagnostic::error("C0106", text, driver.at(option));
+                        let help = format!("give the service this capability, or leave {option}() out");
+                        self.findings.push(finding.help(help));
+                    }
+                }
+                // Whoever may not do these is told when it is tried.
+                Need::Folder { .. }
+                | Need::Peer { .. }
+                | Need::Owners { .. }
+                | Need::Mode { .. }
+                | Need::Privilege(_) => {}
             }
-            let severity = match driver.context {
-                Context::Source if option != "ca-dir" => Severity::Error,
-                _ => Severity::Warning,
-            };
-            let text = format!("the {what} {} does not exist", path.display());
-            let finding = Diagnostic::new(severity, "C0105", text).at(span);
-            self.findings
-                .push(finding.help("make it, or correct the path; `penstock test-ca` makes some to try"));
         }
     }
 
-    fn names_missing(&self, driver: &Driver) -> bool {
-        secrets(&driver.settings).any(|(_, _, path, _)| !path.exists())
+    fn place(&mut self, driver: &Configured, path: &Path, what: Made, create_dirs: bool) {
+        let folder = Folder { path: folder_of(path), create: Some(create_dirs) };
+        self.findings.extend(match what {
+            Made::Socket => folders::socket(path, &folder, driver.at("path")),
+            Made::Pipe => folders::pipe(path, &folder, driver.at("path")),
+        });
     }
-}
 
-/// A file that will be read is waited for; its folder should be there.
-fn read_from(driver: &Driver) -> Option<Diagnostic> {
-    let option = driver.component.positional.first().filter(|p| matches!(p.kind, Kind::Path))?;
-    let path = driver.settings.path(option.name).filter(|_| !driver.has("create-dirs"))?;
-    folders::to_read(&folder_of(path), driver.at(option.name))
+    /// Keys and certificates. A source is not opened without them; a destination goes on trying. A folder of
+    /// authorities may come later.
+    fn key(&mut self, driver: &Configured, key: Key) {
+        if key.path.exists() || !self.missing.insert((key.path.clone(), driver.context)) {
+            return;
+        }
+        let severity = match driver.context {
+            Context::Source if key.option != "ca-dir" => Severity::Error,
+            _ => Severity::Warning,
+        };
+        let text = format!("the {} {} does not exist", key.what, key.path.display());
+        let finding = Diagnostic::new(severity, "C0105", text).at(key.at.unwrap_or(driver.span));
+        self.findings
+            .push(finding.help("make it, or correct the path; `penstock test-ca` makes some to try"));
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use engine::compile::Existing;
+    use template::Identity;
+
+    const LOG: &str = "log { source { internal(); }; destination(d); };\n";
 
     /// Codes found for a destination, with `DIR` standing for a folder that has a file `there`.
     fn check(driver: &str, expected: &[&str]) {
         let folder = tempfile::tempdir().unwrap();
         let dir = folder.path().display().to_string();
         std::fs::write(folder.path().join("there"), "").unwrap();
-        let text = format!("@version: 4.11\ndestination d {{ {} }};\n", driver.replace("DIR", &dir));
+        let text = format!("@version: 4.11\ndestination d {{ {} }};\n{LOG}", driver.replace("DIR", &dir));
         let path = folder.path().join("x.conf");
         std::fs::write(&path, text).unwrap();
         let mut configuration = Configuration::read(&path);
+        let _ = configuration.compile(&Identity::new("h"), &Existing::new());
         look(&mut configuration, None);
         let codes: Vec<&str> = configuration.findings().iter().map(|d| d.code).collect();
         assert_eq!(codes, expected, "{driver}: {}", configuration.report());

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use conf_schema::{Component, Context, Measured, ReadContext, Settings};
+use conf_schema::{Component, Context, Measured, ReadContext, Settings, State};
 use conf_syntax::{Call, LogItem, ParseOptions, Parsed, Statement};
 use diag::Diagnostics;
 use engine::driver::BuildContext;
+use engine::{Need, Privilege};
 use template::{Identity, NoScope};
 
 use super::*;
@@ -119,7 +120,7 @@ fn every_global_option_is_read_by_somebody() {
         &engine::compile::Existing::new(),
         &mut diags,
     );
-    let globals = plan.expect("a plan").globals;
+    let globals = plan.plan.expect("a plan").globals;
     for component in registry().catalogue.components {
         if matches!(component.context, Context::Source | Context::Destination) {
             faults(component, &globals);
@@ -128,6 +129,48 @@ fn every_global_option_is_read_by_somebody() {
     let unread: Vec<String> =
         globals.unread().into_iter().filter(|name| !READ_BY_THE_PROGRAM.contains(&name.as_str())).collect();
     assert!(unread.is_empty(), "read and never obeyed: {unread:?}");
+}
+
+/// A driver's settings when every option of its table is set.
+fn all_set(component: &'static Component) -> Settings {
+    let value = |option: &str| match option {
+        "tls" => Some("key-file(\"/k\") ca-dir(\"/c\")".to_owned()),
+        "spoof-source" => Some("yes".to_owned()),
+        _ => None,
+    };
+    let call = conf_schema::sample::call(component, &value);
+    let parsed = parse(&format!("{} example {{ {call}; }};", component.context.as_str()));
+    let Some(Statement::Source(object) | Statement::Destination(object)) = parsed.config.items.first() else {
+        panic!("{call}")
+    };
+    let Some(LogItem::Call(call)) = object.body.first() else { panic!("{call}") };
+    let read = ReadContext { sources: &parsed.sources, globals: Some(presets()) };
+    conf_schema::read(call, component, &read, &mut Diagnostics::new())
+}
+
+#[test]
+fn every_driver_says_what_its_options_ask_for() {
+    let sources = registry().sources().map(|part| (part.table, part.needs(&all_set(part.table))));
+    let destinations = registry().destinations().map(|part| (part.table, part.needs(&all_set(part.table))));
+    for (component, needs) in sources.chain(destinations) {
+        let any = |is: fn(&Need<'_>) -> bool| needs.iter().any(is);
+        let asked = [
+            ("tls", any(|need| matches!(need, Need::Key(key) if key.option == "ca-dir"))),
+            ("disk-buffer", any(|need| matches!(need, Need::Queue { .. }))),
+            ("spoof-source", any(|need| matches!(need, Need::Spoof { .. }))),
+            ("hook-commands", any(|need| matches!(need, Need::Privilege(Privilege::Commands)))),
+            ("so-rcvbuf", any(|need| matches!(need, Need::Privilege(Privilege::LargeBuffers)))),
+            ("interface", any(|need| matches!(need, Need::Privilege(Privilege::Interface)))),
+            ("owner", any(|need| matches!(need, Need::Owners { .. }))),
+            ("perm", any(|need| matches!(need, Need::Mode { .. }))),
+            ("base-dir", any(|need| matches!(need, Need::Folder { .. }))),
+        ];
+        for (option, is_said) in asked {
+            let has = component.table().option(option).is_some_and(|o| o.state == State::Supported);
+            let name = format!("{} {}()", component.context.as_str(), component.name);
+            assert!(is_said || !has, "{name} does not say what its {option}() needs");
+        }
+    }
 }
 
 fn root() -> PathBuf {

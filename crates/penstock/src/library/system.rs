@@ -1,5 +1,5 @@
-//! `system()` and `systemd-syslog()`, where the messages of this machine come from, and `getvirtconsole()`, the console it shows messages on:
-//! what they stand for differs from machine to machine.
+//! `system()` and `systemd-syslog()`, where the messages of this machine come from, and `getvirtconsole()`,
+//! the console it shows messages on: what they stand for differs from machine to machine.
 
 use conf_syntax::BuiltIn;
 use std::fs::File;
@@ -52,7 +52,8 @@ pub fn generators(machine: &Machine) -> Vec<BuiltIn> {
     ]
 }
 
-/// As syslog-ng's: the journal where there is one, otherwise what journald would read. Other arguments go to app-parser().
+/// As syslog-ng's: the journal where there is one, otherwise what journald would read. Other arguments go to
+/// app-parser().
 fn system(machine: &Machine) -> String {
     let channel = |source: &str, rewrite: &str| {
         format!(

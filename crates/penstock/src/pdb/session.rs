@@ -98,7 +98,8 @@ impl Session {
         format!("Pattern matching part:\n{pattern}\nMatching part:\n{matched}\nValues:\n")
     }
 
-    /// A line for each literal and parser: number, length, what the node has, place and length of the value, type and name.
+    /// A line for each literal and parser: number, length, what the node has, place and length of the value,
+    /// type and name.
     pub fn explain_csv(&mut self, program: &[u8], message: &[u8]) -> String {
         let mut out =
             "PDBTOOL_HEADER=i:len:key;keylen:match_off;match_len:parser_type:parser_name\n".to_owned();

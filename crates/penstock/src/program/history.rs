@@ -1,6 +1,7 @@
 //! What counters of objects that are gone had counted, and from where counters that were reset count.
 //!
-//! The counters of the engine themselves are never reset: the ledger has to add up over the whole life of the program.
+//! The counters of the engine themselves are never reset: the ledger has to add up over the whole life of the
+//! program.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

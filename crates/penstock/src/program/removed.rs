@@ -1,4 +1,5 @@
-//! Accounts of what reloads have removed: the ledger keeps what they counted, so that it adds up over the whole life of the program.
+//! Accounts of what reloads have removed: the ledger keeps what they counted, so that it adds up over the
+//! whole life of the program.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -10,7 +11,8 @@ use crate::subject::balance::{Account, Kept, accounts};
 
 /// Rows of each part of the ledger for what is removed; the counts of older ones are added up in one more.
 const ROWS_MAX: usize = 64;
-/// Removed objects of one name and place whose counters may still move. Those of older ones have stopped long since.
+/// Removed objects of one name and place whose counters may still move. Those of older ones have stopped long
+/// since.
 const LIVE_MAX: usize = 8;
 /// The name of the row in which the counts of the oldest are.
 const EARLIER: &str = "earlier";
@@ -48,7 +50,8 @@ impl Removed {
         self.destinations.note(gone.destinations, &stays.destinations);
     }
 
-    /// Adds the rows to the ledger of `view`, which may be older than the last note: what it shows is not removed for it.
+    /// Adds the rows to the ledger of `view`, which may be older than the last note: what it shows is not
+    /// removed for it.
     pub fn complete(&self, ledger: &mut Ledger, view: &View, until: Instant) {
         let shown = accounts(view);
         ledger.sources.extend(self.sources.rows(&shown.sources, until));

@@ -8,7 +8,8 @@ use engine::{Shared, View};
 
 use crate::subject::health;
 
-/// A configuration that drops more than this share of what its destinations got, and more than twice the share of before, has failed.
+/// A configuration that drops more than this share of what its destinations got, and more than twice the
+/// share of before, has failed.
 const DROPPED_PERCENT_MAX: u64 = 10;
 /// Fewer messages say nothing about a share.
 const MESSAGES_MIN: u64 = 100;
@@ -63,8 +64,8 @@ pub fn verdict(before: &Before, now: &View, shared: &Shared) -> Result<(), Strin
     dropping(before, now)
 }
 
-/// A destination that is new or changed, to which nothing gets through. One that was so before is no worse, and one that did not change
-/// is not the configuration's fault.
+/// A destination that is new or changed, to which nothing gets through. One that was so before is no worse,
+/// and one that did not change is not the configuration's fault.
 fn unreachable(before: &Before, now: &View) -> Result<(), String> {
     for (id, destination) in now.destinations.iter().filter(|(_, d)| is_stuck(&**d)) {
         let was_stuck = before.destinations.iter().any(|known| known.id == *id && known.stuck);

@@ -1,13 +1,13 @@
 //! `verify`: reads every file of a folder and says what is damaged.
 
-use super::Place;
+use super::QueueArgs;
 use super::output::{name, size};
 use super::progress::Bar;
 use serde_json::json;
 use store::Checked;
 
-pub fn verify(place: &Place) -> Result<bool, String> {
-    let view = place.view()?;
+pub fn verify(asked: &QueueArgs) -> Result<bool, String> {
+    let view = asked.view()?;
     let space = view.space();
     let mut bar = Bar::new(space.bytes - space.bytes_free, false);
     let (mut files, mut messages, mut hurt) = (0u64, 0u64, Vec::new());
@@ -20,7 +20,7 @@ pub fn verify(place: &Place) -> Result<bool, String> {
         },
     );
     drop(bar);
-    if place.json {
+    if asked.json {
         let damaged: Vec<serde_json::Value> = hurt.iter().map(object).collect();
         let set_aside = view.set_aside();
         stdio::out!(

@@ -2,7 +2,7 @@
 
 use super::output::{Printer, name};
 use super::progress::Bar;
-use super::{Place, find};
+use super::{QueueArgs, find};
 use crate::printing::written;
 use pattern::{Cache, Kind, Pattern, PatternOptions};
 use std::fs::File;
@@ -69,10 +69,10 @@ struct Walked {
     whole: bool,
 }
 
-pub fn cat(place: &Place, wanted: &str, limit: Option<u64>) -> Result<bool, String> {
-    let view = place.view()?;
+pub fn cat(asked: &QueueArgs, wanted: &str, limit: Option<u64>) -> Result<bool, String> {
+    let view = asked.view()?;
     let queue = find(&view, wanted)?;
-    let printer = Printer::stdout(&queue.name, place.json);
+    let printer = Printer::stdout(&queue.name, asked.json);
     print(&view, &queue, printer, limit.unwrap_or(u64::MAX)).map(|()| true)
 }
 
@@ -94,7 +94,7 @@ pub fn print<W: Write>(
     written(printer.finish().map(drop))
 }
 
-pub fn grep(place: &Place, args: &GrepArgs) -> Result<bool, String> {
+pub fn grep(asked: &QueueArgs, args: &GrepArgs) -> Result<bool, String> {
     let options = PatternOptions {
         kind: if args.fixed { Kind::String } else { Kind::Pcre },
         substring: args.fixed,
@@ -103,14 +103,14 @@ pub fn grep(place: &Place, args: &GrepArgs) -> Result<bool, String> {
     };
     let pattern = Pattern::compile(&args.pattern, &options).map_err(|error| error.to_string())?;
     let mut cache = Cache::default();
-    let view = place.view()?;
+    let view = asked.view()?;
     let queues = match &args.queue {
         Some(wanted) => vec![find(&view, wanted)?],
         None => view.queues().into_iter().filter(|queue| queue.waiting.messages > 0).collect(),
     };
     let mut found = 0u64;
     for queue in &queues {
-        let mut printer = Printer::stdout(&queue.name, place.json);
+        let mut printer = Printer::stdout(&queue.name, asked.json);
         let walked = walk(&view, queue, !args.count, |message| {
             if pattern.is_match(message.bytes, &mut cache) != args.invert {
                 found += 1;
@@ -131,12 +131,12 @@ pub fn grep(place: &Place, args: &GrepArgs) -> Result<bool, String> {
     Ok(found > 0)
 }
 
-pub fn export(place: &Place, wanted: &str, path: &Path) -> Result<bool, String> {
+pub fn export(asked: &QueueArgs, wanted: &str, path: &Path) -> Result<bool, String> {
     let wrong = |error: io::Error| format!("cannot write {}: {error}", path.display());
-    let view = place.view()?;
+    let view = asked.view()?;
     let queue = find(&view, wanted)?;
     let file = File::create_new(path).map_err(wrong)?;
-    let mut printer = Printer::new(file, &queue.name, place.json);
+    let mut printer = Printer::new(file, &queue.name, asked.json);
     let walked = walk(&view, &queue, false, |message| {
         printer.message(&message)?;
         Ok(ControlFlow::Continue(()))

@@ -1,7 +1,7 @@
 //! `drop` and `replay`: through the running program; without one, `drop` takes the folder for itself.
 
 use super::progress::Bar;
-use super::{Place, find, view};
+use super::{QueueArgs, find, view};
 use control::queues::QueueRequest;
 use engine::dead_letters;
 use std::io;
@@ -31,14 +31,14 @@ fn ago(seconds: u64) -> u64 {
     crate::configuration::seconds(SystemTime::now()).saturating_sub(seconds)
 }
 
-pub(super) fn drop(place: &Place, wanted: &str, older: Option<u64>) -> Result<bool, String> {
-    let folder = place.folder();
+pub(super) fn drop(asked: &QueueArgs, wanted: &str, older: Option<u64>) -> Result<bool, String> {
+    let folder = asked.folder();
     let folder = folder.canonicalize().map_err(|error| format!("{}: {error}", folder.display()))?;
     let queue = find(&view(&folder)?, wanted)?;
     let before = older.map(ago);
-    if place.open_folders().contains(&folder) {
+    if asked.open_folders().contains(&folder) {
         let request = QueueRequest::Drop { folder, queue: queue.name, before };
-        return place.tell(&request, "the program has ended meanwhile, try again");
+        return asked.tell(&request, "the program has ended meanwhile, try again");
     }
     let opened = store::Log::open(store::Options::new(&folder))
         .map_err(|error| format!("cannot change the queues in {}: {error}", folder.display()))?;
@@ -92,9 +92,9 @@ pub fn forget(log: &Arc<Log>, queue: &QueueInfo, until: Option<u64>) -> Result<W
     Ok(gone)
 }
 
-pub(super) fn replay(place: &Place, to: Option<String>) -> Result<bool, String> {
+pub(super) fn replay(asked: &QueueArgs, to: Option<String>) -> Result<bool, String> {
     let alone = "no program runs that could give them to a destination: start it first";
-    place.tell(&QueueRequest::Replay { to }, alone)
+    asked.tell(&QueueRequest::Replay { to }, alone)
 }
 
 #[cfg(test)]

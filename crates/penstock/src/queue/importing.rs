@@ -1,6 +1,7 @@
-//! `import`: messages of syslog-ng's own queue files, as text or JSON, or to a destination of the running program.
+//! `import`: messages of syslog-ng's own queue files, as text or JSON, or to a destination of the running
+//! program.
 
-use super::Place;
+use super::QueueArgs;
 use super::output::{Printer, text};
 use super::progress::Bar;
 use crate::foreign_queue::{Foreign, line};
@@ -12,12 +13,12 @@ use std::io::{self, Write};
 use std::path::Path;
 use wire::queue_file::{Found, Message};
 
-pub(super) fn import(place: &Place, path: &Path, to: Option<String>) -> Result<bool, String> {
+pub(super) fn import(asked: &QueueArgs, path: &Path, to: Option<String>) -> Result<bool, String> {
     let file = Foreign::open(path)?;
     if let Some(to) = to {
         let path = path.canonicalize().map_err(|error| format!("{}: {error}", path.display()))?;
         let alone = "no program runs that has a destination for them: start it first";
-        return place.tell(&QueueRequest::Import { file: path, to }, alone);
+        return asked.tell(&QueueRequest::Import { file: path, to }, alone);
     }
     let mut bar = Bar::new(file.length, true);
     let mut outcome = Ok(());
@@ -26,7 +27,7 @@ pub(super) fn import(place: &Place, path: &Path, to: Option<String>) -> Result<b
     let found = file.messages(|message| {
         read += message.values.iter().map(|(name, value, _)| (name.len() + value.len()) as u64).sum::<u64>();
         bar.at(read);
-        outcome = match place.json {
+        outcome = match asked.json {
             true => printer.object(&object(message)),
             false => printer.line(&line(message)),
         };

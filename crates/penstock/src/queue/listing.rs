@@ -1,32 +1,33 @@
 //! `ls` and `stat`: which queues there are and what waits in them.
 
 use super::output::{name, size, time};
-use super::{Place, find, view};
+use super::{QueueArgs, find, view};
 use serde_json::{Map, Value, json};
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use store::{QueueInfo, View};
 
-/// The folders that are meant: the one that is given, else all that the running program uses, and the state folder.
-fn folders(place: &Place) -> Vec<PathBuf> {
-    if let Some(dir) = &place.dir {
+/// The folders that are meant: the one that is given, else all that the running program uses, and the state
+/// folder.
+fn folders(asked: &QueueArgs) -> Vec<PathBuf> {
+    if let Some(dir) = &asked.dir {
         return vec![dir.clone()];
     }
-    let mut folders = place.open_folders();
-    let own = place.state_dir.canonicalize().unwrap_or_else(|_| place.state_dir.clone());
+    let mut folders = asked.open_folders();
+    let own = asked.state_dir.canonicalize().unwrap_or_else(|_| asked.state_dir.clone());
     if !folders.contains(&own) && (folders.is_empty() || View::open(&own).is_ok()) {
         folders.insert(0, own);
     }
     folders
 }
 
-pub fn ls(place: &Place) -> Result<bool, String> {
+pub fn ls(asked: &QueueArgs) -> Result<bool, String> {
     let mut lines = String::new();
-    let folders = folders(place);
+    let folders = folders(asked);
     for folder in &folders {
         let view = view(folder)?;
-        if place.json {
+        if asked.json {
             for queue in view.queues() {
                 let object = facts(&view, &queue);
                 lines += &(Value::Object(object).to_string() + "\n");
@@ -73,15 +74,15 @@ fn facts(view: &View, queue: &QueueInfo) -> Map<String, Value> {
     object
 }
 
-pub fn stat(place: &Place, wanted: Option<&str>) -> Result<bool, String> {
+pub fn stat(asked: &QueueArgs, wanted: Option<&str>) -> Result<bool, String> {
     let mut lines = String::new();
-    for folder in folders(place) {
+    for folder in folders(asked) {
         let view = view(&folder)?;
         let queues = match wanted {
             Some(wanted) => vec![find(&view, wanted)?],
             None => view.queues(),
         };
-        if !place.json {
+        if !asked.json {
             let space = view.space();
             lines += &format!("folder: {}\n", view.folder().display());
             lines += &format!("  on disk: {} in {} files", size(space.bytes), space.segments);
@@ -92,7 +93,7 @@ pub fn stat(place: &Place, wanted: Option<&str>) -> Result<bool, String> {
         }
         for queue in queues {
             let oldest = oldest(&view, &queue);
-            if place.json {
+            if asked.json {
                 let mut object = facts(&view, &queue);
                 object.insert("oldest".to_owned(), json!(oldest.map(time)));
                 lines += &(Value::Object(object).to_string() + "\n");

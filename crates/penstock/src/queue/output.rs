@@ -48,7 +48,8 @@ impl<W: Write> Printer<W> {
         Printer { out: BufWriter::with_capacity(1 << 16, out), json, letters: queue == NAME.as_bytes() }
     }
 
-    /// Prints a message as it is, on lines of its own; with `--json` as an object. Dead letters are shown with their reason.
+    /// Prints a message as it is, on lines of its own; with `--json` as an object. Dead letters are shown
+    /// with their reason.
     pub fn message(&mut self, message: &Message<'_>) -> io::Result<()> {
         let letter = if self.letters { Letter::decode(message.bytes) } else { None };
         if self.json {

@@ -1,7 +1,8 @@
-//! Sockets that systemd has opened for us (socket activation): `LISTEN_FDS` says how many, from descriptor 3 on.
+//! Sockets that systemd has opened for us (socket activation): `LISTEN_FDS` says how many, from descriptor 3
+//! on.
 //!
-//! Making an owner out of a number is unsafe because somebody else could own it. Here nobody does: the numbers are those the process was
-//! started with, and this is called once, before it opens anything.
+//! Making an owner out of a number is unsafe because somebody else could own it. Here nobody does: the
+//! numbers are those the process was started with, and this is called once, before it opens anything.
 #![allow(unsafe_code)]
 
 use std::os::fd::{FromRawFd, OwnedFd, RawFd};

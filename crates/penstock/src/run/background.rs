@@ -1,7 +1,8 @@
-//! Detaching: the starter waits until everything is open and ends with its outcome; the program goes on without a terminal.
+//! Detaching: the starter waits until everything is open and ends with its outcome; the program goes on
+//! without a terminal.
 //!
-//! `fork` is unsafe because in a process with threads the child may find locks held by threads it does not have. It is called
-//! here only before the first thread is started.
+//! `fork` is unsafe because in a process with threads the child may find locks held by threads it does not
+//! have. It is called here only before the first thread is started.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -36,7 +37,8 @@ impl Starter {
         Starter { waiting: None, detached: false }
     }
 
-    /// Everything is open: the starter may end. Standard input and output are closed, standard error unless it is wanted.
+    /// Everything is open: the starter may end. Standard input and output are closed, standard error unless
+    /// it is wanted.
     pub fn succeeded(&mut self, keep_stderr: bool) {
         self.tell(0);
         if self.detached {
@@ -57,8 +59,8 @@ impl Starter {
     }
 }
 
-/// Goes on in a new process without a terminal; the caller's process ends when the start has succeeded or failed. Supervised, a
-/// process that crashes is started again.
+/// Goes on in a new process without a terminal; the caller's process ends when the start has succeeded or
+/// failed. Supervised, a process that crashes is started again.
 pub fn detach(supervised: bool) -> Result<Starter, Failed> {
     let broken = |error: nix::Error| failed(EXIT_INIT, &format!("cannot go to the background: {error}"));
     let (outcome, waiting) = pipe().map_err(broken)?;

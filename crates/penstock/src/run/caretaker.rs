@@ -1,17 +1,18 @@
-//! Looks after what the program keeps on disk: what somebody removes while it is in use is noticed within a second, said, and written anew.
+//! Looks after what the program keeps on disk: what somebody removes while it is in use is noticed within a
+//! second, said, and written anew.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::identity;
-use crate::program::Program;
+use crate::program::Daemon;
 
 /// Between two looks.
 const EVERY: Duration = Duration::from_millis(400);
 
 /// Looks until the program ends or is given to another process.
-pub fn start(program: &Arc<Program>, state_dir: PathBuf) {
+pub fn start(program: &Arc<Daemon>, state_dir: PathBuf) {
     let (host, run) = (program.identity().host_id, program.identity().run_id);
     let program = Arc::downgrade(program);
     let started = std::thread::Builder::new().name("caretaker".into()).spawn(move || {

@@ -1,7 +1,7 @@
 //! Who this installation is: a number drawn once, and how often it was started. Kept in the state folder.
 //!
-//! The file `identity` has two lines, `host-id 1f2e3d4c` (hexadecimal) and `run-id 7` (decimal). A damaged or missing one is made
-//! anew. It is replaced as a whole, so a crash leaves the old or the new one.
+//! The file `identity` has two lines, `host-id 1f2e3d4c` (hexadecimal) and `run-id 7` (decimal). A damaged or
+//! missing one is made anew. It is replaced as a whole, so a crash leaves the old or the new one.
 
 use std::fs::{File, Permissions};
 use std::hash::{BuildHasher, RandomState};
@@ -18,15 +18,18 @@ const FOLDER_MODE: u32 = 0o750;
 pub fn of(state_dir: &Path) -> io::Result<Identity> {
     make_folder(state_dir)?;
     let (host_id, run_id) = next(state_dir)?;
-    let name = nix::unistd::gethostname()?;
-    let mut identity = Identity::new(&name.to_string_lossy());
+    let mut identity = Identity::new(&host_name()?);
     identity.host_id = host_id;
     identity.run_id = run_id;
     Ok(identity)
 }
 
-/// Makes the folder, and those above it, where they are missing: for the program and its group alone, whatever the umask. One that is there
-/// stays as it is.
+pub fn host_name() -> io::Result<String> {
+    Ok(nix::unistd::gethostname()?.to_string_lossy().into_owned())
+}
+
+/// Makes the folder, and those above it, where they are missing: for the program and its group alone,
+/// whatever the umask. One that is there stays as it is.
 fn make_folder(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());

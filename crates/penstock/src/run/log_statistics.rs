@@ -1,19 +1,20 @@
-//! The counters as a line of the program's own log every stats(freq()) seconds, in syslog-ng's form, for whoever reads them from
-//! internal(): `Log statistics; processed='src.internal(s_all#0)=6445', queued='dst.network(d#0,tcp,10.0.0.1:514)=0'`.
+//! The counters as a line of the program's own log every stats(freq()) seconds, in syslog-ng's form, for
+//! whoever reads them from internal(): `Log statistics; processed='src.internal(s_all#0)=6445',
+//! queued='dst.network(d#0,tcp,10.0.0.1:514)=0'`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use control::{Counter, State, Subject};
 
-use crate::program::Program;
+use crate::program::Daemon;
 use crate::subject::Served;
 
 /// Counters of one line; more make further lines.
 const COUNTERS_MAX: usize = 1000;
 
 /// Says the counters as often as the running configuration asks for, until the program ends.
-pub fn start(program: &Arc<Program>) {
+pub fn start(program: &Arc<Daemon>) {
     let weak = Arc::downgrade(program);
     let started = std::thread::Builder::new().name("statistics".into()).spawn(move || {
         let mut last = Instant::now();

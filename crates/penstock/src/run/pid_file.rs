@@ -46,7 +46,8 @@ impl Drop for PidFile {
         let text = regular::read_to_string(&self.path, 64);
         let has_written = !self.text.is_empty();
         let is_ours = (has_written || !self.found) && text.is_ok_and(|text| text == self.text);
-        // Where it cannot be removed, an empty one tells nobody a wrong number. Nothing more can be done about it at the end.
+        // Where it cannot be removed, an empty one tells nobody a wrong number. Nothing more can be done
+        // about it at the end.
         if is_ours && std::fs::remove_file(&self.path).is_err() {
             let _ = self.file.set_len(0);
         }

@@ -1,7 +1,8 @@
 //! Another root folder, another user, another group, and the capabilities that are kept: docs/privileges.md.
 //!
-//! Capabilities belong to threads, so everything is given up while there is one thread only: the user is changed before anything is read,
-//! and what the configuration does not need is given up once it is compiled and before anything is opened.
+//! Capabilities belong to threads, so everything is given up while there is one thread only: the user is
+//! changed before anything is read, and what the configuration does not need is given up once it is compiled
+//! and before anything is opened.
 
 mod needed;
 mod text;
@@ -10,10 +11,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use conf_schema::Context;
 use control::cli::RunOptions;
-use engine::Need;
 use engine::compile::Plan;
+use engine::driver::Start;
+use engine::{Address, Need, Privilege};
 use nix::fcntl::{AT_FDCWD, AtFlags};
 use nix::unistd::{Gid, Group, Uid, User, chdir, chroot, fchownat, initgroups, setgid, setgroups, setuid};
 use rustix::process::DumpableBehavior;
@@ -24,7 +25,6 @@ use rustix::thread::{
 
 use super::identity;
 use crate::configuration::Configuration;
-use crate::used;
 use needed::Needed;
 use text::{each, names};
 
@@ -116,7 +116,8 @@ pub fn enter(options: &RunOptions) -> Result<Entered, String> {
     Ok(if Uid::effective().is_root() { Entered::Root } else { Entered::Plain })
 }
 
-/// Gives up what the compiled configuration does not need. There must be one thread only still. The error is a sentence.
+/// Gives up what the compiled configuration does not need. There must be one thread only still. The error is
+/// a sentence.
 pub fn settle(
     entered: Entered,
     options: &RunOptions,
@@ -153,8 +154,9 @@ pub fn settle(
     }
 }
 
-/// Whether a configuration can be put into effect with what was kept at the start. What the one before it does without already does not
-/// count: a file that became unreadable meanwhile is no reason against a reload. The error is a sentence.
+/// Whether a configuration can be put into effect with what was kept at the start. What the one before it
+/// does without already does not count: a file that became unreadable meanwhile is no reason against a
+/// reload. The error is a sentence.
 pub fn suffice(fresh: &Configuration, plan: &Plan, before: &Configuration) -> Result<(), String> {
     let given_up = CapabilitySet::from_bits_retain(GIVEN_UP.load(Ordering::Relaxed));
     if given_up.is_empty() {
@@ -177,23 +179,21 @@ pub fn suffice(fresh: &Configuration, plan: &Plan, before: &Configuration) -> Re
 /// What only some configurations need of a root that is to do what root can do.
 fn beside_root(configuration: &Configuration, plan: &Plan) -> CapabilitySet {
     let mut more = CapabilitySet::empty();
-    used::each_driver(configuration, Some(plan), &mut |driver, planned| {
-        let name = driver.component.name;
-        let needs = planned.map_or_else(Vec::new, |planned| planned.driver.start.needs());
-        let udp = needs.iter().any(|need| matches!(need, Need::Address(at) if at.udp));
-        if udp || driver.settings.is_set("so-rcvbuf") {
-            // Receive buffers beyond the system's limit.
-            more |= CapabilitySet::NET_ADMIN;
+    for driver in &configuration.drivers {
+        let opens = plan.opened_by(driver).map_or_else(Vec::new, Start::needs);
+        for need in opens.into_iter().chain(driver.needs()) {
+            more |= match need {
+                Need::Address(Address { udp: true, .. }) | Need::Privilege(Privilege::LargeBuffers) => {
+                    CapabilitySet::NET_ADMIN
+                }
+                Need::Privilege(Privilege::Commands) => {
+                    CapabilitySet::SETUID | CapabilitySet::SETGID | CapabilitySet::KILL
+                }
+                Need::Privilege(Privilege::Processes) => CapabilitySet::SYS_PTRACE,
+                _ => CapabilitySet::empty(),
+            };
         }
-        if name == "program" || driver.settings.block("hook-commands").is_some() {
-            // Commands that go on as another user, and their end.
-            more |= CapabilitySet::SETUID | CapabilitySet::SETGID | CapabilitySet::KILL;
-        }
-        if driver.context == Context::Source && name.starts_with("unix-") {
-            // `.unix.exe` of other users' processes.
-            more |= CapabilitySet::SYS_PTRACE;
-        }
-    });
+    }
     more
 }
 
@@ -215,8 +215,8 @@ fn keep(before: CapabilitySets, wanted: CapabilitySet) -> rustix::io::Result<()>
     Ok(())
 }
 
-/// Gives the state folder of root to the user that is to write in it, as service managers do: one that is empty, or has our files. What stands
-/// in the way is met, and said, when the folder is used.
+/// Gives the state folder of root to the user that is to write in it, as service managers do: one that is
+/// empty, or has our files. What stands in the way is met, and said, when the folder is used.
 fn give_state(folder: &Path, user: &User) {
     let is_roots = std::fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir() && meta.uid() == 0);
     let mut entries = std::fs::read_dir(folder).into_iter().flatten();

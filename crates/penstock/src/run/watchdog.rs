@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::notify;
-use crate::program::Program;
+use crate::program::Daemon;
 use crate::subject::health;
 
 /// After how many microseconds without a sign of life the service manager ends us. `None`: never.
@@ -15,8 +15,9 @@ pub fn micros() -> Option<u64> {
     number("WATCHDOG_USEC").filter(|micros| ours && *micros > 0)
 }
 
-/// Gives signs of life twice as often as they are due, until the program is given to another process, which goes on with them.
-pub fn start(program: &Arc<Program>, micros: u64) {
+/// Gives signs of life twice as often as they are due, until the program is given to another process, which
+/// goes on with them.
+pub fn start(program: &Arc<Daemon>, micros: u64) {
     program.watchdog.store(micros, Ordering::Relaxed);
     let program = Arc::downgrade(program);
     let pause = Duration::from_micros(micros / 2);

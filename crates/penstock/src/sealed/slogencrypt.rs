@@ -27,7 +27,8 @@ struct Args {
     /// Current MAC file
     #[arg(short, long, value_name = "FILE")]
     mac_file: PathBuf,
-    /// The release whose slogverify is to open the log, 3.38 or 4.27; of a key that has sealed entries, those decide
+    /// The release whose slogverify is to open the log, 3.38 or 4.27; of a key that has sealed entries, those
+    /// decide
     #[arg(long, value_name = "RELEASE", value_parser = compat)]
     compat: Option<Scheme>,
     /// Host key file to write

@@ -33,7 +33,8 @@ struct Args {
     /// Print how many entries a host key has sealed
     #[arg(short, long, group = "what")]
     counter: bool,
-    /// With -d: the release whose slogkey makes the same key, 3.38 or 4.27. Either key serves either form of logs
+    /// With -d: the release whose slogkey makes the same key, 3.38 or 4.27. Either key serves either form of
+    /// logs
     #[arg(long, value_name = "RELEASE", value_parser = compat, requires = "derive_host_key")]
     compat: Option<Scheme>,
     #[arg(required = true, value_name = "ARGUMENTS")]

@@ -92,7 +92,8 @@ fn verifier(args: &Args) -> Result<Verifier, String> {
 /// Lines that are looked at to find out how the log was sealed.
 const LOOK_LINES: usize = 100;
 
-/// The key, with keys following from it as they did for the log. Where no line tells, the file of the first MAC does.
+/// The key, with keys following from it as they did for the log. Where no line tells, the file of the first
+/// MAC does.
 fn as_sealed(args: &Args, key: Position) -> Result<Position, String> {
     let mut lines = Lines::of(&args.input)?;
     let mut scheme = None;

@@ -117,7 +117,8 @@ fn what_is_refused() {
     }
 }
 
-/// Files as AxoSyslog 4.27 makes them, from the published format: the first key, the MAC that all begin with, and two entries.
+/// Files as AxoSyslog 4.27 makes them, from the published format: the first key, the MAC that all begin with,
+/// and two entries.
 #[test]
 fn logs_of_axosyslog_are_opened() {
     let bytes = |hex: &str| -> Vec<u8> {

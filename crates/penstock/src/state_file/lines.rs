@@ -1,4 +1,5 @@
-//! Names and values of the state file as lines of text: `NAME = { "value": "0A FF" }`. Bytes that are no text stand as `\xNN`.
+//! Names and values of the state file as lines of text: `NAME = { "value": "0A FF" }`. Bytes that are no text
+//! stand as `\xNN`.
 
 const BETWEEN: &str = " = { \"value\": \"";
 const END: &str = "\" }";

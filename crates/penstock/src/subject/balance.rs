@@ -1,7 +1,7 @@
 //! The ledger, read from the engine's counters.
 //!
-//! The counters move while they are read, so a row may be caught between two of its numbers. A row that does not add up is read
-//! again: what is really missing stays missing.
+//! The counters move while they are read, so a row may be caught between two of its numbers. A row that does
+//! not add up is read again: what is really missing stays missing.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -17,6 +17,8 @@ use crate::program::History;
 /// How long a row is read again.
 const SETTLE_MAX: Duration = Duration::from_millis(500);
 const SETTLE_PAUSE: Duration = Duration::from_micros(200);
+/// On a machine that is busy with other things the time may be over before anybody here had a turn.
+const LOOKS_MIN: usize = 100;
 
 /// What is counted at one place.
 #[derive(Clone)]
@@ -141,9 +143,11 @@ pub fn of(view: &View, removed: &History) -> Ledger {
 }
 
 fn settled(until: Instant, read: impl Fn() -> Flow) -> Flow {
+    let mut looks = 0;
     loop {
         let flow = read();
-        if flow.balanced() || Instant::now() >= until {
+        looks += 1;
+        if flow.balanced() || (looks > LOOKS_MIN && Instant::now() >= until) {
             return flow;
         }
         std::thread::park_timeout(SETTLE_PAUSE);
@@ -210,7 +214,8 @@ fn of_destination(counters: &DestinationCounters) -> Flow {
     }
 }
 
-/// What a destination that is gone has left on disk is not its own any more: whoever takes it counts it, as recovered.
+/// What a destination that is gone has left on disk is not its own any more: whoever takes it counts it, as
+/// recovered.
 fn of_gone(counters: &DestinationCounters) -> Flow {
     let flow = of_destination(counters);
     Flow { received: flow.received.saturating_sub(flow.waiting), waiting: 0, ..flow }

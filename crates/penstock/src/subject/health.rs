@@ -31,7 +31,8 @@ pub fn of(shared: &Shared) -> Health {
     health
 }
 
-/// The destinations that drop messages for want of room, each with the number. The program works, but not as it should.
+/// The destinations that drop messages for want of room, each with the number. The program works, but not as
+/// it should.
 pub fn dropping(view: &View) -> Vec<String> {
     let sums = view.destinations.iter().map(|(id, destination)| {
         (id, destination.outlets().iter().filter_map(|outlet| outlet.sheds()).sum::<usize>())

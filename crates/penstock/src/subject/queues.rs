@@ -1,7 +1,8 @@
-//! What the control socket asks about queues on disk: messages dropped, dead letters tried again, foreign queue files taken in.
+//! What the control socket asks about queues on disk: messages dropped, dead letters tried again, foreign
+//! queue files taken in.
 
 use crate::foreign_queue::{self, Foreign};
-use crate::program::Program;
+use crate::program::Daemon;
 use crate::queue::dropping::forget;
 use crate::queue::importing::sentence;
 use control::queues::{QueueRequest, hex};
@@ -20,7 +21,7 @@ use store::View;
 const BATCH_MESSAGES: usize = 256;
 const ENDING: &str = "the program is about to end";
 
-pub fn answer(program: &Program, request: &QueueRequest) -> Result<String, String> {
+pub fn answer(program: &Daemon, request: &QueueRequest) -> Result<String, String> {
     match request {
         QueueRequest::Folders => {
             let places = program.shared.durable.places();
@@ -35,7 +36,7 @@ pub fn answer(program: &Program, request: &QueueRequest) -> Result<String, Strin
 }
 
 /// The destination of this name: `STATEMENT#N`, or the statement alone when it has one driver.
-fn destination(program: &Program, name: &str) -> Result<Arc<dyn Destination>, String> {
+fn destination(program: &Daemon, name: &str) -> Result<Arc<dyn Destination>, String> {
     let view = &program.running().view;
     let of = |id: &str| id == name || id.rsplit_once('#').is_some_and(|(statement, _)| statement == name);
     let found: Vec<_> = view.destinations.iter().filter(|(id, _)| of(id)).collect();
@@ -50,7 +51,7 @@ fn destination(program: &Program, name: &str) -> Result<Arc<dyn Destination>, St
 }
 
 fn drop_messages(
-    program: &Program,
+    program: &Daemon,
     folder: &Path,
     queue: &[u8],
     before: Option<u64>,
@@ -120,10 +121,12 @@ impl Acknowledge for Through {
     }
 }
 
-fn replay(program: &Program, to: Option<&str>) -> Result<String, String> {
+fn replay(program: &Daemon, to: Option<&str>) -> Result<String, String> {
     let only = to.map(|to| destination(program, to)).transpose()?;
     let letters = program.shared.durable.letters()?;
     let queue = letters.queue().ok_or(ENDING)?;
+    // What was kept a moment ago cannot be read before it is written.
+    program.shared.durable.state_place()?.log.flush();
     let end = queue.end();
     let mut at = letters.begin_replay(end);
     let through = Arc::new(Through { letters: Arc::clone(&letters), state: Mutex::default() });
@@ -131,11 +134,15 @@ fn replay(program: &Program, to: Option<&str>) -> Result<String, String> {
     let (mut given, mut stays) = (0u64, BTreeMap::<String, u64>::new());
     while at < end {
         // One at a time: only so is each number known.
-        let read = queue.read(at, 1).map_err(|error| error.to_string())?;
+        let read = queue
+            .read(at, 1)
+            .inspect_err(|_| letters.end_replay(end, at))
+            .map_err(|error| error.to_string())?;
         if read.seqs.end <= at || read.ends.is_empty() {
+            letters.end_replay(end, at);
             break;
         }
-        let (number, bytes) = (read.seqs.end, read.bytes.len() as u64);
+        let (number, bytes, from) = (read.seqs.end, read.bytes.len() as u64, at);
         at = number;
         let outlet = Letter::decode(&read.bytes).ok_or_else(|| "this is no dead letter".to_owned()).and_then(
             |letter| {
@@ -153,6 +160,8 @@ fn replay(program: &Program, to: Option<&str>) -> Result<String, String> {
         match outlet {
             Ok((outlet, message)) => {
                 if !injector.wait() {
+                    through.state.lock().under_way.remove(&number);
+                    letters.end_replay(end, from);
                     return Err(format!(
                         "{given} dead letters given to their destinations; these take no more"
                     ));
@@ -186,7 +195,7 @@ fn outlet_of(destination: &dyn Destination) -> Result<Arc<Outlet>, String> {
     }
 }
 
-fn import(program: &Program, path: &Path, to: &str) -> Result<String, String> {
+fn import(program: &Daemon, path: &Path, to: &str) -> Result<String, String> {
     let destination = destination(program, to)?;
     let file = Foreign::open(path)?;
     let mut injector = Injector::new(&program.shared, program.identity().clone());

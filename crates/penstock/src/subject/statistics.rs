@@ -50,6 +50,8 @@ pub fn of_program(view: &View, gone: Gone, shared: &Shared) -> Vec<Counter> {
     let mut counters = catalog::center(gone.received + received, gone.queued + queued).to_vec();
     counters.push(catalog::global("msg_allocated_bytes", "value", shared.budget.used() as u64));
     counters.push(catalog::shared_batches(shared.shared_batches()));
+    let engine::Friction { lock_waits, wake_ups, hand_overs } = engine::friction();
+    counters.extend(catalog::friction(lock_waits, wake_ups, hand_overs));
     counters.extend(catalog::given_up(template::oversized(), record::names_left_out(), pattern::given_up()));
     counters.extend(catalog::internal_events(internal, oplog::logger().lost()));
     shared.durable.places().iter().for_each(|place| of_log(place, &mut counters));

@@ -1,4 +1,5 @@
-//! The old process: hands over what it has, goes on as before when the new one fails, and stays for what only it can read.
+//! The old process: hands over what it has, goes on as before when the new one fails, and stays for what only
+//! it can read.
 
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
@@ -14,7 +15,7 @@ use transport::inherited::{self, Inherited, is_managed_socket};
 
 use super::taker::adopt;
 use super::words;
-use crate::program::Program;
+use crate::program::Daemon;
 use crate::run::{DRAIN_MAX, last_run, notify};
 
 /// The new process has prepared everything before it asks, and opens what it got at once.
@@ -30,7 +31,7 @@ const REST_MAX: Duration = Duration::from_secs(30);
 const FAREWELL_MAX: Duration = Duration::from_secs(10);
 
 /// Hands over to the process behind `stream`. Returns when that has failed, or when this process may end.
-pub fn give(program: &Program, stream: &UnixStream, linger: Duration) {
+pub fn give(program: &Daemon, stream: &UnixStream, linger: Duration) {
     let mut slot = program.engine();
     let Some(engine) = slot.as_mut() else {
         let _ = send(stream, Kind::Failed, None, b"it is about to end");
@@ -71,7 +72,7 @@ pub fn give(program: &Program, stream: &UnixStream, linger: Duration) {
 }
 
 /// Says who this is and waits until the other one is prepared.
-fn greet(program: &Program, stream: &UnixStream) -> Result<(), String> {
+fn greet(program: &Daemon, stream: &UnixStream) -> Result<(), String> {
     let state = program.shared.state().path().unwrap_or_default();
     let body = Writer::new().number(VERSION).text(&state.to_string_lossy());
     let body =
@@ -89,7 +90,7 @@ fn greet(program: &Program, stream: &UnixStream) -> Result<(), String> {
 }
 
 /// Destinations the other one does not have. After an error it is not going to work.
-fn hand_over(program: &Program, stream: &UnixStream, parted: &Parted) -> Result<Vec<String>, String> {
+fn hand_over(program: &Daemon, stream: &UnixStream, parted: &Parted) -> Result<Vec<String>, String> {
     let text = |error: std::io::Error| error.to_string();
     program.shared.state().release().map_err(text)?;
     send_parted(stream, &parted.handed, &parted.queues).map_err(text)?;
@@ -114,7 +115,7 @@ fn send_parted(stream: &UnixStream, handed: &[Handed], queues: &[Queue]) -> std:
 }
 
 /// As before: the same sockets, the same connections, the same queues.
-fn go_on(program: &Program, engine: &mut Engine, parted: Parted) {
+fn go_on(program: &Daemon, engine: &mut Engine, parted: Parted) {
     let until = Instant::now() + STATE_MAX;
     while let Err(error) = program.shared.state().resume() {
         if Instant::now() >= until {
@@ -141,7 +142,7 @@ fn go_on(program: &Program, engine: &mut Engine, parted: Parted) {
 }
 
 /// Until nothing is left that only this process can do.
-fn stay(program: &Program, mut engine: Engine, stream: &UnixStream, linger: Duration) {
+fn stay(program: &Daemon, mut engine: Engine, stream: &UnixStream, linger: Duration) {
     let began = Instant::now();
     let mut asked = false;
     let mut queues = engine.end_contexts();
@@ -190,7 +191,7 @@ fn give_rest(stream: &UnixStream, queues: &[Queue]) -> Result<(), String> {
 }
 
 /// The process that is behind a control connection.
-pub fn serve(program: &Arc<Program>, stream: UnixStream, linger: Duration) {
+pub fn serve(program: &Arc<Daemon>, stream: UnixStream, linger: Duration) {
     give(program, &stream, linger);
     if program.is_given() {
         // The way every end takes. It can fail only for a signal that does not exist.

@@ -16,7 +16,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use transport::inherited::Inherited;
 
 use super::words;
-use crate::program::Program;
+use crate::program::Daemon;
 use crate::run::notify;
 
 /// The other process answers at once, or after a reload that is under way.
@@ -48,8 +48,8 @@ fn connect(control: &Path) -> std::io::Result<UnixStream> {
 }
 
 impl Taker {
-    /// Asks for the process behind a control socket, which goes on for now. `None` when there is none. `linger` says how long it may pass on
-    /// what only it can read.
+    /// Asks for the process behind a control socket, which goes on for now. `None` when there is none.
+    /// `linger` says how long it may pass on what only it can read.
     pub fn ask(control: &Path, state: &Path, linger: Duration) -> Result<Option<Taker>, String> {
         let stream = match connect(control) {
             Ok(stream) => stream,
@@ -131,8 +131,8 @@ impl Taker {
         }
     }
 
-    /// Tells the other process that it can go; after an error it has not, and this one must. `disinherited` are destinations whose queues it
-    /// has to empty itself.
+    /// Tells the other process that it can go; after an error it has not, and this one must. `disinherited`
+    /// are destinations whose queues it has to empty itself.
     pub fn ready(&self, disinherited: &[String]) -> Result<(), String> {
         let mut body = Writer::new().number(disinherited.len() as u64);
         body = disinherited.iter().fold(body, |body, id| body.text(id));
@@ -148,7 +148,7 @@ impl Taker {
     }
 
     /// Takes what comes late, connections whose handshake was under way say, until the other process ends.
-    pub fn listen(self, program: &Arc<Program>) {
+    pub fn listen(self, program: &Arc<Daemon>) {
         let program = Arc::clone(program);
         // It may live as long as its peers do.
         let _ = self.stream.set_read_timeout(None);
@@ -173,7 +173,7 @@ impl Taker {
 }
 
 /// Goes on with a connection, or closes it.
-pub fn adopt(program: &Program, connection: Connection) {
+pub fn adopt(program: &Daemon, connection: Connection) {
     let (client, local) = (connection.client.clone(), connection.local.clone());
     if let Err(error) = program.shared.adopt(connection) {
         oplog::notice(
@@ -183,9 +183,9 @@ pub fn adopt(program: &Program, connection: Connection) {
     }
 }
 
-/// Something that waited in the other process: for the destination of that name, or as dead letters where it is gone. Whether it is
-/// kept.
-fn late(program: &Program, body: &[u8]) -> bool {
+/// Something that waited in the other process: for the destination of that name, or as dead letters where it
+/// is gone. Whether it is kept.
+fn late(program: &Daemon, body: &[u8]) -> bool {
     let Some((destination, outlet, chunk)) = words::piece(body) else { return false };
     let running = program.running();
     let all = running.view.destinations.iter().map(|(id, d)| (id.as_str(), d));
@@ -208,8 +208,9 @@ fn late(program: &Program, body: &[u8]) -> bool {
     outcome.is_ok()
 }
 
-/// The other process has sent all it had, and ends once it hears that this is safe: in memory as whatever waits there, or on disk.
-fn answer_rest(program: &Program, stream: &UnixStream, all_kept: bool) {
+/// The other process has sent all it had, and ends once it hears that this is safe: in memory as whatever
+/// waits there, or on disk.
+fn answer_rest(program: &Daemon, stream: &UnixStream, all_kept: bool) {
     let safe = all_kept && program.shared.durable.places().iter().all(|place| place.log.flush());
     let kind = if safe { Kind::Done } else { Kind::Failed };
     let _ = send(stream, kind, None, b"its store takes nothing");

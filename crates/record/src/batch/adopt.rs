@@ -1,4 +1,5 @@
-//! Messages that move between batches: copies kept for later, and messages made on the way that join a batch at work.
+//! Messages that move between batches: copies kept for later, and messages made on the way that join a batch
+//! at work.
 
 use super::received::RECEIVED;
 use super::{Batch, Record, TAG_BASE};
@@ -26,8 +27,9 @@ pub struct Mark {
 }
 
 impl Batch {
-    /// Copies a message of another batch behind the last one of this; of its values those that `keep` names. The copy has the origin
-    /// of its place. `None` when there is no more room: a batch's text is bounded to 4 GiB.
+    /// Copies a message of another batch behind the last one of this; of its values those that `keep` names.
+    /// The copy has the origin of its place. `None` when there is no more room: a batch's text is bounded to
+    /// 4 GiB.
     pub fn adopt(
         &mut self,
         from: &Batch,
@@ -145,7 +147,8 @@ impl Batch {
         u16::try_from(place).ok().filter(|p| *p != u16::MAX)
     }
 
-    /// Gives the last record the place in front of a message, `u32::MAX` for behind them all, as if it had come in there.
+    /// Gives the last record the place in front of a message, `u32::MAX` for behind them all, as if it had
+    /// come in there.
     pub fn join(&mut self, before: u32) -> Option<u32> {
         let origin = u32::try_from(self.records.len().checked_sub(1)?).ok()?;
         self.records.last_mut()?.origin = origin;

@@ -1,5 +1,6 @@
-//! Names that messages bring: they live as long as their batch and leave no trace behind it, so no peer can fill the process's table.
-//! A name that a configuration knows keeps its number of that table; any other gets one that means something in this batch only.
+//! Names that messages bring: they live as long as their batch and leave no trace behind it, so no peer can
+//! fill the process's table. A name that a configuration knows keeps its number of that table; any other gets
+//! one that means something in this batch only.
 
 use super::TAG_BASE;
 use crate::names::{NameId, lookup};
@@ -35,7 +36,8 @@ pub struct BatchNames {
     whole: Vec<u8>,
     /// The place of the name that was found last.
     last: usize,
-    /// The place of the one that came behind it before. Messages of one kind bring their names in one order, so it mostly comes again.
+    /// The place of the one that came behind it before. Messages of one kind bring their names in one order,
+    /// so it mostly comes again.
     next: usize,
     /// What the names in order begin with, and how often that has changed.
     prefix: Vec<u8>,
@@ -54,7 +56,8 @@ struct Met {
     id: NameId,
     /// The place of the name that came behind it last.
     follower: u32,
-    /// The name begins with the prefix that was set when `BatchNames::prefixes` was this; 0 when that is not known.
+    /// The name begins with the prefix that was set when `BatchNames::prefixes` was this; 0 when that is not
+    /// known.
     prefixes: u32,
     /// Of a tag.
     rank: u32,
@@ -88,8 +91,8 @@ impl BatchNames {
             + self.table.capacity() * size_of::<u32>()
     }
 
-    /// The number of the name `prefix` + `key`, made when it is new; `None` when it is empty, too long, no UTF-8 or another word for a
-    /// macro, and when there is no room, which is counted.
+    /// The number of the name `prefix` + `key`, made when it is new; `None` when it is empty, too long, no
+    /// UTF-8 or another word for a macro, and when there is no room, which is counted.
     #[inline]
     pub fn id(&mut self, prefix: &[u8], key: &[u8]) -> Option<NameId> {
         if let Some(id) = self.in_order(prefix, key) {
@@ -149,9 +152,9 @@ impl BatchNames {
         self.prefixes += 1;
     }
 
-    /// Of a text with a key in front of `end`: where the key begins and the number of the name prefix + key, if this name is the one
-    /// expected next. What stands in front of such a key is for the caller to look at, who then either takes the name with
-    /// [`BatchNames::took`] or asks for another one.
+    /// Of a text with a key in front of `end`: where the key begins and the number of the name prefix + key,
+    /// if this name is the one expected next. What stands in front of such a key is for the caller to look
+    /// at, who then either takes the name with [`BatchNames::took`] or asks for another one.
     #[inline(always)]
     pub fn before(&self, text: &[u8], end: usize) -> Option<(usize, NameId)> {
         let met = self.met.get(self.next).filter(|met| met.prefixes == self.prefixes && !met.is_tag)?;
@@ -239,8 +242,8 @@ impl BatchNames {
         id
     }
 
-    /// The number of a tag made from a message, made when it is new; `None` when it is empty or no UTF-8, and when it is too long or there is
-    /// no room, which is counted.
+    /// The number of a tag made from a message, made when it is new; `None` when it is empty or no UTF-8, and
+    /// when it is too long or there is no room, which is counted.
     pub(super) fn tag(&mut self, name: &[u8]) -> Option<TagId> {
         // A value may have the same name: it is told apart by its hash.
         let hash = !seed().hash(name);
@@ -353,7 +356,8 @@ impl BatchNames {
     }
 }
 
-/// What stands for a name in every batch and for ever, as far as the process goes: for tables that outlive batches. Never 0.
+/// What stands for a name in every batch and for ever, as far as the process goes: for tables that outlive
+/// batches. Never 0.
 pub fn name_key(name: &str) -> u64 {
     match lookup(name) {
         Some(id) => known_key(id),

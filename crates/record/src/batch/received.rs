@@ -1,5 +1,6 @@
-//! When a message was received: as its batch, until something on the way says otherwise. The few that differ have an entry of their own, so
-//! that a copy of a record stays a snapshot and the others cost one comparison.
+//! When a message was received: as its batch, until something on the way says otherwise. The few that differ
+//! have an entry of their own, so that a copy of a record stays a snapshot and the others cost one
+//! comparison.
 
 use super::{Batch, Record};
 use crate::names::NameId;

@@ -46,8 +46,8 @@ impl Batch {
         if tag.is_local() { self.names.tag_name(tag) } else { crate::tags::tag_name(tag) }
     }
 
-    /// All tags of a record: those that configurations know in the order of their numbers, then those made from messages in the order in
-    /// which they came first.
+    /// All tags of a record: those that configurations know in the order of their numbers, then those made
+    /// from messages in the order in which they came first.
     pub fn tags(&self, record: &Record) -> Vec<TagId> {
         let mut tags: Vec<TagId> =
             (0..u64::BITS).filter(|b| record.tags.0 & (1 << b) != 0).map(TagId).collect();

@@ -1,9 +1,11 @@
-//! The types of the fields of a record: texts, but for what rewrites and parsers gave another type, `set(int("7") value("PID"))`.
+//! The types of the fields of a record: texts, but for what rewrites and parsers gave another type,
+//! `set(int("7") value("PID"))`.
 
 use crate::names::NameId;
 use crate::value::ValueType;
 
-/// Three bits for each field that can have a type; all text is 0. Bytes and protobuf have no place: in a field they are text.
+/// Three bits for each field that can have a type; all text is 0. Bytes and protobuf have no place: in a
+/// field they are text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FieldTypes(u16);
 

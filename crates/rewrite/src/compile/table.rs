@@ -1,4 +1,5 @@
-//! The rewrite operations: name, arguments, help, example, cost and what compiles it. A new one is an entry here.
+//! The rewrite operations: name, arguments, help, example, cost and what compiles it. A new one is an entry
+//! here.
 
 use super::arguments::Arguments;
 use super::{groupset, header, rename, set, subst, tag, unset, zone};

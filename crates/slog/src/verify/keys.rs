@@ -1,4 +1,5 @@
-//! The keys of a log by number. A key is made from the one before it only, so going back takes remembering some.
+//! The keys of a log by number. A key is made from the one before it only, so going back takes remembering
+//! some.
 
 use crate::key::{Derived, Key};
 

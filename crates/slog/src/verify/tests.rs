@@ -172,8 +172,9 @@ proptest! {
     }
 }
 
-/// Made from the published description of AxoSyslog 4.27's format with another library (Python's cryptography): keys of 32 times 7, MAC to
-/// begin with 16 times 0x11, start values of 12 times 0x22 and 0x23.
+/// Made from the published description of AxoSyslog 4.27's format with another library (Python's
+/// cryptography): keys of 32 times 7, MAC to begin with 16 times 0x11, start values of 12 times 0x22 and
+/// 0x23.
 const EXPANDED: [&str; 2] = [
     "AAAAAAAAAAA=:IiIiIiIiIiIiIiIiMcQKzJbNePMeiTuW9o81ujci8FFaSgE=",
     "AQAAAAAAAAA=:IyMjIyMjIyMjIyMjERPEFxfctaJu1tA0JeQ5IuVn17L3d/0=",

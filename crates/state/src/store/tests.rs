@@ -47,7 +47,8 @@ fn a_file_that_has_grown_is_written_anew() {
     assert_eq!(Store::open(&path).expect("again").get(b"name"), Some(value));
 }
 
-/// Whichever bit of the file is flipped and wherever it ends: a store is opened, and the file that cannot be read is kept.
+/// Whichever bit of the file is flipped and wherever it ends: a store is opened, and the file that cannot be
+/// read is kept.
 #[test]
 fn no_damage_keeps_it_from_opening() {
     let dir = tempfile::tempdir().expect("folder");

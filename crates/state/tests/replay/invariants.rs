@@ -1,4 +1,5 @@
-//! What has to hold whatever a state file holds. Shared by the fuzz target and by the test that replays its seeds.
+//! What has to hold whatever a state file holds. Shared by the fuzz target and by the test that replays its
+//! seeds.
 
 use state::Store;
 

@@ -16,7 +16,8 @@ impl Committer {
         true
     }
 
-    /// Takes segments out of the log. A few are kept to be written over, which spares the file system's journal.
+    /// Takes segments out of the log. A few are kept to be written over, which spares the file system's
+    /// journal.
     pub(super) fn release(&mut self, firsts: &[u64]) {
         for first in firsts {
             let mut state = self.shared.lock();

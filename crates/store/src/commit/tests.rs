@@ -25,7 +25,8 @@ fn cursors_are_synced_when_much_was_delivered_since() {
     assert_eq!(committer.step(), Step::Idle, "and no more for the same");
     assert!(!committer.owing, "nothing is to be waited for");
 
-    // The disk is left alone for a while after that; what is owed then is not forgotten, though nothing else comes.
+    // The disk is left alone for a while after that; what is owed then is not forgotten, though nothing else
+    // comes.
     committer.pause = Duration::from_nanos(1);
     committer.rest = Some(Instant::now() + Duration::from_secs(3600));
     queue

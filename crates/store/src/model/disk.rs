@@ -1,5 +1,5 @@
-//! A disk in memory with everything that disks do: what is not synced may be lost sector by sector, syncs fail and lie afterwards, space
-//! ends, writes are short, names are as old as the last sync of the folder.
+//! A disk in memory with everything that disks do: what is not synced may be lost sector by sector, syncs
+//! fail and lie afterwards, space ends, writes are short, names are as old as the last sync of the folder.
 
 use crate::files::{Files, SegmentFile};
 use parking_lot::Mutex;
@@ -345,7 +345,8 @@ impl SegmentFile for Open {
             node.safe.resize(node.now.len(), 0);
             return Ok(());
         }
-        // As kernels do: what could not be written counts as clean from now on, and is read as if it had been.
+        // As kernels do: what could not be written counts as clean from now on, and is read as if it had
+        // been.
         for sector in std::mem::take(&mut node.dirty) {
             let range = sector * SECTOR..((sector + 1) * SECTOR).min(node.now.len());
             if random.once_in(2) && range.start < range.end && range.end <= node.safe.len() {

@@ -1,4 +1,5 @@
-//! One sequence of a seed: queues that are filled and emptied, a committing step now and then, crashes, and what must hold after each.
+//! One sequence of a seed: queues that are filled and emptied, a committing step now and then, crashes, and
+//! what must hold after each.
 
 use super::disk::{Faults, Handle, Random};
 use super::message::{MESSAGE_MIN, messages, text};
@@ -43,7 +44,8 @@ struct Line {
     /// Of these so many were done when a group was last written, and synced.
     done_written: usize,
     done_synced: usize,
-    /// Were never safe and went with a crash. A file that is found again under another name may bring them back.
+    /// Were never safe and went with a crash. A file that is found again under another name may bring them
+    /// back.
     vanished: BTreeMap<u64, u64>,
 }
 
@@ -318,7 +320,8 @@ impl Sequence {
         let written = match () {
             () if self.damage > 0 => 0,
             () if sure => line.done_written,
-            // What a failed sync has left in the page cache only may have been taken for safe by the next start.
+            // What a failed sync has left in the page cache only may have been taken for safe by the next
+            // start.
             () if self.unreliable => 0,
             () => line.done_synced,
         };
@@ -342,7 +345,8 @@ impl Sequence {
                     first = false;
                     break;
                 }
-                // Between those that come again there is no hole, and of those that were safe none is left out.
+                // Between those that come again there is no hole, and of those that were safe none is left
+                // out.
                 let safe = said.get(&copy.1).is_some_and(|safe| *safe >= guaranteed);
                 missing += u64::from((place >= done || !first) && safe);
             }

@@ -1,5 +1,5 @@
-//! What becomes of a file that cannot be read: it is tried again for a while, and the queue waits. An error of a controller or of a network
-//! that comes back is not damage.
+//! What becomes of a file that cannot be read: it is tried again for a while, and the queue waits. An error
+//! of a controller or of a network that comes back is not damage.
 
 use crate::files::{PAGE, SegmentFile, read_on};
 use crate::shared::Shared;

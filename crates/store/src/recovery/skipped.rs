@@ -1,4 +1,5 @@
-//! Places where numbers are missing, which need not mean that messages are: each start skips some, and what is delivered is removed.
+//! Places where numbers are missing, which need not mean that messages are: each start skips some, and what
+//! is delivered is removed.
 
 use crate::snapshot::{Row, Table};
 use std::collections::BTreeMap;

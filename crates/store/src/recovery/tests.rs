@@ -1,4 +1,5 @@
-//! Every bit of everything that is no message, and every length: no damage of it ends a start, and it costs no message.
+//! Every bit of everything that is no message, and every length: no damage of it ends a start, and it costs
+//! no message.
 
 use crate::commit::Step;
 use crate::model::disk::{Disk, Handle};
@@ -109,7 +110,8 @@ fn check(what: &str, contents: &Contents, waiting: &[Vec<String>; 2]) {
     }
 }
 
-/// What of each file is no message: headers and their copies, footers, waypoints, small files as far as there is something in them.
+/// What of each file is no message: headers and their copies, footers, waypoints, small files as far as there
+/// is something in them.
 fn own_bytes(contents: &Contents) -> Vec<(String, Range<usize>)> {
     let mut all = Vec::new();
     for (name, bytes) in contents {
@@ -185,8 +187,8 @@ fn flip(contents: &Contents, waiting: &[Vec<String>; 2], own: Vec<(String, Range
     }
 }
 
-/// A frame that is damaged anywhere costs its own message and no other: that one never comes altered. Of both queues, a dead letter with
-/// them, in a segment that is closed and in the one that was begun.
+/// A frame that is damaged anywhere costs its own message and no other: that one never comes altered. Of both
+/// queues, a dead letter with them, in a segment that is closed and in the one that was begun.
 #[test]
 fn a_flipped_bit_in_a_frame_costs_that_message_alone() {
     let (contents, waiting) = begun();
@@ -203,7 +205,8 @@ fn a_flipped_bit_in_a_frame_costs_that_message_alone() {
             assert!(waiting[index].contains(&text));
             let (name, start) = find(&text);
             files.insert(name.clone());
-            // Its head and what stands in front of the text, some of the text, and its end with what comes behind it.
+            // Its head and what stands in front of the text, some of the text, and its end with what comes
+            // behind it.
             let near = (start - 64..start + 40).chain(start + text.len() - 20..start + text.len() + 16);
             for at in near.filter(|at| *at < contents[&name].len()) {
                 for bit in 0..8 {

@@ -27,7 +27,8 @@ pub struct Position {
 const STEP: u64 = 1 << 20;
 
 impl View {
-    /// Gives each message of the queue from a number on to `each`, until that says stop. In between, `None` tells how far it has come.
+    /// Gives each message of the queue from a number on to `each`, until that says stop. In between, `None`
+    /// tells how far it has come.
     pub fn messages(
         &self,
         queue: u32,
@@ -67,8 +68,8 @@ impl View {
         position
     }
 
-    /// For what comes before the first time that a segment tells: that time, else when it was last written to. Never earlier than the
-    /// truth.
+    /// For what comes before the first time that a segment tells: that time, else when it was last written
+    /// to. Never earlier than the truth.
     fn first_time(&self, segment: &Segment) -> Option<u64> {
         let seqs = segment.first..segment.next;
         let mut walk = Walk::new(&segment.file, segment.data.clone(), self.key, seqs).block(1 << 16);
@@ -80,8 +81,9 @@ impl View {
         segment.modified.duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs())
     }
 
-    /// Where the messages of a queue begin that were put in at `time` or later, in seconds since 1970; what comes before, in messages and
-    /// bytes. Messages of which the time is not known count as new, and so do all behind them.
+    /// Where the messages of a queue begin that were put in at `time` or later, in seconds since 1970; what
+    /// comes before, in messages and bytes. Messages of which the time is not known count as new, and so do
+    /// all behind them.
     pub fn border(&self, queue: u32, from: u64, time: u64, mut look: impl FnMut(Position)) -> Border {
         let mut border = Border { seq: from, messages: 0, bytes: 0 };
         self.messages(queue, from, |message, position| {

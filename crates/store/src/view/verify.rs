@@ -30,7 +30,8 @@ impl Checked {
 }
 
 impl View {
-    /// Checks file after file. `look` is told the bytes read so far; of a file that has gone meanwhile nothing is said.
+    /// Checks file after file. `look` is told the bytes read so far; of a file that has gone meanwhile
+    /// nothing is said.
     pub fn verify(&self, mut look: impl FnMut(u64), mut each: impl FnMut(Checked)) {
         let mut read = 0;
         for segment in &self.segments {

@@ -1,4 +1,5 @@
-//! Reads the next piece of a file while the last one is looked at: a disk that is asked for one thing after the other is at rest in between.
+//! Reads the next piece of a file while the last one is looked at: a disk that is asked for one thing after
+//! the other is at rest in between.
 
 use super::window::aligned;
 use crate::files::SegmentFile;
@@ -7,7 +8,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// Queues that keep what they have read until they are read again, and let read ahead: each takes four times [`super::BLOCK_MAX`].
+/// Queues that keep what they have read until they are read again, and let read ahead: each takes four times
+/// [`super::BLOCK_MAX`].
 const READERS_MAX: usize = 8;
 /// A disk is faster when the next request is there before the last is answered.
 const THREADS: usize = 2;

@@ -1,4 +1,5 @@
-//! What of a file lies in memory: large pieces read past the page cache, one behind the other, what is left of one in front of the next.
+//! What of a file lies in memory: large pieces read past the page cache, one behind the other, what is left
+//! of one in front of the next.
 
 use super::ahead::{Ahead, Pending, Piece};
 use crate::files::{PAGE, SegmentFile, read_all, read_on};
@@ -13,7 +14,8 @@ pub const BLOCK: usize = if cfg!(test) { 8 << 10 } else { BLOCK_MAX };
 const DIRECT_MIN: usize = if cfg!(test) { 4096 } else { 128 << 10 };
 /// Pieces of a file that are read ahead.
 const PIECES_AHEAD: usize = 3;
-/// What is left of a piece, a frame that its end cuts, is kept in front of the next one when it is no longer than this.
+/// What is left of a piece, a frame that its end cuts, is kept in front of the next one when it is no longer
+/// than this.
 const HEADROOM: usize = if cfg!(test) { 4096 } else { 64 << 10 };
 
 /// What a window shows.
@@ -62,7 +64,8 @@ impl Window {
         self.memory.get(self.at.saturating_sub(length)..self.at).unwrap_or_default()
     }
 
-    /// Goes on behind so many bytes, which need not lie ready: a file may be shorter than what is asked of it.
+    /// Goes on behind so many bytes, which need not lie ready: a file may be shorter than what is asked of
+    /// it.
     pub fn pass(&mut self, length: u64) {
         self.at = self.filled.min(self.at.saturating_add(length as usize));
         self.place += length;
@@ -113,7 +116,8 @@ impl Window {
         Ok(self.filled > ready && self.filled >= needed)
     }
 
-    /// The same past the page cache: on behind the last piece, or from the beginning of a page. `false` if nothing was gained by it.
+    /// The same past the page cache: on behind the last piece, or from the beginning of a page. `false` if
+    /// nothing was gained by it.
     fn fill_pages(&mut self, source: &Source<'_>) -> bool {
         let ready = self.ready().len();
         let behind = self.place + ready as u64;

@@ -1,5 +1,5 @@
-//! The folder was removed, or the file that is written to, while both are in use: what is open still has its bytes, and goes to a new file,
-//! so that nothing counts as safe that the next start would not find.
+//! The folder was removed, or the file that is written to, while both are in use: what is open still has its
+//! bytes, and goes to a new file, so that nothing counts as safe that the next start would not find.
 
 use super::{CURSORS, NEW, Trouble, Writer};
 use crate::files::{SegmentFile, read_on, write_all};
@@ -18,8 +18,8 @@ impl Writer {
         self.shared.files.is_in_place(file)
     }
 
-    /// Makes the folder anew, and in it the active segment, which is closed then. Closed segments are gone with the folder: what waits in
-    /// them counts as damaged when it is due.
+    /// Makes the folder anew, and in it the active segment, which is closed then. Closed segments are gone
+    /// with the folder: what waits in them counts as damaged when it is due.
     pub fn restore(&mut self) -> Result<(), Trouble> {
         let files = self.shared.files.clone();
         files.claim().map_err(Trouble::Io)?;

@@ -16,7 +16,8 @@ pub(super) struct Salvage {
 }
 
 impl Writer {
-    /// The active segment can be trusted no more beyond what was synced: it ends there, and the rest has to be written again.
+    /// The active segment can be trusted no more beyond what was synced: it ends there, and the rest has to
+    /// be written again.
     pub fn fail(&mut self) {
         self.fresh_only = true;
         let Some(active) = self.active.take() else { return };
@@ -39,7 +40,8 @@ impl Writer {
             let Active { first, file, synced_at: from, at: to, .. } = active;
             self.salvage = Some(Salvage { first, file, from, to });
         } else if let Some(name) = &active.unnamed {
-            // Nothing in it is needed: it held what is written again now. One that has its name stays until then.
+            // Nothing in it is needed: it held what is written again now. One that has its name stays until
+            // then.
             let _ = self.shared.files.remove(name);
         }
     }

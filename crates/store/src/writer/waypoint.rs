@@ -1,5 +1,6 @@
-//! Waypoints: pages in front of where a segment is written, which say how far it was safe when they were written. So a start need neither
-//! read a begun segment from its beginning nor look for frames up to its end.
+//! Waypoints: pages in front of where a segment is written, which say how far it was safe when they were
+//! written. So a start need neither read a begun segment from its beginning nor look for frames up to its
+//! end.
 
 use super::{Active, Writer};
 use crate::files::{SegmentFile, write_all};
@@ -7,7 +8,8 @@ use crate::snapshot::{PAGE, Snapshot};
 use crate::stage::write_aligned;
 use std::ops::Range;
 
-/// They are at multiples of it, and one is behind the last of these, as near to the end of the file as there is room.
+/// They are at multiples of it, and one is behind the last of these, as near to the end of the file as there
+/// is room.
 const STEP: u64 = if cfg!(test) { 8 << 10 } else { 8 << 20 };
 /// A longer one, of very many queues, is not written.
 const BYTES_MAX: u64 = 64 << 10;
@@ -18,7 +20,8 @@ impl Writer {
         let Some(active) = self.active.as_ref().filter(|active| end > active.waypoint) else { return };
         let place = self.put_waypoint(active, end);
         if let Some(active) = &mut self.active {
-            // Without a place, or when it cannot be written, there are no more: frames will take the place of the last one.
+            // Without a place, or when it cannot be written, there are no more: frames will take the place of
+            // the last one.
             active.waypoint = place.unwrap_or(u64::MAX);
         }
     }
@@ -27,7 +30,8 @@ impl Writer {
         let mut table = self.table(&self.synced);
         let state = self.shared.lock();
         for (row, queue) in table.iter_mut().filter_map(|(id, row)| Some((row, state.queues.get(id)?))) {
-            // Of what is not on the disk nothing is told: what is done of that would be taken for done of what is.
+            // Of what is not on the disk nothing is told: what is done of that would be taken for done of
+            // what is.
             (row.cursor, row.done) = queue.safe;
         }
         drop(state);
@@ -56,9 +60,9 @@ fn place_behind(end: u64, length: u64, bytes: u64) -> Option<u64> {
     (place >= end).then_some(place)
 }
 
-/// The last waypoint of a segment that was begun and not closed, and the part of the file in which frames behind it can be. What is in
-/// front of that was on the disk when the waypoint was written; damage there is found when it is read. `bound` is the number that the next
-/// segment begins with.
+/// The last waypoint of a segment that was begun and not closed, and the part of the file in which frames
+/// behind it can be. What is in front of that was on the disk when the waypoint was written; damage there is
+/// found when it is read. `bound` is the number that the next segment begins with.
 pub fn find_waypoint(
     file: &dyn SegmentFile,
     length: u64,

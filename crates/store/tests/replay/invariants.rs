@@ -1,5 +1,5 @@
-//! What has to hold whatever the files of a store hold: opening says what it finds, reading ends. Shared by the fuzz target and by the
-//! test that replays its seeds.
+//! What has to hold whatever the files of a store hold: opening says what it finds, reading ends. Shared by
+//! the fuzz target and by the test that replays its seeds.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,10 +14,12 @@ struct Memory(Arc<Mutex<BTreeMap<String, Bytes>>>);
 #[derive(Clone, Default)]
 struct Bytes(Arc<Mutex<Vec<u8>>>);
 
-/// What a file is called, by the highest bits of the two bytes in front of it. Without the first of them it is a segment, delivered or not.
+/// What a file is called, by the highest bits of the two bytes in front of it. Without the first of them it
+/// is a segment, delivered or not.
 const NAMES: [(u16, &str); 2] = [(0xc000, "progress"), (0x8000, "cursors")];
 
-/// The input is cut into files: two bytes say how long each is, the highest of their bits which. Returns how many messages were read.
+/// The input is cut into files: two bytes say how long each is, the highest of their bits which. Returns how
+/// many messages were read.
 pub fn store(mut input: &[u8]) -> usize {
     let files = Memory::default();
     let mut first = 1u64;

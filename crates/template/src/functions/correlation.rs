@@ -1,5 +1,5 @@
-//! Template functions over the messages of a correlation context, and `${X}@1`, which prints an earlier one. Where there is no context
-//! the message itself is all there is.
+//! Template functions over the messages of a correlation context, and `${X}@1`, which prints an earlier one.
+//! Where there is no context the message itself is all there is.
 
 use crate::call::Call;
 use crate::facts::put;

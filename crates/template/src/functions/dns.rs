@@ -1,4 +1,5 @@
-//! `$(dns-resolve-ip ADDRESS)`: the name of an address, from the cache that sources use, without ever waiting for a name server.
+//! `$(dns-resolve-ip ADDRESS)`: the name of an address, from the cache that sources use, without ever waiting
+//! for a name server.
 
 use crate::call::Call;
 use crate::function::{Build, Function, FunctionInfo, with_args};

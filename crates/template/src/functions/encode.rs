@@ -91,7 +91,8 @@ fn url_encode(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
     ValueType::String
 }
 
-/// An argument with a `%` that is no escape, or with the escape of a zero byte, gives nothing, as in syslog-ng.
+/// An argument with a `%` that is no escape, or with the escape of a zero byte, gives nothing, as in
+/// syslog-ng.
 fn url_decode(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
     for arg in args.iter() {
         let start = out.len();

@@ -1,4 +1,5 @@
-//! Whole formats of other programs: GELF of Graylog, CIM of Splunk, and EWMM, in which syslog-ng sends whole messages to syslog-ng.
+//! Whole formats of other programs: GELF of Graylog, CIM of Splunk, and EWMM, in which syslog-ng sends whole
+//! messages to syslog-ng.
 
 use super::pairs::json_of;
 use crate::call::Call;
@@ -80,7 +81,8 @@ fn framed(
     call.boxed(Framed { before, object, end })
 }
 
-/// A time with a fraction is a number too, so it is not cast to a whole one. A PID that is no number is sent as text.
+/// A time with a fraction is a number too, so it is not cast to a whole one. A PID that is no number is sent
+/// as text.
 fn gelf(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
     let words = [
         "--omit-empty-values",

@@ -1,4 +1,5 @@
-//! `$(getent DATABASE KEY FIELD)`: users, groups, services and protocols of this machine, from its files in /etc.
+//! `$(getent DATABASE KEY FIELD)`: users, groups, services and protocols of this machine, from its files in
+//! /etc.
 
 use crate::call::Call;
 use crate::function::{Args, Build, Function, FunctionInfo, with_args};

@@ -174,7 +174,8 @@ fn int(text: &[u8]) -> Option<i64> {
 
 fn tail(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
     range(args, 0, 1, i64::MAX, out);
-    // Text, unlike the other lists: as in syslog-ng, like that of $(filter) (golden case template/list-types).
+    // Text, unlike the other lists: as in syslog-ng, like that of $(filter) (golden case
+    // template/list-types).
     ValueType::String
 }
 

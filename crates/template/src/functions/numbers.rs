@@ -1,5 +1,5 @@
-//! Template functions that calculate. Whole numbers stay whole; with a fraction anywhere the result has one of 20 digits; what cannot be
-//! calculated is `NaN`.
+//! Template functions that calculate. Whole numbers stay whole; with a fraction anywhere the result has one
+//! of 20 digits; what cannot be calculated is `NaN`.
 
 use crate::Cost;
 use crate::facts::put;

@@ -5,7 +5,7 @@ use crate::call::Call;
 use crate::function::{ANY, Build, BuildFn, Function, FunctionInfo};
 use crate::json::NoObject;
 use crate::value_pairs::{Layout, ValuePairs, args};
-use crate::writer::Writer;
+use crate::writer::{SHORT_BYTES, Writer};
 use crate::{Cost, Msg, OnError, RenderContext, Template, TemplateError, escape, json, list};
 use memchr::memchr;
 use record::{Demand, ValueType};
@@ -201,7 +201,7 @@ impl Function for Assigned {
                 return;
             }
             let start = out.len();
-            let mut to = Writer::new(out, 2 * plan.text.len());
+            let mut to = Writer::new(out, 2 * plan.around_bytes + SHORT_BYTES);
             for ((from, end), value) in plan.values(found) {
                 to.part(&plan.text, from, end);
                 (self.value)(value.bytes, &mut to);

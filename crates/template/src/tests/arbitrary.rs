@@ -237,7 +237,8 @@ fn line_batch() -> impl Strategy<Value = Batch> {
 }
 
 proptest! {
-    /// A layout as straight code, as steps, and written as a template under options that forbid the straight code.
+    /// A layout as straight code, as steps, and written as a template under options that forbid the straight
+    /// code.
     #[test]
     fn lines_are_printed_as_the_steps_print_them(opts in options(), batch in line_batch()) {
         for template in [
@@ -257,7 +258,8 @@ proptest! {
         }
     }
 
-    /// Escaping templates take neither joins nor straight code: without anything to escape they print the same.
+    /// Escaping templates take neither joins nor straight code: without anything to escape they print the
+    /// same.
     #[test]
     fn joins_change_nothing(batch in line_batch()) {
         let text = "<$PRI>1 $YEAR-$MONTH-$DAY $R_HOUR:$R_MIN $DATE $HOST $PROGRAM[$PID]: ${MSGID:--} $MSGHDR$MSG\n";

@@ -1,5 +1,5 @@
-//! No template function prints more of its arguments than a small multiple of them, or it is given up. The test goes over all functions
-//! there are, so a new one is covered.
+//! No template function prints more of its arguments than a small multiple of them, or it is given up. The
+//! test goes over all functions there are, so a new one is covered.
 
 use super::*;
 
@@ -78,6 +78,8 @@ fn no_function_prints_much_more_than_it_is_given() {
         "format-gelf",
         "format-cim",
         "format-ewmm",
+        // Runs processes: what it prints is bounded by what a process may answer.
+        "python",
     ];
     for function in functions() {
         let covered = tried.contains(&function.name) || none.contains(&function.name);

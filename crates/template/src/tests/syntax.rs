@@ -91,7 +91,7 @@ fn errors_say_where() {
     check_error("a$(echo b\\", 1, "closing parenthesis");
     check_error("$()", 0, "no name");
     check_error("a $(ecko b)", 2, "did you mean $(echo)");
-    check_error("$(python f)", 0, "not available yet");
+    check_error("$(python f)", 9, "Python cannot be used here");
     check_error("$(echo 'a \\'$(nope)')", 12, "no template function $(nope)");
     check_error("$(echo x$(echo \"y${z\"))", 17, "closing brace");
     check_error("$(substr a)", 0, "2 to 3 arguments, not 1");

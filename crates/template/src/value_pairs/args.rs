@@ -1,4 +1,5 @@
-//! value-pairs() as the arguments of a function: `--scope nv-pairs --key .app.* --rekey .app.* --shift 5 n=int($PID) HOST`.
+//! value-pairs() as the arguments of a function: `--scope nv-pairs --key .app.* --rekey .app.* --shift 5
+//! n=int($PID) HOST`.
 
 use super::{Cast, Rekey, Scopes, Spec, Step};
 use crate::compile::Compiler;

@@ -1,18 +1,17 @@
 //! What a worker keeps for each value-pairs(): plans for the sets of names that messages have, and buffers.
 
 use super::gather::Found;
+use super::known::Known;
 use super::plan::Plan;
 use record::ValueType;
-use std::collections::HashMap;
 
 /// Sets of names remembered for each value-pairs(). Messages of one program have few.
 pub(super) const PLANS: usize = 64;
-/// Places a plan may have, so that a few sets of names do not push one another out. A power of two, and a part of [`PLANS`].
+/// Places a plan may have, so that a few sets of names do not push one another out. A power of two, and a
+/// part of [`PLANS`].
 pub(super) const WAYS: usize = 4;
 /// Value-pairs of configurations that are gone are forgotten beyond this many.
 const CACHES_MAX: usize = 256;
-/// Names remembered; a table that is full starts anew.
-const NAMES_MAX: usize = 1 << 14;
 
 /// The caches of a worker, by the id of their value-pairs().
 #[derive(Default)]
@@ -47,11 +46,19 @@ impl PairsCache {
 
 #[derive(Default)]
 pub(super) struct Cache {
+    pub sets: Sets,
+    pub buffers: Buffers,
+}
+
+/// What is known of sets of names.
+#[derive(Default)]
+pub(super) struct Sets {
     pub plans: Vec<Plan>,
     /// The plan that was used last: the next message mostly has the same names.
     pub last: usize,
-    pub names: Names,
-    pub buffers: Buffers,
+    /// Of sets of names that had no plan and came lately: one that comes again gets one.
+    pub seen: Vec<u64>,
+    pub known: Known,
 }
 
 /// Reused from message to message.
@@ -64,20 +71,4 @@ pub(super) struct Buffers {
     pub key: Vec<u64>,
     pub found: Vec<Found<'static>>,
     pub plain: Vec<u8>,
-}
-
-/// Names that are meant, as they are given out; `None` for others. Changed names are made once.
-#[derive(Default)]
-pub(super) struct Names {
-    known: HashMap<u64, Option<Box<str>>>,
-}
-
-impl Names {
-    /// `key` is [`record::name_key`] of a name.
-    pub fn of(&mut self, key: u64, make: impl FnOnce() -> Option<String>) -> Option<&str> {
-        if self.known.len() >= NAMES_MAX && !self.known.contains_key(&key) {
-            self.known.clear();
-        }
-        self.known.entry(key).or_insert_with(|| make().map(String::into_boxed_str)).as_deref()
-    }
 }

@@ -117,7 +117,8 @@ impl ValuePairs {
     }
 }
 
-/// Whether a key() matches names that only a message knows. Names of STRUCTURED-DATA are compared while it is read.
+/// Whether a key() matches names that only a message knows. Names of STRUCTURED-DATA are compared while it is
+/// read.
 fn needs_walk(glob: &str) -> bool {
     glob::is_glob(glob) || is_sdata(glob)
 }
@@ -131,7 +132,8 @@ fn may_be_sdata(glob: &str) -> bool {
     literal.starts_with(".SDATA.") || ".SDATA.".starts_with(literal)
 }
 
-/// Macros and, where values are not walked through anyway, the names that key() gives, with the id of those that are no macros.
+/// Macros and, where values are not walked through anyway, the names that key() gives, with the id of those
+/// that are no macros.
 fn macro_names(spec: &Spec, walks: bool) -> Result<Vec<(String, Option<NameId>)>, TemplateError> {
     let scoped = |name: &str| {
         spec.scopes.has(Scopes::MACROS)

@@ -1,15 +1,20 @@
-//! Finds the values of a message and the plan for its set of names. Messages mostly have names that others had before, so names
-//! are neither compared nor sorted: what stands for the names in all batches is, as they were found, the key of a plan.
+//! Finds the values of a message and the plan for its set of names. Messages mostly have names that others
+//! had before, so names are neither compared nor sorted: what stands for the names in all batches is, as they
+//! were found, the key of a plan.
 
-use super::cache::{Buffers, Cache, Names, PLANS, WAYS};
+use super::cache::{Buffers, Cache, PLANS, Sets, WAYS};
 use super::compile::{Source, When};
+use super::known::Known;
 use super::plan::Plan;
 use super::{Cast, ValuePairs};
 use crate::sdata::SdataCache;
+use crate::writer::SHORT_BYTES;
 use crate::{Msg, RenderContext};
 use record::{Batch, NameId, Value, ValueType};
-use std::collections::HashSet;
 use wire::sdata::{params, unescape};
+
+/// Behind texts of which parts are copied in one size.
+pub(super) const PADDING: [u8; SHORT_BYTES] = [0; SHORT_BYTES];
 
 /// A value as it was found.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,7 +23,8 @@ pub(crate) struct Found<'a> {
     pub kind: ValueType,
 }
 
-/// What was found and the key of its plan, word by word: of statics whether they are there, of others the name too.
+/// What was found and the key of its plan, word by word: of statics whether they are there, of others the
+/// name too.
 struct Finding<'a, 'k> {
     pairs: &'k ValuePairs,
     batch: &'a Batch,
@@ -79,9 +85,8 @@ impl ValuePairs {
         cx: &mut RenderContext,
         used: impl FnOnce(&Plan, &[Found<'_>]) -> R,
     ) -> Option<R> {
-        let Cache { plans, last, names, buffers } = cache;
-        self.print(msg, cx, buffers);
-        let Buffers { text, ends, key, found, .. } = buffers;
+        self.print(msg, cx, &mut cache.buffers);
+        let Cache { sets, buffers: Buffers { text, ends, key, found, .. } } = cache;
         key.clear();
         let mut finding =
             Finding { pairs: self, batch: msg.batch, key, found: recycled(std::mem::take(found)) };
@@ -91,11 +96,12 @@ impl ValuePairs {
             self.walk(msg, &mut printed, &mut cx.sdata, &mut finding);
         }
         let values = finding.found;
-        let known = plans.get(*last).is_some_and(|plan| plan.is_for(key));
-        if !known {
-            *last = self.plan(msg, plans, names, (key, &mut cx.sdata));
-        }
-        let result = plans.get(*last).map(|plan| used(plan, &values));
+        let is_known = sets.plans.get(sets.last).is_some_and(|plan| plan.is_for(key));
+        let plan = match is_known {
+            true => sets.plans.get(sets.last),
+            false => Some(self.plan(msg, sets, key, &mut cx.sdata)),
+        };
+        let result = plan.map(|plan| used(plan, &values));
         *found = recycled(values);
         result
     }
@@ -249,57 +255,49 @@ impl ValuePairs {
         }
     }
 
-    /// The place of the plan for what was found.
-    fn plan(
-        &self,
-        msg: Msg<'_>,
-        plans: &mut Vec<Plan>,
-        names: &mut Names,
-        (key, sdata): (&[u64], &mut SdataCache),
-    ) -> usize {
+    /// The plan for what was found. One is made and kept for a set of names that comes again; names in any
+    /// order come once.
+    #[inline(never)]
+    fn plan<'c>(&self, msg: Msg<'_>, sets: &'c mut Sets, key: &[u64], sdata: &mut SdataCache) -> &'c Plan {
+        let Sets { plans, last, seen, known } = sets;
         if plans.is_empty() {
             plans.resize_with(PLANS, Plan::default);
+            seen.resize(PLANS, 0);
         }
         let hash = key.iter().fold(key.len() as u64, |hash, word| {
             (hash.rotate_left(5) ^ *word).wrapping_mul(0x517c_c1b7_2722_0a95)
         });
         let first = ((hash >> 32) as usize % PLANS) & !(WAYS - 1);
         let places = plans.get(first..first + WAYS).unwrap_or_default();
-        let known = places.iter().position(|plan| plan.is_for(key));
-        let free = || places.iter().position(|plan| !plan.is_made());
-        let at = first + known.or_else(free).unwrap_or((hash >> 40) as usize % WAYS);
-        if let (None, Some(plan)) = (known, plans.get_mut(at)) {
-            self.make(msg, plan, names, (key, sdata));
+        if let Some(at) = places.iter().position(|plan| plan.is_for(key)) {
+            *last = first + at;
+            return &plans[*last];
         }
-        at
+        if !known.pick(self, key) {
+            self.learn(msg, known, key, sdata);
+        }
+        let was_seen = seen.get_mut((hash >> 48) as usize % PLANS);
+        if was_seen.is_none_or(|seen| std::mem::replace(seen, hash) != hash) {
+            return known.plan(self.layout);
+        }
+        let free = places.iter().position(|plan| !plan.is_made());
+        *last = first + free.unwrap_or((hash >> 40) as usize % WAYS);
+        let plan = &mut plans[*last];
+        known.make(plan, key, self.layout);
+        plan
     }
 
     #[cold]
-    fn make(
-        &self,
-        msg: Msg<'_>,
-        plan: &mut Plan,
-        names: &mut Names,
-        (key, sdata): (&[u64], &mut SdataCache),
-    ) {
-        let mut named = Vec::new();
-        let words = key.iter().enumerate().map(|(at, word)| (at as u32, *word));
-        for (pair, (at, _)) in self.statics.iter().zip(words.clone()).filter(|(_, (_, word))| word & 1 == 1) {
-            named.push((pair.name.to_string(), at));
-        }
-        let mut words = words.skip(self.statics.len());
-        let mut decided = HashSet::new();
+    fn learn(&self, msg: Msg<'_>, known: &mut Known, key: &[u64], sdata: &mut SdataCache) {
+        known.make_room(self, key.len());
+        let mut words = key.iter().skip(self.statics.len());
         if self.walks {
             self.walk_names(msg, sdata, |name| {
-                let Some((at, word)) = words.next() else { return };
-                let (first, there) = (decided.insert(word >> 1), word & 1 == 1);
-                if first && there {
-                    let last = names.of(word >> 1, || self.includes(name).then(|| self.final_name(name)));
-                    named.extend(last.map(|name| (name.to_owned(), at)));
-                }
+                let Some(word) = words.next() else { return };
+                known.learn(self, word >> 1, || self.includes(name).then(|| self.final_name(name)));
             });
         }
-        plan.make(key, &mut named, self.layout);
+        known.pick(self, key);
     }
 }
 

@@ -1,32 +1,39 @@
 //! What is printed for messages with one set of names: the order of the values and everything around them.
 
-use super::gather::Found;
+use super::gather::{Found, PADDING};
 use super::names::Layout;
-use crate::writer::SHORT_BYTES;
+use std::ops::Range;
+
+/// A part of a text.
+pub(super) type Span = (u32, u32);
 
 #[derive(Default)]
 pub(crate) struct Plan {
     /// The set of names it is for.
-    pub(super) key: Vec<u64>,
-    pub items: Vec<Item>,
-    /// What stands around the values; ends with padding. Of a JSON object, every part begins with the quote that ends a text before it,
-    /// and ends with the one that begins a text behind it.
+    key: Vec<u64>,
+    items: Vec<Item>,
+    /// What stands around the values; ends with padding. Of a JSON object, every part begins with the quote
+    /// that ends a text before it, and ends with the one that begins a text behind it.
     pub text: Vec<u8>,
     names: String,
     /// What follows the last value.
-    pub tail: (u32, u32),
+    pub tail: Span,
     /// Some name has other characters than letters and digits, or none.
     pub has_odd_names: bool,
+    /// Bytes of all that stands around the values.
+    pub around_bytes: usize,
+    /// The objects that are open behind the last value, parts of the names.
+    open: Vec<Span>,
 }
 
 /// One value.
 #[derive(Clone, Copy)]
-pub(crate) struct Item {
+pub(super) struct Item {
     /// What stands in front of it, a part of [`Plan::text`].
-    pub lead: (u32, u32),
-    name: (u32, u32),
+    pub lead: Span,
+    pub name: Span,
     /// Its place among what was found.
-    source: u32,
+    pub source: u32,
 }
 
 impl Plan {
@@ -56,114 +63,154 @@ impl Plan {
         &'p self,
         found: &'p [Found<'f>],
     ) -> impl Iterator<Item = (&'p str, Found<'f>)> + use<'p, 'f> {
-        let name =
-            |item: &Item| self.names.get(item.name.0 as usize..item.name.1 as usize).unwrap_or_default();
-        self.items.iter().zip(self.values(found)).map(move |(item, (_, value))| (name(item), value))
+        self.items.iter().zip(self.values(found)).map(|(item, (_, value))| (self.text_of(item.name), value))
     }
 
-    /// Makes it anew. `named` are names and their places among what was found; of one name the first place counts.
-    pub(super) fn make(&mut self, key: &[u64], named: &mut Vec<(String, u32)>, layout: Layout) {
+    /// Begins anew, for messages with this key.
+    pub(super) fn begin_for(&mut self, key: &[u64]) {
         self.key.clear();
         self.key.extend_from_slice(key);
-        self.items.clear();
-        self.text.clear();
         self.names.clear();
+        self.begin(0);
+    }
+
+    /// Begins anew, behind a text of this length that stays, and with the names that are there.
+    pub(super) fn begin(&mut self, text_len: usize) {
+        self.items.clear();
+        self.open.clear();
+        self.text.truncate(text_len);
+        (self.has_odd_names, self.around_bytes) = (false, 0);
+    }
+
+    /// Keeps a name.
+    pub(super) fn name(&mut self, name: &str) -> Span {
+        let from = self.names.len() as u32;
+        self.names.push_str(name);
+        (from, self.names.len() as u32)
+    }
+
+    pub(super) fn text_of(&self, name: Span) -> &str {
+        text_of(&self.names, name)
+    }
+
+    /// Whether a name has other characters than letters and digits, or none.
+    pub(super) fn is_odd(name: &str) -> bool {
+        name.is_empty() || !name.bytes().all(|b| b.is_ascii_alphanumeric())
+    }
+
+    /// Whether the last value is in an object of its own.
+    #[inline]
+    pub(super) fn is_inside(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// The next value. `is_odd` is what [`Plan::is_odd`] says of its name.
+    #[inline]
+    pub(super) fn push(&mut self, item: Item, is_odd: bool) {
+        self.has_odd_names |= is_odd;
+        self.around_bytes += (item.lead.1 - item.lead.0) as usize;
+        self.items.push(item);
+    }
+
+    /// Writes what stands in front of the next value, one of this name.
+    pub(super) fn lead(&mut self, layout: Layout, name: Span, first: bool) -> Span {
+        let start = self.text.len() as u32;
         match layout {
-            Layout::Json { delimiter, flat, .. } if !flat => {
-                // The delimiter sorts before everything, so that members of one object stand together.
-                let place = |b: u8| if b == delimiter { 0 } else { u16::from(b) + 1 };
-                let by = |a: &str, b: &str| b.bytes().map(place).cmp(a.bytes().map(place));
-                named.sort_by(|(a, i), (b, j)| by(a, b).then(i.cmp(j)));
-            }
-            Layout::Json { .. } => named.sort_by(|(a, i), (b, j)| b.cmp(a).then(i.cmp(j))),
-            Layout::Plain | Layout::Assigned => named.sort(),
-        }
-        named.dedup_by(|later, first| later.0 == first.0);
-        let odd = |name: &str| name.is_empty() || !name.bytes().all(|b| b.is_ascii_alphanumeric());
-        self.has_odd_names = named.iter().any(|(name, _)| odd(name));
-        let mut open: Vec<&str> = Vec::new();
-        for (at, (name, source)) in named.iter().enumerate() {
-            let start = self.text.len() as u32;
-            match layout {
-                Layout::Plain => {}
-                Layout::Assigned => self.assigned(name, at == 0),
-                Layout::Json { delimiter, flat, .. } => {
-                    self.text.push(b'"');
-                    match flat {
-                        true => self.member(name, at == 0),
-                        false => self.nested(name, delimiter, &mut open, at == 0),
-                    }
-                    self.text.push(b'"');
+            Layout::Plain => {}
+            Layout::Assigned => self.assigned(name, first),
+            Layout::Json { delimiter, flat, .. } => {
+                self.text.push(b'"');
+                match flat {
+                    true => self.member(name, first),
+                    false => self.nested(name, delimiter, first),
                 }
+                self.text.push(b'"');
             }
-            let from = self.names.len() as u32;
-            self.names.push_str(name);
-            let name = (from, self.names.len() as u32);
-            self.items.push(Item { lead: (start, self.text.len() as u32), name, source: *source });
         }
+        (start, self.text.len() as u32)
+    }
+
+    /// Writes what follows the last value.
+    pub(super) fn end(&mut self, layout: Layout) {
         let start = self.text.len() as u32;
         if matches!(layout, Layout::Json { .. }) {
             self.text.push(b'"');
-            if named.is_empty() {
+            if self.items.is_empty() {
                 self.text.push(b'{');
             }
-            open.iter().for_each(|_| self.text.push(b'}'));
+            self.open.iter().for_each(|_| self.text.push(b'}'));
             self.text.push(b'}');
         }
         self.tail = (start, self.text.len() as u32);
-        self.text.extend_from_slice(&[0; SHORT_BYTES]);
+        self.around_bytes += self.text.len() - start as usize;
+        self.text.extend_from_slice(&PADDING);
     }
 
-    fn assigned(&mut self, name: &str, first: bool) {
+    fn assigned(&mut self, name: Span, first: bool) {
         if !first {
             self.text.push(b' ');
         }
-        self.text.extend_from_slice(name.as_bytes());
+        self.text.extend_from_slice(text_of(&self.names, name).as_bytes());
         self.text.push(b'=');
     }
 
-    fn member(&mut self, key: &str, first: bool) {
+    fn member(&mut self, key: Span, first: bool) {
         self.text.push(if first { b'{' } else { b',' });
-        crate::json::string(key.as_bytes(), &mut self.text);
+        crate::json::string(text_of(&self.names, key).as_bytes(), &mut self.text);
         self.text.push(b':');
     }
 
     /// Closes the objects the name is not in, opens those it is in.
-    fn nested<'n>(&mut self, name: &'n str, delimiter: u8, open: &mut Vec<&'n str>, first: bool) {
-        let tokens: Vec<&str> = tokens(name, delimiter).collect();
-        let (key, path) = tokens.split_last().map_or((name, &[][..]), |(key, path)| (*key, path));
-        let shared = path.iter().zip(open.iter()).take_while(|(a, b)| a == b).count();
+    fn nested(&mut self, name: Span, delimiter: u8, first: bool) {
+        let Plan { names, text, open, .. } = self;
+        let whole = text_of(names, name);
+        let levels = || levels(whole, delimiter);
+        let depth = levels().count().saturating_sub(1);
+        let (path, key) = (levels().take(depth), levels().nth(depth).unwrap_or(0..whole.len()));
+        let text_at = |range: &Range<usize>| whole.get(range.clone()).unwrap_or_default();
+        let shared =
+            path.clone().zip(open.iter()).take_while(|(a, b)| text_at(a) == text_of(names, **b)).count();
         // A value that has the name of an open object stands in it: beside it would be the same key twice.
-        let inside = shared == path.len() && open.get(shared) == Some(&key);
+        let inside =
+            shared == depth && open.get(shared).is_some_and(|open| text_of(names, *open) == text_at(&key));
         let keep = shared + usize::from(inside);
         while open.len() > keep {
             open.pop();
-            self.text.push(b'}');
+            text.push(b'}');
         }
-        self.text.push(if first { b'{' } else { b',' });
-        for part in path.get(open.len()..).unwrap_or_default() {
-            crate::json::string(part.as_bytes(), &mut self.text);
-            self.text.extend_from_slice(b":{");
-            open.push(part);
+        text.push(if first { b'{' } else { b',' });
+        for part in path.skip(open.len()) {
+            crate::json::string(text_at(&part).as_bytes(), text);
+            text.extend_from_slice(b":{");
+            open.push((name.0 + part.start as u32, name.0 + part.end as u32));
         }
-        crate::json::string(key.as_bytes(), &mut self.text);
-        self.text.push(b':');
+        crate::json::string(text_at(&key).as_bytes(), text);
+        text.push(b':');
     }
 }
 
-/// The levels of a name. The first character of one is never a delimiter; numbers with dots after an `@` (the enterprise id of
-/// STRUCTURED-DATA) are one level.
-fn tokens(name: &str, delimiter: u8) -> impl Iterator<Item = &str> {
-    let mut rest = name;
+impl Layout {
+    /// Whether what stands in front of a name's value depends on the value before it only where that is in an
+    /// object.
+    pub(super) fn is_simple(self, name: &str) -> bool {
+        match self {
+            Layout::Json { delimiter, flat: false, .. } => levels(name, delimiter).count() <= 1,
+            _ => true,
+        }
+    }
+}
+
+fn text_of(names: &str, name: Span) -> &str {
+    names.get(name.0 as usize..name.1 as usize).unwrap_or_default()
+}
+
+/// The levels of a name. The first character of one is never a delimiter; numbers with dots after an `@` (the
+/// enterprise id of STRUCTURED-DATA) are one level.
+fn levels(name: &str, delimiter: u8) -> impl Iterator<Item = Range<usize>> + Clone {
+    let mut from = 0;
     std::iter::from_fn(move || {
-        let bytes = rest.as_bytes();
-        if bytes.is_empty() {
-            return None;
-        }
-        let mut at = 1;
-        if bytes[0] == b'@' {
-            at = after_enterprise_id(bytes, 0);
-        }
+        let bytes = name.as_bytes().get(from..).filter(|bytes| !bytes.is_empty())?;
+        let mut at = if bytes.starts_with(b"@") { after_enterprise_id(bytes, 0) } else { 1 };
         while let Some(byte) = bytes.get(at) {
             match *byte {
                 b if b == delimiter => break,
@@ -171,9 +218,16 @@ fn tokens(name: &str, delimiter: u8) -> impl Iterator<Item = &str> {
                 _ => at += 1,
             }
         }
-        let token = rest.get(..at).unwrap_or(rest);
-        rest = rest.get(at + 1..).unwrap_or_default();
-        Some(token)
+        let level = from..(from + at).min(name.len());
+        from += at + 1;
+        // A delimiter may be a part of a character, and then the rest is one level.
+        match name.is_char_boundary(level.end) {
+            true => Some(level),
+            false => {
+                from = name.len();
+                Some(level.start..name.len())
+            }
+        }
     })
 }
 
@@ -188,10 +242,10 @@ fn after_enterprise_id(bytes: &[u8], at: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::tokens;
+    use super::levels;
 
     #[test]
-    fn levels() {
+    fn levels_of_names() {
         for (name, expected) in [
             ("a.b.c", "a|b|c"),
             ("a", "a"),
@@ -206,7 +260,8 @@ mod tests {
             ("é.ü", "é|ü"),
             ("", ""),
         ] {
-            assert_eq!(tokens(name, b'.').collect::<Vec<_>>().join("|"), expected, "{name}");
+            let found: Vec<&str> = levels(name, b'.').map(|level| &name[level]).collect();
+            assert_eq!(found.join("|"), expected, "{name}");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! An OCSP answer taken apart (RFC 6960 section 4.2.1), strictly as DER: what is signed stays the bytes that came.
+//! An OCSP answer taken apart (RFC 6960 section 4.2.1), strictly as DER: what is signed stays the bytes that
+//! came.
 
 use super::Refused;
 use pkcs8::ObjectIdentifier;
@@ -66,7 +67,8 @@ impl Answer {
         reader.finish(answer)
     }
 
-    /// Whether the answer says to come from the holder of this name and key, both without their outermost tag.
+    /// Whether the answer says to come from the holder of this name and key, both without their outermost
+    /// tag.
     pub fn is_of(&self, subject: &[u8], spki: &[u8]) -> bool {
         match &self.data.responder_id {
             ResponderId::ByName(name) => {

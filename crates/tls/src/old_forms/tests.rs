@@ -125,7 +125,8 @@ fn containers_of_old_times() {
     }
 }
 
-/// RFC 7292 has no vectors of its own; these are OpenSSL's (test/recipes, PKCS12KDF), known to many libraries.
+/// RFC 7292 has no vectors of its own; these are OpenSSL's (test/recipes, PKCS12KDF), known to many
+/// libraries.
 #[test]
 fn derivations() {
     let password: Vec<u8> = "smeg".encode_utf16().chain([0]).flat_map(u16::to_be_bytes).collect();

@@ -135,7 +135,8 @@ fn the_chain_is_looked_at_first_and_without_the_option_nothing_is() {
     let nobody = wanted(Options { ca_file: None, ..world.client() });
     let error = meet(&nobody, &mut shown()).expect_err("nobody is trusted");
     assert!(error.contains("no authority of ca-file() or ca-dir() has signed it"), "{error}");
-    // Whoever asks for answers gets them looked at, even if it looks at nothing else; and that needs an authority.
+    // Whoever asks for answers gets them looked at, even if it looks at nothing else; and that needs an
+    // authority.
     let peer_verify = PeerVerify::named("optional-untrusted").expect("a mode");
     assert_eq!(meet(&Options { peer_verify, ..wanted(world.client()) }, &mut shown()), Ok(()));
     let blind = Options { peer_verify, ..nobody };

@@ -15,7 +15,8 @@ pub struct Header {
 impl Header {
     pub const EMPTY: Header = Header { bytes: [0; V6_BYTES + UDP_BYTES], length: 0 };
 
-    /// `None` when the addresses are of different families, or the packet would be longer than its length can say.
+    /// `None` when the addresses are of different families, or the packet would be longer than its length can
+    /// say.
     pub fn new(from: SocketAddr, to: SocketAddr, ttl: u8, tos: u8, body: &[u8]) -> Option<Header> {
         let mut header = Header::EMPTY;
         let udp = UDP_BYTES + body.len();

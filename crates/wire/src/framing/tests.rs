@@ -5,7 +5,8 @@ use proptest::prelude::*;
 
 type Frames = (Vec<Vec<u8>>, Option<FrameError>, u64);
 
-/// Feeds `bytes` in pieces that end at `cuts`, moving the tail to the front of a new buffer each time, as a reader does.
+/// Feeds `bytes` in pieces that end at `cuts`, moving the tail to the front of a new buffer each time, as a
+/// reader does.
 fn run(options: FramerOptions, bytes: &[u8], cuts: &[usize]) -> Frames {
     run_some(options, bytes, cuts, usize::MAX)
 }
@@ -258,7 +259,8 @@ fn what_options_say_of_themselves_tells_any_two_apart() {
             assert_ne!(one.described(), other.described());
         }
     }
-    // Another process, of another version, reads it: these bytes stay what they are while the number in front is 1.
+    // Another process, of another version, reads it: these bytes stay what they are while the number in front
+    // is 1.
     assert_eq!(base.described(), "1 lines 65536 0 0");
     let padded = FramerOptions { framing: Framing::Records(9), log_msg_size: 8, empty_lines: true, ..base };
     assert_eq!(padded.described(), "1 records-9 8 1 0");

@@ -77,7 +77,8 @@ proptest! {
         let (mut inside, mut escaped, mut odd) = (false, false, false);
         let mut expected = Vec::new();
         for (at, byte) in text.bytes().enumerate() {
-            // A backslash escapes what follows wherever it stands: outside a string it is a fault for the reader anyway.
+            // A backslash escapes what follows wherever it stands: outside a string it is a fault for the
+            // reader anyway.
             let quote = byte == b'"' && !escaped;
             escaped = byte == b'\\' && !escaped;
             let was_inside = inside;

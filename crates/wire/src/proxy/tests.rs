@@ -17,7 +17,8 @@ fn v2(command: u8, family: u8, body: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The whole header gives `origin`, every shorter piece of it asks for more, and bytes after it do not matter.
+/// The whole header gives `origin`, every shorter piece of it asks for more, and bytes after it do not
+/// matter.
 fn check(header: &[u8], origin: Origin) {
     for cut in 0..header.len() {
         assert_eq!(parse(&header[..cut]), Ok(None), "cut at {cut}");

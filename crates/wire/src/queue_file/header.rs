@@ -8,8 +8,8 @@ pub struct Saved {
     pub count: u64,
 }
 
-/// `magic SLRQ or SLQF | version u8 | big endian u8 | 2 bytes | read head, write head, length i64 | three times: place i64, bytes i32,
-/// count i32 | backlog head, backlog length i64`, in the byte order it says.
+/// `magic SLRQ or SLQF | version u8 | big endian u8 | 2 bytes | read head, write head, length i64 | three
+/// times: place i64, bytes i32, count i32 | backlog head, backlog length i64`, in the byte order it says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Header {
     pub reliable: bool,
@@ -76,7 +76,8 @@ impl Header {
         })
     }
 
-    /// Where reading begins, and how many messages there are to be read from the ring: what was not acknowledged is sent again.
+    /// Where reading begins, and how many messages there are to be read from the ring: what was not
+    /// acknowledged is sent again.
     pub(super) fn begin(&self) -> (u64, u64) {
         let (at, count) = match self.reliable && self.backlog_length > 0 {
             true => (self.backlog_head, self.length.saturating_add(self.backlog_length)),

@@ -1,4 +1,5 @@
-//! A message as syslog-ng serialises it: numbers are big endian, the table of values at its end has the byte order of its writer.
+//! A message as syslog-ng serialises it: numbers are big endian, the table of values at its end has the byte
+//! order of its writer.
 
 use record::{Stamp, ValueType};
 use std::net::IpAddr;
@@ -212,8 +213,9 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// `flags u8 | length of name u8 | type u8 | 1 byte | allocated u32 | length u32 | name, 0 | value, 0`, or of a part of another value,
-    /// `... allocated u32 | number of that u32 | from u32 | length u32 | 1 byte | name, 0`.
+    /// `flags u8 | length of name u8 | type u8 | 1 byte | allocated u32 | length u32 | name, 0 | value, 0`,
+    /// or of a part of another value, `... allocated u32 | number of that u32 | from u32 | length u32 | 1
+    /// byte | name, 0`.
     fn entry(&self, place: u32) -> Option<Entry<'a>> {
         let bytes = self.entries.get(self.entries.len().checked_sub(place as usize)?..)?;
         let [flags, name_length, kind, _] = *bytes.first_chunk()?;

@@ -19,7 +19,8 @@ pub fn frame(out: &mut Vec<u8>, txnr: u32, command: &str, data: &[u8]) {
 /// Bytes of the longest data a frame can hold: nine digits.
 pub const MESSAGE_BYTES_MAX: usize = 999_999_999;
 
-/// One message, without the end of line that it may have: the frame says where it ends. Longer ones are cut at what a frame can hold.
+/// One message, without the end of line that it may have: the frame says where it ends. Longer ones are cut
+/// at what a frame can hold.
 pub fn message(out: &mut Vec<u8>, txnr: u32, message: &[u8]) {
     let text = message.strip_suffix(b"\n").unwrap_or(message);
     frame(out, txnr, "syslog", text.get(..MESSAGE_BYTES_MAX).unwrap_or(text));

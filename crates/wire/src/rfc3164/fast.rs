@@ -1,5 +1,6 @@
-//! The one form nearly all messages have, `<PRI>Mmm dd hh:mm:ss host program[pid]: message`, read with a few wide comparisons. Whatever
-//! is not exactly that is left to the general parser; `rfc3164/tests.rs` holds the two against each other.
+//! The one form nearly all messages have, `<PRI>Mmm dd hh:mm:ss host program[pid]: message`, read with a few
+//! wide comparisons. Whatever is not exactly that is left to the general parser; `rfc3164/tests.rs` holds the
+//! two against each other.
 
 use crate::framing::trimmed;
 use crate::syslog::Rules;
@@ -7,7 +8,8 @@ use crate::timestamp::Clock;
 use crate::word::{Lanes, equal, load8};
 use record::{Record, Span};
 
-/// Fills the record, or returns `None` and leaves it as it was. May look at bytes behind the frame, but never takes any.
+/// Fills the record, or returns `None` and leaves it as it was. May look at bytes behind the frame, but never
+/// takes any.
 #[inline(always)]
 pub(crate) fn parse<L: Lanes>(
     text: &[u8],
@@ -23,7 +25,8 @@ pub(crate) fn parse<L: Lanes>(
 
     let start = stamp_at + 16;
     let window = text.get(start..)?.first_chunk::<64>()?;
-    // Whatever is odd about a word, a mark out of place or a second blank, shows as a mark that is not the expected one.
+    // Whatever is odd about a word, a mark out of place or a second blank, shows as a mark that is not the
+    // expected one.
     let mut marks = L::mask(window, *b" :[]");
     let first = load8(window, 0)?;
     let host_end = marks.trailing_zeros() as usize;

@@ -12,8 +12,8 @@ const SEQUENCE_MAX: usize = 20;
 const AIX_FORWARD: &[u8] = b"Message forwarded from ";
 const REPEATED: &[u8] = b"last message repeated";
 
-/// Cisco writes `123: ` right behind the PRI. The number may be missing, as Nexus sends it: then the sequence number is an empty one, as
-/// in syslog-ng (golden case parse/colons).
+/// Cisco writes `123: ` right behind the PRI. The number may be missing, as Nexus sends it: then the sequence
+/// number is an empty one, as in syslog-ng (golden case parse/colons).
 pub(super) fn cisco_sequence(cursor: &mut Cursor<'_>, rest: &mut Rest) {
     let text = cursor.rest();
     let digits = text.iter().take(SEQUENCE_MAX).take_while(|byte| byte.is_ascii_digit()).count();
@@ -80,7 +80,8 @@ fn host_end(cursor: &Cursor<'_>, rules: &Rules) -> Option<usize> {
     (!odd && !bad).then_some(end)
 }
 
-/// Whether a word with colons is an address: each part of a chain (`src@host/relay`) that has a colon reads as IPv6.
+/// Whether a word with colons is an address: each part of a chain (`src@host/relay`) that has a colon reads
+/// as IPv6.
 fn holds_ipv6(word: &[u8]) -> bool {
     word.len() <= HOST_MAX
         && word.split(|byte| matches!(byte, b'/' | b'@')).all(|part| {
@@ -102,7 +103,8 @@ fn is_program_byte(byte: u8) -> bool {
         || matches!(byte, b'-' | b'_' | b'.' | b'/' | b'+' | b'@' | b'#' | b'(' | b')' | b'%' | b'=' | b',')
 }
 
-/// `program[pid]: `. Leaves the cursor at the message. Takes nothing when the program is not legal and that is asked for.
+/// `program[pid]: `. Leaves the cursor at the message. Takes nothing when the program is not legal and that
+/// is asked for.
 pub(super) fn program(cursor: &mut Cursor<'_>, record: &mut Record, rules: &Rules, rest: &mut Rest) {
     let start = cursor.at;
     let end = word::find(cursor.text, start, [b' ', b'[', b':']);

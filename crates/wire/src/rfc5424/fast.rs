@@ -1,6 +1,6 @@
-//! The usual form of RFC 5424 messages, `<PRI>1 yyyy-mm-ddThh:mm:ss[.frac]ZONE HOST APP PROCID MSGID SDATA MSG` with a header of up to
-//! 64 bytes behind the stamp. Whatever is not exactly that is left to the general parser; `tests/replay.rs` and the property tests
-//! hold the two against each other.
+//! The usual form of RFC 5424 messages, `<PRI>1 yyyy-mm-ddThh:mm:ss[.frac]ZONE HOST APP PROCID MSGID SDATA
+//! MSG` with a header of up to 64 bytes behind the stamp. Whatever is not exactly that is left to the general
+//! parser; `tests/replay.rs` and the property tests hold the two against each other.
 
 use super::FIELDS_MAX;
 use crate::framing::trimmed;
@@ -11,7 +11,8 @@ use crate::timestamp::Clock;
 use crate::word::{Lanes, load8};
 use record::{Flags, Record, Span};
 
-/// Fills the record, or returns `None` and leaves it as it was. May look at bytes behind the frame, but never takes any.
+/// Fills the record, or returns `None` and leaves it as it was. May look at bytes behind the frame, but never
+/// takes any.
 #[inline(always)]
 pub(super) fn parse<L: Lanes>(
     text: &[u8],

@@ -1,4 +1,5 @@
-//! A message of a batch, cut as the framer cuts a line: without the line end its template gave it, and no longer than `log-msg-size()`.
+//! A message of a batch, cut as the framer cuts a line: without the line end its template gave it, and no
+//! longer than `log-msg-size()`.
 
 use crate::framing::{FramerOptions, trimmed};
 use record::Span;

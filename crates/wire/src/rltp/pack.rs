@@ -1,4 +1,5 @@
-//! Batches compressed with Zstandard (RFC 8878), each a frame of its own: any of them can be sent again on any connection.
+//! Batches compressed with Zstandard (RFC 8878), each a frame of its own: any of them can be sent again on
+//! any connection.
 
 use super::{Error, Payload};
 use std::ops::RangeInclusive;

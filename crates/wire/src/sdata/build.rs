@@ -8,7 +8,8 @@ use crate::word;
 pub struct Builder<'a> {
     out: &'a mut Vec<u8>,
     start: usize,
-    /// The id of the open element stands at `out[id..id_end]`, as written; `id == id_end` when no element is open.
+    /// The id of the open element stands at `out[id..id_end]`, as written; `id == id_end` when no element is
+    /// open.
     id: usize,
     id_end: usize,
 }

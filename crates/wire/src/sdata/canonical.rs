@@ -1,6 +1,7 @@
-//! Brings STRUCTURED-DATA as senders write it into the one form a record keeps. That is what syslog-ng passes on, which rebuilds it from
-//! values: values escaped anew, of a parameter that comes twice the last value in the first one's place, neighbours of one id in one
-//! element. Rare, so it may take its time; the work grows with the text, not with its square.
+//! Brings STRUCTURED-DATA as senders write it into the one form a record keeps. That is what syslog-ng passes
+//! on, which rebuilds it from values: values escaped anew, of a parameter that comes twice the last value in
+//! the first one's place, neighbours of one id in one element. Rare, so it may take its time; the work grows
+//! with the text, not with its square.
 
 use super::build::{Builder, append_escaped};
 use super::{Field, Part, Reader};

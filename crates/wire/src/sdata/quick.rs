@@ -1,5 +1,6 @@
-//! One short element of STRUCTURED-DATA, `[id name="value" ...]`, checked with bit operations on 64 bytes at once. Whatever is unusual
-//! (escapes, other than ASCII, a longer element, a mistake) is left to the check that looks at one field after the other.
+//! One short element of STRUCTURED-DATA, `[id name="value" ...]`, checked with bit operations on 64 bytes at
+//! once. Whatever is unusual (escapes, other than ASCII, a longer element, a mistake) is left to the check
+//! that looks at one field after the other.
 
 use super::Part;
 use crate::word::Lanes;
@@ -22,7 +23,8 @@ impl Element {
         self.blanks.count_ones()
     }
 
-    /// Calls with the id and the name of each parameter, as places in the text; without any, with an empty name.
+    /// Calls with the id and the name of each parameter, as places in the text; without any, with an empty
+    /// name.
     #[inline(always)]
     pub fn each(&self, at: usize, mut call: impl FnMut(Part, Part)) {
         let (mut blanks, mut equals) = (self.blanks, self.equals);
@@ -55,7 +57,8 @@ pub(super) fn element<L: Lanes>(window: &[u8; WINDOW]) -> Option<Element> {
     let (opening, closing) = (signs.quotes & inside & before, signs.quotes & names);
     let blanks = signs.blanks & names;
     let equals = signs.equals & names;
-    // What has to stand behind each value: the blank before the next name, or the end. The first blank ends the id.
+    // What has to stand behind each value: the blank before the next name, or the end. The first blank ends
+    // the id.
     let behind = if blanks == 0 { 0 } else { (blanks & (blanks - 1)) | end };
     let sound = end != 0
         && signs.others & before == 0

@@ -1,4 +1,5 @@
-//! Notices parameters of STRUCTURED-DATA that may come twice, without comparing their names: a few instructions a parameter.
+//! Notices parameters of STRUCTURED-DATA that may come twice, without comparing their names: a few
+//! instructions a parameter.
 
 use super::Part;
 use crate::word::load8;

@@ -1,4 +1,5 @@
-//! The steps after parsing that make new text: error messages, escaped bytes, joined lines, values from STRUCTURED-DATA.
+//! The steps after parsing that make new text: error messages, escaped bytes, joined lines, values from
+//! STRUCTURED-DATA.
 
 use super::flags::ParseFlags;
 use super::tags::Kinds;
@@ -167,8 +168,8 @@ impl Finish {
         }
     }
 
-    /// Blanks for newlines, carriage returns and, where the framing lets them through, NULs in the message. The header stays as it came,
-    /// as in syslog-ng.
+    /// Blanks for newlines, carriage returns and, where the framing lets them through, NULs in the message.
+    /// The header stays as it came, as in syslog-ng.
     fn join_lines(&mut self, batch: &mut Batch, index: usize) {
         let Some(record) = batch.records.get(index) else { return };
         let text = record.message.of(&batch.text);

@@ -68,7 +68,8 @@ impl ParseFlags {
         "kernel",
     ];
 
-    /// Sets the flag of this name; `-` and `_` mean the same. `false` when it is none of these: other flags belong to the reader.
+    /// Sets the flag of this name; `-` and `_` mean the same. `false` when it is none of these: other flags
+    /// belong to the reader.
     pub fn apply(&mut self, name: &str) -> bool {
         let name = name.replace('_', "-");
         match name.as_str() {

@@ -1,4 +1,5 @@
-//! Tests of the dispatcher and of what the flags ask for; the ways of checking used by the tests of both protocols.
+//! Tests of the dispatcher and of what the flags ask for; the ways of checking used by the tests of both
+//! protocols.
 
 use super::*;
 use crate::timestamp::{StampFormatter, TimeFormat};
@@ -76,7 +77,8 @@ pub(crate) fn parsed(options: SyslogOptions, frame: &[u8]) -> (Batch, Record) {
     (batch, record)
 }
 
-/// Parses one frame alone, then among others, where the fast paths can be taken and the memory of stamps is filled.
+/// Parses one frame alone, then among others, where the fast paths can be taken and the memory of stamps is
+/// filled.
 pub(crate) fn check_with(options: SyslogOptions, frame: &[u8], expected: &str) {
     let (alone, record) = parsed(options.clone(), frame);
     assert_eq!(render(&alone, &record), expected, "{}", frame.escape_ascii());
@@ -347,7 +349,8 @@ fn any_frame() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Nothing panics, every span lies in the text, and what is made of a frame does not depend on what stands around it.
+    /// Nothing panics, every span lies in the text, and what is made of a frame does not depend on what
+    /// stands around it.
     #[test]
     fn any_bytes(options in any_options(), frames in proptest::collection::vec(any_frame(), 1..5)) {
         let frames: Vec<&[u8]> = frames.iter().map(|frame| &**frame).collect();

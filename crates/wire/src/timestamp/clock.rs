@@ -1,5 +1,5 @@
-//! Turns readings into points in time: guesses the year, knows the source's zone, and remembers the last hour, because
-//! neighbouring messages nearly always share it.
+//! Turns readings into points in time: guesses the year, knows the source's zone, and remembers the last
+//! hour, because neighbouring messages nearly always share it.
 
 use super::Reading;
 use crate::word::{digits8, load8};
@@ -34,7 +34,8 @@ struct BsdDay {
     wall: i64,
 }
 
-/// The last hour in ISO form, the bytes `yyyy-mm-ddThh:` and the seconds they mean in UTC, and the last zone, `±hh:mm` with a blank.
+/// The last hour in ISO form, the bytes `yyyy-mm-ddThh:` and the seconds they mean in UTC, and the last zone,
+/// `±hh:mm` with a blank.
 #[derive(Clone, Copy, Debug)]
 struct IsoHour {
     head: [u64; 2],
@@ -49,8 +50,8 @@ const BUT_BSD_TIME: u64 = !(0xffff << 40 | 0xffff << 16);
 /// All bytes of the second word of `yyyy-mm-ddThh:mm` but the digits of the minutes.
 const BUT_ISO_TIME: u64 = !(0xffff << 48);
 
-/// An hour is remembered when the zone's offset does not change this long before and after: no wall clock reading in it is ambiguous,
-/// not even in a zone that crosses the date line.
+/// An hour is remembered when the zone's offset does not change this long before and after: no wall clock
+/// reading in it is ambiguous, not even in a zone that crosses the date line.
 const STEADY: i64 = 86_400;
 
 /// The seven bytes `Mmm dd ` of the first word.
@@ -75,8 +76,8 @@ impl IsoHour {
 }
 
 impl Clock {
-    /// `zone` is meant by stamps that name none. `guess_zone`: a stamp that another zone would make the receive time is read in
-    /// that zone, see [`Stamp::in_zone_of_now`].
+    /// `zone` is meant by stamps that name none. `guess_zone`: a stamp that another zone would make the
+    /// receive time is read in that zone, see [`Stamp::in_zone_of_now`].
     pub fn new(zone: Zone, guess_zone: bool) -> Clock {
         Clock {
             zone: ZoneCursor::new(zone),
@@ -121,8 +122,8 @@ impl Clock {
         stamp
     }
 
-    /// Whether the bytes of a canonical reading say what `stamp` prints as in the source's zone: not when the zone was guessed, nor
-    /// for a day that its month does not have.
+    /// Whether the bytes of a canonical reading say what `stamp` prints as in the source's zone: not when the
+    /// zone was guessed, nor for a day that its month does not have.
     pub fn says(&self, reading: &Reading, stamp: &Stamp) -> bool {
         reading.canonical
             && !self.guess_zone
@@ -178,7 +179,8 @@ impl Clock {
         [hour.secs - STEADY, hour.secs + STEADY].iter().all(|secs| self.zone.offset_at(*secs) == hour.offset)
     }
 
-    /// An ISO stamp with a zone and a blank after it: RFC 5424 section 6.2.3. The bytes it takes, without the blank.
+    /// An ISO stamp with a zone and a blank after it: RFC 5424 section 6.2.3. The bytes it takes, without the
+    /// blank.
     #[inline(always)]
     pub(crate) fn iso(&mut self, text: &[u8]) -> Option<(Stamp, usize)> {
         let head = text.first_chunk::<20>()?;
@@ -244,7 +246,8 @@ fn sixty(digits: u64) -> Option<i64> {
     (tens <= 5 && ones <= 9).then(|| (tens * 10 + ones) as i64)
 }
 
-/// The year of a stamp without one: this year, but around New Year the one that makes the stamp close to `now` (year, month).
+/// The year of a stamp without one: this year, but around New Year the one that makes the stamp close to
+/// `now` (year, month).
 fn guess_year(month: u8, now: (i32, u8)) -> i32 {
     match (month, now) {
         (12, (year, 1)) => year - 1,

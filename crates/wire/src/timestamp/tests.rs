@@ -92,7 +92,8 @@ proptest! {
         }
     }
 
-    /// One clock that sees stamp after stamp, near a change of the zone's offset among others, says of each what a new one says.
+    /// One clock that sees stamp after stamp, near a change of the zone's offset among others, says of each
+    /// what a new one says.
     #[test]
     fn remembering_changes_nothing(
         zone in prop::sample::select(&["UTC", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Kolkata", "America/St_Johns"][..]),

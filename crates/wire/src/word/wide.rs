@@ -1,5 +1,6 @@
-//! Classifies 64 bytes at once: one bit for each byte that is one of a few. A header's fields are then found with bit operations, which do
-//! not wait for each other's memory accesses. The one place of this crate with `unsafe`: vector registers, the widest there are.
+//! Classifies 64 bytes at once: one bit for each byte that is one of a few. A header's fields are then found
+//! with bit operations, which do not wait for each other's memory accesses. The one place of this crate with
+//! `unsafe`: vector registers, the widest there are.
 
 /// One bit for each byte of the window that is one of `needles`, the first byte lowest.
 #[cfg(target_arch = "x86_64")]
@@ -70,8 +71,8 @@ pub fn not_word64(window: &[u8; 64]) -> u64 {
     window.iter().enumerate().map(bit).fold(0, |mask, bit| mask | bit)
 }
 
-/// One bit for each byte that JSON does not print as it is, the first byte lowest: quotes, backslashes, control characters, and all that
-/// is not ASCII.
+/// One bit for each byte that JSON does not print as it is, the first byte lowest: quotes, backslashes,
+/// control characters, and all that is not ASCII.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 #[inline(always)]
@@ -103,8 +104,8 @@ pub fn json_marks(chunk: &[u8; 32]) -> u32 {
     chunk.iter().enumerate().map(bit).fold(0, |marks, bit| marks | bit)
 }
 
-/// The bytes of the window that end a name of STRUCTURED-DATA (anything but printable ASCII, `=`, `]`, `"`), and those that end or
-/// interrupt a value (`"`, `\`, `]`).
+/// The bytes of the window that end a name of STRUCTURED-DATA (anything but printable ASCII, `=`, `]`, `"`),
+/// and those that end or interrupt a value (`"`, `\`, `]`).
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
 #[inline(always)]
@@ -178,7 +179,8 @@ pub(crate) struct PairSigns {
     pub quotes: u64,
 }
 
-/// Work whose inner loops look at windows. [`with_lanes`] runs it compiled for the widest registers the processor has.
+/// Work whose inner loops look at windows. [`with_lanes`] runs it compiled for the widest registers the
+/// processor has.
 pub(crate) trait Windowed {
     /// Must be `#[inline(always)]`, like all that is called with `L`.
     fn run<L: Lanes>(self);
@@ -338,7 +340,8 @@ mod x86_64 {
 
     type Window = [__m256i; 2];
 
-    // The functions below become part of `wide`, and their callers vouch for AVX2. No closures in them: those would be compiled without.
+    // The functions below become part of `wide`, and their callers vouch for AVX2. No closures in them: those
+    // would be compiled without.
 
     #[inline(always)]
     unsafe fn load(window: &[u8; 64]) -> Window {

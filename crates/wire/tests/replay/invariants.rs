@@ -5,7 +5,8 @@ use std::sync::Arc;
 use wire::relp::{self, Command};
 use wire::{Framer, FramerOptions, Framing, SyslogOptions, SyslogParser, sdata};
 
-/// The first four bytes choose framing, flags, size and a cut; the rest is the stream. However it is cut, the frames are the same.
+/// The first four bytes choose framing, flags, size and a cut; the rest is the stream. However it is cut, the
+/// frames are the same.
 pub fn framer(input: &[u8]) {
     let Some(([framing, flags, size, cut], stream)) = input.split_first_chunk::<4>() else { return };
     let framings = [
@@ -44,8 +45,8 @@ fn frames(options: FramerOptions, stream: &[u8], step: usize) -> Frames {
     (found, good, framer.take_truncated())
 }
 
-/// What a proxy sends ahead of a connection. Every piece of a header asks for more or is refused as the whole is, what follows it does not
-/// matter, and its length is within bounds.
+/// What a proxy sends ahead of a connection. Every piece of a header asks for more or is refused as the whole
+/// is, what follows it does not matter, and its length is within bounds.
 pub fn proxy(input: &[u8]) {
     use wire::proxy::{V1_MAX, V2_MAX, parse};
     let whole = parse(input);
@@ -67,8 +68,8 @@ pub fn proxy(input: &[u8]) {
     }
 }
 
-/// The first two bytes choose the longest message and a cut; the rest is what a RELP peer sends. However it is cut, the frames are the
-/// same, and written again they are read as the same.
+/// The first two bytes choose the longest message and a cut; the rest is what a RELP peer sends. However it
+/// is cut, the frames are the same, and written again they are read as the same.
 pub fn relp(input: &[u8]) {
     let Some(([size, cut], stream)) = input.split_first_chunk::<2>() else { return };
     let max = usize::from(*size) + 1;
@@ -106,8 +107,8 @@ fn relp_frames(max: usize, stream: &[u8], step: usize) -> RelpFrames {
     (found, None, reader.take_truncated())
 }
 
-/// Lines of a file. Each is of one message; what a message is depends on its own lines only, a carriage return changes nothing, and none
-/// goes on for ever.
+/// Lines of a file. Each is of one message; what a message is depends on its own lines only, a carriage
+/// return changes nothing, and none goes on for ever.
 pub fn backtrace(input: &[u8]) {
     use wire::backtrace::{Backtrace, Step, look};
     /// As the limit of the machine.
@@ -163,8 +164,8 @@ fn options(one: u8, two: u8, protocol: bool) -> SyslogOptions {
     options
 }
 
-/// Every span lies in the text, STRUCTURED-DATA is what it claims to be, and neither the bytes around a message nor the fast paths
-/// change what it says.
+/// Every span lies in the text, STRUCTURED-DATA is what it claims to be, and neither the bytes around a
+/// message nor the fast paths change what it says.
 fn parse(options: SyslogOptions, frame: &[u8]) {
     let alone = fields(options.clone(), &[frame]);
     assert_eq!(fields(options.clone(), &[frame, &[b'~'; 100]]), alone);
@@ -211,8 +212,9 @@ fn rebuild(read: &[u8]) {
     assert_eq!(names(&written).len(), names(read).len());
 }
 
-/// The first byte says how the rest is cut. However it is, the frames are the same, and every message lies in its batch.
-/// No bytes do harm; whatever is read is part of the file, and no more messages come than the header counts.
+/// The first byte says how the rest is cut. However it is, the frames are the same, and every message lies in
+/// its batch. No bytes do harm; whatever is read is part of the file, and no more messages come than the
+/// header counts.
 pub fn queue_file(input: &[u8]) {
     use wire::queue_file::{Header, Message, messages};
     let _ = Message::parse(input).map(|(_, used)| assert!(used <= input.len()));

@@ -1,4 +1,5 @@
-//! The passphrase of a key on its way from a person to the program: from the command line, the terminal or standard input.
+//! The passphrase of a key on its way from a person to the program: from the command line, the terminal or
+//! standard input.
 
 use std::io::{BufRead, IsTerminal, Write};
 

@@ -8,7 +8,8 @@ use std::io::{ErrorKind, IoSlice, Write};
 /// Buffers of one call.
 const SLICES_MAX: usize = 64;
 
-/// Writes what reaches the last border; the rest, which may begin in the middle of a message, stays in `chunks`.
+/// Writes what reaches the last border; the rest, which may begin in the middle of a message, stays in
+/// `chunks`.
 pub(super) fn write(
     opened: &mut Opened,
     chunks: &mut VecDeque<Chunk>,

@@ -1,5 +1,5 @@
-//! Where a sink leaves its open file between two writes. What lies there may be closed whenever descriptors are missing: the next write
-//! opens it again and goes on at its end.
+//! Where a sink leaves its open file between two writes. What lies there may be closed whenever descriptors
+//! are missing: the next write opens it again and goes on at its end.
 
 use super::Opened;
 use parking_lot::Mutex;

@@ -4,10 +4,10 @@ use super::*;
 use crate::single::Place;
 use crate::testing::{Rig, chunk, template};
 use crate::writer::Writer;
-use engine::Progress;
 use engine::ledger::DestinationCounters;
+use engine::{Acknowledge, Budget, Mark, Progress, Window};
 use proptest::prelude::*;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 fn place(rig: &Rig) -> Place {
     Place {
@@ -94,6 +94,55 @@ impl Model {
     fn delivered(&self) -> usize {
         self.place.counters.delivered.value() as usize
     }
+}
+
+#[derive(Default)]
+struct Heard(Mutex<Vec<(u64, bool)>>);
+
+impl Acknowledge for Heard {
+    fn done(&self, number: u64) {
+        self.0.lock().expect("no panic").push((number, true));
+    }
+
+    fn undone(&self, number: u64) {
+        self.0.lock().expect("no panic").push((number, false));
+    }
+}
+
+#[test]
+fn a_source_that_wants_to_hear_does_so_when_the_peer_has_its_messages() {
+    let (rig, heard) = (idle(), Arc::<Heard>::default());
+    let window = Window::new(1000, None, Budget::new(1000));
+    let guarded = |number, flow_control| {
+        let mut chunk = chunk(&[format!("message {number}\n")]);
+        let mark = Mark::new(Arc::clone(&heard) as Arc<dyn Acknowledge>, number);
+        chunk.tickets.push(window.marked(10, 1, Some(mark)));
+        chunk.flow_control = flow_control;
+        chunk
+    };
+    let chunks = [guarded(1, true), guarded(2, true), guarded(3, false)].into();
+    let mut model = Model {
+        kept: Kept::default(),
+        chunks,
+        place: place(&rig),
+        wire: Vec::new(),
+        acknowledged: 0,
+        got: Vec::new(),
+    };
+    let told = || std::mem::take(&mut *heard.0.lock().expect("no panic"));
+    model.write(usize::MAX);
+    assert_eq!(told(), [(3, true)], "whoever does not wait is not held back");
+    assert!(model.kept.is_awaited());
+    model.acknowledge(15);
+    assert_eq!(told(), [(1, true)]);
+    model.cut();
+    model.write(usize::MAX);
+    assert_eq!(told(), [], "nobody but us has it");
+    let mut copies = model.kept.copies(&model.chunks);
+    model.kept.let_go();
+    assert!(!model.kept.is_awaited() && told().is_empty(), "the copies hold it");
+    copies.iter_mut().for_each(|copy| copy.tickets.settle());
+    assert_eq!(told(), [(2, true)]);
 }
 
 proptest! {

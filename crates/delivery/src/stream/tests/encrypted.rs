@@ -1,4 +1,5 @@
-//! An encrypted connection that is cut within a record: its beginning is with the peer's kernel, and nobody can read it.
+//! An encrypted connection that is cut within a record: its beginning is with the peer's kernel, and nobody
+//! can read it.
 
 use super::*;
 use crate::dialing::Secured;

@@ -1,5 +1,5 @@
-//! `transport(rltp)` of network() and syslog(): messages to another penstock, which acknowledges each batch when it has dealt with it.
-//! docs/rltp.md has the protocol.
+//! `transport(rltp)` of network() and syslog(): messages to another penstock, which acknowledges each batch
+//! when it has dealt with it. docs/rltp.md has the protocol.
 
 mod batch;
 mod identity;
@@ -15,7 +15,8 @@ pub use spread::Spread;
 
 /// Bytes sent and not acknowledged, when `window()` is not given: 5 Gbit/s over a round trip of 100 ms.
 const WINDOW_BYTES: usize = 64 << 20;
-/// The level of compress(yes): most of what can be saved is, at a small part of the cost of higher ones (`penstock bench`, rltp-packed).
+/// The level of compress(yes): most of what can be saved is, at a small part of the cost of higher ones
+/// (`penstock bench`, rltp-packed).
 const LEVEL: i32 = 1;
 
 /// The `rltp()` block.

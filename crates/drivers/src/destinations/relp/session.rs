@@ -1,10 +1,12 @@
-//! What is said on one RELP connection, without the connection: numbers given to messages, answers matched to them, the window.
+//! What is said on one RELP connection, without the connection: numbers given to messages, answers matched to
+//! them, the window.
 
 use engine::Chunk;
 use std::collections::VecDeque;
 use wire::relp::{self, Command, Offers, Reader, Response};
 
-/// Bytes of frames made at a time: what one read of a busy source becomes goes out with one call (`penstock bench`, hop-relp-1).
+/// Bytes of frames made at a time: what one read of a busy source becomes goes out with one call (`penstock
+/// bench`, hop-relp-1).
 const PIECE_BYTES: usize = 320 * 1024;
 /// Bytes of messages that may be on the way beside what window-size() says.
 const WINDOW_BYTES: usize = 16 << 20;

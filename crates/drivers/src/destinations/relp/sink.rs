@@ -1,4 +1,5 @@
-//! One connection to a RELP server: sends up to a window, and keeps what is not answered for the next connection.
+//! One connection to a RELP server: sends up to a window, and keeps what is not answered for the next
+//! connection.
 
 use super::session::{Heard, RelpSession};
 use delivery::dialing::{DialOptions, Dialed, Dialing};

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// What is kept over a boot, and what is not.
-const ROOTS: [&str; 2] = ["/var/log/journal", "/run/log/journal"];
+pub const ROOTS: [&str; 2] = ["/var/log/journal", "/run/log/journal"];
 
 /// `namespace()`, or another folder.
 #[derive(Clone, Debug, PartialEq, Eq)]

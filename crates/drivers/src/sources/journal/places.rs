@@ -1,14 +1,16 @@
-//! How far a journal was dealt with: batches end in any order, the stored places move over those at the front only.
+//! How far a journal was dealt with: batches end in any order, the stored places move over those at the front
+//! only.
 
 use engine::{Acknowledge, Mark};
-use journal::{Id, Place};
+use journal::{EntryPosition, Id};
 use parking_lot::Mutex;
 use state::Live;
 use state::Store;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-/// The account of one source. Lives as long as it is read or a batch of it is under way; a reader that comes meanwhile goes on with it.
+/// The account of one source. Lives as long as it is read or a batch of it is under way; a reader that comes
+/// meanwhile goes on with it.
 pub struct Places {
     store: Arc<Store>,
     key: String,
@@ -20,9 +22,9 @@ struct Inner {
     /// The number of the batch at the front of `waiting`.
     first: u64,
     /// The last entry of each numbering in a batch, and whether the batch is dealt with.
-    waiting: VecDeque<(Vec<Place>, bool)>,
+    waiting: VecDeque<(Vec<EntryPosition>, bool)>,
     /// Where the reader is.
-    read: HashMap<Id, Place>,
+    read: HashMap<Id, EntryPosition>,
     /// Readers so far: only the last one reads.
     readers: u64,
     /// A batch of this reader has to be read again: what comes behind it moves no place.
@@ -34,8 +36,9 @@ struct Inner {
 static LIVE: Live<Places> = Live::new();
 
 impl Places {
-    /// The account under this name, the number of this reader, and where it has to go on: nowhere in particular when there is none yet.
-    pub fn open(store: &Arc<Store>, key: &str) -> (Arc<Places>, u64, Vec<Place>) {
+    /// The account under this name, the number of this reader, and where it has to go on: nowhere in
+    /// particular when there is none yet.
+    pub fn open(store: &Arc<Store>, key: &str) -> (Arc<Places>, u64, Vec<EntryPosition>) {
         let places = LIVE.open(store, key.as_bytes(), || {
             let inner = Mutex::new(Inner { read: stored(store, key), ..Inner::default() });
             Arc::new(Places { store: Arc::clone(store), key: key.to_owned(), inner })
@@ -54,7 +57,7 @@ impl Places {
     }
 
     /// A batch was read that ends with these, one a numbering.
-    pub fn mark(self: &Arc<Places>, ends: Vec<Place>) -> Mark {
+    pub fn mark(self: &Arc<Places>, ends: Vec<EntryPosition>) -> Mark {
         let mut inner = self.inner.lock();
         let number = inner.first + inner.waiting.len() as u64;
         if !inner.undone {
@@ -67,9 +70,9 @@ impl Places {
 }
 
 /// The places in the state file.
-fn stored(store: &Store, key: &str) -> HashMap<Id, Place> {
+fn stored(store: &Store, key: &str) -> HashMap<Id, EntryPosition> {
     let stored = store.with_prefix(format!("{key}/").as_bytes());
-    let read = stored.iter().filter_map(|(_, value)| Place::decode(value));
+    let read = stored.iter().filter_map(|(_, value)| EntryPosition::decode(value));
     read.map(|place| (place.seqnum_id, place)).collect()
 }
 
@@ -93,7 +96,7 @@ impl Acknowledge for Places {
         {
             batch.1 = true;
         }
-        let mut ends: HashMap<Id, Place> = HashMap::new();
+        let mut ends: HashMap<Id, EntryPosition> = HashMap::new();
         while inner.waiting.front().is_some_and(|(_, done)| *done) {
             let (places, _) = inner.waiting.pop_front().unwrap_or_default();
             inner.first += 1;
@@ -125,8 +128,8 @@ impl Drop for Places {
 mod tests {
     use super::*;
 
-    fn place(id: u8, seqnum: u64) -> Place {
-        Place { seqnum_id: [id; 16], seqnum, ..Place::default() }
+    fn place(id: u8, seqnum: u64) -> EntryPosition {
+        EntryPosition { seqnum_id: [id; 16], seqnum, ..EntryPosition::default() }
     }
 
     #[test]
@@ -134,7 +137,7 @@ mod tests {
         let store = Arc::new(Store::in_memory());
         let stored = || {
             let all = store.with_prefix(b"j/");
-            let mut all: Vec<_> = all.iter().filter_map(|(_, value)| Place::decode(value)).collect();
+            let mut all: Vec<_> = all.iter().filter_map(|(_, value)| EntryPosition::decode(value)).collect();
             all.sort_by_key(|place| place.seqnum_id);
             all.iter().map(|place| (place.seqnum_id[0], place.seqnum)).collect::<Vec<_>>()
         };

@@ -9,7 +9,7 @@ use engine::worker::{After, Port, PortContext};
 use engine::{Feed, Read};
 use intake::inotify::{Event, Watch};
 use intake::listener::register;
-use journal::{Begin, Filter, Journal, JournalOptions, Place};
+use journal::{Begin, EntryPosition, Filter, Journal, JournalOptions};
 use mio::unix::SourceFd;
 use record::Context;
 use state::Store;
@@ -120,7 +120,7 @@ impl JournalPort {
         batch.contexts.push(Arc::clone(&self.parts.context));
         self.messages.begin_batch(&self.parts.source);
         let messages_max = self.parts.fetch_limit.unwrap_or(BATCH_MESSAGES).min(BATCH_MESSAGES);
-        let mut ends: Vec<Place> = Vec::new();
+        let mut ends: Vec<EntryPosition> = Vec::new();
         let mut more = true;
         while batch.records.len() < messages_max && batch.text.len() < BATCH_BYTES {
             let Some(entry) = reading.journal.next_entry() else {

@@ -1,5 +1,5 @@
-//! `transport(rltp)` of network() and syslog(): messages from another penstock, acknowledged when everything they led to is done.
-//! docs/rltp.md has the protocol.
+//! `transport(rltp)` of network() and syslog(): messages from another penstock, acknowledged when everything
+//! they led to is done. docs/rltp.md has the protocol.
 
 mod port;
 mod slab;

@@ -72,7 +72,8 @@ fn without_dns_and_keep_hostname_the_sender_is_its_number() {
     assert!(running.wait_lines("out", 2).iter().all(|l| l.starts_with("127.0.0.1|app|")));
 }
 
-/// The name comes from the system's resolver, whatever it says; the message must come through all the same, and soon.
+/// The name comes from the system's resolver, whatever it says; the message must come through all the same,
+/// and soon.
 #[test]
 fn a_connection_waits_for_its_name_only_so_long() {
     let port = free_port();
@@ -191,7 +192,8 @@ fn datagrams_of_every_kind() {
 #[test]
 fn what_the_kernel_drops_is_in_the_ledger() {
     let port = free_port();
-    // A window of one message and flow-control: most of a burst finds the receive buffer full, also while the source may not read.
+    // A window of one message and flow-control: most of a burst finds the receive buffer full, also while the
+    // source may not read.
     let text = format!(
         "{HEAD}source s {{ udp(ip(127.0.0.1) port({port}) so-rcvbuf(4096) log-iw-size(1)); }};\n\
          destination d {{ file(\"%dir%/out\"); }};\nlog {{ source(s); destination(d); flags(flow-control); }};\n"

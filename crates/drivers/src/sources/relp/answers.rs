@@ -1,4 +1,5 @@
-//! Which messages of a RELP peer are answered: batches are dealt with in any order, their answers go out in the order of arrival.
+//! Which messages of a RELP peer are answered: batches are dealt with in any order, their answers go out in
+//! the order of arrival.
 
 use engine::reader::Input;
 use engine::{Acknowledge, Mark, Wake};
@@ -60,7 +61,8 @@ impl Answers {
         self.inner.lock().in_turn = true;
     }
 
-    /// Whether something will never be answered: the connection has to be closed, so that the peer sends it again.
+    /// Whether something will never be answered: the connection has to be closed, so that the peer sends it
+    /// again.
     pub fn is_undone(&self) -> bool {
         self.inner.lock().undone
     }

@@ -1,4 +1,5 @@
-//! One RELP peer: whole batches of its messages are read, and answered with one write once they are dealt with.
+//! One RELP peer: whole batches of its messages are read, and answered with one write once they are dealt
+//! with.
 
 mod leaving;
 
@@ -9,7 +10,7 @@ use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
 use engine::{Feed, Read};
 use intake::farewell::Farewell;
-use intake::listener::{Joined, MADE_ROOM, Seat};
+use intake::listener::{Joined, MADE_ROOM, Permit};
 use record::{Batch, Context, Record, Span};
 use std::borrow::Cow;
 use std::io::ErrorKind;
@@ -56,7 +57,7 @@ pub struct RelpPort {
     /// Nothing is read any more, only answered.
     farewell: Option<Farewell>,
     /// One of max-connections(), until it is left.
-    seat: Option<Seat>,
+    permit: Option<Permit>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +73,7 @@ enum Phase {
 
 impl RelpPort {
     pub fn new(connection: Joined, cx: &PortContext, token: mio::Token) -> RelpPort {
-        let Joined { input, source, accepted, context, described, seat } = connection;
+        let Joined { input, source, accepted, context, described, permit } = connection;
         source.counters.connections.add(1);
         RelpPort {
             input,
@@ -95,7 +96,7 @@ impl RelpPort {
             hung_up: false,
             failure: None,
             farewell: None,
-            seat: Some(seat),
+            permit: Some(permit),
         }
     }
 
@@ -134,7 +135,7 @@ impl RelpPort {
         let (runs, outcome) = self.scan(&mut batch);
         let messages = batch.records.len();
         if messages > 0 && std::mem::take(&mut self.silent) {
-            self.seat.iter().for_each(Seat::speaks);
+            self.permit.iter().for_each(Permit::speaks);
         }
         self.run(batch, runs, Read { bytes: read, busy: read >= BUSY_BYTES, began, mark: None }, cx);
         if let Err(why) = outcome {
@@ -204,7 +205,7 @@ impl RelpPort {
 
     /// Whether another connection gets its place.
     fn makes_room(&mut self) -> bool {
-        let goes = self.silent && self.seat.as_ref().is_some_and(Seat::is_to_go);
+        let goes = self.silent && self.permit.as_ref().is_some_and(Permit::is_to_go);
         if goes {
             self.failure = Some(MADE_ROOM.to_owned());
         }
@@ -239,7 +240,8 @@ impl RelpPort {
     }
 }
 
-/// Messages in another character set. Frames count the bytes of that one, so this comes after they were found.
+/// Messages in another character set. Frames count the bytes of that one, so this comes after they were
+/// found.
 fn decode(encoding: &'static encoding_rs::Encoding, batch: &mut Batch) {
     for at in 0..batch.records.len() {
         let Some(span) = batch.records.get(at).map(|record| record.frame) else { continue };

@@ -37,7 +37,8 @@ fn reading() -> Reading {
 
 static ENDS: AtomicUsize = AtomicUsize::new(0);
 
-/// Regular files, which no readiness loop can watch, and pipes: both to their end, with the last line unfinished.
+/// Regular files, which no readiness loop can watch, and pipes: both to their end, with the last line
+/// unfinished.
 #[test]
 fn files_and_pipes_are_read_to_their_end() {
     let running = Running::start(&format!("{HEAD}{CONFIG}"));

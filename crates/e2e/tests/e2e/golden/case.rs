@@ -1,11 +1,12 @@
 //! One golden case: its files, and the directives in its configuration.
 //!
-//! `#: send udp in` sends each line of the input to the port named `in` as a datagram; also `tcp` (the default, newline framing),
-//! `octets` and `unix-stream`. `#: send file NAME` writes them into a file of that name for a source that reads it; `the-end`
-//! stands in the last message that is waited for. `#: collect udp out` keeps what is sent to the port `out` as `out/out`. `#: only-penstock WHY` leaves the distribution's syslog-ng out. `#: env NAME VALUE` sets a variable.
-//! `#: mutants after "TEXT"` allows for what follows that text in a message to be changed, see `library.rs`;
-//! `#: mutants without B` for no change that brings this byte.
-//! In the input, `\n`, `\r`, `\t`, `\\` and `\xHH` are escapes.
+//! `#: send udp in` sends each line of the input to the port named `in` as a datagram; also `tcp` (the
+//! default, newline framing), `octets` and `unix-stream`. `#: send file NAME` writes them into a file of that
+//! name for a source that reads it; `the-end` stands in the last message that is waited for. `#: collect udp
+//! out` keeps what is sent to the port `out` as `out/out`. `#: only-penstock WHY` leaves the distribution's
+//! syslog-ng out. `#: env NAME VALUE` sets a variable. `#: mutants after "TEXT"` allows for what follows that
+//! text in a message to be changed, see `library.rs`; `#: mutants without B` for no change that brings this
+//! byte. In the input, `\n`, `\r`, `\t`, `\\` and `\xHH` are escapes.
 
 use std::path::{Path, PathBuf};
 use testkit::penstock::root;

@@ -1,4 +1,5 @@
-//! Where the distribution's syslog-ng is known to differ: `tests/golden/differences.toml`, one `"area/name" = "why"` a line.
+//! Where the distribution's syslog-ng is known to differ: `tests/golden/differences.toml`, one `"area/name" =
+//! "why"` a line.
 
 use std::collections::BTreeMap;
 use testkit::penstock::root;

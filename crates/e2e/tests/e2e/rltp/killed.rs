@@ -1,4 +1,5 @@
-//! Kills of both sides with the sender's queue on disk: what is with the receiver is not sent again. Doubles are counted.
+//! Kills of both sides with the sender's queue on disk: what is with the receiver is not sent again. Doubles
+//! are counted.
 
 use super::pair::{receiver, send, sender};
 use super::{assert_in_order, numbers};
@@ -21,7 +22,8 @@ fn sending(there: &Lab, options: &str) -> String {
     sender(there.port("rltp"), &format!("disk-buffer(capacity-bytes(1GiB) reliable(yes)) {options}"))
 }
 
-/// Kills the sender again and again while the receiver takes what is on its disk. Returns how many messages came twice.
+/// Kills the sender again and again while the receiver takes what is on its disk. Returns how many messages
+/// came twice.
 #[track_caller]
 fn sender_killed(options: &str, to: &str) -> usize {
     let (here, there, mut from) = waiting(options);

@@ -23,7 +23,8 @@ pub fn sender(port: u16, options: &str) -> String {
     )
 }
 
-/// A sender with sources of its own for `count` connections, which is what tells senders apart here: ports `in0`, `in1` and so on.
+/// A sender with sources of its own for `count` connections, which is what tells senders apart here: ports
+/// `in0`, `in1` and so on.
 pub fn sender_of_many(count: usize, port: u16, options: &str) -> String {
     let sources: String = (0..count)
         .map(|n| format!("source s{n} {{ network(ip(127.0.0.1) port(%tcp:in{n}%)); }};\n"))

@@ -1,4 +1,5 @@
-//! Several connections of one destination: each sender keeps its order, over cuts, over reloads, and with several servers.
+//! Several connections of one destination: each sender keeps its order, over cuts, over reloads, and with
+//! several servers.
 
 use super::pair::{HEAD, Pair, receiver, send_all, sender_of_many};
 use super::random;

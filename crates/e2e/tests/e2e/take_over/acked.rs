@@ -1,4 +1,5 @@
-//! Receivers whose peers wait for acknowledgements: over a take-over, and over a reload that opens the source anew, nothing comes twice.
+//! Receivers whose peers wait for acknowledgements: over a take-over, and over a reload that opens the source
+//! anew, nothing comes twice.
 
 use super::take_over;
 use crate::messages::{HEAD, assert_complete, block};

@@ -1,4 +1,5 @@
-//! Messages that parsers with contexts make: they go on from where they were made, and the paths' accounts add up.
+//! Messages that parsers with contexts make: they go on from where they were made, and the paths' accounts
+//! add up.
 
 use super::*;
 use crate::compile::Plan;
@@ -71,7 +72,7 @@ fn plan(config: &str, existing: &Existing) -> Plan {
     let mut diags = parsed.diagnostics;
     let made =
         compile(&parsed.config, &parsed.sources, &REGISTRY, &Identity::new("here"), existing, &mut diags);
-    made.unwrap_or_else(|| panic!("{}", diag::render_all(&diags, &parsed.sources)))
+    made.plan.unwrap_or_else(|| panic!("{}", diag::render_all(&diags, &parsed.sources)))
 }
 
 /// Runs messages, or a tick without them, at a second; what the destinations got.
@@ -130,7 +131,8 @@ fn the_accounts_of_paths_add_up() {
         let PathCounters { ingress, matched, delivered, filtered } = &*p.counters;
         [ingress.value(), matched.value(), delivered.value(), filtered.value()]
     });
-    // Four came and two were made, in the second path in an embedded one: nothing comes to the end of the outer one.
+    // Four came and two were made, in the second path in an embedded one: nothing comes to the end of the
+    // outer one.
     assert_eq!(counts.collect::<Vec<_>>(), [[6, 1, 1, 5], [6, 0, 2, 4]]);
     let made = plan.states.values().map(|state| {
         let c = state.counters();

@@ -138,7 +138,7 @@ impl Desk {
         let Some(Running { shared, _worker: worker, .. }) = self.running.take() else { return };
         let outlet = self.make(&shared, &worker);
         outlet.hold();
-        outlet.inherit(&old);
+        outlet.inherit(&old, &shared.durable);
         old.close();
         assert_balanced(&old);
         outlet.release();

@@ -1,6 +1,7 @@
-//! What of the memory part may be written now. Of messages that have to be on disk, no more is dealt with than a stated size beyond what
-//! the disk knows to be dealt with: so much comes twice after a power loss, and no more. And what has a counted origin is on disk, as far
-//! as the kernel is concerned, before anybody gets it: after a kill its sender brings it again, and there it is known by that.
+//! What of the memory part may be written now. Of messages that have to be on disk, no more is dealt with
+//! than a stated size beyond what the disk knows to be dealt with: so much comes twice after a power loss,
+//! and no more. And what has a counted origin is on disk, as far as the kernel is concerned, before anybody
+//! gets it: after a kill its sender brings it again, and there it is known by that.
 
 use super::Spool;
 use crate::chunk::Chunk;
@@ -10,7 +11,8 @@ use std::sync::Weak;
 use std::time::{Duration, Instant};
 use store::Queue;
 
-/// A receiver that has so much and acknowledges nothing is looked at again after this, and after twice as long each time, up to the other.
+/// A receiver that has so much and acknowledges nothing is looked at again after this, and after twice as
+/// long each time, up to the other.
 const PEER_PAUSE: Duration = Duration::from_millis(1);
 const PEER_PAUSE_MAX: Duration = Duration::from_millis(64);
 
@@ -19,9 +21,11 @@ const PEER_PAUSE_MAX: Duration = Duration::from_millis(64);
 pub(in crate::outlet) enum Wait {
     /// Nothing stays that could go, or the log calls when it may.
     No,
-    /// The log calls when the disk knows of more. What the peer has acknowledged meanwhile is worth telling it first.
+    /// The log calls when the disk knows of more. What the peer has acknowledged meanwhile is worth telling
+    /// it first.
     Disk,
-    /// As much as may be under way is, and the disk knows of everything else. Nobody calls when the peer has acknowledged some of it.
+    /// As much as may be under way is, and the disk knows of everything else. Nobody calls when the peer has
+    /// acknowledged some of it.
     Peer,
 }
 
@@ -78,8 +82,8 @@ impl Spool {
         }));
     }
 
-    /// Moves chunks that may be written now from the front of the queue to `work`. Where that is none, the outlet is pumped when it is
-    /// worth asking again, unless it is the peer that is waited for.
+    /// Moves chunks that may be written now from the front of the queue to `work`. Where that is none, the
+    /// outlet is pumped when it is worth asking again, unless it is the peer that is waited for.
     pub fn let_go(&mut self, chunks: &mut VecDeque<Chunk>, work: &mut VecDeque<Chunk>) -> Wait {
         let Some(queue) = self.queue.as_deref().filter(|_| self.options.reliable) else {
             std::mem::swap(work, chunks);

@@ -1,7 +1,7 @@
 //! An outlet that is behind: some of its messages are on disk only, and are read back as it gets on.
 //!
-//! To catch up while more comes in, the last stretch of the disk is read while new messages are kept beside: once everything before the
-//! first of those has been read, they follow it in memory.
+//! To catch up while more comes in, the last stretch of the disk is read while new messages are kept beside:
+//! once everything before the first of those has been read, they follow it in memory.
 
 use super::span::Span;
 use super::{Loss, Memory, Spool, cut};
@@ -193,7 +193,8 @@ impl Spool {
         pause.min(READ_PAUSE_MAX)
     }
 
-    /// Takes what was read to the end of the memory part. The outlet may have caught up by that. Returns whether anything came.
+    /// Takes what was read to the end of the memory part. The outlet may have caught up by that. Returns
+    /// whether anything came.
     pub fn add(&mut self, memory: &mut Memory<'_>, read: Read) -> (bool, Loss) {
         let home = self.place().home.clone();
         let (Some(behind), Some(queue)) = (&mut self.behind, &self.queue) else {

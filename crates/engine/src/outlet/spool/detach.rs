@@ -6,9 +6,10 @@ use crate::chunk::Chunk;
 use std::collections::VecDeque;
 
 impl Spool {
-    /// Lets go of the queue: the messages of the front chunk that are delivered are noted one by one. The sink leaves `unsettled` of what
-    /// it has finished to be sent again. `memory` is the memory part, behind those that somebody has in his hands; what is nowhere but in
-    /// memory is left in it, in order. Returns how many of what the sink leaves are nowhere any more.
+    /// Lets go of the queue: the messages of the front chunk that are delivered are noted one by one. The
+    /// sink leaves `unsettled` of what it has finished to be sent again. `memory` is the memory part, behind
+    /// those that somebody has in his hands; what is nowhere but in memory is left in it, in order. Returns
+    /// how many of what the sink leaves are not on disk.
     pub fn detach(&mut self, memory: &mut VecDeque<Chunk>, in_hands: usize, unsettled: usize) -> usize {
         self.settle(unsettled);
         let gone = self.bare().min(unsettled);

@@ -1,13 +1,14 @@
-//! How far the destination is behind its sources, in time. As long as that is little, the sources wait for it rather than that what
-//! they bring takes the way over the disk, which costs more. One that is slow, or pauses, does not hold them back: that is what it has
-//! a disk for.
+//! How far the destination is behind its sources, in time. As long as that is little, the sources wait for it
+//! rather than that what they bring takes the way over the disk, which costs more. One that is slow, or
+//! pauses, does not hold them back: that is what it has a disk for.
 
 use super::{Memory, Spool};
 use crate::chunk::Chunk;
 use crate::window::{Ticket, Tickets};
 use std::time::{Duration, Instant};
 
-/// The sources wait for a destination that is behind by so much, and not for one that is behind by twice as much.
+/// The sources wait for a destination that is behind by so much, and not for one that is behind by twice as
+/// much.
 pub(in crate::outlet) const LAG_MAX: Duration = Duration::from_millis(250);
 
 /// Some of what waits came at a known time, or before it.
@@ -65,7 +66,8 @@ impl Lag {
 }
 
 impl Spool {
-    /// The memory part is full: the sources that wait until there is room, so that the chunk can go there nevertheless once it is on disk.
+    /// The memory part is full: the sources that wait until there is room, so that the chunk can go there
+    /// nevertheless once it is on disk.
     pub(super) fn to_hold(&self, memory: &Memory<'_>, chunk: &Chunk, now: Instant) -> Tickets {
         if memory.stalled || self.is_overfull(*memory.messages) || self.lag.is_long(now) {
             return Tickets::default();
@@ -73,8 +75,8 @@ impl Spool {
         chunk.tickets.another_of(Ticket::can_wait)
     }
 
-    /// Notes what was written, and lets the sources go that need not or should not wait any longer. Returns whether what is in memory
-    /// only is to go to disk, so that its sources can go too.
+    /// Notes what was written, and lets the sources go that need not or should not wait any longer. Returns
+    /// whether what is in memory only is to go to disk, so that its sources can go too.
     pub fn look_at_lag(&mut self, done: usize, messages: usize, now: Instant) -> bool {
         self.lag.went(done, messages, now);
         let is_long = self.lag.is_long(now);

@@ -4,7 +4,8 @@ use super::Spool;
 use super::span::{Finished, Span};
 
 impl Spool {
-    /// The sink has finished so many messages from the front, and still answers for the last `unsettled` of all it has finished.
+    /// The sink has finished so many messages from the front, and still answers for the last `unsettled` of
+    /// all it has finished.
     pub fn finished(&mut self, messages: usize, bytes: usize, unsettled: usize) {
         let mut finished = Finished { messages, ..Finished::default() };
         let (mut left, mut left_bytes) = (messages, bytes);

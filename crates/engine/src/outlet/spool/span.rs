@@ -6,7 +6,8 @@ use store::Queue;
 /// Bytes read at once to find a number.
 const LOOK_BYTES: usize = 64 << 10;
 
-/// Consecutive messages that came to disk together, or were read from it together. The ones at the front may be delivered already.
+/// Consecutive messages that came to disk together, or were read from it together. The ones at the front may
+/// be delivered already.
 #[derive(Debug)]
 pub(super) struct Span {
     /// The numbers of all messages it was made with; of this queue there are no others among them.

@@ -1,6 +1,6 @@
 //! Messages on their way to the disk: their tickets, and what becomes of those there is no room for.
 
-use super::{Loss, Spool};
+use super::{Loss, Memory, Spool};
 use crate::chunk::Chunk;
 use crate::durable::Stored;
 use crate::window::Tickets;
@@ -9,15 +9,28 @@ use store::{Full, Safe};
 
 impl Spool {
     /// From now on there is room for everything.
-    pub fn lift_capacity(&self) -> std::io::Result<()> {
+    pub fn lift_capacity(&mut self) -> std::io::Result<()> {
+        self.boundless = true;
         if self.is_attached() {
             self.place.log.queue(&self.name, u64::MAX / 2, Box::new(|| ()))?;
         }
         Ok(())
     }
 
-    /// Puts the messages of a chunk on disk; its tickets go back once they are as safe as was promised. Returns their numbers. The
-    /// error says what can never be stored; the rest of it is still in the chunk.
+    /// Everything goes to disk for which there is room. Only while nobody writes. Where [`Spool::spill`] is
+    /// set then, the sink was in use: to be called again.
+    pub fn store_all(&mut self, memory: &mut Memory<'_>) -> Loss {
+        self.spill = false;
+        if self.queue.is_some() && !self.shelter(memory) {
+            return Loss::default();
+        }
+        let mut loss = self.spill(memory);
+        loss.add(self.store_tail(memory.stalled));
+        loss
+    }
+
+    /// Puts the messages of a chunk on disk; its tickets go back once they are as safe as was promised.
+    /// Returns their numbers. The error says what can never be stored; the rest of it is still in the chunk.
     pub(super) fn store(&mut self, chunk: &mut Chunk) -> Result<(Range<u64>, Loss), Loss> {
         let Some(queue) = &self.queue else { return Err(Loss::default()) };
         if self.drains {

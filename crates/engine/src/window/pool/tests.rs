@@ -112,7 +112,8 @@ fn the_sum_is_within_the_size_nobody_starves_and_all_comes_back() {
 
 #[test]
 fn one_has_nearly_all_and_the_next_its_fair_part_at_once() {
-    // The size, who is permitted, the floor of the fair part; what one can have, and what the next one has then.
+    // The size, who is permitted, the floor of the fair part; what one can have, and what the next one has
+    // then.
     for (messages, seats, fair_min, first, second) in [
         (160_000, 2000, 100, 139_910, 100),
         (16_000, 2000, 100, 13_901, 100),

@@ -1,4 +1,5 @@
-//! Files that no path leads to any more and whose writers may still be there: they are read for a while longer.
+//! Files that no path leads to any more and whose writers may still be there: they are read for a while
+//! longer.
 
 use crate::files::identity::FileId;
 use record::Seed;
@@ -25,7 +26,8 @@ impl Left {
         self.all.len()
     }
 
-    /// Takes in a file that had this path. Returns the one that is waited for no longer, when there are too many.
+    /// Takes in a file that had this path. Returns the one that is waited for no longer, when there are too
+    /// many.
     pub fn push(&mut self, id: FileId, path: Arc<Path>) -> Option<FileId> {
         self.remove(id);
         self.order.insert(self.next, id);

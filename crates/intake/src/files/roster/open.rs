@@ -29,7 +29,8 @@ impl From<io::Error> for Refused {
     }
 }
 
-/// Descriptors from this number on are left to connections and destinations, and above the ceiling to everything else.
+/// Descriptors from this number on are left to connections and destinations, and above the ceiling to
+/// everything else.
 pub fn descriptors_max() -> u64 {
     without_spare(descriptors::ceiling())
 }
@@ -52,7 +53,8 @@ pub fn open(path: &Path, descriptors_max: u64) -> Result<(File, Metadata), Refus
     // Without waiting for a writer, should it have become a pipe meanwhile.
     let flags = nix::libc::O_NONBLOCK | nix::libc::O_NOCTTY;
     let open = |flags| File::options().read(true).custom_flags(flags).open(path);
-    // Each read of what was just written would write the time of reading to the disk; only the owner and root may say that it need not.
+    // Each read of what was just written would write the time of reading to the disk; only the owner and root
+    // may say that it need not.
     let file = match open(flags | nix::libc::O_NOATIME) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => open(flags)?,
         opened => opened?,

@@ -1,7 +1,8 @@
-//! The first look at files: those of stored positions that have other names now come before what is at their paths.
+//! The first look at files: those of stored positions that have other names now come before what is at their
+//! paths.
 
 use super::open::{Folders, Refused, say_starved};
-use super::{Found, Opener, Roster, Seen};
+use super::{Opened, Opener, Roster, Seen};
 use crate::files::followed::Followed;
 use crate::files::identity::{FileId, Position, Record};
 use crate::files::tail::Begin;
@@ -23,7 +24,8 @@ pub struct Stored {
 }
 
 impl Roster {
-    /// The first look: `listed` is what is there. Files that were renamed while nobody looked are read to their ends.
+    /// The first look: `listed` is what is there. Files that were renamed while nobody looked are read to
+    /// their ends.
     pub fn start(&mut self, listed: &[Listed], opener: &mut dyn Opener) {
         let elsewhere = self.stored_elsewhere(listed);
         let before = self.find_renamed(elsewhere, opener);
@@ -51,8 +53,8 @@ impl Roster {
         decoded.filter(|stored| !there.contains(&stored.id)).collect()
     }
 
-    /// Opens the files of these positions under the names they have now; the last one of each path. What there are no descriptors for is
-    /// tried again with [`Roster::retry`].
+    /// Opens the files of these positions under the names they have now; the last one of each path. What
+    /// there are no descriptors for is tried again with [`Roster::retry`].
     pub(super) fn find_renamed(
         &mut self,
         stored: Vec<Stored>,
@@ -76,13 +78,13 @@ impl Roster {
             }
             self.starved = true;
         }
-        // Of several generations the oldest is read first. Their times do not tell it for sure: the kernel's clock goes in steps of some
-        // milliseconds, and somebody may still write into the oldest.
+        // Of several generations the oldest is read first. Their times do not tell it for sure: the kernel's
+        // clock goes in steps of some milliseconds, and somebody may still write into the oldest.
         found.sort_by_key(|(changed, one, _)| (one.number, *changed, one.id));
         let mut last: HashMap<Arc<Path>, Arc<Followed>> = HashMap::new();
         for (_, Stored { id, position, path, .. }, file) in found {
             let after = last.get(&path).cloned();
-            let found = Found { id, file, path: &path, seen: Seen::default() };
+            let found = Opened { id, file, path: &path, seen: Seen::default() };
             let followed = self.add(found, Begin::At(position), after, opener);
             self.leave(id);
             last.insert(path, followed);

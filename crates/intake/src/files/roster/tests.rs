@@ -1,5 +1,6 @@
-//! A model of what happens to files: written, renamed, truncated, made anew, while the source runs and while it does not. Every line that was
-//! written comes out once, but for those that were gone before anybody could read them.
+//! A model of what happens to files: written, renamed, truncated, made anew, while the source runs and while
+//! it does not. Every line that was written comes out once, but for those that were gone before anybody could
+//! read them.
 
 use super::*;
 use crate::files::followed::Drained;
@@ -254,8 +255,8 @@ impl Model {
                 }
             }
             Step::Rename | Step::Recreate => {
-                // Of a file that came and went unseen nobody can know; nor of one that was cut, renamed, and then left by a source that was
-                // killed before it had read any of it.
+                // Of a file that came and went unseen nobody can know; nor of one that was cut, renamed, and
+                // then left by a source that was killed before it had read any of it.
                 match self.truncated {
                     true => self.read(),
                     false => self.look(),
@@ -283,7 +284,8 @@ impl Model {
                 self.contents.insert(last + 1, Vec::new());
             }
             Step::Truncate => {
-                // Truncated and then renamed while nobody looked: it cannot be told from another file with its inode.
+                // Truncated and then renamed while nobody looked: it cannot be told from another file with
+                // its inode.
                 self.touched |= self.source.is_none();
                 self.truncated = true;
                 File::options().write(true).open(self.path()).expect("open").set_len(0).expect("truncate");
@@ -353,7 +355,8 @@ fn found_before() {
     }
 }
 
-/// Times and inodes say nothing about the order of generations: the kernel's clock goes in steps, inodes are given out again.
+/// Times and inodes say nothing about the order of generations: the kernel's clock goes in steps, inodes are
+/// given out again.
 #[test]
 fn generations_of_one_time_in_their_order() {
     use Step::*;

@@ -1,4 +1,5 @@
-//! A turn for the reader of every file, some at a time: what is known of thousands of files is in no cache, and should be when it is needed.
+//! A turn for the reader of every file, some at a time: what is known of thousands of files is in no cache,
+//! and should be when it is needed.
 
 use crate::files::followed::Followed;
 use std::collections::BTreeMap;

@@ -53,7 +53,8 @@ impl Reader<'_> {
         }
     }
 
-    /// An array as a value: a list where all its items are texts; otherwise JSON, in which they keep their types.
+    /// An array as a value: a list where all its items are texts; otherwise JSON, in which they keep their
+    /// types.
     #[inline(never)]
     pub(super) fn list(&mut self, name: NameId) -> Option<()> {
         let start = self.at;

@@ -1,5 +1,6 @@
-//! Objects of which a part is read, by the outline of the text: members that nobody reads are passed over unseen. Whatever is out of the
-//! ordinary ends with `None`, and the text is read from its beginning byte by byte, which decides what becomes of it.
+//! Objects of which a part is read, by the outline of the text: members that nobody reads are passed over
+//! unseen. Whatever is out of the ordinary ends with `None`, and the text is read from its beginning byte by
+//! byte, which decides what becomes of it.
 
 use super::super::text::{self, Str};
 use super::scalar::Word;

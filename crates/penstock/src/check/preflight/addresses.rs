@@ -3,12 +3,11 @@
 use conf_schema::Port;
 use diag::Diagnostic;
 use engine::Address;
+use engine::compile::Configured;
 use rustix::thread::{CapabilitySet, capabilities};
 
-use crate::used::Driver;
-
 /// A port this program may not listen on.
-pub fn privileged(address: &Address, driver: &Driver) -> Option<Diagnostic> {
+pub fn privileged(address: &Address, driver: &Configured) -> Option<Diagnostic> {
     let port = address.address.port();
     if port == 0 || port >= first_free_port() || may_bind_any() {
         return None;

@@ -1,32 +1,28 @@
-//! Which capabilities a configuration needs, and for what: read from its compiled form, and from the files and folders it names.
+//! Which capabilities a configuration needs, and for what: read from its compiled form, and from the files
+//! and folders it names.
 //!
-//! Whether a file needs them depends on its owner and mode, so the question is put to the kernel, by a process that could not go around
-//! the answer: see [`Needed::of`].
+//! Whether a file needs them depends on its owner and mode, so the question is put to the kernel, by a
+//! process that could not go around the answer: see [`Needed::of`].
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use conf_schema::{Change, Context, Kind};
-use engine::Need;
-use engine::compile::{Plan, PlannedSource};
+use engine::compile::{Configured, Plan};
+use engine::driver::Start;
+use engine::{Need, Privilege};
 use nix::unistd::{Gid, Uid, getgroups};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 use rustix::io::Errno;
 use rustix::thread::CapabilitySet;
-use transport::Ownership;
 
 use crate::check::first_free_port;
 use crate::configuration::Configuration;
-use crate::used::{self, Driver, secrets};
 
 /// Files of a folder that are looked at: one that cannot be read is enough, and they are mostly alike.
 const LOOKED_AT_MAX: usize = 1000;
 
 /// The kernel's log.
 const KERNEL_LOGS: [&str; 2] = ["/proc/kmsg", "/dev/kmsg"];
-
-/// Folders of systemd's journal.
-const JOURNALS: [&str; 2] = ["/var/log/journal", "/run/log/journal"];
 
 /// One capability or several, and what for.
 pub struct Reason {
@@ -38,26 +34,19 @@ pub struct Reason {
 pub struct Needed(pub Vec<Reason>);
 
 impl Needed {
-    /// What this configuration needs. Files are tried with the rights of the moment: call it without the capabilities that open all of them,
-    /// or with those that are kept.
+    /// What this configuration needs. Files are tried with the rights of the moment: call it without the
+    /// capabilities that open all of them, or with those that are kept. Without a plan, what sources open
+    /// does not count.
     pub fn of(configuration: &Configuration, plan: Option<&Plan>) -> Needed {
         let mut needed = Needed::default();
         for path in &configuration.parsed.config.files {
             needed.reads(path);
         }
-        used::each_driver(configuration, plan, &mut |driver, planned| {
-            match driver.context {
-                Context::Source => needed.source(driver, planned),
-                _ => needed.destination(driver),
-            }
-            for (_, _, path, _) in secrets(&driver.settings) {
-                needed.reads(&path);
-            }
-            needed.ownership(driver);
-            if driver.settings.is_set("interface") {
-                needed.add(CapabilitySet::NET_RAW, "interface()".to_owned());
-            }
-        });
+        for driver in &configuration.drivers {
+            let opened = plan.and_then(|plan| plan.opened_by(driver));
+            let opens = opened.map_or_else(Vec::new, Start::needs);
+            opens.into_iter().chain(driver.needs()).for_each(|need| needed.need(driver, need));
+        }
         needed
     }
 
@@ -69,95 +58,58 @@ impl Needed {
         self.0.push(Reason { set, what_for });
     }
 
-    fn source(&mut self, driver: &Driver, planned: Option<&PlannedSource>) {
-        for need in planned.map_or_else(Vec::new, |planned| planned.driver.start.needs()) {
-            match need {
-                Need::Address(at) => {
-                    let port = at.address.port();
-                    if port != 0 && port < first_free_port() {
-                        self.add(CapabilitySet::NET_BIND_SERVICE, format!("port {port}"));
-                    }
-                }
-                Need::Place { path, .. } => self.makes(&path),
-                Need::Trial(_) => {}
-            }
-        }
-        let named =
-            [driver.component.positional.first().filter(|p| matches!(p.kind, Kind::Path)).map(|p| p.name)];
-        for option in named.into_iter().flatten() {
-            let Some(path) = driver.settings.path(option) else { continue };
-            if KERNEL_LOGS.iter().any(|log| path == Path::new(log)) {
-                self.add(CapabilitySet::SYSLOG, path.display().to_string());
-            }
-            // Sockets and pipes are made: Need::Place.
-            if !driver.has("create-dirs") {
-                self.reads(path);
-            }
-        }
-        if let Some(folder) = driver.settings.path("base-dir") {
-            self.folder_to_read(folder, driver.settings.bool("recursive").unwrap_or(false));
-        }
-        if driver.component.name == "systemd-journal" {
-            JOURNALS.iter().for_each(|folder| self.folder_to_read(Path::new(folder), true));
-        }
-    }
-
-    fn destination(&mut self, driver: &Driver) {
-        let settings = &driver.settings;
-        match driver.component.positional.first().map(|p| (p.name, p.kind)) {
-            Some((name, Kind::Template)) if driver.has("create-dirs") => {
-                if let Some(template) = settings.template(name) {
-                    self.writes(&template.text);
+    fn need(&mut self, driver: &Configured, need: Need<'_>) {
+        match need {
+            Need::Address(at) => {
+                let port = at.address.port();
+                if port != 0 && port < first_free_port() {
+                    self.add(CapabilitySet::NET_BIND_SERVICE, format!("port {port}"));
                 }
             }
-            Some((name, Kind::Path)) => {
-                // A socket of somebody else's. Its folder is none of ours.
-                let path = settings.path(name).map(Path::to_path_buf);
-                if let Some(path) = path.filter(|path| is_denied(path, Access::WRITE_OK) == Some(true)) {
+            Need::Place { path, .. } => self.makes(&path),
+            Need::File { path, .. } => {
+                if KERNEL_LOGS.iter().any(|log| path == Path::new(log)) {
+                    self.add(CapabilitySet::SYSLOG, path.display().to_string());
+                }
+                self.reads(&path);
+            }
+            Need::Folder { path, recursive } => self.folder_to_read(&path, recursive),
+            Need::Key(key) => self.reads(&key.path),
+            Need::Output { path, .. } => self.writes(&path),
+            // Its folder is none of ours.
+            Need::Peer { path } => {
+                if is_denied(&path, Access::WRITE_OK) == Some(true) {
                     self.add(CapabilitySet::DAC_OVERRIDE, path.display().to_string());
                 }
             }
-            _ => {}
-        }
-        if let Some(dir) = settings.block("disk-buffer").and_then(|block| block.path("dir")) {
-            self.folder_to_write(dir);
-        }
-        if settings.bool("spoof-source") == Some(true) {
-            self.add(CapabilitySet::NET_RAW, "spoof-source()".to_owned());
-        }
-        if driver.component.name == "usertty" {
-            self.add(CapabilitySet::DAC_OVERRIDE, "the terminals of usertty()".to_owned());
+            Need::Queue { folder, .. } => self.folder_to_write(&folder),
+            Need::Spoof { option, .. } => self.add(CapabilitySet::NET_RAW, format!("{option}()")),
+            Need::Owners { users, groups } => self.owners(driver, &users, &groups),
+            Need::Mode { path } => {
+                if std::fs::metadata(&path).is_ok_and(|meta| meta.uid() != Uid::effective().as_raw()) {
+                    let what_for = format!("perm() of {}, which is another user's", path.display());
+                    self.add(CapabilitySet::FOWNER, what_for);
+                }
+            }
+            Need::Privilege(Privilege::Interface) => {
+                self.add(CapabilitySet::NET_RAW, "interface()".to_owned());
+            }
+            Need::Privilege(Privilege::Terminals) => {
+                let what_for = format!("the terminals of {}()", driver.component.name);
+                self.add(CapabilitySet::DAC_OVERRIDE, what_for);
+            }
+            // What only root has beside the rest.
+            Need::Privilege(Privilege::LargeBuffers | Privilege::Commands | Privilege::Processes)
+            | Need::Trial(_) => {}
         }
     }
 
     /// To give files away takes two capabilities, and to open them afterwards a third.
-    fn ownership(&mut self, driver: &Driver) {
-        let is_given_away = ["owner", "group", "dir-owner", "dir-group"].into_iter().any(|option| {
-            if !driver.has(option) {
-                return false;
-            }
-            let Some(Change::Set(who)) = driver.settings.owner(option) else { return false };
-            match option.ends_with("group") {
-                true => Ownership::group(who).is_some_and(|group| !is_own_group(group)),
-                false => Ownership::user(who).is_some_and(|user| user != Uid::effective().as_raw()),
-            }
-        });
-        if is_given_away {
+    fn owners(&mut self, driver: &Configured, users: &[u32], groups: &[u32]) {
+        let is_another = |user: &u32| *user != Uid::effective().as_raw();
+        if users.iter().any(is_another) || groups.iter().any(|group| !is_own_group(*group)) {
             let set = CapabilitySet::CHOWN | CapabilitySet::FOWNER | CapabilitySet::DAC_OVERRIDE;
             self.add(set, format!("owner() or group() of {}()", driver.component.name));
-        }
-        let is_moded = driver.has("perm") && matches!(driver.settings.perm("perm"), Some(Change::Set(_)));
-        let Some(path) = driver.component.positional.first().filter(|_| is_moded) else { return };
-        let text = match path.kind {
-            Kind::Template => {
-                driver.settings.template(path.name).map(|template| PathBuf::from(&template.text))
-            }
-            Kind::Path => driver.settings.path(path.name).map(Path::to_path_buf),
-            _ => None,
-        };
-        let Some(path) = text else { return };
-        if std::fs::metadata(&path).is_ok_and(|meta| meta.uid() != Uid::effective().as_raw()) {
-            self.add(CapabilitySet::FOWNER, format!("perm() of {}, which is another user's", path.display()));
         }
     }
 

@@ -35,7 +35,8 @@ fn parts<'a>(
     }
 }
 
-/// `$(implode NEW $(explode OLD TEXT...))` as one: no list is written and read again. The arguments are NEW OLD TEXT...
+/// `$(implode NEW $(explode OLD TEXT...))` as one: no list is written and read again. The arguments are NEW
+/// OLD TEXT...
 pub(crate) fn reparted(args: Args<'_>, out: &mut Vec<u8>) -> ValueType {
     let (new, old) = (args.get(0), args.get(1));
     let (start, mut first) = (out.len(), true);

@@ -3,7 +3,8 @@
 use engine::Chunk;
 use wire::rltp::{self, Number, Packer, Payload};
 
-/// Bytes of a batch; one message may be more. A receiver acknowledges by the batch, so more of them keep both sides going.
+/// Bytes of a batch; one message may be more. A receiver acknowledges by the batch, so more of them keep both
+/// sides going.
 const BATCH_BYTES: usize = 256 * 1024;
 
 /// What goes into a batch.
@@ -16,7 +17,8 @@ pub struct Cut<'a> {
     end: [u32; 1],
 }
 
-/// Takes messages from the front of those of a chunk that were not sent; `payload_max` is what the receiver takes.
+/// Takes messages from the front of those of a chunk that were not sent; `payload_max` is what the receiver
+/// takes.
 pub fn cut(chunk: &Chunk, payload_max: usize) -> Option<Cut<'_>> {
     let first = (chunk.ends.len() - chunk.messages()).saturating_add(chunk.sent());
     let start = match first.checked_sub(1) {
@@ -61,7 +63,8 @@ impl<'a> Cut<'a> {
     }
 }
 
-/// Writes the head of a batch, and its messages if they are compressed; otherwise they have to follow as they are.
+/// Writes the head of a batch, and its messages if they are compressed; otherwise they have to follow as they
+/// are.
 pub fn write<'a>(
     out: &mut Vec<u8>,
     number: Number,

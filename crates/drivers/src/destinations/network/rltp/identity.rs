@@ -1,9 +1,8 @@
-//! Who a connection of a destination is to its receivers: a stream that stays the same over its connections and, by the state file, over
-//! restarts, and the numbers its messages have on disk.
+//! Who a connection of a destination is to its receivers: a stream that stays the same over its connections
+//! and, by the state file, over restarts, and the numbers its messages have on disk.
 
-use engine::{Chunk, DiskBuffer, Shared};
+use engine::Chunk;
 use parking_lot::Mutex;
-use sha2::{Digest, Sha256};
 use state::Store;
 use std::hash::{BuildHasher, Hasher};
 use std::io::Read;
@@ -28,8 +27,8 @@ struct Numbers {
     store: Arc<Store>,
     /// In the state file.
     name: Vec<u8>,
-    /// The numberings of batches that this one began, the last one at the end. A receiver that knows another one speaks of a copy of this
-    /// destination, whose messages have the same numbers and are others.
+    /// The numberings of batches that this one began, the last one at the end. A receiver that knows another
+    /// one speaks of a copy of this destination, whose messages have the same numbers and are others.
     runs: Mutex<Vec<u64>>,
 }
 
@@ -79,14 +78,15 @@ impl Stream {
             }
             runs.push(run);
             numbers.store.put(&numbers.name, &encode(&runs));
-            // A power failure would cost the knowledge of it: at worst what is with the receiver is sent again.
+            // A power failure would cost the knowledge of it: at worst what is with the receiver is sent
+            // again.
             let _ = numbers.store.sync();
         }
         run
     }
 
-    /// What a batch says that has the next `messages` of those that were not sent: with it, everything before this number was. 0 says
-    /// nothing.
+    /// What a batch says that has the next `messages` of those that were not sent: with it, everything before
+    /// this number was. 0 says nothing.
     pub fn position(&self, chunk: &Chunk, messages: usize) -> u64 {
         match self.numbering() {
             0 => 0,
@@ -94,7 +94,8 @@ impl Stream {
         }
     }
 
-    /// Messages with smaller numbers are with the receiver that says this. `None` when it says nothing of these messages.
+    /// Messages with smaller numbers are with the receiver that says this. `None` when it says nothing of
+    /// these messages.
     pub fn reached(&self, welcome: &Welcome) -> Option<u64> {
         let Reached { numbering, position } = welcome.reached;
         let numbers = self.numbers().filter(|numbers| numbers.numbering == numbering)?;
@@ -116,21 +117,12 @@ fn decode(value: &[u8]) -> Option<Vec<u64>> {
     known.then(|| runs.iter().map(|run| u64::from_le_bytes(*run)).collect())
 }
 
-/// Which numbers the messages of a queue on disk have. The log's key stays secret: who knows it could send what looks like its frames.
-pub fn numbering(shared: &Shared, options: &DiskBuffer, part: &[u8]) -> Result<u64, String> {
-    let place = shared.durable.place(options)?;
-    let mut digest = Sha256::new();
-    digest.update(place.log.key().to_le_bytes());
-    digest.update(options.queue_name(part));
-    let digest = digest.finalize();
-    Ok(digest.first_chunk::<8>().map_or(1, |bytes| u64::from_le_bytes(*bytes)).max(1))
-}
-
 fn random() -> [u8; 16] {
     let mut bytes = [0; 16];
     let read = std::fs::File::open("/dev/urandom").and_then(|mut file| file.read_exact(&mut bytes));
     if read.is_err() {
-        // Without the device, what the standard library seeds its tables with: different each time, which is all that is needed.
+        // Without the device, what the standard library seeds its tables with: different each time, which is
+        // all that is needed.
         let two = [0, 1].map(|_| std::hash::RandomState::new().build_hasher().finish().to_le_bytes());
         bytes.iter_mut().zip(two.as_flattened()).for_each(|(to, from)| *to = *from);
     }

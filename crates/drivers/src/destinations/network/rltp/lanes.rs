@@ -1,6 +1,7 @@
-//! The connections of one destination with `transport(rltp)`: to each of its servers as many as connections() says.
+//! The connections of one destination with `transport(rltp)`: to each of its servers as many as connections()
+//! says.
 
-use super::identity::{self, Stream};
+use super::identity::Stream;
 use super::{RltpSink, Wishes};
 use delivery::dialing::DialOptions;
 use delivery::disk_buffer;
@@ -34,7 +35,8 @@ struct At<'a> {
 }
 
 impl Lanes {
-    /// `routes`: the servers of each group of connections, in the order in which they are tried. A group is a stream of its own.
+    /// `routes`: the servers of each group of connections, in the order in which they are tried. A group is a
+    /// stream of its own.
     pub fn make(self, routes: &[Vec<String>], writer: Writer, identity: &Identity) -> Vec<SingleDestination> {
         let count = self.wishes.connections;
         let of = |(group, route)| (0..count).map(move |lane| At { route, group, lane });
@@ -64,7 +66,7 @@ impl Lanes {
         let part = made.part.clone();
         made.prepare = Some(Box::new(move |shared| {
             let numbering =
-                on_disk.as_ref().map(|options| identity::numbering(shared, options, part.as_bytes()));
+                on_disk.as_ref().map(|options| disk_buffer::numbering(shared, options, part.as_bytes()));
             known.recall(shared.state(), &key, lane, numbering.transpose()?);
             Ok(())
         }));

@@ -1,4 +1,5 @@
-//! One connection to a receiver that acknowledges: sends batches up to a window, resumes where the receiver says after a cut.
+//! One connection to a receiver that acknowledges: sends batches up to a window, resumes where the receiver
+//! says after a cut.
 
 mod hearing;
 mod resuming;
@@ -156,7 +157,8 @@ impl RltpSink {
         self.end(self.is_welcome(), now);
     }
 
-    /// Leaves the connection. What is not acknowledged stays so until a receiver says what it has. `of_use`: messages could go over it.
+    /// Leaves the connection. What is not acknowledged stays so until a receiver says what it has. `of_use`:
+    /// messages could go over it.
     fn end(&mut self, of_use: bool, now: Instant) {
         if let Some(link) = self.open.take() {
             link.close();
@@ -242,7 +244,8 @@ impl RltpSink {
             self.unacked.sent(chunk, messages);
             self.said = now;
             if chunk.sent() == chunk.messages() {
-                // From here on the window bounds it: only sources that acknowledge in their turn have to wait for it.
+                // From here on the window bounds it: only sources that acknowledge in their turn have to wait
+                // for it.
                 chunk.tickets.settle_unless(Ticket::is_marked);
             }
             outcome?;

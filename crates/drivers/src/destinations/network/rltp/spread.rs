@@ -1,4 +1,5 @@
-//! A destination with several connections. What comes from one sender always takes the same one, so its order is kept.
+//! A destination with several connections. What comes from one sender always takes the same one, so its order
+//! is kept.
 
 use delivery::single::SingleDestination;
 use engine::driver::Destination;
@@ -76,6 +77,12 @@ impl Format for Spread {
             }
         }
         self.spare.lock().push(parts);
+    }
+
+    fn preview(&self, batch: &mut Batch, index: u32, scratch: &mut Scratch) -> Vec<(String, Vec<u8>)> {
+        let context = batch.records.get(index as usize).map_or(0, |record| record.context as usize);
+        let place = self.lane(batch.contexts.get(context).map(|context| &**context));
+        self.lanes.get(place).map(|lane| lane.preview(batch, index, scratch)).unwrap_or_default()
     }
 
     fn reads(&self, demand: &mut Demand) {

@@ -241,7 +241,8 @@ fn random(seed: u64) -> impl FnMut(usize) -> usize {
     }
 }
 
-/// A receiver that is cut off after any byte, tells of some of what it has dealt with, and takes batches of another size each time.
+/// A receiver that is cut off after any byte, tells of some of what it has dealt with, and takes batches of
+/// another size each time.
 #[track_caller]
 fn cut_anywhere(seed: u64) {
     const COUNT: usize = 3000;

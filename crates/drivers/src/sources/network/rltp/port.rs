@@ -6,7 +6,7 @@ mod greeting;
 mod leaving;
 
 use super::Rltp;
-use super::slab::{self, Found, Limits};
+use super::slab::{self, Limits, Scanned};
 use super::stream::{Claim, Superseded};
 use engine::hand_over::Part;
 use engine::reader::{Described, Input, SLAB_BYTES};
@@ -14,7 +14,7 @@ use engine::source::Source;
 use engine::worker::{After, Port, PortContext};
 use engine::{Feed, Read, Wake};
 use intake::farewell::Farewell;
-use intake::listener::{Accepted, Joined, MADE_ROOM, Seat};
+use intake::listener::{Accepted, Joined, MADE_ROOM, Permit};
 use mio::Token;
 use record::{Batch, Context};
 use std::io::ErrorKind;
@@ -85,12 +85,12 @@ pub struct RltpPort {
     /// Nothing is read any more, only acknowledged.
     farewell: Option<Farewell>,
     /// One of max-connections(), until it is left.
-    seat: Option<Seat>,
+    permit: Option<Permit>,
 }
 
 impl RltpPort {
     pub fn new(connection: Joined, rltp: Rltp, cx: &PortContext, token: Token) -> RltpPort {
-        let Joined { input, source, accepted, context, described, seat } = connection;
+        let Joined { input, source, accepted, context, described, permit } = connection;
         source.counters.connections.add(1);
         let now = Instant::now();
         let payload_bytes_max = rltp.payload_bytes_max as usize;
@@ -122,7 +122,7 @@ impl RltpPort {
             hung_up: false,
             failure: None,
             farewell: None,
-            seat: Some(seat),
+            permit: Some(permit),
         }
     }
 
@@ -213,7 +213,7 @@ impl RltpPort {
             self.partial = Some(batch);
             return Ok(0);
         }
-        let Found { consumed, last, span, truncated, packed, start } = found;
+        let Scanned { consumed, last, span, truncated, packed, start } = found;
         self.packs = packed;
         self.tail.extend_from_slice(batch.text.get(consumed..received).unwrap_or_default());
         let messages = batch.records.len();
@@ -225,7 +225,7 @@ impl RltpPort {
             match self.claim.as_ref().map_or(Err(Superseded), |claim| claim.start(start)) {
                 Ok(acknowledged) => {
                     self.phase = Phase::Open(acknowledged.wrapping_add(1));
-                    self.seat.iter().for_each(Seat::speaks);
+                    self.permit.iter().for_each(Permit::speaks);
                     self.told = acknowledged;
                     self.careful = self.claim.as_ref().is_some_and(Claim::is_careful);
                 }

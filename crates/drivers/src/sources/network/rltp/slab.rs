@@ -1,4 +1,5 @@
-//! Received bytes become records: the frames of a slab, their messages as spans of it, what is compressed put behind it.
+//! Received bytes become records: the frames of a slab, their messages as spans of it, what is compressed put
+//! behind it.
 
 use record::{Batch, Record};
 use wire::FramerOptions;
@@ -6,7 +7,7 @@ use wire::rltp::{self, Error, Frame, Number, Start};
 
 /// What the frames of a slab come to.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct Scanned {
     /// Bytes of complete frames.
     pub consumed: usize,
     /// The last batch among them, and the last position that one of them said; 0 when none did.
@@ -57,10 +58,10 @@ struct Packed {
     messages: u32,
 }
 
-/// Takes the complete frames at the front of the batch's text apart. `expected` is the number of the next batch, `None` before a start.
-/// After an error what was found before it is good.
-pub fn scan(batch: &mut Batch, expected: Option<u64>, limits: &Limits) -> (Found, Option<Wrong>) {
-    let mut found = Found::default();
+/// Takes the complete frames at the front of the batch's text apart. `expected` is the number of the next
+/// batch, `None` before a start. After an error what was found before it is good.
+pub fn scan(batch: &mut Batch, expected: Option<u64>, limits: &Limits) -> (Scanned, Option<Wrong>) {
+    let mut found = Scanned::default();
     let end = batch.text.len();
     let mut expected = expected;
     let outcome = loop {
@@ -80,7 +81,7 @@ fn one(
     end: usize,
     expected: &mut Option<u64>,
     limits: &Limits,
-    found: &mut Found,
+    found: &mut Scanned,
 ) -> Result<bool, Wrong> {
     let Batch { text, records, .. } = batch;
     let rest = text.get(found.consumed..end).unwrap_or_default();
@@ -207,7 +208,7 @@ mod tests {
         out
     }
 
-    fn scanned(bytes: Vec<u8>, expected: Option<u64>) -> (Found, Option<Wrong>, Vec<String>) {
+    fn scanned(bytes: Vec<u8>, expected: Option<u64>) -> (Scanned, Option<Wrong>, Vec<String>) {
         let mut batch = Batch::default();
         batch.text.extend_from_slice(&bytes);
         let (found, wrong) = scan(&mut batch, expected, &limits());
@@ -228,7 +229,7 @@ mod tests {
         let (found, wrong, messages) = scanned(bytes, Some(4));
         assert_eq!(wrong, None);
         let last = Some(Number { sequence: 6, position: 50 });
-        let expected = Found { consumed: whole, last, span: 54, truncated: 2, packed: true, start: None };
+        let expected = Scanned { consumed: whole, last, span: 54, truncated: 2, packed: true, start: None };
         assert_eq!(found, expected);
         assert_eq!(messages[..4], ["one", "longer t", "han eigh", "t"]);
         assert_eq!((messages.len(), messages[4].as_str(), messages[54].as_str()), (55, "the same", "end"));

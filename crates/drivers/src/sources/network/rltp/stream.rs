@@ -1,5 +1,6 @@
-//! What is known of a sender's stream: the batches under way, and the newest one before which everything is dealt with. Outlives the
-//! connection, and through the state file the process, so that a sender that comes back is told what need not be sent again.
+//! What is known of a sender's stream: the batches under way, and the newest one before which everything is
+//! dealt with. Outlives the connection, and through the state file the process, so that a sender that comes
+//! back is told what need not be sent again.
 
 use engine::{Acknowledge, Mark, Origin, Wake};
 use parking_lot::Mutex;
@@ -15,7 +16,8 @@ const KEPT_SECONDS: u64 = 30 * 86_400;
 /// Streams one source remembers; of more, those heard of last.
 const STREAMS_MAX: usize = 10_000;
 
-/// After a start, so much of what comes is taken batch by batch: of what came before, the ends of batches are what is known.
+/// After a start, so much of what comes is taken batch by batch: of what came before, the ends of batches are
+/// what is known.
 const CAREFUL_BYTES: u64 = 32 << 20;
 
 /// Lives as long as a connection of it or a batch from it.
@@ -204,14 +206,16 @@ impl Drop for Stream {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Superseded;
 
-/// One connection's hold on its stream. The newest connection has it: what an older one still brings is not taken.
+/// One connection's hold on its stream. The newest connection has it: what an older one still brings is not
+/// taken.
 pub struct Claim {
     stream: Arc<Stream>,
     number: u64,
 }
 
 impl Claim {
-    /// Takes the stream over. `waker` gives the connection a turn when something happened to it. Whether another connection had it comes too.
+    /// Takes the stream over. `waker` gives the connection a turn when something happened to it. Whether
+    /// another connection had it comes too.
     pub fn new(store: &Arc<Store>, name: Vec<u8>, waker: Arc<dyn Wake>) -> (Claim, bool) {
         let stream = Stream::open(store, name);
         let mut inner = stream.inner.lock();
@@ -249,8 +253,8 @@ impl Claim {
         self.settled().is_ok_and(|known| known.is_some())
     }
 
-    /// What is known of it; `None` while batches of an earlier connection are under way, which have to come before those
-    /// of this one.
+    /// What is known of it; `None` while batches of an earlier connection are under way, which have to come
+    /// before those of this one.
     pub fn settled(&self) -> Result<Option<Known>, Superseded> {
         self.with(|inner| inner.waiting.is_empty().then_some(inner.known))
     }
@@ -272,7 +276,8 @@ impl Claim {
         })
     }
 
-    /// Everything up to this batch, which is so many messages and bytes, is under way. Not to be dropped under a lock of the stream.
+    /// Everything up to this batch, which is so many messages and bytes, is under way. Not to be dropped
+    /// under a lock of the stream.
     pub fn mark(&self, last: Number, span: u32, bytes: usize) -> Result<Mark, Superseded> {
         self.with(|inner| {
             let number = inner.next;

@@ -208,7 +208,8 @@ fn what_comes_right_behind_the_start_of_a_sender_that_is_back_is_taken_at_once()
     assert_eq!(running.wait_lines("out", 3)[1..], ["two|rltp", "three|rltp"]);
 }
 
-/// A sender that is cut after any byte, or hangs and is back before its last bytes are, with batches of other sizes each time.
+/// A sender that is cut after any byte, or hangs and is back before its last bytes are, with batches of other
+/// sizes each time.
 #[track_caller]
 fn cut_anywhere(seed: u64) {
     const COUNT: usize = 4000;

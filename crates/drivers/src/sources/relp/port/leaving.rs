@@ -1,5 +1,5 @@
-//! The end of a session from this side: what was read is answered, what comes meanwhile is not read, so that the peer knows exactly what it
-//! has to send to the next one.
+//! The end of a session from this side: what was read is answered, what comes meanwhile is not read, so that
+//! the peer knows exactly what it has to send to the next one.
 
 use super::{Phase, RelpPort, send};
 use engine::worker::{After, PortContext};
@@ -13,7 +13,7 @@ impl RelpPort {
             return false;
         }
         self.farewell = Some(Farewell::new(&cx.shared));
-        self.seat = None;
+        self.permit = None;
         true
     }
 
@@ -21,7 +21,8 @@ impl RelpPort {
         let Some(farewell) = &mut self.farewell else { return After::Close };
         self.answers.begin();
         let after = farewell.listen(&mut *self.input);
-        // What is given up is never answered: the peer brings it again, to whoever listens now, once it is let go.
+        // What is given up is never answered: the peer brings it again, to whoever listens now, once it is
+        // let go.
         let is_last = self.answers.end(&mut self.out) || self.answers.is_undone();
         if is_last && self.phase != Phase::Closed {
             if let Phase::Closing(txnr) = self.phase {

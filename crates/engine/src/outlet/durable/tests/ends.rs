@@ -1,5 +1,5 @@
-//! Every way out of a queue: whatever happens in whatever order, what a source was told to be done is with the receiver, and nobody
-//! forgets a ticket.
+//! Every way out of a queue: whatever happens in whatever order, what a source was told to be done is with
+//! the receiver, and nobody forgets a ticket.
 
 use super::*;
 use crate::window::{Acknowledge, Mark};
@@ -153,5 +153,24 @@ fn ends_and_reloads_in_any_order() {
             }
         }
         bench.check();
+    }
+}
+
+#[test]
+fn what_waits_goes_along_to_another_folder_and_another_name() {
+    for reliable in [true, false] {
+        let other = tempfile::tempdir().expect("a folder");
+        let mut desk = Desk::new(reliable);
+        desk.blocks.store(true, Ordering::SeqCst);
+        desk.push(50, true, None);
+        desk.let_through(10);
+        desk.reload(|options| options.dir = Some(other.path().to_owned()));
+        assert_eq!(desk.outlet().waiting(), 40, "reliable({reliable})");
+        // Of one that is behind the engine knows whether its heir has the same place.
+        wait_until(|| desk.outlet().is_settling());
+        desk.push(5, true, None);
+        desk.reload(|options| options.key = "e".into());
+        assert_eq!(desk.outlet().waiting(), 45, "reliable({reliable})");
+        desk.check_all();
     }
 }

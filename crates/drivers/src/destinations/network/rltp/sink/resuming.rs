@@ -5,8 +5,9 @@ use engine::{Chunk, Progress, Whole};
 use std::collections::VecDeque;
 
 impl RltpSink {
-    /// Counts as delivered what the receiver says it has. Its messages on disk come before all others, so it is looked at before the first
-    /// message is sent; with nothing at hand, what is still to be read comes first.
+    /// Counts as delivered what the receiver says it has. Its messages on disk come before all others, so it
+    /// is looked at before the first message is sent; with nothing at hand, what is still to be read comes
+    /// first.
     pub(super) fn leave_out(&mut self, chunks: &mut VecDeque<Chunk>, progress: &mut Progress<'_>) {
         let Some(reached) = self.reached.filter(|_| self.unacked.is_idle()) else { return };
         while let Some(chunk) = chunks.front_mut() {

@@ -1,5 +1,5 @@
-//! After a start of this program: what a sender sends again may be on disk here already, which is told by whole batches of its. So they are
-//! taken one by one, and not all that one read brings.
+//! After a start of this program: what a sender sends again may be on disk here already, which is told by
+//! whole batches of its. So they are taken one by one, and not all that one read brings.
 
 use super::RltpPort;
 use crate::sources::network::rltp::stream::Claim;

@@ -3,7 +3,7 @@
 use super::{Phase, RltpPort};
 use crate::sources::network::rltp::stream::{Claim, Known, Superseded};
 use engine::worker::After;
-use intake::listener::Seat;
+use intake::listener::Permit;
 use std::sync::Arc;
 use std::time::Instant;
 use wire::rltp::{self, Hello, Reached, Welcome, code};
@@ -11,7 +11,7 @@ use wire::rltp::{self, Hello, Reached, Welcome, code};
 impl RltpPort {
     /// Whether another connection gets its place, before this one has begun its session.
     pub(super) fn makes_room(&self) -> bool {
-        !matches!(self.phase, Phase::Open(_)) && self.seat.as_ref().is_some_and(Seat::is_to_go)
+        !matches!(self.phase, Phase::Open(_)) && self.permit.as_ref().is_some_and(Permit::is_to_go)
     }
 
     pub(super) fn fail(&mut self, text: impl ToString) -> After {

@@ -1,5 +1,5 @@
-//! The end of a connection from this side: what was read is acknowledged. What is acknowledged here need not be in the state file any
-//! more, which another process may have by then.
+//! The end of a connection from this side: what was read is acknowledged. What is acknowledged here need not
+//! be in the state file any more, which another process may have by then.
 
 use super::{Phase, RltpPort};
 use engine::worker::{After, PortContext};
@@ -12,7 +12,7 @@ impl RltpPort {
             return false;
         }
         self.farewell = Some(Farewell::new(&cx.shared));
-        self.seat = None;
+        self.permit = None;
         true
     }
 

@@ -1,7 +1,7 @@
-//! A connection between its listener and the port that serves it: what it is served as, in the clear or encrypted, by the reader of
-//! messages or by a protocol.
+//! A connection between its listener and the port that serves it: what it is served as, in the clear or
+//! encrypted, by the reader of messages or by a protocol.
 
-use super::seats::Seat;
+use super::permits::Permit;
 use super::{Accepted, register};
 use crate::encoding::EncodedInput;
 use crate::input::FdInput;
@@ -18,7 +18,8 @@ use record::Context;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 
-/// A protocol that answers its peers: has a port of its own for each connection, over bytes that are in the clear.
+/// A protocol that answers its peers: has a port of its own for each connection, over bytes that are in the
+/// clear.
 pub trait Protocol: Send + Sync {
     fn port(&self, connection: Joined, cx: &PortContext, token: Token) -> Box<dyn Port>;
 
@@ -42,23 +43,23 @@ pub struct Joined {
     pub context: Arc<Context>,
     pub described: Described,
     /// To be dropped when the connection is over.
-    pub seat: Seat,
+    pub permit: Permit,
 }
 
 /// Who will serve a connection, and as what.
-pub struct Place {
+pub struct HandOff {
     pub(super) worker: WorkerHandle,
     pub source: Arc<Source>,
     pub accepted: Arc<Accepted>,
-    pub seat: Seat,
+    pub permit: Permit,
     pub described: Described,
 }
 
-impl Place {
+impl HandOff {
     pub(super) fn serve(self, fd: OwnedFd, context: Arc<Context>) {
         let worker = self.worker.clone();
         worker.add(move |token, cx| {
-            self.seat.wakes(cx.handle.waker(token));
+            self.permit.wakes(cx.handle.waker(token));
             if self.accepted.secure.is_some() {
                 let registry = cx.handle.registry();
                 if self.accepted.protocol.as_ref().is_some_and(|protocol| protocol.before_tls()) {
@@ -85,9 +86,9 @@ impl Place {
         cx: &PortContext,
         token: Token,
     ) -> Box<dyn Port> {
-        let Place { source, accepted, seat, described, .. } = self;
+        let HandOff { source, accepted, permit, described, .. } = self;
         let protocol = accepted.protocol.clone();
-        let joined = Joined { input, source, accepted, context, described, seat };
+        let joined = Joined { input, source, accepted, context, described, permit };
         match protocol {
             Some(protocol) => protocol.port(joined, cx, token),
             None => joined.stream(cx, token),
@@ -104,9 +105,10 @@ impl Joined {
         self.decoded(cx, token, false)
     }
 
-    /// The same of bytes in the encoding of this program. `between`: with multi-line-mode(), they begin in what is part of no message.
+    /// The same of bytes in the encoding of this program. `between`: with multi-line-mode(), they begin in
+    /// what is part of no message.
     pub fn decoded(self, cx: &PortContext, token: Token, between: bool) -> Box<dyn Port> {
-        let Joined { mut input, source, accepted, context, described, seat } = self;
+        let Joined { mut input, source, accepted, context, described, permit } = self;
         let mut framing = accepted.framing;
         if let Some((mode, _)) = &accepted.multi_line {
             let (mut joined, counted) = JoinedInput::new(input, mode, framing);
@@ -122,8 +124,8 @@ impl Joined {
             fetch_limit: accepted.fetch_limit,
             described: Some(described),
             passes_as: accepted.passes_as(),
-            newcomer: Some(seat.newcomer()),
-            on_close: Some(Box::new(move || drop(seat))),
+            newcomer: Some(permit.newcomer()),
+            on_close: Some(Box::new(move || drop(permit))),
         };
         Box::new(StreamPort::new(input, source, context, options, cx, token))
     }

@@ -1,5 +1,6 @@
-//! `max-connections()`: a seat for each connection. A connection that has not brought a message yet is a newcomer; when all seats are
-//! taken, the newcomer that has been there longest makes room for the next connection. One that has brought a message stays.
+//! `max-connections()`: a permit for each connection. A connection that has not brought a message yet is a
+//! newcomer; when all permits are taken, the newcomer that has been there longest makes room for the next
+//! connection. One that has brought a message stays.
 
 use engine::Wake;
 use engine::reader::Newcomer;
@@ -11,8 +12,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Why a newcomer was closed.
 pub const MADE_ROOM: &str = "it had sent no message, and another one came while max-connections() were open";
 
-/// The seats of a listener.
-pub struct Seats {
+/// The permits of a listener.
+pub struct Permits {
     pub max: usize,
     state: Mutex<State>,
 }
@@ -22,23 +23,23 @@ struct State {
     taken: usize,
     next: u64,
     /// By their number, so the oldest first. Those that were asked to go are not here any more.
-    newcomers: BTreeMap<u64, Arc<Chair>>,
+    newcomers: BTreeMap<u64, Arc<Holder>>,
 }
 
-struct Chair {
+struct Holder {
     number: u64,
-    seats: Arc<Seats>,
+    permits: Arc<Permits>,
     is_to_go: AtomicBool,
     /// Gives the connection a turn, once it has a port.
     waker: Mutex<Option<Arc<dyn Wake>>>,
 }
 
 /// One of `max-connections()`, free again when it is dropped.
-pub struct Seat(Arc<Chair>);
+pub struct Permit(Arc<Holder>);
 
-impl Seats {
-    pub fn new(max: usize) -> Arc<Seats> {
-        Arc::new(Seats { max, state: Mutex::default() })
+impl Permits {
+    pub fn new(max: usize) -> Arc<Permits> {
+        Arc::new(Permits { max, state: Mutex::default() })
     }
 
     #[cfg(test)]
@@ -46,9 +47,9 @@ impl Seats {
         self.state.lock().taken
     }
 
-    /// A seat for a newcomer; the one of another newcomer when all are taken, who leaves as soon as his worker has looked whether a
-    /// message has come after all.
-    pub fn take(self: &Arc<Seats>) -> Option<Seat> {
+    /// A permit for a newcomer; the one of another newcomer when all are taken, who leaves as soon as his
+    /// worker has looked whether a message has come after all.
+    pub fn take(self: &Arc<Permits>) -> Option<Permit> {
         let mut state = self.state.lock();
         let leaves = match state.taken < self.max {
             true => None,
@@ -57,13 +58,13 @@ impl Seats {
         state.taken += 1;
         let number = state.next;
         state.next += 1;
-        let chair = Arc::new(Chair {
+        let holder = Arc::new(Holder {
             number,
-            seats: Arc::clone(self),
+            permits: Arc::clone(self),
             is_to_go: AtomicBool::new(false),
             waker: Mutex::default(),
         });
-        state.newcomers.insert(number, Arc::clone(&chair));
+        state.newcomers.insert(number, Arc::clone(&holder));
         drop(state);
         if let Some(leaves) = leaves {
             leaves.is_to_go.store(true, Ordering::Release);
@@ -72,11 +73,11 @@ impl Seats {
                 waker.wake();
             }
         }
-        Some(Seat(chair))
+        Some(Permit(holder))
     }
 }
 
-impl Seat {
+impl Permit {
     /// From now on the connection can be given a turn.
     pub fn wakes(&self, waker: Arc<dyn Wake>) {
         *self.0.waker.lock() = Some(Arc::clone(&waker));
@@ -102,9 +103,9 @@ impl Seat {
     }
 }
 
-impl Newcomer for Chair {
+impl Newcomer for Holder {
     fn speaks(&self) {
-        self.seats.state.lock().newcomers.remove(&self.number);
+        self.permits.state.lock().newcomers.remove(&self.number);
         *self.waker.lock() = None;
     }
 
@@ -113,9 +114,9 @@ impl Newcomer for Chair {
     }
 }
 
-impl Drop for Seat {
+impl Drop for Permit {
     fn drop(&mut self) {
-        let mut state = self.0.seats.state.lock();
+        let mut state = self.0.permits.state.lock();
         state.taken -= 1;
         let _left = state.newcomers.remove(&self.0.number);
     }
@@ -136,8 +137,8 @@ mod tests {
 
     #[test]
     fn the_oldest_newcomer_makes_room_and_nobody_who_spoke() {
-        let seats = Seats::new(3);
-        let sit = || seats.take().expect("a seat");
+        let permits = Permits::new(3);
+        let sit = || permits.take().expect("a permit");
         let (first, second, third) = (sit(), sit(), sit());
         first.speaks();
         let fourth = sit();
@@ -147,10 +148,10 @@ mod tests {
         third.wakes(Arc::clone(&turns) as Arc<dyn Wake>);
         assert_eq!(turns.0.load(Ordering::SeqCst), 1, "who was asked before hears of it");
         drop(second);
-        assert_eq!(seats.taken(), 3);
+        assert_eq!(permits.taken(), 3);
         third.speaks();
         fourth.speaks();
-        assert!(seats.take().is_none(), "all have spoken");
+        assert!(permits.take().is_none(), "all have spoken");
         assert_eq!(turns.0.load(Ordering::SeqCst), 1);
         drop(first);
         let fifth = sit();

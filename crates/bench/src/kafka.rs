@@ -1,0 +1,171 @@
+//! A broker for the cases of kafka(): it takes record batches as Kafka does, writes the values to a file and
+//! says that it has them. It keeps nothing else, so that what is measured beside it is the collector.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{BufReader, Read, Write};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::process::ExitCode;
+
+/// `kafka-sink PORT FILE`: runs until it is killed.
+pub fn run(args: &[OsString]) -> ExitCode {
+    let port = args.first().and_then(|port| port.to_str()?.parse::<u16>().ok());
+    let (Some(port), Some(file)) = (port, args.get(1)) else {
+        stdio::err!("usage: kafka-sink PORT FILE");
+        return ExitCode::from(2);
+    };
+    let serve = || -> std::io::Result<()> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+        loop {
+            let (stream, _) = listener.accept()?;
+            let out = File::options().create(true).append(true).open(file)?;
+            std::thread::spawn(move || Connection { stream, out, port }.serve());
+        }
+    };
+    let Err(error) = serve() else { return ExitCode::SUCCESS };
+    stdio::err!("kafka-sink: {error}");
+    ExitCode::FAILURE
+}
+
+struct Connection {
+    stream: TcpStream,
+    out: File,
+    port: u16,
+}
+
+/// What is left of a request. What is not there reads as nothing.
+struct Input<'a>(&'a [u8]);
+
+impl<'a> Input<'a> {
+    fn take(&mut self, length: usize) -> &'a [u8] {
+        let (head, rest) = self.0.split_at_checked(length).unwrap_or((self.0, &[]));
+        self.0 = rest;
+        head
+    }
+
+    fn number(&mut self, length: usize) -> i64 {
+        let bytes = self.take(length);
+        let begin = if bytes.first().is_some_and(|byte| byte & 0x80 != 0) { -1 } else { 0 };
+        bytes.iter().fold(begin, |n, byte| n << 8 | i64::from(*byte))
+    }
+
+    fn text(&mut self) -> &'a [u8] {
+        let length = self.number(2).max(0) as usize;
+        self.take(length)
+    }
+
+    fn varint(&mut self) -> i64 {
+        let (mut n, mut shift) = (0u64, 0);
+        while let [byte] = self.take(1) {
+            n |= u64::from(byte & 0x7f) << shift;
+            shift += 7;
+            if byte & 0x80 == 0 || shift > 56 {
+                break;
+            }
+        }
+        (n >> 1) as i64 ^ -((n & 1) as i64)
+    }
+}
+
+impl Connection {
+    fn serve(mut self) {
+        // The sender is told nothing: it would wait, and the case fails.
+        let _ = self.answer_all();
+    }
+
+    fn answer_all(&mut self) -> std::io::Result<()> {
+        let mut reader = BufReader::with_capacity(64 * 1024, self.stream.try_clone()?);
+        let (mut length, mut request, mut values) = ([0; 4], Vec::new(), Vec::new());
+        loop {
+            reader.read_exact(&mut length)?;
+            request.resize(u32::from_be_bytes(length) as usize, 0);
+            reader.read_exact(&mut request)?;
+            let mut input = Input(&request);
+            let (api, _, correlation) = (input.number(2), input.number(2), input.number(4) as i32);
+            input.text();
+            values.clear();
+            let body = match api {
+                0 => produce(&mut input, &mut values),
+                3 => self.metadata(&mut input),
+                22 => vec![0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0],
+                _ => versions(),
+            };
+            self.out.write_all(&values)?;
+            let mut answer = ((body.len() + 4) as i32).to_be_bytes().to_vec();
+            answer.extend(correlation.to_be_bytes());
+            answer.extend(body);
+            self.stream.write_all(&answer)?;
+        }
+    }
+
+    /// One broker, one partition of each topic.
+    fn metadata(&self, input: &mut Input<'_>) -> Vec<u8> {
+        let count = input.number(4) as i32;
+        let mut out = vec![0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 7, 0, 9];
+        out.extend(b"127.0.0.1");
+        out.extend(i32::from(self.port).to_be_bytes());
+        out.extend([0xff, 0xff, 0xff, 0xff, 0, 0, 0, 7]);
+        out.extend(count.to_be_bytes());
+        for _ in 0..count {
+            let topic = input.text();
+            out.extend([0, 0]);
+            out.extend((topic.len() as i16).to_be_bytes());
+            out.extend(topic);
+            out.extend([
+                0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 1, 0, 0, 0, 7, 0, 0, 0, 1, 0, 0, 0, 7,
+            ]);
+        }
+        out
+    }
+}
+
+fn versions() -> Vec<u8> {
+    let mut out = vec![0, 0, 0, 0, 0, 4];
+    for (api, most) in [(0i16, 8i16), (3, 4), (18, 0), (22, 1)] {
+        [api, 0, most].iter().for_each(|n| out.extend(n.to_be_bytes()));
+    }
+    out
+}
+
+/// Gathers the values of a request to write, version 8, each with a newline.
+fn produce(input: &mut Input<'_>, values: &mut Vec<u8>) -> Vec<u8> {
+    input.text();
+    input.take(6);
+    let topics = input.number(4) as i32;
+    let mut out = topics.to_be_bytes().to_vec();
+    for _ in 0..topics {
+        let topic = input.text();
+        let partitions = input.number(4) as i32;
+        out.extend((topic.len() as i16).to_be_bytes());
+        out.extend(topic);
+        out.extend(partitions.to_be_bytes());
+        for _ in 0..partitions {
+            let partition = input.number(4) as i32;
+            let length = input.number(4).max(0) as usize;
+            records(input.take(length), values);
+            out.extend(partition.to_be_bytes());
+            out.extend([0; 30]);
+            out.extend([0xff, 0xff]);
+        }
+    }
+    out.extend([0; 4]);
+    out
+}
+
+/// Those of a batch without compression; of others nothing, and the case fails.
+fn records(batch: &[u8], values: &mut Vec<u8>) {
+    let mut input = Input(batch);
+    input.take(57);
+    for _ in 0..input.number(4) {
+        let length = input.varint().max(0) as usize;
+        let mut record = Input(input.take(length));
+        record.take(1);
+        record.varint();
+        record.varint();
+        let key = record.varint().max(0) as usize;
+        record.take(key);
+        let value = record.varint().max(0) as usize;
+        values.extend_from_slice(record.take(value));
+        values.push(b'\n');
+    }
+}

@@ -1,0 +1,81 @@
+//! The command line of `penstock explain`.
+
+use super::{CONTROL_FILE_NAME, PENSTOCK_STATE_DIR};
+use crate::explain::ExplainRequest;
+use clap::Args;
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  penstock explain --next 'program(\"sshd\")'
+  penstock explain --source s_net --from 10.0.0.7 --count 3
+  penstock explain --dropped --timeout 60
+  penstock explain --config new.conf --line '<13>Nov 23 10:00:00 web app[7]: hello'
+  penstock explain --config new.conf --source s_net --input sample.log
+
+Without --config the running program is asked about messages that come from now on, without stopping or slowing it.
+With --config nothing runs and nothing is delivered: the message goes through the configuration, and the destinations show what
+they would write.
+Exit code: 0 explained; 1 no such message came, or the message or configuration is wrong; 2 wrong usage.")]
+pub struct ExplainArgs {
+    /// Wait for a message for which this filter expression holds, as its source has read it; default: any
+    #[arg(long, value_name = "FILTER", conflicts_with = "config")]
+    pub next: Option<String>,
+    /// Only messages that no destination gets
+    #[arg(long, conflicts_with = "config")]
+    pub dropped: bool,
+    /// Stop after so many messages
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000),
+          conflicts_with = "config")]
+    pub count: u32,
+    /// Wait so many seconds at most
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600),
+          conflicts_with = "config")]
+    pub timeout: u64,
+    /// The source: its name, or name#n of one of its drivers
+    #[arg(long, value_name = "NAME")]
+    pub source: Option<String>,
+    /// The address that the message comes from
+    #[arg(long, value_name = "ADDRESS")]
+    pub from: Option<IpAddr>,
+    /// A configuration to try instead of asking the running program
+    #[arg(short = 'f', long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// The message, as it comes in
+    #[arg(long, value_name = "TEXT", requires = "config", conflicts_with = "input")]
+    pub line: Option<String>,
+    /// A file of messages, one in a line; - is standard input
+    #[arg(long, value_name = "FILE", requires = "config")]
+    pub input: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// State folder of the program
+    #[arg(long, value_name = "FOLDER", default_value = PENSTOCK_STATE_DIR)]
+    pub state_dir: PathBuf,
+    /// Control socket of the program [default: penstock.ctl in the state folder]
+    #[arg(short, long, value_name = "SOCKET")]
+    pub control: Option<PathBuf>,
+}
+
+impl ExplainArgs {
+    pub fn socket(&self) -> PathBuf {
+        self.control.clone().unwrap_or_else(|| self.state_dir.join(CONTROL_FILE_NAME))
+    }
+
+    /// What the running program is asked.
+    pub fn request(&self) -> ExplainRequest {
+        ExplainRequest {
+            json: self.json,
+            is_lost: self.dropped,
+            count: self.count as usize,
+            patience: Duration::from_secs(self.timeout),
+            source: self.source.clone(),
+            from: self.from,
+            filter: self.next.clone(),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! What destinations that send batches and get answers have in common: `batch-lines()` and its kin,
+//! `workers()`, `retries()`.
+
+use crate::balanced::{Balance, Balanced};
+use crate::single::{Place, Prepare, SingleDestination, alike};
+use crate::writer::Writer;
+use crate::writing;
+use conf_schema::Settings;
+use diag::Diagnostics;
+use driver_options::templates::compile;
+use engine::driver::{BuildContext, Destination};
+use engine::{QueueLimits, Sink};
+use flight::Limits;
+use std::sync::Arc;
+use std::time::Duration;
+use template::{Identity, Template, TemplateOptions};
+
+pub struct Batching {
+    /// Of all outlets together; [`Batching::destination`] gives each its share of throttle().
+    pub limits: Limits,
+    pub workers: usize,
+    /// What there is to do before the first message, of a destination with one worker.
+    pub prepare: Option<Prepare>,
+    key: Option<(Arc<Template>, String)>,
+}
+
+/// Who makes the sink of an outlet.
+pub type MakeFlight = Arc<dyn Fn(Place, Limits) -> Box<dyn Sink> + Send + Sync>;
+
+impl Batching {
+    /// Reads the group of options; `None` after an error was reported.
+    pub fn read(
+        s: &Settings,
+        options: &TemplateOptions,
+        cx: &BuildContext<'_>,
+        diags: &mut Diagnostics,
+    ) -> Option<Batching> {
+        let count = |name| s.int(name).and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+        let wait = s.int("batch-timeout").and_then(|n| u64::try_from(n).ok());
+        let limits = Limits {
+            lines: count("batch-lines"),
+            bytes: s.size("batch-bytes").and_then(|n| usize::try_from(n).ok()).unwrap_or(0),
+            timeout: wait.filter(|ms| *ms > 0).map(Duration::from_millis),
+            retries: count("retries") as u32,
+            time_reopen: writing::time_reopen(s),
+            throttle: writing::throttle(s),
+            ..Limits::default()
+        };
+        let key = match s.template("worker-partition-key") {
+            Some(text) => Some((compile(&text.text, text.span, options, cx, diags)?, text.text.clone())),
+            None => None,
+        };
+        Some(Batching { limits, workers: count("workers").max(1), prepare: None, key })
+    }
+
+    /// One outlet for each worker, which together are one destination. The throttle is the flight's: a paced
+    /// outlet is not stalled.
+    pub fn destination(
+        self,
+        (driver, instance): (&'static str, String),
+        mut writer: Writer,
+        queue: QueueLimits,
+        identity: &Identity,
+        make: &MakeFlight,
+    ) -> Arc<dyn Destination> {
+        writer.throttle = 0;
+        let mut limits = self.limits;
+        limits.keyed = writer.parts.as_ref().is_some_and(|parts| parts.are_keys());
+        limits.throttle = limits.throttle.div_ceil(self.workers as u32);
+        let one = |at: usize, writer: Writer| {
+            let (limits, make) = (limits.clone(), Arc::clone(make));
+            let make = Box::new(move |place| make(place, limits.clone()));
+            let mut made = SingleDestination::new((driver, instance.clone()), writer, queue, true, make);
+            if at > 0 {
+                made.part = format!("worker {at}");
+            }
+            made
+        };
+        if self.workers == 1 {
+            let mut made = one(0, writer);
+            made.prepare = self.prepare;
+            return Arc::new(made);
+        }
+        let outlets = alike((0..self.workers).collect(), writer, identity, one);
+        Arc::new(Balanced::new(&Balance::between_workers(self.key), outlets))
+    }
+}

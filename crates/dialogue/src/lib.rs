@@ -1,0 +1,18 @@
+//! Protocols that we speak ourselves: what is said on one connection is a [`Session`], without any I/O, and
+//! [`Dialogue`] does the rest on the worker of its outlet. It looks up the name of the server, tries its
+//! addresses in turn, begins TLS, moves bytes both ways, and ends a connection on which answers are late.
+//!
+//! A session is told of batches and of what the server says, and tells what became of the batches. When its
+//! connection ends, it gives all of them back, and the flight sends them again on the next one.
+
+mod client;
+mod dial;
+mod options;
+mod outgoing;
+mod session;
+
+pub use client::Dialogue;
+pub use dial::Dial;
+pub use options::{SERVER, Where, dial};
+pub use outgoing::Outgoing;
+pub use session::{Fault, Session};

@@ -1,0 +1,60 @@
+//! `http()`: batches of messages as requests to one or several servers, judged by their answers.
+
+mod reading;
+mod table;
+
+use conf_schema::Settings;
+use delivery::batching::{Batching, MakeFlight};
+use delivery::writer::{Keys, Writer};
+use delivery::{disk_buffer, writing};
+use diag::Diagnostics;
+use engine::Sink;
+use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
+use flight::{FlightSink, Limits};
+use guest::{Line, Seat};
+use http_client::{Load, Plan, load, serve};
+use std::sync::Arc;
+
+pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&table::HTTP, build)];
+
+/// The most batches of an outlet that wait for acknowledgements.
+const ACKS_MAX: usize = 64;
+
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+    let options = writing::template_options(s, cx);
+    let mut batching = Batching::read(s, &options, cx, diags)?;
+    let request = reading::read(s, &options, &batching, cx, diags)?;
+    let mut writer = Writer::new(request.body, cx.identity);
+    writer.parts = Keys::of(request.keys);
+    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
+    let address = request.address;
+    let key = writing::key(s, &mut writer, || format!("http({address})"));
+    let plan = Arc::new(request.plan);
+    batching.limits.extra = plan.delimiter.len();
+    batching.limits.answer = plan.timeout;
+    if let Some(patience) = plan.acks {
+        batching.limits.away = ACKS_MAX;
+        batching.limits.answer = Some(patience + plan.timeout.unwrap_or_default());
+    }
+    let name = cx.id();
+    let make: MakeFlight = Arc::new(move |place, limits: Limits| -> Box<dyn Sink> {
+        let seat = Seat { home: place.home.clone(), outlet: place.id };
+        let (loading, serving) = (Arc::clone(&plan), Arc::clone(&plan));
+        let line: Line<Load> = Line::open(
+            seat,
+            &name,
+            limits.away,
+            move |part| load(&loading, part),
+            move |jobs| serve(Arc::clone(&serving) as Arc<Plan>, jobs),
+        );
+        // Batches wait for acknowledgements side by side, and are sent one after the other.
+        let line = if plan.acks.is_some() { line.one_after_the_other() } else { line };
+        Box::new(FlightSink::new(line, limits, name.clone(), place.id, &place.counters))
+    });
+    let described = ("http", format!("http,{address}"));
+    let destination = batching.destination(described, writer, writing::limits(s), cx.identity, &make);
+    Some(DestinationDriver { key, destination })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,298 @@
+//! What the options of `http()` come to: a plan for requests, and the templates that make bodies and keys.
+
+use conf_schema::Settings;
+use delivery::batching::Batching;
+use diag::{Diagnostic, Diagnostics, Span};
+use driver_options::secure;
+use driver_options::templates::compile;
+use engine::driver::BuildContext;
+use http_client::{
+    Action, Actions, Coding, HeaderValueOf, Judge, Network, Plan, Prefix, Servers, Url, UrlOf,
+};
+use http_client::{HeaderMap, HeaderName, HeaderValue, Method, basic, header};
+use std::sync::Arc;
+use std::time::Duration;
+use template::{Template, TemplateOptions};
+use tls::Connector;
+
+pub struct Request {
+    pub plan: Plan,
+    pub body: Arc<Template>,
+    /// In the order in which the plan reads their expansions.
+    pub keys: Vec<Arc<Template>>,
+    /// For names.
+    pub address: String,
+}
+
+/// What requests of one message have beside headers().
+const MESSAGE_HEADERS: [(&str, &str); 4] = [
+    ("X-Syslog-Host", "${HOST}"),
+    ("X-Syslog-Program", "${PROGRAM}"),
+    ("X-Syslog-Facility", "${FACILITY}"),
+    ("X-Syslog-Level", "${LEVEL}"),
+];
+
+struct Reader<'a> {
+    s: &'a Settings,
+    options: &'a TemplateOptions,
+    cx: &'a BuildContext<'a>,
+    diags: &'a mut Diagnostics,
+    keys: Vec<Arc<Template>>,
+}
+
+/// Reads everything that is not about batches; `None` after an error was reported.
+pub fn read(
+    s: &Settings,
+    options: &TemplateOptions,
+    batching: &Batching,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Option<Request> {
+    let mut reader = Reader { s, options, cx, diags, keys: Vec::new() };
+    let body = match s.template("body") {
+        Some(text) => reader.compile(&text.text, text.span)?,
+        None => reader.compile("${MESSAGE}", s.call_span()?)?,
+    };
+    let (urls, address) = reader.urls()?;
+    let mut headers = reader.headers()?;
+    let is_single = batching.limits.lines <= 1 && batching.limits.bytes == 0;
+    if s.bool("msg-data-in-header").unwrap_or(true) && is_single {
+        for (name, text) in MESSAGE_HEADERS {
+            let name = HeaderName::from_bytes(name.as_bytes()).ok()?;
+            let template = reader.compile(text, s.call_span()?)?;
+            reader.keys.push(template);
+            headers.push((name, HeaderValueOf::Key));
+        }
+    }
+    let prefix = reader.prefix()?;
+    reader.partition_key()?;
+    let base = reader.base(&headers)?;
+    let network = reader.network(&urls)?;
+    let timeout = s.seconds("timeout").filter(|timeout| !timeout.is_zero());
+    let judge = reader.judge()?;
+    let text = |name: &str| s.text(name).unwrap_or_default().as_bytes().to_vec();
+    let plan = Plan {
+        name: cx.id(),
+        method: if s.choice("method") == Some("put") { Method::PUT } else { Method::POST },
+        servers: Servers::new(urls.len(), batching.limits.time_reopen),
+        urls,
+        base,
+        headers,
+        prefix,
+        suffix: text("body-suffix"),
+        delimiter: s.text("delimiter").unwrap_or("\n").as_bytes().to_vec(),
+        coding: s.choice("content-compression").and_then(Coding::named),
+        timeout,
+        accepts_redirects: s.bool("accept-redirects").unwrap_or(false),
+        judge,
+        acks: reader.acks(judge)?,
+        actions: reader.actions()?,
+        network,
+    };
+    Some(Request { plan, body, keys: reader.keys, address })
+}
+
+impl Reader<'_> {
+    fn compile(&mut self, text: &str, span: Span) -> Option<Arc<Template>> {
+        compile(text, span, self.options, self.cx, self.diags)
+    }
+
+    fn wrong<T>(&mut self, text: String, span: Span, help: &str) -> Option<T> {
+        self.diags.push(Diagnostic::error("D0170", text, span).help(help.to_owned()));
+        None
+    }
+
+    /// The servers, and their names in one text.
+    fn urls(&mut self) -> Option<(Vec<UrlOf>, String)> {
+        let mut texts: Vec<(String, Span)> = Vec::new();
+        for text in self.s.list("url") {
+            match text.text.contains("$(") {
+                // A template function has blanks of its own.
+                true => texts.push((text.text.clone(), text.span)),
+                false => {
+                    texts.extend(text.text.split_ascii_whitespace().map(|url| (url.to_owned(), text.span)));
+                }
+            }
+        }
+        if texts.is_empty() {
+            texts.push(("http://localhost/".to_owned(), self.s.call_span()?));
+        }
+        let address = texts.iter().map(|(url, _)| shown(url)).collect::<Vec<_>>().join(",");
+        let mut urls = Vec::new();
+        for (text, span) in texts {
+            let template = self.compile(&text, span)?;
+            let Some(literal) = template.literal() else {
+                self.keys.push(template);
+                urls.push(UrlOf::Key);
+                continue;
+            };
+            match Url::parse(&String::from_utf8_lossy(literal)) {
+                Ok(url) => urls.push(UrlOf::Fixed(url)),
+                Err(error) => return self.wrong(error, span, "write `url(\"https://host:port/path\")`"),
+            }
+        }
+        Some((urls, address))
+    }
+
+    fn headers(&mut self) -> Option<Vec<(HeaderName, HeaderValueOf)>> {
+        let mut headers = Vec::new();
+        for text in self.s.list("headers") {
+            let split = text.text.split_once(':');
+            let name = split.and_then(|(name, _)| HeaderName::from_bytes(name.trim().as_bytes()).ok());
+            let (Some((_, value)), Some(name)) = (split, name) else {
+                let finding = format!("`{}` is no header", text.text);
+                return self.wrong(finding, text.span, "write `headers(\"Name: value\")`");
+            };
+            let template = self.compile(value.trim(), text.span)?;
+            let value = match template.literal().map(HeaderValue::from_bytes) {
+                Some(Ok(value)) => HeaderValueOf::Fixed(value),
+                Some(Err(error)) => {
+                    return self.wrong(error.to_string(), text.span, "it is one line of text");
+                }
+                None => {
+                    self.keys.push(template);
+                    HeaderValueOf::Key
+                }
+            };
+            headers.push((name, value));
+        }
+        Some(headers)
+    }
+
+    fn prefix(&mut self) -> Option<Prefix> {
+        let Some(text) = self.s.template("body-prefix") else { return Some(Prefix::Fixed(Vec::new())) };
+        let template = self.compile(&text.text, text.span)?;
+        Some(match template.literal() {
+            Some(literal) => Prefix::Fixed(literal.to_vec()),
+            None => {
+                self.keys.push(template);
+                Prefix::Key(self.keys.len() - 1)
+            }
+        })
+    }
+
+    /// It stands behind all that the plan reads.
+    fn partition_key(&mut self) -> Option<()> {
+        let flushes = self.s.bool("flush-on-worker-key-change").unwrap_or(false);
+        if let Some(text) = self.s.template("worker-partition-key").filter(|_| flushes) {
+            let template = self.compile(&text.text, text.span)?;
+            self.keys.push(template);
+        }
+        Some(())
+    }
+
+    /// What every request has, unless headers() says otherwise.
+    fn base(&mut self, headers: &[(HeaderName, HeaderValueOf)]) -> Option<HeaderMap> {
+        let mut base = HeaderMap::new();
+        let agent = format!("penstock/{}", env!("CARGO_PKG_VERSION"));
+        let agent = self.s.text("user-agent").unwrap_or(&agent).to_owned();
+        base.insert(header::ACCEPT, HeaderValue::from_static("*/*"));
+        base.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
+        let mut texts = vec![(header::USER_AGENT, agent, "user-agent")];
+        let (user, password) = (self.s.text("user"), self.s.text("password"));
+        if user.is_some() || password.is_some() {
+            let words = basic(user.unwrap_or_default(), password.unwrap_or_default());
+            texts.push((header::AUTHORIZATION, words, "user"));
+        }
+        if let Some(codings) = self.s.text("accept-encoding") {
+            let known =
+                |word: &str| matches!(word, "*" | "all" | "identity") || Coding::named(word).is_some();
+            let at = self.s.span("accept-encoding").or(self.s.call_span())?;
+            let words: Vec<String> =
+                codings.split(',').map(|word| word.trim().to_ascii_lowercase()).collect();
+            if let Some(word) = words.iter().find(|word| !known(word)) {
+                return self.wrong(
+                    format!("`{word}` cannot be unpacked"),
+                    at,
+                    "gzip, deflate and identity can",
+                );
+            }
+            let all = words.iter().any(|word| matches!(word.as_str(), "*" | "all"));
+            let words = if all { "gzip, deflate".to_owned() } else { words.join(", ") };
+            texts.push((header::ACCEPT_ENCODING, words, "accept-encoding"));
+        }
+        for (name, text, option) in texts {
+            let Ok(value) = HeaderValue::from_str(&text) else {
+                let at = self.s.span(option).or(self.s.call_span())?;
+                return self.wrong(format!("{option}() cannot be sent"), at, "it is one line of text");
+            };
+            base.insert(name, value);
+        }
+        headers.iter().for_each(|(name, _)| {
+            base.remove(name);
+        });
+        Some(base)
+    }
+
+    fn network(&mut self, urls: &[UrlOf]) -> Option<Network> {
+        let asked = secure::read_http(self.s, self.diags)?;
+        let may_encrypt = self.s.bool("accept-redirects") == Some(true)
+            || urls.iter().any(|url| !matches!(url, UrlOf::Fixed(url) if !url.is_secure));
+        // Read now, so that what is wrong shows with the first request at the latest.
+        let tls = may_encrypt.then(|| Connector::load(&asked).map_err(|error| error.to_string()));
+        let proxy = match self.s.text("proxy").map(str::to_owned) {
+            None => None,
+            Some(text) => {
+                let at = self.s.span("proxy").or(self.s.call_span())?;
+                match Url::parse(&text) {
+                    Ok(url) if !url.is_secure => Some(url),
+                    Ok(_) => {
+                        return self.wrong("no proxy is spoken to over TLS".to_owned(), at, "write http://");
+                    }
+                    Err(error) => return self.wrong(error, at, "write `proxy(\"http://host:port\")`"),
+                }
+            }
+        };
+        Some(Network::new(tls, proxy))
+    }
+
+    fn judge(&mut self) -> Option<Judge> {
+        let Some(name) = self.s.text("response-adapter").map(str::to_owned) else {
+            return Some(Judge::Status);
+        };
+        let found = Judge::named(&name);
+        if found.is_none() {
+            let at = self.s.span("response-adapter").or(self.s.call_span())?;
+            let known = Judge::NAMES.iter().map(|(name, _)| *name);
+            let finding = Diagnostic::error("D0170", format!("nobody reads answers as `{name}`"), at);
+            self.diags.push(finding.suggest(diag::nearest(&name, known)));
+        }
+        found
+    }
+
+    /// How long an acknowledgement may take, where there are any.
+    fn acks(&mut self, judge: Judge) -> Option<Option<Duration>> {
+        let patience = self.s.seconds("ack-timeout");
+        if self.s.bool("ack") != Some(true) {
+            return Some(None);
+        }
+        if judge != Judge::Splunk {
+            let at = self.s.span("ack").or(self.s.call_span())?;
+            let help = "it belongs to `response-adapter(\"splunk\")`";
+            return self.wrong("nobody else acknowledges later".to_owned(), at, help);
+        }
+        Some(patience)
+    }
+
+    fn actions(&mut self) -> Option<Actions> {
+        let mut actions = Vec::new();
+        for pair in self.s.pairs("response-action") {
+            let status = pair.key.text.parse::<u16>().ok().filter(|status| (100..1000).contains(status));
+            let (Some(status), Some(action)) = (status, Action::named(&pair.value.text)) else {
+                let finding = format!("`{} => {}` is no action", pair.key.text, pair.value.text);
+                let help = "write `404 => drop`, or success, retry, disconnect";
+                return self.wrong(finding, pair.value.span, help);
+            };
+            actions.push((status, action));
+        }
+        Some(Actions(actions))
+    }
+}
+
+/// An address without the password in it.
+fn shown(url: &str) -> String {
+    match (url.split_once("://"), url.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, host))) => format!("{scheme}://{host}"),
+        _ => url.to_owned(),
+    }
+}

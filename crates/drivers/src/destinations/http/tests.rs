@@ -1,0 +1,1 @@
+//! `http()` on a worker, against a server that this file plays.

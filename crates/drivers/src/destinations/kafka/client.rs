@@ -1,0 +1,281 @@
+//! What speaks to a cluster: connections to the brokers that are needed, with the producer's account behind
+//! them.
+
+use super::connection::{Connection, Dial, News};
+use delivery::single::Place;
+use delivery::unreachable::Unreachable;
+use flight::{Client, Outcome, Part, Verdict};
+use kafka::{Fate, Fault, Heard, Options, Producer, Why};
+use oplog::Level;
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// Between two lines in the log about the same kind of trouble.
+const SAID_EVERY: Duration = Duration::from_secs(60);
+
+pub struct KafkaClient {
+    place: Place,
+    dial: Arc<Dial>,
+    /// `bootstrap-servers()`.
+    servers: Arc<[(String, u16)]>,
+    /// Which of them is asked next.
+    server: usize,
+    producer: Producer,
+    connections: Vec<Connection>,
+    unreachable: Unreachable,
+    said: Option<Instant>,
+}
+
+fn time_ms() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
+}
+
+impl KafkaClient {
+    pub fn new(
+        place: Place,
+        dial: Arc<Dial>,
+        servers: Arc<[(String, u16)]>,
+        options: Options,
+    ) -> KafkaClient {
+        KafkaClient {
+            unreachable: Unreachable::new(&place.counters),
+            place,
+            dial,
+            servers,
+            server: 0,
+            producer: Producer::new(options),
+            connections: Vec::new(),
+            said: None,
+        }
+    }
+
+    /// Does whatever can be done without waiting.
+    fn drive(&mut self, now: Instant) {
+        self.keep_connections(now);
+        let mut fault = None;
+        for at in 0..self.connections.len() {
+            while let Some(news) = self.look_at(at, now) {
+                match news {
+                    News::Heard(heard) => self.hear(at, heard, now),
+                    News::Lost(lost) => {
+                        self.lost(at, &lost, now);
+                        fault = Some(lost);
+                        break;
+                    }
+                }
+            }
+        }
+        self.keep_connections(now);
+        self.ask(now);
+        self.send(now);
+        self.judge(fault);
+        if let Some(why) = self.producer.trouble() {
+            self.say("Kafka does not take messages now, they are sent again", &why, now);
+        }
+    }
+
+    fn look_at(&mut self, at: usize, now: Instant) -> Option<News> {
+        let connection = self.connections.get_mut(at)?;
+        let waits = connection.node.and_then(|node| self.producer.waits_since(node));
+        if waits.is_some_and(|since| now.saturating_duration_since(since) >= self.dial.answer_max) {
+            let why = format!("{}: the broker does not answer", connection.name());
+            return Some(connection.lost(&self.dial, Fault::Broken(why), now));
+        }
+        connection.turn(&self.dial, &self.place, now)
+    }
+
+    /// Connections to brokers that lead something; to one of the configured servers while there is none.
+    fn keep_connections(&mut self, now: Instant) {
+        let KafkaClient { producer, connections, dial, .. } = self;
+        let mut is_known = false;
+        for (id, host, port) in producer.nodes() {
+            is_known = true;
+            let known = connections.iter_mut().find(|connection| connection.node == Some(id));
+            match known {
+                Some(known) if known.server.0 == host && known.server.1 == port => {}
+                None if !producer.leads(id) => {}
+                // A broker that has moved: what is on the way to it goes again from the new connection.
+                Some(known) if known.is_ready() => {}
+                Some(known) => *known = Connection::new(Some(id), (host.to_owned(), port), dial, now),
+                None => connections.push(Connection::new(Some(id), (host.to_owned(), port), dial, now)),
+            }
+        }
+        let ready = connections.iter().any(|connection| connection.node.is_some() && connection.is_ready());
+        if ready {
+            connections.retain_mut(|connection| {
+                let keeps = connection.node.is_some();
+                if !keeps {
+                    connection.close();
+                    producer.cut_unknown();
+                }
+                keeps
+            });
+            return;
+        }
+        let asks = connections.iter().any(|connection| connection.node.is_none());
+        let fails = is_known && connections.iter().any(|connection| connection.is_waiting());
+        if asks || is_known && !fails {
+            return;
+        }
+        if let Some(server) = self.servers.get(self.server % self.servers.len().max(1)) {
+            connections.push(Connection::new(None, server.clone(), dial, now));
+        }
+    }
+
+    fn lost(&mut self, at: usize, fault: &Fault, now: Instant) {
+        let Some(connection) = self.connections.get_mut(at) else { return };
+        let (Fault::Broken(why) | Fault::Refused(why)) = fault;
+        if let Some(node) = connection.node {
+            self.producer.cut(node);
+        } else {
+            // The next of the configured servers, in the same place.
+            self.server = self.server.wrapping_add(1);
+            if let Some(server) = self.servers.get(self.server % self.servers.len().max(1)) {
+                connection.move_to(server.clone(), &self.dial);
+            }
+            self.producer.cut_unknown();
+        }
+        let why = why.clone();
+        self.say("Connection to a Kafka broker failed", &why, now);
+    }
+
+    fn hear(&mut self, at: usize, heard: Vec<Heard>, now: Instant) {
+        let Some(connection) = self.connections.get(at) else { return };
+        let node = connection.node;
+        for heard in heard {
+            match heard {
+                Heard::Ready => {
+                    oplog::notice("Kafka broker connected", &[("broker", &connection.name())]);
+                    if let Some(node) = node {
+                        self.producer.ready(node);
+                        self.unreachable.reached();
+                        self.said = None;
+                    }
+                }
+                Heard::Metadata(metadata) => self.producer.metadata(metadata, time_ms(), now),
+                Heard::Identity(answer) => self.producer.identity(answer, now),
+                Heard::Written(tag, written) => self.producer.answered(tag, &written, now),
+            }
+        }
+    }
+
+    /// Asks the cluster who leads what, and for a producer id.
+    fn ask(&mut self, now: Instant) {
+        let Some(at) = self.connections.iter().position(Connection::is_ready) else { return };
+        let Some(session) = self.connections.get_mut(at).and_then(Connection::session) else { return };
+        let mut outcome = Ok(());
+        if let Some(topics) = self.producer.wants_metadata(now) {
+            outcome = session.ask_metadata(&topics, self.producer.makes_topics());
+            self.producer.metadata_asked(now);
+        }
+        if outcome.is_ok() && self.producer.wants_identity(now) {
+            outcome = session.ask_identity();
+            self.producer.identity_asked();
+        }
+        self.after(at, outcome, now);
+    }
+
+    /// Sends batches to the brokers that have room.
+    fn send(&mut self, now: Instant) {
+        for at in 0..self.connections.len() {
+            let Some(connection) = self.connections.get_mut(at) else { return };
+            let Some(node) = connection.node else { continue };
+            let mut outcome = Ok(());
+            while outcome.is_ok()
+                && let Some(session) = connection.session()
+                && let Some(produce) = self.producer.next_request(node, now)
+            {
+                outcome = session.produce(&produce);
+            }
+            self.after(at, outcome, now);
+        }
+    }
+
+    fn after(&mut self, at: usize, outcome: Result<(), Fault>, now: Instant) {
+        let Some(connection) = self.connections.get_mut(at) else { return };
+        let news = match outcome {
+            Ok(()) => connection.flush_or_lose(&self.dial, now),
+            Err(fault) => Some(connection.lost(&self.dial, fault, now)),
+        };
+        if let Some(News::Lost(fault)) = news {
+            self.lost(at, &fault, now);
+        }
+    }
+
+    /// What cannot go is given back when there is nobody to send it to.
+    fn judge(&mut self, fault: Option<Fault>) {
+        let ready = self.connections.iter().any(Connection::is_ready);
+        match fault {
+            Some(Fault::Refused(why)) => self.producer.give_back(&Fate::Hold(why)),
+            Some(Fault::Broken(why)) if !ready => self.producer.give_back(&Fate::Away(why)),
+            _ => return,
+        }
+        if !ready && self.producer.is_bound() {
+            self.unreachable.set(true);
+        }
+    }
+
+    /// Once a minute.
+    fn say(&mut self, text: &'static str, why: &str, now: Instant) {
+        if self.said.is_some_and(|said| now.saturating_duration_since(said) < SAID_EVERY) {
+            return;
+        }
+        self.said = Some(now);
+        oplog::limited("kafka", Level::Error, text, &[("reason", &why)]);
+    }
+}
+
+fn outcome(fate: Fate) -> Outcome {
+    let verdict = |verdict| match verdict {
+        None => Verdict::Delivered,
+        Some((Why::Refused, why)) => Verdict::Refused(String::into_boxed_str(why)),
+        Some((Why::Again, _)) => Verdict::Again,
+    };
+    match fate {
+        Fate::Delivered => Outcome::Delivered,
+        Fate::Judged(verdicts) => {
+            let verdicts = verdicts.into_iter().map(verdict).collect();
+            // There is no reason to wait: what is to go again waits only for those it was with.
+            Outcome::Judged { verdicts, after: Some(Duration::ZERO) }
+        }
+        Fate::Split(why) => Outcome::Split(why),
+        Fate::Away(why) => Outcome::Away(why),
+        Fate::Hold(why) => Outcome::Hold(why),
+    }
+}
+
+impl Client for KafkaClient {
+    fn room(&self) -> usize {
+        self.producer.room()
+    }
+
+    fn begin(&mut self, id: u32, part: &Part<'_>) {
+        self.producer.begin(id, part.messages, time_ms());
+        let now = Instant::now();
+        self.keep_connections(now);
+        self.ask(now);
+        self.send(now);
+    }
+
+    fn outcomes(&mut self, out: &mut Vec<(u32, Outcome)>) {
+        self.drive(Instant::now());
+        out.extend(self.producer.fates().into_iter().map(|(id, fate)| (id, outcome(fate))));
+    }
+
+    fn held_bytes(&self) -> usize {
+        self.producer.held_bytes()
+    }
+
+    fn tick(&mut self, now: Instant) {
+        self.drive(now);
+    }
+
+    fn reopen(&mut self) {
+        self.connections.iter_mut().for_each(Connection::restart);
+    }
+
+    fn close(&mut self) {
+        self.connections.iter_mut().for_each(Connection::close);
+        self.connections.clear();
+    }
+}

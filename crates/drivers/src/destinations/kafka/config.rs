@@ -1,0 +1,332 @@
+//! `config()`: properties by librdkafka's names. Each is obeyed, accepted with a remark on why it changes
+//! nothing, or refused.
+
+mod values;
+
+use conf_schema::{Pair, Settings};
+use diag::{Diagnostic, Diagnostics};
+use kafka::{Compression, IN_FLIGHT_MAX, Mechanism, Partitioner};
+use std::time::Duration;
+use values::{duration, number, word, yes_no};
+
+/// What the properties come to.
+#[derive(Clone, Debug)]
+pub struct Properties {
+    pub servers: Option<String>,
+    pub client_id: String,
+    pub acks: i16,
+    pub numbered: Option<bool>,
+    pub in_flight: usize,
+    pub batch_bytes: usize,
+    pub message_bytes: usize,
+    pub batch_lines: usize,
+    pub linger: Option<Duration>,
+    pub compression: String,
+    pub level: Option<i32>,
+    pub partitioner: Partitioner,
+    /// How long a broker may wait for its replicas.
+    pub request_timeout: Duration,
+    /// How long an answer may take.
+    pub socket_timeout: Duration,
+    pub reconnect: Duration,
+    pub reconnect_max: Duration,
+    pub refresh: Duration,
+    pub makes_topics: bool,
+    pub ipv6: bool,
+    pub secure: bool,
+    pub sasl: bool,
+    pub mechanism: Option<Mechanism>,
+    pub user: Option<String>,
+    pub password: Option<String>,
+    pub tls: tls::Options,
+    /// `ssl.` properties were given.
+    pub tls_given: bool,
+}
+
+impl Default for Properties {
+    fn default() -> Properties {
+        Properties {
+            servers: None,
+            client_id: "penstock".to_owned(),
+            acks: -1,
+            numbered: None,
+            in_flight: IN_FLIGHT_MAX,
+            batch_bytes: 1_000_000,
+            message_bytes: 1_000_000,
+            batch_lines: 0,
+            linger: None,
+            compression: "none".to_owned(),
+            level: None,
+            partitioner: Partitioner::default(),
+            request_timeout: Duration::from_secs(30),
+            socket_timeout: Duration::from_secs(60),
+            reconnect: Duration::from_millis(100),
+            reconnect_max: Duration::from_secs(10),
+            refresh: Duration::from_secs(300),
+            makes_topics: true,
+            ipv6: false,
+            secure: false,
+            sasl: false,
+            mechanism: None,
+            user: None,
+            password: None,
+            tls: tls::Options::default(),
+            tls_given: false,
+        }
+    }
+}
+
+/// What a property does.
+#[derive(Clone, Copy)]
+enum Effect {
+    /// It is obeyed, or said what it should be.
+    Read(fn(&mut Properties, &str) -> Result<(), String>),
+    /// It changes nothing: why.
+    Moot(&'static str),
+    /// It cannot be: what to do instead.
+    Refused(&'static str),
+}
+
+use Effect::{Moot, Read, Refused};
+
+const OWN_QUEUE: &str = "there is no second queue: messages wait in the queue of the destination until a broker has acknowledged them";
+const FOREVER: &str = "messages are sent again until a broker has taken or refused them; with disk-buffer() they survive meanwhile";
+const SYSTEM: &str = "the system's settings hold";
+const LOGS: &str = "the log of penstock has it";
+const KERBEROS: &str = "Kerberos is not spoken: use SCRAM-SHA-512, or PLAIN over TLS";
+
+/// By librdkafka's names, each with its older ones.
+const PROPERTIES: &[(&[&str], Effect)] = &[
+    (&["bootstrap.servers", "metadata.broker.list"], Read(|p, v| done(&mut p.servers, Some(v.to_owned())))),
+    (&["client.id"], Read(|p, v| done(&mut p.client_id, v.to_owned()))),
+    (&["acks", "request.required.acks"], Read(acks)),
+    (&["enable.idempotence"], Read(|p, v| done(&mut p.numbered, Some(yes_no(v)?)))),
+    (
+        &["max.in.flight.requests.per.connection", "max.in.flight"],
+        Read(|p, v| done(&mut p.in_flight, number(v, 1, 1_000_000)? as usize)),
+    ),
+    (&["batch.size"], Read(|p, v| done(&mut p.batch_bytes, number(v, 1, i32::MAX.into())? as usize))),
+    (
+        &["message.max.bytes"],
+        Read(|p, v| done(&mut p.message_bytes, number(v, 1000, 1_000_000_000)? as usize)),
+    ),
+    (&["batch.num.messages"], Read(|p, v| done(&mut p.batch_lines, number(v, 1, 1_000_000)? as usize))),
+    (
+        &["linger.ms", "queue.buffering.max.ms"],
+        Read(|p, v| done(&mut p.linger, Some(duration(v, 0, 900_000)?))),
+    ),
+    (
+        &["compression.codec", "compression.type"],
+        Read(|p, v| done(&mut p.compression, word(v, &["none", "gzip", "snappy", "lz4", "zstd"])?)),
+    ),
+    (&["compression.level"], Read(|p, v| done(&mut p.level, Some(number(v, -1, 22)? as i32)))),
+    (
+        &["partitioner"],
+        Read(|p, v| {
+            done(&mut p.partitioner, Partitioner::named(v).ok_or_else(|| values::one_of(PARTITIONERS))?)
+        }),
+    ),
+    (&["request.timeout.ms"], Read(|p, v| done(&mut p.request_timeout, duration(v, 1, 900_000)?))),
+    (&["socket.timeout.ms"], Read(|p, v| done(&mut p.socket_timeout, duration(v, 10, 300_000)?))),
+    (&["reconnect.backoff.ms"], Read(|p, v| done(&mut p.reconnect, duration(v, 0, 3_600_000)?))),
+    (&["reconnect.backoff.max.ms"], Read(|p, v| done(&mut p.reconnect_max, duration(v, 0, 3_600_000)?))),
+    (
+        &["topic.metadata.refresh.interval.ms", "metadata.max.age.ms"],
+        Read(|p, v| done(&mut p.refresh, duration(v, 1, 86_400_000)?)),
+    ),
+    (&["allow.auto.create.topics"], Read(|p, v| done(&mut p.makes_topics, yes_no(v)?))),
+    (&["broker.address.family"], Read(|p, v| done(&mut p.ipv6, word(v, &["any", "v4", "v6"])? == "v6"))),
+    (&["security.protocol"], Read(security)),
+    (&["sasl.mechanism", "sasl.mechanisms"], Read(mechanism)),
+    (&["sasl.username"], Read(|p, v| done(&mut p.user, Some(v.to_owned())))),
+    (&["sasl.password"], Read(|p, v| done(&mut p.password, Some(v.to_owned())))),
+    (&["ssl.ca.location"], Read(|p, v| tls_option(p, |tls| done(&mut tls.ca_file, Some(v.into()))))),
+    (
+        &["ssl.certificate.location"],
+        Read(|p, v| tls_option(p, |tls| done(&mut tls.cert_file, Some(v.into())))),
+    ),
+    (&["ssl.key.location"], Read(|p, v| tls_option(p, |tls| done(&mut tls.key_file, Some(v.into()))))),
+    (
+        &["ssl.keystore.location"],
+        Read(|p, v| tls_option(p, |tls| done(&mut tls.pkcs12_file, Some(v.into())))),
+    ),
+    (
+        &["enable.ssl.certificate.verification"],
+        Read(|p, v| {
+            let named = if yes_no(v)? { "required-trusted" } else { "optional-untrusted" };
+            let verify = tls::PeerVerify::named(named).unwrap_or(tls::PeerVerify::REQUIRED_TRUSTED);
+            tls_option(p, |tls| done(&mut tls.peer_verify, verify))
+        }),
+    ),
+    (
+        &["ssl.endpoint.identification.algorithm"],
+        Read(|p, v| {
+            let checks = word(v, &["none", "https"])? == "https";
+            tls_option(p, |tls| done(&mut tls.check_name, checks))
+        }),
+    ),
+    (&["queue.buffering.max.messages"], Moot(OWN_QUEUE)),
+    (&["queue.buffering.max.kbytes"], Moot(OWN_QUEUE)),
+    (&["queue.buffering.backpressure.threshold"], Moot(OWN_QUEUE)),
+    (&["message.timeout.ms", "delivery.timeout.ms"], Moot(FOREVER)),
+    (&["retries", "message.send.max.retries"], Moot(FOREVER)),
+    (&["retry.backoff.ms"], Moot("pauses begin at 50 ms and double up to a second")),
+    (&["retry.backoff.max.ms"], Moot("pauses begin at 50 ms and double up to a second")),
+    (&["enable.gapless.guarantee"], Moot("order is kept always, and nothing is left out")),
+    (&["sticky.partitioning.linger.ms"], Moot("messages without a key change the partition with each batch")),
+    (&["statistics.interval.ms"], Moot("ask with `syslog-ng-ctl stats`")),
+    (&["log_level"], Moot(LOGS)),
+    (&["debug"], Moot(LOGS)),
+    (&["log.connection.close"], Moot(LOGS)),
+    (&["log.thread.name"], Moot(LOGS)),
+    (&["socket.keepalive.enable"], Moot(SYSTEM)),
+    (&["socket.nagle.disable"], Moot("it is always so")),
+    (&["socket.send.buffer.bytes"], Moot(SYSTEM)),
+    (&["socket.receive.buffer.bytes"], Moot(SYSTEM)),
+    (&["socket.max.fails"], Moot("a connection that fails is made anew")),
+    (&["connections.max.idle.ms"], Moot("a connection that the broker closes is made anew")),
+    (&["api.version.request"], Moot("it is always so")),
+    (&["topic.metadata.refresh.fast.interval.ms"], Moot("the cluster is asked again after a second")),
+    (&["topic.metadata.refresh.sparse"], Moot("only topics in use are asked for")),
+    (
+        &["transactional.id"],
+        Refused("transactions come in a later version; a batch is written once even without"),
+    ),
+    (&["transaction.timeout.ms"], Refused("transactions come in a later version")),
+    (
+        &["ssl.key.password"],
+        Refused("start, then `syslog-ng-ctl credentials add --id FILE`, so that it is in no file"),
+    ),
+    (&["ssl.keystore.password"], Refused("start, then `syslog-ng-ctl credentials add --id FILE`")),
+    (&["ssl.crl.location"], Refused("write `tls(crl-dir(\"/folder\"))`")),
+    (&["ssl.cipher.suites"], Refused("write `tls(cipher-suite(\"...\"))`")),
+    (&["ssl.key.pem"], Refused("write it to a file, and `ssl.key.location`")),
+    (&["ssl.certificate.pem"], Refused("write it to a file, and `ssl.certificate.location`")),
+    (&["ssl.ca.pem"], Refused("write it to a file, and `ssl.ca.location`")),
+    (&["sasl.kerberos.service.name"], Refused(KERBEROS)),
+    (&["sasl.kerberos.principal"], Refused(KERBEROS)),
+    (&["sasl.kerberos.keytab"], Refused(KERBEROS)),
+    (&["sasl.oauthbearer.config"], Refused("OAUTHBEARER comes in a later version: use SCRAM-SHA-512")),
+    (&["plugin.library.paths"], Refused("there are no plugins")),
+    (&["group.id"], Refused("it belongs to a source")),
+];
+
+const PARTITIONERS: &[&str] =
+    &["random", "consistent", "consistent_random", "murmur2", "murmur2_random", "fnv1a", "fnv1a_random"];
+
+fn done<T>(place: &mut T, value: T) -> Result<(), String> {
+    *place = value;
+    Ok(())
+}
+
+fn tls_option(
+    p: &mut Properties,
+    set: impl FnOnce(&mut tls::Options) -> Result<(), String>,
+) -> Result<(), String> {
+    p.tls_given = true;
+    set(&mut p.tls)
+}
+
+fn acks(p: &mut Properties, value: &str) -> Result<(), String> {
+    p.acks = match value {
+        "all" | "-1" => -1,
+        "1" => 1,
+        "0" => return Err("`all` or `1`: with 0 nobody would know what was delivered".to_owned()),
+        _ => return Err("`all` or `1`".to_owned()),
+    };
+    Ok(())
+}
+
+fn security(p: &mut Properties, value: &str) -> Result<(), String> {
+    let value = word(value, &["plaintext", "ssl", "sasl_plaintext", "sasl_ssl"])?;
+    (p.secure, p.sasl) = (value.ends_with("ssl"), value.starts_with("sasl"));
+    Ok(())
+}
+
+fn mechanism(p: &mut Properties, value: &str) -> Result<(), String> {
+    let known = Mechanism::named(value);
+    p.mechanism = Some(known.ok_or("PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512")?);
+    Ok(())
+}
+
+/// Reads `config()`; `None` after an error was reported.
+pub fn read(s: &Settings, diags: &mut Diagnostics) -> Option<Properties> {
+    let mut properties = Properties::default();
+    let mut good = true;
+    for pair in s.pairs("config") {
+        good &= apply(&mut properties, pair, diags);
+    }
+    good.then_some(properties)
+}
+
+fn apply(properties: &mut Properties, pair: &Pair, diags: &mut Diagnostics) -> bool {
+    let (name, value) = (pair.key.text.as_str(), pair.value.text.as_str());
+    // The language takes `_` for `-`, and both stand for the points of librdkafka's names where these are
+    // written without quotes.
+    let plain = |text: &str| text.replace(['-', '_'], ".");
+    let found = PROPERTIES.iter().find(|(names, _)| names.iter().any(|known| plain(known) == plain(name)));
+    let Some((_, effect)) = found else {
+        let names = PROPERTIES.iter().flat_map(|(names, _)| names.iter().copied());
+        let text = format!("config() has no property `{name}` of a producer");
+        let finding = Diagnostic::error("D0160", text, pair.key.span);
+        diags.push(finding.suggest(diag::nearest(name, names)));
+        return false;
+    };
+    match effect {
+        Read(read) => {
+            let Err(wanted) = read(properties, value) else { return true };
+            let text = format!("`{name}` cannot be `{value}`");
+            let finding = Diagnostic::error("D0160", text, pair.value.span);
+            diags.push(finding.help(format!("it is {wanted}")));
+            false
+        }
+        Moot(why) => {
+            diags.push(Diagnostic::remark(
+                "D0161",
+                format!("`{name}` changes nothing: {why}"),
+                pair.key.span,
+            ));
+            true
+        }
+        Refused(instead) => {
+            let finding = Diagnostic::error("D0160", format!("`{name}` is not supported"), pair.key.span);
+            diags.push(finding.help(*instead));
+            false
+        }
+    }
+}
+
+impl Properties {
+    pub fn compression(&self) -> Compression {
+        let level = |least: i32, most: i32, preset: i32| match self.level {
+            Some(level) if level >= least => level.min(most),
+            _ => preset,
+        };
+        match self.compression.as_str() {
+            "gzip" => Compression::Gzip(level(1, 9, 6) as u32),
+            "snappy" => Compression::Snappy,
+            "lz4" => Compression::Lz4,
+            "zstd" => Compression::Zstd(level(1, 22, 3)),
+            _ => Compression::None,
+        }
+    }
+
+    /// Batches carry numbers: with acks=all, unless that is switched off.
+    pub fn is_numbered(&self) -> bool {
+        self.acks == -1 && self.numbered != Some(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<&str> = PROPERTIES.iter().flat_map(|(names, _)| names.iter().copied()).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
+}

@@ -1,0 +1,144 @@
+//! Messages made into rows of text, on the worker, as they wait and leave.
+
+use delivery::writer::Parts;
+use engine::{Chunk, Form};
+use parking_lot::Mutex;
+use record::{Batch, Demand};
+use sql_client::{row, sanitize};
+use std::sync::Arc;
+use template::{RenderContext, Template};
+
+/// What stands in a column.
+pub enum Value {
+    /// The same in each row, as a field.
+    Fixed(Vec<u8>),
+    Template(Arc<Template>),
+}
+
+pub struct RowParts {
+    values: Vec<Value>,
+    /// The text of the message is the name of its table.
+    by_message: bool,
+    /// What becomes NULL.
+    null: Option<Vec<u8>>,
+    /// Buffers, one set for each worker that is here at the same time.
+    spare: Mutex<Vec<Vec<Column>>>,
+}
+
+/// What waits from before it was for a database has one field.
+const ROWS: Form = Form {
+    name: "sql rows",
+    bare: |row| row.strip_suffix(b"\n").unwrap_or(row),
+    put: |out, message| {
+        row::append(out, message);
+        out.push(b'\n');
+    },
+};
+
+/// The texts of a column, one for each message.
+#[derive(Default)]
+struct Column {
+    bytes: Vec<u8>,
+    ends: Vec<u32>,
+    /// All of them stand in rows as they are.
+    are_plain: bool,
+}
+
+fn text<'a>((bytes, ends): (&'a [u8], &[u32]), at: usize) -> &'a [u8] {
+    let begin = at.checked_sub(1).and_then(|before| ends.get(before)).map_or(0, |end| *end as usize);
+    let end = ends.get(at).map_or(begin, |end| *end as usize);
+    bytes.get(begin..end).unwrap_or_default()
+}
+
+impl RowParts {
+    pub fn new(values: Vec<Value>, by_message: bool, null: Option<Vec<u8>>) -> RowParts {
+        RowParts { values, by_message, null, spare: Mutex::default() }
+    }
+
+    fn templates(&self) -> impl Iterator<Item = &Arc<Template>> {
+        self.values.iter().filter_map(|value| match value {
+            Value::Template(template) => Some(template),
+            Value::Fixed(_) => None,
+        })
+    }
+
+    fn append(&self, out: &mut Vec<u8>, column: &Column, at: usize) {
+        let text = text((&column.bytes, &column.ends), at);
+        match &self.null {
+            Some(null) if null == text => row::append_null(out),
+            _ if column.are_plain => out.extend_from_slice(text),
+            _ => row::append(out, text),
+        }
+    }
+}
+
+/// A value that is the same in each row.
+pub fn fixed(text: &[u8], null: Option<&[u8]>) -> Value {
+    let mut field = Vec::new();
+    match null == Some(text) {
+        true => row::append_null(&mut field),
+        false => row::append(&mut field, text),
+    }
+    Value::Fixed(field)
+}
+
+impl Parts for RowParts {
+    fn form(&self) -> Form {
+        ROWS
+    }
+
+    fn are_keys(&self) -> bool {
+        false
+    }
+
+    fn reads(&self, demand: &mut Demand) {
+        self.templates().for_each(|template| template.reads(demand));
+    }
+
+    fn enclose(
+        &self,
+        (batch, selection): (&Batch, &[u32]),
+        texts: (&[u8], &[u32]),
+        render: &mut RenderContext,
+        chunk: &mut Chunk,
+    ) {
+        let mut columns = self.spare.lock().pop().unwrap_or_default();
+        columns.resize_with(self.templates().count(), Column::default);
+        let number = render.seqnum;
+        for (column, template) in columns.iter_mut().zip(self.templates()) {
+            column.bytes.clear();
+            column.ends.clear();
+            render.seqnum = number;
+            template.render_selection(batch, selection, render, &mut column.bytes, &mut column.ends);
+            column.are_plain = row::are_plain(&column.bytes);
+        }
+        let length: usize = columns.iter().map(|column| column.bytes.len() + column.ends.len()).sum();
+        chunk.bytes.reserve(texts.0.len() + length + texts.1.len() * (self.values.len() + 1));
+        for at in 0..texts.1.len() {
+            if self.by_message {
+                let begin = chunk.bytes.len();
+                chunk.bytes.extend_from_slice(text(texts, at));
+                sanitize(chunk.bytes.get_mut(begin..).unwrap_or_default());
+                chunk.bytes.push(b'\t');
+            }
+            let mut rendered = columns.iter();
+            for (nth, value) in self.values.iter().enumerate() {
+                if nth > 0 {
+                    chunk.bytes.push(b'\t');
+                }
+                match value {
+                    Value::Fixed(field) => chunk.bytes.extend_from_slice(field),
+                    Value::Template(_) => {
+                        rendered
+                            .next()
+                            .into_iter()
+                            .for_each(|column| self.append(&mut chunk.bytes, column, at));
+                    }
+                }
+            }
+            chunk.bytes.push(b'\n');
+            chunk.ends.push(chunk.bytes.len() as u32);
+        }
+        self.spare.lock().push(columns);
+    }
+}

@@ -1,0 +1,161 @@
+//! `penstock explain`: single messages step by step, live and in a configuration that is only tried.
+
+use crate::messages::HEAD;
+use serde_json::Value;
+use testkit::{Collector, Lab, Outcome, Penstock, Sender, run_command};
+
+fn config() -> String {
+    format!(
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         filter f_app {{ program(\"app\") and not host(\"bad\"); }};\n\
+         parser p_kv {{ kv-parser(prefix(\".kv.\")); }};\n\
+         destination d_app {{ file(\"%dir%/app\"); }};\n\
+         destination d_root {{ network(127.0.0.1 port(%port:out%)); }};\n\
+         destination d_rest {{ file(\"%dir%/rest-${{HOST}}\" template(\"$PROGRAM ${{.kv.user}}\\n\")); }};\n\
+         log {{ source(s); filter(f_app); destination(d_app); }};\n\
+         log {{ source(s); parser(p_kv);\n\
+         if (\"${{.kv.user}}\" eq \"root\") {{ destination(d_root); }}\n\
+         elif (host(\"bad\")) {{ filter {{ program(\"never\"); }}; destination(d_app); }}\n\
+         else {{ destination(d_rest); }}; }};\n"
+    )
+}
+
+fn explain(lab: &Lab, args: &[&str]) -> Outcome {
+    explain_in(&lab.path("state").display().to_string(), args)
+}
+
+fn explain_in(state: &str, args: &[&str]) -> Outcome {
+    run_command(&[&["explain", "--state-dir", state], args].concat())
+}
+
+/// Asks in a thread of its own and sends until there is an answer.
+fn ask_and_send(lab: &Lab, args: &[&str], lines: &[&str]) -> Outcome {
+    let mut sender = Sender::tcp(lab.port("in"));
+    let state = lab.path("state").display().to_string();
+    std::thread::scope(|scope| {
+        let asking = scope.spawn(|| explain_in(&state, args));
+        while !asking.is_finished() {
+            lines.iter().for_each(|line| sender.line(line));
+            std::thread::park_timeout(std::time::Duration::from_millis(5));
+        }
+        asking.join().expect("the question")
+    })
+}
+
+/// The lines between the one that begins so and the next that is not indented.
+fn section<'t>(text: &'t str, begin: &str) -> Vec<&'t str> {
+    let from = text.lines().skip_while(|line| !line.starts_with(begin));
+    let mut lines = from.peekable();
+    let first = lines.next();
+    first.into_iter().chain(lines.take_while(|line| line.starts_with(' '))).collect()
+}
+
+const ROOT: &str = "<13>Nov 11 01:02:03 web su: user=root door=open";
+const BAD: &str = "<13>Nov 11 01:02:03 bad app: user=me";
+
+#[test]
+fn the_next_message_that_fits_is_told_step_by_step() {
+    let lab = Lab::new();
+    let collector = Collector::tcp(lab.port("out"));
+    let penstock = Penstock::start(&lab, &config());
+    let outcome = ask_and_send(
+        &lab,
+        &["--next", "program(\"su\") and not filter(f_app)", "--timeout", "60"],
+        &[BAD, ROOT],
+    );
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let text = &outcome.stdout;
+    assert!(text.starts_with("message at source s#0 (network"), "{text}");
+    assert!(text.contains(&format!("{} bytes: {ROOT}", ROOT.len())), "{text}");
+    let first = section(text, "log path").join("\n");
+    assert!(first.contains("stopped here") && first.contains("filter f_app"), "{first}");
+    assert!(first.contains("value \"su\", pattern \"app\"  does not hold"), "{first}");
+    assert!(first.contains("not reached: destination d_app#0"), "{first}");
+    assert!(text.contains(".kv.user = \"root\""), "{text}");
+    assert!(text.contains("\"root\" eq \"root\"  holds"), "{text}");
+    assert!(text.contains("delivered"), "{text}");
+    assert!(text.trim_end().ends_with("outcome: d_root#0"), "{text}");
+    assert!(collector.wait_lines(1)[0].contains("door=open"));
+    penstock.ledger().assert_balanced();
+    penstock.stop();
+}
+
+#[test]
+fn the_next_message_that_nobody_gets() {
+    let lab = Lab::new();
+    let _collector = Collector::tcp(lab.port("out"));
+    let penstock = Penstock::start(&lab, &config());
+    let outcome =
+        ask_and_send(&lab, &["--dropped", "--json", "--count", "2", "--timeout", "60"], &[ROOT, BAD]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let told: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    assert_eq!(told["version"], 1);
+    let messages = told["messages"].as_array().expect("messages");
+    assert_eq!(messages.len(), 2);
+    for message in messages {
+        assert_eq!(message["received"]["text"], BAD);
+        assert_eq!(message["destinations"].as_array().map(Vec::len), Some(0));
+        let verdicts: Vec<&str> =
+            message["steps"].as_array().unwrap().iter().filter_map(|step| step["verdict"].as_str()).collect();
+        assert_eq!(verdicts, ["passed", "stopped", "stopped"], "{message:#}");
+    }
+    penstock.stop();
+}
+
+#[test]
+fn a_destination_that_does_not_get_on_is_told_to_wait() {
+    let lab = Lab::new();
+    let penstock = Penstock::start(&lab, &config());
+    let outcome = ask_and_send(&lab, &["--next", "program(su)", "--timeout", "60"], &[ROOT]);
+    assert!(outcome.stdout.contains("waits: "), "{outcome:?}");
+    penstock.stop();
+}
+
+#[test]
+fn questions_that_cannot_be_answered_say_why() {
+    let lab = Lab::new();
+    let penstock = Penstock::start(&lab, &config());
+    for (args, part) in [
+        (vec!["--next", "progam(x)"], "program"),
+        (vec!["--next", "filter(f_nosuch)"], "f_nosuch"),
+        (vec!["--source", "s_nosuch"], "there are s#0"),
+        (vec!["--timeout", "1"], "no message that fits came within 1 s"),
+    ] {
+        let outcome = explain(&lab, &args);
+        assert_eq!(outcome.code, Some(1), "{args:?} {outcome:?}");
+        assert!(outcome.stderr.contains(part), "{args:?} {outcome:?}");
+    }
+    assert!(explain(&lab, &["--line", "x"]).stderr.contains("--config"));
+    assert_eq!(explain(&lab, &["--config", "x.conf"]).code, Some(2));
+    penstock.stop();
+    assert!(explain(&lab, &[]).stderr.contains("Does the program run?"));
+}
+
+#[test]
+fn a_configuration_is_tried_without_running_it() {
+    let lab = Lab::new();
+    let path = lab.path("tried.conf");
+    std::fs::write(&path, lab.fill(&config()).0).unwrap();
+    let path = path.display().to_string();
+    let outcome = run_command(&["explain", "--config", &path, "--from", "10.1.2.3", "--line", ROOT]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert!(outcome.stdout.contains("from 10.1.2.3"), "{outcome:?}");
+    assert!(outcome.stdout.trim_end().ends_with("outcome: d_root#0"), "{outcome:?}");
+    // What a file would get, and which one.
+    let line = "<13>Nov 11 01:02:03 web x: user=me";
+    let outcome = run_command(&["explain", "--config", &path, "--line", line, "--json"]);
+    let told: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    assert_eq!(told["messages"][0]["destinations"][0], "d_rest#0");
+    assert!(outcome.stdout.contains("x me\\n"), "{}", outcome.stdout);
+    assert!(!lab.path("app").exists() && !lab.path("rest-web").exists(), "nothing is written");
+
+    let lines = lab.path("lines");
+    std::fs::write(&lines, format!("{ROOT}\n{BAD}\n")).unwrap();
+    let lines = lines.display().to_string();
+    let outcome = run_command(&["explain", "--config", &path, "--input", &lines]);
+    assert_eq!(outcome.stdout.matches("message at source").count(), 2, "{outcome:?}");
+    assert!(outcome.stdout.contains("outcome: no destination gets it"), "{outcome:?}");
+    let outcome = run_command(&["explain", "--config", &path, "--line", "x", "--source", "s_nosuch"]);
+    assert_eq!(outcome.code, Some(1));
+    assert!(outcome.stderr.contains("there are s#0"), "{outcome:?}");
+}

@@ -1,0 +1,104 @@
+//! MariaDB, read back with its own client.
+
+use super::{BAD, MANY, assert_messages, feed, settled, text};
+use crate::messages::HEAD;
+use crate::tls::{Authority, prepared};
+use testkit::mariadb::MISSING;
+use testkit::{Lab, Mariadb, Penstock, Sender, skip, wait_until};
+
+/// Puts what comes in on TCP into a table, numbered by the server.
+fn config(port: u16, options: &str) -> String {
+    format!(
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         destination d {{ sql(type(mysql) host(\"127.0.0.1\") port({port}) username(log) password(secret) database(logs) \
+         columns(\"id bigint auto_increment primary key\", \"host varchar(40)\", \"msg varchar(60)\") \
+         values(default, \"$HOST\", \"$MSG\") {options}); }};\n\
+         log {{ source(s); destination(d); flags(flow-control); }};\n"
+    )
+}
+
+fn rows(server: &Mariadb, table: &str) -> Vec<String> {
+    server.query(&format!("SELECT msg FROM {table} ORDER BY id"))
+}
+
+#[test]
+fn tables_are_made_and_rows_read_back() {
+    let lab = Lab::new();
+    let Some(server) = Mariadb::start(&lab, None) else { return skip(MISSING) };
+    let mut penstock =
+        Penstock::start(&lab, &config(server.port(), "indexes(host) table(\"logs_$PROGRAM\") null(\"-\")"));
+    feed(lab.port("in"), 0, 3000);
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.raw(b"<13>Nov 11 01:02:03 h other: it's \\ a 'text' \\' \\N\n<13>Nov 11 01:02:03 h other: -\n");
+    sender.raw("<13>Nov 11 01:02:03 h other: gr\u{f6}\u{df}er \u{1f600}\n".as_bytes());
+    sender.finish();
+    penstock.wait_settled(3003).assert_nothing_lost();
+    assert_messages(&rows(&server, "logs_app"), 3000);
+    let others = server.query("SELECT coalesce(msg, 'NULL') FROM logs_other ORDER BY id");
+    assert_eq!(others, ["it's \\ a 'text' \\' \\N", "NULL", "gr\u{f6}\u{df}er \u{1f600}"]);
+    let indexes = server.query("SHOW INDEX FROM logs_app WHERE Key_name = 'logs_app_host_idx'");
+    assert_eq!(indexes.len(), 1, "{indexes:?}");
+}
+
+#[test]
+fn bad_rows_are_dead_letters_and_nothing_is_cut() {
+    let lab = Lab::new();
+    let Some(server) = Mariadb::start(&lab, None) else { return skip(MISSING) };
+    server.query("CREATE TABLE messages (id bigint auto_increment primary key, host varchar(40), msg varchar(60) UNIQUE)");
+    let mut penstock = Penstock::start(&lab, &config(server.port(), ""));
+    let mut sender = Sender::tcp(lab.port("in"));
+    // One is too long, which the server's error names; one is there already, which it does not.
+    let message = |n: usize| match n {
+        BAD => "x".repeat(100),
+        8000 => text(17),
+        n => text(n),
+    };
+    let block: String = (0..MANY).map(|n| format!("<13>Nov 11 01:02:03 h app: {}\n", message(n))).collect();
+    sender.raw(block.as_bytes());
+    sender.finish();
+    let ledger = settled(&mut penstock, MANY as u64);
+    assert_eq!((ledger.dropped(), ledger.dropped_for("refused")), (2, 2), "{ledger}");
+    ledger.assert_balanced();
+    let wanted: Vec<String> = (0..MANY).filter(|n| ![BAD, 8000].contains(n)).map(text).collect();
+    assert_eq!(rows(&server, "messages"), wanted);
+}
+
+#[test]
+fn passwords_and_certificates_are_waited_for() {
+    let lab = Lab::new();
+    prepared(&lab);
+    Authority::new(&lab, "other");
+    let (cert, key) = (lab.path("server.pem"), lab.path("server.key"));
+    let Some(server) = Mariadb::start(&lab, Some((&cert, &key))) else { return skip(MISSING) };
+    server.query("ALTER USER log@'127.0.0.1' REQUIRE SSL");
+    let trusting = |name: &str| config(server.port(), &format!("tls(ca-file(\"%dir%/{name}.pem\"))"));
+    let mut penstock = Penstock::start(&lab, &trusting("other"));
+    feed(lab.port("in"), 0, 10);
+    penstock.wait_log("Destination cannot be reached");
+    penstock.reload_with(&lab, &trusting("ca").replace("password(secret)", "password(wrong)"));
+    penstock.wait_log("Access denied for user");
+    let ledger = penstock.ledger();
+    assert_eq!((ledger.waiting(), ledger.dropped()), (10, 0));
+    penstock.reload_with(&lab, &trusting("ca"));
+    penstock.wait_settled(10).assert_nothing_lost();
+    assert_messages(&rows(&server, "messages"), 10);
+}
+
+#[test]
+fn a_server_that_is_killed_and_started_loses_nothing() {
+    let lab = Lab::new();
+    let Some(mut server) = Mariadb::start(&lab, None) else { return skip(MISSING) };
+    let mut penstock = Penstock::start(&lab, &config(server.port(), "batch-lines(100)"));
+    let port = lab.port("in");
+    let feeding = std::thread::spawn(move || feed(port, 0, MANY));
+    for round in 1..=2 {
+        wait_until("some of it", || penstock.ledger().destination("d").delivered >= round * 1000);
+        server.kill();
+        server.run();
+    }
+    feeding.join().expect("sent");
+    penstock.wait_settled(MANY as u64).assert_nothing_lost();
+    let distinct =
+        server.query("SELECT msg FROM (SELECT msg, min(id) AS id FROM messages GROUP BY msg) m ORDER BY id");
+    assert_messages(&distinct, MANY);
+}

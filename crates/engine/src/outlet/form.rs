@@ -1,0 +1,54 @@
+//! The form in which the messages of an outlet stand in its chunks, as its peer wants them: what waits for a
+//! peer that is to get another form after a reload is put into that one.
+
+use crate::chunk::Chunk;
+
+/// How a message stands between its neighbours.
+#[derive(Clone, Copy, Debug)]
+pub struct Form {
+    pub name: &'static str,
+    /// The message without what the form has put around it.
+    pub bare: fn(&[u8]) -> &[u8],
+    /// Appends a bare message in this form.
+    pub put: fn(&mut Vec<u8>, &[u8]),
+}
+
+impl Form {
+    /// The messages of a chunk that are not dealt with, whole, in another form.
+    pub(super) fn to(self, other: Form, mut chunk: Chunk) -> Chunk {
+        if self.name == other.name {
+            return chunk;
+        }
+        // What is put in when it leaves has its place in the old form.
+        chunk.seal();
+        let mut made = chunk.copy(0, 0);
+        for message in chunk.iter() {
+            (other.put)(&mut made.bytes, (self.bare)(message));
+            made.ends.push(made.bytes.len() as u32);
+        }
+        made.tickets = std::mem::take(&mut chunk.tickets);
+        made
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_a_chunk_gets_another_form() {
+        let plain = Form { name: "plain", bare: |m| m, put: |out, m| out.extend_from_slice(m) };
+        let put = |out: &mut Vec<u8>, message: &[u8]| {
+            out.push(b'<');
+            out.extend_from_slice(message);
+        };
+        let marked = Form { name: "marked", bare: |m| m.strip_prefix(b"<").unwrap_or(m), put };
+        let mut chunk = Chunk::of(b"abbccc".to_vec(), vec![1, 3, 6]).expect("a chunk");
+        chunk.flow_control = true;
+        chunk.skip(1);
+        let chunk = plain.to(marked, chunk);
+        assert_eq!((chunk.bytes.as_slice(), chunk.ends.as_slice()), (&b"<bb<ccc"[..], &[3, 7][..]));
+        assert!(chunk.flow_control);
+        assert_eq!(marked.to(plain, chunk).bytes, b"bbccc");
+    }
+}

@@ -1,0 +1,149 @@
+//! In which queue each destination keeps its messages on disk, as the state file says it: where dir() or
+//! persist-name() has changed at a reload, a take-over or a start, what waits in the old queue is taken
+//! along.
+
+use super::Engine;
+use crate::compile::DestinationKey;
+use crate::driver::Destination;
+use crate::outlet::{Berth, Outlet};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Before `<statement>#<n>` and the number of the outlet, in the state file.
+const MARK: &[u8] = b"queue-of/";
+
+/// What the state file says of an outlet: texts with a NUL behind each.
+struct Known {
+    /// [`DestinationKey::place`].
+    place: Vec<u8>,
+    /// The address, as it is described.
+    address: Vec<u8>,
+    /// In which form the messages stand.
+    form: Vec<u8>,
+    dir: PathBuf,
+    queue: Vec<u8>,
+}
+
+impl Known {
+    fn decode(value: &[u8]) -> Option<Known> {
+        let mut texts = value.split(|byte| *byte == 0).map(<[u8]>::to_vec);
+        let mut next = || texts.next();
+        let (place, address, form, dir, queue) = (next()?, next()?, next()?, next()?, next()?);
+        let dir = Path::new(std::ffi::OsStr::from_bytes(&dir)).to_owned();
+        Some(Known { place, address, form, dir, queue })
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        [&self.place, &self.address, &self.form, self.dir.as_os_str().as_bytes(), &self.queue].join(&0)
+    }
+
+    /// It is the queue of a destination that writes to this place, in this form.
+    fn is_of(&self, key: &DestinationKey, address: &str, form: &str) -> bool {
+        let is_same = self.place == key.place.as_bytes() || self.address == address.as_bytes();
+        is_same && self.form == form.as_bytes()
+    }
+}
+
+impl Engine {
+    /// What waits in queues that destinations had before goes with them. These are new and held.
+    pub(super) fn take_along(&self, fresh: &[Arc<dyn Destination>]) {
+        for (key, destination) in &self.existing.destinations {
+            if !fresh.iter().any(|new| Arc::ptr_eq(new, destination)) || destination.names_outlets() {
+                continue;
+            }
+            for (index, outlet) in destination.outlets().iter().enumerate() {
+                self.take_along_to(key, &destination.described().1, index, outlet);
+            }
+        }
+    }
+
+    fn take_along_to(&self, key: &DestinationKey, address: &str, index: usize, outlet: &Outlet) {
+        let state = self.shared.state();
+        let mark = [MARK, key.id.as_bytes(), format!("/{index}").as_bytes()].concat();
+        let known = state.get(&mark).or_else(|| self.known_by_another_name(key, index));
+        let known = known.and_then(|value| Known::decode(&value));
+        let form = outlet.form().map_or("", |form| form.name);
+        if let Some(known) = known.filter(|known| known.is_of(key, address, form))
+            && let Err(error) = self.take_from(&known, key, outlet)
+        {
+            let fields: [oplog::Field<'_>; 3] =
+                [("destination", &key.id), ("dir", &known.dir.display()), ("error", &error)];
+            oplog::error(
+                "What waits for a destination cannot be moved to where it keeps its messages now",
+                &fields,
+            );
+            // The next start tries again.
+            return;
+        }
+        match outlet.occupied() {
+            None => state.remove(&mark),
+            Some(Berth { place, name }) => {
+                let known = Known {
+                    place: key.place.clone().into_bytes(),
+                    address: address.as_bytes().to_vec(),
+                    form: form.as_bytes().to_vec(),
+                    dir: place.dir.clone(),
+                    queue: name,
+                };
+                let value = known.encode();
+                if state.get(&mark).as_deref() != Some(value.as_slice()) {
+                    state.put(&mark, &value);
+                }
+            }
+        }
+    }
+
+    /// What is known of a destination that is called so now.
+    fn known_by_another_name(&self, key: &DestinationKey, index: usize) -> Option<Vec<u8>> {
+        let end = format!("/{index}").into_bytes();
+        let is_there = |id: &[u8]| self.existing.destinations.keys().any(|key| key.id.as_bytes() == id);
+        let mut all = self.shared.state().with_prefix(MARK).into_iter();
+        let found = all.find(|(mark, value)| {
+            let id = mark.strip_prefix(MARK).and_then(|rest| rest.strip_suffix(end.as_slice()));
+            let is_same = |known: Known| known.place == key.place.as_bytes();
+            id.is_some_and(|id| !is_there(id)) && Known::decode(value).is_some_and(is_same)
+        });
+        let (mark, value) = found?;
+        self.shared.state().remove(&mark);
+        Some(value)
+    }
+
+    fn take_from(&self, known: &Known, key: &DestinationKey, outlet: &Outlet) -> Result<(), String> {
+        let durable = &self.shared.durable;
+        let is_same =
+            outlet.occupied().is_some_and(|now| now.place.dir == known.dir && now.name == known.queue);
+        if is_same || !store::Log::exists(&known.dir) {
+            return Ok(());
+        }
+        let place = durable.place_at(&known.dir)?;
+        let moved = outlet.take_along(durable, &Berth { place, name: known.queue.clone() }, None)?;
+        if moved > 0 {
+            oplog::notice(
+                "What waits for a destination goes to where it keeps its messages now",
+                &[("destination", &key.id), ("messages", &moved), ("from", &known.dir.display())],
+            );
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_is_read_as_it_was_written() {
+        let known = Known {
+            place: b"afsocket_dd.(stream)".to_vec(),
+            address: Vec::new(),
+            form: b"plain".to_vec(),
+            dir: PathBuf::from("/a b"),
+            queue: b"queue 1".to_vec(),
+        };
+        let read = Known::decode(&known.encode()).expect("whole");
+        assert_eq!((read.place, read.address), (known.place, known.address));
+        assert_eq!((read.dir, read.queue), (known.dir, known.queue));
+        assert!(Known::decode(b"half").is_none() && Known::decode(b"").is_none());
+    }
+}

@@ -1,0 +1,285 @@
+//! Questions about single messages, asked while the program runs, and what happened to the messages that
+//! fit.
+//!
+//! With no question open this costs a relaxed load a batch. A batch in which a message fits is worked on
+//! message by message; only the messages that fit are remembered.
+
+use super::{At, Event, Message, Statement, Verdict, Watch, What};
+use crate::plan_map::StepId;
+use crate::source::Source;
+use filter::{Filter, FilterContext};
+use parking_lot::{Condvar, Mutex};
+use record::{Batch, Peer, Record, ValueType};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// Bytes that are kept of one text.
+pub const TEXT_BYTES_MAX: usize = 4096;
+/// What is kept of one message.
+const EVENTS_MAX: usize = 20_000;
+/// Messages of one batch that are followed at a time.
+const FOLLOWED_MAX: usize = 256;
+/// Messages that one question may ask for.
+pub const COUNT_MAX: usize = 1000;
+
+/// Which messages are asked about: those that fit everything that is set.
+#[derive(Default)]
+pub struct Asked {
+    /// Name of a source statement, or of one of its drivers: `s_net`, `s_net#0`.
+    pub source: Option<String>,
+    /// The address that it came from.
+    pub from: Option<IpAddr>,
+    /// Holds for the message as its source has read it.
+    pub filter: Option<Arc<Filter>>,
+    /// Only those that no destination gets.
+    pub is_lost: bool,
+    /// So many of them, at most [`COUNT_MAX`].
+    pub count: usize,
+}
+
+/// A message and all that happened to it, in order.
+#[derive(Clone, Debug)]
+pub struct Story {
+    /// As statistics call the source: `s_net#0`.
+    pub source: String,
+    /// Its driver and address.
+    pub instance: String,
+    pub peer: Peer,
+    /// `$RCPTID` where the configuration has use-uniqid(), else 0.
+    pub received: u64,
+    pub told: Vec<Told>,
+    /// More happened than is kept.
+    pub is_cut: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// Since the message was first looked at.
+    pub after: Duration,
+    /// The step that it happened at.
+    pub step: Option<(StepId, Statement)>,
+    pub what: Happened,
+}
+
+/// [`Event`], kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Happened {
+    Received(Text),
+    Begins,
+    Judged { function: &'static str, operands: Vec<(&'static str, Text)>, holds: bool },
+    Changed { name: String, is_tag: bool, before: Option<Text>, after: Option<Text>, kind: ValueType },
+    Ends(Verdict),
+    Queued { driver: &'static str, name: String, output: Text },
+    NotQueued { driver: &'static str },
+}
+
+/// The beginning of some bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    pub kept: Vec<u8>,
+    /// How many there were.
+    pub bytes: usize,
+}
+
+impl Text {
+    fn of(bytes: &[u8]) -> Text {
+        let kept = bytes.get(..TEXT_BYTES_MAX).unwrap_or(bytes).to_vec();
+        Text { kept, bytes: bytes.len() }
+    }
+
+    pub fn is_cut(&self) -> bool {
+        self.kept.len() < self.bytes
+    }
+}
+
+static OPEN_COUNT: AtomicUsize = AtomicUsize::new(0);
+static OPEN: Mutex<Vec<Arc<Inquiry>>> = Mutex::new(Vec::new());
+
+/// A question that waits for its answer.
+struct Inquiry {
+    asked: Asked,
+    found: Mutex<Vec<Story>>,
+    changed: Condvar,
+}
+
+/// Asks about messages that come from now on. Returns when there are as many as were asked for, or after
+/// `patience`.
+pub fn ask(asked: Asked, patience: Duration) -> Vec<Story> {
+    let asked = Asked { count: asked.count.min(COUNT_MAX), ..asked };
+    let until = Instant::now() + patience;
+    let inquiry = Arc::new(Inquiry { asked, found: Mutex::default(), changed: Condvar::new() });
+    OPEN.lock().push(Arc::clone(&inquiry));
+    OPEN_COUNT.fetch_add(1, Ordering::Relaxed);
+    let mut found = inquiry.found.lock();
+    while found.len() < inquiry.asked.count {
+        if inquiry.changed.wait_until(&mut found, until).timed_out() {
+            break;
+        }
+    }
+    let answer = std::mem::take(&mut *found);
+    drop(found);
+    OPEN_COUNT.fetch_sub(1, Ordering::Relaxed);
+    OPEN.lock().retain(|open| !Arc::ptr_eq(open, &inquiry));
+    answer
+}
+
+impl Inquiry {
+    fn wants_source(&self, source: &Source) -> bool {
+        self.asked.source.as_ref().is_none_or(|name| **name == *source.group || *name == source.id)
+    }
+
+    fn wants(&self, batch: &Batch, record: &Record, cx: &mut FilterContext) -> bool {
+        self.asked.from.is_none_or(|from| address(batch, record) == Some(from))
+            && self.asked.filter.as_ref().is_none_or(|filter| filter.holds_for(batch, record, cx))
+    }
+
+    fn take(&self, story: Story) {
+        let mut found = self.found.lock();
+        if found.len() < self.asked.count {
+            found.push(story);
+            self.changed.notify_all();
+        }
+    }
+}
+
+/// The address a message came from; that of the sender behind a proxy.
+fn address(batch: &Batch, record: &Record) -> Option<IpAddr> {
+    match &batch.context(record)?.peer {
+        Peer::Local => None,
+        Peer::Inet { remote, .. } => Some(remote.ip().to_canonical()),
+    }
+}
+
+/// Follows messages of one batch for those who asked.
+#[derive(Default)]
+pub(crate) struct Following {
+    followed: Vec<Followed>,
+}
+
+struct Followed {
+    /// Which message of the batch.
+    origin: u32,
+    began: Instant,
+    story: Story,
+    is_routed: bool,
+    /// None: its story stays in [`Following`].
+    inquiry: Option<Arc<Inquiry>>,
+}
+
+impl Following {
+    /// `None` when nobody asks about a message of this batch.
+    #[inline]
+    pub fn of(source: &Source, batch: &Batch, cx: &mut FilterContext) -> Option<Following> {
+        match OPEN_COUNT.load(Ordering::Relaxed) {
+            0 => None,
+            _ => Following::asked(source, batch, cx),
+        }
+    }
+
+    #[cold]
+    fn asked(source: &Source, batch: &Batch, cx: &mut FilterContext) -> Option<Following> {
+        let mut following = Following::default();
+        let open: Vec<Arc<Inquiry>> = OPEN.lock().clone();
+        for inquiry in open.iter().filter(|inquiry| inquiry.wants_source(source)) {
+            let left = inquiry.asked.count.saturating_sub(inquiry.found.lock().len());
+            let room = if inquiry.asked.is_lost { FOLLOWED_MAX } else { left.min(FOLLOWED_MAX) };
+            let fits = batch.records.iter().filter(|record| inquiry.wants(batch, record, cx));
+            for record in fits.take(if left == 0 { 0 } else { room }) {
+                following.add(source, batch, record, Some(Arc::clone(inquiry)));
+            }
+        }
+        (!following.followed.is_empty()).then_some(following)
+    }
+
+    /// Follows every message of a batch for its own sake.
+    pub fn all(source: &Source, batch: &Batch) -> Following {
+        let mut following = Following::default();
+        batch.records.iter().for_each(|record| following.add(source, batch, record, None));
+        following
+    }
+
+    /// Follows one message.
+    fn add(&mut self, source: &Source, batch: &Batch, record: &Record, inquiry: Option<Arc<Inquiry>>) {
+        let story = Story {
+            source: source.id.clone(),
+            instance: format!("{} {}", source.driver, source.instance).trim_end().to_owned(),
+            peer: batch.context(record).map(|context| context.peer.clone()).unwrap_or_default(),
+            received: 0,
+            told: Vec::new(),
+            is_cut: false,
+        };
+        let (origin, began) = (record.origin, Instant::now());
+        self.followed.push(Followed { origin, began, story, is_routed: false, inquiry });
+    }
+
+    /// What was followed for its own sake.
+    pub fn stories(self) -> Vec<Story> {
+        self.followed.into_iter().map(|followed| followed.story).collect()
+    }
+}
+
+impl Watch for Following {
+    fn see(&mut self, _source: &Source, message: Message, event: &Event<'_>) {
+        for followed in self.followed.iter_mut().filter(|f| f.origin == message.place_in_batch()) {
+            if matches!(event, Event::Finished) {
+                followed.finish();
+            } else {
+                followed.note(message, event);
+            }
+        }
+    }
+}
+
+impl Followed {
+    fn note(&mut self, message: Message, event: &Event<'_>) {
+        if matches!(event, Event::Received(_)) && self.story.told.is_empty() {
+            self.began = Instant::now();
+        }
+        self.story.received = message.received;
+        self.is_routed |= matches!(event, Event::Queued { .. });
+        let Some((step, what)) = kept(event) else { return };
+        if self.story.told.len() >= EVENTS_MAX {
+            self.story.is_cut = true;
+            return;
+        }
+        let step = step.map(|at| (at.id, at.statement.clone()));
+        self.story.told.push(Told { after: self.began.elapsed(), step, what });
+    }
+
+    fn finish(&mut self) {
+        let Some(inquiry) = self.inquiry.take() else { return };
+        if !(inquiry.asked.is_lost && self.is_routed) {
+            inquiry.take(self.story.clone());
+        }
+    }
+}
+
+/// An event as it is remembered. Conditions are remembered once they are answered.
+fn kept<'a>(event: &Event<'a>) -> Option<(Option<At<'a>>, Happened)> {
+    Some(match event {
+        Event::Received(text) => (None, Happened::Received(Text::of(text))),
+        Event::Begins(at) => (Some(*at), Happened::Begins),
+        Event::Judged(at, judged) => {
+            let operands = judged.operands.iter().map(|(name, text)| (*name, Text::of(text))).collect();
+            (Some(*at), Happened::Judged { function: judged.function, operands, holds: judged.holds? })
+        }
+        Event::Changed(change) => {
+            let (name, is_tag) = match change.what {
+                What::Value(name) => (name.to_owned(), false),
+                What::Tag(name) => (name.to_owned(), true),
+            };
+            let (before, after) =
+                (change.before.as_deref().map(Text::of), change.after.as_deref().map(Text::of));
+            (None, Happened::Changed { name, is_tag, before, after, kind: change.kind })
+        }
+        Event::Ends(at, verdict) => (Some(*at), Happened::Ends(*verdict)),
+        Event::Queued { at, driver, name, output } => {
+            let output = Text::of(output);
+            (Some(*at), Happened::Queued { driver, name: (*name).to_owned(), output })
+        }
+        Event::NotQueued { at, driver } => (Some(*at), Happened::NotQueued { driver }),
+        Event::Finished => return None,
+    })
+}

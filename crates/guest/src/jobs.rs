@@ -1,0 +1,43 @@
+//! The way in: what a guest is asked to do, one after the other.
+
+use crate::answers::Answer;
+use std::sync::Arc;
+use tokio::sync::Mutex;
+use tokio::sync::mpsc::Receiver;
+
+/// A batch as the library takes it, and where its outcome goes.
+pub struct Job<L> {
+    pub load: L,
+    pub answer: Answer,
+}
+
+pub enum Order<L> {
+    Send(Job<L>),
+    /// New connections for what comes next: SIGUSR1, or a reload that asks for it.
+    Reopen,
+}
+
+/// What is asked of a guest. Clones share it: each order goes to one of those who wait.
+pub struct Jobs<L>(Arc<Mutex<Receiver<Order<L>>>>);
+
+impl<L> Clone for Jobs<L> {
+    fn clone(&self) -> Jobs<L> {
+        Jobs(Arc::clone(&self.0))
+    }
+}
+
+impl<L> Jobs<L> {
+    pub(crate) fn new(receiver: Receiver<Order<L>>) -> Jobs<L> {
+        Jobs(Arc::new(Mutex::new(receiver)))
+    }
+
+    /// The next order; `None` when the line is closed, which is when the guest has to end.
+    pub async fn next(&self) -> Option<Order<L>> {
+        self.0.lock().await.recv().await
+    }
+
+    /// Nobody will ask anything any more. Not known while somebody waits for the next order.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.0.try_lock().is_ok_and(|receiver| receiver.is_closed())
+    }
+}

@@ -1,0 +1,175 @@
+//! The end of a guest that stands on a worker.
+
+use crate::answers::{Answer, Answers};
+use crate::jobs::{Job, Jobs, Order};
+use crate::runtime;
+use delivery::bell::Bell;
+use engine::WorkerHandle;
+use flight::{Client, Outcome, Part};
+use std::future::Future;
+use std::io;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc::{Sender, channel};
+use tokio::task::JoinHandle;
+
+/// A guest whose line is closed may take leave of its server for so long.
+const LEAVE: Duration = Duration::from_secs(1);
+
+/// The outlet that a line belongs to.
+#[derive(Clone)]
+pub struct Seat {
+    pub home: WorkerHandle,
+    pub outlet: u32,
+}
+
+type Load<L> = Box<dyn FnMut(&Part<'_>) -> L + Send>;
+type Start<L> = Box<dyn Fn(&str, Jobs<L>) -> io::Result<JoinHandle<()>> + Send>;
+
+/// A client library as an outlet sees it.
+pub struct Line<L> {
+    seat: Seat,
+    name: String,
+    /// Batches that may be on the way.
+    batches_max: usize,
+    /// Of those, the most whose load is not sent.
+    loads_max: usize,
+    load: Load<L>,
+    start: Start<L>,
+    /// `None` when no runtime or no descriptor could be had; it is tried again now and then.
+    open: Option<Open<L>>,
+    /// Those on the way, and their bytes while there is a copy of them.
+    away: Vec<(u32, usize)>,
+    loads: usize,
+}
+
+struct Open<L> {
+    orders: Sender<Order<L>>,
+    answers: Arc<Answers>,
+    guest: JoinHandle<()>,
+}
+
+impl<L: Send + 'static> Line<L> {
+    /// `load` makes what is sent of a batch, on the worker. `serve` makes the guest: it takes orders until
+    /// there is none, and is made anew when it ends before that. Of `batches_max` batches each may be on the
+    /// way at the same time.
+    pub fn open<F, R>(
+        seat: Seat,
+        name: &str,
+        batches_max: usize,
+        load: impl FnMut(&Part<'_>) -> L + Send + 'static,
+        serve: F,
+    ) -> Line<L>
+    where
+        F: Fn(Jobs<L>) -> R + Clone + Send + Sync + 'static,
+        R: Future<Output = ()> + Send + 'static,
+    {
+        let start: Start<L> = Box::new(move |name, jobs| {
+            Ok(runtime::handle()?.spawn(runtime::keep(name.to_owned(), jobs, serve.clone())))
+        });
+        let mut line = Line {
+            seat,
+            name: name.to_owned(),
+            batches_max: batches_max.max(1),
+            loads_max: usize::MAX,
+            load: Box::new(load),
+            start,
+            open: None,
+            away: Vec::new(),
+            loads: 0,
+        };
+        line.begin_guest();
+        line
+    }
+
+    /// Begins a batch only when every earlier one has got its [`Answer::load_is_sent`].
+    pub fn one_after_the_other(mut self) -> Line<L> {
+        self.loads_max = 1;
+        self
+    }
+
+    /// The load of a batch is gone, or the batch is.
+    fn taken(&mut self, id: u32) {
+        if let Some((_, bytes)) = self.away.iter_mut().find(|(away, bytes)| *away == id && *bytes > 0) {
+            *bytes = 0;
+            self.loads = self.loads.saturating_sub(1);
+        }
+    }
+
+    fn begin_guest(&mut self) {
+        match self.try_open() {
+            Ok(open) => self.open = Some(open),
+            Err(error) => {
+                oplog::error("Cannot start a client library", &[("location", &self.name), ("error", &error)]);
+            }
+        }
+    }
+
+    fn try_open(&self) -> io::Result<Open<L>> {
+        let answers = Answers::new(Bell::new(&self.seat.home, self.seat.outlet)?);
+        // Room for one that asks for new connections.
+        let (orders, receiver) = channel(self.batches_max + 1);
+        let guest = (self.start)(&self.name, Jobs::new(receiver))?;
+        Ok(Open { orders, answers, guest })
+    }
+}
+
+impl<L: Send + 'static> Client for Line<L> {
+    fn room(&self) -> usize {
+        match &self.open {
+            Some(open) => {
+                let room = self.batches_max.saturating_sub(self.away.len());
+                room.min(self.loads_max.saturating_sub(self.loads)).min(open.orders.capacity())
+            }
+            None => 0,
+        }
+    }
+
+    fn begin(&mut self, id: u32, part: &Part<'_>) {
+        let Some(open) = &self.open else { return };
+        self.away.push((id, part.bytes.max(1)));
+        self.loads += 1;
+        let job = Job { load: (self.load)(part), answer: Answer::new(id, &open.answers) };
+        // Without room, which room() has denied, it is answered by being dropped.
+        let _ = open.orders.try_send(Order::Send(job));
+    }
+
+    fn outcomes(&mut self, out: &mut Vec<(u32, Outcome)>) {
+        let Some(open) = &self.open else { return };
+        let first = out.len();
+        open.answers.take(out).into_iter().for_each(|id| self.taken(id));
+        for (id, _) in out.iter().skip(first) {
+            self.taken(*id);
+            self.away.retain(|(away, _)| away != id);
+        }
+    }
+
+    fn held_bytes(&self) -> usize {
+        self.away.iter().map(|(_, bytes)| bytes).sum()
+    }
+
+    fn tick(&mut self, _now: Instant) {
+        if self.open.is_none() {
+            self.begin_guest();
+        }
+    }
+
+    fn reopen(&mut self) {
+        if let Some(open) = &self.open {
+            let _ = open.orders.try_send(Order::Reopen);
+        }
+    }
+
+    fn close(&mut self) {
+        let Some(Open { orders, answers, guest }) = self.open.take() else { return };
+        drop(orders);
+        answers.close();
+        if let Ok(runtime) = runtime::handle() {
+            let abort = guest.abort_handle();
+            runtime.spawn(async move {
+                let _ = tokio::time::timeout(LEAVE, guest).await;
+                abort.abort();
+            });
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Connections to servers: names looked up, proxies asked, options of the kernel set, TLS begun.
+
+use crate::url::Url;
+use crate::wire::{Passed, Stream, Wire};
+use base64::Engine;
+use rustls_pki_types::ServerName;
+use socket2::{SockRef, TcpKeepalive};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+use tls::Connector;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio_rustls::TlsConnector;
+
+/// A server that does not answer a request for a connection within this time is away, whatever timeout()
+/// says.
+const CONNECT_MAX: Duration = Duration::from_secs(20);
+/// Bytes that are sent and not acknowledged by the other kernel end the connection after this time.
+const USER_TIMEOUT: Duration = Duration::from_secs(60);
+/// A connection on which nothing comes is asked for a sign of life after this time, and so often.
+const KEEPALIVE: Duration = Duration::from_secs(60);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
+const KEEPALIVE_PROBES: u32 = 3;
+/// The most that a proxy may say before it lets bytes through.
+const PROXY_BYTES_MAX: usize = 16 * 1024;
+
+/// How connections are made.
+pub struct Network {
+    /// For `https`, or why there is none.
+    tls: Option<Result<Arc<Connector>, String>>,
+    pub proxy: Option<Url>,
+    /// What its user and password become: `Basic ...`.
+    pub proxy_authorization: Option<String>,
+}
+
+impl Network {
+    pub fn new(tls: Option<Result<Arc<Connector>, String>>, proxy: Option<Url>) -> Network {
+        let user_info = proxy.as_ref().and_then(|proxy| proxy.user_info.as_deref());
+        let proxy_authorization = user_info.map(|user| {
+            let (user, password) = user.split_once(':').unwrap_or((user, ""));
+            basic(user, password)
+        });
+        Network { tls, proxy, proxy_authorization }
+    }
+
+    /// A connection to the server of an address, through the proxy where there is one.
+    pub async fn connect(&self, url: &Url, passed: &Arc<Passed>) -> Result<Wire, String> {
+        let first = self.proxy.as_ref().unwrap_or(url);
+        let dialed = tokio::time::timeout(CONNECT_MAX, dial(first)).await;
+        let stream = dialed
+            .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+            .map_err(|error| format!("{}:{}: {error}", first.host, first.port))?;
+        if !url.is_secure {
+            return Ok(Wire::new(Stream::Plain(stream), Arc::clone(passed)));
+        }
+        let begun = tokio::time::timeout(CONNECT_MAX, self.begin_tls(stream, url)).await;
+        let stream = begun.map_err(|_| format!("{}: no answer to the TLS handshake", url.authority))??;
+        Ok(Wire::new(stream, Arc::clone(passed)))
+    }
+
+    async fn begin_tls(&self, mut stream: TcpStream, url: &Url) -> Result<Stream, String> {
+        if self.proxy.is_some() {
+            self.tunnel(&mut stream, url).await?;
+        }
+        let connector = match &self.tls {
+            Some(connector) => connector.as_ref().map_err(String::clone)?,
+            None => return Err(format!("{}: nothing is known of how to encrypt", url.authority)),
+        };
+        let name = ServerName::try_from(url.host.clone())
+            .map_err(|_| format!("`{}` is no host name a certificate could have", url.host))?;
+        let session = TlsConnector::from(connector.client_config()?).connect(name, stream).await;
+        let session =
+            session.map_err(|error| format!("TLS with {}: {}", url.authority, tls::said(&error)))?;
+        Ok(Stream::Secure(Box::new(session)))
+    }
+
+    /// Asks the proxy to let bytes through: RFC 9110 section 9.3.6.
+    async fn tunnel(&self, stream: &mut TcpStream, url: &Url) -> Result<(), String> {
+        let host = if url.host.contains(':') { format!("[{}]", url.host) } else { url.host.clone() };
+        let authority = format!("{host}:{}", url.port);
+        let mut ask = format!("CONNECT {authority} HTTP/1.1\r\nHost: {authority}\r\n");
+        if let Some(words) = &self.proxy_authorization {
+            ask.push_str(&format!("Proxy-Authorization: {words}\r\n"));
+        }
+        ask.push_str("\r\n");
+        let failed = |error: io::Error| format!("the proxy hung up: {error}");
+        stream.write_all(ask.as_bytes()).await.map_err(failed)?;
+        let mut said = Vec::new();
+        while memchr::memmem::find(&said, b"\r\n\r\n").is_none() {
+            if said.len() > PROXY_BYTES_MAX {
+                return Err("the proxy says too much".to_owned());
+            }
+            if stream.read_buf(&mut said).await.map_err(failed)? == 0 {
+                return Err("the proxy hung up".to_owned());
+            }
+        }
+        let line =
+            String::from_utf8_lossy(said.split(|b| *b == b'\r').next().unwrap_or_default()).into_owned();
+        match line.split(' ').nth(1) {
+            Some(status) if status.starts_with('2') => Ok(()),
+            _ => Err(format!("the proxy does not connect to {authority}: {line}")),
+        }
+    }
+}
+
+/// Basic authentication, RFC 7617.
+pub fn basic(user: &str, password: &str) -> String {
+    let pair = format!("{user}:{password}");
+    format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair))
+}
+
+/// A connection to one of the addresses of a name, in their order.
+async fn dial(url: &Url) -> io::Result<TcpStream> {
+    let addresses: Vec<SocketAddr> = match url.host.parse::<IpAddr>() {
+        Ok(address) => vec![SocketAddr::new(address, url.port)],
+        Err(_) => tokio::net::lookup_host((url.host.as_str(), url.port)).await?.collect(),
+    };
+    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+    for address in addresses {
+        match open(address).await {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+async fn open(address: SocketAddr) -> io::Result<TcpStream> {
+    let socket = if address.is_ipv6() { TcpSocket::new_v6()? } else { TcpSocket::new_v4()? };
+    let keepalive = TcpKeepalive::new()
+        .with_time(KEEPALIVE)
+        .with_interval(KEEPALIVE_INTERVAL)
+        .with_retries(KEEPALIVE_PROBES);
+    let options = SockRef::from(&socket);
+    options.set_tcp_keepalive(&keepalive)?;
+    options.set_tcp_user_timeout(Some(USER_TIMEOUT))?;
+    socket.set_nodelay(true)?;
+    socket.connect(address).await
+}

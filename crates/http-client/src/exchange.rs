@@ -1,0 +1,159 @@
+//! One request on one connection, and what can be said when no answer comes.
+
+use crate::answer::{Answer, BODY_BYTES_MAX};
+use crate::channel::Channel;
+use crate::url::Url;
+use crate::wire::{Passed, Wire};
+use hyper::Request;
+use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
+use hyper::client::conn::http1::{self, SendRequest};
+use std::convert::Infallible;
+use std::error::Error;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::task::AbortHandle;
+
+/// A body in one piece, which is never copied.
+pub struct Whole(Option<Bytes>);
+
+impl Whole {
+    pub fn new(bytes: Bytes) -> Whole {
+        Whole(Some(bytes).filter(|bytes| !bytes.is_empty()))
+    }
+}
+
+impl Body for Whole {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Ready(self.0.take().map(|bytes| Ok(Frame::data(bytes))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_none()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.0.as_ref().map_or(0, |bytes| bytes.len() as u64))
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub enum Failure {
+    /// Nothing of it was taken.
+    Away(String),
+    /// All of it was sent.
+    Unknown(String),
+    /// Not a byte of it was sent: the server had ended a connection that was kept.
+    Stale,
+}
+
+pub struct Connection {
+    sender: SendRequest<Whole>,
+    pub passed: Arc<Passed>,
+    /// Whom it leads to.
+    pub url: Url,
+    /// What the server counts its acknowledgements by: nobody else uses it.
+    pub channel: Channel,
+    /// Requests that it has carried.
+    carried: usize,
+    driver: AbortHandle,
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.driver.abort();
+    }
+}
+
+impl Connection {
+    pub async fn new(wire: Wire, passed: Arc<Passed>, url: &Url) -> Result<Connection, String> {
+        let (sender, driver) = http1::handshake(wire).await.map_err(|error| said(&error))?;
+        let driver = tokio::spawn(async move {
+            // What goes wrong is said to whoever has sent a request.
+            let _ = driver.await;
+        });
+        Ok(Connection {
+            sender,
+            passed,
+            url: url.clone(),
+            channel: Channel::new(),
+            carried: 0,
+            driver: driver.abort_handle(),
+        })
+    }
+
+    /// Waits until another request may go; `false` when none ever may.
+    pub async fn is_ready(&mut self) -> bool {
+        self.sender.ready().await.is_ok()
+    }
+
+    pub fn is_closed(&self) -> bool {
+        self.sender.is_closed()
+    }
+
+    /// Sends a request and reads the answer.
+    pub async fn ask(&mut self, request: Request<Whole>, body_bytes: u64) -> Result<Answer, Failure> {
+        let (written, read) = (self.passed.written(), self.passed.read());
+        let is_kept = self.carried > 0;
+        self.carried += 1;
+        let response = match self.sender.send_request(request).await {
+            Ok(response) => response,
+            Err(error) => {
+                let sent = self.passed.written() - written;
+                let why = self.passed.broken().unwrap_or_else(|| said(&error));
+                let why = format!("{}: {why}", self.url.authority);
+                let is_silent = self.passed.read() == read;
+                return Err(match () {
+                    () if sent == 0 && is_kept && is_silent => Failure::Stale,
+                    () if sent < body_bytes || sent == 0 || self.passed.broken().is_some() => {
+                        Failure::Away(why)
+                    }
+                    () => Failure::Unknown(why),
+                });
+            }
+        };
+        let status = response.status().as_u16();
+        let headers = response.headers().clone();
+        let (body, is_whole) = read_all(response.into_body()).await;
+        Ok(Answer::new(status, &headers, body, is_whole))
+    }
+}
+
+/// The body of an answer, and whether that is all of it.
+async fn read_all(mut incoming: Incoming) -> (Vec<u8>, bool) {
+    let mut body = Vec::new();
+    loop {
+        match poll_fn(|cx| Pin::new(&mut incoming).poll_frame(cx)).await {
+            Some(Ok(frame)) => {
+                if let Ok(data) = frame.into_data() {
+                    body.extend_from_slice(&data);
+                }
+                if body.len() > BODY_BYTES_MAX {
+                    return (body, false);
+                }
+            }
+            Some(Err(_)) => return (body, false),
+            None => return (body, true),
+        }
+    }
+}
+
+/// An error with its causes.
+fn said(error: &hyper::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,79 @@
+use super::*;
+use flight::Verdict;
+
+/// Verdicts as letters; the outcome's kind where there are none.
+fn shown(judge: Judge, status: u16, body: &str, messages: usize) -> String {
+    match judge.outcome(&Answer::of(status, body), &Actions::default(), messages) {
+        Outcome::Judged { verdicts, .. } => verdicts
+            .iter()
+            .map(|verdict| match verdict {
+                Verdict::Delivered => '+',
+                Verdict::Refused(_) => '-',
+                Verdict::Again => '<',
+            })
+            .collect(),
+        other => format!("{other:?}").split([' ', '(', '{']).next().unwrap_or_default().to_owned(),
+    }
+}
+
+#[test]
+fn elasticsearch_judges_each_item() {
+    let check =
+        |status, body, expected| assert_eq!(shown(Judge::Elasticsearch, status, body, 4), expected, "{body}");
+    check(200, r#"{"took":3,"errors":false,"items":[]}"#, "Delivered");
+    check(200, r#"{"errors" : false}"#, "Delivered");
+    let items = r#"{"errors":true,"items":[{"create":{"status":409}},{"index":{"status":409,"error":{"type":"x","reason":"y"}}},
+        {"index":{"status":429,"error":{"type":"es_rejected_execution_exception"}}},{"index":{"status":201}}]}"#;
+    check(200, items, "+-<+");
+    check(200, r#"{"errors":true,"items":[]}"#, "Again");
+    check(200, "<html>", "Hold");
+    check(400, r#"{"error":{"reason":"must be terminated by a newline"}}"#, "Split");
+    check(401, "", "Hold");
+    check(429, "", "Again");
+}
+
+#[test]
+fn splunk_judges_by_its_code() {
+    let check =
+        |status, body, expected| assert_eq!(shown(Judge::Splunk, status, body, 3), expected, "{body}");
+    check(200, r#"{"text":"Success","code":0}"#, "Delivered");
+    check(400, r#"{"text":"Invalid data format","code":6,"invalid-event-number":1}"#, "<-<");
+    check(503, r#"{"text":"Server is busy","code":9,"invalid-event-number":0}"#, "Again");
+    check(400, r#"{"code":6,"invalid-event-number":99}"#, "Split");
+    check(403, r#"{"text":"Invalid token","code":4}"#, "Hold");
+    check(200, "welcome", "Hold");
+    check(413, "too large", "Split");
+}
+
+#[test]
+fn openobserve_counts() {
+    let check = |body, expected| assert_eq!(shown(Judge::OpenObserve, 200, body, 3), expected, "{body}");
+    check(r#"{"code":200,"status":[{"name":"default","successful":3,"failed":0}]}"#, "Delivered");
+    check(r#"{"code":200,"status":[{"name":"default","successful":2,"failed":1,"error":"x"}]}"#, "Split");
+}
+
+#[test]
+fn less_is_asked_for_where_it_is_known_how() {
+    let check = |judge: Judge, path: &str, expected: bool| {
+        let mut url = Url::parse(&format!("http://h{path}")).expect("good");
+        judge.ask_for_less(&mut url);
+        assert_eq!(url.path.ends_with("items.*.error.reason"), expected, "{path}");
+        assert!(url.path.matches("filter_path").count() <= 1 && url.path.matches('?').count() <= 1);
+    };
+    check(Judge::Elasticsearch, "/i/_bulk", true);
+    check(Judge::Elasticsearch, "/_bulk?pipeline=x", true);
+    check(Judge::Elasticsearch, "/_bulk?x=1&filter_path=took", false);
+    check(Judge::Elasticsearch, "/other", false);
+    check(Judge::Status, "/_bulk", false);
+}
+
+#[test]
+fn seeds() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/http_answer");
+    let mut count = 0;
+    for entry in std::fs::read_dir(&folder).expect("seeds") {
+        fuzz(&std::fs::read(entry.expect("an entry").path()).expect("readable"));
+        count += 1;
+    }
+    assert!(count >= 8, "{count} seeds");
+}

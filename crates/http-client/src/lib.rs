@@ -1,0 +1,35 @@
+//! HTTP as destinations speak it: batches become requests, answers become outcomes.
+//!
+//! hyper speaks the protocol, on the threads of [`guest`]; here stands what it leaves open: connections with
+//! their options, proxies and TLS, which of several servers is asked, what may be said of a request that
+//! failed, and what a server means by its answer.
+
+mod acks;
+mod action;
+mod answer;
+mod channel;
+mod coding;
+mod connect;
+mod dates;
+mod exchange;
+pub mod judge;
+mod plan;
+mod request;
+mod servers;
+mod session;
+#[cfg(test)]
+mod tests;
+mod url;
+mod wire;
+
+pub use action::{Action, Actions};
+pub use coding::Coding;
+pub use connect::{Network, basic};
+pub use hyper::Method;
+pub use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
+pub use judge::Judge;
+pub use plan::{HeaderValueOf, Plan, Prefix, UrlOf};
+pub use request::{Load, keys, load};
+pub use servers::Servers;
+pub use session::serve;
+pub use url::Url;

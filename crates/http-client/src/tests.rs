@@ -1,0 +1,54 @@
+//! Bodies and keys of batches.
+
+use crate::plan::{Plan, Prefix, UrlOf};
+use crate::{Actions, Judge, Network, Servers, Url, keys, load};
+use flight::{Part, enclose};
+use hyper::{HeaderMap, Method};
+use std::time::Duration;
+
+fn plan(prefix: Prefix) -> Plan {
+    Plan {
+        name: "test".into(),
+        method: Method::POST,
+        urls: vec![UrlOf::Fixed(Url::parse("http://h/").expect("good"))],
+        servers: Servers::new(1, Duration::from_secs(1)),
+        base: HeaderMap::new(),
+        headers: Vec::new(),
+        prefix,
+        suffix: b"]".to_vec(),
+        delimiter: b",".to_vec(),
+        coding: None,
+        timeout: None,
+        accepts_redirects: false,
+        judge: Judge::Status,
+        acks: None,
+        actions: Actions::default(),
+        network: Network::new(None, None),
+    }
+}
+
+#[test]
+fn a_body_has_prefix_messages_delimiters_and_suffix() {
+    let mut key = Vec::new();
+    for part in ["http://a/", "", "{["] {
+        enclose(&mut key, part.as_bytes(), b"");
+    }
+    let body = |prefix, messages: &[&[u8]]| {
+        let bytes = messages.iter().map(|message| message.len()).sum();
+        let load = load(&plan(prefix), &Part { messages, bytes, key: &key, number: None, numbers: &[] });
+        assert!(load.body.len() == load.body.capacity() && load.messages == messages.len());
+        String::from_utf8(load.body).expect("text")
+    };
+    assert_eq!(body(Prefix::Fixed(b"[".to_vec()), &[b"a", b"", b"bc"]), "[a,,bc]");
+    assert_eq!(body(Prefix::Key(2), &[b"a"]), "{[a]");
+    assert_eq!(body(Prefix::Key(3), &[b"a"]), "a]");
+}
+
+#[test]
+fn keys_come_out_as_they_went_in_and_foreign_bytes_end() {
+    let mut key = Vec::new();
+    let parts: [&[u8]; 3] = [b"one", b"", &[0xff; 300]];
+    parts.iter().for_each(|part| enclose(&mut key, part, b""));
+    assert_eq!(keys(&key).collect::<Vec<_>>(), parts);
+    assert!(keys(b"\xff\xff\xff\xffxy").count() <= 1 && keys(b"x").count() <= 1);
+}

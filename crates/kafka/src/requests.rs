@@ -1,0 +1,107 @@
+//! Requests, in versions that brokers from 2.1 to 4.x know and whose form is plain.
+
+use crate::bytes::{put_bytes, put_i16, put_i32, put_null_text, put_text};
+
+/// What is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Api {
+    Produce,
+    Metadata,
+    SaslHandshake,
+    Versions,
+    InitProducerId,
+    SaslAuthenticate,
+}
+
+impl Api {
+    pub fn key(self) -> i16 {
+        match self {
+            Api::Produce => 0,
+            Api::Metadata => 3,
+            Api::SaslHandshake => 17,
+            Api::Versions => 18,
+            Api::InitProducerId => 22,
+            Api::SaslAuthenticate => 36,
+        }
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Api::Produce => "Produce",
+            Api::Metadata => "Metadata",
+            Api::SaslHandshake => "SaslHandshake",
+            Api::Versions => "ApiVersions",
+            Api::InitProducerId => "InitProducerId",
+            Api::SaslAuthenticate => "SaslAuthenticate",
+        }
+    }
+
+    /// Versions that can be written and read here.
+    pub fn versions(self) -> (i16, i16) {
+        match self {
+            Api::Produce => (3, 8),
+            Api::Metadata => (4, 4),
+            Api::SaslHandshake => (1, 1),
+            Api::Versions => (0, 0),
+            Api::InitProducerId => (0, 1),
+            Api::SaslAuthenticate => (0, 1),
+        }
+    }
+}
+
+/// Begins a request behind the four bytes of its length, which [`end`] fills in.
+pub fn begin(out: &mut Vec<u8>, api: Api, version: i16, correlation: i32, client: &str) {
+    put_i32(out, 0);
+    put_i16(out, api.key());
+    put_i16(out, version);
+    put_i32(out, correlation);
+    put_text(out, client.as_bytes());
+}
+
+/// Ends a request that began at the front of `out`, and of which so many bytes follow from elsewhere.
+pub fn end(out: &mut [u8], elsewhere: usize) {
+    let length = (out.len() - 4 + elsewhere) as i32;
+    if let Some(place) = out.first_chunk_mut::<4>() {
+        *place = length.to_be_bytes();
+    }
+}
+
+/// `makes`: topics that do not exist are made, where the cluster allows it.
+pub fn metadata(out: &mut Vec<u8>, topics: &[Box<[u8]>], makes: bool) {
+    put_i32(out, topics.len() as i32);
+    topics.iter().for_each(|topic| put_text(out, topic));
+    out.push(u8::from(makes));
+}
+
+pub fn init_producer_id(out: &mut Vec<u8>) {
+    put_null_text(out);
+    put_i32(out, i32::MAX);
+}
+
+pub fn sasl_handshake(out: &mut Vec<u8>, mechanism: &str) {
+    put_text(out, mechanism.as_bytes());
+}
+
+pub fn sasl_authenticate(out: &mut Vec<u8>, words: &[u8]) {
+    put_bytes(out, words);
+}
+
+/// The part of a request to write that stands before its topics. `acks`: -1 waits for all replicas in sync.
+pub fn produce(out: &mut Vec<u8>, acks: i16, timeout_ms: i32, topics: usize) {
+    put_null_text(out);
+    put_i16(out, acks);
+    put_i32(out, timeout_ms);
+    put_i32(out, topics as i32);
+}
+
+/// A topic with so many partitions that follow.
+pub fn produce_topic(out: &mut Vec<u8>, name: &[u8], partitions: usize) {
+    put_text(out, name);
+    put_i32(out, partitions as i32);
+}
+
+/// A partition, whose batch follows.
+pub fn produce_partition(out: &mut Vec<u8>, partition: i32, batch_bytes: usize) {
+    put_i32(out, partition);
+    put_i32(out, batch_bytes as i32);
+}

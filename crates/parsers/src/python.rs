@@ -1,0 +1,305 @@
+//! `python()`: a class of the user's own parses the message, in a process beside the program.
+
+mod options;
+
+use crate::build::Build;
+use crate::parse::{Parse, Writes};
+use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
+use diag::Diagnostic;
+use filter::{FilterContext, new_asker};
+pub use options::options;
+use python::marshal::{Item, Malformed, Reader};
+use python::{Identity, Instance, Messages, Names};
+use record::{Batch, Demand, NameId, Stamp, ValueType};
+use std::collections::HashMap;
+use std::sync::Arc;
+use template::python::Values;
+use template::{Msg, TemplateOptions, list};
+
+pub static PYTHON: Component = Component {
+    context: Context::Parser,
+    name: "python",
+    aliases: &[],
+    positional: &[],
+    groups: &[],
+    own: &[
+        Opt::new(
+            "class",
+            Kind::Text,
+            Preset::None,
+            "The class: `module.Class`, or `Class` of a `python { }` block. It has a method `parse(self, msg)` that reads and \
+             sets values and returns True, or False when the message is not for it.",
+        )
+        .sample("\"MyParser\""),
+        Opt::new(
+            "options",
+            Kind::Any,
+            Preset::None,
+            "What `init(self, options)` gets, a dict: `options(\"name\" => \"text\" \"other\" 10 \"list\" => [\"a\", \"b\"])`. Values are \
+             texts, numbers, `yes`, `no`, `True`, `False`, lists of texts in brackets, and `LogTemplate(\"${HOST}\")`. `-` in a \
+             name becomes `_`.",
+        )
+        .sample("\"name\" => \"text\" \"count\" => 3"),
+        Opt::new(
+            "loaders",
+            Kind::TextList,
+            Preset::None,
+            "Modules that are imported before the class is looked for.",
+        )
+        .sample("\"json\"")
+        .alias(&["imports"]),
+        Opt::new(
+            "mark-errors-as-critical",
+            Kind::Bool,
+            Preset::Bool(true),
+            "With `no`, a message that makes the class raise goes on as it was; with `yes` it does not match.",
+        ),
+    ],
+    presets: &[],
+    not_yet: &[],
+    summary: "A parser of your own in Python. Its class runs in processes beside the program, one for each worker, so on all \
+              cores; a class that raises, ends its process or never comes back costs the message that made it, no other. See \
+              docs/python.md.",
+    example: "python(class(\"MyParser\") options(\"prefix\" => \".my.\"))",
+    cost: Some(Cost::elsewhere(
+        "Batches go to a Python process and back. Of a message go the values that the class has asked for before; one that it asks for \
+         for the first time costs a question for the whole batch. What is upstream makes all values, as nobody knows which the class reads.",
+    )),
+};
+
+struct Python {
+    instance: Arc<Instance>,
+    options: TemplateOptions,
+    /// A message of which the class raises goes on.
+    lenient: bool,
+    asker: u64,
+}
+
+pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
+    let options = options(settings, b.env.template_options().version, b.diags);
+    let loaders = settings.list("loaders").iter().map(|text| text.text.clone()).collect();
+    let lenient = !settings.bool("mark-errors-as-critical").unwrap_or(true);
+    let Some(class) = settings.text("class") else {
+        b.wrong("python() needs class()", None, "as class(\"module.Class\")");
+        return None;
+    };
+    let place = format!("{:?}", b.span);
+    let kind = python::Kind::Parser;
+    let identity = Identity { kind, class: class.to_owned(), options: options?, loaders, place };
+    let loaded = b.env.scope().python().and_then(|pool| pool.load(identity).map_err(|f| f.to_string()));
+    match loaded {
+        Ok(instance) => {
+            let options = b.env.template_options().clone();
+            Some(Arc::new(Python { instance, options, lenient, asker: new_asker() }))
+        }
+        Err(trace) => {
+            let at = settings.span("class").unwrap_or(b.span);
+            let text = format!("the class `{class}` cannot be used: {}", trace.trim_end());
+            b.diags.push(Diagnostic::error("A0108", text, at).help(
+                "modules are looked for in `python/` beside the configuration, /etc/syslog-ng/python, /etc/syslog-ng/pylib and PYTHONPATH",
+            ));
+            None
+        }
+    }
+}
+
+/// What a worker keeps.
+struct Memory {
+    values: Values,
+    /// Names that classes set, as they are known in every batch.
+    names: HashMap<Box<[u8]>, NameId>,
+}
+
+/// Names remembered; a table that is full starts anew.
+const NAMES_MAX: usize = 1 << 10;
+
+/// The messages of a selection, on their way to the class and back.
+struct Passing<'a> {
+    batch: &'a mut Batch,
+    selection: &'a [u32],
+    good: Vec<bool>,
+    lenient: bool,
+    memory: &'a mut Memory,
+    cx: &'a mut FilterContext,
+}
+
+impl Passing<'_> {
+    fn name(&mut self, name: &[u8]) -> Option<NameId> {
+        if let Some(id) = self.memory.names.get(name) {
+            return Some(*id);
+        }
+        let text = std::str::from_utf8(name).ok()?;
+        let Some(id) = record::lookup(text) else { return self.batch.names.id(b"", name) };
+        if self.memory.names.len() >= NAMES_MAX {
+            self.memory.names.clear();
+        }
+        self.memory.names.insert(name.into(), id);
+        Some(id)
+    }
+
+    fn set(&mut self, index: usize, name: &[u8], answer: &mut Reader<'_>) -> Result<(), Malformed> {
+        let (made, kind);
+        let bytes = match answer.item()? {
+            Item::Text(text) | Item::Bytes(text) => {
+                kind = ValueType::String;
+                text
+            }
+            Item::Int(value) => {
+                (made, kind) = (value.to_string().into_bytes(), ValueType::Int);
+                &made
+            }
+            // As syslog-ng prints what a class sets.
+            Item::Float(value) => {
+                (made, kind) = (format!("{value:.6}").into_bytes(), ValueType::Double);
+                &made
+            }
+            Item::Bool(value) => {
+                kind = ValueType::Boolean;
+                if value { b"true".as_slice() } else { b"false" }
+            }
+            Item::None | Item::Ellipsis => {
+                kind = ValueType::Null;
+                b"".as_slice()
+            }
+            Item::List(count) => {
+                let (mut items, mut first) = (Vec::new(), true);
+                for _ in 0..count {
+                    list::push(answer.text()?, &mut first, &mut items);
+                }
+                (made, kind) = (items, ValueType::List);
+                &made
+            }
+            Item::Tuple(3) if answer.text()? == b"t" => {
+                let text = answer.text()?;
+                answer.item()?;
+                kind = ValueType::DateTime;
+                text
+            }
+            _ => return Err(Malformed),
+        };
+        if let Some(name) = self.name(name) {
+            self.batch.set(index, name, bytes, kind);
+        }
+        Ok(())
+    }
+
+    /// Facility and severity, or the time stamp.
+    fn note(&mut self, index: usize, what: i64, answer: &mut Reader<'_>) -> Result<(), Malformed> {
+        let mut int = || match answer.item()? {
+            Item::Int(value) => Ok(value),
+            _ => Err(Malformed),
+        };
+        let record = self.batch.records.get_mut(index).ok_or(Malformed)?;
+        match what {
+            0 => record.pri = u16::try_from(int()?).map_err(|_| Malformed)?,
+            1 => {
+                if answer.item()? != Item::Tuple(3) {
+                    return Err(Malformed);
+                }
+                let mut int = || match answer.item()? {
+                    Item::Int(value) => Ok(value),
+                    _ => Err(Malformed),
+                };
+                let (secs, usec, offset) = (int()?, int()?, int()?);
+                record.stamp = Stamp {
+                    secs,
+                    usec: u32::try_from(usec).ok().filter(|usec| *usec < 1_000_000).ok_or(Malformed)?,
+                    offset: i32::try_from(offset).map_err(|_| Malformed)?,
+                };
+                record.stamp_text = record::Record::NO_TEXT;
+            }
+            _ => return Err(Malformed),
+        }
+        Ok(())
+    }
+}
+
+impl Messages for Passing<'_> {
+    fn count(&self) -> usize {
+        self.selection.len()
+    }
+
+    #[inline]
+    fn row(&mut self, at: usize, names: &Arc<Names>, out: &mut Vec<u8>) {
+        let index = self.selection.get(at).copied().unwrap_or_default() as usize;
+        if let Some(record) = self.batch.records.get(index) {
+            self.memory.values.row(Msg { batch: self.batch, record }, names, &mut self.cx.render, out);
+        }
+    }
+
+    fn value(&mut self, at: usize, name: &str, out: &mut Vec<u8>) {
+        let index = self.selection.get(at).copied().unwrap_or_default() as usize;
+        if let Some(record) = self.batch.records.get(index) {
+            self.memory.values.value(Msg { batch: self.batch, record }, name, &mut self.cx.render, out);
+        }
+    }
+
+    fn answer(&mut self, at: usize, answer: &mut Reader<'_>) -> Result<(), Malformed> {
+        let index = self.selection.get(at).copied().unwrap_or_default() as usize;
+        let good = match answer.item()? {
+            Item::Bool(good) => good,
+            // It raised.
+            Item::None => self.lenient,
+            Item::Dict => {
+                loop {
+                    match answer.item()? {
+                        Item::End => break,
+                        Item::Text(name) => self.set(index, name, answer)?,
+                        Item::Int(what) => self.note(index, what, answer)?,
+                        _ => return Err(Malformed),
+                    }
+                }
+                true
+            }
+            _ => return Err(Malformed),
+        };
+        if let Some(place) = self.good.get_mut(at) {
+            *place = good;
+        }
+        Ok(())
+    }
+}
+
+impl Parse for Python {
+    fn parse(&self, batch: &mut Batch, selection: &mut Vec<u32>, cx: &mut FilterContext) {
+        let make = || Memory { values: Values::new(&self.options), names: HashMap::new() };
+        let mut memory = cx.work.take_state(self.asker, make);
+        let good = vec![false; selection.len()];
+        let mut passing = Passing { batch, selection, good, lenient: self.lenient, memory: &mut memory, cx };
+        self.instance.run(&mut passing);
+        let mut good = passing.good.into_iter();
+        selection.retain(|_| good.next().unwrap_or(false));
+        cx.work.keep_state(self.asker, memory);
+        crate::say_left_out(batch);
+    }
+
+    /// Nobody knows what a class reads.
+    fn reads(&self, demand: &mut Demand) {
+        template::python::reads(demand);
+    }
+
+    fn writes(&self) -> Writes {
+        Writes { stamp: true, pri: true, ..Writes::prefix("") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{check, check_codes};
+
+    #[test]
+    fn values_of_all_types_go_there_and_come_back() {
+        check(
+            "python(class(\"MyParser\") options(\"prefix\" => \"t.\"))",
+            "hello",
+            "t.len=int:5|t.text=HELLO",
+        );
+    }
+
+    #[test]
+    fn what_is_not_there_is_said_with_the_traceback() {
+        check_codes("python(class(\"NoSuchClass\"))", &["A0108"]);
+        check_codes("python(class(\"no_such_module.Class\"))", &["A0108"]);
+        check_codes("python()", &["A0102"]);
+    }
+}

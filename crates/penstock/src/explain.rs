@@ -1,0 +1,54 @@
+//! `penstock explain`: what happens to single messages, step by step, on the running program or in a
+//! configuration that is only tried.
+
+mod json;
+mod rehearse;
+mod text;
+pub mod tree;
+
+use crate::printing::{finish, print};
+use control::cli::ExplainArgs;
+use control::client::{self, Status};
+use engine::plan_map::PlanMap;
+use engine::watch::inquiry::Story;
+use std::process::ExitCode;
+use std::time::Duration;
+use tree::Fates;
+
+/// Wrong usage.
+const EXIT_USAGE: u8 = 2;
+/// Given to the program beyond the time for which it waits for messages.
+const ANSWER_MAX: Duration = Duration::from_secs(30);
+
+pub fn explain(args: &ExplainArgs) -> ExitCode {
+    let shown = match &args.config {
+        Some(config) if args.line.is_some() || args.input.is_some() => rehearse::run(args, config),
+        Some(_) => {
+            stdio::err!("--config needs a message: --line TEXT or --input FILE");
+            return ExitCode::from(EXIT_USAGE);
+        }
+        None => ask(args),
+    };
+    match shown {
+        Ok(text) => print(&text),
+        Err(why) => finish(Err(why)),
+    }
+}
+
+/// Asks the running program.
+fn ask(args: &ExplainArgs) -> Result<String, String> {
+    let request = args.request();
+    let answer_max = request.patience + ANSWER_MAX;
+    let reply = client::request(&args.socket(), &request.line(), Some(answer_max));
+    let reply = reply.map_err(|error| error.explained())?;
+    match reply.status {
+        Status::Ok => Ok(reply.text),
+        Status::Fail | Status::Retry => Err(reply.text),
+    }
+}
+
+/// Messages explained, for people or as JSON.
+pub fn render(stories: &[Story], map: &PlanMap, fates: &Fates, json: bool) -> String {
+    let told = stories.iter().map(|story| tree::of(story, map, fates));
+    if json { json::render(stories.iter().zip(told)) } else { text::render(stories.iter().zip(told)) }
+}

@@ -1,0 +1,94 @@
+//! Messages run through a configuration that is not in effect: nothing is opened, nothing is delivered.
+
+use super::render;
+use super::tree::{Fate, Fates};
+use crate::configuration::Configuration;
+use control::cli::ExplainArgs;
+use engine::compile::{Existing, Plan, PlannedSource};
+use engine::watch::inquiry::{Happened, Story};
+use engine::watch::rehearsal::{self, Input};
+use record::{Context, Peer, Stamp, Transport};
+use std::io::Read;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::Path;
+use template::Identity;
+
+/// Messages of one input that are explained.
+const LINES_MAX: usize = 1000;
+
+pub fn run(args: &ExplainArgs, config: &Path) -> Result<String, String> {
+    let mut configuration = Configuration::read(config);
+    let host = crate::run::identity::host_name().map_err(|error| error.to_string())?;
+    let identity = Identity::new(&host);
+    let plan = configuration.compile(&identity, &Existing::new());
+    let plan = plan.ok_or_else(|| configuration.report())?;
+    let source = source_of(&plan, args.source.as_deref())?;
+    let lines = lines_of(args)?;
+    let mut stories = Vec::new();
+    for line in &lines {
+        let input =
+            Input { text: line, context: context(source, &identity, args.from), received: Stamp::now(0) };
+        stories.push(rehearsal::run(source, &identity, &input).ok_or_else(|| {
+            format!("{} ({}) makes its messages itself, it reads no text", source.id, source.driver.driver)
+        })?);
+    }
+    Ok(render(&stories, &plan.map, &fates(&stories), args.json))
+}
+
+/// Destinations that would get something have not got it.
+fn fates(stories: &[Story]) -> Fates {
+    let told = stories.iter().flat_map(|story| &story.told);
+    let queued = told.filter(|told| matches!(told.what, Happened::Queued { .. }));
+    queued.filter_map(|told| Some((told.step.as_ref()?.0, Fate::Rehearsed))).collect()
+}
+
+/// The source that is named; the only one where none is.
+fn source_of<'p>(plan: &'p Plan, named: Option<&str>) -> Result<&'p PlannedSource, String> {
+    let fits = |source: &&PlannedSource| named.is_none_or(|name| source.group == name || source.id == name);
+    let mut fitting = plan.sources.iter().filter(fits);
+    let ids = || plan.sources.iter().map(|source| source.id.as_str()).collect::<Vec<_>>().join(", ");
+    match (fitting.next(), fitting.next()) {
+        (Some(source), None) => Ok(source),
+        // The drivers of one statement have the same log paths; the first is as good as any.
+        (Some(source), Some(_)) if named.is_some() => Ok(source),
+        (Some(_), Some(_)) => Err(format!("say which source it comes to: --source with one of {}", ids())),
+        (None, _) => match named {
+            Some(name) => Err(format!("no log path uses a source `{name}`, there are {}", ids())),
+            None => Err("no log path of this configuration has a source".to_owned()),
+        },
+    }
+}
+
+fn lines_of(args: &ExplainArgs) -> Result<Vec<Vec<u8>>, String> {
+    let Some(path) = &args.input else {
+        return Ok(args.line.iter().map(|line| line.clone().into_bytes()).collect());
+    };
+    let mut bytes = Vec::new();
+    let read = match path.as_os_str() == "-" {
+        true => std::io::stdin().read_to_end(&mut bytes).map(drop),
+        false => std::fs::read(path).map(|read| bytes = read),
+    };
+    read.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let lines: Vec<Vec<u8>> = lines.map(<[u8]>::to_vec).collect();
+    match lines.len() {
+        0 => Err(format!("{} has no messages", path.display())),
+        count if count > LINES_MAX => Err(format!(
+            "{} has {count} messages, at most {LINES_MAX} are explained at a time",
+            path.display()
+        )),
+        _ => Ok(lines),
+    }
+}
+
+/// As what the message comes.
+fn context(source: &PlannedSource, identity: &Identity, from: Option<IpAddr>) -> Context {
+    let host = from.map_or_else(|| identity.loghost.to_string(), |from| from.to_string());
+    let mut context = Context::local(&source.group, &host, "rehearsal");
+    if let Some(from) = from {
+        let local = SocketAddr::new(IpAddr::from(Ipv4Addr::UNSPECIFIED), 0);
+        context.peer = Peer::Inet { remote: SocketAddr::new(from, 0), local, proxy: None };
+        context.transport = Transport("rehearsal");
+    }
+    context
+}

@@ -1,0 +1,215 @@
+//! Explained messages as text for people.
+
+use super::tree::{Fate, Node, Reached, Tree};
+use engine::watch::inquiry::{Happened, Story, Text};
+use engine::watch::{Kind, Verdict};
+use record::Peer;
+use std::fmt::Write;
+use std::time::Duration;
+
+/// Characters of one text that are shown.
+const SHOWN_MAX: usize = 400;
+/// Steps that were not reached and are named, of those that stand together.
+const MISSED_MAX: usize = 5;
+
+pub fn render<'s, 't>(stories: impl Iterator<Item = (&'s Story, Tree<'t>)>) -> String {
+    let mut out = String::new();
+    for (story, tree) in stories {
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        one(&mut out, story, &tree);
+    }
+    out
+}
+
+fn one(out: &mut String, story: &Story, tree: &Tree<'_>) {
+    let _ = write!(out, "message at source {} ({})", story.source, story.instance);
+    if let Peer::Inet { remote, .. } = &story.peer {
+        let _ = write!(out, " from {remote}");
+    }
+    if story.received > 0 {
+        let _ = write!(out, ", RCPTID {}", story.received);
+    }
+    out.push('\n');
+    if let Some(text) = tree.received {
+        let _ = writeln!(out, "  {} bytes: {}", text.bytes, shown(text));
+    }
+    for value in &tree.values {
+        event(out, 1, value);
+    }
+    for root in &tree.roots {
+        node(out, 0, root);
+    }
+    if story.is_cut {
+        out.push_str("more happened than is kept\n");
+    }
+    match tree.destinations.as_slice() {
+        [] => out.push_str("outcome: no destination gets it\n"),
+        names => {
+            let _ = writeln!(out, "outcome: {}", names.join(", "));
+        }
+    }
+}
+
+fn node(out: &mut String, depth: usize, node: &Node<'_>) {
+    let Some(reached) = &node.reached else { return };
+    let indent = "  ".repeat(depth);
+    let _ = write!(out, "{indent}{}", node.label);
+    if !node.location.is_empty() {
+        let _ = write!(out, "  {}", node.location);
+    }
+    if let Some(verdict) = verdict(node.kind, reached) {
+        let _ = write!(out, "  {verdict}");
+    }
+    if let Some(took) = reached.took {
+        let _ = write!(out, "  {}", duration(took));
+    }
+    out.push('\n');
+    for happened in &reached.events {
+        event(out, depth + 1, happened);
+    }
+    if reached.events.iter().any(|event| matches!(event, Happened::Queued { .. })) {
+        fate(out, depth + 1, reached);
+    }
+    let mut missed: Vec<&Node<'_>> = Vec::new();
+    for child in &node.children {
+        match child.reached {
+            Some(_) => {
+                self::missed(out, depth + 1, &mut missed);
+                self::node(out, depth + 1, child);
+            }
+            None => missed.push(child),
+        }
+    }
+    self::missed(out, depth + 1, &mut missed);
+}
+
+/// Steps side by side that the message did not come to.
+fn missed(out: &mut String, depth: usize, missed: &mut Vec<&Node<'_>>) {
+    if missed.is_empty() {
+        return;
+    }
+    let name = |node: &&Node<'_>| match node.location.is_empty() {
+        true => node.label.clone(),
+        false => format!("{} ({})", node.label, node.location),
+    };
+    let names: Vec<String> = missed.iter().take(MISSED_MAX).map(name).collect();
+    let _ = write!(out, "{}not reached: {}", "  ".repeat(depth), names.join(", "));
+    if missed.len() > MISSED_MAX {
+        let _ = write!(out, " and {} more", missed.len() - MISSED_MAX);
+    }
+    out.push('\n');
+    missed.clear();
+}
+
+fn verdict(kind: Kind, reached: &Reached<'_>) -> Option<&'static str> {
+    Some(match (kind, reached.verdict?) {
+        (Kind::Source, _) => return None,
+        (Kind::Rewrite, Verdict::Passed) => "done",
+        (_, Verdict::Passed) => "passed",
+        (_, Verdict::Stopped) => "stopped here",
+        (_, Verdict::Skipped) => "skipped: its condition does not hold",
+    })
+}
+
+fn fate(out: &mut String, depth: usize, reached: &Reached<'_>) {
+    let text = match &reached.fate {
+        Some(Fate::Delivered) => "delivered".to_owned(),
+        Some(Fate::Waits(count)) => format!("waits: {count} messages are in the queue of this destination"),
+        Some(Fate::Rehearsed) | None => return,
+    };
+    let _ = writeln!(out, "{}{text}", "  ".repeat(depth));
+}
+
+fn event(out: &mut String, depth: usize, event: &Happened) {
+    let indent = "  ".repeat(depth);
+    let _ = match event {
+        Happened::Judged { function, operands, holds } => {
+            let word = if *holds { "holds" } else { "does not hold" };
+            writeln!(out, "{indent}{}  {word}", condition(function, operands))
+        }
+        Happened::Changed { name, is_tag: true, after, .. } => {
+            let verb = if after.is_some() { "tag" } else { "tag removed:" };
+            writeln!(out, "{indent}{verb} {name}")
+        }
+        Happened::Changed { name, before, after: Some(after), .. } => {
+            let _ = write!(out, "{indent}{name} = {}", quoted(after));
+            match before {
+                Some(before) => writeln!(out, "  was {}", quoted(before)),
+                None => writeln!(out),
+            }
+        }
+        Happened::Changed { name, .. } => writeln!(out, "{indent}{name} removed"),
+        Happened::Queued { driver, name, output } => {
+            let target = format!("{driver} {name}");
+            writeln!(out, "{indent}{} bytes for {}: {}", output.bytes, target.trim_end(), shown(output))
+        }
+        Happened::NotQueued { driver } => writeln!(out, "{indent}{driver} has nothing to write for it"),
+        Happened::Received(_) | Happened::Begins | Happened::Ends(_) => Ok(()),
+    };
+}
+
+/// `"sshd" == "su"`, `program(): value "sshd", pattern "^s"`
+fn condition(function: &str, operands: &[(&'static str, Text)]) -> String {
+    let word = |name: &str| operands.iter().find(|(operand, _)| *operand == name).map(|(_, text)| text);
+    if let (Some(left), Some(operator), Some(right)) = (word("left"), word("operator"), word("right")) {
+        return format!("{} {} {}", quoted(left), shown(operator), quoted(right));
+    }
+    let sides: Vec<String> = operands.iter().map(|(name, text)| format!("{name} {}", quoted(text))).collect();
+    let sides = sides.join(", ");
+    if sides.is_empty() { format!("{function}()") } else { format!("{function}(): {sides}") }
+}
+
+fn quoted(text: &Text) -> String {
+    format!("\"{}\"", shown(text))
+}
+
+/// Without anything that a terminal could obey.
+fn shown(text: &Text) -> String {
+    let mut out = String::new();
+    let mut count = 0;
+    for chunk in text.kept.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            count += 1;
+            match c {
+                _ if count > SHOWN_MAX => {}
+                '\\' => out.push_str("\\\\"),
+                c if is_plain(c) => out.push(c),
+                c => out.extend(c.escape_default()),
+            }
+        }
+        for byte in chunk.invalid() {
+            let _ = write!(out, "\\x{byte:02x}");
+        }
+    }
+    if count > SHOWN_MAX || text.is_cut() {
+        let _ = write!(out, "... ({} bytes)", text.bytes);
+    }
+    out
+}
+
+/// Neither a control character nor one that changes the direction of a line.
+fn is_plain(c: char) -> bool {
+    !c.is_control()
+        && !matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn duration(took: Duration) -> String {
+    let nanos = took.as_nanos();
+    if nanos < 10_000 { format!("{nanos} ns") } else { format!("{} us", nanos / 1000) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_shown_is_obeyed_by_a_terminal() {
+        let text = |bytes: &[u8]| Text { kept: bytes.to_vec(), bytes: bytes.len() };
+        assert_eq!(shown(&text("a\x1b[2J\u{202e}é\\\n".as_bytes())), "a\\u{1b}[2J\\u{202e}é\\\\\\n");
+        assert_eq!(shown(&text(b"\xff\x00x")), "\\xff\\u{0}x");
+        let long = shown(&text(&[b'x'; 3000]));
+        assert!(long.starts_with("xxx") && long.ends_with("x... (3000 bytes)") && long.len() < 500);
+    }
+}

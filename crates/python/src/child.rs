@@ -1,0 +1,202 @@
+//! One Python process: started, asked, ended.
+
+use crate::fault::Fault;
+use crate::marshal::{self, Item, Reader};
+use crate::program::Script;
+use crate::sources::{PACKAGE, START};
+use rustix::process::{Pid, Signal, kill_process};
+use std::collections::HashMap;
+use std::io::{ErrorKind, PipeWriter, Read, Write};
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Bytes of an answer: what a class makes of a batch that is larger than this is no answer.
+const ANSWER_BYTES_MAX: u32 = 256 << 20;
+/// Buffers that were larger are given back.
+const KEPT_BYTES_MAX: usize = 4 << 20;
+/// How long a process that is told to end has for its deinit().
+const FAREWELL: Duration = Duration::from_secs(5);
+/// For the last words of one that is killed for its silence.
+const LAST_WORDS: Duration = Duration::from_millis(200);
+
+pub struct Child {
+    process: std::process::Child,
+    stream: UnixStream,
+    bound: Duration,
+    request: Vec<u8>,
+    answer: Vec<u8>,
+    /// Instances that have their object there, with the version of the names it was told.
+    pub known: HashMap<u64, u64>,
+}
+
+impl Child {
+    /// Starts the interpreter and lets it run the blocks.
+    pub fn start(program: &Script, output: &PipeWriter) -> Result<Child, Fault> {
+        let python = program.interpreter();
+        let cannot = |error: std::io::Error| Fault::CannotStart(format!("{}: {error}", python.display()));
+        let (ours, theirs) = UnixStream::pair().map_err(cannot)?;
+        ours.set_read_timeout(Some(program.bound)).map_err(cannot)?;
+        ours.set_write_timeout(Some(program.bound)).map_err(cannot)?;
+        let process = Command::new(&python)
+            .args(["-u", "-c", START])
+            .env_clear()
+            .envs(program.environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::from(output.try_clone().map_err(cannot)?))
+            .stderr(Stdio::from(output.try_clone().map_err(cannot)?))
+            .spawn()
+            .map_err(cannot)?;
+        let mut child = Child {
+            process,
+            stream: ours,
+            bound: program.bound,
+            request: Vec::new(),
+            answer: Vec::new(),
+            known: HashMap::new(),
+        };
+        child.ask(|out| {
+            marshal::tuple(3, out);
+            marshal::list(PACKAGE.len(), out);
+            for (name, source) in PACKAGE {
+                marshal::tuple(2, out);
+                marshal::text(name, out);
+                marshal::text(source, out);
+            }
+            marshal::int(i64::from(program.debug_level), out);
+            marshal::list(program.paths.len(), out);
+            program.paths.iter().for_each(|path| marshal::text(&path.to_string_lossy(), out));
+        })?;
+        child.call("setup", 2, |out| {
+            marshal::list(program.blocks.len(), out);
+            for block in &program.blocks {
+                marshal::tuple(3, out);
+                marshal::text(&block.file, out);
+                marshal::int(i64::from(block.line), out);
+                marshal::text(&block.text, out);
+            }
+            marshal::int(i64::from(program.debug_level), out);
+        })?;
+        Ok(child)
+    }
+
+    /// Sends a request without waiting for an answer.
+    pub fn ask(&mut self, write: impl FnOnce(&mut Vec<u8>)) -> Result<(), Fault> {
+        let mut request = std::mem::take(&mut self.request);
+        request.clear();
+        request.extend_from_slice(&[0; 4]);
+        write(&mut request);
+        let len = u32::try_from(request.len() - 4).map_err(|_| Fault::Malformed)?;
+        request[..4].copy_from_slice(&len.to_le_bytes());
+        let sent = self.stream.write_all(&request);
+        if request.capacity() <= KEPT_BYTES_MAX {
+            self.request = request;
+        }
+        sent.map_err(|error| self.failed(&error))
+    }
+
+    /// Waits for the next answer. It stays in place until the next call.
+    pub fn answer(&mut self) -> Result<&[u8], Fault> {
+        let mut head = [0; 4];
+        self.read(&mut head)?;
+        let len = u32::from_le_bytes(head);
+        if len > ANSWER_BYTES_MAX {
+            return Err(Fault::Malformed);
+        }
+        let mut answer = std::mem::take(&mut self.answer);
+        if answer.capacity() > KEPT_BYTES_MAX {
+            answer = Vec::new();
+        }
+        answer.resize(len as usize, 0);
+        let read = self.read(&mut answer);
+        self.answer = answer;
+        read?;
+        Ok(&self.answer)
+    }
+
+    fn read(&mut self, into: &mut [u8]) -> Result<(), Fault> {
+        self.stream.read_exact(into).map_err(|error| self.failed(&error))
+    }
+
+    /// A request beside messages, with so many arguments: its result, in the format of `marshal`.
+    pub fn call(
+        &mut self,
+        name: &str,
+        arguments: usize,
+        write: impl FnOnce(&mut Vec<u8>),
+    ) -> Result<Vec<u8>, Fault> {
+        self.ask(|out| {
+            marshal::tuple(arguments + 1, out);
+            marshal::text(name, out);
+            write(out);
+        })?;
+        let answer = self.answer()?;
+        let mut reader = Reader::new(answer);
+        let mut parse = || -> Result<Result<Vec<u8>, String>, marshal::Malformed> {
+            let Item::Tuple(2) = reader.item()? else { return Err(marshal::Malformed) };
+            match reader.text()? {
+                b"ok" => Ok(Ok(reader.rest().to_vec())),
+                b"error" => Ok(Err(String::from_utf8_lossy(reader.text()?).into_owned())),
+                _ => Err(marshal::Malformed),
+            }
+        };
+        match parse() {
+            Ok(Ok(result)) => Ok(result),
+            Ok(Err(trace)) => Err(Fault::Refused(trace)),
+            Err(_) => Err(Fault::Malformed),
+        }
+    }
+
+    /// What became of the process when it could not be spoken to.
+    fn failed(&mut self, error: &std::io::Error) -> Fault {
+        if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) {
+            self.signal(Signal::USR1);
+            // The process says where it is, to the pipe that another thread reads.
+            std::thread::sleep(LAST_WORDS);
+            return Fault::Silent(self.bound);
+        }
+        let until = Instant::now() + LAST_WORDS;
+        loop {
+            match self.process.try_wait() {
+                Ok(Some(status)) => {
+                    return Fault::Ended(match (status.signal(), status.code()) {
+                        (Some(signal), _) => format!("by signal {signal}"),
+                        (None, code) => format!("with exit status {}", code.unwrap_or_default()),
+                    });
+                }
+                Ok(None) if Instant::now() < until => std::thread::sleep(Duration::from_millis(1)),
+                _ => return Fault::Ended(error.to_string()),
+            }
+        }
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(pid) = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw) {
+            // It may have ended on its own.
+            let _ = kill_process(pid, signal);
+        }
+    }
+
+    pub fn kill(mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+
+    /// Lets all run their deinit() and end; those that do not are killed.
+    pub fn end_all(children: Vec<Child>) {
+        let mut processes: Vec<_> = children.into_iter().map(|Child { process, .. }| process).collect();
+        let until = Instant::now() + FAREWELL;
+        while !processes.is_empty() && Instant::now() < until {
+            processes.retain_mut(|process| matches!(process.try_wait(), Ok(None)));
+            if !processes.is_empty() {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        }
+        for mut process in processes {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+}

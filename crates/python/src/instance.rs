@@ -1,0 +1,140 @@
+//! A class or function that a configuration names: what it is called with, and which values of messages it
+//! has asked for so far.
+
+use crate::fault::Fault;
+use crate::marshal;
+use crate::pool::Pool;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Values that are sent with each message because the class has asked for them before. Others it asks for,
+/// for all messages of a batch at once.
+pub const NAMES_MAX: usize = 48;
+
+/// What a class asks for of a message; `syslogng.message` says how it is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted<'a> {
+    Value(&'a str),
+    /// The names of all values.
+    Keys,
+    /// What a template prints.
+    Template(&'a str),
+}
+
+impl Wanted<'_> {
+    pub fn of(name: &str) -> Wanted<'_> {
+        match name.strip_prefix('\0') {
+            None => Wanted::Value(name),
+            Some("k") => Wanted::Keys,
+            Some(template) => Wanted::Template(template.strip_prefix('t').unwrap_or_default()),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Parser,
+    /// Called with the message and arguments; returns a text.
+    Function,
+}
+
+impl Kind {
+    fn as_str(self) -> &'static str {
+        match self {
+            Kind::Parser => "parser",
+            Kind::Function => "function",
+        }
+    }
+}
+
+/// The values that go with each message, in their order.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    /// Larger with every name.
+    pub version: u64,
+    pub list: Vec<Box<str>>,
+}
+
+/// What tells one instance from another: that of the last configuration goes on when all of it is the same.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    pub kind: Kind,
+    pub class: String,
+    /// In the format of `marshal`: a list of (name, value).
+    pub options: Vec<u8>,
+    pub loaders: Vec<String>,
+    /// Its place in the configuration.
+    pub place: String,
+}
+
+/// Shared by all processes of the pool; each makes an object of its own.
+pub struct Instance {
+    pub(crate) pool: Arc<Pool>,
+    pub(crate) number: u64,
+    pub(crate) identity: Identity,
+    names: Mutex<Arc<Names>>,
+    /// Messages that a process died of, or that none could be found for.
+    lost: AtomicU64,
+}
+
+static NUMBERS: AtomicU64 = AtomicU64::new(1);
+
+impl Instance {
+    pub(crate) fn new(pool: Arc<Pool>, identity: Identity) -> Instance {
+        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        Instance { pool, number, identity, names: Mutex::default(), lost: AtomicU64::new(0) }
+    }
+
+    pub fn class(&self) -> &str {
+        &self.identity.class
+    }
+
+    /// What is sent with each message.
+    pub fn names(&self) -> Arc<Names> {
+        Arc::clone(&self.names.lock())
+    }
+
+    /// Notes that the class has asked for a value.
+    pub(crate) fn learn(&self, name: &str) {
+        let mut names = self.names.lock();
+        if names.list.len() < NAMES_MAX && !names.list.iter().any(|known| **known == *name) {
+            let list = names.list.iter().cloned().chain([name.into()]).collect();
+            *names = Arc::new(Names { version: names.version + 1, list });
+        }
+    }
+
+    pub fn lost(&self) -> u64 {
+        self.lost.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn note_lost(&self, fault: &Fault) {
+        self.lost.fetch_add(1, Ordering::Relaxed);
+        oplog::limited(
+            "python.lost",
+            oplog::Level::Error,
+            "A message was dropped in Python",
+            &[("class", &self.identity.class), ("reason", fault)],
+        );
+    }
+
+    pub(crate) fn write_load(&self, out: &mut Vec<u8>) {
+        marshal::text(self.identity.kind.as_str(), out);
+        marshal::text(&self.identity.class, out);
+        marshal::list(self.identity.loaders.len(), out);
+        self.identity.loaders.iter().for_each(|loader| marshal::text(loader, out));
+    }
+
+    pub(crate) fn write_init(&self, out: &mut Vec<u8>) {
+        marshal::int(self.number as i64, out);
+        marshal::text(self.identity.kind.as_str(), out);
+        marshal::text(&self.identity.class, out);
+        out.extend_from_slice(&self.identity.options);
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        self.pool.forget(self.number);
+    }
+}

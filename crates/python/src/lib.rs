@@ -1,0 +1,26 @@
+//! Python beside the program: classes and functions of a configuration run in processes of their own, and
+//! batches of messages go to them and back, never message by message.
+//!
+//! A [`Pool`] is a number of `python3` processes that have the same python blocks and modules. A worker that
+//! comes to a step with Python in it takes a process of the pool ([`pool`]), sends the values of its messages
+//! that the class has asked for so far ([`Names`]), and reads what the class has set ([`marshal`]). A process
+//! that dies or does not answer is replaced, and its messages are run again one by one: the one that it died
+//! of is lost, with a word in the log, the others are not ([`run`]).
+//!
+//! What the classes import as `syslogng` is in `crates/python/syslogng` and part of the program.
+
+mod child;
+mod fault;
+mod instance;
+pub mod marshal;
+mod output;
+mod pool;
+mod program;
+mod run;
+mod sources;
+
+pub use fault::Fault;
+pub use instance::{Identity, Instance, Kind, NAMES_MAX, Names, Wanted};
+pub use pool::{Pool, defer, end, pool, start};
+pub use program::{Block, Script};
+pub use run::{MESSAGES_MAX, Messages};

@@ -1,0 +1,145 @@
+//! Messages through a class: sent in batches, asked about, answered, and one by one when a process fails.
+
+use crate::child::Child;
+use crate::fault::Fault;
+use crate::instance::{Instance, Kind, Names};
+use crate::marshal::{self, Item, Malformed, Reader};
+use crate::pool::Chair;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Messages in one request.
+pub const MESSAGES_MAX: usize = 512;
+/// Questions of a class about one batch that are answered; one that asks on and on is ended.
+const QUESTIONS_MAX: usize = 1 << 16;
+/// Requests for parsers, and for functions.
+const PARSE: i64 = 0;
+const CALL: i64 = 1;
+
+/// The messages of a step, as the processes see them.
+pub trait Messages {
+    fn count(&self) -> usize;
+
+    /// Writes the values of a message that go with it, as many as there are names.
+    fn row(&mut self, at: usize, names: &Arc<Names>, out: &mut Vec<u8>);
+
+    /// Writes one value of a message, which was asked for.
+    fn value(&mut self, at: usize, name: &str, out: &mut Vec<u8>);
+
+    /// Writes the arguments of a function's call, a tuple.
+    fn arguments(&mut self, _at: usize, out: &mut Vec<u8>) {
+        marshal::tuple(0, out);
+    }
+
+    /// Takes what the class has made of a message.
+    fn answer(&mut self, at: usize, answer: &mut Reader<'_>) -> Result<(), Malformed>;
+}
+
+impl Instance {
+    /// Runs messages through the class. Those that no process could answer for are not answered, counted and
+    /// said.
+    pub fn run(&self, messages: &mut dyn Messages) {
+        let count = messages.count();
+        let mut seat = self.pool.seat();
+        let mut from = 0;
+        while from < count {
+            let part = from..count.min(from + MESSAGES_MAX);
+            from = part.end;
+            if let Err(fault) = self.exchange(&mut seat, part.clone(), messages) {
+                self.one_by_one(&mut seat, part, messages, &fault);
+            }
+        }
+    }
+
+    /// What came of a batch that a process did not survive: the message it died of is lost, no other.
+    fn one_by_one(&self, seat: &mut Chair, part: Range<usize>, messages: &mut dyn Messages, fault: &Fault) {
+        let single = part.len() == 1;
+        if single {
+            self.note_lost(fault);
+            return;
+        }
+        oplog::limited(
+            "python.again",
+            oplog::Level::Warning,
+            "Python failed; its messages are run again one by one",
+            &[("class", &self.class()), ("messages", &part.len()), ("reason", fault)],
+        );
+        for at in part {
+            if let Err(fault) = self.exchange(seat, at..at + 1, messages) {
+                self.note_lost(&fault);
+            }
+        }
+    }
+
+    fn exchange(
+        &self,
+        seat: &mut Chair,
+        part: Range<usize>,
+        messages: &mut dyn Messages,
+    ) -> Result<(), Fault> {
+        let result = match self.pool.known(seat, self) {
+            Ok(child) => self.talk(child, part, messages),
+            Err(fault) => Err(fault),
+        };
+        self.pool.settle(seat, result)
+    }
+
+    fn talk(&self, child: &mut Child, part: Range<usize>, messages: &mut dyn Messages) -> Result<(), Fault> {
+        let names = self.names();
+        let told = child.known.insert(self.number, names.version) == Some(names.version) && names.version > 0;
+        let is_call = self.identity.kind == Kind::Function;
+        child.ask(|out| {
+            marshal::tuple(if is_call { 5 } else { 4 }, out);
+            marshal::int(if is_call { CALL } else { PARSE }, out);
+            marshal::int(self.number as i64, out);
+            if told {
+                marshal::none(out);
+            } else {
+                marshal::list(names.list.len(), out);
+                names.list.iter().for_each(|name| marshal::text(name, out));
+            }
+            marshal::list(part.len(), out);
+            for at in part.clone() {
+                marshal::tuple(names.list.len(), out);
+                messages.row(at, &names, out);
+            }
+            if is_call {
+                marshal::list(part.len(), out);
+                part.clone().for_each(|at| messages.arguments(at, out));
+            }
+        })?;
+        for _ in 0..QUESTIONS_MAX {
+            match take(child.answer()?, &part, messages).map_err(|Malformed| Fault::Malformed)? {
+                None => return Ok(()),
+                Some(name) => {
+                    self.learn(&name);
+                    child.ask(|out| {
+                        marshal::list(part.len(), out);
+                        part.clone().for_each(|at| messages.value(at, &name, out));
+                    })?;
+                }
+            }
+        }
+        Err(Fault::Malformed)
+    }
+}
+
+/// Reads an answer, or the name of a value that is asked for.
+fn take(
+    answer: &[u8],
+    part: &Range<usize>,
+    messages: &mut dyn Messages,
+) -> Result<Option<String>, Malformed> {
+    let mut reader = Reader::new(answer);
+    match reader.item()? {
+        Item::List(count) if count as usize == part.len() => {
+            part.clone().try_for_each(|at| messages.answer(at, &mut reader))?;
+            if reader.is_empty() { Ok(None) } else { Err(Malformed) }
+        }
+        Item::Tuple(2) if reader.text()? == b"need" => {
+            let name = std::str::from_utf8(reader.text()?).map_err(|_| Malformed)?;
+            Ok(Some(name.to_owned()))
+        }
+        _ => Err(Malformed),
+    }
+}

@@ -1,0 +1,16 @@
+//! The package `syslogng` that classes import, in the order in which its parts are run.
+
+/// What `python3 -c` runs.
+pub const START: &str = include_str!("../syslogng/start.py");
+
+pub const PACKAGE: &[(&str, &str)] = &[
+    ("syslogng", include_str!("../syslogng/package.py")),
+    ("syslogng._wire", include_str!("../syslogng/_wire.py")),
+    ("syslogng.message", include_str!("../syslogng/message.py")),
+    ("syslogng.template", include_str!("../syslogng/template.py")),
+    ("syslogng.logger", include_str!("../syslogng/logger.py")),
+    ("syslogng.parser", include_str!("../syslogng/parser.py")),
+    ("syslogng.dest", include_str!("../syslogng/dest.py")),
+    ("syslogng._exports", include_str!("../syslogng/_exports.py")),
+    ("syslogng._serve", include_str!("../syslogng/_serve.py")),
+];

@@ -1,0 +1,28 @@
+"""The names of the package, put there when all its parts are."""
+
+import sys
+
+import syslogng
+from syslogng import _wire
+from syslogng.dest import LogDestination
+from syslogng.logger import Logger
+from syslogng.message import LogMessage
+from syslogng.parser import LogParser
+from syslogng.template import LTZ_LOCAL, LTZ_SEND, LogTemplate, LogTemplateException
+
+syslogng.__all__ = [
+    "LTZ_LOCAL",
+    "LTZ_SEND",
+    "LogDestination",
+    "LogMessage",
+    "LogParser",
+    "LogTemplate",
+    "LogTemplateException",
+    "Logger",
+]
+for _name in syslogng.__all__:
+    setattr(syslogng, _name, globals()[_name])
+# 0: no debugging; 1: --debug or --verbose; 2: --trace.
+syslogng.debuglevel = 0
+# The module that syslog-ng's own parts use.
+sys.modules["_syslogng"] = syslogng

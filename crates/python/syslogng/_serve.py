@@ -1,0 +1,259 @@
+"""What the process does: loads classes, calls them for the messages that come, answers."""
+
+import faulthandler
+import importlib
+import linecache
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+import types
+
+import syslogng
+from syslogng import _wire, logger
+from syslogng.message import PLAIN, Batch, Received, changes
+
+MAIN = "_syslogng_main"
+held, size, values, copy, clear = sys.getrefcount, dict.__len__, dict.values, dict.copy, dict.clear
+# Requests that come for each batch.
+PARSE, CALL = 0, 1
+
+
+class Served:
+    """A class, or a function, that the configuration names, in this process."""
+
+    def __init__(self, name, value):
+        self.name = name
+        # The object or function.
+        self.value = value
+        self.names = {}
+        self.seldom = _wire.Seldom()
+
+    def failed(self, what):
+        """Says what was raised, with the traceback."""
+        if self.seldom.admits():
+            held = self.seldom.taken()
+            more = " ({} more like it were not said)".format(held) if held else ""
+            _wire.say("e", "{}{}\n{}".format(what, more, raised()), self.name)
+
+
+def raised():
+    """The traceback of what is being handled, without the frames of this package."""
+    kind, value, trace = sys.exc_info()
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith("<penstock>"):
+        trace = trace.tb_next
+    return "".join(traceback.format_exception(kind, value, trace)).rstrip()
+
+
+served = {}
+
+
+def resolve(name):
+    """The class or function of a name, `module.Name`, or `Name` of the python blocks."""
+    module, _, last = name.rpartition(".")
+    found = importlib.import_module(module) if module else sys.modules[MAIN]
+    try:
+        return getattr(found, last)
+    except AttributeError:
+        where = "module `{}`".format(module) if module else "python blocks"
+        raise ImportError("there is no `{}` in the {}".format(last, where)) from None
+
+
+def setup(blocks, debuglevel):
+    """The python blocks, in their order."""
+    syslogng.debuglevel = debuglevel
+    main = sys.modules.get(MAIN)
+    if main is None:
+        main = sys.modules[MAIN] = types.ModuleType(MAIN)
+        main.__dict__["syslogng"] = syslogng
+    for file, line, text in blocks:
+        # So that tracebacks show the lines of the configuration.
+        linecache.cache[file] = linecache.cache.get(file) or (len(text), None, lines_of(file), file)
+        exec(compile("\n" * (line - 1) + text, file, "exec"), main.__dict__)
+
+
+def lines_of(file):
+    try:
+        with open(file, encoding="utf-8", errors="replace") as text:
+            return text.readlines()
+    except OSError:
+        return []
+
+
+def load(kind, name, loaders):
+    """Imports what the configuration names; nothing is made of it yet."""
+    for module in loaders:
+        importlib.import_module(module)
+    found = resolve(name)
+    if kind == "function":
+        if not callable(found):
+            raise TypeError("`{}` is no function".format(name))
+    else:
+        wanted = {"parser": ("parse",)}[kind]
+        for method in wanted:
+            if not callable(getattr(found, method, None)):
+                raise TypeError("the class `{}` has no method {}()".format(name, method))
+    return files()
+
+
+def init(number, kind, name, options):
+    """Makes the object and calls its init()."""
+    if number in served:
+        return None
+    found = resolve(name)
+    if kind == "function":
+        served[number] = Served(name, found)
+        return None
+    options = {key: syslogng.LogTemplate(*value) if value.__class__ is tuple else value for key, value in options}
+    made = found()
+    start = getattr(made, "init", None)
+    if start is not None and not start(options):
+        raise RuntimeError("init() of `{}` did not return True".format(name))
+    served[number] = Served(name, made)
+    return None
+
+
+def drop(number):
+    one = served.pop(number, None)
+    end = getattr(one.value, "deinit", None) if one else None
+    if end is not None:
+        _wire.current = one.name
+        try:
+            end()
+        except BaseException:
+            one.failed("deinit() failed")
+
+
+def files():
+    """The files that were imported from outside the standard library, for a reload to look at."""
+    library = os.path.dirname(os.__file__)
+    found = []
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and os.path.isabs(file) and (
+            not file.startswith(library) or "-packages" in file
+        ):
+            found.append(file)
+    return found
+
+
+def parse(number, names, rows):
+    one = served[number]
+    if names is not None:
+        one.names = {name: place for place, name in enumerate(names)}
+    _wire.current = one.name
+    batch = Batch(one.names)
+    call = one.value.parse
+    answers = []
+    append = answers.append
+    message = Received(batch)
+    at = 0
+    for row in rows:
+        # An object that nobody has kept is the next message.
+        if held(message) != 2:
+            message = Received(batch)
+        else:
+            clear(message)
+        message._row = row
+        message._at = at
+        try:
+            if not call(message):
+                append(False)
+            elif not size(message):
+                append(True)
+            else:
+                for value in values(message):
+                    if value.__class__ not in PLAIN:
+                        append(changes(message))
+                        break
+                else:
+                    append(copy(message))
+        except (_wire.Gone, MemoryError):
+            raise
+        except BaseException:
+            one.failed("parse() failed")
+            append(None)
+        at += 1
+    batch.open = False
+    return answers
+
+
+def call(number, names, rows, arguments):
+    one = served[number]
+    if names is not None:
+        one.names = {name: place for place, name in enumerate(names)}
+    _wire.current = one.name
+    batch = Batch(one.names)
+    function = one.value
+    results = []
+    at = 0
+    for row, given in zip(rows, arguments):
+        message = Received(batch)
+        message._row = row
+        message._at = at
+        try:
+            result = function(message, *given)
+            if result.__class__ is not str and result.__class__ is not bytes:
+                raise TypeError("{} returned {}, not str or bytes".format(one.name, type(result).__name__))
+        except (_wire.Gone, MemoryError):
+            raise
+        except BaseException:
+            one.failed("the function failed")
+            result = None
+        results.append(result)
+        at += 1
+    batch.open = False
+    return results
+
+
+REQUESTS = {"setup": setup, "load": load, "init": init, "drop": drop}
+
+
+def other(request):
+    """Requests beside messages: ("ok", what) or ("error", traceback)."""
+    _wire.current = request[2] if request[0] == "load" else request[3] if request[0] == "init" else "python"
+    try:
+        return ("ok", REQUESTS[request[0]](*request[1:]))
+    except _wire.Gone:
+        raise
+    except BaseException:
+        return ("error", raised())
+
+
+def watch_parent(parent):
+    """A class that never ends would otherwise outlive a program that was killed."""
+    while os.getppid() == parent:
+        time.sleep(5)
+    os._exit(1)
+
+
+def serve(stream, file, debuglevel):
+    wire = _wire.wire = _wire.Wire(stream, file)
+    # Told to end by whoever ends the program, not by its signals: it says so by closing the connection.
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        signal.signal(number, lambda *_: None)
+    # Asked by the program where a class is that does not end.
+    faulthandler.enable(file=2)
+    faulthandler.register(signal.SIGUSR1, file=2, all_threads=False)
+    logger.install()
+    threading.Thread(target=watch_parent, args=(os.getppid(),), daemon=True).start()
+    try:
+        while True:
+            request = wire.read()
+            kind = request[0]
+            if kind == PARSE:
+                answer = parse(*request[1:])
+            elif kind == CALL:
+                answer = call(*request[1:])
+            else:
+                answer = other(request)
+            wire.write(answer)
+    except (_wire.Gone, BrokenPipeError, ConnectionResetError):
+        pass
+    for number in list(served):
+        drop(number)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(0)

@@ -1,0 +1,166 @@
+//! MySQL and MariaDB: rows by INSERT of many at a time, inside a transaction. LOAD DATA would be cheaper, and
+//! changes what it cannot read without an error.
+
+mod errors;
+mod statement;
+
+use crate::batch::Rows;
+use crate::fault::Fault;
+use crate::plan::{Login, Plan, TlsFiles};
+use crate::server::Server;
+use errors::{Stage, fault};
+use mysql_async::prelude::Queryable;
+use mysql_async::{ClientIdentity, Conn, Opts, OptsBuilder, SslOpts};
+use statement::Inserts;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A server that does not let us in within this time is away.
+const CONNECT_MAX: Duration = Duration::from_secs(20);
+const KEEPALIVE: Duration = Duration::from_secs(60);
+/// The most bytes of a statement, where the server takes that much.
+const STATEMENT_BYTES: usize = 1 << 20;
+/// Bytes of a packet that are not the statement's.
+const PACKET_EXTRA: usize = 1024;
+/// What a column cannot hold is an error, and nothing is cut or made a zero.
+const STRICT: &str = "SET SESSION sql_mode = CONCAT(@@SESSION.sql_mode, ',STRICT_ALL_TABLES')";
+
+pub struct Mysql {
+    plan: Arc<Plan>,
+    login: Arc<Login>,
+    open: Option<Conn>,
+    /// A backslash in a literal is one, and nothing else.
+    plain_backslash: bool,
+    statement_bytes: usize,
+}
+
+impl Mysql {
+    pub fn new(plan: Arc<Plan>, login: Arc<Login>) -> Mysql {
+        Mysql { plan, login, open: None, plain_backslash: false, statement_bytes: STATEMENT_BYTES }
+    }
+
+    fn options(&self) -> Opts {
+        let login = &self.login;
+        let options = OptsBuilder::default()
+            .ip_or_hostname(&login.host)
+            .tcp_port(login.port)
+            .socket(login.socket.clone())
+            .prefer_socket(login.socket.is_some())
+            .user(Some(&login.user))
+            .pass(Some(&login.password).filter(|password| !password.is_empty()))
+            .db_name(Some(&login.database))
+            .tcp_keepalive(Some(KEEPALIVE))
+            .ssl_opts(login.tls_files.as_ref().map(encrypted));
+        options.into()
+    }
+
+    /// The connection; without one, it is away.
+    fn here(&mut self) -> Result<&mut Conn, Fault> {
+        self.open.as_mut().ok_or_else(|| Fault::Away("there is no connection".to_owned()))
+    }
+
+    async fn run(&mut self, statement: &str, stage: Stage) -> Result<u64, Fault> {
+        let conn = self.here()?;
+        match conn.query_drop(statement).await {
+            Ok(()) => Ok(conn.affected_rows()),
+            Err(error) => {
+                if error.is_fatal() {
+                    self.open = None;
+                }
+                Err(fault(&error, stage))
+            }
+        }
+    }
+}
+
+fn encrypted(files: &TlsFiles) -> SslOpts {
+    let owned = |path: &std::path::PathBuf| path.clone().into();
+    let identity = files.identity.as_ref().map(|(cert, key)| ClientIdentity::new(owned(cert), owned(key)));
+    SslOpts::default()
+        .with_root_certs(files.authorities.iter().map(owned).collect())
+        .with_disable_built_in_roots(!files.authorities.is_empty())
+        .with_client_identity(identity)
+        .with_danger_accept_invalid_certs(!files.verifies)
+        .with_danger_skip_domain_validation(!files.verifies || !files.checks_name)
+}
+
+impl Server for Mysql {
+    const BEGIN: &'static str = "START TRANSACTION";
+    const ONE_STATEMENT: bool = false;
+
+    fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    async fn open(&mut self) -> Result<(), Fault> {
+        self.open = None;
+        let connected = tokio::time::timeout(CONNECT_MAX, Conn::new(self.options())).await;
+        let host = self.login.socket.as_ref().unwrap_or(&self.login.host);
+        let connected = connected.map_err(|_| Fault::Away(format!("{host}: no answer to the login")))?;
+        self.open = Some(connected.map_err(|error| fault(&error, Stage::Login))?);
+        self.run(STRICT, Stage::Statement).await.map(drop)
+    }
+
+    async fn ready(&mut self) -> Result<(), Fault> {
+        let asked = "SELECT @@SESSION.sql_mode, @@SESSION.max_allowed_packet";
+        let answer = self.here()?.query_first::<(String, u64), _>(asked).await;
+        let answer = answer.map_err(|error| fault(&error, Stage::Statement))?;
+        let (mode, packet) = answer.unwrap_or_default();
+        self.plain_backslash = mode.split(',').any(|word| word == "NO_BACKSLASH_ESCAPES");
+        self.statement_bytes =
+            (packet as usize).saturating_sub(PACKET_EXTRA).clamp(PACKET_EXTRA, STATEMENT_BYTES);
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        self.open = None;
+    }
+
+    async fn columns(&mut self, table: &str) -> Result<Option<Vec<String>>, Fault> {
+        let text = format!("SELECT * FROM {} WHERE 1=0", self.plan.quoted(table));
+        let conn = self.here()?;
+        let found = match conn.query_iter(text).await {
+            Ok(result) => {
+                let names =
+                    result.columns_ref().iter().map(|column| column.name_str().into_owned()).collect();
+                result.drop_result().await.map(|()| names)
+            }
+            Err(error) => Err(error),
+        };
+        match found {
+            Ok(names) => Ok(Some(names)),
+            Err(error) if errors::is_missing_table(&error) => Ok(None),
+            Err(error) => Err(fault(&error, Stage::Statement)),
+        }
+    }
+
+    async fn execute(&mut self, statement: &str) -> Result<u64, Fault> {
+        self.run(statement, Stage::Statement).await
+    }
+
+    async fn put(&mut self, table: &str, rows: &Rows) -> Result<(), Fault> {
+        let head = format!("INSERT INTO {} ({}) VALUES ", self.plan.quoted(table), self.plan.listed());
+        let fields = self.plan.fields();
+        let mut inserts = Inserts::new(head, fields, self.plain_backslash, self.statement_bytes);
+        let mut done = 0;
+        let mut rows = rows.iter();
+        while let Some(statement) = inserts.next(&mut rows, done)? {
+            let inserted = self.run(&statement.text, Stage::Statement).await;
+            inserted.map_err(|fault| match fault {
+                Fault::Row { at, why } => Fault::Row { at: done + at, why },
+                fault => fault,
+            })?;
+            done += statement.rows;
+        }
+        Ok(())
+    }
+
+    async fn commit(&mut self) -> Result<(), Fault> {
+        self.run("COMMIT", Stage::Commit).await.map(drop)
+    }
+
+    async fn number(&mut self, query: &str) -> Result<Option<u64>, Fault> {
+        let found = self.here()?.query_first::<u64, _>(query).await;
+        found.map_err(|error| fault(&error, Stage::Statement))
+    }
+}

@@ -1,0 +1,74 @@
+//! What all batches of a destination have in common.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use tls::Connector;
+
+/// A column as the configuration names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    pub name: String,
+    /// The type in a table that is made, with all that may stand behind it.
+    pub kind: String,
+    /// Its value is the server's own: it is left out of rows.
+    pub is_default: bool,
+}
+
+/// Where a server is, and as whom it is spoken to.
+#[derive(Clone, Default)]
+pub struct Login {
+    pub host: String,
+    pub port: u16,
+    pub user: String,
+    pub password: String,
+    pub database: String,
+    /// A socket of this machine in the place of host and port.
+    pub socket: Option<String>,
+    /// How it is encrypted, or why it cannot be; `None`: in the clear.
+    pub tls: Option<Result<Arc<Connector>, String>>,
+    /// The same, for a library with sessions of its own.
+    pub tls_files: Option<TlsFiles>,
+}
+
+#[derive(Clone, Debug)]
+pub struct TlsFiles {
+    /// None: those that the library knows.
+    pub authorities: Vec<PathBuf>,
+    /// A certificate and its key.
+    pub identity: Option<(PathBuf, PathBuf)>,
+    pub verifies: bool,
+    pub checks_name: bool,
+}
+
+pub struct Plan {
+    /// `None`: each row begins with the name of its table.
+    pub table: Option<String>,
+    pub columns: Vec<Column>,
+    /// Columns that get an index where they are made.
+    pub indexes: Vec<String>,
+    /// What stands behind the statement that makes a table.
+    pub create_append: String,
+    /// Tables and columns that are not there are made.
+    pub makes_tables: bool,
+    /// Stands on both sides of names in statements.
+    pub quote: String,
+    /// Statements that every connection begins with.
+    pub session_statements: Vec<String>,
+}
+
+impl Plan {
+    pub fn quoted(&self, name: &str) -> String {
+        format!("{0}{name}{0}", self.quote)
+    }
+
+    /// Fields of a row.
+    pub fn fields(&self) -> usize {
+        self.columns.iter().filter(|column| !column.is_default).count()
+    }
+
+    /// The columns of rows, as statements list them.
+    pub fn listed(&self) -> String {
+        let names = self.columns.iter().filter(|column| !column.is_default);
+        names.map(|column| self.quoted(&column.name)).collect::<Vec<_>>().join(", ")
+    }
+}

@@ -1,0 +1,198 @@
+//! PostgreSQL: rows by COPY, which is two hundred times cheaper than INSERT, and names the line that it does
+//! not take.
+
+mod errors;
+
+use crate::batch::Rows;
+use crate::fault::Fault;
+use crate::plan::{Login, Plan};
+use crate::server::Server;
+use bytes::Bytes;
+use errors::{Stage, fault};
+use futures_util::SinkExt;
+use std::collections::HashMap;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::task::AbortHandle;
+use tokio_postgres::config::SslMode;
+use tokio_postgres::{Client, Config, NoTls, SimpleQueryMessage, Statement};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// A server that does not let us in within this time is away.
+const CONNECT_MAX: Duration = Duration::from_secs(20);
+/// Bytes that are sent and not acknowledged by the other kernel end the connection after this time.
+const USER_TIMEOUT: Duration = Duration::from_secs(60);
+const KEEPALIVE: Duration = Duration::from_secs(60);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
+const KEEPALIVE_PROBES: u32 = 3;
+/// Rows go in messages of so many bytes, so that little is sent in vain when one of them is bad.
+const MESSAGE_BYTES: usize = 256 * 1024;
+/// Statements that are kept prepared, one for each table.
+const COPIES_MAX: usize = 256;
+
+pub struct Postgres {
+    plan: Arc<Plan>,
+    login: Arc<Login>,
+    open: Option<Open>,
+}
+
+struct Open {
+    client: Client,
+    driver: AbortHandle,
+    copies: HashMap<String, Statement>,
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.driver.abort();
+    }
+}
+
+impl Postgres {
+    pub fn new(plan: Arc<Plan>, login: Arc<Login>) -> Postgres {
+        Postgres { plan, login, open: None }
+    }
+
+    fn config(&self) -> Config {
+        let login = &self.login;
+        let mut config = Config::new();
+        config.user(&login.user).dbname(&login.database).port(login.port);
+        config.application_name("penstock").connect_timeout(CONNECT_MAX).tcp_user_timeout(USER_TIMEOUT);
+        config
+            .keepalives_idle(KEEPALIVE)
+            .keepalives_interval(KEEPALIVE_INTERVAL)
+            .keepalives_retries(KEEPALIVE_PROBES);
+        if !login.password.is_empty() {
+            config.password(&login.password);
+        }
+        match &login.socket {
+            Some(folder) => config.host_path(folder),
+            None => config.host(&login.host),
+        };
+        config.ssl_mode(if login.tls.is_some() { SslMode::Require } else { SslMode::Disable });
+        config
+    }
+
+    async fn connect(&self) -> Result<Open, Fault> {
+        let config = self.config();
+        let failed = |error| fault(&error, Stage::Login);
+        let (client, driver) = match &self.login.tls {
+            None => {
+                let (client, connection) = config.connect(NoTls).await.map_err(failed)?;
+                // What goes wrong is said to whoever has asked something.
+                (client, tokio::spawn(async move { drop(connection.await) }).abort_handle())
+            }
+            Some(tls) => {
+                let tls = tls.as_ref().map_err(|why| Fault::Hold(why.clone()))?;
+                let session = tls.client_config().map_err(Fault::Hold)?;
+                let session = MakeRustlsConnect::new((*session).clone());
+                let (client, connection) = config.connect(session).await.map_err(failed)?;
+                (client, tokio::spawn(async move { drop(connection.await) }).abort_handle())
+            }
+        };
+        Ok(Open { client, driver, copies: HashMap::new() })
+    }
+
+    /// The connection; without one, it is away.
+    fn here(&mut self) -> Result<&mut Open, Fault> {
+        self.open.as_mut().ok_or_else(|| Fault::Away("there is no connection".to_owned()))
+    }
+}
+
+impl Open {
+    async fn copy(&mut self, table: &str, columns: &str, name: String) -> Result<Statement, Fault> {
+        if let Some(statement) = self.copies.get(table) {
+            return Ok(statement.clone());
+        }
+        let text = format!("COPY {name} ({columns}) FROM STDIN");
+        let statement = self.client.prepare(&text).await.map_err(|error| fault(&error, Stage::Statement))?;
+        if self.copies.len() >= COPIES_MAX {
+            self.copies.clear();
+        }
+        self.copies.insert(table.to_owned(), statement.clone());
+        Ok(statement)
+    }
+}
+
+impl Server for Postgres {
+    const BEGIN: &'static str = "BEGIN";
+    const ONE_STATEMENT: bool = true;
+
+    fn is_open(&self) -> bool {
+        self.open.as_ref().is_some_and(|open| !open.client.is_closed())
+    }
+
+    async fn open(&mut self) -> Result<(), Fault> {
+        self.open = None;
+        let connected = tokio::time::timeout(CONNECT_MAX, self.connect()).await;
+        let host = &self.login.host;
+        self.open = Some(connected.map_err(|_| Fault::Away(format!("{host}: no answer to the login")))??);
+        Ok(())
+    }
+
+    async fn ready(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        self.open = None;
+    }
+
+    async fn number(&mut self, query: &str) -> Result<Option<u64>, Fault> {
+        let answers = self.here()?.client.simple_query(query).await;
+        let answers = answers.map_err(|error| fault(&error, Stage::Statement))?;
+        Ok(answers.iter().find_map(|answer| match answer {
+            SimpleQueryMessage::Row(row) => row.get(0)?.parse().ok(),
+            _ => None,
+        }))
+    }
+
+    async fn columns(&mut self, table: &str) -> Result<Option<Vec<String>>, Fault> {
+        let text = format!("SELECT * FROM {} WHERE 1=0", self.plan.quoted(table));
+        match self.here()?.client.prepare(&text).await {
+            Ok(statement) => {
+                Ok(Some(statement.columns().iter().map(|column| column.name().to_owned()).collect()))
+            }
+            Err(error) if errors::is_missing_table(&error) => Ok(None),
+            Err(error) => Err(fault(&error, Stage::Statement)),
+        }
+    }
+
+    async fn execute(&mut self, statement: &str) -> Result<u64, Fault> {
+        let answers = self.here()?.client.simple_query(statement).await;
+        let answers = answers.map_err(|error| fault(&error, Stage::Statement))?;
+        let changed = answers.iter().filter_map(|answer| match answer {
+            SimpleQueryMessage::CommandComplete(rows) => Some(*rows),
+            _ => None,
+        });
+        Ok(changed.sum())
+    }
+
+    async fn put(&mut self, table: &str, rows: &Rows) -> Result<(), Fault> {
+        let (name, columns) = (self.plan.quoted(table), self.plan.listed());
+        let open = self.here()?;
+        let statement = open.copy(table, &columns, name).await?;
+        let begun = open.client.copy_in::<_, Bytes>(&statement).await;
+        let mut sink = pin!(begun.map_err(|error| fault(&error, Stage::Statement))?);
+        let mut bytes = rows.bytes();
+        let mut is_whole = true;
+        while !bytes.is_empty() {
+            let piece = bytes.split_to(bytes.len().min(MESSAGE_BYTES));
+            if sink.send(piece).await.is_err() {
+                // Why, its end says.
+                is_whole = false;
+                break;
+            }
+        }
+        let ended = sink.as_mut().finish().await;
+        let stage = if is_whole { Stage::Rows } else { Stage::Statement };
+        // A trigger or a rule of the table may pass rows over: that is its right.
+        ended.map(drop).map_err(|error| fault(&error, stage))
+    }
+
+    async fn commit(&mut self) -> Result<(), Fault> {
+        let ended = self.here()?.client.simple_query("COMMIT").await;
+        ended.map(drop).map_err(|error| fault(&error, Stage::Commit))
+    }
+}

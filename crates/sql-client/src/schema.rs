@@ -1,0 +1,135 @@
+//! Names in a database, and the statements that make tables.
+
+use crate::fault::Fault;
+use crate::plan::{Column, Plan};
+use crate::server::Server;
+
+/// The longest name of an index: PostgreSQL cuts longer ones, MySQL refuses them.
+const INDEX_NAME_MAX: usize = 60;
+/// How often a table is looked at again that somebody else makes at the same moment.
+const LOOKS_MAX: usize = 3;
+
+/// Whether a character may stand in a name, and where.
+fn may_stand(at: usize, byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'.' || at > 0 && (byte == b'_' || byte.is_ascii_digit())
+}
+
+/// Whether it is a name as it stands.
+pub fn is_identifier(name: &str) -> bool {
+    !name.is_empty() && name.bytes().enumerate().all(|(at, byte)| may_stand(at, byte))
+}
+
+/// What a message brings, as a name: everything but letters, digits, `_` and `.` becomes `_`, and so does a
+/// digit at the front. As in syslog-ng.
+pub fn sanitize(name: &mut [u8]) {
+    for (at, byte) in name.iter_mut().enumerate() {
+        if !may_stand(at, *byte) {
+            *byte = b'_';
+        }
+    }
+}
+
+/// Makes the table when it is not there, and the columns that it does not have.
+pub async fn prepare<S: Server>(plan: &Plan, server: &mut S, table: &str) -> Result<(), Fault> {
+    let mut last = Ok(());
+    for _ in 0..LOOKS_MAX {
+        let there = server.columns(table).await?;
+        let missing: Vec<&Column> = match &there {
+            None => plan.columns.iter().collect(),
+            Some(names) => {
+                let has =
+                    |column: &&Column| !names.iter().any(|name| name.eq_ignore_ascii_case(&column.name));
+                plan.columns.iter().filter(has).collect()
+            }
+        };
+        if missing.is_empty() {
+            return Ok(());
+        }
+        last = make(plan, server, table, there.is_none(), &missing).await;
+        if last.is_ok() {
+            return Ok(());
+        }
+        // Another connection may have made it meanwhile.
+        if !matches!(last, Err(Fault::Hold(_) | Fault::Rows(_) | Fault::Row { .. })) {
+            return last;
+        }
+    }
+    last
+}
+
+async fn make<S: Server>(
+    plan: &Plan,
+    server: &mut S,
+    table: &str,
+    is_new: bool,
+    columns: &[&Column],
+) -> Result<(), Fault> {
+    let name = plan.quoted(table);
+    let described = |column: &&Column| format!("{} {}", plan.quoted(&column.name), column.kind);
+    if is_new {
+        let list = columns.iter().map(described).collect::<Vec<_>>().join(", ");
+        let statement = format!("CREATE TABLE {name} ({list}) {}", plan.create_append);
+        server.execute(statement.trim_end()).await?;
+    } else {
+        for column in columns {
+            server.execute(&format!("ALTER TABLE {name} ADD COLUMN {}", described(column))).await?;
+        }
+    }
+    for column in columns.iter().filter(|column| plan.indexes.contains(&column.name)) {
+        let index = index_name(table, &column.name);
+        let on = format!("{name} ({})", plan.quoted(&column.name));
+        server.execute(&format!("CREATE INDEX {} ON {on}", plan.quoted(&index))).await?;
+    }
+    Ok(())
+}
+
+/// `TABLE_COLUMN_idx`; of a longer one the beginning and a number made of all of it.
+fn index_name(table: &str, column: &str) -> String {
+    let name = format!("{table}_{column}_idx").replace('.', "_");
+    if name.len() <= INDEX_NAME_MAX {
+        return name;
+    }
+    // FNV-1a: it only has to differ.
+    let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    });
+    let head: String = name.chars().take(INDEX_NAME_MAX - 17).collect();
+    format!("{head}_{hash:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sanitized(name: &str) -> String {
+        let mut bytes = name.as_bytes().to_vec();
+        sanitize(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    #[test]
+    fn names_are_those_of_syslog_ng() {
+        let cases = [
+            ("messages_web-1.example", "messages_web_1.example"),
+            ("2024_logs", "_024_logs"),
+            ("a b;DROP TABLE c", "a_b_DROP_TABLE_c"),
+            ("gr\u{f6}\u{df}er", "gr____er"),
+        ];
+        for (name, wanted) in cases {
+            assert_eq!(sanitized(name), wanted);
+        }
+        assert!(
+            is_identifier("schema.table_1")
+                && !is_identifier("1st")
+                && !is_identifier("")
+                && !is_identifier("a-b")
+        );
+    }
+
+    #[test]
+    fn long_names_of_indexes_stay_different() {
+        assert_eq!(index_name("logs.messages", "host"), "logs_messages_host_idx");
+        let (one, two) = (index_name(&"t".repeat(80), "host"), index_name(&"t".repeat(80), "hosts"));
+        assert!(one != two && one.len() == INDEX_NAME_MAX, "{one} {two}");
+    }
+}

@@ -1,0 +1,322 @@
+//! What runs for one outlet: it takes batches one after the other, puts each into its tables in one
+//! transaction, and says what became of it.
+
+use crate::batch::{Group, Load, groups};
+use crate::cursor::Cursor;
+use crate::fault::Fault;
+use crate::plan::Plan;
+use crate::schema;
+use crate::server::Server;
+use flight::{Outcome, Verdict};
+use guest::{Jobs, Order};
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Tables that are known to be there. Messages may name any number of them: beyond this they are looked at
+/// again.
+const TABLES_MAX: usize = 4096;
+/// Where none was taken yet, so many rows of a batch are refused at a time: it may not be the rows.
+const REFUSALS_MAX: usize = 16;
+/// Behind a row that was refused, the next ones go in pieces of so many, and each piece that is taken doubles
+/// them.
+const PIECE_MIN: usize = 64;
+
+const MARK: &str = "SAVEPOINT penstock";
+const BACK_TO_MARK: &str = "ROLLBACK TO SAVEPOINT penstock";
+
+/// Serves an outlet until it is closed. `cursor`: where the server keeps the position in the queue.
+pub async fn serve<S: Server>(plan: Arc<Plan>, cursor: Option<Arc<Cursor>>, server: S, jobs: Jobs<Load>) {
+    let mut session = Session { plan, cursor, server, tables: HashSet::new(), position: 0 };
+    while let Some(order) = jobs.next().await {
+        match order {
+            Order::Reopen => session.leave(),
+            Order::Send(job) => {
+                let outcome = session.deliver(job.load).await;
+                job.answer.say(outcome);
+            }
+        }
+    }
+}
+
+struct Session<S> {
+    plan: Arc<Plan>,
+    cursor: Option<Arc<Cursor>>,
+    server: S,
+    /// With a cursor: messages with numbers before it are in their tables.
+    position: u64,
+    /// Those that were looked at on this connection.
+    tables: HashSet<String>,
+}
+
+/// What is known of the messages of a batch.
+struct Account {
+    verdicts: Vec<Verdict>,
+    taken: usize,
+    refused: usize,
+}
+
+impl Account {
+    fn refuse(&mut self, place: u32, why: &str) {
+        if let Some(verdict) = self.verdicts.get_mut(place as usize) {
+            *verdict = Verdict::Refused(why.into());
+            self.refused += 1;
+        }
+    }
+
+    fn take(&mut self, places: &[u32]) {
+        for place in places {
+            if let Some(verdict) = self.verdicts.get_mut(*place as usize) {
+                *verdict = Verdict::Delivered;
+                self.taken += 1;
+            }
+        }
+    }
+
+    /// Too many were refused for it to be their fault.
+    fn is_suspicious(&self) -> bool {
+        self.taken == 0 && self.refused >= REFUSALS_MAX
+    }
+}
+
+impl<S: Server> Session<S> {
+    fn leave(&mut self) {
+        self.server.close();
+        self.tables.clear();
+    }
+
+    async fn deliver(&mut self, load: Load) -> Outcome {
+        let load = Arc::new(load);
+        let mut result = self.attempt(&load).await;
+        if let Err((Fault::Away(_), true)) = result {
+            // The server has ended a connection that was kept; nothing was taken.
+            result = self.attempt(&load).await;
+        }
+        result.unwrap_or_else(|(fault, _)| fault.outcome())
+    }
+
+    /// What becomes of a batch. An error also says whether it came on a connection that was kept.
+    async fn attempt(&mut self, load: &Load) -> Result<Outcome, (Fault, bool)> {
+        let was_open = self.server.is_open();
+        let result = self.put(load).await;
+        result.map_err(|fault| {
+            match fault {
+                Fault::Away(_) | Fault::Unknown(_) | Fault::Busy(_) => self.leave(),
+                // A table may be gone.
+                _ => self.tables.clear(),
+            }
+            (fault, was_open)
+        })
+    }
+
+    /// A connection that is ready for rows.
+    async fn open(&mut self) -> Result<(), Fault> {
+        self.tables.clear();
+        self.server.open().await?;
+        let begun = self.begin().await;
+        if begun.is_err() {
+            self.leave();
+        }
+        begun
+    }
+
+    async fn begin(&mut self) -> Result<(), Fault> {
+        for statement in &self.plan.session_statements {
+            self.server.execute(statement).await.map_err(|fault| by_configuration(fault, statement))?;
+        }
+        self.server.ready().await?;
+        if let Some(cursor) = &self.cursor {
+            self.position = cursor.open(&mut self.server).await?;
+        }
+        Ok(())
+    }
+
+    async fn put(&mut self, load: &Load) -> Result<Outcome, Fault> {
+        if !self.server.is_open() {
+            self.open().await?;
+        }
+        let messages = load.ends.len();
+        let there = if self.cursor.is_some() { load.before(self.position) } else { 0 };
+        if there > 0 {
+            // What comes again is there already; what is behind it goes next.
+            return Ok(Outcome::Judged {
+                verdicts: vec![Verdict::Delivered; there],
+                after: Some(Duration::ZERO),
+            });
+        }
+        let groups = &groups(&self.plan, load);
+        let mut impossible = Vec::new();
+        for group in groups {
+            match self.prepare(&group.table).await {
+                // The message has named it, and others name other tables.
+                Err(Fault::Table(why)) if self.plan.table.is_none() => impossible.push((&group.table, why)),
+                other => other?,
+            }
+        }
+        if impossible.is_empty() {
+            match self.put_at_once(groups, load.until()).await {
+                Ok(()) => return Ok(Outcome::Delivered),
+                Err(Fault::Row { .. } | Fault::Rows(_) | Fault::Table(_)) => {}
+                Err(fault) => return Err(fault),
+            }
+        }
+        let mut account = Account { verdicts: vec![Verdict::Again; messages], taken: 0, refused: 0 };
+        for (table, why) in impossible {
+            let places = groups.iter().filter(|group| group.table == *table).flat_map(|group| &group.places);
+            places.for_each(|place| account.refuse(*place, &why));
+        }
+        self.put_carefully(groups, &mut account, load.until()).await?;
+        let after = (!account.is_suspicious()).then_some(Duration::ZERO);
+        Ok(Outcome::Judged { verdicts: account.verdicts, after })
+    }
+
+    async fn prepare(&mut self, table: &str) -> Result<(), Fault> {
+        if !self.plan.makes_tables || self.tables.contains(table) {
+            return Ok(());
+        }
+        schema::prepare(&self.plan, &mut self.server, table).await.map_err(|fault| match fault {
+            // Statements that make tables have no rows.
+            Fault::Row { why, .. } | Fault::Rows(why) => Fault::Hold(why),
+            fault => fault,
+        })?;
+        if self.tables.len() >= TABLES_MAX {
+            self.tables.clear();
+        }
+        self.tables.insert(table.to_owned());
+        Ok(())
+    }
+
+    /// All of a batch, when there is nothing wrong with it.
+    async fn put_at_once(&mut self, groups: &[Group], until: Option<u64>) -> Result<(), Fault> {
+        if let ([only], None, true) = (groups, &self.cursor, S::ONE_STATEMENT) {
+            return self.server.put(&only.table, &only.rows).await;
+        }
+        self.server.execute(S::BEGIN).await?;
+        match self.put_all(groups).await {
+            Ok(()) => self.commit(until).await,
+            Err(fault) => self.undo(fault).await,
+        }
+    }
+
+    async fn put_all(&mut self, groups: &[Group]) -> Result<(), Fault> {
+        for group in groups {
+            self.server.put(&group.table, &group.rows).await?;
+        }
+        Ok(())
+    }
+
+    /// Makes certain what was put, and the position behind it.
+    async fn commit(&mut self, until: Option<u64>) -> Result<(), Fault> {
+        let moved = match (&self.cursor, until) {
+            (Some(cursor), Some(until)) => cursor.move_to(&mut self.server, until).await,
+            _ => Ok(()),
+        };
+        if let Err(fault) = moved {
+            return self.undo(fault).await;
+        }
+        if let Err(fault) = self.server.commit().await {
+            return self.undo(fault).await;
+        }
+        self.position = until.unwrap_or(self.position);
+        Ok(())
+    }
+
+    /// Ends a transaction that came to nothing.
+    async fn undo<T>(&mut self, fault: Fault) -> Result<T, Fault> {
+        if !matches!(fault, Fault::Away(_) | Fault::Unknown(_))
+            && self.server.execute("ROLLBACK").await.is_err()
+        {
+            self.leave();
+        }
+        Err(fault)
+    }
+
+    /// A batch with rows that the server does not take: these are found, and the others are put in their
+    /// order, all in one transaction.
+    async fn put_carefully(
+        &mut self,
+        groups: &[Group],
+        account: &mut Account,
+        until: Option<u64>,
+    ) -> Result<(), Fault> {
+        self.server.execute(S::BEGIN).await?;
+        for group in groups {
+            let is_refused =
+                |place: &u32| matches!(account.verdicts.get(*place as usize), Some(Verdict::Refused(_)));
+            if group.places.first().is_some_and(is_refused) {
+                continue;
+            }
+            match self.put_group(group, account).await {
+                Ok(()) => {}
+                Err(Fault::Table(why)) if self.plan.table.is_none() => {
+                    group.places.iter().for_each(|place| account.refuse(*place, &why));
+                }
+                Err(fault) => return self.undo(fault).await,
+            }
+        }
+        if self.cursor.is_none() || account.refused == 0 {
+            return self.commit(until).await;
+        }
+        // The position may not pass a message before its letter is written: it is told alone, and the others
+        // come again without it.
+        self.server.execute("ROLLBACK").await?;
+        account.taken = 0;
+        let taken = account.verdicts.iter_mut().filter(|verdict| **verdict == Verdict::Delivered);
+        taken.for_each(|verdict| *verdict = Verdict::Again);
+        Ok(())
+    }
+
+    async fn put_group(&mut self, group: &Group, account: &mut Account) -> Result<(), Fault> {
+        let (mut at, mut piece) = (0, group.rows.count());
+        while at < group.rows.count() && !account.is_suspicious() {
+            let to = (at + piece).min(group.rows.count());
+            match self.put_piece(group, at, to).await {
+                Ok(()) => {
+                    account.take(group.places.get(at..to).unwrap_or_default());
+                    at = to;
+                    piece = piece.saturating_mul(2);
+                }
+                Err(Fault::Row { at: bad, why }) if at + bad < to => {
+                    let bad = at + bad;
+                    // Those before it were taken, and went with it.
+                    if bad > at {
+                        self.put_piece(group, at, bad).await?;
+                        account.take(group.places.get(at..bad).unwrap_or_default());
+                    }
+                    group.places.get(bad).into_iter().for_each(|place| account.refuse(*place, &why));
+                    piece = PIECE_MIN.max(bad - at);
+                    at = bad + 1;
+                }
+                Err(Fault::Rows(why) | Fault::Row { why, .. }) => {
+                    if to - at == 1 {
+                        group.places.get(at).into_iter().for_each(|place| account.refuse(*place, &why));
+                        at = to;
+                    }
+                    piece = (to - at).div_ceil(2).max(1);
+                }
+                Err(fault) => return Err(fault),
+            }
+        }
+        Ok(())
+    }
+
+    /// Some rows, or none of them.
+    async fn put_piece(&mut self, group: &Group, from: usize, to: usize) -> Result<(), Fault> {
+        self.server.execute(MARK).await?;
+        let result = self.server.put(&group.table, &group.rows.part(from, to)).await;
+        if let Err(Fault::Row { .. } | Fault::Rows(_) | Fault::Table(_)) = result {
+            self.server.execute(BACK_TO_MARK).await?;
+        }
+        result
+    }
+}
+
+/// What is wrong with a statement of the configuration is no message's fault.
+fn by_configuration(fault: Fault, statement: &str) -> Fault {
+    match fault {
+        Fault::Row { why, .. } | Fault::Rows(why) | Fault::Table(why) | Fault::Hold(why) => {
+            Fault::Hold(format!("session-statements(\"{statement}\"): {why}"))
+        }
+        fault => fault,
+    }
+}

@@ -1,0 +1,179 @@
+//! SQLite: a file of this machine, written through by threads that may wait for the disk.
+
+use crate::batch::Rows;
+use crate::fault::Fault;
+use crate::plan::{Login, Plan};
+use crate::row;
+use crate::server::Server;
+use rusqlite::{Connection, Error, ErrorCode, OpenFlags};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How long to wait for another program that writes.
+const BUSY: Duration = Duration::from_secs(5);
+
+pub struct Sqlite {
+    plan: Arc<Plan>,
+    login: Arc<Login>,
+    open: Option<Connection>,
+}
+
+impl Sqlite {
+    pub fn new(plan: Arc<Plan>, login: Arc<Login>) -> Sqlite {
+        Sqlite { plan, login, open: None }
+    }
+
+    /// Does something with the connection where waiting harms nobody.
+    async fn run<T, F>(&mut self, work: F) -> Result<T, Fault>
+    where
+        T: Send + 'static,
+        F: FnOnce(&mut Connection) -> Result<T, Fault> + Send + 'static,
+    {
+        let Some(mut open) = self.open.take() else {
+            return Err(Fault::Away("the database is not open".to_owned()));
+        };
+        let done = tokio::task::spawn_blocking(move || {
+            let result = work(&mut open);
+            (open, result)
+        });
+        let (open, result) = done.await.map_err(|error| Fault::Unknown(error.to_string()))?;
+        self.open = Some(open);
+        result
+    }
+}
+
+fn opened(path: &str) -> Result<Connection, Error> {
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let open = Connection::open_with_flags(path, flags)?;
+    open.busy_timeout(BUSY)?;
+    // Readers do not hold writers up, and what is committed is on the disk.
+    open.query_row("PRAGMA journal_mode=WAL", [], |_| Ok(()))?;
+    open.execute_batch("PRAGMA synchronous=FULL")?;
+    Ok(open)
+}
+
+/// What an error means; of a row, the caller knows which.
+fn fault(error: &Error) -> Fault {
+    let why = error.to_string();
+    let Error::SqliteFailure(said, _) = error else {
+        return match error {
+            Error::SqlInputError { msg, .. } if is_about_a_name(msg) => Fault::Table(why),
+            _ => Fault::Hold(why),
+        };
+    };
+    match said.code {
+        ErrorCode::DatabaseBusy
+        | ErrorCode::DatabaseLocked
+        | ErrorCode::DiskFull
+        | ErrorCode::OutOfMemory
+        | ErrorCode::SystemIoFailure
+        | ErrorCode::FileLockingProtocolFailed
+        | ErrorCode::OperationInterrupted => Fault::Busy(why),
+        ErrorCode::ConstraintViolation | ErrorCode::TypeMismatch | ErrorCode::TooBig => Fault::Rows(why),
+        _ if is_about_a_name(&why) => Fault::Table(why),
+        _ => Fault::Hold(why),
+    }
+}
+
+fn is_about_a_name(words: &str) -> bool {
+    words.contains("unknown database") || words.contains("syntax error")
+}
+
+fn insert(open: &mut Connection, statement: &str, fields: usize, rows: &Rows) -> Result<(), Fault> {
+    let mut insert = open.prepare_cached(statement).map_err(|error| fault(&error))?;
+    for (at, text) in rows.iter().enumerate() {
+        let mut count = 0;
+        for field in row::fields(text).take(fields + 1) {
+            count += 1;
+            if count > fields {
+                break;
+            }
+            let text = field.as_deref().map(String::from_utf8_lossy);
+            insert.raw_bind_parameter(count, text.as_deref()).map_err(|error| fault(&error))?;
+        }
+        if count != fields {
+            let why = format!("the row has other fields than there are columns, which are {fields}");
+            return Err(Fault::Row { at, why });
+        }
+        insert.raw_execute().map_err(|error| match fault(&error) {
+            Fault::Rows(why) => Fault::Row { at, why },
+            fault => fault,
+        })?;
+    }
+    Ok(())
+}
+
+impl Server for Sqlite {
+    const BEGIN: &'static str = "BEGIN IMMEDIATE";
+    const ONE_STATEMENT: bool = false;
+
+    fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    async fn open(&mut self) -> Result<(), Fault> {
+        let path = self.login.database.clone();
+        let shown = path.clone();
+        let opened = tokio::task::spawn_blocking(move || opened(&path)).await;
+        let opened = opened.map_err(|error| Fault::Away(error.to_string()))?;
+        self.open = Some(opened.map_err(|error| match fault(&error) {
+            Fault::Busy(why) => Fault::Busy(format!("{shown}: {why}")),
+            _ => Fault::Hold(format!("{shown}: {error}")),
+        })?);
+        Ok(())
+    }
+
+    async fn ready(&mut self) -> Result<(), Fault> {
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        self.open = None;
+    }
+
+    async fn columns(&mut self, table: &str) -> Result<Option<Vec<String>>, Fault> {
+        let text = format!("SELECT * FROM {} WHERE 1=0", self.plan.quoted(table));
+        self.run(move |open| match open.prepare(&text) {
+            Ok(statement) => Ok(Some(statement.column_names().map(str::to_owned).collect())),
+            Err(error) if error.to_string().contains("no such table") => Ok(None),
+            Err(error) => Err(fault(&error)),
+        })
+        .await
+    }
+
+    async fn execute(&mut self, statement: &str) -> Result<u64, Fault> {
+        let text = statement.to_owned();
+        self.run(move |open| {
+            open.execute_batch(&text).map_err(|error| fault(&error))?;
+            Ok(open.changes())
+        })
+        .await
+    }
+
+    async fn put(&mut self, table: &str, rows: &Rows) -> Result<(), Fault> {
+        let fields = self.plan.fields();
+        let places = vec!["?"; fields].join(",");
+        let text =
+            format!("INSERT INTO {} ({}) VALUES ({places})", self.plan.quoted(table), self.plan.listed());
+        let rows = rows.clone();
+        self.run(move |open| insert(open, &text, fields, &rows)).await
+    }
+
+    async fn commit(&mut self) -> Result<(), Fault> {
+        self.execute("COMMIT").await.map(drop)
+    }
+
+    async fn number(&mut self, query: &str) -> Result<Option<u64>, Fault> {
+        let text = query.to_owned();
+        self.run(move |open| {
+            let found = open.query_row(&text, [], |row| row.get::<_, i64>(0));
+            match found {
+                Ok(number) => Ok(u64::try_from(number).ok()),
+                Err(Error::QueryReturnedNoRows) => Ok(None),
+                Err(error) => Err(fault(&error)),
+            }
+        })
+        .await
+    }
+}
