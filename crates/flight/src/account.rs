@@ -243,8 +243,15 @@ impl Account {
         }
     }
 
-    /// Ends a `write`. `at`: when something may go that is only waited for.
-    pub fn status(&mut self, chunks: &VecDeque<Chunk>, at: Option<Instant>, now: Instant) -> Status {
+    /// Ends a `write`. `at`: when something may go that is only waited for; `due`: when the client wants to
+    /// be called.
+    pub fn status(
+        &mut self,
+        chunks: &VecDeque<Chunk>,
+        at: Option<Instant>,
+        due: Option<Instant>,
+        now: Instant,
+    ) -> Status {
         self.working = false;
         self.well_until = None;
         // With something settled left over, another part of the queue has to be offered.
@@ -256,8 +263,8 @@ impl Account {
         self.well_until = [answer, at, self.pace.well_until()].into_iter().flatten().max();
         match pause {
             Some((wait, Kind::Outage)) if self.runs.away() == 0 => Status::Retry(wait),
-            Some((wait, _)) => self.wait(now + wait, now),
-            None => at.map_or(Status::Blocked, |at| self.wait(at, now)),
+            Some((wait, _)) => self.wait(due.map_or(now + wait, |due| due.min(now + wait)), now),
+            None => at.into_iter().chain(due).min().map_or(Status::Blocked, |at| self.wait(at, now)),
         }
     }
 
@@ -268,12 +275,6 @@ impl Account {
         }
         self.timer = Some(at);
         Status::Wait(at.saturating_duration_since(now))
-    }
-
-    /// The next wait asks for a call again: one that was asked for may have been lost when the outlet was
-    /// called for something else.
-    pub fn forget_timer(&mut self) {
-        self.timer = None;
     }
 
     /// Whether a batch is on the way.

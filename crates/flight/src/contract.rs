@@ -70,6 +70,12 @@ pub trait Client: Send {
         0
     }
 
+    /// The first time after `now` at which it wants to be asked for outcomes although there was no event:
+    /// something that it waits for is due then.
+    fn due(&self, _now: Instant) -> Option<Instant> {
+        None
+    }
+
     /// Now and then.
     fn tick(&mut self, _now: Instant) {}
 

@@ -45,7 +45,7 @@ impl<C: Client> FlightSink<C> {
             oplog::error("Internal error contained while sending", &[]);
         }
         let at = self.send(chunks, now);
-        self.account.status(chunks, at, now)
+        self.account.status(chunks, at, self.client.due(now), now)
     }
 
     /// Hears what became of batches.
@@ -113,7 +113,6 @@ impl<C: Client> Sink for FlightSink<C> {
 
     fn tick(&mut self, now: Instant) {
         self.client.tick(now);
-        self.account.forget_timer();
     }
 
     fn kept_bytes(&self) -> usize {

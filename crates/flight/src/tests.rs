@@ -19,6 +19,7 @@ struct Server {
     refused: Vec<usize>,
     keys: Vec<Vec<u8>>,
     largest: usize,
+    due: Option<Instant>,
 }
 
 struct Fake {
@@ -41,6 +42,10 @@ impl Client for Fake {
 
     fn outcomes(&mut self, out: &mut Vec<(u32, Outcome)>) {
         out.append(&mut self.server.lock().expect("lock").answers);
+    }
+
+    fn due(&self, now: Instant) -> Option<Instant> {
+        self.server.lock().expect("lock").due.filter(|due| *due > now)
     }
 
     fn close(&mut self) {}
@@ -336,4 +341,17 @@ fn what_was_taken_away_and_comes_back_is_sent_again() {
     bench.server.lock().expect("lock").away.remove(0);
     bench.drain();
     assert_eq!((bench.counters.delivered.value(), bench.ends().0.len()), (4, 4));
+}
+
+#[test]
+fn a_client_that_waits_for_a_time_is_called_then() {
+    let mut bench = Bench::new(Limits { away: 1, ..Limits::default() });
+    bench.push(1);
+    assert!(matches!(bench.write(), Status::Blocked));
+    let due = bench.now + Duration::from_millis(200);
+    bench.server.lock().expect("lock").due = Some(due);
+    assert!(matches!(bench.write(), Status::Wait(after) if after == Duration::from_millis(200)));
+    assert!(matches!(bench.write(), Status::Blocked), "it is asked for once");
+    bench.now = due;
+    assert!(matches!(bench.write(), Status::Blocked), "it is past");
 }

@@ -197,7 +197,8 @@ impl Outlet {
             }
         };
         let mut queue = self.queue.lock();
-        // Who writes will find it.
+        // Who writes looks again before he leaves.
+        queue.again |= queue.busy;
         let waits = queue.busy || queue.not_before.is_some_and(|at| at > Instant::now());
         let Some((spool, mut memory)) = queue.parts() else { return Turn::Enough };
         let (came, loss) = spool.add(&mut memory, read);

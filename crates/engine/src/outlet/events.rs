@@ -56,6 +56,7 @@ impl Outlet {
             self.say_own(&chunk);
             self.push_new(chunk);
         }
+        // The sink may have heard of something when it was called.
         if has_own || waits {
             self.pump();
         }

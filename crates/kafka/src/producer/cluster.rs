@@ -1,7 +1,7 @@
 //! Who leads what: asked of the cluster at first, now and then, and when something has moved.
 
-use super::topic::{Partition, State};
-use super::{Fate, Node, Producer};
+use super::topic::{Partition, State, Topic};
+use super::{Fate, Identity, Node, Producer};
 use crate::answers::{Metadata, TopicMetadata};
 use crate::code::{self, Class};
 use std::time::{Duration, Instant};
@@ -43,10 +43,17 @@ impl Producer {
         self.cluster.asked = Some(now);
     }
 
-    /// How soon the cluster is to be asked again, when something waits for that.
-    pub fn asks_in(&self, now: Instant) -> Option<Duration> {
-        let known = self.cluster.known.filter(|_| self.cluster.is_stale && self.cluster.asked.is_none())?;
-        Some((known + AGAIN).saturating_duration_since(now))
+    /// The first time after `now` at which something goes on although nobody says anything: the cluster is
+    /// asked again, or batches have waited long enough.
+    pub fn due(&self, now: Instant) -> Option<Instant> {
+        let is_idle = self.cluster.is_stale && self.cluster.asked.is_none();
+        let question = self.cluster.known.filter(|_| is_idle).map(|known| known + AGAIN);
+        let wanted = self.identity == Identity::Wanted;
+        let identity = self.cluster.identity_not_before.filter(|_| wanted);
+        let partitions =
+            self.active.iter().filter_map(|(topic, at)| self.topics.get(*topic)?.partitions.get(*at));
+        let paused = partitions.filter(|partition| partition.away == 0).filter_map(|p| p.not_before);
+        paused.chain(question).chain(identity).filter(|at| *at > now).min()
     }
 
     pub fn makes_topics(&self) -> bool {
@@ -71,6 +78,8 @@ impl Producer {
         for topic in metadata.topics {
             self.learn(topic, now, &mut hold);
         }
+        // A topic that was named first while the question was on its way is not in the answer.
+        self.cluster.is_stale |= self.topics.iter().any(Topic::is_new);
         self.divide_parked(time_ms);
         if let Some(why) = hold {
             self.give_back(&Fate::Hold(why));

@@ -449,3 +449,21 @@ fn a_message_that_was_stored_by_others_is_refused() {
         "{fates:?}"
     );
 }
+
+#[test]
+fn a_topic_that_is_named_while_the_cluster_is_asked_is_asked_for_too() {
+    let now = Instant::now();
+    let options = Options { topic: b"other".to_vec(), enveloped: true, ..Options::default() };
+    let mut producer = Producer::new(options);
+    assert_eq!(producer.wants_metadata(now), Some(vec![Box::from(&b"other"[..])]));
+    producer.metadata_asked(now);
+    let mut message = Vec::new();
+    envelope::begin(&mut message, b"named", b"", b"value", 0);
+    producer.begin(1, &[&message], 0);
+    let partitions = vec![PartitionMetadata { index: 0, leader: Some(0) }];
+    let topics = vec![TopicMetadata { error: 0, name: b"other".to_vec(), partitions }];
+    producer.metadata(Metadata { brokers: vec![], topics }, 0, now);
+    let due = producer.due(now).expect("it is asked again");
+    let topics = producer.wants_metadata(due).expect("now");
+    assert!(topics.contains(&Box::from(&b"named"[..])), "{topics:?}");
+}

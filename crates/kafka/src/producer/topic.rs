@@ -82,6 +82,11 @@ impl Topic {
         Topic { name, state, partitions: Vec::new(), turn: 0 }
     }
 
+    /// The cluster has never said anything of it.
+    pub fn is_new(&self) -> bool {
+        matches!(self.state, State::Unknown { since: None, .. })
+    }
+
     /// The partition for messages that may go anywhere: the next one in turn that has a leader and the fewest
     /// batches waiting.
     pub fn any(&mut self) -> usize {

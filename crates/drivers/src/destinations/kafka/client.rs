@@ -266,6 +266,11 @@ impl Client for KafkaClient {
         self.producer.held_bytes()
     }
 
+    fn due(&self, now: Instant) -> Option<Instant> {
+        let connections = self.connections.iter().filter_map(Connection::due).filter(|at| *at > now);
+        connections.chain(self.producer.due(now)).min()
+    }
+
     fn tick(&mut self, now: Instant) {
         self.drive(now);
     }

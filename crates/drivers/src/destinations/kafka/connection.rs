@@ -196,6 +196,14 @@ impl Connection {
         News::Lost(fault)
     }
 
+    /// When the next attempt comes.
+    pub fn due(&self) -> Option<Instant> {
+        match self.state {
+            State::Waiting(until) => Some(until),
+            _ => None,
+        }
+    }
+
     pub fn is_waiting(&self) -> bool {
         matches!(self.state, State::Waiting(_))
     }
