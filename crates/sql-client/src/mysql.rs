@@ -86,7 +86,6 @@ fn encrypted(files: &TlsFiles) -> SslOpts {
 
 impl Server for Mysql {
     const BEGIN: &'static str = "START TRANSACTION";
-    const ONE_STATEMENT: bool = false;
 
     fn is_open(&self) -> bool {
         self.open.is_some()

@@ -117,7 +117,6 @@ impl Open {
 
 impl Server for Postgres {
     const BEGIN: &'static str = "BEGIN";
-    const ONE_STATEMENT: bool = true;
 
     fn is_open(&self) -> bool {
         self.open.as_ref().is_some_and(|open| !open.client.is_closed())

@@ -8,8 +8,6 @@ use std::future::Future;
 pub trait Server: Send {
     /// How a transaction begins.
     const BEGIN: &'static str;
-    /// Rows are put by one statement, which is a transaction when there is none around it.
-    const ONE_STATEMENT: bool;
 
     fn is_open(&self) -> bool;
 

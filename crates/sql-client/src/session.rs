@@ -186,11 +186,9 @@ impl<S: Server> Session<S> {
         Ok(())
     }
 
-    /// All of a batch, when there is nothing wrong with it.
+    /// All of a batch, when there is nothing wrong with it. The transaction is always written out: PostgreSQL
+    /// says that a COPY alone is complete before it looks at deferred constraints.
     async fn put_at_once(&mut self, groups: &[Group], until: Option<u64>) -> Result<(), Fault> {
-        if let ([only], None, true) = (groups, &self.cursor, S::ONE_STATEMENT) {
-            return self.server.put(&only.table, &only.rows).await;
-        }
         self.server.execute(S::BEGIN).await?;
         match self.put_all(groups).await {
             Ok(()) => self.commit(until).await,

@@ -106,7 +106,6 @@ fn insert(open: &mut Connection, statement: &str, fields: usize, rows: &Rows) ->
 
 impl Server for Sqlite {
     const BEGIN: &'static str = "BEGIN IMMEDIATE";
-    const ONE_STATEMENT: bool = false;
 
     fn is_open(&self) -> bool {
         self.open.is_some()

@@ -11,7 +11,7 @@ pub enum Stage {
     Login,
     /// Nothing is certain yet.
     Statement,
-    /// All rows are sent; alone, they are a transaction.
+    /// All rows are sent.
     Rows,
     Commit,
 }
@@ -34,8 +34,8 @@ fn by_connection(error: &Error, stage: Stage) -> Fault {
         Stage::Login if why.starts_with("authentication") || why.starts_with("invalid config") => {
             Fault::Hold(why)
         }
-        Stage::Login | Stage::Statement => Fault::Away(why),
-        Stage::Rows | Stage::Commit => Fault::Unknown(why),
+        Stage::Login | Stage::Statement | Stage::Rows => Fault::Away(why),
+        Stage::Commit => Fault::Unknown(why),
     }
 }
 

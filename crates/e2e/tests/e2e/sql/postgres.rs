@@ -43,15 +43,22 @@ fn tables_are_made_and_rows_read_back() {
 fn what_no_text_may_hold_is_replaced() {
     let lab = Lab::new();
     let Some(server) = Postgres::start(&lab, None) else { return skip(MISSING) };
-    let mut penstock = Penstock::start(&lab, &config(server.port(), "null(\"-\")"));
+    let config = config(server.port(), "null(\"-\")").replacen("network(", "syslog(", 1);
+    let mut penstock = Penstock::start(&lab, &config);
     let mut sender = Sender::tcp(lab.port("in"));
-    sender.raw(b"<13>Nov 11 01:02:03 h app: tab\there \\N back\\slash \\t\n");
-    sender.raw(b"<13>Nov 11 01:02:03 h app: nul and \xff\xc3 gr\xc3\xb6\xc3\x9fer\n");
-    sender.raw(b"<13>Nov 11 01:02:03 h app: -\n<13>Nov 11 01:02:03 h app: \\N\n");
+    let texts: [&[u8]; 4] =
+        [b"tab\there \\N back\\slash \\t", b"nul \0 and \xff\xc3 gr\xc3\xb6\xc3\x9fer", b"-", b"\\N"];
+    for text in texts {
+        let message = [b"<13>1 - h app - - - ", text].concat();
+        sender.raw(&[message.len().to_string().as_bytes(), b" ", &message].concat());
+    }
     sender.finish();
     penstock.wait_settled(4).assert_nothing_lost();
     let found = server.query("SELECT coalesce(msg, 'NULL') FROM messages ORDER BY id");
-    assert_eq!(found, ["tab\there \\N back\\slash \\t", "nul and \u{fffd}\u{fffd} größer", "NULL", "\\N"]);
+    assert_eq!(
+        found,
+        ["tab\there \\N back\\slash \\t", "nul \u{fffd} and \u{fffd}\u{fffd} größer", "NULL", "\\N"]
+    );
 }
 
 #[test]
@@ -127,6 +134,29 @@ fn many_bad_rows_among_good_ones_are_all_found() {
     let mut found = rows(&server, "messages");
     wanted.sort();
     found.sort();
+    assert_eq!(found, wanted);
+}
+
+#[test]
+fn what_is_refused_at_the_end_of_a_transaction_only_is_found_too() {
+    let lab = Lab::new();
+    let Some(server) = Postgres::start(&lab, None) else { return skip(MISSING) };
+    server.query(
+        "CREATE TABLE messages (id bigserial, host text, msg text UNIQUE DEFERRABLE INITIALLY DEFERRED)",
+    );
+    server.query("ALTER TABLE messages OWNER TO log");
+    let mut penstock = Penstock::start(&lab, &config(server.port(), "flags(dont-create-tables)"));
+    feed(lab.port("in"), 0, 1000);
+    settled(&mut penstock, 1000);
+    // The first ten are there, and the others are not.
+    feed(lab.port("in"), 990, 1010);
+    let ledger = settled(&mut penstock, 1020);
+    assert_eq!(ledger.dropped_for("refused"), 10, "{ledger}");
+    ledger.assert_balanced();
+    let mut found = rows(&server, "messages");
+    let mut wanted: Vec<String> = (0..1010).map(text).collect();
+    found.sort();
+    wanted.sort();
     assert_eq!(found, wanted);
 }
 
