@@ -17,6 +17,9 @@ use std::time::{Duration, Instant};
 const ANSWER_BYTES_MAX: u32 = 256 << 20;
 /// Buffers that were larger are given back.
 const KEPT_BYTES_MAX: usize = 4 << 20;
+/// How long a process has to start and to run the blocks, or python-timeout() where that is longer: on a busy
+/// machine an interpreter takes seconds.
+const START_MAX: Duration = Duration::from_secs(60);
 /// How long a process that is told to end has for its deinit().
 const FAREWELL: Duration = Duration::from_secs(5);
 /// For the last words of one that is killed for its silence.
@@ -38,8 +41,6 @@ impl Child {
         let python = program.interpreter();
         let cannot = |error: std::io::Error| Fault::CannotStart(format!("{}: {error}", python.display()));
         let (ours, theirs) = UnixStream::pair().map_err(cannot)?;
-        ours.set_read_timeout(Some(program.bound)).map_err(cannot)?;
-        ours.set_write_timeout(Some(program.bound)).map_err(cannot)?;
         let process = Command::new(&python)
             .args(["-u", "-c", START])
             .env_clear()
@@ -52,12 +53,33 @@ impl Child {
         let mut child = Child {
             process,
             stream: ours,
-            bound: program.bound,
+            bound: program.bound.max(START_MAX),
             request: Vec::new(),
             answer: Vec::new(),
             known: HashMap::new(),
         };
-        child.ask(|out| {
+        let begun = child.begin(program).and_then(|()| {
+            child.bound = program.bound;
+            child.bind().map_err(cannot)
+        });
+        match begun {
+            Ok(()) => Ok(child),
+            Err(fault) => {
+                child.kill();
+                Err(fault)
+            }
+        }
+    }
+
+    /// An answer takes no longer than the bound.
+    fn bind(&self) -> std::io::Result<()> {
+        self.stream.set_read_timeout(Some(self.bound))?;
+        self.stream.set_write_timeout(Some(self.bound))
+    }
+
+    fn begin(&mut self, program: &Script) -> Result<(), Fault> {
+        self.bind().map_err(|error| self.failed(&error))?;
+        self.ask(|out| {
             marshal::tuple(3, out);
             marshal::list(PACKAGE.len(), out);
             for (name, source) in PACKAGE {
@@ -69,7 +91,7 @@ impl Child {
             marshal::list(program.paths.len(), out);
             program.paths.iter().for_each(|path| marshal::text(&path.to_string_lossy(), out));
         })?;
-        child.call("setup", 2, |out| {
+        self.call("setup", 2, |out| {
             marshal::list(program.blocks.len(), out);
             for block in &program.blocks {
                 marshal::tuple(3, out);
@@ -79,7 +101,7 @@ impl Child {
             }
             marshal::int(i64::from(program.debug_level), out);
         })?;
-        Ok(child)
+        Ok(())
     }
 
     /// Sends a request without waiting for an answer.
