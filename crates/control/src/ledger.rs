@@ -4,8 +4,11 @@
 
 mod json;
 mod table;
+mod waits;
 
 use std::str::FromStr;
+
+pub use waits::{Headroom, LastError, RoomUnit, State as WaitState, Wait};
 
 /// Why a message was dropped. Every drop has exactly one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -193,6 +196,8 @@ pub struct Ledger {
     pub sources: Vec<Row>,
     pub paths: Vec<Row>,
     pub destinations: Vec<Row>,
+    /// Destinations that wait, and why.
+    pub waits: Vec<Wait>,
 }
 
 impl Ledger {

@@ -117,7 +117,10 @@ impl DatagramSink {
     }
 
     fn pause(&mut self, now: Instant) {
-        self.unreachable.set(true);
+        if let Some(why) = self.route.take_unknown() {
+            self.place.counters.setbacks.failed(why, None);
+        }
+        self.unreachable.lost(self.options.time_reopen);
         self.state = State::Waiting(now + self.options.time_reopen);
     }
 
@@ -154,6 +157,7 @@ impl DatagramSink {
                         ("time_reopen", &self.options.time_reopen.as_secs()),
                     ],
                 );
+                self.place.counters.setbacks.failed(format_args!("{address}: {error}"), None);
                 self.route.failed();
             }
         }
@@ -211,6 +215,7 @@ impl DatagramSink {
                         ("time_reopen", &self.options.time_reopen.as_secs()),
                     ],
                 );
+                self.place.counters.setbacks.failed(format_args!("{address}: {error}"), None);
                 Then::Reopen
             }
         }

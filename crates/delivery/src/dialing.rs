@@ -143,7 +143,10 @@ impl<L: Dialed> Dialing<L> {
                     Next::Try(address) => self.connect(address, now),
                     Next::Asking => return None,
                     Next::Pause => {
-                        self.unreachable.set(true);
+                        if let Some(why) = self.route.take_unknown() {
+                            self.place.counters.setbacks.failed(why, None);
+                        }
+                        self.unreachable.lost(self.options.time_reopen);
                         self.state = State::Waiting(now + self.options.time_reopen);
                         return None;
                     }
@@ -178,6 +181,7 @@ impl<L: Dialed> Dialing<L> {
         let wait = self.options.time_reopen.as_secs();
         let fields: [oplog::Field<'_>; 3] = [("server", address), ("error", error), ("time_reopen", &wait)];
         oplog::error("Syslog connection failed", &fields);
+        self.place.counters.setbacks.failed(format_args!("{address}: {error}"), None);
         self.route.failed();
         self.state = State::Idle;
     }
@@ -203,6 +207,15 @@ impl<L: Dialed> Dialing<L> {
         self.since = now;
         if let Some(probing) = &mut self.probing {
             probing.begin(now);
+        }
+    }
+
+    /// Notes why it is about to end, for whoever asks what messages wait for.
+    pub fn breaks(&self, reason: &str, error: Option<&io::Error>) {
+        let setbacks = &self.place.counters.setbacks;
+        match error {
+            Some(error) => setbacks.failed(format_args!("{reason}: {error}"), None),
+            None => setbacks.failed(reason, None),
         }
     }
 

@@ -58,6 +58,7 @@ impl StreamSink {
             Some(error) => oplog::error(reason, &[("fd", &fd), ("error", error)]),
             None => oplog::notice(reason, &[("fd", &fd)]),
         }
+        self.dialing.breaks(reason, error);
         let left = if connection.keeps { connection.unacknowledged() } else { 0 };
         let again = self.kept.broke(left, &self.dialing.place);
         match again {

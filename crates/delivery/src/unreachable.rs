@@ -18,9 +18,16 @@ impl Unreachable {
     /// It can be reached: counted every time but the first.
     pub fn reached(&mut self) {
         self.set(false);
+        self.counters.setbacks.is_over();
         if std::mem::replace(&mut self.reached_before, true) {
             self.counters.reconnects.add(1);
         }
+    }
+
+    /// It cannot, and is tried again after that.
+    pub fn lost(&mut self, pause: std::time::Duration) {
+        self.set(true);
+        self.counters.setbacks.pauses(pause);
     }
 
     pub fn set(&mut self, is: bool) {

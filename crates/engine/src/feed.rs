@@ -74,6 +74,10 @@ impl Feed {
         let may = self.window.may_read(&self.waker);
         if may == self.suspended.get() {
             self.suspended.set(!may);
+            match may {
+                true => self.source.counters.held.sub(1),
+                false => self.source.counters.held.add(1),
+            }
             self.say_window(may);
         }
         may
@@ -205,5 +209,13 @@ impl Feed {
         ticket.settle();
         drop(in_work);
         cx.recycle(batch);
+    }
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        if self.suspended.get() {
+            self.source.counters.held.sub(1);
+        }
     }
 }

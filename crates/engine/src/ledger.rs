@@ -1,11 +1,15 @@
 //! The ledger: what came in and what became of it. Counted per batch with relaxed atomics, read by
 //! statistics, metrics and tests.
 
+mod setback;
+
 use crate::chunk::Whole;
 use crate::dead_letters::Tray;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
+
+pub use setback::{Setback, Setbacks};
 
 /// Why a message was not delivered. Every lost message has exactly one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -201,6 +205,8 @@ pub struct SourceCounters {
     /// Bytes that were in a file and gone before they were read.
     pub lost_bytes: Count,
     pub connections: Gauge,
+    /// Those of its connections and files that wait for credit to read.
+    pub held: Gauge,
     pub rejected_connections: Count,
     /// `max-connections()`, for statistics.
     pub connections_max: AtomicU64,
@@ -250,6 +256,8 @@ pub struct DestinationCounters {
     pub unreachable: Gauge,
     /// Where messages go that it refuses for good.
     pub dead_letters: Tray,
+    /// Why it does not take messages.
+    pub setbacks: Setbacks,
     /// What was given up with it.
     pub given_up: GivenUp,
 }

@@ -40,7 +40,7 @@ pub use feed::{Feed, Read};
 pub use friction::{Friction, friction};
 pub use need::{Address, Key, Made, Need, Privilege, Trouble};
 pub use outbox::Outbox;
-pub use outlet::{Form, OnDisk, Outlet, Progress, QueueLimits, Sink, Status};
+pub use outlet::{Form, Headroom, OnDisk, Outlet, Progress, QueueLimits, Sink, Standing, Status};
 pub use runtime::take_over::{Parted, take_in};
 pub use runtime::{Engine, EngineOptions, LeftBehind, Rest, View};
 pub use store::Origin;

@@ -18,6 +18,7 @@ mod sent;
 mod shedding;
 mod sink;
 mod spool;
+mod standing;
 mod take_along;
 
 use crate::chunk::Chunk;
@@ -38,6 +39,7 @@ use std::time::{Duration, Instant};
 pub use durable::OnDisk;
 pub use form::Form;
 pub use sink::{Progress, Sink, Status};
+pub use standing::{Headroom, Standing};
 pub(crate) use take_along::Berth;
 
 /// How much may wait.
@@ -66,6 +68,12 @@ struct Queue {
     asking: Asking,
     /// Something was finished since the last tick.
     progressed: bool,
+    /// Messages that left, since it began.
+    finished: u64,
+    /// At the last tick its sink only waited for something that was not late.
+    is_well: bool,
+    /// When the first message came that somebody writes.
+    in_hand: Option<Instant>,
     closed: bool,
     /// Another process goes on with everything, the next one or the one that takes over: nothing more is
     /// written here.
@@ -280,6 +288,7 @@ impl Outlet {
                     return false;
                 }
                 asked = false;
+                queue.in_hand = work.front().and_then(Chunk::came);
                 queue.busy = true;
                 queue.again = false;
                 queue.not_before = None;
@@ -299,6 +308,7 @@ impl Outlet {
             if done > 0 {
                 self.say_sent(done);
                 queue.progressed = true;
+                queue.finished = queue.finished.wrapping_add(done as u64);
                 queue.stalled = false;
             }
             while let Some(chunk) = work.pop_back() {

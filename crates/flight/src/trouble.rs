@@ -26,6 +26,7 @@ impl Trouble {
     pub fn say(&mut self, text: &'static str, why: &str, outage: bool, pause: Duration, now: Instant) {
         let since = *self.since.get_or_insert(now);
         self.note(outage);
+        self.counters.setbacks.failed(why, Some(pause));
         if self.said.is_some_and(|said| now.saturating_duration_since(said) < AGAIN) {
             return;
         }
@@ -49,6 +50,7 @@ impl Trouble {
         }
         self.worked_before = true;
         if let Some(since) = self.since.take() {
+            self.counters.setbacks.is_over();
             self.said = None;
             let seconds = now.saturating_duration_since(since).as_secs();
             oplog::notice(

@@ -6,6 +6,7 @@ mod configuration;
 mod explain;
 mod foreign_queue;
 mod library;
+mod lookout;
 mod pdb;
 mod printing;
 mod program;

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use conf_schema::Settings;
 use control::cli::RunOptions;
+use control::ledger::Wait;
 use control::request::Reload;
 use engine::compile::Existing;
 use engine::hand_over::Queue;
@@ -68,6 +69,8 @@ pub struct Daemon {
     pub shared: Arc<Shared>,
     running: RwLock<Arc<Running>>,
     pub history: History,
+    /// Destinations that wait, as they were seen last.
+    waits: Mutex<Vec<Wait>>,
     /// Moments in seconds since 1970.
     pub reloaded: AtomicU64,
     pub reloaded_well: AtomicU64,
@@ -98,12 +101,21 @@ impl Daemon {
             statistics_every: AtomicU64::new(0),
             statistics_thread: Mutex::default(),
             history: History::default(),
+            waits: Mutex::default(),
             reloaded: AtomicU64::new(now),
             reloaded_well: AtomicU64::new(now),
         };
         program.apply_log_level(globals);
         program.apply_statistics(globals);
         program
+    }
+
+    pub fn waits(&self) -> Vec<Wait> {
+        self.waits.lock().clone()
+    }
+
+    pub fn set_waits(&self, waits: Vec<Wait>) {
+        *self.waits.lock() = waits;
     }
 
     /// How often the counters are to be said in the log.

@@ -29,6 +29,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 
 use crate::configuration::Configuration;
+use crate::lookout;
 use crate::program::Daemon;
 use crate::subject::Served;
 use crate::take_over::taker::{Taken, Taker, adopt};
@@ -129,6 +130,7 @@ fn start_and_serve(options: RunOptions) -> Result<(), Failed> {
         watchdog::start(&started.program, micros);
     }
     caretaker::start(&started.program, options.state_dir.clone());
+    lookout::start(&started.program);
     last_run::begin(&options.state_dir);
     log_statistics::start(&started.program);
     let program = Arc::clone(&started.program);

@@ -106,11 +106,13 @@ impl Subject for Served {
     fn healthcheck(&self) -> Health {
         let mut health = health::of(&self.program.shared);
         health.complaints.extend(health::dropping(&self.program.running().view));
+        health.complaints.extend(health::waiting(&self.program.waits()));
         health
     }
 
     fn ledger(&self) -> Ledger {
-        balance::of(&self.program.running().view, &self.program.history)
+        let ledger = balance::of(&self.program.running().view, &self.program.history);
+        Ledger { waits: self.program.waits(), ..ledger }
     }
 
     fn queue(&self, request: &QueueRequest) -> Result<String, String> {

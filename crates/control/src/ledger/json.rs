@@ -2,14 +2,19 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Drops, Flow, Ledger, Row};
+use super::{Drops, Flow, Ledger, Row, Wait};
+
+/// Grows when something is removed or changes its meaning.
+const VERSION: u64 = 1;
 
 pub fn render(ledger: &Ledger) -> String {
     json!({
+        "version": VERSION,
         "balanced": ledger.balanced(),
         "sources": rows(&ledger.sources),
         "paths": rows(&ledger.paths),
         "destinations": rows(&ledger.destinations),
+        "waits": ledger.waits.iter().map(Wait::to_json).collect::<Vec<Value>>(),
     })
     .to_string()
 }
@@ -20,6 +25,7 @@ pub fn parse(text: &str) -> Result<Ledger, String> {
         sources: read_rows(&value, "sources")?,
         paths: read_rows(&value, "paths")?,
         destinations: read_rows(&value, "destinations")?,
+        waits: read_waits(&value)?,
     })
 }
 
@@ -50,6 +56,12 @@ fn row(row: &Row) -> Value {
 fn read_rows(value: &Value, section: &str) -> Result<Vec<Row>, String> {
     let list = value.get(section).and_then(Value::as_array);
     list.ok_or_else(|| format!("not a ledger: no list '{section}'"))?.iter().map(read_row).collect()
+}
+
+/// Programs before these do not say it.
+fn read_waits(value: &Value) -> Result<Vec<Wait>, String> {
+    let list = value.get("waits").and_then(Value::as_array);
+    list.into_iter().flatten().map(Wait::from_json).collect()
 }
 
 fn read_row(value: &Value) -> Result<Row, String> {

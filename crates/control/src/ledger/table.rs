@@ -43,6 +43,10 @@ pub fn render(ledger: &Ledger) -> String {
         }
         out.push('\n');
     }
+    for wait in &ledger.waits {
+        let text: String = wait.sentence().chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+        let _ = writeln!(out, "waits: {text}\n");
+    }
     out.push_str(if ledger.balanced() {
         "balanced: every message received is accounted for\n"
     } else {

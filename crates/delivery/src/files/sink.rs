@@ -53,6 +53,8 @@ pub struct FileSink {
     shelf: Arc<Shelf>,
     last_write: Instant,
     failing: bool,
+    /// The destination's counters have why it is not written.
+    troubled: bool,
 }
 
 struct Opened {
@@ -73,7 +75,15 @@ impl FileSink {
     pub fn new(path: Vec<u8>, options: Arc<FileOptions>) -> FileSink {
         let path = PathBuf::from(OsString::from_vec(path));
         let shelf = Arc::default();
-        FileSink { path, options, file: None, shelf, last_write: Instant::now(), failing: false }
+        FileSink {
+            path,
+            options,
+            file: None,
+            shelf,
+            last_write: Instant::now(),
+            failing: false,
+            troubled: false,
+        }
     }
 
     /// `next` is what will be written first.
@@ -185,6 +195,9 @@ impl FileSink {
             };
             match written {
                 Ok(()) => {
+                    if std::mem::take(&mut self.troubled) {
+                        progress.counters.setbacks.is_over();
+                    }
                     if std::mem::take(&mut self.failing) {
                         oplog::notice("Writing goes on", &[("file", &self.path.display())]);
                     }
@@ -218,6 +231,8 @@ impl FileSink {
                 }
                 Err(e) => {
                     self.say(&e);
+                    progress.counters.setbacks.failed(format_args!("{}: {e}", self.path.display()), None);
+                    self.troubled = true;
                     // A full disk needs no new descriptor, and may have room again at any moment.
                     if e.kind() == ErrorKind::StorageFull {
                         return Status::Retry(self.options.time_reopen.min(FULL_DISK_RETRY));

@@ -12,6 +12,8 @@ pub struct Route {
     address: usize,
     /// Servers given up since the last pause.
     given_up: usize,
+    /// Why the last name was not found.
+    unknown: Option<String>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -26,7 +28,7 @@ pub enum Next {
 impl Route {
     /// `servers`: the first one is the primary.
     pub fn new(servers: Vec<Lookup>) -> Route {
-        Route { servers, server: 0, address: 0, given_up: 0 }
+        Route { servers, server: 0, address: 0, given_up: 0, unknown: None }
     }
 
     /// Servers by name or address, all with the same port.
@@ -51,10 +53,16 @@ impl Route {
                 }
                 Found::Failed(error) => {
                     oplog::error("Cannot look up a server", &[("host", &name), ("error", &error)]);
+                    self.unknown = Some(format!("cannot look up {name}: {error}"));
                 }
             }
             self.give_up();
         }
+    }
+
+    /// Why a name was not found, once after each time.
+    pub fn take_unknown(&mut self) -> Option<String> {
+        self.unknown.take()
     }
 
     /// The address in use does not answer: its server's next one, then the next server.

@@ -139,6 +139,10 @@ impl ProgramSink {
                     "Error starting the destination program",
                     &[("cmdline", command), ("error", &error), ("time_reopen", &wait.as_secs())],
                 );
+                self.place
+                    .counters
+                    .setbacks
+                    .failed(format_args!("cannot start {command}: {error}"), Some(wait));
                 self.unreachable.set(true);
                 self.state = State::Waiting(now + wait);
             }
@@ -165,6 +169,10 @@ impl ProgramSink {
                 );
             }
         }
+        self.place.counters.setbacks.failed(
+            format_args!("{command} ended: {status}"),
+            Some(again.saturating_duration_since(Instant::now())),
+        );
         self.rewind = true;
         child.end_later();
     }

@@ -42,6 +42,7 @@ mod privileges;
 mod proxied;
 mod python;
 mod queues;
+mod reasons;
 mod receive;
 mod redis;
 mod relay;

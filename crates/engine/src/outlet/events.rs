@@ -40,6 +40,7 @@ impl Outlet {
         let waits = !queue.chunks.is_empty() || (is_awaited && queue.spool.is_some());
         let stalls = !queue.busy && waits && !queue.progressed && !is_well;
         queue.progressed = false;
+        queue.is_well = is_well;
         match stalls {
             true => self.stall(queue),
             false => drop(queue),

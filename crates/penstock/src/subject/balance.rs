@@ -137,6 +137,7 @@ pub fn of(view: &View, removed: &History) -> Ledger {
         sources: rows(accounts.sources),
         paths: rows(accounts.paths),
         destinations: rows(accounts.destinations),
+        waits: Vec::new(),
     };
     removed.complete_ledger(&mut ledger, view, until);
     ledger

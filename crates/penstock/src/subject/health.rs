@@ -4,10 +4,13 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use control::Health;
+use control::ledger::{Wait, WaitState};
 use engine::{Shared, View};
 
 /// A worker that has not answered by then is stuck: a turn takes milliseconds.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
+/// A destination that waits for longer is a complaint.
+const WAIT_MAX: Duration = Duration::from_secs(10);
 
 pub fn of(shared: &Shared) -> Health {
     let mut health = Health::default();
@@ -43,4 +46,13 @@ pub fn dropping(view: &View) -> Vec<String> {
             format!("destination {id} drops messages, its queue is full: {sum} since that began")
         })
         .collect()
+}
+
+/// The destinations that wait for longer than they should, each with all that is known of it.
+pub fn waiting(waits: &[Wait]) -> Vec<String> {
+    // What is dropped is a complaint of its own.
+    let long = waits.iter().filter(|wait| {
+        wait.since_seconds >= WAIT_MAX.as_secs() && (wait.state != WaitState::Drops || !wait.holds.is_empty())
+    });
+    long.map(Wait::sentence).collect()
 }

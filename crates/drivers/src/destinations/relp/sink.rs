@@ -108,6 +108,7 @@ impl RelpSink {
             }
             None => oplog::error("Connection broken", &common),
         }
+        self.dialing.breaks(reason, error);
         link.close();
         self.unacked.reset();
         self.dialing.broke(session.is_open() && self.refusals == 0, now);

@@ -154,6 +154,7 @@ impl RltpSink {
             "Connection broken",
             &[("time_reopen", &wait), ("unacknowledged", &self.unacked.messages())],
         );
+        self.dialing.breaks(reason, error);
         self.end(self.is_welcome(), now);
     }
 

@@ -110,6 +110,7 @@ impl RltpSink {
     pub(super) fn refused(&mut self, error: String, now: Instant) {
         let wait = self.dialing.options.time_reopen.as_secs();
         oplog::error("Syslog connection refused", &[("error", &error), ("time_reopen", &wait)]);
+        self.dialing.breaks(&error, None);
         self.end(false, now);
     }
 }
