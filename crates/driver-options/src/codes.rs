@@ -115,4 +115,10 @@ pub const CODES: &[(&str, &str, &str)] = &[
          what is wrong.",
     ),
     ("D0190", "wrong redis()", "command() has to be given; auth() has a password, or a user and a password."),
+    (
+        "D0200",
+        "a Python class that cannot be used",
+        "class() names none, or it cannot be imported, or it lacks the method that makes it a destination or a source. The message is \
+         Python's traceback. Nothing starts, or what ran runs on.",
+    ),
 ];

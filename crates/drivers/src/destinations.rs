@@ -8,6 +8,8 @@ mod kafka;
 mod network;
 mod pipe;
 mod program;
+#[cfg(feature = "python")]
+mod python;
 #[cfg(feature = "redis")]
 mod redis;
 mod relp;
@@ -37,6 +39,8 @@ pub const PARTS: &[&[DestinationPart]] = &[
     sql::PARTS,
     #[cfg(feature = "redis")]
     redis::PARTS,
+    #[cfg(feature = "python")]
+    python::PARTS,
 ];
 
 #[cfg(test)]

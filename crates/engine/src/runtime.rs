@@ -142,7 +142,10 @@ impl Engine {
     /// before runs on, and the errors come back.
     pub fn apply(&mut self, plan: Plan) -> Result<(), Vec<String>> {
         #[cfg(feature = "python")]
-        python::start().map_err(|error| vec![error])?;
+        {
+            python::keep_in(self.shared.state());
+            python::start().map_err(|error| vec![error])?;
+        }
         let hooks = plan.hooks.clone();
         self.hooked.begin(&hooks).map_err(|error| vec![error])?;
         self.open(plan).inspect_err(|_| self.hooked.undo(&hooks))?;

@@ -1,6 +1,7 @@
 //! The way in: what a guest is asked to do, one after the other.
 
 use crate::answers::Answer;
+use crate::runtime;
 use std::sync::Arc;
 use tokio::sync::Mutex;
 use tokio::sync::mpsc::Receiver;
@@ -34,6 +35,11 @@ impl<L> Jobs<L> {
     /// The next order; `None` when the line is closed, which is when the guest has to end.
     pub async fn next(&self) -> Option<Order<L>> {
         self.0.lock().await.recv().await
+    }
+
+    /// The same, for a guest on a thread of its own ([`crate::on_a_thread`]): it waits.
+    pub fn wait(&self) -> Option<Order<L>> {
+        runtime::handle().ok()?.block_on(self.next())
     }
 
     /// Nobody will ask anything any more. Not known while somebody waits for the next order.

@@ -29,4 +29,4 @@ mod tests;
 pub use answers::Answer;
 pub use jobs::{Job, Jobs, Order};
 pub use line::{Line, Seat};
-pub use runtime::{BLOCKING_MAX, THREADS, handle};
+pub use runtime::{BLOCKING_MAX, THREADS, handle, on_a_thread};

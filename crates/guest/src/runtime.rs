@@ -43,6 +43,20 @@ fn build() -> io::Result<Runtime> {
         .build()
 }
 
+/// A guest that waits for long, on a thread that is only its own: those of the runtime are few. It ends with
+/// the work; when it cannot be started, at once.
+pub async fn on_a_thread(name: &str, work: impl FnOnce() + Send + 'static) {
+    let (done, ended) = tokio::sync::oneshot::channel();
+    let started = std::thread::Builder::new().name(name.to_owned()).spawn(move || {
+        work();
+        // Nobody waits when the line was closed long ago.
+        let _ = done.send(());
+    });
+    if started.is_ok() {
+        let _ = ended.await;
+    }
+}
+
 /// Runs a guest until its line is closed. One that panics, or just ends, is begun anew: what it had is
 /// answered as unknown, and what waits in the channel is for its successor.
 pub(crate) async fn keep<L, F, R>(name: String, jobs: Jobs<L>, serve: F)

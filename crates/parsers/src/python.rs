@@ -4,7 +4,7 @@ mod options;
 
 use crate::build::Build;
 use crate::parse::{Parse, Writes};
-use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
+use conf_schema::{Component, Context, Cost, Group, Kind, OptionSpec as Opt, Preset, Settings};
 use diag::Diagnostic;
 use filter::{FilterContext, new_asker};
 pub use options::options;
@@ -16,21 +16,12 @@ use std::sync::Arc;
 use template::python::Values;
 use template::{Msg, TemplateOptions, list};
 
-pub static PYTHON: Component = Component {
-    context: Context::Parser,
-    name: "python",
-    aliases: &[],
-    positional: &[],
-    groups: &[],
-    own: &[
-        Opt::new(
-            "class",
-            Kind::Text,
-            Preset::None,
-            "The class: `module.Class`, or `Class` of a `python { }` block. It has a method `parse(self, msg)` that reads and \
-             sets values and returns True, or False when the message is not for it.",
-        )
-        .sample("\"MyParser\""),
+/// Which class, and what it gets: of every component that is one of Python.
+pub static CLASS: Group = Group {
+    name: "class",
+    options: &[
+        Opt::new("class", Kind::Text, Preset::None, "The class: `module.Class`, or `Class` of a `python { }` block.")
+            .sample("\"MyClass\""),
         Opt::new(
             "options",
             Kind::Any,
@@ -48,16 +39,25 @@ pub static PYTHON: Component = Component {
         )
         .sample("\"json\"")
         .alias(&["imports"]),
-        Opt::new(
-            "mark-errors-as-critical",
-            Kind::Bool,
-            Preset::Bool(true),
-            "With `no`, a message that makes the class raise goes on as it was; with `yes` it does not match.",
-        ),
     ],
+};
+
+pub static PYTHON: Component = Component {
+    context: Context::Parser,
+    name: "python",
+    aliases: &[],
+    positional: &[],
+    groups: &[&CLASS],
+    own: &[Opt::new(
+        "mark-errors-as-critical",
+        Kind::Bool,
+        Preset::Bool(true),
+        "With `no`, a message that makes the class raise goes on as it was; with `yes` it does not match.",
+    )],
     presets: &[],
     not_yet: &[],
-    summary: "A parser of your own in Python. Its class runs in processes beside the program, one for each worker, so on all \
+    summary: "A parser of your own in Python: a class with a method `parse(self, msg)` that reads and sets values and returns True, or \
+              False when the message is not for it. It runs in processes beside the program, one for each worker, so on all \
               cores; a class that raises, ends its process or never comes back costs the message that made it, no other. See \
               docs/python.md.",
     example: "python(class(\"MyParser\") options(\"prefix\" => \".my.\"))",

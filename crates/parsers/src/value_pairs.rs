@@ -4,8 +4,9 @@
 use crate::build::Build;
 use conf_schema::{Group, Kind, OptionSpec as Opt, Preset, Settings, Switch, Word};
 use conf_syntax::{Arg, ArgKind, Call};
-use diag::{Diagnostic, Span};
-use template::value_pairs::{Cast, Rekey, Scopes, Spec, Step};
+use diag::{Diagnostic, Diagnostics, Span};
+use filter::FilterEnv;
+use template::value_pairs::{Cast, Rekey, Scopes, Spec, Step, ValuePairs};
 
 const CAST: &[Word] =
     &[Word::new("auto", "Texts that look like numbers or truth values become what they look like.")];
@@ -62,6 +63,23 @@ pub static VALUE_PAIRS: Group = Group {
         Opt::new("omit-empty-values", Kind::Bool, Preset::Bool(false), "Leave out values that are empty."),
     ],
 };
+
+/// As [`spec`], for a destination: compiled.
+pub fn compile(
+    settings: &Settings,
+    env: &dyn FilterEnv,
+    span: Span,
+    diags: &mut Diagnostics,
+) -> Option<ValuePairs> {
+    let spec = spec(settings, &mut Build { env, diags, span })?;
+    match ValuePairs::compile(spec, env.template_options()) {
+        Ok(pairs) => Some(pairs),
+        Err(error) => {
+            diags.push(Diagnostic::error("A0101", error.to_string(), span));
+            None
+        }
+    }
+}
 
 /// What the options say, from settings read with [`VALUE_PAIRS`]; `None` when something is wrong.
 pub fn spec(settings: &Settings, b: &mut Build<'_>) -> Option<Spec> {

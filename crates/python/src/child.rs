@@ -2,6 +2,7 @@
 
 use crate::fault::Fault;
 use crate::marshal::{self, Item, Reader};
+use crate::persist;
 use crate::program::Script;
 use crate::sources::{PACKAGE, START};
 use rustix::process::{Pid, Signal, kill_process};
@@ -15,6 +16,8 @@ use std::time::{Duration, Instant};
 
 /// Bytes of an answer: what a class makes of a batch that is larger than this is no answer.
 const ANSWER_BYTES_MAX: u32 = 256 << 20;
+/// What classes may ask of the state file for one batch, or in init(); one that asks on and on is ended.
+const STATE_QUESTIONS_MAX: usize = 1 << 20;
 /// Buffers that were larger are given back.
 const KEPT_BYTES_MAX: usize = 4 << 20;
 /// How long a process has to start and to run the blocks, or python-timeout() where that is longer: on a busy
@@ -119,8 +122,20 @@ impl Child {
         sent.map_err(|error| self.failed(&error))
     }
 
-    /// Waits for the next answer. It stays in place until the next call.
+    /// Waits for the next answer. It stays in place until the next call. What a class asks of the state file
+    /// is none.
     pub fn answer(&mut self) -> Result<&[u8], Fault> {
+        for _ in 0..STATE_QUESTIONS_MAX {
+            self.receive()?;
+            match persist::reply(&self.answer) {
+                Some(reply) => self.ask(|out| out.extend_from_slice(&reply))?,
+                None => return Ok(&self.answer),
+            }
+        }
+        Err(Fault::Malformed)
+    }
+
+    fn receive(&mut self) -> Result<(), Fault> {
         let mut head = [0; 4];
         self.read(&mut head)?;
         let len = u32::from_le_bytes(head);
@@ -134,8 +149,7 @@ impl Child {
         answer.resize(len as usize, 0);
         let read = self.read(&mut answer);
         self.answer = answer;
-        read?;
-        Ok(&self.answer)
+        read
     }
 
     fn read(&mut self, into: &mut [u8]) -> Result<(), Fault> {

@@ -37,6 +37,8 @@ pub enum Kind {
     Parser,
     /// Called with the message and arguments; returns a text.
     Function,
+    /// Has a process of its own, see [`crate::Post`].
+    Destination,
 }
 
 impl Kind {
@@ -44,7 +46,13 @@ impl Kind {
         match self {
             Kind::Parser => "parser",
             Kind::Function => "function",
+            Kind::Destination => "destination",
         }
+    }
+
+    /// Whether its objects are made in the processes that all share.
+    pub(crate) fn is_shared(self) -> bool {
+        matches!(self, Kind::Parser | Kind::Function)
     }
 }
 
@@ -64,7 +72,7 @@ pub struct Identity {
     /// In the format of `marshal`: a list of (name, value).
     pub options: Vec<u8>,
     pub loaders: Vec<String>,
-    /// Its place in the configuration.
+    /// Its place in the configuration, or its name there.
     pub place: String,
 }
 
@@ -130,6 +138,7 @@ impl Instance {
         marshal::text(self.identity.kind.as_str(), out);
         marshal::text(&self.identity.class, out);
         out.extend_from_slice(&self.identity.options);
+        marshal::text(&self.identity.place, out);
     }
 }
 

@@ -7,6 +7,8 @@
 //! that dies or does not answer is replaced, and its messages are run again one by one: the one that it died
 //! of is lost, with a word in the log, the others are not ([`run`]).
 //!
+//! A destination has a process for itself ([`Post`]): it may wait for whom it sends to, and holds nobody up.
+//!
 //! What the classes import as `syslogng` is in `crates/python/syslogng` and part of the program.
 
 mod child;
@@ -14,13 +16,17 @@ mod fault;
 mod instance;
 pub mod marshal;
 mod output;
+mod persist;
 mod pool;
+mod post;
 mod program;
 mod run;
 mod sources;
 
 pub use fault::Fault;
 pub use instance::{Identity, Instance, Kind, NAMES_MAX, Names, Wanted};
+pub use persist::keep_in;
 pub use pool::{Pool, defer, end, pool, start};
+pub use post::{Ended, Fate, Post, Sent};
 pub use program::{Block, Script};
 pub use run::{MESSAGES_MAX, Messages};

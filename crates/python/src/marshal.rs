@@ -200,6 +200,15 @@ pub fn list(count: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&(count as u32).to_le_bytes());
 }
 
+/// Begins a dictionary: keys and values in turn have to follow, and [`end`].
+pub fn dict(out: &mut Vec<u8>) {
+    out.push(b'{');
+}
+
+pub fn end(out: &mut Vec<u8>) {
+    out.push(b'0');
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -41,7 +41,7 @@ struct Slot {
 /// The place of a process.
 #[derive(Default)]
 pub(crate) struct Chair {
-    child: Option<Child>,
+    pub(crate) child: Option<Child>,
     failed: Option<(Instant, String)>,
 }
 
@@ -63,6 +63,7 @@ pub fn start() -> Result<(), String> {
 
 /// Ends all processes, and waits for what they do at their end.
 pub fn end() {
+    crate::post::end();
     let pools: Vec<_> = POOLS.lock().iter().filter_map(Weak::upgrade).collect();
     for pool in pools {
         let children: Vec<Child> =
@@ -148,7 +149,9 @@ impl Pool {
         for instance in &instances {
             if seat.child.as_ref().is_none_or(|child| !child.known.contains_key(&instance.number)) {
                 self.import(&mut seat, instance)?;
-                self.known(&mut seat, instance)?;
+                if instance.identity.kind.is_shared() {
+                    self.known(&mut seat, instance)?;
+                }
             }
         }
         drop(seat);
@@ -197,7 +200,7 @@ impl Pool {
     pub(crate) fn known<'s>(&self, seat: &'s mut Chair, instance: &Instance) -> Result<&'s mut Child, Fault> {
         let child = self.child(seat)?;
         if !child.known.contains_key(&instance.number) {
-            let made = child.call("init", 4, |out| instance.write_init(out));
+            let made = child.call("init", 5, |out| instance.write_init(out));
             if made.is_ok() {
                 child.known.insert(instance.number, 0);
             }

@@ -12,9 +12,13 @@ use std::sync::Arc;
 pub const MESSAGES_MAX: usize = 512;
 /// Questions of a class about one batch that are answered; one that asks on and on is ended.
 const QUESTIONS_MAX: usize = 1 << 16;
-/// Requests for parsers, and for functions.
+/// Requests for parsers, for functions, and for destinations.
 const PARSE: i64 = 0;
 const CALL: i64 = 1;
+pub(crate) const SEND: i64 = 2;
+
+/// Who takes the bytes of an answer.
+pub(crate) type Take<'a> = &'a mut dyn FnMut(&[u8], &mut dyn Messages) -> Result<(), Malformed>;
 
 /// The messages of a step, as the processes see them.
 pub trait Messages {
@@ -26,7 +30,8 @@ pub trait Messages {
     /// Writes one value of a message, which was asked for.
     fn value(&mut self, at: usize, name: &str, out: &mut Vec<u8>);
 
-    /// Writes the arguments of a function's call, a tuple.
+    /// Writes the arguments of a function's call, a tuple; for a destination the number of the message, and
+    /// a dictionary or None.
     fn arguments(&mut self, _at: usize, out: &mut Vec<u8>) {
         marshal::tuple(0, out);
     }
@@ -85,12 +90,32 @@ impl Instance {
     }
 
     fn talk(&self, child: &mut Child, part: Range<usize>, messages: &mut dyn Messages) -> Result<(), Fault> {
+        let is_call = self.identity.kind == Kind::Function;
+        self.ask(child, if is_call { CALL } else { PARSE }, part.clone(), is_call, messages)?;
+        self.hear(child, part.clone(), messages, &mut |answer, messages| {
+            let mut reader = Reader::new(answer);
+            if reader.list()? as usize != part.len() {
+                return Err(Malformed);
+            }
+            part.clone().try_for_each(|at| messages.answer(at, &mut reader))?;
+            if reader.is_empty() { Ok(()) } else { Err(Malformed) }
+        })
+    }
+
+    /// Sends messages, each with its values, and with its arguments where they are asked for.
+    pub(crate) fn ask(
+        &self,
+        child: &mut Child,
+        request: i64,
+        part: Range<usize>,
+        with_arguments: bool,
+        messages: &mut dyn Messages,
+    ) -> Result<(), Fault> {
         let names = self.names();
         let told = child.known.insert(self.number, names.version) == Some(names.version) && names.version > 0;
-        let is_call = self.identity.kind == Kind::Function;
         child.ask(|out| {
-            marshal::tuple(if is_call { 5 } else { 4 }, out);
-            marshal::int(if is_call { CALL } else { PARSE }, out);
+            marshal::tuple(if with_arguments { 5 } else { 4 }, out);
+            marshal::int(request, out);
             marshal::int(self.number as i64, out);
             if told {
                 marshal::none(out);
@@ -103,43 +128,44 @@ impl Instance {
                 marshal::tuple(names.list.len(), out);
                 messages.row(at, &names, out);
             }
-            if is_call {
+            if with_arguments {
                 marshal::list(part.len(), out);
                 part.clone().for_each(|at| messages.arguments(at, out));
             }
-        })?;
+        })
+    }
+
+    /// Answers what the class asks about the messages, and takes what it has made of them.
+    pub(crate) fn hear(
+        &self,
+        child: &mut Child,
+        part: Range<usize>,
+        messages: &mut dyn Messages,
+        take: Take<'_>,
+    ) -> Result<(), Fault> {
         for _ in 0..QUESTIONS_MAX {
-            match take(child.answer()?, &part, messages).map_err(|Malformed| Fault::Malformed)? {
-                None => return Ok(()),
-                Some(name) => {
-                    self.learn(&name);
-                    child.ask(|out| {
-                        marshal::list(part.len(), out);
-                        part.clone().for_each(|at| messages.value(at, &name, out));
-                    })?;
-                }
-            }
+            let answer = child.answer()?;
+            let Some(name) = question(answer).map_err(|Malformed| Fault::Malformed)? else {
+                return take(answer, messages).map_err(|Malformed| Fault::Malformed);
+            };
+            self.learn(&name);
+            child.ask(|out| {
+                marshal::list(part.len(), out);
+                part.clone().for_each(|at| messages.value(at, &name, out));
+            })?;
         }
         Err(Fault::Malformed)
     }
 }
 
-/// Reads an answer, or the name of a value that is asked for.
-fn take(
-    answer: &[u8],
-    part: &Range<usize>,
-    messages: &mut dyn Messages,
-) -> Result<Option<String>, Malformed> {
+/// The name of a value that is asked for; `None` when this is an answer.
+fn question(answer: &[u8]) -> Result<Option<String>, Malformed> {
     let mut reader = Reader::new(answer);
-    match reader.item()? {
-        Item::List(count) if count as usize == part.len() => {
-            part.clone().try_for_each(|at| messages.answer(at, &mut reader))?;
-            if reader.is_empty() { Ok(None) } else { Err(Malformed) }
-        }
-        Item::Tuple(2) if reader.text()? == b"need" => {
+    match (reader.item()?, reader.item()) {
+        (Item::Tuple(2), Ok(Item::Text(b"need"))) => {
             let name = std::str::from_utf8(reader.text()?).map_err(|_| Malformed)?;
             Ok(Some(name.to_owned()))
         }
-        _ => Err(Malformed),
+        _ => Ok(None),
     }
 }

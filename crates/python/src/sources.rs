@@ -11,6 +11,8 @@ pub const PACKAGE: &[(&str, &str)] = &[
     ("syslogng.logger", include_str!("../syslogng/logger.py")),
     ("syslogng.parser", include_str!("../syslogng/parser.py")),
     ("syslogng.dest", include_str!("../syslogng/dest.py")),
+    ("syslogng.persist", include_str!("../syslogng/persist.py")),
+    ("syslogng._deliver", include_str!("../syslogng/_deliver.py")),
     ("syslogng._exports", include_str!("../syslogng/_exports.py")),
     ("syslogng._serve", include_str!("../syslogng/_serve.py")),
 ];

@@ -8,6 +8,7 @@ from syslogng.dest import LogDestination
 from syslogng.logger import Logger
 from syslogng.message import LogMessage
 from syslogng.parser import LogParser
+from syslogng.persist import Persist
 from syslogng.template import LTZ_LOCAL, LTZ_SEND, LogTemplate, LogTemplateException
 
 syslogng.__all__ = [
@@ -19,6 +20,7 @@ syslogng.__all__ = [
     "LogTemplate",
     "LogTemplateException",
     "Logger",
+    "Persist",
 ]
 for _name in syslogng.__all__:
     setattr(syslogng, _name, globals()[_name])

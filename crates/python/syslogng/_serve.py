@@ -8,43 +8,17 @@ import signal
 import sys
 import threading
 import time
-import traceback
 import types
 
 import syslogng
 from syslogng import _wire, logger
+from syslogng._deliver import RESULTS, Sender, Served, raised
 from syslogng.message import PLAIN, Batch, Received, changes
 
 MAIN = "_syslogng_main"
 held, size, values, copy, clear = sys.getrefcount, dict.__len__, dict.values, dict.copy, dict.clear
 # Requests that come for each batch.
-PARSE, CALL = 0, 1
-
-
-class Served:
-    """A class, or a function, that the configuration names, in this process."""
-
-    def __init__(self, name, value):
-        self.name = name
-        # The object or function.
-        self.value = value
-        self.names = {}
-        self.seldom = _wire.Seldom()
-
-    def failed(self, what):
-        """Says what was raised, with the traceback."""
-        if self.seldom.admits():
-            held = self.seldom.taken()
-            more = " ({} more like it were not said)".format(held) if held else ""
-            _wire.say("e", "{}{}\n{}".format(what, more, raised()), self.name)
-
-
-def raised():
-    """The traceback of what is being handled, without the frames of this package."""
-    kind, value, trace = sys.exc_info()
-    while trace is not None and trace.tb_frame.f_code.co_filename.startswith("<penstock>"):
-        trace = trace.tb_next
-    return "".join(traceback.format_exception(kind, value, trace)).rstrip()
+PARSE, CALL, SEND = 0, 1, 2
 
 
 served = {}
@@ -91,15 +65,15 @@ def load(kind, name, loaders):
         if not callable(found):
             raise TypeError("`{}` is no function".format(name))
     else:
-        wanted = {"parser": ("parse",)}[kind]
+        wanted = {"parser": ("parse",), "destination": ("send",)}[kind]
         for method in wanted:
             if not callable(getattr(found, method, None)):
                 raise TypeError("the class `{}` has no method {}()".format(name, method))
     return files()
 
 
-def init(number, kind, name, options):
-    """Makes the object and calls its init()."""
+def init(number, kind, name, options, place):
+    """Makes the object and calls its init(). `place` is what the configuration calls it."""
     if number in served:
         return None
     found = resolve(name)
@@ -107,16 +81,23 @@ def init(number, kind, name, options):
         served[number] = Served(name, found)
         return None
     options = {key: syslogng.LogTemplate(*value) if value.__class__ is tuple else value for key, value in options}
+    if kind == "destination":
+        # Before the constructor may look at them.
+        found.template_options, found.seqnum, found.persist_name = None, 0, place
+        for result, meaning in RESULTS.items():
+            setattr(found, result, meaning)
     made = found()
     start = getattr(made, "init", None)
     if start is not None and not start(options):
         raise RuntimeError("init() of `{}` did not return True".format(name))
-    served[number] = Served(name, made)
+    served[number] = Sender(name, made) if kind == "destination" else Served(name, made)
     return None
 
 
 def drop(number):
     one = served.pop(number, None)
+    if isinstance(one, Sender):
+        one.close()
     end = getattr(one.value, "deinit", None) if one else None
     if end is not None:
         _wire.current = one.name
@@ -208,7 +189,23 @@ def call(number, names, rows, arguments):
     return results
 
 
-REQUESTS = {"setup": setup, "load": load, "init": init, "drop": drop}
+def send(number, names, rows, arguments):
+    one = served[number]
+    if names is not None:
+        one.names = {name: place for place, name in enumerate(names)}
+    _wire.current = one.name
+    return one.send(rows, arguments)
+
+
+def close(number):
+    """New connections are asked for."""
+    one = served.get(number)
+    if one is not None:
+        _wire.current = one.name
+        one.close()
+
+
+REQUESTS = {"setup": setup, "load": load, "init": init, "drop": drop, "close": close}
 
 
 def other(request):
@@ -247,6 +244,8 @@ def serve(stream, file, debuglevel):
                 answer = parse(*request[1:])
             elif kind == CALL:
                 answer = call(*request[1:])
+            elif kind == SEND:
+                answer = send(*request[1:])
             else:
                 answer = other(request)
             wire.write(answer)

@@ -20,8 +20,12 @@ class LogTemplate:
     def __str__(self) -> str:
         return self.template
 
-    def format(self, msg: LogMessage) -> str:
-        """The text for a message as it came; what was set since is not seen."""
+    def format(self, msg: LogMessage, options=None, tz: int = LTZ_LOCAL, seqnum: int = 0) -> str:
+        """The text for a message as it came; what was set since is not seen.
+
+        It is printed with the options of the parser's configuration or of the destination, and with the number
+        that the message has there, whatever the other arguments say.
+        """
         value = msg._batch.column(TEMPLATE + self.template)[msg._at]
         if value is None:
             raise LogTemplateException("`{}` is no template".format(self.template))

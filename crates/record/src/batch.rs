@@ -2,6 +2,7 @@
 
 mod adopt;
 mod names;
+mod packed;
 mod received;
 mod tags;
 mod types;
@@ -10,6 +11,7 @@ pub use adopt::Mark;
 pub use names::{
     BATCH_NAMES_BYTES_MAX, BATCH_NAMES_MAX, BatchNames, NAME_BYTES_MAX, name_key, names_left_out,
 };
+pub use packed::{Packer, packed_message};
 pub use types::FieldTypes;
 
 use crate::context::Context;

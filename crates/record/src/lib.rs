@@ -21,7 +21,7 @@ mod zone;
 
 pub use batch::{
     BATCH_NAMES_BYTES_MAX, BATCH_NAMES_MAX, Batch, BatchNames, FieldTypes, Flags, Mark, NAME_BYTES_MAX,
-    Record, name_key, names_left_out,
+    Packer, Record, name_key, names_left_out, packed_message,
 };
 pub use civil::{Civil, DAY_NAMES, MONTH_NAMES};
 pub use context::{Context, Peer, Transport};

@@ -1,6 +1,7 @@
 //! Values of messages as Python classes get them: those that go with each message, and those that a class
 //! asks for later.
 
+use crate::value_pairs::ValuePairs;
 use crate::{Msg, NoScope, RenderContext, Template, TemplateOptions, list};
 use python::marshal;
 use python::{Names, Wanted};
@@ -88,6 +89,17 @@ impl Values {
         for getter in &self.row {
             put(getter, msg, typed, cx, &mut self.text, out);
         }
+    }
+
+    /// Writes what value-pairs() finds, as a dictionary.
+    pub fn pairs(&self, msg: Msg<'_>, pairs: &ValuePairs, cx: &mut RenderContext, out: &mut Vec<u8>) {
+        let typed = self.is_typed();
+        marshal::dict(out);
+        pairs.each(msg, cx, |name, kind, bytes| {
+            marshal::text(name, out);
+            write(Some(Value { bytes, kind }), typed, out);
+        });
+        marshal::end(out);
     }
 
     /// Writes one that was asked for.

@@ -98,7 +98,8 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     destination("s3", STORE),
     destination("hdfs", STORE),
     destination("java", SCRIPT),
-    destination("python", SCRIPT),
+    #[cfg(not(feature = "python"))]
+    destination("python", NOT_BUILT),
     destination("elasticsearch", STORE),
     destination("elasticsearch2", STORE),
     destination("opentelemetry", STORE),

@@ -1,6 +1,9 @@
 //! Python beside the program: classes that work, raise, end their process, never come back; order, reloads,
 //! what `check` says, the distribution's syslog-ng beside.
 
+mod destination;
+mod persist;
+
 use crate::messages::HEAD;
 use std::process::{Command, Stdio};
 use testkit::{Lab, Penstock, Sender, run_command, skip, wait_until};

@@ -1,0 +1,147 @@
+//! `python()`: a class of the user's own takes the messages, in a process beside the program.
+
+mod packed;
+mod session;
+mod table;
+
+use conf_schema::Settings;
+use delivery::batching::{Batching, MakeFlight};
+use delivery::writer::Writer;
+use delivery::{disk_buffer, writing};
+use diag::{Diagnostic, Diagnostics, Span};
+use engine::Sink;
+use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
+use filter::{FilterEnv, NamedFilters};
+use flight::{FlightSink, Limits};
+use guest::{Line, Seat};
+use packed::{Load, Packed};
+use parking_lot::Mutex;
+use python::{Identity, Instance, Kind, Post};
+use session::{Session, Taking};
+use std::sync::Arc;
+use std::time::Duration;
+use template::value_pairs::ValuePairs;
+use template::{Scope, Template, TemplateOptions};
+
+pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&table::PYTHON, build)];
+
+/// As syslog-ng has it for this destination.
+const TIME_REOPEN: Duration = Duration::from_secs(1);
+/// Messages of a batch when batch-lines() does not say.
+const LINES: usize = 500;
+
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+    let options = writing::template_options(s, cx);
+    let mut batching = Batching::read(s, &options, cx, diags)?;
+    if batching.limits.lines == 0 && batching.limits.bytes == 0 {
+        batching.limits.lines = LINES;
+    }
+    if !s.is_set("time-reopen") {
+        batching.limits.time_reopen = TIME_REOPEN;
+    }
+    let class = s.text("class").unwrap_or_default().to_owned();
+    if class.is_empty() {
+        let finding = Diagnostic::error("D0200", "python() needs class()", s.call_span()?);
+        diags.push(finding.help("as class(\"module.Class\")"));
+        return None;
+    }
+    let pairs = pairs(s, &options, cx, diags)?.map(Arc::new);
+    let empty = Template::compile("", &options, cx.scope).ok()?;
+    let mut writer = Writer::new(Arc::new(empty), cx.identity);
+    writer.parts = Some(Arc::new(Packed::default()));
+    writer.numbers_all = true;
+    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
+    let key = writing::key(s, &mut writer, || format!("python({class})"));
+    let instance = instance(s, (&class, &key), cx, diags)?;
+    let taking = Arc::new(Taking {
+        options,
+        identity: cx.identity.clone(),
+        pairs,
+        retries: batching.limits.retries,
+        pause: batching.limits.time_reopen,
+    });
+    // The process of the first worker is there when the program starts: what its init() says is known then.
+    let first: Arc<Mutex<Option<Post>>> = Arc::default();
+    let (begun, beginning) = (Arc::clone(&first), Arc::clone(&instance));
+    batching.prepare = Some(Box::new(move |_| {
+        let post = Post::new(Arc::clone(&beginning));
+        post.begin().map_err(|fault| format!("python({}): {fault}", post.class()))?;
+        *begun.lock() = Some(post);
+        Ok(())
+    }));
+    let name = cx.id();
+    let make: MakeFlight = Arc::new(move |place, limits: Limits| -> Box<dyn Sink> {
+        let seat = Seat { home: place.home.clone(), outlet: place.id };
+        let (taking, instance) = (Arc::clone(&taking), Arc::clone(&instance));
+        let post = Arc::new(Mutex::new(first.lock().take()));
+        let line: Line<Load> = Line::open(seat, &name, limits.away, packed::load, move |jobs| {
+            let post = post.lock().take().unwrap_or_else(|| Post::new(Arc::clone(&instance)));
+            let session = Session::new(Arc::clone(&taking), post);
+            async move { guest::on_a_thread("python-sends", move || session.serve(&jobs)).await }
+        });
+        Box::new(FlightSink::new(line, limits, name.clone(), place.id, &place.counters))
+    });
+    let described = ("python", format!("python,{class}"));
+    let destination = batching.destination(described, writer, writing::limits(s), cx.identity, &make);
+    Some(DestinationDriver { key, destination })
+}
+
+fn instance(
+    s: &Settings,
+    (class, key): (&str, &str),
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Option<Arc<Instance>> {
+    let identity = Identity {
+        kind: Kind::Destination,
+        class: class.to_owned(),
+        options: parsers::python::options(s, cx.version, diags)?,
+        loaders: s.list("loaders").iter().map(|text| text.text.clone()).collect(),
+        place: key.to_owned(),
+    };
+    let loaded = cx.scope.python().and_then(|pool| pool.load(identity).map_err(|fault| fault.to_string()));
+    match loaded {
+        Ok(instance) => Some(instance),
+        Err(trace) => {
+            let text = format!("the class `{class}` cannot be used: {}", trace.trim_end());
+            diags.push(Diagnostic::error("D0200", text, s.span("class")?).help(
+                "modules are looked for in `python/` beside the configuration, /etc/syslog-ng/python, /etc/syslog-ng/pylib and PYTHONPATH",
+            ));
+            None
+        }
+    }
+}
+
+/// Where templates of value-pairs() are compiled.
+struct Env<'a> {
+    scope: &'a dyn Scope,
+    options: &'a TemplateOptions,
+    named: NamedFilters,
+}
+
+impl FilterEnv for Env<'_> {
+    fn scope(&self) -> &dyn Scope {
+        self.scope
+    }
+
+    fn template_options(&self) -> &TemplateOptions {
+        self.options
+    }
+
+    fn named_filters(&self) -> &NamedFilters {
+        &self.named
+    }
+}
+
+/// `Some(None)` when it is not asked for, `None` after an error was reported.
+fn pairs(
+    s: &Settings,
+    options: &TemplateOptions,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Option<Option<ValuePairs>> {
+    let Some(settings) = s.block("value-pairs") else { return Some(None) };
+    let env = Env { scope: cx.scope, options, named: NamedFilters::default() };
+    let span: Span = s.span("value-pairs")?;
+    parsers::value_pairs::compile(settings, &env, span, diags).map(Some)
+}

@@ -1,0 +1,192 @@
+//! What runs for one outlet: it takes batches one after the other, gives each to the class, and says what
+//! became of it.
+
+use super::packed::Load;
+use flight::{Outcome, Verdict};
+use guest::{Jobs, Order};
+use python::marshal::{self, Malformed, Reader};
+use python::{Ended, Fate, Fault, Messages, Names, Post, Sent};
+use record::{Batch, Context, Record, Stamp};
+use std::sync::Arc;
+use std::time::Duration;
+use template::python::Values;
+use template::value_pairs::ValuePairs;
+use template::{Identity, Msg, RenderContext, TemplateOptions};
+
+/// How the messages of a destination are taken.
+pub struct Taking {
+    pub options: TemplateOptions,
+    pub identity: Identity,
+    pub pairs: Option<Arc<ValuePairs>>,
+    /// So often a message is tried for which the class raises.
+    pub retries: u32,
+    /// Between two attempts.
+    pub pause: Duration,
+}
+
+pub struct Session {
+    taking: Arc<Taking>,
+    post: Post,
+    values: Values,
+    render: RenderContext,
+    batch: Batch,
+    /// Of each message of the batch, its number at the destination.
+    numbers: Vec<u64>,
+    /// The message that failed last, and how often.
+    failing: (Vec<u8>, u32),
+}
+
+impl Session {
+    pub fn new(taking: Arc<Taking>, post: Post) -> Session {
+        let (values, render) = (Values::new(&taking.options), RenderContext::new(taking.identity.clone()));
+        let (batch, numbers, failing) = Default::default();
+        Session { taking, post, values, render, batch, numbers, failing }
+    }
+
+    /// Takes batches until the outlet is closed.
+    pub fn serve(mut self, jobs: &Jobs<Load>) {
+        while let Some(order) = jobs.wait() {
+            match order {
+                Order::Reopen => self.post.close(),
+                Order::Send(job) => {
+                    let outcome = self.deliver(&job.load);
+                    job.answer.say(outcome);
+                }
+            }
+        }
+        self.post.end();
+    }
+
+    fn deliver(&mut self, load: &Load) -> Outcome {
+        let received = Stamp::now(0);
+        self.batch.reset();
+        self.batch.received = received;
+        self.numbers.clear();
+        self.render.begin_batch(received);
+        self.render.number_all = true;
+        for at in 0..load.count() {
+            let number = match self.batch.unpack(load.message(at)) {
+                Some((_, number)) => number,
+                None => {
+                    // Damaged, or of another version: the text is what it is.
+                    self.batch.contexts.push(Arc::new(Context::local("", "", "")));
+                    let mut record = Record::new(self.batch.append(load.message(at)));
+                    record.message = record.frame;
+                    record.context = (self.batch.contexts.len() - 1) as u16;
+                    self.batch.records.push(record);
+                    0
+                }
+            };
+            self.numbers.push(number);
+        }
+        let Session { taking, post, values, render, batch, numbers, .. } = self;
+        let pairs = taking.pairs.as_deref();
+        let sent = post.send(&mut Passing { batch, numbers, values, render, pairs });
+        match sent {
+            Ok(sent) => self.judge(load, sent),
+            Err(fault @ Fault::Refused(_)) => Outcome::Hold(fault.to_string()),
+            Err(fault) => Outcome::Away(fault.to_string()),
+        }
+    }
+
+    /// What a batch comes to. A message that has failed too often is refused, and the others go on.
+    fn judge(&mut self, load: &Load, sent: Sent) -> Outcome {
+        let pause = self.taking.pause;
+        let is_begun = sent.fates.iter().any(|fate| *fate != Fate::Again);
+        let mut after = Some(pause);
+        let mut verdicts: Vec<Verdict> = sent.fates.into_iter().map(verdict).collect();
+        match sent.ended {
+            Ended::Well => after = None,
+            Ended::Failed(at, why) => {
+                if self.has_failed(load.message(at)) {
+                    if let Some(place) = verdicts.get_mut(at) {
+                        *place = Verdict::Refused(why.into());
+                    }
+                    after = Some(Duration::ZERO);
+                } else if !is_begun {
+                    return Outcome::Again { after, counts: false, why };
+                }
+            }
+            Ended::NotFlushed(why) if !is_begun => return Outcome::Again { after, counts: true, why },
+            Ended::Away(why) if !is_begun => return Outcome::Away(why),
+            Ended::NotFlushed(_) | Ended::Away(_) => {}
+        }
+        match verdicts.iter().all(|verdict| *verdict == Verdict::Delivered) {
+            true => Outcome::Delivered,
+            false => Outcome::Judged { verdicts, after },
+        }
+    }
+
+    /// Counts an attempt; whether it was the last one.
+    fn has_failed(&mut self, message: &[u8]) -> bool {
+        if self.failing.0 != message {
+            self.failing = (message.to_vec(), 0);
+        }
+        self.failing.1 += 1;
+        let is_last = self.failing.1 >= self.taking.retries;
+        if is_last {
+            self.failing = Default::default();
+        }
+        is_last
+    }
+}
+
+fn verdict(fate: Fate) -> Verdict {
+    match fate {
+        Fate::Again => Verdict::Again,
+        Fate::Delivered => Verdict::Delivered,
+        Fate::Dropped => Verdict::Refused("send() or flush() returned DROP".into()),
+        Fate::Killed(why) => Verdict::Refused(why.into()),
+    }
+}
+
+/// The messages of a batch on their way to the class.
+struct Passing<'a> {
+    batch: &'a Batch,
+    numbers: &'a [u64],
+    values: &'a mut Values,
+    render: &'a mut RenderContext,
+    pairs: Option<&'a ValuePairs>,
+}
+
+impl<'a> Passing<'a> {
+    /// A message, once the context knows its number.
+    fn msg(&mut self, at: usize) -> Option<Msg<'a>> {
+        let batch: &'a Batch = self.batch;
+        self.render.seqnum = self.numbers.get(at).copied().filter(|number| *number > 0);
+        Some(Msg { batch, record: batch.records.get(at)? })
+    }
+}
+
+impl Messages for Passing<'_> {
+    fn count(&self) -> usize {
+        self.batch.records.len()
+    }
+
+    fn row(&mut self, at: usize, names: &Arc<Names>, out: &mut Vec<u8>) {
+        if let Some(msg) = self.msg(at) {
+            self.values.row(msg, names, self.render, out);
+        }
+    }
+
+    fn value(&mut self, at: usize, name: &str, out: &mut Vec<u8>) {
+        if let Some(msg) = self.msg(at) {
+            self.values.value(msg, name, self.render, out);
+        }
+    }
+
+    /// Its number, and what value-pairs() finds.
+    fn arguments(&mut self, at: usize, out: &mut Vec<u8>) {
+        marshal::tuple(2, out);
+        marshal::int(self.numbers.get(at).map_or(0, |number| *number as i64), out);
+        let pairs = self.pairs;
+        match (pairs, self.msg(at)) {
+            (Some(pairs), Some(msg)) => self.values.pairs(msg, pairs, self.render, out),
+            _ => marshal::none(out),
+        }
+    }
+
+    fn answer(&mut self, _at: usize, _answer: &mut Reader<'_>) -> Result<(), Malformed> {
+        Err(Malformed)
+    }
+}
