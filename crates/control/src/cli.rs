@@ -7,6 +7,7 @@ mod explain;
 mod ledger;
 mod native;
 mod options;
+mod tap;
 mod version;
 
 use std::ffi::OsStr;
@@ -19,6 +20,7 @@ pub use explain::ExplainArgs;
 pub use ledger::run_ledger;
 pub use native::{CheckArgs, Cli, Command, RawArgs, RunArgs, TestCaArgs};
 pub use options::{ProcessMode, RunOptions, WORKER_THREADS_COUNT_MAX};
+pub use tap::{TapArgs, run_tap};
 pub use version::{VersionInfo, version_text};
 
 /// Control socket of a program started as `syslog-ng`.

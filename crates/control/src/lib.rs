@@ -16,6 +16,7 @@ pub mod request;
 pub mod server;
 pub mod subject;
 pub mod take_over;
+pub mod tap;
 
 pub use counters::{Counter, PromName, State, Unit};
 pub use ledger::{DropReason, Flow, Ledger, Row};

@@ -8,6 +8,7 @@ use crate::explain::ExplainRequest;
 use crate::queues::QueueRequest;
 use crate::render::Format;
 use crate::subject::ConfigView;
+use crate::tap::TapRequest;
 
 /// A request the program understands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +40,8 @@ pub enum Request {
     Queue(QueueRequest),
     /// `EXPLAIN ...`: what happens to single messages.
     Explain(ExplainRequest),
+    /// `TAP ...`: the last messages that were dropped.
+    Tap(TapRequest),
     /// `TAKE_OVER SECONDS`: another process takes the place of this one. The rest of the connection is
     /// [`crate::take_over`]'s.
     TakeOver(Duration),
@@ -133,6 +136,7 @@ impl Request {
             "PWD" => Request::Credentials(credentials(rest)?),
             "ATTACH" => Request::Attach,
             "QUEUE" => Request::Queue(QueueRequest::parse(rest)?),
+            "TAP" => Request::Tap(TapRequest::parse(rest)?),
             "EXPLAIN" => Request::Explain(ExplainRequest::parse(rest)?),
             "TAKE_OVER" => Request::TakeOver(Duration::from_secs(rest.parse().map_err(|_| invalid(rest))?)),
             "" => return Err("empty command".into()),

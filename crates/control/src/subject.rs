@@ -11,6 +11,7 @@ use crate::explain::ExplainRequest;
 use crate::ledger::Ledger;
 use crate::queues::QueueRequest;
 use crate::request::Reload;
+use crate::tap::TapRequest;
 
 /// Which text `config` prints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,6 +86,9 @@ pub trait Subject: Send + Sync {
 
     /// What happens to messages that come from now on. From a thread of its own, waits for them.
     fn explain(&self, request: &ExplainRequest) -> Result<String, String>;
+
+    /// The last messages that were dropped, as JSON that begins with its brace.
+    fn tap(&self, request: &TapRequest) -> Result<String, String>;
 
     /// The licence text, one line.
     fn license(&self) -> String;

@@ -4,6 +4,7 @@
 mod home;
 mod numbers;
 
+use crate::ledger::{REMAINS_MAX, Reason, Remains};
 use crate::window::Tickets;
 pub use home::Home;
 use numbers::Numbers;
@@ -315,6 +316,17 @@ impl Chunk {
             self.bytes.truncate(self.ends.last().map_or(0, |end| *end as usize));
         }
         cut
+    }
+
+    /// The same for want of room: the last of what is cut off can be looked at afterwards.
+    pub(crate) fn cut_for_room(&mut self, keep: usize, remains: &Remains) -> usize {
+        let keep = keep.max(self.sent);
+        let cut = self.messages().saturating_sub(keep);
+        if cut > 0 {
+            let last = self.iter_from(keep + cut.saturating_sub(REMAINS_MAX));
+            remains.keep(Reason::QueueFull, cut, last);
+        }
+        self.truncate(keep)
     }
 
     /// Takes off everything behind the first `keep` undelivered messages, as a chunk of its own with the same

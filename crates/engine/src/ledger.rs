@@ -1,14 +1,17 @@
 //! The ledger: what came in and what became of it. Counted per batch with relaxed atomics, read by
 //! statistics, metrics and tests.
 
+mod remains;
 mod setback;
 
 use crate::chunk::Whole;
 use crate::dead_letters::Tray;
 use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering::Relaxed};
 use std::time::Instant;
 
+pub use remains::{MESSAGES_MAX as REMAINS_MAX, Remain, Remains};
 pub use setback::{Setback, Setbacks};
 
 /// Why a message was not delivered. Every lost message has exactly one.
@@ -258,6 +261,8 @@ pub struct DestinationCounters {
     pub dead_letters: Tray,
     /// Why it does not take messages.
     pub setbacks: Setbacks,
+    /// The last of what it dropped.
+    pub remains: Arc<Remains>,
     /// What was given up with it.
     pub given_up: GivenUp,
 }

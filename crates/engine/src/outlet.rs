@@ -24,7 +24,7 @@ mod take_along;
 use crate::chunk::Chunk;
 use crate::durable::Place;
 use crate::friction;
-use crate::ledger::{DestinationCounters, Reason};
+use crate::ledger::{DestinationCounters, Reason, Remains};
 use crate::worker::WorkerHandle;
 use asking::Asking;
 use heirs::Heritage;
@@ -90,13 +90,13 @@ struct Queue {
 impl Queue {
     /// Lets the sources of messages without flow-control go on, and keeps of those messages what
     /// `log-fifo-size()` allows.
-    fn stall(&mut self, messages_max: usize) -> usize {
+    fn stall(&mut self, messages_max: usize, remains: &Remains) -> usize {
         self.stalled = true;
         let mut room = messages_max;
         let mut cut = 0;
         for chunk in self.chunks.iter_mut().filter(|c| !c.flow_control) {
             chunk.tickets.settle();
-            cut += chunk.truncate(room);
+            cut += chunk.cut_for_room(room, remains);
             // What was sent and not acknowledged is kept in any case.
             room = room.saturating_sub(chunk.messages());
         }
@@ -212,7 +212,8 @@ impl Outlet {
         // log-fifo-size() does.
         if queue.stalled && !chunk.flow_control {
             chunk.tickets.settle();
-            let cut = chunk.truncate(limit.saturating_sub(queue.messages));
+            let room = limit.saturating_sub(queue.messages);
+            let cut = chunk.cut_for_room(room, &self.counters.remains);
             self.shed(cut);
             if chunk.is_empty() {
                 return;
@@ -369,7 +370,7 @@ impl Outlet {
         if queue.spool.is_some() {
             return self.stall_durable(queue);
         }
-        let cut = queue.stall(self.limits.lock().messages_max);
+        let cut = queue.stall(self.limits.lock().messages_max, &self.counters.remains);
         drop(queue);
         self.shed(cut);
     }

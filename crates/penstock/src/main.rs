@@ -23,7 +23,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
-use control::cli::{CalledAs, Cli, Command, DaemonAction, DaemonArgs, run_ctl, run_ledger};
+use control::cli::{CalledAs, Cli, Command, DaemonAction, DaemonArgs, run_ctl, run_ledger, run_tap};
 
 /// The configuration is wrong, or the command line is.
 const EXIT_CONFIG: u8 = 1;
@@ -65,6 +65,7 @@ fn native(args: Vec<OsString>) -> ExitCode {
         Command::Ctl(args) => run_ctl(args.with_program("penstock ctl")),
         Command::Ledger(args) => run_ledger(args.with_program("penstock ledger")),
         Command::Explain(args) => explain::explain(&args),
+        Command::Tap(args) => run_tap(&args),
         Command::Loggen(args) => loggen::cli::run(args.args.into_iter()),
         Command::Pdb(args) => pdb::run(args.with_program("penstock pdb")),
         Command::Queue(args) => queue::run(args.with_program("penstock queue")),

@@ -6,6 +6,7 @@ pub mod graph;
 pub mod health;
 mod queues;
 pub mod statistics;
+mod tap;
 
 use std::os::unix::net::UnixStream;
 use std::sync::Arc;
@@ -16,6 +17,7 @@ use control::catalog;
 use control::explain::ExplainRequest;
 use control::queues::QueueRequest;
 use control::request::Reload;
+use control::tap::TapRequest;
 use control::{ConfigView, Counter, Health, Ledger, Subject};
 
 use crate::program::Daemon;
@@ -121,6 +123,10 @@ impl Subject for Served {
 
     fn explain(&self, request: &ExplainRequest) -> Result<String, String> {
         explain::answer(&self.program, request)
+    }
+
+    fn tap(&self, request: &TapRequest) -> Result<String, String> {
+        tap::answer(&self.program.running().view, request)
     }
 
     fn license(&self) -> String {

@@ -127,6 +127,10 @@ impl Subject for Fake {
         Err(format!("{request:?}"))
     }
 
+    fn tap(&self, request: &crate::tap::TapRequest) -> Result<String, String> {
+        Err(format!("{request:?}"))
+    }
+
     fn license(&self) -> String {
         "Apache-2.0".into()
     }

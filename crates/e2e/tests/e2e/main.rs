@@ -56,6 +56,7 @@ mod signals;
 mod sql;
 mod state_folder;
 mod take_over;
+mod tap;
 mod tls;
 mod tls_keys;
 mod tls_many;

@@ -51,7 +51,8 @@ impl Outlet {
     ) -> Result<(), String> {
         let place = durable.place(options)?;
         let numbered = self.sink.lock().is_numbered();
-        let spool = Spool::new(Arc::clone(options), options.queue_name(part), place, numbered);
+        let spool = Spool::new(Arc::clone(options), options.queue_name(part), place, numbered)
+            .leaving(&self.counters.remains);
         let _ = self.place.set(Arc::clone(spool.place()));
         self.queue.lock().spool = Some(Box::new(spool));
         Ok(())

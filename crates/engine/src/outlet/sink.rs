@@ -51,6 +51,7 @@ impl Progress<'_> {
     /// configuration says so.
     pub fn refused(&mut self, why: &str, message: &[u8]) {
         self.counters.dropped.add(Reason::Refused, 1);
+        self.counters.remains.keep(Reason::Refused, 1, std::iter::once(message));
         self.counters.dead_letters.put(why, message);
     }
 }

@@ -17,6 +17,7 @@ mod storing;
 
 use crate::chunk::Chunk;
 use crate::durable::{DiskBuffer, MEMORY_BYTES, Place};
+use crate::ledger::Remains;
 use crate::outlet::Outlet;
 use crate::window::{Ticket, Tickets};
 use ahead::Ahead;
@@ -28,6 +29,7 @@ pub(super) use lag::Clock;
 pub(super) use lag::LAG_MAX;
 use lag::Lag;
 pub(super) use loss::Loss;
+use loss::cut;
 use span::{Finished, Span};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -82,6 +84,8 @@ pub(super) struct Spool {
     boundless: bool,
     /// Messages are safe only once the disk has them, whatever `reliable()` says.
     synced: bool,
+    /// Where the last of what has no room can be looked at.
+    remains: Arc<Remains>,
 }
 
 impl Spool {
@@ -110,7 +114,13 @@ impl Spool {
             drains: false,
             boundless: false,
             synced: false,
+            remains: Arc::default(),
         }
+    }
+
+    /// What it drops can be looked at there.
+    pub fn leaving(self, remains: &Arc<Remains>) -> Spool {
+        Spool { remains: Arc::clone(remains), ..self }
     }
 
     /// For a queue that gets nothing more before [`Spool::take_all`].
@@ -337,7 +347,7 @@ impl Spool {
         }
         let mut kept = 0;
         for chunk in memory_only(memory.chunks, self.stored) {
-            let cut = cut(&self.options, chunk, kept);
+            let cut = cut(&self.options, &self.remains, chunk, kept);
             *memory.messages -= cut;
             loss.full += cut;
             kept += chunk.messages();
@@ -346,7 +356,7 @@ impl Spool {
             self.recount(memory);
         }
         if let Some(behind) = &mut self.behind {
-            loss.full += behind.cut_tail(&self.options);
+            loss.full += behind.cut_tail(&self.options, &self.remains);
         }
         loss
     }
@@ -363,7 +373,7 @@ impl Spool {
         if !stalled || self.refused == Some(Full::Busy) {
             return Loss::default();
         }
-        Loss::full(cut(&self.options, chunk, before))
+        Loss::full(cut(&self.options, &self.remains, chunk, before))
     }
 
     /// Asks the keeper to come when there is something for it to do; once until it has come.
@@ -387,14 +397,4 @@ fn memory_only(chunks: &mut VecDeque<Chunk>, mut stored: usize) -> impl Iterator
         stored = rest.unwrap_or(stored);
         rest.is_none()
     })
-}
-
-/// Cuts a chunk without flow-control down to what may wait in memory beside the `before` messages that do.
-fn cut(options: &DiskBuffer, chunk: &mut Chunk, before: usize) -> usize {
-    if chunk.flow_control {
-        return 0;
-    }
-    chunk.tickets.settle();
-    let room = if options.reliable { 0 } else { options.overflow_messages.saturating_sub(before) };
-    chunk.truncate(room)
 }

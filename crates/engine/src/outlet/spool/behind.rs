@@ -7,6 +7,7 @@ use super::span::Span;
 use super::{Loss, Memory, Spool, cut};
 use crate::chunk::Chunk;
 use crate::durable::DiskBuffer;
+use crate::ledger::Remains;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -79,11 +80,11 @@ impl Behind {
         self.bytes += bytes;
     }
 
-    pub fn cut_tail(&mut self, options: &DiskBuffer) -> usize {
+    pub fn cut_tail(&mut self, options: &DiskBuffer, remains: &Remains) -> usize {
         let mut lost = 0;
         let mut kept = 0;
         for chunk in &mut self.tail {
-            lost += cut(options, chunk, kept);
+            lost += cut(options, remains, chunk, kept);
             kept += chunk.messages();
         }
         self.tail.retain_mut(|chunk| !chunk.settle_empty());
@@ -158,7 +159,7 @@ impl Spool {
                     behind.tail_messages += chunk.messages();
                     behind.tail.push_front(chunk);
                     if stalled && self.refused != Some(Full::Busy) {
-                        loss.full += behind.cut_tail(&self.options);
+                        loss.full += behind.cut_tail(&self.options, &self.remains);
                     }
                     break;
                 }

@@ -1,5 +1,9 @@
 //! What an outlet's queue loses: counted and said by the outlet.
 
+use crate::chunk::Chunk;
+use crate::durable::DiskBuffer;
+use crate::ledger::Remains;
+
 /// What became of messages that could not all be kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::outlet) struct Loss {
@@ -25,4 +29,14 @@ impl Loss {
         self.too_large += other.too_large;
         self.damaged += other.damaged;
     }
+}
+
+/// Cuts a chunk without flow-control down to what may wait in memory beside the `before` messages that do.
+pub(super) fn cut(options: &DiskBuffer, remains: &Remains, chunk: &mut Chunk, before: usize) -> usize {
+    if chunk.flow_control {
+        return 0;
+    }
+    chunk.tickets.settle();
+    let room = if options.reliable { 0 } else { options.overflow_messages.saturating_sub(before) };
+    chunk.cut_for_room(room, remains)
 }

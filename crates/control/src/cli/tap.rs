@@ -1,0 +1,186 @@
+//! `penstock tap`: the messages themselves that destinations dropped, afterwards and while it goes on.
+
+use super::{CONTROL_FILE_NAME, PENSTOCK_STATE_DIR};
+use crate::client::{Status, request};
+use crate::ledger::DropReason;
+use crate::tap::TapRequest;
+use clap::Args;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Time given to the program to answer.
+const ANSWER_MAX: Duration = Duration::from_secs(30);
+/// Between two questions while it goes on.
+const EVERY: Duration = Duration::from_millis(200);
+/// As in the program's answer.
+const VERSION: u32 = 1;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  penstock tap --dropped --past
+  penstock tap --dropped queue-full --destination d_central --limit 20
+  penstock tap --dropped refused --past --json
+
+The last 100 messages of each reason are kept at each destination, of each the first 1,024 bytes: of queue-full and refused. Without
+--past those are shown that are dropped from now on; what comes faster than it can be shown is counted as missed.
+Exit code: 0 shown; 1 nothing was dropped, or no answer; 2 wrong usage.")]
+pub struct TapArgs {
+    /// Messages that were dropped, for this reason or for any
+    #[arg(long, value_name = "REASON", num_args = 0..=1, default_missing_value = "", required = true)]
+    pub dropped: Option<String>,
+    /// Show those that were dropped before, and end
+    #[arg(long)]
+    pub past: bool,
+    /// The destination: its name, or name#n of one of its drivers
+    #[arg(long, value_name = "NAME")]
+    pub destination: Option<String>,
+    /// Stop after so many messages; of those before, the last so many
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub limit: u32,
+    /// Wait so many seconds at most
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=86_400),
+          conflicts_with = "past")]
+    pub timeout: u64,
+    /// Print JSON, an object for each message in a line of its own
+    #[arg(long)]
+    pub json: bool,
+    /// State folder of the program
+    #[arg(long, value_name = "FOLDER", default_value = PENSTOCK_STATE_DIR)]
+    pub state_dir: PathBuf,
+    /// Control socket of the program [default: penstock.ctl in the state folder]
+    #[arg(short, long, value_name = "SOCKET")]
+    pub control: Option<PathBuf>,
+}
+
+/// Wrong usage.
+const EXIT_USAGE: u8 = 2;
+
+pub fn run_tap(args: &TapArgs) -> ExitCode {
+    let reason = match args.dropped.as_deref().unwrap_or_default() {
+        "" => None,
+        name => match name.parse::<DropReason>() {
+            Ok(reason) => Some(reason),
+            Err(error) => {
+                stdio::err!("{error}, there are {}", DropReason::ALL.map(DropReason::name).join(", "));
+                return ExitCode::from(EXIT_USAGE);
+            }
+        },
+    };
+    let asked = TapRequest { reason, destination: args.destination.clone() };
+    let socket = args.control.clone().unwrap_or_else(|| args.state_dir.join(CONTROL_FILE_NAME));
+    let shown = if args.past { past(args, &asked, &socket) } else { live(args, &asked, &socket) };
+    match shown {
+        Ok(0) => {
+            stdio::err!("no message was dropped");
+            ExitCode::from(1)
+        }
+        Ok(_) => ExitCode::SUCCESS,
+        Err(error) => {
+            stdio::err!("{error}");
+            ExitCode::from(1)
+        }
+    }
+}
+
+fn ask(asked: &TapRequest, socket: &Path) -> Result<Vec<Value>, String> {
+    let reply = request(socket, &asked.line(), Some(ANSWER_MAX)).map_err(|error| error.explained())?;
+    if reply.status != Status::Ok {
+        return Err(reply.text.trim_end().to_owned());
+    }
+    let mut answer: Value = serde_json::from_str(&reply.text).map_err(|e| format!("not an answer: {e}"))?;
+    match answer.get_mut("messages").map(Value::take) {
+        Some(Value::Array(messages)) => Ok(messages),
+        _ => Err("not an answer: no list of messages".to_owned()),
+    }
+}
+
+fn past(args: &TapArgs, asked: &TapRequest, socket: &Path) -> Result<usize, String> {
+    let messages = ask(asked, socket)?;
+    let skip = messages.len().saturating_sub(args.limit as usize);
+    let shown = messages.iter().skip(skip).inspect(|message| show(message, args.json));
+    Ok(shown.count())
+}
+
+fn live(args: &TapArgs, asked: &TapRequest, socket: &Path) -> Result<usize, String> {
+    let until = Instant::now() + Duration::from_secs(args.timeout);
+    // The number of the last one that was seen, by destination and reason.
+    let mut seen: HashMap<(String, String), u64> = HashMap::new();
+    for message in ask(asked, socket)? {
+        seen.insert(key(&message), number(&message));
+    }
+    let mut shown = 0;
+    while shown < args.limit as usize && Instant::now() < until {
+        std::thread::sleep(EVERY.min(until.saturating_duration_since(Instant::now())));
+        for message in ask(asked, socket)? {
+            let (key, number) = (key(&message), number(&message));
+            let last = seen.entry(key.clone()).or_default();
+            // A reload may have begun to count anew.
+            if number <= *last || shown >= args.limit as usize {
+                continue;
+            }
+            let missed = number - *last - 1;
+            *last = number;
+            if missed > 0 {
+                say_missed(&key, missed, args.json);
+            }
+            show(&message, args.json);
+            shown += 1;
+        }
+    }
+    Ok(shown)
+}
+
+fn text<'v>(message: &'v Value, key: &str) -> &'v str {
+    message.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn number(message: &Value) -> u64 {
+    message.get("number").and_then(Value::as_u64).unwrap_or_default()
+}
+
+fn key(message: &Value) -> (String, String) {
+    (text(message, "destination").to_owned(), text(message, "reason").to_owned())
+}
+
+fn say_missed((destination, reason): &(String, String), missed: u64, json: bool) {
+    if json {
+        let line =
+            json!({ "version": VERSION, "destination": destination, "reason": reason, "missed": missed });
+        stdio::out_text!("{line}\n");
+    } else {
+        stdio::out_text!("{destination} {reason}: {missed} messages more, too fast to be shown\n");
+    }
+}
+
+fn show(message: &Value, json: bool) {
+    if json {
+        let mut line = message.clone();
+        if let Some(fields) = line.as_object_mut() {
+            fields.insert("version".to_owned(), VERSION.into());
+        }
+        stdio::out_text!("{line}\n");
+        return;
+    }
+    let (destination, reason) = (text(message, "destination"), text(message, "reason"));
+    let body = text(message, "text").trim_end_matches('\n');
+    let shown: String = body.chars().flat_map(plain).collect();
+    let bytes = message.get("bytes").and_then(Value::as_u64).unwrap_or_default();
+    let cut = if bytes > text(message, "text").len() as u64 {
+        format!("... ({bytes} bytes)")
+    } else {
+        String::new()
+    };
+    stdio::out_text!("{destination} {reason}: {shown}{cut}\n");
+}
+
+/// What a terminal does not obey.
+fn plain(c: char) -> impl Iterator<Item = char> {
+    let is_plain = !c.is_control()
+        && !matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let (kept, escaped) = if is_plain { (Some(c), None) } else { (None, Some(c.escape_default())) };
+    kept.into_iter().chain(escaped.into_iter().flatten())
+}
