@@ -7,6 +7,8 @@ mod journal;
 mod network;
 mod pipe;
 mod program;
+#[cfg(feature = "python")]
+mod python;
 mod relp;
 mod stdin;
 mod unix;
@@ -27,6 +29,8 @@ pub const PARTS: &[&[SourcePart]] = &[
     stdin::PARTS,
     internal::PARTS,
     generator::PARTS,
+    #[cfg(feature = "python")]
+    python::PARTS,
 ];
 
 #[cfg(test)]

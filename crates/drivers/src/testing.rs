@@ -143,6 +143,25 @@ pub fn errors(text: &str) -> String {
     }
 }
 
+/// A configuration with a `python` block, in which `MyClass` is whatever is asked for.
+struct TestScope;
+
+impl template::Scope for TestScope {
+    #[cfg(feature = "python")]
+    fn python(&self) -> Result<Arc<python::Pool>, String> {
+        let text = "class MyClass:\n    def send(self, msg): return True\n    def run(self): pass\n    def fetch(self): pass\n";
+        let block = python::Block { file: "test.conf".to_owned(), line: 1, text: text.to_owned() };
+        Ok(python::pool(python::Script {
+            blocks: vec![block],
+            processes: 1,
+            bound: Duration::from_secs(60),
+            paths: Vec::new(),
+            environment: std::env::vars_os().collect(),
+            debug_level: 0,
+        }))
+    }
+}
+
 /// Waits for a state that must come.
 #[track_caller]
 pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
@@ -188,7 +207,7 @@ pub fn built(
     let identity = Identity::new("test");
     let cx = BuildContext {
         sources: &parsed.sources,
-        scope: &template::NoScope,
+        scope: &TestScope,
         version: (4, 11),
         globals: &globals,
         identity: &identity,

@@ -10,11 +10,10 @@ use filter::{FilterContext, new_asker};
 pub use options::options;
 use python::marshal::{Item, Malformed, Reader};
 use python::{Identity, Instance, Messages, Names};
-use record::{Batch, Demand, NameId, Stamp, ValueType};
-use std::collections::HashMap;
+use record::{Batch, Demand};
 use std::sync::Arc;
-use template::python::Values;
-use template::{Msg, TemplateOptions, list};
+use template::python::{Known, Values, note, taken};
+use template::{Msg, TemplateOptions};
 
 /// Which class, and what it gets: of every component that is one of Python.
 pub static CLASS: Group = Group {
@@ -106,12 +105,8 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
 /// What a worker keeps.
 struct Memory {
     values: Values,
-    /// Names that classes set, as they are known in every batch.
-    names: HashMap<Box<[u8]>, NameId>,
+    names: Known,
 }
-
-/// Names remembered; a table that is full starts anew.
-const NAMES_MAX: usize = 1 << 10;
 
 /// The messages of a selection, on their way to the class and back.
 struct Passing<'a> {
@@ -124,93 +119,13 @@ struct Passing<'a> {
 }
 
 impl Passing<'_> {
-    fn name(&mut self, name: &[u8]) -> Option<NameId> {
-        if let Some(id) = self.memory.names.get(name) {
-            return Some(*id);
-        }
-        let text = std::str::from_utf8(name).ok()?;
-        let Some(id) = record::lookup(text) else { return self.batch.names.id(b"", name) };
-        if self.memory.names.len() >= NAMES_MAX {
-            self.memory.names.clear();
-        }
-        self.memory.names.insert(name.into(), id);
-        Some(id)
-    }
-
     fn set(&mut self, index: usize, name: &[u8], answer: &mut Reader<'_>) -> Result<(), Malformed> {
-        let (made, kind);
-        let bytes = match answer.item()? {
-            Item::Text(text) | Item::Bytes(text) => {
-                kind = ValueType::String;
-                text
+        let name = self.memory.names.id(self.batch, name);
+        taken(answer, |bytes, kind| {
+            if let Some(name) = name {
+                self.batch.set(index, name, bytes, kind);
             }
-            Item::Int(value) => {
-                (made, kind) = (value.to_string().into_bytes(), ValueType::Int);
-                &made
-            }
-            // As syslog-ng prints what a class sets.
-            Item::Float(value) => {
-                (made, kind) = (format!("{value:.6}").into_bytes(), ValueType::Double);
-                &made
-            }
-            Item::Bool(value) => {
-                kind = ValueType::Boolean;
-                if value { b"true".as_slice() } else { b"false" }
-            }
-            Item::None | Item::Ellipsis => {
-                kind = ValueType::Null;
-                b"".as_slice()
-            }
-            Item::List(count) => {
-                let (mut items, mut first) = (Vec::new(), true);
-                for _ in 0..count {
-                    list::push(answer.text()?, &mut first, &mut items);
-                }
-                (made, kind) = (items, ValueType::List);
-                &made
-            }
-            Item::Tuple(3) if answer.text()? == b"t" => {
-                let text = answer.text()?;
-                answer.item()?;
-                kind = ValueType::DateTime;
-                text
-            }
-            _ => return Err(Malformed),
-        };
-        if let Some(name) = self.name(name) {
-            self.batch.set(index, name, bytes, kind);
-        }
-        Ok(())
-    }
-
-    /// Facility and severity, or the time stamp.
-    fn note(&mut self, index: usize, what: i64, answer: &mut Reader<'_>) -> Result<(), Malformed> {
-        let mut int = || match answer.item()? {
-            Item::Int(value) => Ok(value),
-            _ => Err(Malformed),
-        };
-        let record = self.batch.records.get_mut(index).ok_or(Malformed)?;
-        match what {
-            0 => record.pri = u16::try_from(int()?).map_err(|_| Malformed)?,
-            1 => {
-                if answer.item()? != Item::Tuple(3) {
-                    return Err(Malformed);
-                }
-                let mut int = || match answer.item()? {
-                    Item::Int(value) => Ok(value),
-                    _ => Err(Malformed),
-                };
-                let (secs, usec, offset) = (int()?, int()?, int()?);
-                record.stamp = Stamp {
-                    secs,
-                    usec: u32::try_from(usec).ok().filter(|usec| *usec < 1_000_000).ok_or(Malformed)?,
-                    offset: i32::try_from(offset).map_err(|_| Malformed)?,
-                };
-                record.stamp_text = record::Record::NO_TEXT;
-            }
-            _ => return Err(Malformed),
-        }
-        Ok(())
+        })
     }
 }
 
@@ -245,7 +160,9 @@ impl Messages for Passing<'_> {
                     match answer.item()? {
                         Item::End => break,
                         Item::Text(name) => self.set(index, name, answer)?,
-                        Item::Int(what) => self.note(index, what, answer)?,
+                        Item::Int(what) => {
+                            note(self.batch.records.get_mut(index).ok_or(Malformed)?, what, answer)?;
+                        }
                         _ => return Err(Malformed),
                     }
                 }
@@ -262,7 +179,7 @@ impl Messages for Passing<'_> {
 
 impl Parse for Python {
     fn parse(&self, batch: &mut Batch, selection: &mut Vec<u32>, cx: &mut FilterContext) {
-        let make = || Memory { values: Values::new(&self.options), names: HashMap::new() };
+        let make = || Memory { values: Values::new(&self.options), names: Known::default() };
         let mut memory = cx.work.take_state(self.asker, make);
         let good = vec![false; selection.len()];
         let mut passing = Passing { batch, selection, good, lenient: self.lenient, memory: &mut memory, cx };

@@ -251,6 +251,7 @@ fn sample(component: &str, option: &str) -> Option<String> {
     Some(match option {
         "labels" => "\"a\" => \"$HOST\" key(\"b*\")".to_owned(),
         "columns" => "\"a\", int(\"b\")".to_owned(),
+        "class" => "\"MyParser\"".to_owned(),
         "delimiters" => "\",\"".to_owned(),
         "value-separator" => "\":\"".to_owned(),
         "key" if component == "map-value-pairs" => "\".a.*\" rekey(shift(1))".to_owned(),

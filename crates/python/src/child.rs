@@ -185,6 +185,15 @@ impl Child {
         }
     }
 
+    pub fn stream(&self) -> &UnixStream {
+        &self.stream
+    }
+
+    /// What became of a process that has closed its connection.
+    pub fn ended(&mut self, error: &std::io::Error) -> Fault {
+        self.failed(error)
+    }
+
     /// What became of the process when it could not be spoken to.
     fn failed(&mut self, error: &std::io::Error) -> Fault {
         if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) {

@@ -39,6 +39,10 @@ pub enum Kind {
     Function,
     /// Has a process of its own, see [`crate::Post`].
     Destination,
+    /// Posts messages by itself, see [`crate::Producer`].
+    Source,
+    /// Is asked for messages, in the same way.
+    Fetcher,
 }
 
 impl Kind {
@@ -47,6 +51,8 @@ impl Kind {
             Kind::Parser => "parser",
             Kind::Function => "function",
             Kind::Destination => "destination",
+            Kind::Source => "source",
+            Kind::Fetcher => "fetcher",
         }
     }
 
@@ -96,6 +102,11 @@ impl Instance {
 
     pub fn class(&self) -> &str {
         &self.identity.class
+    }
+
+    /// Tells it from all others of this process, also from earlier ones with the same class.
+    pub fn number(&self) -> u64 {
+        self.number
     }
 
     /// What is sent with each message.

@@ -9,6 +9,8 @@
 //!
 //! A destination has a process for itself ([`Post`]): it may wait for whom it sends to, and holds nobody up.
 //!
+//! A source has one too, and runs there by itself ([`Producer`]).
+//!
 //! What the classes import as `syslogng` is in `crates/python/syslogng` and part of the program.
 
 mod child;
@@ -19,6 +21,7 @@ mod output;
 mod persist;
 mod pool;
 mod post;
+mod producer;
 mod program;
 mod run;
 mod sources;
@@ -28,5 +31,6 @@ pub use instance::{Identity, Instance, Kind, NAMES_MAX, Names, Wanted};
 pub use persist::keep_in;
 pub use pool::{Pool, defer, end, pool, start};
 pub use post::{Ended, Fate, Post, Sent};
+pub use producer::{Answers, Posted, Producer};
 pub use program::{Block, Script};
 pub use run::{MESSAGES_MAX, Messages};

@@ -15,6 +15,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant, SystemTime};
 
+/// While no process can be started, messages wait so long; then they fail, until one can be.
+const HOLD_MAX: Duration = Duration::from_secs(15);
 /// After a start that failed, so long nobody tries again.
 const RETRY: Duration = Duration::from_secs(1);
 
@@ -43,6 +45,15 @@ struct Slot {
 pub(crate) struct Chair {
     pub(crate) child: Option<Child>,
     failed: Option<(Instant, String)>,
+    /// Since when none can be started.
+    failing_since: Option<Instant>,
+}
+
+impl Chair {
+    /// Whether messages wait for a process that cannot be started now.
+    pub(crate) fn holds(&self) -> bool {
+        self.failing_since.is_some_and(|since| since.elapsed() < HOLD_MAX)
+    }
 }
 
 static POOLS: Mutex<Vec<Weak<Pool>>> = Mutex::new(Vec::new());
@@ -167,8 +178,9 @@ impl Pool {
                 return Err(Fault::CannotStart(why.clone()));
             }
             match self.output().and_then(|output| Child::start(&self.program, output)) {
-                Ok(child) => (seat.child, seat.failed) = (Some(child), None),
+                Ok(child) => (seat.child, seat.failed, seat.failing_since) = (Some(child), None, None),
                 Err(fault) => {
+                    seat.failing_since.get_or_insert_with(Instant::now);
                     seat.failed = Some((Instant::now(), fault.to_string()));
                     return Err(fault);
                 }

@@ -7,10 +7,10 @@ use crate::instance::Instance;
 use crate::marshal::{self, Item, Malformed, Reader};
 use crate::pool::Chair;
 use crate::run::{Messages, SEND};
-use parking_lot::Mutex;
+use parking_lot::{Condvar, Mutex};
 use std::ops::Range;
 use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// At the end of the program, so long a batch under way is waited for.
 const LAST_BATCH: Duration = Duration::from_secs(5);
@@ -153,11 +153,25 @@ impl Post {
 
 impl Drop for Post {
     fn drop(&mut self) {
-        let child = self.chair.lock().child.take();
-        if let Some(child) = child {
-            let ending = std::thread::Builder::new().name("python-end".to_owned());
-            let _ = ending.spawn(move || Child::end_all(vec![child]));
-        }
+        end_later(self.chair.lock().child.take());
+    }
+}
+
+/// Processes that are told to end and have not yet.
+static ENDING: Mutex<usize> = Mutex::new(0);
+static ENDED: Condvar = Condvar::new();
+
+/// Ends a process without waiting for what it does at its end; [`end`] waits.
+pub(crate) fn end_later(child: Option<Child>) {
+    let Some(child) = child else { return };
+    *ENDING.lock() += 1;
+    let end = move || {
+        Child::end_all(vec![child]);
+        *ENDING.lock() -= 1;
+        ENDED.notify_all();
+    };
+    if std::thread::Builder::new().name("python-end".to_owned()).spawn(end).is_err() {
+        *ENDING.lock() -= 1;
     }
 }
 
@@ -166,6 +180,9 @@ pub(crate) fn end() {
     let posts: Vec<_> = POSTS.lock().iter().filter_map(Weak::upgrade).collect();
     let chairs = posts.iter().filter_map(|post| post.try_lock_for(LAST_BATCH));
     Child::end_all(chairs.filter_map(|mut chair| chair.child.take()).collect());
+    let until = Instant::now() + LAST_BATCH;
+    let mut ending = ENDING.lock();
+    while *ending > 0 && !ENDED.wait_until(&mut ending, until).timed_out() {}
 }
 
 /// Reads what came of a batch: verdicts, how it ended, at which message, why.

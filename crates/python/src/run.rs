@@ -7,9 +7,12 @@ use crate::marshal::{self, Item, Malformed, Reader};
 use crate::pool::Chair;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Messages in one request.
 pub const MESSAGES_MAX: usize = 512;
+/// Between two looks whether a process can be started.
+const HOLD_STEP: Duration = Duration::from_millis(100);
 /// Questions of a class about one batch that are answered; one that asks on and on is ended.
 const QUESTIONS_MAX: usize = 1 << 16;
 /// Requests for parsers, for functions, and for destinations.
@@ -82,6 +85,18 @@ impl Instance {
         part: Range<usize>,
         messages: &mut dyn Messages,
     ) -> Result<(), Fault> {
+        while let Err(fault) = self.pool.known(seat, self) {
+            if !seat.holds() {
+                return Err(fault);
+            }
+            oplog::limited(
+                "python.holds",
+                oplog::Level::Error,
+                "Messages wait for Python, which cannot be started",
+                &[("class", &self.class()), ("reason", &fault)],
+            );
+            std::thread::sleep(HOLD_STEP);
+        }
         let result = match self.pool.known(seat, self) {
             Ok(child) => self.talk(child, part, messages),
             Err(fault) => Err(fault),

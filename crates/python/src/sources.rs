@@ -13,6 +13,8 @@ pub const PACKAGE: &[(&str, &str)] = &[
     ("syslogng.dest", include_str!("../syslogng/dest.py")),
     ("syslogng.persist", include_str!("../syslogng/persist.py")),
     ("syslogng._deliver", include_str!("../syslogng/_deliver.py")),
+    ("syslogng._produce", include_str!("../syslogng/_produce.py")),
+    ("syslogng.source", include_str!("../syslogng/source.py")),
     ("syslogng._exports", include_str!("../syslogng/_exports.py")),
     ("syslogng._serve", include_str!("../syslogng/_serve.py")),
 ];

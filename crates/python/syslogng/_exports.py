@@ -9,14 +9,20 @@ from syslogng.logger import Logger
 from syslogng.message import LogMessage
 from syslogng.parser import LogParser
 from syslogng.persist import Persist
+from syslogng.source import BatchedAckTracker, ConsecutiveAckTracker, InstantAckTracker, LogFetcher, LogSource
 from syslogng.template import LTZ_LOCAL, LTZ_SEND, LogTemplate, LogTemplateException
 
 syslogng.__all__ = [
+    "BatchedAckTracker",
+    "ConsecutiveAckTracker",
+    "InstantAckTracker",
     "LTZ_LOCAL",
     "LTZ_SEND",
     "LogDestination",
+    "LogFetcher",
     "LogMessage",
     "LogParser",
+    "LogSource",
     "LogTemplate",
     "LogTemplateException",
     "Logger",

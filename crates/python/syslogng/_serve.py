@@ -11,7 +11,7 @@ import time
 import types
 
 import syslogng
-from syslogng import _wire, logger
+from syslogng import _produce, _wire, logger
 from syslogng._deliver import RESULTS, Sender, Served, raised
 from syslogng.message import PLAIN, Batch, Received, changes
 
@@ -65,7 +65,7 @@ def load(kind, name, loaders):
         if not callable(found):
             raise TypeError("`{}` is no function".format(name))
     else:
-        wanted = {"parser": ("parse",), "destination": ("send",)}[kind]
+        wanted = {"parser": ("parse",), "destination": ("send",), "source": ("run",), "fetcher": ("fetch",)}[kind]
         for method in wanted:
             if not callable(getattr(found, method, None)):
                 raise TypeError("the class `{}` has no method {}()".format(name, method))
@@ -86,11 +86,19 @@ def init(number, kind, name, options, place):
         found.template_options, found.seqnum, found.persist_name = None, 0, place
         for result, meaning in RESULTS.items():
             setattr(found, result, meaning)
+    if kind == "source" or kind == "fetcher":
+        found.persist_name = place
+        if kind == "fetcher":
+            for at, result in enumerate(("ERROR", "NOT_CONNECTED", "SUCCESS", "TRY_AGAIN", "NO_DATA")):
+                setattr(found, "FETCH_" + result, at)
+        elif not hasattr(found, "post_message"):
+            found.post_message = _produce.post
     made = found()
     start = getattr(made, "init", None)
     if start is not None and not start(options):
         raise RuntimeError("init() of `{}` did not return True".format(name))
-    served[number] = Sender(name, made) if kind == "destination" else Served(name, made)
+    kinds = {"destination": Sender, "source": _produce.Producer, "fetcher": _produce.Fetcher}
+    served[number] = kinds.get(kind, Served)(name, made)
     return None
 
 
@@ -205,7 +213,13 @@ def close(number):
         one.close()
 
 
-REQUESTS = {"setup": setup, "load": load, "init": init, "drop": drop, "close": close}
+def run(number, reopen, no_data):
+    """From now on this is the process of a source."""
+    _produce.current = served[number]
+    _produce.current.pauses = (reopen, no_data)
+
+
+REQUESTS = {"run": run, "setup": setup, "load": load, "init": init, "drop": drop, "close": close}
 
 
 def other(request):
@@ -249,6 +263,10 @@ def serve(stream, file, debuglevel):
             else:
                 answer = other(request)
             wire.write(answer)
+            if _produce.current is not None:
+                _wire.current = _produce.current.name
+                _produce.current.serve(wire)
+                break
     except (_wire.Gone, BrokenPipeError, ConnectionResetError):
         pass
     for number in list(served):

@@ -3,9 +3,9 @@
 
 use crate::value_pairs::ValuePairs;
 use crate::{Msg, NoScope, RenderContext, Template, TemplateOptions, list};
-use python::marshal;
+use python::marshal::{self, Item, Malformed, Reader};
 use python::{Names, Wanted};
-use record::{Demand, Flags, NameId, Value, ValueType};
+use record::{Batch, Demand, Flags, NameId, Record, Stamp, Value, ValueType};
 use std::collections::HashMap;
 use std::sync::Arc;
 use wire::sdata::{PREFIX, lookup, params, unescape};
@@ -224,6 +224,82 @@ fn write_other(Value { bytes, kind }: Value<'_>, typed: bool, out: &mut Vec<u8>)
         }
         ValueType::String | ValueType::Json => marshal::bytes(bytes, out),
     }
+}
+
+/// Names that classes set, as they are known in every batch.
+#[derive(Default)]
+pub struct Known(HashMap<Box<[u8]>, NameId>);
+
+/// Names remembered; a table that is full starts anew.
+const KNOWN_MAX: usize = 1 << 10;
+
+impl Known {
+    pub fn id(&mut self, batch: &mut Batch, name: &[u8]) -> Option<NameId> {
+        if let Some(id) = self.0.get(name) {
+            return Some(*id);
+        }
+        let text = std::str::from_utf8(name).ok()?;
+        let Some(id) = record::lookup(text) else { return batch.names.id(b"", name) };
+        if self.0.len() >= KNOWN_MAX {
+            self.0.clear();
+        }
+        self.0.insert(name.into(), id);
+        Some(id)
+    }
+}
+
+/// Reads a value that a class has set, and gives it on as messages have it.
+pub fn taken(answer: &mut Reader<'_>, give: impl FnOnce(&[u8], ValueType)) -> Result<(), Malformed> {
+    match answer.item()? {
+        Item::Text(text) | Item::Bytes(text) => give(text, ValueType::String),
+        Item::Int(value) => give(value.to_string().as_bytes(), ValueType::Int),
+        // As syslog-ng prints what a class sets.
+        Item::Float(value) => give(format!("{value:.6}").as_bytes(), ValueType::Double),
+        Item::Bool(value) => give(if value { b"true" } else { b"false" }, ValueType::Boolean),
+        Item::None | Item::Ellipsis => give(b"", ValueType::Null),
+        Item::List(count) => {
+            let (mut items, mut first) = (Vec::new(), true);
+            for _ in 0..count {
+                list::push(answer.text()?, &mut first, &mut items);
+            }
+            give(&items, ValueType::List);
+        }
+        Item::Tuple(3) if answer.text()? == b"t" => {
+            let text = answer.text()?;
+            answer.item()?;
+            give(text, ValueType::DateTime);
+        }
+        _ => return Err(Malformed),
+    }
+    Ok(())
+}
+
+fn number(answer: &mut Reader<'_>) -> Result<i64, Malformed> {
+    match answer.item()? {
+        Item::Int(value) => Ok(value),
+        _ => Err(Malformed),
+    }
+}
+
+/// Reads facility and severity, or the time stamp.
+pub fn note(record: &mut Record, what: i64, answer: &mut Reader<'_>) -> Result<(), Malformed> {
+    match what {
+        0 => record.pri = u16::try_from(number(answer)?).map_err(|_| Malformed)?,
+        1 => {
+            if answer.item()? != Item::Tuple(3) {
+                return Err(Malformed);
+            }
+            let (secs, usec, offset) = (number(answer)?, number(answer)?, number(answer)?);
+            record.stamp = Stamp {
+                secs,
+                usec: u32::try_from(usec).ok().filter(|usec| *usec < 1_000_000).ok_or(Malformed)?,
+                offset: i32::try_from(offset).map_err(|_| Malformed)?,
+            };
+            record.stamp_text = Record::NO_TEXT;
+        }
+        _ => return Err(Malformed),
+    }
+    Ok(())
 }
 
 /// The names that a message has, each once.

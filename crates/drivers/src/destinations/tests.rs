@@ -31,6 +31,10 @@ fn every_destination_of_the_catalogue_can_be_built() {
 fn a_fixed_template_reads_nothing() {
     for part in REGISTRY.destinations() {
         let component = part.table;
+        // Nobody knows what a class reads.
+        if component.name == "python" {
+            continue;
+        }
         let address = if component.name.ends_with('6') { "\"::1\"" } else { "127.0.0.1" };
         for (transport, balanced) in [("tcp", true), ("tls", true), ("udp", false), ("rltp", false)] {
             let value = |name: &str| {

@@ -55,8 +55,10 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     source("oracle", FETCH),
     source("sql", FETCH),
     source("windowsevent", "let the Windows agent send syslog to `network()`"),
-    source("python", SCRIPT),
-    source("python-fetcher", SCRIPT),
+    #[cfg(not(feature = "python"))]
+    source("python", NOT_BUILT),
+    #[cfg(not(feature = "python"))]
+    source("python-fetcher", NOT_BUILT),
     source("example-random-generator", "write `example-msg-generator()`"),
     source("random-choice-generator", "write `example-msg-generator()`"),
     source("example-diskq-source", "write `example-msg-generator()`"),

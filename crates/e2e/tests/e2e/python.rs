@@ -3,6 +3,7 @@
 
 mod destination;
 mod persist;
+mod source;
 
 use crate::messages::HEAD;
 use std::process::{Command, Stdio};
@@ -117,6 +118,30 @@ fn a_message_that_python_never_comes_back_from_costs_no_other() {
     penstock.stop();
     let expected: Vec<String> = (0..200).filter(|n| *n != 70).map(|n| format!("{n} ok")).collect();
     assert_eq!(lab.lines("out"), expected);
+}
+
+/// While no interpreter can be started, messages wait for one.
+#[test]
+fn messages_wait_for_an_interpreter() {
+    let lab = Lab::new();
+    let code = class(
+        "msg[\"made\"] = \"ok\"\n        if msg[\"MESSAGE\"] == b\"70\" and not os.path.exists(\"%dir%/bin/once\"):\n            \
+         open(\"%dir%/bin/once\", \"w\").close()\n            os.rename(\"%dir%/bin/python3\", \"%dir%/bin/gone\")\n            os._exit(3)",
+    );
+    let found =
+        Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().expect("python3");
+    let python = String::from_utf8_lossy(&found.stdout).trim().to_owned();
+    std::fs::create_dir(lab.path("bin")).expect("a folder");
+    std::os::unix::fs::symlink(python, lab.path("bin/python3")).expect("a link");
+    let path = lab.path("bin").display().to_string();
+    let text = config(&code).replace("time-reopen(1)", "time-reopen(1); python-workers(1)");
+    let mut penstock = Penstock::configure(&lab, &text).env("PATH", &path).ready();
+    send(&mut Sender::tcp(lab.port("in")), 0..200);
+    penstock.wait_log("Messages wait for Python, which cannot be started");
+    std::fs::rename(lab.path("bin/gone"), lab.path("bin/python3")).expect("a link");
+    penstock.wait_settled(200).assert_nothing_lost();
+    penstock.stop();
+    assert_eq!(lab.lines("out").len(), 200);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use conf_syntax::{Call, LogItem, ParseOptions, Parsed, Statement};
 use diag::Diagnostics;
 use engine::driver::BuildContext;
 use engine::{Need, Privilege};
-use template::{Identity, NoScope};
+use template::{Identity, Scope};
 
 use super::*;
 
@@ -36,6 +36,26 @@ fn presets() -> Arc<Settings> {
     Arc::new(conf_schema::read_options([], registry().options, &read, &mut Diagnostics::new()))
 }
 
+/// A configuration with the classes of the examples.
+struct Classes;
+
+impl Scope for Classes {
+    #[cfg(feature = "python")]
+    fn python(&self) -> Result<Arc<python::Pool>, String> {
+        let text = "class MyDestination:\n    def send(self, msg): return True\nclass MySource:\n    def run(self): pass\n\
+                    class MyFetcher:\n    def fetch(self): pass\n";
+        let block = python::Block { file: "example.conf".to_owned(), line: 1, text: text.to_owned() };
+        Ok(python::pool(python::Script {
+            blocks: vec![block],
+            processes: 1,
+            bound: std::time::Duration::from_secs(60),
+            paths: Vec::new(),
+            environment: std::env::vars_os().collect(),
+            debug_level: 0,
+        }))
+    }
+}
+
 /// Of every driver, when it is compiled into a plan.
 const READ_BY_THE_ENGINE: &str = "hook-commands";
 
@@ -48,7 +68,7 @@ fn faults(component: &'static Component, globals: &Arc<Settings>) -> Vec<String>
     let identity = Identity::new("localhost");
     let cx = BuildContext {
         sources: &parsed.sources,
-        scope: &NoScope,
+        scope: &Classes,
         version: (4, 11),
         globals,
         identity: &identity,
