@@ -6,6 +6,7 @@ pub mod layers;
 pub mod leaves;
 pub mod licences;
 pub mod limits;
+pub mod shipped;
 pub mod sources;
 pub mod tables;
 pub mod words;

@@ -67,7 +67,8 @@ impl Workspace {
     }
 }
 
-fn run(folder: &Path, program: &str, args: &[&str]) -> Result<String, String> {
+/// What a program prints. Fails with its own words.
+pub fn run(folder: &Path, program: &str, args: &[&str]) -> Result<String, String> {
     let output = Command::new(program)
         .args(args)
         .current_dir(folder)

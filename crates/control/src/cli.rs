@@ -14,11 +14,11 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::ExitCode;
 
-pub use ctl::run_ctl;
+pub use ctl::{command_line as ctl_command_line, run_ctl};
 pub use daemon::{DaemonAction, DaemonArgs, ParseOptions, state_dir};
 pub use explain::ExplainArgs;
-pub use ledger::run_ledger;
-pub use native::{CheckArgs, Cli, Command, RawArgs, RunArgs, TestCaArgs};
+pub use ledger::{command_line as ledger_command_line, run_ledger};
+pub use native::{CheckArgs, Cli, Command, CompletionsArgs, ManArgs, RawArgs, RunArgs, TestCaArgs};
 pub use options::{ProcessMode, RunOptions, WORKER_THREADS_COUNT_MAX};
 pub use tap::{TapArgs, run_tap};
 pub use version::{VersionInfo, version_text};

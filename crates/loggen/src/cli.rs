@@ -168,6 +168,11 @@ struct Args {
     target: Vec<String>,
 }
 
+/// Its options, for manual pages and completions.
+pub fn command_line() -> clap::Command {
+    <Args as clap::CommandFactory>::command()
+}
+
 /// Runs the command; `args` are those after the command's name.
 pub fn run(args: impl Iterator<Item = OsString>) -> ExitCode {
     let mut args: Vec<OsString> = args.collect();

@@ -2,6 +2,7 @@
 //! `--syntax-only`.
 
 mod preflight;
+mod unit;
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -24,7 +25,10 @@ pub fn check(args: &CheckArgs) -> ExitCode {
         plan = configuration.compile(&nobody(), &Existing::new());
         preflight::look(&mut configuration, plan.as_ref());
     }
-    if args.json {
+    if args.unit {
+        stdio::err_text!("{}", configuration.report());
+        printing::print(&unit::drop_in(&configuration, plan.as_ref()));
+    } else if args.json {
         let report = diag::render_json(configuration.findings(), &configuration.parsed.sources);
         printing::print(&format!("{report:#}\n"));
     } else {

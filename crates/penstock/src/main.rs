@@ -7,6 +7,7 @@ mod explain;
 mod foreign_queue;
 mod library;
 mod lookout;
+mod manners;
 mod pdb;
 mod printing;
 mod program;
@@ -75,6 +76,8 @@ fn native(args: Vec<OsString>) -> ExitCode {
         Command::Slogverify(args) => sealed::slogverify::run(args.with_program("slogverify")),
         Command::State(args) => state_file::run(args.with_program("penstock state")),
         Command::TestCa(args) => test_ca::run(&args),
+        Command::Completions(args) => manners::completions(&args.shell),
+        Command::Man(args) => manners::man(args.folder.as_deref()),
         Command::Bench(args) => bench::cli::run(args.args.into_iter()),
     }
 }

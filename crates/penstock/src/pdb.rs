@@ -152,6 +152,11 @@ struct PatternizeArgs {
     samples: usize,
 }
 
+/// Its options, for manual pages and completions.
+pub fn command_line() -> clap::Command {
+    <Pdb as clap::CommandFactory>::command()
+}
+
 /// Runs the command line; the first of `args` is the program's name.
 pub fn run(args: Vec<OsString>) -> ExitCode {
     let pdb = match Pdb::try_parse_from(args) {

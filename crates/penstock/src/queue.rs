@@ -117,6 +117,11 @@ enum Command {
     },
 }
 
+/// Its options, for manual pages and completions.
+pub fn command_line() -> clap::Command {
+    <Args as clap::CommandFactory>::command()
+}
+
 /// Runs the command line; the first of `args` is the program's name.
 pub fn run(args: Vec<OsString>) -> ExitCode {
     let args = match Args::try_parse_from(args) {

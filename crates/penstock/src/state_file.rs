@@ -103,6 +103,11 @@ struct Output {
     persist_name: String,
 }
 
+/// Its options, for manual pages and completions.
+pub fn command_line() -> clap::Command {
+    <Native as clap::CommandFactory>::command()
+}
+
 /// `penstock state`.
 pub fn run(args: Vec<OsString>) -> ExitCode {
     let Native { command, state_dir } = match Native::try_parse_from(args) {

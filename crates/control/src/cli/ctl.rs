@@ -207,6 +207,11 @@ Examples:
 
 A passphrase on the command line can be seen by everybody on the machine.";
 
+/// Its options, for manual pages and completions.
+pub fn command_line() -> clap::Command {
+    <Ctl as clap::CommandFactory>::command()
+}
+
 /// Runs the command line, whose first argument is the program's name: it also says which socket is meant when
 /// none is given.
 pub fn run_ctl(args: impl IntoIterator<Item = OsString>) -> ExitCode {

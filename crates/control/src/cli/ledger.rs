@@ -63,6 +63,11 @@ fn show_last_run(folder: &Path, json: bool) -> ExitCode {
     }
 }
 
+/// Its options, for manual pages and completions.
+pub fn command_line() -> clap::Command {
+    <Args as clap::CommandFactory>::command()
+}
+
 /// Runs the command line, whose first argument is the program's name.
 pub fn run_ledger(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     let args = match Args::try_parse_from(args) {

@@ -75,6 +75,10 @@ pub enum Command {
     State(RawArgs),
     /// Make an authority and certificates for trying TLS
     TestCa(TestCaArgs),
+    /// Print what a shell needs to complete command lines of this program
+    Completions(CompletionsArgs),
+    /// Write the manual pages of all commands
+    Man(ManArgs),
     /// Measure this and other receivers side by side
     #[command(disable_help_flag = true)]
     Bench(RawArgs),
@@ -197,6 +201,7 @@ Examples:
   penstock check syslog-ng.conf
   penstock check --json syslog-ng.conf
   penstock check --explain syslog-ng.conf
+  penstock check --unit penstock.conf > /etc/systemd/system/penstock.service.d/configuration.conf
 
 Exit code: 0 the configuration can run, 1 it cannot.")]
 pub struct CheckArgs {
@@ -212,6 +217,10 @@ pub struct CheckArgs {
     /// Look at the language only: no references, no types, no files
     #[arg(long)]
     pub syntax_only: bool,
+    /// Print what this configuration needs beyond the packaged systemd unit, as a drop-in: each capability,
+    /// folder and device with the statement that needs it
+    #[arg(long, conflicts_with_all = ["json", "explain", "syntax_only"])]
+    pub unit: bool,
     /// Print what each finding means and what to do, at length, and for each log path which fields are
     /// computed and for whom
     #[arg(long)]
@@ -240,6 +249,28 @@ pub struct TestCaArgs {
     /// Days the certificates are valid
     #[arg(long, default_value_t = 365, value_parser = clap::value_parser!(u32).range(1..=36_500))]
     pub days: u32,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  penstock completions bash > /usr/share/bash-completion/completions/penstock
+  penstock completions fish > ~/.config/fish/completions/penstock.fish")]
+pub struct CompletionsArgs {
+    /// The shell: bash, zsh, fish, elvish or powershell
+    #[arg(value_name = "SHELL", value_parser = ["bash", "zsh", "fish", "elvish", "powershell"])]
+    pub shell: String,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  penstock man | man -l -
+  penstock man --folder /usr/share/man/man8")]
+pub struct ManArgs {
+    /// Write a page for each command into this folder, instead of printing the first one
+    #[arg(long, value_name = "FOLDER")]
+    pub folder: Option<PathBuf>,
 }
 
 #[cfg(test)]

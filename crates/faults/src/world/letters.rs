@@ -1,7 +1,7 @@
 //! Dead letters at the end of a storm: each is for a destination as it was called when it left, so each of
 //! these names is given back to the destination for a moment, and the letters are tried again.
 
-use super::{Beside, By, World};
+use super::{Beside, By, REST, World, reached};
 use std::collections::BTreeSet;
 
 impl World {
@@ -22,8 +22,13 @@ impl World {
             }
             self.replay();
         }
-        let left = self.names_of_letters();
-        if !left.is_empty() {
+        // What was settled is noted on the disk a little later than its receiver has it.
+        let mut left = BTreeSet::new();
+        let gone = reached(REST, || {
+            left = self.names_of_letters();
+            left.is_empty()
+        });
+        if !gone {
             self.problem(format!("letters stay for {left:?}"));
         }
     }

@@ -71,6 +71,11 @@ const ASSIGN: &str = "assign: queues belong to destinations by name here, persis
      with `penstock queue import FILE --to DESTINATION`";
 const TRUNCATE: &str = "truncate: queues give back their space by themselves here; truncate-size-ratio() of disk-buffer() says how much is kept";
 
+/// Its options, for manual pages and completions.
+pub fn command_line() -> clap::Command {
+    <Args as clap::CommandFactory>::command()
+}
+
 /// Runs the command line; the first of `args` is the program's name.
 pub fn run(args: Vec<OsString>) -> ExitCode {
     let args = match Args::try_parse_from(args) {

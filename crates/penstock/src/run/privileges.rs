@@ -61,7 +61,7 @@ pub enum Entered {
     Root,
     /// Root has become another user and kept some for the start.
     Changed,
-    /// Another user from the beginning, who keeps what it was given.
+    /// Another user from the beginning, with what the service manager gave.
     Plain,
 }
 
@@ -129,9 +129,10 @@ pub fn settle(
     let before = capabilities(None).map_err(error)?;
     match entered {
         Entered::Unmanaged | Entered::AsAsked => Ok(()),
-        Entered::Plain => keep(before, before.permitted).map_err(error),
+        // As a rule there is nothing to give up.
+        Entered::Plain if before.permitted.is_empty() => keep(before, before.permitted).map_err(error),
         Entered::Root => keep(before, KEPT_BY_ROOT | beside_root(configuration, plan)).map_err(error),
-        Entered::Changed => {
+        Entered::Changed | Entered::Plain => {
             let blind = CapabilitySets { effective: before.effective - OPENS_ALL, ..before };
             set_capabilities(None, blind).map_err(error)?;
             let mut needed = Needed::of(configuration, Some(plan));

@@ -46,6 +46,11 @@ struct Args {
     _buffers: Option<u64>,
 }
 
+/// Its options, for manual pages and completions.
+pub fn command_line() -> clap::Command {
+    <Args as clap::CommandFactory>::command()
+}
+
 /// Runs the command line; the first of `args` is the program's name.
 pub fn run(args: Vec<OsString>) -> ExitCode {
     super::run("slogencrypt", args, seal)

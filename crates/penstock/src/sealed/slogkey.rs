@@ -41,6 +41,11 @@ struct Args {
     args: Vec<OsString>,
 }
 
+/// Its options, for manual pages and completions.
+pub fn command_line() -> clap::Command {
+    <Args as clap::CommandFactory>::command()
+}
+
 /// Runs the command line; the first of `args` is the program's name.
 pub fn run(args: Vec<OsString>) -> ExitCode {
     super::run("slogkey", args, made)

@@ -1,0 +1,147 @@
+//! The packages, made of the binary under test: judged by what the distribution's own tools say of them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use testkit::{Lab, root, run_command, skip};
+
+/// What a command prints; it must succeed.
+#[track_caller]
+fn output(command: &mut Command) -> String {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {said}");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+fn has(program: &str) -> bool {
+    Command::new("sh")
+        .args(["-c", &format!("command -v {program}")])
+        .output()
+        .is_ok_and(|o| o.status.success())
+}
+
+fn package(lab: &Lab, folder: &str, formats: &[&str]) -> PathBuf {
+    let out = lab.path(folder);
+    std::fs::create_dir_all(&out).expect("a folder");
+    let stripped = lab.path("stripped");
+    if !stripped.exists() {
+        output(Command::new("objcopy").arg("--strip-all").arg(testkit::binary()).arg(&stripped));
+    }
+    let script = root().join("scripts/package");
+    output(Command::new(script).arg("--binary").arg(&stripped).arg("--out").arg(&out).args(formats));
+    out
+}
+
+fn named(folder: &Path, start: &str, end: &str) -> PathBuf {
+    let fits = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        name.starts_with(start) && name.ends_with(end)
+    };
+    let mut entries = std::fs::read_dir(folder).expect("the packages").flatten().map(|entry| entry.path());
+    entries.find(fits).unwrap_or_else(|| panic!("no {start}*{end} in {}", folder.display()))
+}
+
+#[test]
+fn a_debian_package_has_what_it_promises_and_two_archives_are_the_same() {
+    if !has("dpkg-deb") || !has("objcopy") {
+        return skip("dpkg-deb or objcopy is not installed");
+    }
+    let lab = Lab::new();
+    let one = package(&lab, "one", &["deb", "tar"]);
+    let deb = named(&one, "penstock_", ".deb");
+    let contents = output(Command::new("dpkg-deb").arg("--contents").arg(&deb));
+    for file in [
+        "./usr/bin/penstock",
+        "./etc/penstock/penstock.conf",
+        "./lib/systemd/system/penstock.service",
+        "./usr/lib/sysusers.d/penstock.conf",
+        "./usr/share/man/man8/penstock-run.8.gz",
+        "./usr/share/bash-completion/completions/penstock",
+        "./usr/share/doc/penstock/penstock.cdx.json",
+        "./usr/share/doc/penstock/third-party-licences.txt.gz",
+    ] {
+        let line = contents.lines().find(|line| line.ends_with(file)).unwrap_or_else(|| panic!("no {file}"));
+        assert!(line.contains("root/root"), "{line}");
+    }
+    let fields = output(Command::new("dpkg-deb").arg("--info").arg(&deb));
+    assert!(fields.contains("conffiles") && fields.contains("postinst"), "{fields}");
+    let compat =
+        output(Command::new("dpkg-deb").arg("--contents").arg(named(&one, "penstock-syslog-ng-", ".deb")));
+    for link in ["./usr/sbin/syslog-ng -> ../bin/penstock", "./usr/bin/loggen -> penstock"] {
+        assert!(compat.contains(link), "{compat}");
+    }
+    let again = package(&lab, "two", &["tar"]);
+    let bytes = |folder: &Path| std::fs::read(named(folder, "penstock-", ".tar.gz")).expect("an archive");
+    assert!(bytes(&one) == bytes(&again), "two runs make different archives");
+    if has("lintian") {
+        let said = Command::new("lintian")
+            .args(["--fail-on", "error", "--tag-display-limit", "0"])
+            .arg(&deb)
+            .output();
+        let said = said.expect("lintian");
+        let text = String::from_utf8_lossy(&said.stdout);
+        assert!(said.status.success(), "{text}");
+    }
+}
+
+#[test]
+fn the_image_is_one_that_others_can_read() {
+    if !has("skopeo") || !has("objcopy") || !has("python3") {
+        return skip("skopeo, objcopy or python3 is not installed");
+    }
+    let lab = Lab::new();
+    let out = package(&lab, "image", &["oci"]);
+    let image = format!("oci:{}", out.join("oci").display());
+    let inspected = output(Command::new("skopeo").args(["inspect", "--config", &image]));
+    for part in ["\"10514:10514\"", "SIGTERM", "/usr/bin/penstock"] {
+        assert!(inspected.contains(part), "{part} is missing in {inspected}");
+    }
+    let copied = lab.path("copied");
+    output(Command::new("skopeo").args(["copy", &image, &format!("dir:{}", copied.display())]));
+    assert!(copied.join("manifest.json").exists());
+}
+
+#[test]
+fn the_unit_says_little_is_exposed() {
+    if !has("systemd-analyze") {
+        return skip("systemd-analyze is not installed");
+    }
+    let unit = root().join("packaging/systemd/penstock.service");
+    let args = ["security", "--offline=true", "--threshold=30"];
+    let said = Command::new("systemd-analyze").args(args).arg(&unit).output().expect("systemd-analyze");
+    let text = String::from_utf8_lossy(&said.stdout);
+    assert!(said.status.success(), "{}", text.lines().last().unwrap_or_default());
+}
+
+#[test]
+fn every_commented_example_of_the_first_configuration_is_right() {
+    let lab = Lab::new();
+    let text = std::fs::read_to_string(root().join("packaging/penstock.conf")).expect("the configuration");
+    let (plain, examples) = text.split_once("# The first ten things").expect("the examples");
+    let uncommented: Vec<&str> = examples
+        .lines()
+        .filter_map(|line| line.strip_prefix("# "))
+        // Headings: `1. Messages of ...`, and their second lines.
+        .filter(|line| {
+            line.contains("{ ") || line.contains("};") || line.starts_with("    ") || line.ends_with(" {")
+        })
+        .collect();
+    let whole = lab.path("whole.conf");
+    let written = format!("{plain}{}\n", uncommented.join("\n"));
+    for key in ["key.pem", "cert.pem"] {
+        std::fs::write(lab.path(key), "").expect("a file");
+    }
+    std::fs::write(&whole, written.replace("/etc/penstock/tls", &lab.dir().display().to_string()))
+        .expect("written");
+    let said = run_command(&["check", &whole.display().to_string()]);
+    // Keys are the user's, ports below 1024 the service's.
+    let errors: Vec<&str> = said
+        .stderr
+        .lines()
+        .filter(|line| line.contains(": error["))
+        .filter(|line| !["C0103", "C0105", "C0106"].iter().any(|code| line.contains(code)))
+        .collect();
+    assert_eq!(errors, Vec::<&str>::new(), "{}", said.stderr);
+    assert_eq!(uncommented.iter().filter(|line| line.starts_with("log {")).count(), 10, "{uncommented:?}");
+}

@@ -1,0 +1,186 @@
+//! What goes into the packages of the program: the list of its parts in CycloneDX's form, and the licences of
+//! all foreign crates that are linked.
+
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::workspace::{Workspace, run};
+
+/// One foreign crate in the program.
+#[derive(Debug, PartialEq, Eq)]
+struct Crate {
+    name: String,
+    version: String,
+    /// An SPDX expression; empty where the crate has none.
+    licence: String,
+}
+
+/// The software bill of materials of the program, CycloneDX 1.5 as JSON.
+pub fn sbom(workspace: &Workspace) -> Result<String, String> {
+    let sums = checksums(&workspace.read("Cargo.lock")?);
+    let components: Vec<Value> = linked(workspace)?
+        .iter()
+        .map(|one| {
+            let purl = format!("pkg:cargo/{}@{}", one.name, one.version);
+            let mut component = json!({
+                "type": "library", "name": one.name, "version": one.version, "purl": purl, "bom-ref": purl,
+                "licenses": [{ "expression": one.licence.replace('/', " OR ") }],
+            });
+            if let Some(sum) = sums.get(&(one.name.clone(), one.version.clone())) {
+                component["hashes"] = json!([{ "alg": "SHA-256", "content": sum }]);
+            }
+            component
+        })
+        .collect();
+    let version = env!("CARGO_PKG_VERSION");
+    let bom = json!({
+        "bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
+        "metadata": { "component": {
+            "type": "application", "name": "penstock", "version": version, "bom-ref": format!("penstock@{version}"),
+            "licenses": [{ "expression": "Apache-2.0" }],
+        } },
+        "components": components,
+    });
+    Ok(format!("{bom:#}\n"))
+}
+
+/// Name, version and licence of each foreign crate in the program, then every different licence text once,
+/// with the crates that it came with.
+pub fn notices(workspace: &Workspace) -> Result<String, String> {
+    let crates = linked(workspace)?;
+    let folders = folders(workspace)?;
+    let mut texts: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut notices = String::from("penstock contains these crates, under these licences:\n\n");
+    for one in &crates {
+        let id = format!("{} {}", one.name, one.version);
+        notices.push_str(&format!("  {id}: {}\n", one.licence));
+        for file in folders.get(&id).map(|folder| licence_files(folder)).unwrap_or_default() {
+            let text = std::fs::read(&file).map_err(|e| format!("{}: {e}", file.display()))?;
+            let text = String::from_utf8_lossy(&text).replace("\r\n", "\n");
+            texts.entry(text.trim().to_owned()).or_default().push(id.clone());
+        }
+    }
+    for (text, ids) in texts {
+        notices.push_str(&format!("\n{}\n{}\n\n{text}\n", "-".repeat(80), ids.join(", ")));
+    }
+    Ok(notices)
+}
+
+/// The foreign crates in the program, those of build scripts and tests left out, by name.
+fn linked(workspace: &Workspace) -> Result<Vec<Crate>, String> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let args = [
+        "tree",
+        "--locked",
+        "--package",
+        "penstock",
+        "--edges",
+        "normal",
+        "--prefix",
+        "none",
+        "--format",
+        "{p}|{l}",
+    ];
+    let mut crates = listed(&run(&workspace.root, &cargo, &args)?);
+    crates.retain(|one| !workspace.members.contains_key(&one.name));
+    crates.sort_by(|a, b| (&a.name, &a.version).cmp(&(&b.name, &b.version)));
+    crates.dedup();
+    Ok(crates)
+}
+
+/// Lines such as `regex v1.13.0|MIT OR Apache-2.0 (*)`.
+fn listed(tree: &str) -> Vec<Crate> {
+    let parts = tree.lines().filter_map(|line| {
+        let (package, licence) = line.split_once('|')?;
+        let (name, rest) = package.split_once(" v")?;
+        let version = rest.split(' ').next().unwrap_or_default();
+        let licence = licence.trim_end_matches(" (*)");
+        Some(Crate { name: name.to_owned(), version: version.to_owned(), licence: licence.to_owned() })
+    });
+    parts.collect()
+}
+
+/// Of each package in a lock file that has one.
+fn checksums(lock: &str) -> BTreeMap<(String, String), String> {
+    let mut sums = BTreeMap::new();
+    for package in lock.split("[[package]]") {
+        let value = |name: &str| {
+            let line = package.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(" = \""));
+            line.and_then(|rest| rest.strip_suffix('"')).map(str::to_owned)
+        };
+        if let (Some(name), Some(version), Some(sum)) = (value("name"), value("version"), value("checksum")) {
+            sums.insert((name, version), sum);
+        }
+    }
+    sums
+}
+
+/// Where the sources of each crate lie, by `name version`.
+fn folders(workspace: &Workspace) -> Result<BTreeMap<String, PathBuf>, String> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let text = run(&workspace.root, &cargo, &["metadata", "--locked", "--format-version=1"])?;
+    let metadata: Value = serde_json::from_str(&text).map_err(|e| format!("cargo metadata: {e}"))?;
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let folders = packages.filter_map(|package| {
+        let folder = Path::new(package["manifest_path"].as_str()?).parent()?;
+        Some((format!("{} {}", package["name"].as_str()?, package["version"].as_str()?), folder.to_owned()))
+    });
+    Ok(folders.collect())
+}
+
+/// Files of a crate that are licences by their names, in order.
+fn licence_files(folder: &Path) -> Vec<PathBuf> {
+    const NAMES: [&str; 4] = ["licen", "copying", "notice", "unlicense"];
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+            path.is_file() && NAMES.iter().any(|start| name.starts_with(start))
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crates_of_a_tree() {
+        let tree = "penstock v0.1.0 (/src/penstock)|Apache-2.0\nregex v1.13.0|MIT OR Apache-2.0\nregex v1.13.0|MIT OR Apache-2.0 (*)\n\n";
+        let names: Vec<String> =
+            listed(tree).iter().map(|c| format!("{} {} {}", c.name, c.version, c.licence)).collect();
+        assert_eq!(
+            names,
+            ["penstock 0.1.0 Apache-2.0", "regex 1.13.0 MIT OR Apache-2.0", "regex 1.13.0 MIT OR Apache-2.0"]
+        );
+    }
+
+    #[test]
+    fn checksums_of_a_lock_file() {
+        let lock = "[[package]]\nname = \"a\"\nversion = \"1.0.0\"\nchecksum = \"ff\"\n\n[[package]]\nname = \"b\"\nversion = \"0.1.0\"\n";
+        let expected = BTreeMap::from([(("a".to_owned(), "1.0.0".to_owned()), "ff".to_owned())]);
+        assert_eq!(checksums(lock), expected);
+    }
+
+    #[test]
+    fn every_crate_of_the_program_has_licence_and_checksum() {
+        let workspace = Workspace::load().expect("cargo metadata");
+        let text = sbom(&workspace).expect("a bill of materials");
+        let bom: Value = serde_json::from_str(&text).expect("JSON");
+        let components = bom["components"].as_array().expect("components");
+        assert!(components.iter().any(|c| c["name"] == "rustls"), "rustls is linked");
+        for component in components {
+            let licence = component["licenses"][0]["expression"].as_str().unwrap_or_default();
+            assert!(!licence.is_empty(), "{component}");
+            assert_eq!(component["hashes"][0]["content"].as_str().map(str::len), Some(64), "{component}");
+        }
+        let notices = notices(&workspace).expect("notices");
+        assert!(notices.contains("Permission is hereby granted"), "the texts are there");
+    }
+}
