@@ -11,6 +11,7 @@ pub mod sender;
 mod shape;
 mod suppress;
 
+pub use columns::Columns;
 pub use fields::Fields;
 pub use keys::Keys;
 pub use numbers::Numbers;

@@ -121,4 +121,15 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "class() names none, or it cannot be imported, or it lacks the method that makes it a destination or a source. The message is \
          Python's traceback. Nothing starts, or what ran runs on.",
     ),
+    (
+        "D0250",
+        "wrong options of a destination over gRPC",
+        "url() is `host:port`, auth() says insecure() or tls(), headers() are names and values, response-action() a status of gRPC and one of its \
+         words; the message says what is wrong.",
+    ),
+    (
+        "D0251",
+        "wrong options of a source over gRPC",
+        "auth() says insecure() or tls(), channel-args() are names of grpc's that have a meaning here; the message says what is wrong.",
+    ),
 ];

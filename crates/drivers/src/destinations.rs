@@ -6,6 +6,8 @@ mod http;
 #[cfg(feature = "kafka")]
 mod kafka;
 mod network;
+#[cfg(feature = "grpc")]
+mod opentelemetry;
 mod pipe;
 mod program;
 #[cfg(feature = "python")]
@@ -41,6 +43,8 @@ pub const PARTS: &[&[DestinationPart]] = &[
     redis::PARTS,
     #[cfg(feature = "python")]
     python::PARTS,
+    #[cfg(feature = "grpc")]
+    opentelemetry::PARTS,
 ];
 
 #[cfg(test)]

@@ -5,6 +5,8 @@ mod generator;
 mod internal;
 mod journal;
 mod network;
+#[cfg(feature = "grpc")]
+mod opentelemetry;
 mod pipe;
 mod program;
 #[cfg(feature = "python")]
@@ -31,6 +33,8 @@ pub const PARTS: &[&[SourcePart]] = &[
     generator::PARTS,
     #[cfg(feature = "python")]
     python::PARTS,
+    #[cfg(feature = "grpc")]
+    opentelemetry::PARTS,
 ];
 
 #[cfg(test)]

@@ -33,6 +33,8 @@ pub struct Network {
     pub proxy: Option<Url>,
     /// What its user and password become: `Basic ...`.
     pub proxy_authorization: Option<String>,
+    /// What is to be spoken over TLS, RFC 7301, where servers want to be told.
+    protocol: Option<&'static [u8]>,
 }
 
 impl Network {
@@ -42,7 +44,13 @@ impl Network {
             let (user, password) = user.split_once(':').unwrap_or((user, ""));
             basic(user, password)
         });
-        Network { tls, proxy, proxy_authorization }
+        Network { tls, proxy, proxy_authorization, protocol: None }
+    }
+
+    /// For another protocol than HTTP/1.1.
+    pub fn speaking(mut self, protocol: &'static [u8]) -> Network {
+        self.protocol = Some(protocol);
+        self
     }
 
     /// A connection to the server of an address, through the proxy where there is one.
@@ -70,7 +78,11 @@ impl Network {
         };
         let name = ServerName::try_from(url.host.clone())
             .map_err(|_| format!("`{}` is no host name a certificate could have", url.host))?;
-        let session = TlsConnector::from(connector.client_config()?).connect(name, stream).await;
+        let mut config = connector.client_config()?;
+        if let Some(protocol) = self.protocol {
+            Arc::make_mut(&mut config).alpn_protocols = vec![protocol.to_vec()];
+        }
+        let session = TlsConnector::from(config).connect(name, stream).await;
         let session =
             session.map_err(|error| format!("TLS with {}: {}", url.authority, tls::said(&error)))?;
         Ok(Stream::Secure(Box::new(session)))

@@ -147,7 +147,7 @@ async fn read_all(mut incoming: Incoming) -> (Vec<u8>, bool) {
 }
 
 /// An error with its causes.
-fn said(error: &hyper::Error) -> String {
+pub fn said(error: &hyper::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

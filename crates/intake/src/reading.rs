@@ -90,6 +90,31 @@ impl Reading {
 }
 
 impl Reading {
+    /// Of a source that makes whole records of what comes over connections.
+    pub fn ready_made(s: &Settings, cx: &BuildContext<'_>, finish: Finish) -> Reading {
+        let _ = s.bool("keep-timestamp");
+        Reading {
+            syslog: SyslogOptions::default(),
+            finish,
+            framing: FramerOptions {
+                framing: Framing::Lines,
+                log_msg_size: 0,
+                empty_lines: false,
+                trim_large_messages: false,
+            },
+            encoding: None,
+            idle_timeout: s.seconds("idle-timeout").filter(|t| !t.is_zero()),
+            window_messages: s.int("log-iw-size").map(|n| n.max(1) as usize),
+            share: None,
+            fetch_limit: None,
+            naming: naming(s, cx.globals),
+            group: cx.group.into(),
+            local_name: local_name(s, cx.globals).into(),
+            credentials: false,
+            persist_name: s.text("persist-name").map(str::to_owned),
+        }
+    }
+
     /// All connections have log-iw-size() together. It can change while they are open.
     pub fn share_window(&mut self, seats: usize, globals: &Settings) {
         let fair_min = globals.int("min-iw-size-per-reader").unwrap_or(100).max(1) as usize;

@@ -24,6 +24,7 @@ pub mod map_value_pairs;
 mod marks;
 pub mod metrics_probe;
 mod names;
+pub mod opentelemetry;
 mod options;
 mod parse;
 #[cfg(feature = "python")]
@@ -64,6 +65,7 @@ pub const ALL: &[(&Component, BuildParser)] = &[
     (&kv::KV_PARSER, kv::build),
     (&kv::LINUX_AUDIT_PARSER, kv::build_audit),
     (&map_value_pairs::MAP_VALUE_PAIRS, map_value_pairs::build),
+    (&opentelemetry::OPENTELEMETRY, opentelemetry::build),
     (&metrics_probe::METRICS_PROBE, metrics_probe::build),
     #[cfg(feature = "python")]
     (&python::PYTHON, python::build),

@@ -12,6 +12,7 @@ pub mod kafka;
 pub mod lab;
 pub mod ledger;
 pub mod mariadb;
+pub mod otlp;
 pub mod peers;
 pub mod penstock;
 pub mod ports;

@@ -75,6 +75,13 @@ impl Connector {
     }
 }
 
+impl Acceptor {
+    /// For libraries that serve sessions of their own.
+    pub fn server_config(&self) -> Result<Arc<ServerConfig>, String> {
+        self.config()
+    }
+}
+
 impl Connector {
     /// For client libraries that run sessions of their own. What it says of an error, [`said`] says in our
     /// words.

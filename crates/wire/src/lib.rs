@@ -10,6 +10,7 @@ pub mod framing;
 pub mod json;
 pub mod octet;
 pub mod pairs;
+pub mod protobuf;
 pub mod proxy;
 pub mod queue_file;
 pub mod relp;

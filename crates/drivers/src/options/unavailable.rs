@@ -23,7 +23,7 @@ const SENDS_HTTP: &str = "it is made of `http()`, which comes in a later version
                           `program(\"command\" template(\"...\"))`";
 const LIBRARY: &str = "it is a block of the configuration library: add `@include \"scl.conf\"`";
 
-#[cfg(not(all(feature = "http", feature = "python")))]
+#[cfg(not(all(feature = "http", feature = "grpc", feature = "python")))]
 const NOT_BUILT: &str = "this program was built without it: build it with the feature of its name";
 const STORE: &str = "write to a file, or relay with `syslog()` to a collector that has this destination";
 const RUN: &str = "let a program do it: `program(\"command\" template(\"...\"))`";
@@ -42,9 +42,12 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     source("kafka", QUEUE),
     source("mqtt", QUEUE),
     source("google-pubsub", QUEUE),
-    source("opentelemetry", "send syslog instead, from the OpenTelemetry collector with its syslog exporter"),
-    source("syslog-ng-otlp", "send with `syslog()` on the other side"),
-    source("axosyslog-otlp", "send with `syslog()` on the other side"),
+    #[cfg(not(feature = "grpc"))]
+    source("opentelemetry", NOT_BUILT),
+    #[cfg(not(feature = "grpc"))]
+    source("syslog-ng-otlp", NOT_BUILT),
+    #[cfg(not(feature = "grpc"))]
+    source("axosyslog-otlp", NOT_BUILT),
     source("webhook", FETCH),
     source("webhook-json", FETCH),
     source("kubernetes", LIBRARY),
@@ -104,9 +107,12 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     destination("python", NOT_BUILT),
     destination("elasticsearch", STORE),
     destination("elasticsearch2", STORE),
-    destination("opentelemetry", STORE),
-    destination("syslog-ng-otlp", "write `syslog()`"),
-    destination("axosyslog-otlp", "write `syslog()`"),
+    #[cfg(not(feature = "grpc"))]
+    destination("opentelemetry", NOT_BUILT),
+    #[cfg(not(feature = "grpc"))]
+    destination("syslog-ng-otlp", NOT_BUILT),
+    #[cfg(not(feature = "grpc"))]
+    destination("axosyslog-otlp", NOT_BUILT),
     destination("loki", STORE),
     destination("bigquery", STORE),
     destination("clickhouse", STORE),
@@ -142,7 +148,6 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     destination("logmatic", LIBRARY),
     destination("graylog2", LIBRARY),
     destination("graphite", LIBRARY),
-    parser("opentelemetry", PARSE),
     #[cfg(not(feature = "python"))]
     parser("python", NOT_BUILT),
     parser("app-transform", PARSE),

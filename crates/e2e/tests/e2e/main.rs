@@ -37,6 +37,8 @@ mod messages;
 mod migration;
 mod numbers;
 mod order;
+mod otlp;
+mod otlp_source;
 mod output;
 mod packages;
 mod paths;

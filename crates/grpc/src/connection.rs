@@ -1,0 +1,132 @@
+//! One connection of HTTP/2, and what can be said of a call that gets no answer.
+
+use crate::frame;
+use crate::plan::Plan;
+use crate::status::{Code, Status};
+use crate::timer::{Clock, Tasks};
+use http_client::{HeaderMap, Passed, Whole, header, said};
+use hyper::Request;
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::client::conn::http2::{Builder, SendRequest};
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use tokio::task::AbortHandle;
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub enum Failure {
+    /// Nothing of it was taken.
+    Away(String),
+    /// All of it was sent.
+    Unknown(String),
+    /// Not a byte of it was sent: the server had ended a connection that was kept.
+    Stale,
+}
+
+pub struct Connection {
+    sender: SendRequest<Whole>,
+    pub passed: Arc<Passed>,
+    carried: usize,
+    driver: AbortHandle,
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.driver.abort();
+    }
+}
+
+/// What a server answered.
+pub struct Reply {
+    pub status: Status,
+    /// With its frame, as far as it came.
+    pub body: Vec<u8>,
+}
+
+impl Connection {
+    pub async fn open(plan: &Plan) -> Result<Connection, String> {
+        let passed: Arc<Passed> = Arc::default();
+        let wire = plan.network.connect(&plan.url, &passed).await?;
+        let mut builder = Builder::new(Tasks);
+        builder.timer(Clock);
+        if let Some(keep) = plan.keep_alive {
+            builder
+                .keep_alive_interval(keep.time)
+                .keep_alive_timeout(keep.timeout)
+                .keep_alive_while_idle(keep.without_calls);
+        }
+        let handshake = builder.handshake(wire).await;
+        let (sender, driver) =
+            handshake.map_err(|error| format!("{}: {}", plan.url.authority, said(&error)))?;
+        let driver = tokio::spawn(async move {
+            // What goes wrong is said to whoever has called.
+            let _ = driver.await;
+        });
+        Ok(Connection { sender, passed, carried: 0, driver: driver.abort_handle() })
+    }
+
+    pub fn is_closed(&self) -> bool {
+        self.sender.is_closed()
+    }
+
+    /// Calls, and reads the answer.
+    pub async fn call(&mut self, request: Request<Bytes>, plan: &Plan) -> Result<Reply, Failure> {
+        let size = request.body().len() as u64;
+        let (written, read) = (self.passed.written(), self.passed.read());
+        let is_kept = self.carried > 0;
+        self.carried += 1;
+        let response = match self.sender.send_request(request.map(Whole::new)).await {
+            Ok(response) => response,
+            Err(error) => {
+                let sent = self.passed.written() - written;
+                let why = self.passed.broken().unwrap_or_else(|| said(&error));
+                let why = format!("{}: {why}", plan.url.authority);
+                let is_silent = self.passed.read() == read;
+                return Err(match () {
+                    () if is_kept && (error.is_canceled() || sent == 0 && is_silent) => Failure::Stale,
+                    () if error.is_canceled() || sent < size || self.passed.broken().is_some() => {
+                        Failure::Away(why)
+                    }
+                    () => Failure::Unknown(why),
+                });
+            }
+        };
+        let status = response.status().as_u16();
+        let headers = response.headers().clone();
+        if status != 200 {
+            return Ok(Reply { status: Status::of_http(status), body: Vec::new() });
+        }
+        let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        if !kind.starts_with("application/grpc") {
+            let message = format!("another server answers, with `{kind}`");
+            let status = Status { code: Code::UNIMPLEMENTED, message, retry_after: None };
+            return Ok(Reply { status, body: Vec::new() });
+        }
+        let bytes_max = plan.answer_bytes_max.saturating_add(frame::HEAD_BYTES);
+        let (body, trailers) = read_all(response.into_body(), bytes_max).await;
+        let status = trailers.as_ref().and_then(Status::read).or_else(|| Status::read(&headers));
+        match status {
+            Some(status) => Ok(Reply { status, body }),
+            None => {
+                let why = format!("{}: the answer ended in its middle", plan.url.authority);
+                Err(Failure::Unknown(why))
+            }
+        }
+    }
+}
+
+/// The body of an answer, and the trailers behind it.
+async fn read_all(mut incoming: Incoming, bytes_max: usize) -> (Vec<u8>, Option<HeaderMap>) {
+    let mut body = Vec::new();
+    loop {
+        match poll_fn(|cx| Pin::new(&mut incoming).poll_frame(cx)).await {
+            Some(Ok(frame)) => match frame.into_data() {
+                Ok(data) if body.len() + data.len() > bytes_max => return (body, None),
+                Ok(data) => body.extend_from_slice(&data),
+                Err(frame) => return (body, frame.into_trailers().ok()),
+            },
+            Some(Err(_)) | None => return (body, None),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! The five bytes in front of each message of gRPC: whether it is compressed, and its length.
+
+use flate2::Compression;
+use flate2::write::{GzDecoder, GzEncoder};
+use std::io::Write;
+
+pub const HEAD_BYTES: usize = 5;
+
+/// Begins a message whose length [`end`] puts in its place.
+pub fn begin(capacity: usize) -> Vec<u8> {
+    let mut out = Vec::with_capacity(HEAD_BYTES + capacity);
+    out.extend_from_slice(&[0; HEAD_BYTES]);
+    out
+}
+
+pub fn end(message: &mut [u8]) {
+    let length = message.len().saturating_sub(HEAD_BYTES) as u32;
+    if let Some(place) = message.get_mut(1..HEAD_BYTES) {
+        place.copy_from_slice(&length.to_be_bytes());
+    }
+}
+
+/// A message in its frame, compressed.
+pub fn packed(message: &[u8]) -> Vec<u8> {
+    let mut coder = GzEncoder::new(begin(message.len() / 4), Compression::fast());
+    // Into memory, where nothing fails.
+    let _ = coder.write_all(message.get(HEAD_BYTES..).unwrap_or_default());
+    let mut out = coder.finish().unwrap_or_default();
+    end(&mut out);
+    if let Some(flag) = out.first_mut() {
+        *flag = 1;
+    }
+    out
+}
+
+/// A message that came, and how many bytes it was. `Ok(None)`: there is no more than a beginning.
+pub fn next(bytes: &[u8], max: usize) -> Result<Option<(Message<'_>, usize)>, String> {
+    let Some((head, rest)) = bytes.split_first_chunk::<HEAD_BYTES>() else { return Ok(None) };
+    let [flag, length @ ..] = *head;
+    let length = u32::from_be_bytes(length) as usize;
+    if length > max {
+        return Err(format!("a message of {length} bytes is larger than {max}"));
+    }
+    let Some(content) = rest.get(..length) else { return Ok(None) };
+    match flag {
+        0 => Ok(Some((Message::Plain(content), HEAD_BYTES + length))),
+        1 => Ok(Some((Message::Packed(unpacked(content, max)?), HEAD_BYTES + length))),
+        _ => Err("what came is no message of gRPC".to_owned()),
+    }
+}
+
+pub enum Message<'a> {
+    Plain(&'a [u8]),
+    Packed(Vec<u8>),
+}
+
+impl Message<'_> {
+    pub fn into_bytes(self) -> Vec<u8> {
+        match self {
+            Message::Plain(bytes) => bytes.to_vec(),
+            Message::Packed(bytes) => bytes,
+        }
+    }
+
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Message::Plain(bytes) => bytes,
+            Message::Packed(bytes) => bytes,
+        }
+    }
+}
+
+/// A writer that takes no more than it may.
+struct Bounded {
+    bytes: Vec<u8>,
+    max: usize,
+}
+
+impl Write for Bounded {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.bytes.len() + bytes.len() > self.max {
+            return Err(std::io::ErrorKind::StorageFull.into());
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn unpacked(content: &[u8], max: usize) -> Result<Vec<u8>, String> {
+    let mut decoder = GzDecoder::new(Bounded { bytes: Vec::new(), max });
+    let failed = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::StorageFull => {
+            format!("a message is larger than {max} bytes when it is unpacked")
+        }
+        _ => format!("a message cannot be unpacked: {error}"),
+    };
+    decoder.write_all(content).map_err(failed)?;
+    Ok(decoder.finish().map_err(failed)?.bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn framed(text: &[u8]) -> Vec<u8> {
+        let mut message = begin(text.len());
+        message.extend_from_slice(text);
+        end(&mut message);
+        message
+    }
+
+    #[test]
+    fn messages_come_out_as_they_went_in() {
+        let plain = framed(b"hello hello hello");
+        for mut bytes in [plain.clone(), packed(&plain)] {
+            let size = bytes.len();
+            for cut in 0..size {
+                assert!(matches!(next(&bytes[..cut], 100), Ok(None)), "{cut}");
+            }
+            bytes.extend_from_slice(b"more");
+            let (message, length) = next(&bytes, 100).expect("good").expect("whole");
+            assert_eq!((message.bytes(), length), (&b"hello hello hello"[..], size));
+        }
+    }
+
+    #[test]
+    fn what_is_too_large_or_no_message_is_an_error() {
+        let zeros = framed(&[0; 100_000]);
+        assert!(next(&zeros, 99_999).is_err());
+        let small = packed(&zeros);
+        assert!(small.len() < 1000 && next(&small, 99_999).is_err(), "it would grow too much");
+        assert!(next(&small, 100_000).is_ok());
+        assert!(next(b"\x02\0\0\0\0", 100).is_err());
+        assert!(next(b"\x01\0\0\0\x03abc", 100).is_err());
+    }
+}

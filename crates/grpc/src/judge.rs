@@ -1,0 +1,108 @@
+//! What a status means for a batch: the table of syslog-ng with `response-action()` over it, changed where
+//! its own would lose or jam.
+
+use crate::status::{Code, Status};
+use flight::Outcome;
+use http_client::Action;
+
+/// `response-action()`, by code.
+#[derive(Clone, Debug, Default)]
+pub struct Actions(pub Vec<(Code, Action)>);
+
+impl Actions {
+    /// What the configuration says of this status, where it says anything.
+    pub fn outcome(&self, status: &Status) -> Option<Outcome> {
+        let action = self.0.iter().rev().find(|(code, _)| *code == status.code)?.1;
+        Some(match action {
+            Action::Success => Outcome::Delivered,
+            Action::Retry => again(status, true),
+            Action::Drop => Outcome::Refused(status.words()),
+            Action::Disconnect => again(status, false),
+        })
+    }
+}
+
+pub fn again(status: &Status, counts: bool) -> Outcome {
+    Outcome::Again { after: status.retry_after, counts, why: status.words() }
+}
+
+/// What a status means where nobody says otherwise. syslog-ng drops the whole batch for each that is not
+/// clearly temporary.
+pub fn usual(status: &Status) -> Outcome {
+    match status.code {
+        Code::OK => Outcome::Delivered,
+        Code::UNAVAILABLE
+        | Code::CANCELLED
+        | Code::DEADLINE_EXCEEDED
+        | Code::ABORTED
+        | Code::OUT_OF_RANGE
+        | Code::DATA_LOSS => again(status, false),
+        Code::RESOURCE_EXHAUSTED if status.retry_after.is_some() => again(status, false),
+        // grpc-go and grpc-java say so of a message that is larger than they take.
+        Code::RESOURCE_EXHAUSTED if status.message.contains("larger than max") => {
+            Outcome::Split(status.words())
+        }
+        // A password, a right, an address: somebody has to do something.
+        Code::UNAUTHENTICATED
+        | Code::PERMISSION_DENIED
+        | Code::UNIMPLEMENTED
+        | Code::NOT_FOUND
+        | Code::FAILED_PRECONDITION => Outcome::Hold(status.words()),
+        Code::INVALID_ARGUMENT | Code::ALREADY_EXISTS => Outcome::Split(status.words()),
+        _ => again(status, true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn status(code: Code, message: &str) -> Status {
+        Status { code, message: message.to_owned(), retry_after: None }
+    }
+
+    fn kind(outcome: &Outcome) -> &'static str {
+        match outcome {
+            Outcome::Delivered => "delivered",
+            Outcome::Refused(_) => "refused",
+            Outcome::Split(_) => "split",
+            Outcome::Again { counts: true, .. } => "retry",
+            Outcome::Again { counts: false, .. } => "again",
+            Outcome::Hold(_) => "hold",
+            _ => "other",
+        }
+    }
+
+    #[test]
+    fn codes() {
+        for (code, expected) in [
+            (Code::OK, "delivered"),
+            (Code::UNAVAILABLE, "again"),
+            (Code::RESOURCE_EXHAUSTED, "retry"),
+            (Code::INVALID_ARGUMENT, "split"),
+            (Code::UNAUTHENTICATED, "hold"),
+            (Code::UNIMPLEMENTED, "hold"),
+            (Code::INTERNAL, "retry"),
+            (Code(77), "retry"),
+        ] {
+            assert_eq!(kind(&usual(&status(code, ""))), expected, "{code:?}");
+        }
+        let large = status(Code::RESOURCE_EXHAUSTED, "grpc: received message larger than max (5 vs. 4)");
+        assert_eq!(kind(&usual(&large)), "split");
+        let asked = Status { retry_after: Some(Duration::from_secs(7)), ..large };
+        assert!(
+            matches!(usual(&asked), Outcome::Again { after: Some(after), counts: false, .. } if after.as_secs() == 7)
+        );
+    }
+
+    #[test]
+    fn the_configuration_has_the_last_word() {
+        let actions = Actions(vec![(Code::INTERNAL, Action::Drop), (Code::OK, Action::Retry)]);
+        let kinds = |code| actions.outcome(&status(code, "")).as_ref().map(kind);
+        assert_eq!(
+            (kinds(Code::INTERNAL), kinds(Code::OK), kinds(Code::ABORTED)),
+            (Some("refused"), Some("retry"), None)
+        );
+    }
+}

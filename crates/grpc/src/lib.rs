@@ -1,0 +1,30 @@
+//! gRPC as destinations and sources speak it: a message in five bytes of frame, in a request of HTTP/2, on
+//! the threads of [`guest`]; and the messages of those who are spoken to.
+//!
+//! hyper speaks HTTP/2. What gRPC puts on top is small, and written here so that a batch is copied once on
+//! its way to the kernel, and so that it is known of each call whether anything of it was taken.
+
+mod connection;
+mod frame;
+mod judge;
+pub mod options;
+pub mod otlp;
+mod plan;
+mod server;
+mod session;
+mod status;
+mod timer;
+
+pub use judge::Actions;
+pub use plan::{KeepAlive, Load, Plan};
+pub use server::{Service, Stream, serve as serve_client};
+pub use session::serve;
+pub use status::{Code, Status};
+
+/// Any bytes as what a server sends.
+#[cfg(any(test, feature = "fuzzing"))]
+pub fn fuzz(input: &[u8]) {
+    let _ = frame::next(input, 1 << 16);
+    status::fuzz(input);
+    otlp::fuzz(input);
+}

@@ -1,0 +1,245 @@
+//! Options that every destination over gRPC has: the address, how one proves who one is, what statuses mean.
+
+mod tables;
+
+pub use tables::{GRPC, HEADERS};
+
+use crate::judge::Actions;
+use crate::plan::{KeepAlive, Plan};
+use crate::status::Code;
+use conf_schema::Settings;
+use diag::{Diagnostic, Diagnostics, Span};
+use driver_options::secure;
+use driver_options::templates::compile;
+use engine::driver::BuildContext;
+use flight::Outcome;
+use http_client::{Action, HeaderName, HeaderValue, HeaderValueOf, Network, Url};
+use std::sync::Arc;
+use std::time::Duration;
+use template::{Template, TemplateOptions};
+use tls::Connector;
+
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// As in other clients of gRPC.
+const ANSWER_BYTES_MAX: usize = 4 << 20;
+const KEEP_ALIVE_TIMEOUT: Duration = Duration::from_secs(20);
+/// A server takes it for an attack when it is asked more often.
+const KEEP_ALIVE_MIN: Duration = Duration::from_secs(1);
+
+/// What a driver says of its calls.
+pub struct Calls {
+    /// The address without url().
+    pub url: &'static str,
+    /// Parts of the key that stand before those of the headers.
+    pub headers_from: usize,
+    pub read: fn(&[u8], usize) -> Outcome,
+}
+
+/// The plan, and the templates of headers in the order in which it reads their expansions.
+pub struct Called {
+    pub plan: Plan,
+    pub headers: Vec<Arc<Template>>,
+}
+
+/// Names with their values, or where these stand in keys.
+type Headers = Vec<(HeaderName, HeaderValueOf)>;
+
+struct Reader<'a> {
+    s: &'a Settings,
+    diags: &'a mut Diagnostics,
+}
+
+/// Reads the options of [`GRPC`] and [`HEADERS`]; `None` after an error was reported.
+pub fn read(
+    s: &Settings,
+    options: &TemplateOptions,
+    calls: &Calls,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Option<Called> {
+    let mut reader = Reader { s, diags };
+    let tls = reader.auth()?;
+    let url = reader.url(calls.url, tls.is_some())?;
+    let (headers, templates) = reader.headers(options, cx)?;
+    let mut plan = Plan {
+        name: cx.id(),
+        url,
+        network: Network::new(tls, None).speaking(b"h2"),
+        user_agent: format!("penstock/{}", env!("CARGO_PKG_VERSION")),
+        authority: None,
+        headers,
+        headers_from: calls.headers_from,
+        compresses: s.bool("compression").unwrap_or(false),
+        timeout: s.seconds("timeout").filter(|timeout| !timeout.is_zero()).unwrap_or(TIMEOUT),
+        keep_alive: reader.keep_alive(),
+        answer_bytes_max: ANSWER_BYTES_MAX,
+        actions: reader.actions()?,
+        read: calls.read,
+    };
+    reader.channel_args(&mut plan)?;
+    Some(Called { plan, headers: templates })
+}
+
+impl Reader<'_> {
+    fn wrong<T>(&mut self, text: impl Into<String>, span: Option<Span>, help: &str) -> Option<T> {
+        let at = span.or(self.s.call_span())?;
+        self.diags.push(Diagnostic::error("D0250", text.into(), at).help(help.to_owned()));
+        None
+    }
+
+    fn url(&mut self, otherwise: &str, is_secure: bool) -> Option<Url> {
+        let text = self.s.text("url").unwrap_or(otherwise).to_owned();
+        let at = self.s.span("url");
+        let plain = text.strip_prefix("dns:///").or(text.strip_prefix("dns:")).unwrap_or(&text);
+        let help = "write `url(\"host:port\")`";
+        let whole = match plain.split_once("://") {
+            None => format!("{}://{plain}", if is_secure { "https" } else { "http" }),
+            Some(("http", _)) if !is_secure => plain.to_owned(),
+            Some(("https", _)) if is_secure => plain.to_owned(),
+            Some(("https", _)) => {
+                return self.wrong("https:// is encrypted", at, "add `auth(tls())`, or leave https:// out");
+            }
+            Some(("http", _)) => {
+                return self.wrong("http:// is not encrypted", at, "leave http:// out, or auth()");
+            }
+            Some(_) => return self.wrong(format!("`{text}` is no address of a server"), at, help),
+        };
+        match Url::parse(&whole) {
+            Ok(url) if url.path == "/" && url.user_info.is_none() => Some(url),
+            Ok(_) => self.wrong(format!("`{text}` is more than an address of a server"), at, help),
+            Err(error) => self.wrong(error, at, help),
+        }
+    }
+
+    /// How sessions are encrypted, where they are.
+    fn auth(&mut self) -> Option<Option<Result<Arc<Connector>, String>>> {
+        let Some(auth) = self.s.block("auth") else { return Some(None) };
+        let at = self.s.span("auth");
+        for (name, help) in [
+            ("alts", "ALTS works inside Google's cloud only: write `auth(tls())`"),
+            (
+                "adc",
+                "there is no client of Google's here: write `auth(tls())` and `headers(\"authorization\" => ...)`",
+            ),
+            (
+                "service-account",
+                "there is no client of Google's here: write `auth(tls())` and `headers(\"authorization\" => ...)`",
+            ),
+        ] {
+            let _ = auth.args(name);
+            if auth.is_set(name) {
+                let text = format!("auth({name}()) is not available in this version of penstock");
+                return self.wrong(text, at, help);
+            }
+        }
+        let is_plain = auth.is_set("insecure");
+        let _ = auth.args("insecure");
+        let secure = secure::read_client(auth, false, self.diags)?;
+        match (is_plain, secure) {
+            (true, Some(_)) => self.wrong("auth() is both insecure() and tls()", at, "leave one of them out"),
+            // Read now, so that what is wrong shows with the first call at the latest.
+            (_, secure) => {
+                Some(secure.map(|options| Connector::load(&options).map_err(|error| error.to_string())))
+            }
+        }
+    }
+
+    fn headers(
+        &mut self,
+        options: &TemplateOptions,
+        cx: &BuildContext<'_>,
+    ) -> Option<(Headers, Vec<Arc<Template>>)> {
+        let (mut headers, mut templates) = (Vec::new(), Vec::new());
+        for pair in self.s.pairs("headers") {
+            let name = pair.key.text.to_ascii_lowercase();
+            let is_ours = name.starts_with("grpc-") || matches!(name.as_str(), "te" | "content-type");
+            let Some(name) = HeaderName::from_bytes(name.as_bytes()).ok().filter(|_| !is_ours) else {
+                let text = format!("`{}` is no header of one's own", pair.key.text);
+                return self.wrong(text, Some(pair.key.span), "write `headers(\"name\" => \"value\")`");
+            };
+            let template = compile(&pair.value.text, pair.value.span, options, cx, self.diags)?;
+            let fixed = template.literal().filter(|_| !name.as_str().ends_with("-bin"));
+            let value = match fixed.map(HeaderValue::from_bytes) {
+                Some(Ok(value)) => HeaderValueOf::Fixed(value),
+                Some(Err(error)) => {
+                    return self.wrong(error.to_string(), Some(pair.value.span), "it is one line of text");
+                }
+                None => {
+                    templates.push(template);
+                    HeaderValueOf::Key
+                }
+            };
+            headers.push((name, value));
+        }
+        Some((headers, templates))
+    }
+
+    fn keep_alive(&self) -> Option<KeepAlive> {
+        let block = self.s.block("keep-alive")?;
+        let ms = |name: &str| {
+            let ms = block.int(name).and_then(|ms| u64::try_from(ms).ok()).filter(|ms| *ms > 0);
+            ms.map(Duration::from_millis)
+        };
+        let (time, timeout) = (ms("time"), ms("timeout"));
+        let pings = block.int("max-pings-without-data");
+        Some(KeepAlive {
+            time: time?.max(KEEP_ALIVE_MIN),
+            timeout: timeout.unwrap_or(KEEP_ALIVE_TIMEOUT),
+            without_calls: pings == Some(0),
+        })
+    }
+
+    fn actions(&mut self) -> Option<Actions> {
+        let mut actions = Vec::new();
+        for pair in self.s.pairs("response-action") {
+            let (Some(code), Some(action)) = (Code::named(&pair.key.text), Action::named(&pair.value.text))
+            else {
+                let text = format!("`{} => {}` is no action", pair.key.text, pair.value.text);
+                let help = "write `unavailable => drop`, or success, retry, disconnect";
+                return self.wrong(text, Some(pair.value.span), help);
+            };
+            actions.push((code, action));
+        }
+        Some(Actions(actions))
+    }
+
+    /// What of grpc's own arguments has a meaning here.
+    fn channel_args(&mut self, plan: &mut Plan) -> Option<()> {
+        for pair in self.s.pairs("channel-args") {
+            let (name, text, at) = (pair.key.text.as_str(), pair.value.text.trim(), Some(pair.value.span));
+            let number = text.parse::<u64>().ok();
+            let mut keep = plan.keep_alive.unwrap_or(KeepAlive {
+                time: Duration::from_secs(7200),
+                timeout: KEEP_ALIVE_TIMEOUT,
+                without_calls: false,
+            });
+            match (name, number) {
+                ("grpc.primary_user_agent", _) => plan.user_agent = format!("{text} {}", plan.user_agent),
+                ("grpc.default_authority", _) => plan.authority = Some(text.to_owned()),
+                ("grpc.max_receive_message_length", Some(bytes)) => plan.answer_bytes_max = bytes as usize,
+                // A batch is as large as batch-bytes() says.
+                ("grpc.max_send_message_length", _) => {}
+                ("grpc.keepalive_time_ms", Some(ms)) => {
+                    keep.time = Duration::from_millis(ms).max(KEEP_ALIVE_MIN);
+                    plan.keep_alive = Some(keep);
+                }
+                ("grpc.keepalive_timeout_ms", Some(ms)) => {
+                    keep.timeout = Duration::from_millis(ms);
+                    plan.keep_alive = Some(keep);
+                }
+                ("grpc.keepalive_permit_without_calls", Some(flag)) => {
+                    keep.without_calls = flag != 0;
+                    plan.keep_alive = Some(keep);
+                }
+                _ => {
+                    let text = format!("nothing is known of the argument `{name}` with the value `{text}`");
+                    let help = "known are grpc.primary_user_agent, grpc.default_authority, grpc.max_receive_message_length, \
+                                grpc.max_send_message_length, grpc.keepalive_time_ms, grpc.keepalive_timeout_ms and \
+                                grpc.keepalive_permit_without_calls";
+                    return self.wrong(text, at, help);
+                }
+            }
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,102 @@
+//! The tables of these options.
+
+use conf_schema::{Group, Kind, OptionSpec as Opt, Preset};
+use driver_options::tls_groups::SECURE_CLIENT;
+use driver_options::{INT_MAX, SECONDS_MAX};
+
+static AUTH: Group = Group {
+    name: "proving who one is",
+    options: &[
+        Opt::new("insecure", Kind::Any, Preset::None, "Nothing is encrypted, as without auth().").sample(""),
+        Opt::new("alts", Kind::Any, Preset::None, "Google's own protocol: refused.").sample(""),
+        Opt::new("adc", Kind::Any, Preset::None, "Google's default credentials: refused.").sample(""),
+        Opt::new("service-account", Kind::Any, Preset::None, "A Google service account: refused.").sample(""),
+    ],
+};
+
+static KEEP_ALIVE: Group = Group {
+    name: "signs of life",
+    options: &[
+        Opt::new(
+            "time",
+            Kind::Int { min: 0, max: INT_MAX },
+            Preset::None,
+            "Milliseconds after which a server from which nothing came is asked for a sign of life; at least 1000.",
+        ),
+        Opt::new(
+            "timeout",
+            Kind::Int { min: 0, max: INT_MAX },
+            Preset::Int(20_000),
+            "Milliseconds that it has for that.",
+        ),
+        Opt::new(
+            "max-pings-without-data",
+            Kind::Int { min: 0, max: INT_MAX },
+            Preset::Int(2),
+            "0: it is asked between calls too.",
+        ),
+    ],
+};
+
+/// Where a server is, and how it is called.
+pub static GRPC: Group = Group {
+    name: "calls",
+    options: &[
+        Opt::new("url", Kind::Text, Preset::Described("see the example"), "The server, `host:port`.")
+            .sample("\"127.0.0.1:9\""),
+        Opt::new(
+            "auth",
+            Kind::Block(&[&AUTH, &SECURE_CLIENT]),
+            Preset::None,
+            "`auth(tls(ca-file(\"ca.pem\")))` encrypts, with all options of tls(); `auth(tls())` trusts the authorities of the system. Without \
+             it, or with `auth(insecure())`, nothing is encrypted.",
+        )
+        .sample("insecure()"),
+        Opt::new("compression", Kind::Bool, Preset::Bool(false), "Batches are compressed with gzip, at its fastest level."),
+        Opt::new(
+            "keep-alive",
+            Kind::Block(&[&KEEP_ALIVE]),
+            Preset::Described("the kernel's, every minute"),
+            "Whether the server lives is found out by pings: `keep-alive(time(30000) timeout(10000) max-pings-without-data(0))`.",
+        )
+        .sample("time(30000)"),
+        Opt::new(
+            "channel-args",
+            Kind::Pairs,
+            Preset::None,
+            "Arguments of grpc by its names, `\"grpc.keepalive_time_ms\" => 30000`. One that has no meaning here is an error that lists those \
+             that have.",
+        )
+        .collects()
+        .sample("\"grpc.keepalive_time_ms\" => 30000"),
+        Opt::new(
+            "response-action",
+            Kind::Pairs,
+            Preset::None,
+            "What statuses mean, `unavailable => drop`: `success`, `drop` (each message a dead letter), `retry` (again, and halved after \
+             retries()), `disconnect` (again for ever).",
+        )
+        .collects()
+        .sample("internal => retry"),
+        Opt::new(
+            "timeout",
+            Kind::Seconds { min: 0, max: SECONDS_MAX },
+            Preset::Int(60),
+            "Seconds that a call may take; the server is told. One that takes longer is sent again, and may have arrived. 0 is the preset. Only \
+             in penstock.",
+        ),
+    ],
+};
+
+pub static HEADERS: Group = Group {
+    name: "headers",
+    options: &[Opt::new(
+        "headers",
+        Kind::Pairs,
+        Preset::None,
+        "Headers of calls, `\"name\" => \"template\"`. Messages for which they differ go in different batches; values of names that end \
+         with `-bin` may be any bytes.",
+    )
+    .collects()
+    .sample("\"x-sample\" => \"a\"")],
+};

@@ -1,0 +1,92 @@
+//! A connection of a client as hyper wants it: plain or encrypted.
+
+use hyper::rt::{Read, ReadBufCursor, Write};
+use std::io::{self, IoSlice};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use tls::Acceptor;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+/// Bytes of one read.
+const READ_BYTES: usize = 64 * 1024;
+
+pub enum Stream {
+    Plain(TcpStream),
+    Secure(Box<TlsStream<TcpStream>>),
+}
+
+impl Stream {
+    /// Begins an encrypted session. Clients of gRPC want to be told that HTTP/2 is spoken in it.
+    pub async fn accept(stream: TcpStream, acceptor: &Acceptor) -> Result<Stream, String> {
+        let mut config = acceptor.server_config()?;
+        Arc::make_mut(&mut config).alpn_protocols = vec![b"h2".to_vec()];
+        let session = TlsAcceptor::from(config).accept(stream).await;
+        let session = session.map_err(|error| format!("TLS: {}", tls::said(&error)))?;
+        Ok(Stream::Secure(Box::new(session)))
+    }
+}
+
+pub struct Io {
+    stream: Stream,
+    buffer: Vec<u8>,
+}
+
+impl Io {
+    pub fn new(stream: Stream) -> Io {
+        Io { stream, buffer: vec![0; READ_BYTES] }
+    }
+}
+
+macro_rules! with {
+    ($stream:expr, $name:ident => $act:expr) => {
+        match $stream {
+            Stream::Plain($name) => $act,
+            Stream::Secure($name) => $act,
+        }
+    };
+}
+
+impl Read for Io {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        mut into: ReadBufCursor<'_>,
+    ) -> Poll<io::Result<()>> {
+        let Io { stream, buffer } = self.get_mut();
+        let most = buffer.len().min(into.remaining());
+        let mut read = ReadBuf::new(buffer.get_mut(..most).unwrap_or_default());
+        ready!(with!(stream, s => Pin::new(s).poll_read(cx, &mut read)))?;
+        into.put_slice(read.filled());
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl Write for Io {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        with!(&mut self.get_mut().stream, s => Pin::new(s).poll_write(cx, bytes))
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        parts: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        with!(&mut self.get_mut().stream, s => Pin::new(s).poll_write_vectored(cx, parts))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        with!(&self.stream, s => s.is_write_vectored())
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        with!(&mut self.get_mut().stream, s => Pin::new(s).poll_flush(cx))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        with!(&mut self.get_mut().stream, s => Pin::new(s).poll_shutdown(cx))
+    }
+}

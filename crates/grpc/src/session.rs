@@ -1,0 +1,144 @@
+//! What runs for one outlet: it takes batches one after the other, calls the server with each, and says what
+//! became of them.
+
+use crate::connection::{Connection, Failure, Reply};
+use crate::frame;
+use crate::judge::usual;
+use crate::plan::{Load, Plan};
+use crate::status::Code;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use flight::Outcome;
+use guest::{Jobs, Order};
+use http_client::{HeaderMap, HeaderValue, HeaderValueOf, Method, header, keys};
+use hyper::body::Bytes;
+use hyper::{Request, Uri};
+use std::sync::Arc;
+
+/// Serves an outlet until it is closed.
+pub async fn serve(plan: Arc<Plan>, jobs: Jobs<Load>) {
+    let mut session = Session { plan, kept: None };
+    while let Some(order) = jobs.next().await {
+        match order {
+            Order::Reopen => session.kept = None,
+            Order::Send(job) => {
+                let outcome = session.deliver(job.load).await;
+                job.answer.say(outcome);
+            }
+        }
+    }
+}
+
+struct Session {
+    plan: Arc<Plan>,
+    kept: Option<Connection>,
+}
+
+/// A call as it goes out, once or again.
+struct Ask {
+    uri: Uri,
+    headers: HeaderMap,
+    message: Bytes,
+}
+
+impl Session {
+    async fn deliver(&mut self, load: Load) -> Outcome {
+        let messages = load.messages;
+        let ask = match self.ask_of(load) {
+            Ok(ask) => ask,
+            Err(why) => return Outcome::Refused(why),
+        };
+        match tokio::time::timeout(self.plan.timeout, self.call(&ask)).await {
+            Ok(Ok(reply)) => self.outcome(&reply, messages),
+            Ok(Err(Failure::Unknown(why))) => Outcome::Unknown(why),
+            Ok(Err(Failure::Away(why))) => Outcome::Away(why),
+            Ok(Err(Failure::Stale)) => {
+                Outcome::Away(format!("{}: the server hung up", self.plan.url.authority))
+            }
+            Err(_) => {
+                let written = self.kept.take().map_or(0, |connection| connection.passed.written());
+                let why = format!("{}: no answer within timeout()", self.plan.url.authority);
+                if written == 0 { Outcome::Away(why) } else { Outcome::Unknown(why) }
+            }
+        }
+    }
+
+    fn outcome(&self, reply: &Reply, messages: usize) -> Outcome {
+        if let Some(outcome) = self.plan.actions.outcome(&reply.status) {
+            return outcome;
+        }
+        if reply.status.code != Code::OK {
+            return usual(&reply.status);
+        }
+        match frame::next(&reply.body, self.plan.answer_bytes_max) {
+            Ok(Some((message, _))) => (self.plan.read)(message.bytes(), messages),
+            // Nothing is what a message without fields is.
+            Ok(None) => (self.plan.read)(&[], messages),
+            Err(why) => Outcome::Unknown(format!("{}: {why}", self.plan.url.authority)),
+        }
+    }
+
+    /// On the connection that was kept, or on a new one where that has ended meanwhile.
+    async fn call(&mut self, ask: &Ask) -> Result<Reply, Failure> {
+        let plan = Arc::clone(&self.plan);
+        loop {
+            if self.kept.as_ref().is_none_or(Connection::is_closed) {
+                self.kept = Some(Connection::open(&plan).await.map_err(Failure::Away)?);
+            }
+            let Some(connection) = &mut self.kept else { continue };
+            let mut request = Request::new(ask.message.clone());
+            *request.method_mut() = Method::POST;
+            *request.uri_mut() = ask.uri.clone();
+            *request.headers_mut() = ask.headers.clone();
+            match connection.call(request, &plan).await {
+                Ok(reply) => return Ok(reply),
+                Err(failure) => {
+                    self.kept = None;
+                    if !matches!(failure, Failure::Stale) {
+                        return Err(failure);
+                    }
+                }
+            }
+        }
+    }
+
+    fn ask_of(&self, load: Load) -> Result<Ask, String> {
+        let plan = &self.plan;
+        let scheme = if plan.url.is_secure { "https" } else { "http" };
+        let authority = plan.authority.as_deref().unwrap_or(&plan.url.authority);
+        let uri = format!("{scheme}://{authority}{}", load.path);
+        let uri = uri.parse().map_err(|error| format!("`{uri}` is no address: {error}"))?;
+        let message = if plan.compresses { frame::packed(&load.message) } else { load.message };
+        Ok(Ask { uri, headers: headers(plan, &load.key)?, message: message.into() })
+    }
+}
+
+/// The headers of a call. A value that was expanded and cannot be one is cleaned.
+fn headers(plan: &Plan, key: &[u8]) -> Result<HeaderMap, String> {
+    let text = |text: &str| HeaderValue::from_str(text).map_err(|error| error.to_string());
+    let mut headers = HeaderMap::new();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+    headers.insert(header::TE, HeaderValue::from_static("trailers"));
+    headers.insert(header::USER_AGENT, text(&plan.user_agent)?);
+    headers.insert("grpc-accept-encoding", HeaderValue::from_static("identity,gzip"));
+    headers.insert("grpc-timeout", text(&format!("{}S", plan.timeout.as_secs().clamp(1, 99_999_999)))?);
+    if plan.compresses {
+        headers.insert("grpc-encoding", HeaderValue::from_static("gzip"));
+    }
+    let mut parts = keys(key).skip(plan.headers_from);
+    for (name, value) in &plan.headers {
+        let value = match value {
+            HeaderValueOf::Fixed(value) => value.clone(),
+            HeaderValueOf::Key if name.as_str().ends_with("-bin") => {
+                text(&STANDARD_NO_PAD.encode(parts.next().unwrap_or_default()))?
+            }
+            HeaderValueOf::Key => {
+                let clean = |byte: &u8| if matches!(*byte, b' '..=b'~') { *byte } else { b' ' };
+                let value: Vec<u8> = parts.next().unwrap_or_default().iter().map(clean).collect();
+                HeaderValue::from_bytes(value.trim_ascii()).map_err(|error| error.to_string())?
+            }
+        };
+        headers.append(name.clone(), value);
+    }
+    Ok(headers)
+}
