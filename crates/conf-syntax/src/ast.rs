@@ -39,7 +39,11 @@ pub struct Config {
     pub config_id: Option<Name>,
     /// Files read, the main file first, each once.
     pub files: Vec<PathBuf>,
-    /// The configuration with all includes and blocks expanded, for `--preprocess-into`.
+    /// What backticks read from files of secrets: the name in backticks, and the value. No text that is shown
+    /// may have the values in it.
+    pub secrets: Vec<(String, String)>,
+    /// The configuration with all includes and blocks expanded, for `--preprocess-into`. Secrets stand in it
+    /// by their names.
     pub preprocessed: String,
 }
 

@@ -17,6 +17,9 @@ pub struct ParseOptions {
     pub globals: BTreeMap<String, String>,
     /// Backticks may read environment variables through this; None: no variable exists.
     pub env: Option<fn(&str) -> Option<String>>,
+    /// Backticks may read secrets through this, by `file:PATH` and `credential:NAME`: None for a name that is
+    /// neither. None: there are no such names.
+    pub secret: Option<ReadSecret>,
     /// Includes are followed. Without it, an include is an error (texts from strangers).
     pub read_files: bool,
     /// confgen commands may be run. Without it, a call of a confgen is an error.
@@ -29,6 +32,9 @@ pub struct ParseOptions {
     pub compat_version: Version,
     pub limits: Limits,
 }
+
+/// A secret by its name, or why it cannot be had.
+pub type ReadSecret = fn(&str) -> Option<Result<String, String>>;
 
 /// Files built into the program. A file on the disk that an include asks for by its name goes before them. A
 /// pattern gets what is built in first and then what is on the disk, so that a definition on the disk
@@ -117,6 +123,7 @@ impl Default for ParseOptions {
             library: None,
             globals: BTreeMap::new(),
             env: Some(|name| std::env::var(name).ok()),
+            secret: None,
             read_files: true,
             run_commands: false,
             modules: None,

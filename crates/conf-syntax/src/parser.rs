@@ -48,8 +48,10 @@ impl<'o> Parser<'o> {
                 }
             }
         }
+        // The secrets that the reader knows are taken out of it.
+        let preprocessed = self.reader.take_preprocessed();
         let mut config = std::mem::take(&mut self.reader.config);
-        config.preprocessed = self.reader.take_preprocessed();
+        config.preprocessed = preprocessed;
         (config, self.reader)
     }
 

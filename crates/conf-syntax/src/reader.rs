@@ -10,6 +10,7 @@ mod confgen;
 mod include;
 mod lexer;
 mod pragma;
+mod secret;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::PathBuf;
@@ -137,7 +138,14 @@ impl<'o> Reader<'o> {
     }
 
     pub fn take_preprocessed(&mut self) -> String {
-        String::from_utf8_lossy(&std::mem::take(&mut self.preprocessed)).into_owned()
+        let mut text = String::from_utf8_lossy(&std::mem::take(&mut self.preprocessed)).into_owned();
+        // A name in backticks can be read again, in a string and out of it.
+        for (name, value) in &self.config.secrets {
+            for written in secret::spellings(value) {
+                text = text.replace(&written, &format!("`{name}`"));
+            }
+        }
+        text
     }
 
     /// A `@define` or predefined value.

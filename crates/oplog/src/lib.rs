@@ -13,10 +13,12 @@
 mod level;
 mod limit;
 mod logger;
+mod secrets;
 mod text;
 
 pub use level::{Level, Verbosity};
 pub use logger::{BACKLOG_COUNT_MAX, Entry, Logger, Sink};
+pub use secrets::{hidden, hide};
 pub use text::{Bytes, VALUE_BYTES_MAX, render, stderr_line};
 
 /// A name and a value of a message. Values are escaped, names are not: they are literals of the program.

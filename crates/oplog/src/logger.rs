@@ -10,7 +10,7 @@ use std::time::Instant;
 use parking_lot::Mutex;
 
 use crate::limit::{Limiter, OFTEN_COUNT_MAX, PER_WINDOW_COUNT_MAX, WINDOW};
-use crate::{Field, Level, Verbosity, text};
+use crate::{Field, Level, Verbosity, secrets, text};
 
 /// Messages kept from the start of the program until a sink is set; the oldest go first.
 pub const BACKLOG_COUNT_MAX: usize = 1000;
@@ -106,7 +106,9 @@ impl Logger {
         if !self.enabled(level) {
             return;
         }
-        let entry = Entry { time: jiff::Timestamp::now(), level, message: text::render(text, fields) };
+        let message = text::render(text, fields);
+        let message = secrets::hidden(&message).into_owned();
+        let entry = Entry { time: jiff::Timestamp::now(), level, message };
         if self.stderr.load(Ordering::Relaxed) {
             let line = text::stderr_line(entry.time, &entry.message);
             // Nobody is left to tell when standard error itself fails.

@@ -30,7 +30,7 @@ pub fn check(args: &CheckArgs) -> ExitCode {
         printing::print(&unit::drop_in(&configuration, plan.as_ref()));
     } else if args.json {
         let report = diag::render_json(configuration.findings(), &configuration.parsed.sources);
-        printing::print(&format!("{report:#}\n"));
+        printing::print(&oplog::hidden(&format!("{report:#}\n")));
     } else {
         let report = if args.verbose { configuration.report_verbose() } else { configuration.report() };
         stdio::err_text!("{report}");

@@ -21,6 +21,8 @@ use crate::library;
 const OWN_SCL: &str = "/usr/share/penstock/scl";
 /// Where the distribution's syslog-ng has its library: it is used when it is there.
 const DISTRIBUTION_SCL: &str = "/usr/share/syslog-ng/include/scl";
+/// A file with a secret is small; a certificate chain would fit.
+const SECRET_BYTES_MAX: u64 = 64 << 10;
 /// Findings that only say that a statement is missing: after an error in the language it may just not have
 /// been understood.
 const ABOUT_REFERENCES: [&str; 3] = ["E0102", "E0103", "E0105"];
@@ -38,7 +40,11 @@ impl Configuration {
     /// Reads the file and everything it includes. What is wrong is in the findings.
     pub fn read(path: &Path) -> Configuration {
         let modified = std::fs::metadata(path).and_then(|m| m.modified()).map_or(0, seconds);
-        Configuration { parsed: conf_syntax::parse_file(path, &options(path)), modified, drivers: Vec::new() }
+        let parsed = conf_syntax::parse_file(path, &options(path));
+        for (name, value) in &parsed.config.secrets {
+            oplog::hide(value, &format!("`{name}`"));
+        }
+        Configuration { parsed, modified, drivers: Vec::new() }
     }
 
     pub fn config(&self) -> &Config {
@@ -55,12 +61,12 @@ impl Configuration {
 
     /// Findings as text for people.
     pub fn report(&self) -> String {
-        diag::render_all(&self.parsed.diagnostics, &self.parsed.sources)
+        oplog::hidden(&diag::render_all(&self.parsed.diagnostics, &self.parsed.sources)).into_owned()
     }
 
     /// The same with every remark in its place.
     pub fn report_verbose(&self) -> String {
-        diag::render_verbose(&self.parsed.diagnostics, &self.parsed.sources)
+        oplog::hidden(&diag::render_verbose(&self.parsed.diagnostics, &self.parsed.sources)).into_owned()
     }
 
     /// The main file as it was read.
@@ -153,7 +159,7 @@ impl Configuration {
         let errors = self.parsed.diagnostics.sorted(sources);
         let first = errors.into_iter().find(|d| d.severity == Severity::Error)?;
         let place = first.span.map(|s| format!("{}: ", sources.locate(s))).unwrap_or_default();
-        Some(format!("{place}error[{}]: {}", first.code, first.message))
+        Some(oplog::hidden(&format!("{place}error[{}]: {}", first.code, first.message)).into_owned())
     }
 }
 
@@ -187,10 +193,29 @@ fn options(path: &Path) -> ParseOptions {
         include_path: include_path(folder),
         globals: globals(folder),
         library: Some(library::library(include_path(folder))),
+        secret: Some(secret),
         run_commands: true,
         modules: Some(library::MODULES.iter().map(|name| (*name).to_owned()).collect()),
         ..ParseOptions::default()
     }
+}
+
+/// The first line of the file that holds a secret: `file:PATH`, or `credential:NAME` of those that systemd
+/// hands to the service.
+fn secret(name: &str) -> Option<Result<String, String>> {
+    let path = match name.split_once(':')? {
+        ("file", path) if path.starts_with('/') => PathBuf::from(path),
+        ("file", _) => return Some(Err("its path does not begin with a slash".to_owned())),
+        ("credential", name) if name.contains('/') => return Some(Err("a name has no slash".to_owned())),
+        ("credential", name) => match std::env::var_os("CREDENTIALS_DIRECTORY") {
+            Some(folder) => Path::new(&folder).join(name),
+            None => return Some(Err("the service manager has not handed over credentials".to_owned())),
+        },
+        _ => return None,
+    };
+    let read = regular::read_to_string(&path, SECRET_BYTES_MAX);
+    let first = |text: String| text.lines().next().unwrap_or_default().to_owned();
+    Some(read.map(first).map_err(|error| error.to_string()))
 }
 
 /// Names that backticks know without a `@define`, as syslog-ng sets them.

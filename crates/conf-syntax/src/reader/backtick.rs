@@ -96,6 +96,9 @@ impl Reader<'_> {
 
     /// What stands for `` `name` ``, written for the string it stands in.
     fn value(&mut self, name: &str, quoting: Option<Quote>, scope: Option<&Scope>, at: Span) -> String {
+        if let Some(value) = self.secret(name, quoting, at) {
+            return value;
+        }
         let value = self.look_up(name, scope, at);
         let value = match quoting {
             None => value,

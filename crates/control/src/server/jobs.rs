@@ -106,8 +106,9 @@ impl Jobs {
 
 /// A defect in an answer costs that answer, not the socket.
 fn contained(request: &Request, subject: &dyn Subject) -> String {
-    catch_unwind(AssertUnwindSafe(|| answer(request, subject))).unwrap_or_else(|_| {
+    let answer = catch_unwind(AssertUnwindSafe(|| answer(request, subject))).unwrap_or_else(|_| {
         oplog::error("Control command failed by a defect of the program", &[]);
         fail("internal error, see the log of the program")
-    })
+    });
+    oplog::hidden(&answer).into_owned()
 }

@@ -55,6 +55,7 @@ mod relp;
 mod removed;
 mod rltp;
 mod sealed;
+mod secrets;
 mod seeing;
 mod signals;
 mod sql;

@@ -1,0 +1,90 @@
+//! Secrets from files reach the servers they are for, and are said nowhere.
+
+use crate::messages::HEAD;
+use std::process::Command;
+use testkit::{HttpServer, Lab, Penstock, Reply, Sender, run_command};
+
+const SECRET: &str = "pl4nted-\"t0ken\\x";
+
+/// Whatever the program writes, in the lab's folder or to whoever asks.
+#[track_caller]
+fn assert_hidden(what: &str, text: &str) {
+    let escaped = SECRET.replace('\\', "\\\\").replace('"', "\\\"");
+    for written in [SECRET, &escaped, "pl4nted"] {
+        assert!(!text.contains(written), "{what} shows the secret: {text}");
+    }
+}
+
+#[test]
+fn a_secret_reaches_its_server_and_nobody_else() {
+    let lab = Lab::new();
+    let file = lab.path("token");
+    std::fs::write(&file, format!("{SECRET}\nsecond line\n")).expect("written");
+    let file = format!("`file:{}`", file.display());
+    let server = HttpServer::start(lab.port("hec"), |_| Reply::new(500).body("no"));
+    let config = format!(
+        "{HEAD}@include \"scl.conf\"\n\
+         source own {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         destination hec {{ splunk-hec-event(url(\"http://127.0.0.1:%port:hec%\") token(\"{file}\") workers(1)); }};\n\
+         destination off {{ http(url(\"http://127.0.0.1:%port:off%/\") headers(\"X-Key: {file}\") user(u) password({file})); }};\n\
+         log {{ source(own); destination(hec); destination(off); flags(flow-control); }};\n"
+    );
+    let penstock = Penstock::configure(&lab, &config).arg("--log-level").arg("trace").ready();
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.raw(b"<13>Oct 11 22:14:15 host app: hello\n");
+    testkit::wait_until("a request", || !server.requests().is_empty());
+    assert_eq!(server.requests()[0].header("authorization"), format!("Splunk {SECRET}"));
+    for request in
+        ["CONFIG GET ORIGINAL", "CONFIG GET PREPROCESSED", "STATS CSV", "STATS PROMETHEUS", "HEALTHCHECK"]
+    {
+        assert_hidden(request, &penstock.request(request));
+    }
+    assert!(penstock.request("CONFIG GET PREPROCESSED").contains("X-Key"), "the configuration is shown");
+    let path = lab.write_config("again.conf", &config).0.display().to_string();
+    let preprocessed = lab.path("preprocessed.conf").display().to_string();
+    for command in [
+        &["check", "--verbose", "--explain", path.as_str()][..],
+        &["check", "--json", path.as_str()],
+        &[
+            "explain",
+            "--config",
+            path.as_str(),
+            "--source",
+            "own#0",
+            "--line",
+            "<13>Oct 11 22:14:15 host app: hello",
+        ],
+    ] {
+        let said = run_command(command);
+        assert_hidden(&format!("{command:?}"), &format!("{}{}", said.stdout, said.stderr));
+    }
+    let link = lab.path("syslog-ng");
+    std::os::unix::fs::symlink(testkit::binary(), &link).expect("a link");
+    let done = Command::new(&link).args(["-f", &path, "-s", "--preprocess-into", &preprocessed]).status();
+    assert!(done.expect("the program").success());
+    let text = lab.text("preprocessed.conf");
+    assert!(text.contains(&file), "the name stands in the preprocessed text: {text}");
+    assert_hidden("the preprocessed text", &text);
+    // And that can be run again.
+    let again = run_command(&["check", &preprocessed]);
+    assert_eq!(again.code, Some(0), "{again:?}");
+    assert_hidden("the log", &penstock.log());
+}
+
+#[test]
+fn a_secret_that_cannot_be_read_is_an_error() {
+    let lab = Lab::new();
+    std::fs::write(lab.path("short"), "abc\n").expect("written");
+    for (name, expected) in [
+        (format!("file:{}", lab.path("nothing").display()), "No such file"),
+        (format!("file:{}", lab.path("short").display()), "fewer than 4 bytes"),
+        ("file:relative".to_owned(), "begin with a slash"),
+        ("credential:x".to_owned(), "service manager"),
+    ] {
+        let config = format!("{HEAD}destination d {{ http(url(\"http://h/\") password(\"`{name}`\")); }};\n");
+        let path = lab.write_config("x.conf", &config).0.display().to_string();
+        let said = run_command(&["check", &path]);
+        assert_eq!(said.code, Some(1), "{name}");
+        assert!(said.stderr.contains("P0047") && said.stderr.contains(expected), "{name}: {}", said.stderr);
+    }
+}
