@@ -8,6 +8,7 @@ mod ledger;
 mod native;
 mod options;
 mod tap;
+mod test;
 mod version;
 
 use std::ffi::OsStr;
@@ -21,6 +22,7 @@ pub use ledger::{command_line as ledger_command_line, run_ledger};
 pub use native::{CheckArgs, Cli, Command, CompletionsArgs, ManArgs, RawArgs, RunArgs, TestCaArgs};
 pub use options::{ProcessMode, RunOptions, WORKER_THREADS_COUNT_MAX};
 pub use tap::{TapArgs, run_tap};
+pub use test::TestArgs;
 pub use version::{VersionInfo, version_text};
 
 /// Control socket of a program started as `syslog-ng`.

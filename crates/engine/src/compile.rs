@@ -168,11 +168,18 @@ pub struct Existing {
     /// Counters of named parsers, by name.
     pub parsers: BTreeMap<String, Arc<StepCounters>>,
     pub states: States,
+    /// Parsers are to make also what nobody reads: somebody looks at messages on their way.
+    pub keeps_everything: bool,
 }
 
 impl Existing {
     pub fn new() -> Existing {
         Existing::default()
+    }
+
+    /// Of a configuration that is only tried.
+    pub fn tried() -> Existing {
+        Existing { keeps_everything: true, ..Existing::default() }
     }
 }
 

@@ -71,6 +71,9 @@ impl Entry {
             (None, Some(statement)) if matches!(self.kind, Kind::Destination | Kind::Source) => {
                 format!("{} {}", self.kind.name(), statement.rule)
             }
+            (None, Some(statement)) if self.kind == Kind::Rewrite && !statement.rule.starts_with('#') => {
+                format!("rewrite {}", statement.rule)
+            }
             (None, Some(statement)) if self.kind == Kind::LogPath => format!("log path {}", statement.rule),
             (None, _) if matches!(self.kind, Kind::Branch | Kind::Channel) => {
                 format!("branch {}", self.index + 1)

@@ -132,9 +132,10 @@ impl Step {
 }
 
 impl Program {
-    /// Works out what is read; once, when the program is complete.
-    pub fn analyse(&mut self) {
-        let mut demand = Demand::default();
+    /// Works out what is read; once, when the program is complete. With `everything`, parsers make also what
+    /// nobody reads.
+    pub fn analyse(&mut self, everything: bool) {
+        let mut demand = Demand { everything, ..Demand::default() };
         self.source_steps.iter().for_each(|step| step.reads(&mut demand));
         self.branches.reads(&mut demand);
         self.ordered.iter().for_each(|ordered| ordered.destination.reads(&mut demand));
@@ -259,9 +260,7 @@ impl ParseOp {
     pub fn all(&self) -> &dyn Parse {
         self.wide.as_deref().unwrap_or(&*self.parser)
     }
-}
 
-impl ParseOp {
     #[inline]
     pub fn count(&self, matched: usize, not_matched: usize) {
         for counters in self.here.iter().chain([&self.counters]) {

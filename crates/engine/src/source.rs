@@ -13,6 +13,7 @@ use crate::plan_map::Entrance;
 use crate::program::{Program, Scratch};
 use crate::watch::inquiry::{Following, Story};
 use crate::watch::log::LogWatch;
+use crate::watch::rehearsal::{Looks, Stage};
 use crate::watch::{Both, Watching};
 use crate::window::{Pool, Share};
 use parking_lot::{Mutex, RwLock};
@@ -174,14 +175,26 @@ impl Source {
         in_work
     }
 
-    /// The way of each message of the batch, with nothing to be delivered at its end.
-    pub(crate) fn rehearse(&self, batch: &mut Batch, scratch: &mut Scratch) -> Vec<Story> {
+    /// The way of each message of the batch, and of those made on it, with nothing to be delivered at its end.
+    pub(crate) fn rehearse(&self, batch: &mut Batch, stage: &mut Stage, looks: &Looks) -> Vec<Story> {
         let settings = self.settings();
+        let Stage { machine, scratch, out } = stage;
         let mut in_work = self.prepare(&settings, batch, scratch);
-        let mut following = Following::all(self, batch);
-        let watch = Watching::new(self, settings.at.clone(), &mut following).rehearsing();
-        let (mut machine, mut out) = (Machine::default(), Outbox::default());
-        in_work.outcome = machine.run_watched(&settings.program, batch, scratch, &mut out, watch);
+        let mut following = Following::all(self, batch, looks.bytes_max);
+        let watch = Watching::new(self, settings.at.clone(), &mut following).rehearsing(looks);
+        in_work.outcome = machine.run_watched(&settings.program, batch, scratch, out, watch);
+        following.stories()
+    }
+
+    /// A tick with nothing to be delivered at its end, for an empty batch: what contexts make.
+    pub(crate) fn rehearse_tick(&self, batch: &mut Batch, stage: &mut Stage, looks: &Looks) -> Vec<Story> {
+        let settings = self.settings();
+        let Stage { machine, scratch, out } = stage;
+        scratch.begin_batch(batch.received);
+        scratch.prepare(&settings.program);
+        let mut following = Following::all(self, batch, looks.bytes_max);
+        let watch = Watching::new(self, settings.at.clone(), &mut following).rehearsing(looks);
+        machine.tick(&settings.program, batch, scratch, out, Some(watch));
         following.stories()
     }
 

@@ -18,7 +18,10 @@ use crate::source::Source;
 use changes::changes;
 use filter::Judged;
 use record::{Batch, Flags, NameId, Record, Span, lookup};
+use rehearsal::Looks;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use template::{Msg, RenderContext, Template};
 
 /// The statement of the configuration that a step of a program comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,6 +114,13 @@ pub enum Event<'a> {
     /// Something of the message is different now.
     Changed(&'a Change<'a>),
     Ends(At<'a>, Verdict),
+    /// What the message is where it came to a destination, or behind a step: the texts that a rehearsal asked
+    /// for, and its tags.
+    Is {
+        at: At<'a>,
+        texts: &'a [Vec<u8>],
+        tags: &'a [&'a str],
+    },
     /// Its output waits in the queue of a destination from now on; `name` is the file, connection or process.
     Queued {
         at: At<'a>,
@@ -161,17 +171,17 @@ pub(crate) struct Watching<'a> {
     base: u64,
     receipt: Option<NameId>,
     /// Destinations show what they would write, and take nothing.
-    pub is_rehearsal: bool,
+    pub rehearsed: Option<&'a Looks>,
 }
 
 impl<'a> Watching<'a> {
     pub fn new(source: &'a Source, at: Option<Entrance>, by: &'a mut dyn Watch) -> Watching<'a> {
         let base = NEXT_BATCH.fetch_add(1, Ordering::Relaxed) << BATCH_BITS;
-        Watching { by, source, at, base, receipt: lookup("RCPTID"), is_rehearsal: false }
+        Watching { by, source, at, base, receipt: lookup("RCPTID"), rehearsed: None }
     }
 
-    pub fn rehearsing(self) -> Watching<'a> {
-        Watching { is_rehearsal: true, ..self }
+    pub fn rehearsing(self, looks: &'a Looks) -> Watching<'a> {
+        Watching { rehearsed: Some(looks), ..self }
     }
 
     pub fn message(&self, batch: &Batch, record: &Record) -> Message {
@@ -204,6 +214,22 @@ impl<'a> Watching<'a> {
             let change = Change { what, before: None, after, kind: value.kind };
             self.tell(message, &Event::Changed(&change));
         }
+    }
+
+    /// Tells what a message is at a step, where a rehearsal looks there.
+    pub fn tell_look(&mut self, at: At<'_>, batch: &Batch, index: usize, render: &mut RenderContext) {
+        let wanted = |looks: &&Looks| looks.at_steps || at.statement.kind == Kind::Destination;
+        let Some(looks) = self.rehearsed.filter(wanted) else { return };
+        let Some(record) = batch.records.get(index) else { return };
+        let print = |template: &Arc<Template>| {
+            let mut text = Vec::new();
+            template.render(Msg { batch, record }, render, &mut text);
+            text
+        };
+        let texts: Vec<Vec<u8>> = looks.templates.iter().map(print).collect();
+        let tags: Vec<&str> = batch.tags(record).into_iter().map(|tag| batch.tag_name(tag)).collect();
+        let message = self.message(batch, record);
+        self.tell(message, &Event::Is { at, texts: &texts, tags: &tags });
     }
 
     /// Tells that all log paths are through with the message.

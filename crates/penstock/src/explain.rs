@@ -2,7 +2,7 @@
 //! configuration that is only tried.
 
 mod json;
-mod rehearse;
+pub mod rehearse;
 mod text;
 pub mod tree;
 

@@ -1,5 +1,6 @@
 //! The program: which of its commands is meant, by the name it was called with and by its arguments.
 
+mod cases;
 mod check;
 mod components;
 mod configuration;
@@ -66,6 +67,7 @@ fn native(args: Vec<OsString>) -> ExitCode {
         Command::Ctl(args) => run_ctl(args.with_program("penstock ctl")),
         Command::Ledger(args) => run_ledger(args.with_program("penstock ledger")),
         Command::Explain(args) => explain::explain(&args),
+        Command::Test(args) => cases::run(&args),
         Command::Tap(args) => run_tap(&args),
         Command::Loggen(args) => loggen::cli::run(args.args.into_iter()),
         Command::Pdb(args) => pdb::run(args.with_program("penstock pdb")),

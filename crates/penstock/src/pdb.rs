@@ -1,9 +1,9 @@
 //! `penstock pdb`, also called as `pdbtool`: tries, tests, merges and makes pattern databases.
 
-mod examples;
+pub mod examples;
 mod lookup;
 mod making;
-mod session;
+pub mod session;
 mod trees;
 
 use clap::{Args, Parser, Subcommand};
@@ -74,7 +74,7 @@ struct MatchArgs {
 }
 
 #[derive(Debug, Args)]
-struct TestArgs {
+pub struct TestArgs {
     /// Databases
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,

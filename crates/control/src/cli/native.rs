@@ -10,6 +10,7 @@ use oplog::Verbosity;
 use super::explain::ExplainArgs;
 use super::options::{ProcessMode, RunOptions, worker_threads};
 use super::tap::TapArgs;
+use super::test::TestArgs;
 use super::{CONTROL_FILE_NAME, LINGER, PENSTOCK_STATE_DIR};
 
 /// Collects, processes and forwards log messages. Runs syslog-ng configuration files unchanged.
@@ -47,6 +48,8 @@ pub enum Command {
     Ledger(RawArgs),
     /// Show what happens to single messages, step by step: on the running program, or in a configuration
     Explain(ExplainArgs),
+    /// Run the test cases of a configuration: which destination gets what of which message
+    Test(TestArgs),
     /// Show dropped messages themselves, with their reasons
     Tap(TapArgs),
     /// Generate log messages, and verify what arrived

@@ -3,6 +3,7 @@
 mod answered;
 mod bounds;
 mod broken;
+mod cases;
 mod check;
 mod command_line;
 mod correlation;

@@ -28,7 +28,7 @@ impl<'c> Paths<'_, 'c> {
                     ..Program::default()
                 };
                 order_shared(&mut program);
-                program.analyse();
+                program.analyse(self.existing.keeps_everything);
                 let program = Arc::new(program);
                 for call in &entry.drivers {
                     planned.extend(self.source_driver(group, index, call, &program, diags));

@@ -66,6 +66,7 @@ impl Run<'_, '_> {
             });
             watch.tell_changes(message, self.batch, at, &before);
             watch.tell(message, &Event::Ends(step.at(), passed(holds)));
+            watch.tell_look(step.at(), self.batch, at, &mut self.scratch.filter.render);
             holds
         });
         self.watch = Some(watch);
@@ -88,6 +89,7 @@ impl Run<'_, '_> {
             watch.tell_changes(message, run.batch, index, &before);
             let verdict = if applies { Verdict::Passed } else { Verdict::Skipped };
             watch.tell(message, &Event::Ends(step.at(), verdict));
+            watch.tell_look(step.at(), run.batch, index, &mut run.scratch.filter.render);
         })
     }
 
@@ -108,6 +110,7 @@ impl Run<'_, '_> {
             watch.tell_changes(message, run.batch, index, &before);
             let holds = part.contains(&(index as u32));
             watch.tell(message, &Event::Ends(step.at(), passed(holds)));
+            watch.tell_look(step.at(), run.batch, index, &mut run.scratch.filter.render);
             selection.append(&mut part);
         })
     }
@@ -121,7 +124,8 @@ impl Run<'_, '_> {
         let driver = driver_of(destination);
         self.each_watched(selection, |run, watch, index, record| {
             let message = watch.message(run.batch, &record);
-            if watch.is_rehearsal {
+            if watch.rehearsed.is_some() {
+                watch.tell_look(step.at(), run.batch, index, &mut run.scratch.filter.render);
                 let shown = destination.preview(run.batch, index as u32, run.scratch);
                 for (name, output) in &shown {
                     watch.tell(message, &Event::Queued { at: step.at(), driver, name, output });

@@ -9,7 +9,7 @@ use crate::plan_map::StepId;
 use crate::source::Source;
 use filter::{Filter, FilterContext};
 use parking_lot::{Condvar, Mutex};
-use record::{Batch, Peer, Record, ValueType};
+use record::{Batch, Peer, Record, Stamp, ValueType};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -49,6 +49,8 @@ pub struct Story {
     pub peer: Peer,
     /// `$RCPTID` where the configuration has use-uniqid(), else 0.
     pub received: u64,
+    /// When it came; None for one that a parser has made of others.
+    pub came: Option<Stamp>,
     pub told: Vec<Told>,
     /// More happened than is kept.
     pub is_cut: bool,
@@ -68,11 +70,32 @@ pub struct Told {
 pub enum Happened {
     Received(Text),
     Begins,
-    Judged { function: &'static str, operands: Vec<(&'static str, Text)>, holds: bool },
-    Changed { name: String, is_tag: bool, before: Option<Text>, after: Option<Text>, kind: ValueType },
+    Judged {
+        function: &'static str,
+        operands: Vec<(&'static str, Text)>,
+        holds: bool,
+    },
+    Changed {
+        name: String,
+        is_tag: bool,
+        before: Option<Text>,
+        after: Option<Text>,
+        kind: ValueType,
+    },
     Ends(Verdict),
-    Queued { driver: &'static str, name: String, output: Text },
-    NotQueued { driver: &'static str },
+    Queued {
+        driver: &'static str,
+        name: String,
+        output: Text,
+    },
+    NotQueued {
+        driver: &'static str,
+    },
+    /// What the message is here: the texts that were asked for, and its tags.
+    Is {
+        texts: Vec<Vec<u8>>,
+        tags: Vec<String>,
+    },
 }
 
 /// The beginning of some bytes.
@@ -84,8 +107,8 @@ pub struct Text {
 }
 
 impl Text {
-    fn of(bytes: &[u8]) -> Text {
-        let kept = bytes.get(..TEXT_BYTES_MAX).unwrap_or(bytes).to_vec();
+    fn of(bytes: &[u8], bytes_max: usize) -> Text {
+        let kept = bytes.get(..bytes_max).unwrap_or(bytes).to_vec();
         Text { kept, bytes: bytes.len() }
     }
 
@@ -153,9 +176,12 @@ fn address(batch: &Batch, record: &Record) -> Option<IpAddr> {
 }
 
 /// Follows messages of one batch for those who asked.
-#[derive(Default)]
 pub(crate) struct Following {
     followed: Vec<Followed>,
+    /// Messages that parsers make of others are followed too.
+    with_made: bool,
+    /// Bytes that are kept of one text.
+    bytes_max: usize,
 }
 
 struct Followed {
@@ -180,7 +206,7 @@ impl Following {
 
     #[cold]
     fn asked(source: &Source, batch: &Batch, cx: &mut FilterContext) -> Option<Following> {
-        let mut following = Following::default();
+        let mut following = Following { followed: Vec::new(), with_made: false, bytes_max: TEXT_BYTES_MAX };
         let open: Vec<Arc<Inquiry>> = OPEN.lock().clone();
         for inquiry in open.iter().filter(|inquiry| inquiry.wants_source(source)) {
             let left = inquiry.asked.count.saturating_sub(inquiry.found.lock().len());
@@ -193,53 +219,66 @@ impl Following {
         (!following.followed.is_empty()).then_some(following)
     }
 
-    /// Follows every message of a batch for its own sake.
-    pub fn all(source: &Source, batch: &Batch) -> Following {
-        let mut following = Following::default();
+    /// Follows every message of a batch, and those made on the way, for their own sake.
+    pub fn all(source: &Source, batch: &Batch, bytes_max: usize) -> Following {
+        let mut following = Following { followed: Vec::new(), with_made: true, bytes_max };
         batch.records.iter().for_each(|record| following.add(source, batch, record, None));
         following
     }
 
     /// Follows one message.
     fn add(&mut self, source: &Source, batch: &Batch, record: &Record, inquiry: Option<Arc<Inquiry>>) {
-        let story = Story {
-            source: source.id.clone(),
-            instance: format!("{} {}", source.driver, source.instance).trim_end().to_owned(),
-            peer: batch.context(record).map(|context| context.peer.clone()).unwrap_or_default(),
-            received: 0,
-            told: Vec::new(),
-            is_cut: false,
-        };
-        let (origin, began) = (record.origin, Instant::now());
-        self.followed.push(Followed { origin, began, story, is_routed: false, inquiry });
+        let peer = batch.context(record).map(|context| context.peer.clone()).unwrap_or_default();
+        let mut followed = Followed::new(source, record.origin, peer, inquiry);
+        followed.story.came = Some(batch.received);
+        self.followed.push(followed);
     }
 
-    /// What was followed for its own sake.
+    /// What was followed for its own sake, what was made behind what came in.
     pub fn stories(self) -> Vec<Story> {
         self.followed.into_iter().map(|followed| followed.story).collect()
     }
 }
 
 impl Watch for Following {
-    fn see(&mut self, _source: &Source, message: Message, event: &Event<'_>) {
-        for followed in self.followed.iter_mut().filter(|f| f.origin == message.place_in_batch()) {
+    fn see(&mut self, source: &Source, message: Message, event: &Event<'_>) {
+        let origin = message.place_in_batch();
+        let comes_in = self.with_made && matches!(event, Event::Received(_));
+        if comes_in && !self.followed.iter().any(|followed| followed.origin == origin) {
+            self.followed.push(Followed::new(source, origin, Peer::default(), None));
+        }
+        let bytes_max = self.bytes_max;
+        for followed in self.followed.iter_mut().filter(|f| f.origin == origin) {
             if matches!(event, Event::Finished) {
                 followed.finish();
             } else {
-                followed.note(message, event);
+                followed.note(message, event, bytes_max);
             }
         }
     }
 }
 
 impl Followed {
-    fn note(&mut self, message: Message, event: &Event<'_>) {
+    fn new(source: &Source, origin: u32, peer: Peer, inquiry: Option<Arc<Inquiry>>) -> Followed {
+        let story = Story {
+            source: source.id.clone(),
+            instance: format!("{} {}", source.driver, source.instance).trim_end().to_owned(),
+            peer,
+            received: 0,
+            came: None,
+            told: Vec::new(),
+            is_cut: false,
+        };
+        Followed { origin, began: Instant::now(), story, is_routed: false, inquiry }
+    }
+
+    fn note(&mut self, message: Message, event: &Event<'_>, bytes_max: usize) {
         if matches!(event, Event::Received(_)) && self.story.told.is_empty() {
             self.began = Instant::now();
         }
         self.story.received = message.received;
         self.is_routed |= matches!(event, Event::Queued { .. });
-        let Some((step, what)) = kept(event) else { return };
+        let Some((step, what)) = kept(event, bytes_max) else { return };
         if self.story.told.len() >= EVENTS_MAX {
             self.story.is_cut = true;
             return;
@@ -257,12 +296,13 @@ impl Followed {
 }
 
 /// An event as it is remembered. Conditions are remembered once they are answered.
-fn kept<'a>(event: &Event<'a>) -> Option<(Option<At<'a>>, Happened)> {
+fn kept<'a>(event: &Event<'a>, bytes_max: usize) -> Option<(Option<At<'a>>, Happened)> {
+    let text_of = |bytes: &[u8]| Text::of(bytes, bytes_max);
     Some(match event {
-        Event::Received(text) => (None, Happened::Received(Text::of(text))),
+        Event::Received(text) => (None, Happened::Received(text_of(text))),
         Event::Begins(at) => (Some(*at), Happened::Begins),
         Event::Judged(at, judged) => {
-            let operands = judged.operands.iter().map(|(name, text)| (*name, Text::of(text))).collect();
+            let operands = judged.operands.iter().map(|(name, text)| (*name, text_of(text))).collect();
             (Some(*at), Happened::Judged { function: judged.function, operands, holds: judged.holds? })
         }
         Event::Changed(change) => {
@@ -271,13 +311,17 @@ fn kept<'a>(event: &Event<'a>) -> Option<(Option<At<'a>>, Happened)> {
                 What::Tag(name) => (name.to_owned(), true),
             };
             let (before, after) =
-                (change.before.as_deref().map(Text::of), change.after.as_deref().map(Text::of));
+                (change.before.as_deref().map(text_of), change.after.as_deref().map(text_of));
             (None, Happened::Changed { name, is_tag, before, after, kind: change.kind })
         }
         Event::Ends(at, verdict) => (Some(*at), Happened::Ends(*verdict)),
         Event::Queued { at, driver, name, output } => {
-            let output = Text::of(output);
+            let output = text_of(output);
             (Some(*at), Happened::Queued { driver, name: (*name).to_owned(), output })
+        }
+        Event::Is { at, texts, tags } => {
+            let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
+            (Some(*at), Happened::Is { texts: texts.to_vec(), tags })
         }
         Event::NotQueued { at, driver } => (Some(*at), Happened::NotQueued { driver }),
         Event::Finished => return None,

@@ -210,6 +210,18 @@ impl<T: Send + 'static> State for Contexts<T> {
         self.closing.store(true, Relaxed);
     }
 
+    fn begin_anew(&self) {
+        *lock(&self.clock) = Time::default();
+        for place in &self.shards {
+            let mut shard = lock(&place.shard);
+            while let Some(context) = shard.any() {
+                shard.recycle(context);
+            }
+            place.next_deadline.store(i64::MAX, Relaxed);
+        }
+        self.behind.store(false, Relaxed);
+    }
+
     fn is_behind(&self) -> bool {
         self.behind.load(Relaxed)
     }

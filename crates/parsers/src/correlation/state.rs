@@ -14,6 +14,9 @@ pub trait State: Any + Send + Sync {
     /// over: nobody will come back.
     fn close(&self);
 
+    /// Forgets all contexts and the time, and makes nothing of them: of a configuration that is only tried.
+    fn begin_anew(&self);
+
     /// The last batch has left contexts that are to be closed: too many of them came to their end together.
     fn is_behind(&self) -> bool;
 

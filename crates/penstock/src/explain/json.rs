@@ -23,6 +23,7 @@ fn one(story: &Story, tree: &Tree<'_>) -> Value {
         "source": story.source,
         "instance": story.instance,
         "peer": peer,
+        "time": story.came.map(|at| at.secs.saturating_mul(1_000_000).saturating_add(i64::from(at.usec))),
         "rcptid": story.received,
         "received": tree.received.map(text),
         "values": tree.values.iter().map(|event| happened(event)).collect::<Vec<_>>(),
@@ -87,12 +88,19 @@ fn happened(event: &Happened) -> Value {
         }
         Happened::NotQueued { driver } => json!({ "event": "no output", "driver": driver }),
         Happened::Received(received) => json!({ "event": "received", "text": text(received) }),
+        Happened::Is { tags, .. } => json!({ "event": "look", "tags": tags }),
         Happened::Begins => json!({ "event": "begins" }),
         Happened::Ends(_) => json!({ "event": "ends" }),
     }
 }
 
-/// Of bytes that are not UTF-8 the replacement character; `bytes` says how many there were before the cut.
+/// Of bytes that are not UTF-8 the replacement character, and all of them as `hex`; `bytes` says how many there were before the cut.
 fn text(text: &Text) -> Value {
-    json!({ "text": String::from_utf8_lossy(&text.kept), "bytes": text.bytes })
+    match std::str::from_utf8(&text.kept) {
+        Ok(kept) => json!({ "text": kept, "bytes": text.bytes }),
+        Err(_) => {
+            let hex: String = text.kept.iter().map(|byte| format!("{byte:02x}")).collect();
+            json!({ "text": String::from_utf8_lossy(&text.kept), "hex": hex, "bytes": text.bytes })
+        }
+    }
 }

@@ -5,9 +5,9 @@ use super::tree::{Fate, Fates};
 use crate::configuration::Configuration;
 use control::cli::ExplainArgs;
 use engine::compile::{Existing, Plan, PlannedSource};
-use engine::watch::inquiry::{Happened, Story};
-use engine::watch::rehearsal::{self, Input};
-use record::{Context, Peer, Stamp, Transport};
+use engine::watch::inquiry::{Happened, Story, TEXT_BYTES_MAX};
+use engine::watch::rehearsal::{Input, Looks, Rehearsal};
+use record::{Context, Peer, Stamp};
 use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -15,35 +15,41 @@ use template::Identity;
 
 /// Messages of one input that are explained.
 const LINES_MAX: usize = 1000;
+/// `$TRANSPORT` of a message that did not come over any.
+pub const TRANSPORT: &str = "rehearsal";
 
 pub fn run(args: &ExplainArgs, config: &Path) -> Result<String, String> {
     let mut configuration = Configuration::read(config);
     let host = crate::run::identity::host_name().map_err(|error| error.to_string())?;
     let identity = Identity::new(&host);
-    let plan = configuration.compile(&identity, &Existing::new());
+    let plan = configuration.compile(&identity, &Existing::tried());
     let plan = plan.ok_or_else(|| configuration.report())?;
     let source = source_of(&plan, args.source.as_deref())?;
     let lines = lines_of(args)?;
+    let mut rehearsal = Rehearsal::of(source, &identity).ok_or_else(|| makes_its_own(source))?;
+    let looks = Looks { templates: Vec::new(), at_steps: false, bytes_max: TEXT_BYTES_MAX };
     let mut stories = Vec::new();
     for line in &lines {
-        let input =
-            Input { text: line, context: context(source, &identity, args.from), received: Stamp::now(0) };
-        stories.push(rehearsal::run(source, &identity, &input).ok_or_else(|| {
-            format!("{} ({}) makes its messages itself, it reads no text", source.id, source.driver.driver)
-        })?);
+        let context = context(source, &identity, args.from.map(|from| SocketAddr::new(from, 0)), TRANSPORT);
+        let input = Input { text: line, context, received: Stamp::now(0) };
+        stories.extend(rehearsal.message(&input, &looks));
     }
     Ok(render(&stories, &plan.map, &fates(&stories), args.json))
 }
 
+pub fn makes_its_own(source: &PlannedSource) -> String {
+    format!("{} ({}) makes its messages itself, it reads no text", source.id, source.driver.driver)
+}
+
 /// Destinations that would get something have not got it.
-fn fates(stories: &[Story]) -> Fates {
+pub fn fates(stories: &[Story]) -> Fates {
     let told = stories.iter().flat_map(|story| &story.told);
     let queued = told.filter(|told| matches!(told.what, Happened::Queued { .. }));
     queued.filter_map(|told| Some((told.step.as_ref()?.0, Fate::Rehearsed))).collect()
 }
 
 /// The source that is named; the only one where none is.
-fn source_of<'p>(plan: &'p Plan, named: Option<&str>) -> Result<&'p PlannedSource, String> {
+pub fn source_of<'p>(plan: &'p Plan, named: Option<&str>) -> Result<&'p PlannedSource, String> {
     let fits = |source: &&PlannedSource| named.is_none_or(|name| source.group == name || source.id == name);
     let mut fitting = plan.sources.iter().filter(fits);
     let ids = || plan.sources.iter().map(|source| source.id.as_str()).collect::<Vec<_>>().join(", ");
@@ -82,13 +88,17 @@ fn lines_of(args: &ExplainArgs) -> Result<Vec<Vec<u8>>, String> {
 }
 
 /// As what the message comes.
-fn context(source: &PlannedSource, identity: &Identity, from: Option<IpAddr>) -> Context {
-    let host = from.map_or_else(|| identity.loghost.to_string(), |from| from.to_string());
-    let mut context = Context::local(&source.group, &host, "rehearsal");
-    if let Some(from) = from {
+pub fn context(
+    source: &PlannedSource,
+    identity: &Identity,
+    from: Option<SocketAddr>,
+    transport: &'static str,
+) -> Context {
+    let host = from.map_or_else(|| identity.loghost.to_string(), |from| from.ip().to_string());
+    let mut context = Context::local(&source.group, &host, transport);
+    if let Some(remote) = from {
         let local = SocketAddr::new(IpAddr::from(Ipv4Addr::UNSPECIFIED), 0);
-        context.peer = Peer::Inet { remote: SocketAddr::new(from, 0), local, proxy: None };
-        context.transport = Transport("rehearsal");
+        context.peer = Peer::Inet { remote, local, proxy: None };
     }
     context
 }

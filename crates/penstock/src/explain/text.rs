@@ -146,7 +146,7 @@ fn event(out: &mut String, depth: usize, event: &Happened) {
             writeln!(out, "{indent}{} bytes for {}: {}", output.bytes, target.trim_end(), shown(output))
         }
         Happened::NotQueued { driver } => writeln!(out, "{indent}{driver} has nothing to write for it"),
-        Happened::Received(_) | Happened::Begins | Happened::Ends(_) => Ok(()),
+        Happened::Received(_) | Happened::Begins | Happened::Ends(_) | Happened::Is { .. } => Ok(()),
     };
 }
 

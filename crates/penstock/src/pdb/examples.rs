@@ -2,7 +2,7 @@
 
 use super::TestArgs;
 use super::session::{Session, value, values};
-use patterndb::model::Rule;
+use patterndb::model::{Example, Rule};
 use patterndb::overlap::{overlaps, programs};
 use std::collections::HashSet;
 use std::path::Path;
@@ -37,34 +37,19 @@ fn file(args: &TestArgs, path: &Path) -> Result<u8, String> {
             tested += 1;
             let program = example.program.as_deref().unwrap_or_default();
             stdio::out!("Testing message: program='{program}' message='{}'", example.message);
-            let mut batch = session.message(program, &example.message);
-            let selection = session.run(&mut batch);
-            let record = selection.first().and_then(|i| batch.records.get(*i as usize)).copied();
-            let Some(record) = record else { continue };
-            let got = value(&batch, &record, ".classifier.rule_id");
-            let mut bad = Vec::new();
-            if got != rule.id {
-                bad.push((".classifier.rule_id", got.clone(), rule.id.as_str()));
-            }
-            for (name, expected) in &example.values {
-                let got = value(&batch, &record, name);
-                if got != *expected {
-                    bad.push((name.as_str(), got, expected.as_str()));
-                }
-            }
-            for (name, got, expected) in &bad {
+            let Some(tried) = try_one(&mut session, rule, example) else { continue };
+            for (name, got, expected) in &tried.wrong {
                 stdio::out!(" Wrong match name='{name}', value='{got}', expected='{expected}'");
             }
-            if !bad.is_empty() && args.debug_pattern {
+            if !tried.wrong.is_empty() && args.debug_pattern {
                 stdio::out_text!(
                     "{}",
                     session.explain(program.as_bytes(), example.message.as_bytes(), args.color_out)
                 );
-                stdio::out!("{}", values(&batch, &record));
+                stdio::out!("{}", tried.values);
             }
-            wrong |= !bad.is_empty();
-            hit.insert(got);
-            session.done(batch);
+            wrong |= !tried.wrong.is_empty();
+            hit.insert(tried.rule);
         }
     }
     if args.report {
@@ -78,6 +63,35 @@ fn file(args: &TestArgs, path: &Path) -> Result<u8, String> {
         }
         _ => 0,
     })
+}
+
+/// How an example came out.
+pub struct Tried {
+    /// The rule that it came out at, "" for none.
+    pub rule: String,
+    /// Name, value and expected value of what is wrong.
+    pub wrong: Vec<(String, String, String)>,
+    /// Everything it has, a line each.
+    values: String,
+}
+
+/// Looks an example of a rule up. None: there is no message afterwards.
+pub fn try_one(session: &mut Session, rule: &Rule, example: &Example) -> Option<Tried> {
+    let mut batch = session.message(example.program.as_deref().unwrap_or_default(), &example.message);
+    let selection = session.run(&mut batch);
+    let record = selection.first().and_then(|i| batch.records.get(*i as usize)).copied()?;
+    let found = value(&batch, &record, ".classifier.rule_id");
+    let mut wrong = Vec::new();
+    let id = ".classifier.rule_id".to_owned();
+    for (name, expected) in [(id, rule.id.clone())].into_iter().chain(example.values.iter().cloned()) {
+        let got = value(&batch, &record, &name);
+        if got != expected {
+            wrong.push((name, got, expected));
+        }
+    }
+    let values = values(&batch, &record);
+    session.done(batch);
+    Some(Tried { rule: found, wrong, values })
 }
 
 /// Rules in each other's way, and rules no example reaches.

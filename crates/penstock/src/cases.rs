@@ -1,0 +1,64 @@
+//! `penstock test`: cases of messages played through a configuration, what came of them held against what
+//! they expect.
+
+mod coverage;
+mod databases;
+mod files;
+mod judge;
+mod junit;
+mod play;
+mod read;
+mod record;
+mod report;
+mod suite;
+mod update;
+
+use crate::EXIT_CONFIG;
+use control::cli::TestArgs;
+use coverage::Coverage;
+use std::process::ExitCode;
+use suite::Suite;
+
+/// Nothing was there to be tested.
+const EXIT_USAGE: u8 = 2;
+
+pub fn run(args: &TestArgs) -> ExitCode {
+    if let Some(count) = args.record {
+        return crate::printing::finish(record::run(args, count));
+    }
+    let suites = match files::suites(args) {
+        Ok(suites) => suites,
+        Err(error) => {
+            stdio::err!("{error}");
+            return ExitCode::from(EXIT_USAGE);
+        }
+    };
+    let tested: Vec<Suite> = suites.into_iter().map(|found| suite::test(found, args)).collect();
+    report::print(&tested, args.verbose);
+    let mut failed = tested.iter().any(Suite::has_failed);
+    if args.update {
+        match update::write(&tested) {
+            Ok(rest) => failed = rest,
+            Err(error) => {
+                stdio::err!("{error}");
+                return ExitCode::from(EXIT_CONFIG);
+            }
+        }
+    }
+    let coverages: Vec<&Coverage> = tested.iter().filter_map(|suite| suite.coverage.as_ref()).collect();
+    let mut reports = Vec::new();
+    reports.extend(args.junit.as_ref().map(|path| (path, junit::render(&tested))));
+    reports.extend(args.coverage_text.as_ref().map(|path| (path, coverage::annotated::render(&coverages))));
+    reports.extend(args.coverage_html.as_ref().map(|path| (path, coverage::page::render(&coverages))));
+    reports.extend(args.coverage_lcov.as_ref().map(|path| (path, coverage::lcov::render(&coverages))));
+    if args.coverage {
+        coverages.iter().for_each(|coverage| stdio::out_text!("{}", coverage::table::render(coverage)));
+    }
+    for (path, text) in reports {
+        if let Err(error) = std::fs::write(path, text) {
+            stdio::err!("cannot write {}: {error}", path.display());
+            failed = true;
+        }
+    }
+    if failed { ExitCode::from(EXIT_CONFIG) } else { ExitCode::SUCCESS }
+}

@@ -1,0 +1,257 @@
+//! What the cases have taken of a configuration: statements, branches, both outcomes of filters and parsers,
+//! rules of pattern databases.
+
+pub mod annotated;
+pub mod lcov;
+pub mod page;
+pub mod table;
+
+use crate::configuration::Configuration;
+use crate::library;
+use engine::compile::Plan;
+use engine::plan_map::{Entry, StepId};
+use engine::watch::inquiry::{Happened, Story};
+use engine::watch::{Kind, Verdict};
+use std::collections::{BTreeMap, HashMap};
+
+/// Where the distribution's library is.
+const THEIRS: &str = "/usr/share/syslog-ng";
+
+/// How often messages came to steps, and what became of them there.
+#[derive(Default)]
+pub struct Taken {
+    steps: HashMap<StepId, Counts>,
+    /// By the rule's id.
+    rules: HashMap<String, u64>,
+}
+
+#[derive(Clone, Copy, Default)]
+pub struct Counts {
+    pub entered: u64,
+    pub passed: u64,
+    pub stopped: u64,
+    pub skipped: u64,
+}
+
+/// A step of the plan.
+pub struct Row {
+    pub file: String,
+    pub line: u32,
+    pub label: String,
+    pub kind: Kind,
+    pub counts: Counts,
+    /// What no case has taken of it.
+    pub gap: Option<&'static str>,
+    /// Where its statement stands, when that is elsewhere.
+    definition: Option<(String, u32)>,
+}
+
+/// A rule of a pattern database.
+pub struct RuleRow {
+    pub database: String,
+    pub id: String,
+    /// Messages of cases.
+    pub cases: u64,
+    /// Examples of the database.
+    pub examples: u64,
+}
+
+/// A line of the configuration.
+#[derive(Default)]
+pub struct Line {
+    pub entered: u64,
+    pub gaps: Vec<String>,
+    /// Of filters and parsers, how many messages went on and how many did not.
+    pub outcomes: Vec<(u64, u64)>,
+}
+
+pub struct Coverage {
+    pub config: String,
+    pub rows: Vec<Row>,
+    pub rules: Vec<RuleRow>,
+    /// The files of the configuration, with their texts.
+    pub texts: BTreeMap<String, String>,
+    hits: HashMap<String, u64>,
+}
+
+impl Taken {
+    pub fn note(&mut self, stories: &[Story]) {
+        for told in stories.iter().flat_map(|story| &story.told) {
+            if let Happened::Changed { name, after: Some(rule), .. } = &told.what
+                && name.ends_with("classifier.rule_id")
+            {
+                *self.rules.entry(String::from_utf8_lossy(&rule.kept).into_owned()).or_default() += 1;
+            }
+            let Some((id, statement)) = &told.step else { continue };
+            let counts = self.steps.entry(*id).or_default();
+            match &told.what {
+                Happened::Begins => counts.entered += 1,
+                Happened::Is { .. } if statement.kind == Kind::Destination => counts.entered += 1,
+                Happened::Ends(Verdict::Passed) => counts.passed += 1,
+                Happened::Ends(Verdict::Stopped) => counts.stopped += 1,
+                Happened::Ends(Verdict::Skipped) => counts.skipped += 1,
+                _ => {}
+            }
+        }
+    }
+
+    pub fn add(&mut self, other: &Taken) {
+        for (id, more) in &other.steps {
+            let counts = self.steps.entry(*id).or_default();
+            counts.entered += more.entered;
+            counts.passed += more.passed;
+            counts.stopped += more.stopped;
+            counts.skipped += more.skipped;
+        }
+        for (rule, more) in &other.rules {
+            *self.rules.entry(rule.clone()).or_default() += more;
+        }
+    }
+}
+
+impl Coverage {
+    pub fn new(configuration: &Configuration, plan: &Plan, taken: Taken) -> Coverage {
+        let sources = &configuration.parsed.sources;
+        let counted = Counted::of(plan, &taken);
+        let mut rows = Vec::new();
+        for entry in plan.map.entries() {
+            let at = sources.locate(entry.span);
+            if entry.span == diag::Span::default() || is_of_library(&at.file) {
+                continue;
+            }
+            let counts = counted.of_step(entry);
+            let definition = entry.statement.as_ref().and_then(|statement| place(&statement.location));
+            rows.push(Row {
+                definition: definition.filter(|(file, line)| (file, *line) != (&at.file, at.line)),
+                file: at.file,
+                line: at.line,
+                label: label(entry),
+                kind: entry.kind,
+                gap: gap(entry.kind, counts),
+                counts,
+            });
+        }
+        let texts = sources.files().map(|(_, file)| (file.name.clone(), file.text.to_string()));
+        let used = |name: &String| {
+            rows.iter()
+                .any(|row| row.file == *name || row.definition.as_ref().is_some_and(|(file, _)| file == name))
+        };
+        let texts = texts.filter(|(name, _)| used(name)).collect();
+        let config = sources.files().next().map_or_else(String::new, |(_, file)| file.name.clone());
+        Coverage { config, rows, rules: Vec::new(), texts, hits: taken.rules }
+    }
+
+    /// Adds the rules of a database with the examples that came out at them.
+    pub fn add_rules(&mut self, database: &str, rules: impl Iterator<Item = (String, u64)>) {
+        for (id, examples) in rules {
+            let cases = self.hits.get(&id).copied().unwrap_or_default();
+            self.rules.push(RuleRow { database: database.to_owned(), id, cases, examples });
+        }
+    }
+
+    /// What is known of each line of a file: of the places where a statement is used, and of where it stands.
+    pub fn lines(&self, file: &str) -> BTreeMap<u32, Line> {
+        let mut lines: BTreeMap<u32, Line> = BTreeMap::new();
+        for row in &self.rows {
+            let here = (row.file == file).then_some(row.line);
+            let defined = row.definition.as_ref().filter(|(name, _)| name == file).map(|(_, line)| *line);
+            for number in here.into_iter().chain(defined) {
+                let line = lines.entry(number).or_default();
+                line.entered = line.entered.max(row.counts.entered);
+                if let Some(gap) = row.gap {
+                    line.gaps.push(format!("{}: {gap}", row.label));
+                }
+                if matches!(row.kind, Kind::Filter | Kind::Parser) {
+                    line.outcomes.push((row.counts.passed, row.counts.stopped));
+                }
+            }
+        }
+        lines
+    }
+}
+
+/// The counts of steps, those included that nothing is told of.
+struct Counted<'c> {
+    taken: &'c Taken,
+    children: HashMap<Option<StepId>, Vec<&'c Entry>>,
+}
+
+impl<'c> Counted<'c> {
+    fn of(plan: &'c Plan, taken: &'c Taken) -> Counted<'c> {
+        let mut children: HashMap<Option<StepId>, Vec<&Entry>> = HashMap::new();
+        for entry in plan.map.entries() {
+            children.entry(entry.parent).or_default().push(entry);
+        }
+        Counted { taken, children }
+    }
+
+    fn told(&self, entry: &Entry) -> Counts {
+        self.taken.steps.get(&entry.id).copied().unwrap_or_default()
+    }
+
+    fn of_step(&self, entry: &Entry) -> Counts {
+        let told = self.told(entry);
+        let entered = match entry.kind {
+            _ if told.entered > 0 => told.entered,
+            // Nobody is told of these: somebody came there when somebody came to what is in them.
+            Kind::Fork | Kind::Join | Kind::Branch | Kind::Channel => {
+                let inner = self.children.get(&Some(entry.id)).into_iter().flatten();
+                inner.map(|child| self.of_step(child).entered).max().unwrap_or_default()
+            }
+            Kind::Destination => self.arrived(entry),
+            _ => 0,
+        };
+        Counts { entered, ..told }
+    }
+
+    /// How many came to a destination that several paths share, which is told of one of them: as many as came
+    /// through the step before.
+    fn arrived(&self, entry: &Entry) -> u64 {
+        let siblings = self.children.get(&entry.parent).into_iter().flatten();
+        let before = siblings.filter(|other| other.index + 1 == entry.index).last();
+        match before {
+            Some(before) if before.kind == Kind::Destination => self.of_step(before).entered,
+            Some(before) => {
+                let counts = self.of_step(before);
+                counts.passed + counts.skipped
+            }
+            None => {
+                let parent = entry.parent.and_then(|id| self.taken.steps.get(&id));
+                parent.map_or(0, |counts| counts.entered)
+            }
+        }
+    }
+}
+
+/// What no message has taken.
+fn gap(kind: Kind, counts: Counts) -> Option<&'static str> {
+    if counts.entered == 0 {
+        return Some("never reached");
+    }
+    match kind {
+        Kind::Filter if counts.passed == 0 => Some("never holds"),
+        Kind::Filter if counts.stopped == 0 => Some("always holds"),
+        Kind::Parser if counts.passed == 0 => Some("never parses"),
+        Kind::Parser if counts.stopped == 0 => Some("never fails"),
+        Kind::Rewrite if counts.passed == 0 => Some("its condition never holds"),
+        _ => None,
+    }
+}
+
+fn label(entry: &Entry) -> String {
+    match (entry.kind, &entry.statement) {
+        (Kind::Fork | Kind::Join, Some(statement)) => statement.rule.clone(),
+        _ => entry.label(),
+    }
+}
+
+fn is_of_library(file: &str) -> bool {
+    file.starts_with(library::FOLDER) || file.starts_with(THEIRS)
+}
+
+/// `file:line:column`
+fn place(location: &str) -> Option<(String, u32)> {
+    let (rest, _) = location.rsplit_once(':')?;
+    let (file, line) = rest.rsplit_once(':')?;
+    Some((file.to_owned(), line.parse().ok()?))
+}

@@ -1,0 +1,47 @@
+//! How the cases went, for people.
+
+use super::suite::{Suite, Verdict};
+
+/// Lines of one explanation that are shown.
+const LINES_MAX: usize = 200;
+
+pub fn print(suites: &[Suite], verbose: bool) {
+    let (mut passed, mut failed, mut broken) = (0, 0, 0);
+    for suite in suites {
+        if let Some(error) = &suite.error {
+            stdio::out!("{} cannot be tested:", suite.config.display());
+            stdio::out!("{}", error.trim_end());
+            broken += 1;
+        }
+        for verdict in &suite.verdicts {
+            match verdict.failures.is_empty() {
+                true => passed += 1,
+                false => failed += 1,
+            }
+            if verbose || !verdict.failures.is_empty() {
+                one(verdict);
+            }
+        }
+    }
+    let broken = match broken {
+        0 => String::new(),
+        count => format!(", {count} configurations cannot be tested"),
+    };
+    stdio::out!("{} cases: {passed} passed, {failed} failed{broken}", passed + failed);
+}
+
+fn one(verdict: &Verdict) {
+    let word = if verdict.failures.is_empty() { "ok    " } else { "FAILED" };
+    stdio::out!("{word} {}: {}", verdict.file, verdict.name);
+    for failure in &verdict.failures {
+        stdio::out!("  {}", failure.text);
+    }
+    let lines: Vec<&str> = verdict.explained.lines().collect();
+    if !lines.is_empty() {
+        stdio::out!("  what happened:");
+    }
+    lines.iter().take(LINES_MAX).for_each(|line| stdio::out!("    {line}"));
+    if lines.len() > LINES_MAX {
+        stdio::out!("    and {} lines more: penstock explain shows them", lines.len() - LINES_MAX);
+    }
+}
