@@ -125,6 +125,8 @@ impl Machine {
         // contexts.
         let one_by_one = watch.is_some() && !tick && !(program.is_stateful() && scratch.turn.is_some());
         let made = Made::default();
+        let is_rehearsal = watch.as_ref().is_some_and(|watch| watch.rehearsed.is_some());
+        scratch.filter.work.made_of = is_rehearsal.then(Vec::new);
         let mut run =
             Run { machine: self, batch, scratch, out, isolated: false, tick, made, copied: false, watch };
         match one_by_one {

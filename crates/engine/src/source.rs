@@ -175,7 +175,7 @@ impl Source {
         in_work
     }
 
-    /// The way of each message of the batch, and of those made on it, with nothing to be delivered at its end.
+    /// The way of each message of the batch, and of those made on it, with nothing delivered at its end.
     pub(crate) fn rehearse(&self, batch: &mut Batch, stage: &mut Stage, looks: &Looks) -> Vec<Story> {
         let settings = self.settings();
         let Stage { machine, scratch, out } = stage;

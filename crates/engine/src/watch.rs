@@ -16,7 +16,7 @@ use crate::driver::Destination;
 use crate::plan_map::{Entrance, StepId};
 use crate::source::Source;
 use changes::changes;
-use filter::Judged;
+use filter::{Judged, MadeOf};
 use record::{Batch, Flags, NameId, Record, Span, lookup};
 use rehearsal::Looks;
 use std::sync::Arc;
@@ -107,6 +107,8 @@ pub enum Verdict {
 pub enum Event<'a> {
     /// Its text as it came in, or of a message that was made its MESSAGE.
     Received(&'a [u8]),
+    /// The texts of the messages that it was made of, where a rehearsal looks.
+    MadeOf(&'a [Vec<u8>]),
     /// A step begins: the source's own options, a log path, a statement.
     Begins(At<'a>),
     /// A condition of the step is asked, or was answered.
@@ -196,9 +198,18 @@ impl<'a> Watching<'a> {
     }
 
     /// Tells how a message came in, with what it has been given so far. `text` is what it came as.
-    pub fn tell_arrival(&mut self, batch: &Batch, index: usize, record: &Record, text: Span) {
+    pub fn tell_arrival(
+        &mut self,
+        batch: &Batch,
+        (index, record): (usize, &Record),
+        text: Span,
+        made_of: Option<&MadeOf>,
+    ) {
         let message = self.message(batch, record);
         self.tell(message, &Event::Received(batch.bytes(text)));
+        if let Some(made_of) = made_of {
+            self.tell(message, &Event::MadeOf(&made_of.parts));
+        }
         self.tell_changes(message, batch, index, &Record::new(record.frame));
         self.tell_source(message, batch, record);
     }

@@ -3,7 +3,7 @@
 use crate::called::Tallied;
 use crate::filter::settle_conditions;
 use pattern::{Cache, Slots, TextMemo};
-use record::{Batch, Demand, NameId, Stamp, Zone, ZoneCursor};
+use record::{Batch, Demand, NameId, Span, Stamp, Zone, ZoneCursor};
 use std::any::Any;
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,7 +32,18 @@ pub struct Workspace {
     memos: HashMap<u64, TextMemo>,
     /// What parsers keep, by their number.
     states: HashMap<u64, Box<dyn Any + Send>>,
+    /// What messages were made of, while somebody wants to know.
+    pub made_of: Option<Vec<MadeOf>>,
     zones: HashMap<Box<[u8]>, Option<ZoneCursor>>,
+}
+
+/// What a parser with contexts made a message of.
+#[derive(Clone, Debug)]
+pub struct MadeOf {
+    /// Where the MESSAGE of the made one stands in its batch.
+    pub message: Span,
+    /// The texts of the others as they came in, the oldest first.
+    pub parts: Vec<Vec<u8>>,
 }
 
 /// Entries of each table a worker keeps; a table that is full starts anew.

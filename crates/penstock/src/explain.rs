@@ -1,8 +1,10 @@
 //! `penstock explain`: what happens to single messages, step by step, on the running program or in a
 //! configuration that is only tried.
 
+mod backwards;
 mod json;
 pub mod rehearse;
+mod suspicion;
 mod text;
 pub mod tree;
 
@@ -22,9 +24,10 @@ const ANSWER_MAX: Duration = Duration::from_secs(30);
 
 pub fn explain(args: &ExplainArgs) -> ExitCode {
     let shown = match &args.config {
+        Some(config) if args.file.is_some() => backwards::run(args, config),
         Some(config) if args.line.is_some() || args.input.is_some() => rehearse::run(args, config),
         Some(_) => {
-            stdio::err!("--config needs a message: --line TEXT or --input FILE");
+            stdio::err!("--config needs a message: --line TEXT, --input FILE or --file PATH:LINE");
             return ExitCode::from(EXIT_USAGE);
         }
         None => ask(args),

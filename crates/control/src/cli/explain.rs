@@ -15,6 +15,7 @@ Examples:
   penstock explain --dropped --timeout 60
   penstock explain --config new.conf --line '<13>Nov 23 10:00:00 web app[7]: hello'
   penstock explain --config new.conf --source s_net --input sample.log
+  penstock explain --config penstock.conf --file /var/log/auth.log:17
 
 Without --config the running program is asked about messages that come from now on, without stopping or slowing it.
 With --config nothing runs and nothing is delivered: the message goes through the configuration, and the destinations show what
@@ -50,6 +51,9 @@ pub struct ExplainArgs {
     /// A file of messages, one in a line; - is standard input
     #[arg(long, value_name = "FILE", requires = "config")]
     pub input: Option<PathBuf>,
+    /// A line of an output, as PATH:LINE: what wrote it
+    #[arg(long, value_name = "PATH:LINE", requires = "config", conflicts_with_all = ["line", "input"])]
+    pub file: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub json: bool,

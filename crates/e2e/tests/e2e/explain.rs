@@ -159,3 +159,112 @@ fn a_configuration_is_tried_without_running_it() {
     assert_eq!(outcome.code, Some(1));
     assert!(outcome.stderr.contains("there are s#0"), "{outcome:?}");
 }
+
+fn tried(lab: &Lab, config: &str, args: &[&str]) -> Outcome {
+    let path = lab.path("tried.conf");
+    std::fs::write(&path, lab.fill(config).0).unwrap();
+    run_command(&[&["explain", "--config", &path.display().to_string()], args].concat())
+}
+
+#[test]
+fn what_is_suspicious_about_a_message_is_said() {
+    let lab = Lab::new();
+    for (line, part) in [
+        ("<13>date=2026-11-23 time=10:00:00 devname=fw", "PROGRAM is \"date=2026-11-23\""),
+        ("55 <13>Nov 23 10:00:00 web app: x", "it begins with the count of its bytes"),
+        ("Nov 23 10:00:00 web app: x", "it has no priority"),
+        ("<13>2099-01-01T00:00:00Z web app: x", "in the future"),
+        ("<13>2001-01-01T00:00:00Z web app: x", "days ago"),
+        ("<13>1 2026-01-01T00:00:00Z web app - - - x", "it is of RFC 5424"),
+        ("GET / HTTP/1.1", "it is a request of HTTP"),
+    ] {
+        let outcome = tried(&lab, &config(), &["--line", line]);
+        assert_eq!(outcome.code, Some(0), "{outcome:?}");
+        let doubts: Vec<&str> = outcome.stdout.lines().filter(|line| line.contains("suspicious: ")).collect();
+        assert!(doubts.iter().any(|doubt| doubt.contains(part)), "{line}: {}", outcome.stdout);
+    }
+    let now = run_command(&[
+        "explain",
+        "--config",
+        &lab.path("tried.conf").display().to_string(),
+        "--line",
+        "<13>web app: x",
+    ]);
+    assert!(!now.stdout.contains("suspicious"), "{now:?}");
+}
+
+#[test]
+fn a_message_that_was_made_says_of_which_ones() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         parser p {{ grouping-by(key(\"$PROGRAM\") timeout(10) trigger(message(\"end\")) \
+         aggregate(value(\"MESSAGE\" \"all of $PROGRAM\")) inject-mode(aggregate-only)); }};\n\
+         destination d {{ file(\"%dir%/d\"); }};\nlog {{ source(s); parser(p); destination(d); }};\n"
+    );
+    let lines = lab.path("lines");
+    std::fs::write(
+        &lines,
+        "<13>Nov 11 01:02:03 h a: first\n<13>Nov 11 01:02:03 h b: other\n<13>Nov 11 01:02:03 h a: end\n",
+    )
+    .unwrap();
+    let lines = lines.display().to_string();
+    let text = tried(&lab, &config, &["--input", &lines]).stdout;
+    let made = text.split("\n\n").find(|part| part.contains("all of a")).expect("a made message");
+    assert!(made.contains("made of 2 messages:\n"), "{text}");
+    assert!(made.contains("    <13>Nov 11 01:02:03 h a: first\n") && made.contains(": end\n"), "{made}");
+    assert!(!made.contains("other") && made.trim_end().ends_with("outcome: d#0"), "{made}");
+    let told: Value =
+        serde_json::from_str(&tried(&lab, &config, &["--input", &lines, "--json"]).stdout).unwrap();
+    let made = &told["messages"][3];
+    assert_eq!(made["time"], Value::Null);
+    let of: Vec<&Value> =
+        made["values"].as_array().unwrap().iter().filter(|e| e["event"] == "made of").collect();
+    assert_eq!(of[0]["messages"][1]["text"], "<13>Nov 11 01:02:03 h a: end");
+}
+
+#[test]
+fn a_line_of_an_output_is_explained_backwards() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         filter f_auth {{ facility(auth) and program(\"sshd\"); }};\n\
+         destination d_auth {{ file(\"%dir%/auth-$HOST\"); }};\n\
+         destination d_short {{ file(\"%dir%/short\" template(\"$MSG\\n\")); }};\n\
+         log {{ source(s); filter(f_auth); destination(d_auth); }};\n\
+         log {{ source(s); filter {{ message(\"disk\"); }}; destination(d_short); }};\n"
+    );
+    let mut penstock = Penstock::start(&lab, &config);
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.line("<38>Nov 11 01:02:03 web sshd[7]: hello");
+    sender.line("<13>Nov 11 01:02:03 web kernel: disk full");
+    penstock.wait_settled(2);
+    penstock.stop();
+    let place = |name: &str, line: usize| format!("{}:{line}", lab.path(name).display());
+    let outcome = tried(&lab, &config, &["--file", &place("auth-web", 1)]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert!(
+        outcome.stdout.contains("this message gives it") && outcome.stdout.contains("<32> was the first"),
+        "{outcome:?}"
+    );
+    assert!(
+        outcome.stdout.contains("filter f_auth") && outcome.stdout.trim_end().ends_with("d_auth#0"),
+        "{outcome:?}"
+    );
+    // The template of the other leaves too much out: only who writes there is known.
+    let outcome = tried(&lab, &config, &["--file", &place("short", 1)]);
+    assert!(
+        outcome.stdout.contains("destination d_short#0") && outcome.stdout.contains("log path"),
+        "{outcome:?}"
+    );
+    assert!(!outcome.stdout.contains("d_auth"), "{outcome:?}");
+    for (file, part) in [
+        (place("short", 9), "has no line 9"),
+        (place("nowhere", 1), "cannot read"),
+        ("/etc/hostname:1".to_owned(), "no destination of this configuration writes to"),
+        ("short".to_owned(), "a path, a colon and the number"),
+    ] {
+        let outcome = tried(&lab, &config, &["--file", &file]);
+        assert!(outcome.code == Some(1) && outcome.stderr.contains(part), "{outcome:?}");
+    }
+}

@@ -25,7 +25,7 @@ impl Run<'_, '_> {
             // What a parser gave to internal() has the frame of a message that came in before.
             let is_whole = !record.frame.is_empty() && !record.flags.has(Flags::POSTED);
             let text = if is_whole { record.frame } else { record.message };
-            watch.tell_arrival(run.batch, index, &record, text);
+            watch.tell_arrival(run.batch, (index, &record), text, None);
         });
         watched.then(|| selection.to_vec())
     }
@@ -37,7 +37,9 @@ impl Run<'_, '_> {
             let made: Vec<u32> = self.joined_since(joined).collect();
             // What it was made of has come in already: its text is what it was given.
             self.each_watched(&made, |run, watch, index, record| {
-                watch.tell_arrival(run.batch, index, &record, record.message);
+                let mut told = run.scratch.filter.work.made_of.iter().flatten();
+                let made_of = told.rfind(|made| made.message == record.message);
+                watch.tell_arrival(run.batch, (index, &record), record.message, made_of);
             });
         }
     }

@@ -69,6 +69,8 @@ pub struct Told {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Happened {
     Received(Text),
+    /// The messages that it was made of.
+    MadeOf(Vec<Text>),
     Begins,
     Judged {
         function: &'static str,
@@ -300,6 +302,7 @@ fn kept<'a>(event: &Event<'a>, bytes_max: usize) -> Option<(Option<At<'a>>, Happ
     let text_of = |bytes: &[u8]| Text::of(bytes, bytes_max);
     Some(match event {
         Event::Received(text) => (None, Happened::Received(text_of(text))),
+        Event::MadeOf(parts) => (None, Happened::MadeOf(parts.iter().map(|part| text_of(part)).collect())),
         Event::Begins(at) => (Some(*at), Happened::Begins),
         Event::Judged(at, judged) => {
             let operands = judged.operands.iter().map(|(name, text)| (*name, text_of(text))).collect();

@@ -83,7 +83,7 @@ impl Watch for LogWatch {
                 ];
                 say(Level::Debug, "Nothing to write for the message", &fields, message);
             }
-            Event::Is { .. } | Event::Finished => {}
+            Event::MadeOf(_) | Event::Is { .. } | Event::Finished => {}
         }
     }
 }

@@ -2,10 +2,22 @@
 
 use super::Scope;
 use crate::found::assign;
-use filter::{FilterContext, span_in};
+use filter::{FilterContext, MadeOf, span_in};
 use record::{Batch, Demand, Flags, NameId, Record, Span, TagId, ValueType};
 use std::sync::Arc;
 use template::{Msg, Template};
+
+/// Texts of a context's messages, those before `end`, as they came in.
+fn parts(messages: &Batch, end: usize) -> Vec<Vec<u8>> {
+    let text = |record: &Record| match record.frame.is_empty() {
+        true => messages.bytes(record.message).to_vec(),
+        false => messages.bytes(record.frame).to_vec(),
+    };
+    messages.records.iter().take(end.min(PARTS_MAX)).map(text).collect()
+}
+
+/// Of so many messages at most it is told that one was made of them.
+const PARTS_MAX: usize = 1000;
 
 /// What a made message takes over: `inherit-mode()`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,6 +82,10 @@ impl Synthetic {
         }
         self.apply(messages, index, id, cx);
         let made = messages.records.get(index).and_then(|record| into.adopt(messages, record, |_| true));
+        if let (Some(told), Some(made)) = (&mut cx.work.made_of, made) {
+            let message = into.records.get(made).map_or(Span::EMPTY, |record| record.message);
+            told.push(MadeOf { message, parts: parts(messages, index) });
+        }
         Arc::get_mut(messages)?.back_to(mark);
         made.and_then(|made| u32::try_from(made).ok())
     }

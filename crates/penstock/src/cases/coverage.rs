@@ -207,8 +207,8 @@ impl<'c> Counted<'c> {
     /// How many came to a destination that several paths share, which is told of one of them: as many as came
     /// through the step before.
     fn arrived(&self, entry: &Entry) -> u64 {
-        let siblings = self.children.get(&entry.parent).into_iter().flatten();
-        let before = siblings.filter(|other| other.index + 1 == entry.index).last();
+        let mut siblings = self.children.get(&entry.parent).into_iter().flatten();
+        let before = siblings.rfind(|other| other.index + 1 == entry.index);
         match before {
             Some(before) if before.kind == Kind::Destination => self.of_step(before).entered,
             Some(before) => {

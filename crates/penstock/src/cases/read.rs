@@ -144,7 +144,7 @@ impl Case {
         {
             return Err(format!("now = {now}: a date with a time is needed"));
         }
-        if self.line.is_some() == !self.lines.is_empty() {
+        if self.line.is_some() != self.lines.is_empty() {
             return Err("one of `line` and `lines` is needed".to_owned());
         }
         let mut seconds = self.wait;

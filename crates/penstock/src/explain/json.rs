@@ -1,5 +1,6 @@
 //! Explained messages as JSON, described in docs/explain.md.
 
+use super::suspicion;
 use super::tree::{Fate, Node, Tree};
 use engine::watch::Verdict;
 use engine::watch::inquiry::{Happened, Story, Text};
@@ -26,6 +27,7 @@ fn one(story: &Story, tree: &Tree<'_>) -> Value {
         "time": story.came.map(|at| at.secs.saturating_mul(1_000_000).saturating_add(i64::from(at.usec))),
         "rcptid": story.received,
         "received": tree.received.map(text),
+        "suspicious": suspicion::doubts(story, tree),
         "values": tree.values.iter().map(|event| happened(event)).collect::<Vec<_>>(),
         "steps": tree.roots.iter().map(node).collect::<Vec<_>>(),
         "destinations": tree.destinations,
@@ -86,6 +88,9 @@ fn happened(event: &Happened) -> Value {
         Happened::Queued { driver, name, output } => {
             json!({ "event": "output", "driver": driver, "name": name, "output": text(output) })
         }
+        Happened::MadeOf(parts) => {
+            json!({ "event": "made of", "messages": parts.iter().map(text).collect::<Vec<_>>() })
+        }
         Happened::NotQueued { driver } => json!({ "event": "no output", "driver": driver }),
         Happened::Received(received) => json!({ "event": "received", "text": text(received) }),
         Happened::Is { tags, .. } => json!({ "event": "look", "tags": tags }),
@@ -94,7 +99,8 @@ fn happened(event: &Happened) -> Value {
     }
 }
 
-/// Of bytes that are not UTF-8 the replacement character, and all of them as `hex`; `bytes` says how many there were before the cut.
+/// Of bytes that are not UTF-8 the replacement character, and all of them as `hex`; `bytes` says how many
+/// there were before the cut.
 fn text(text: &Text) -> Value {
     match std::str::from_utf8(&text.kept) {
         Ok(kept) => json!({ "text": kept, "bytes": text.bytes }),

@@ -1,5 +1,6 @@
 //! Explained messages as text for people.
 
+use super::suspicion;
 use super::tree::{Fate, Node, Reached, Tree};
 use engine::watch::inquiry::{Happened, Story, Text};
 use engine::watch::{Kind, Verdict};
@@ -9,6 +10,8 @@ use std::time::Duration;
 
 /// Characters of one text that are shown.
 const SHOWN_MAX: usize = 400;
+/// Messages that one was made of, of which the texts are shown.
+const PARTS_SHOWN_MAX: usize = 20;
 /// Steps that were not reached and are named, of those that stand together.
 const MISSED_MAX: usize = 5;
 
@@ -34,6 +37,9 @@ fn one(out: &mut String, story: &Story, tree: &Tree<'_>) {
     out.push('\n');
     if let Some(text) = tree.received {
         let _ = writeln!(out, "  {} bytes: {}", text.bytes, shown(text));
+    }
+    for doubt in suspicion::doubts(story, tree) {
+        let _ = writeln!(out, "  suspicious: {doubt}");
     }
     for value in &tree.values {
         event(out, 1, value);
@@ -144,6 +150,11 @@ fn event(out: &mut String, depth: usize, event: &Happened) {
         Happened::Queued { driver, name, output } => {
             let target = format!("{driver} {name}");
             writeln!(out, "{indent}{} bytes for {}: {}", output.bytes, target.trim_end(), shown(output))
+        }
+        Happened::MadeOf(parts) => {
+            let lines = parts.iter().take(PARTS_SHOWN_MAX).map(|part| format!("{indent}  {}\n", shown(part)));
+            let lines: String = lines.collect();
+            write!(out, "{indent}made of {} messages:\n{lines}", parts.len())
         }
         Happened::NotQueued { driver } => writeln!(out, "{indent}{driver} has nothing to write for it"),
         Happened::Received(_) | Happened::Begins | Happened::Ends(_) | Happened::Is { .. } => Ok(()),

@@ -1,0 +1,214 @@
+//! `explain --file PATH:LINE`: which path wrote a line of an output. The line's own text is run through the
+//! configuration; where that gives the same line again, its way is the answer.
+
+use super::rehearse::{TRANSPORT, context, fates, source_of};
+use crate::configuration::Configuration;
+use control::cli::ExplainArgs;
+use engine::compile::{Existing, Plan, PlannedSource};
+use engine::plan_map::Entry;
+use engine::watch::Kind;
+use engine::watch::inquiry::{Happened, Story, TEXT_BYTES_MAX};
+use engine::watch::rehearsal::{Input, Looks, Rehearsal};
+use record::Stamp;
+use std::fmt::Write;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::path::Path;
+use template::Identity;
+
+/// Priorities that a message may have: most outputs do not have it any more.
+const PRIORITIES: u8 = 192;
+/// That of most messages, tried first: user.notice.
+const USUAL: u8 = 13;
+
+pub fn run(args: &ExplainArgs, config: &Path) -> Result<String, String> {
+    let (path, number) = place(args.file.as_deref().unwrap_or_default())?;
+    let line = read(path, number)?;
+    let mut configuration = Configuration::read(config);
+    let host = crate::run::identity::host_name().map_err(|error| error.to_string())?;
+    let identity = Identity::new(&host);
+    let plan = configuration.compile(&identity, &Existing::tried()).ok_or_else(|| configuration.report())?;
+    let writers = writers(&plan, path);
+    if writers.is_empty() {
+        return Err(format!("no destination of this configuration writes to {path}"));
+    }
+    let sources: Vec<&PlannedSource> = match &args.source {
+        Some(name) => vec![source_of(&plan, Some(name))?],
+        None => plan.sources.iter().collect(),
+    };
+    for source in sources {
+        let Some(mut rehearsal) = Rehearsal::of(source, &identity) else { continue };
+        let wanted = Wanted { args, path, line: &line, source, identity: &identity };
+        if let Some((stories, priority)) = wanted.find(&mut rehearsal) {
+            if args.json {
+                return Ok(super::render(&stories, &plan.map, &fates(&stories), true));
+            }
+            let mut out = format!("line {number} of {path}: this message gives it\n");
+            if let Some(priority) = priority {
+                let _ = writeln!(
+                    out,
+                    "the line has no priority: <{priority}> was the first of all with which it comes out"
+                );
+            }
+            out.push_str(&super::render(&stories, &plan.map, &fates(&stories), false));
+            return Ok(out);
+        }
+    }
+    if args.json {
+        return Err(format!("the text of line {number} of {path} does not give that line again"));
+    }
+    Ok(paths_only(&plan, path, number, &writers))
+}
+
+/// `/var/log/auth.log:17`
+fn place(text: &str) -> Result<(&str, usize), String> {
+    let wrong = || format!("--file {text}: a path, a colon and the number of a line are needed");
+    let (path, number) = text.rsplit_once(':').ok_or_else(wrong)?;
+    match number.parse() {
+        Ok(number) if number > 0 => Ok((path, number)),
+        _ => Err(wrong()),
+    }
+}
+
+fn read(path: &str, number: usize) -> Result<Vec<u8>, String> {
+    let failed = |error: std::io::Error| format!("cannot read {path}: {error}");
+    if !std::fs::metadata(path).map_err(failed)?.is_file() {
+        return Err(format!("{path} is no regular file"));
+    }
+    let mut reader = BufReader::new(std::fs::File::open(path).map_err(failed)?);
+    for _ in 1..number {
+        if reader.skip_until(b'\n').map_err(failed)? == 0 {
+            break;
+        }
+    }
+    let mut line = Vec::new();
+    reader.read_until(b'\n', &mut line).map_err(failed)?;
+    if line.last() == Some(&b'\n') {
+        line.pop();
+    }
+    if line.is_empty() { Err(format!("{path} has no line {number}, or it is empty")) } else { Ok(line) }
+}
+
+/// Destinations that may write to a file: their ids, and how the file is named there.
+fn writers(plan: &Plan, path: &str) -> Vec<(String, String)> {
+    let named = plan.destinations.iter().map(|d| (d.id.clone(), d.destination.described().1));
+    named.filter(|(_, name)| fits(name, path)).collect()
+}
+
+/// A name of a file with macros may stand for `path`.
+fn fits(name: &str, path: &str) -> bool {
+    let mut literals = vec![String::new()];
+    let mut rest = name.chars().peekable();
+    while let Some(c) = rest.next() {
+        if c != '$' {
+            literals.last_mut().into_iter().for_each(|literal| literal.push(c));
+            continue;
+        }
+        match rest.peek() {
+            Some('{') => rest.by_ref().take_while(|c| *c != '}').for_each(drop),
+            Some('(') => {
+                let mut depth = 0;
+                for c in rest.by_ref() {
+                    depth += i32::from(c == '(') - i32::from(c == ')');
+                    if depth == 0 {
+                        break;
+                    }
+                }
+            }
+            _ => while rest.next_if(|c| c.is_ascii_alphanumeric() || *c == '_').is_some() {},
+        }
+        literals.push(String::new());
+    }
+    let [first, middle @ .., last] = literals.as_slice() else { return name == path };
+    let Some(mut left) = path.strip_prefix(first.as_str()).and_then(|left| left.strip_suffix(last.as_str()))
+    else {
+        return false;
+    };
+    for literal in middle {
+        let Some((_, behind)) = left.split_once(literal.as_str()) else { return false };
+        left = behind;
+    }
+    true
+}
+
+struct Wanted<'w> {
+    args: &'w ExplainArgs,
+    path: &'w str,
+    line: &'w [u8],
+    source: &'w PlannedSource,
+    identity: &'w Identity,
+}
+
+impl Wanted<'_> {
+    /// A message whose output is the line, and the priority that was put in front of it.
+    fn find(&self, rehearsal: &mut Rehearsal) -> Option<(Vec<Story>, Option<u8>)> {
+        if let Some(stories) = self.try_one(rehearsal, self.line) {
+            return Some((stories, None));
+        }
+        let all = (0..PRIORITIES).filter(|priority| *priority != USUAL);
+        std::iter::once(USUAL).chain(all).find_map(|priority| {
+            let text = [format!("<{priority}>").as_bytes(), self.line].concat();
+            Some((self.try_one(rehearsal, &text)?, Some(priority)))
+        })
+    }
+
+    fn try_one(&self, rehearsal: &mut Rehearsal, text: &[u8]) -> Option<Vec<Story>> {
+        let looks = Looks {
+            templates: Vec::new(),
+            at_steps: false,
+            bytes_max: self.line.len().max(TEXT_BYTES_MAX) + 2,
+        };
+        let from = self.args.from.map(|from| SocketAddr::new(from, 0));
+        let context = context(self.source, self.identity, from, TRANSPORT);
+        rehearsal.begin_anew();
+        let stories = rehearsal.message(&Input { text, context, received: Stamp::now(0) }, &looks);
+        let told = stories.iter().flat_map(|story| &story.told);
+        let gives = |what: &Happened| match what {
+            Happened::Queued { name, output, .. } => {
+                name == self.path && output.kept.strip_suffix(b"\n").unwrap_or(&output.kept) == self.line
+            }
+            _ => false,
+        };
+        told.into_iter().any(|told| gives(&told.what)).then_some(stories)
+    }
+}
+
+/// All that is known without the message: who writes to the file.
+fn paths_only(plan: &Plan, path: &str, number: usize, writers: &[(String, String)]) -> String {
+    let mut out = format!(
+        "line {number} of {path}: its text does not give that line again (the template of the destination leaves \
+         something out, or the message was changed on its way). These write to the file:\n"
+    );
+    for entry in plan.map.entries().filter(|entry| entry.kind == Kind::Destination) {
+        let label = entry.label();
+        let Some((_, name)) = writers.iter().find(|(id, _)| label.strip_prefix("destination ") == Some(id))
+        else {
+            continue;
+        };
+        let root = plan.map.way_up(entry.id).last();
+        let root = root.map_or_else(String::new, Entry::label);
+        let _ = writeln!(out, "  {root}: {label}, file {name}");
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_with_macros_stand_for_paths() {
+        for (name, path, expected) in [
+            ("/var/log/all", "/var/log/all", true),
+            ("/var/log/all", "/var/log/al", false),
+            ("/var/log/$HOST/x", "/var/log/web/x", true),
+            ("/var/log/${HOST}/$(lowercase $(echo $PROGRAM)).log", "/var/log/web/app.log", true),
+            ("/var/log/${HOST}/$PROGRAM.log", "/var/log/web.log", false),
+            ("/var/$YEAR.$MONTH/a", "/var/2026.11/b", false),
+        ] {
+            assert_eq!(fits(name, path), expected, "{name} {path}");
+        }
+        assert_eq!(place("/a:b:17"), Ok(("/a:b", 17)));
+        assert!(place("/a").is_err() && place("/a:0").is_err());
+    }
+}
