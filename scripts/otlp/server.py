@@ -26,7 +26,22 @@ parser.add_argument("--refuse", help="a request with this text in a body is an i
 parser.add_argument("--partial", help="records with this text in their bodies are refused, the others taken")
 parser.add_argument("--token", help="what the header authorization has to say")
 parser.add_argument("--busy", help="while this file is there, clients are to come again after 200 ms")
+parser.add_argument("--account", help="the key of a service account is put here, and tokens have to be signed with it")
+parser.add_argument("--audience", help="whom these tokens have to be for")
 options = parser.parse_args()
+
+if options.account:
+    from cryptography.hazmat.primitives import serialization
+    from cryptography.hazmat.primitives.asymmetric import rsa
+    from google.auth import jwt
+
+    secret = rsa.generate_private_key(public_exponent=65537, key_size=2048)
+    public = secret.public_key().public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+    pem = secret.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    account = {"client_email": "me@example.com", "private_key_id": "one", "private_key": pem.decode()}
+    with open(options.account + ".new", "w", encoding="utf-8") as file:
+        json.dump(account, file)
+    os.rename(options.account + ".new", options.account)
 
 lock = threading.Lock()
 out = open(options.out, "a", encoding="utf-8")
@@ -45,6 +60,13 @@ def admit(context):
     metadata = dict(context.invocation_metadata())
     if options.token and metadata.get("authorization") != options.token:
         context.abort(grpc.StatusCode.UNAUTHENTICATED, "who are you?")
+    if options.account:
+        token = metadata.get("authorization", "").removeprefix("Bearer ")
+        try:
+            claims = jwt.decode(token, certs=public, audience=options.audience)
+            assert claims["iss"] == claims["sub"] == "me@example.com" and jwt.decode_header(token)["kid"] == "one"
+        except (ValueError, AssertionError) as error:
+            context.abort(grpc.StatusCode.UNAUTHENTICATED, f"no good token: {error}")
     if options.busy and os.path.exists(options.busy):
         busy(context)
     return metadata

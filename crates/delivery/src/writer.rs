@@ -3,6 +3,7 @@
 
 mod columns;
 mod fields;
+mod keyed;
 mod keys;
 mod numbers;
 mod own;
@@ -13,6 +14,7 @@ mod suppress;
 
 pub use columns::Columns;
 pub use fields::Fields;
+pub use keyed::KeyedFields;
 pub use keys::Keys;
 pub use numbers::Numbers;
 pub use own::{MarkMode, Marks};

@@ -1,10 +1,16 @@
 //! Destination drivers, one file each.
 
+#[cfg(feature = "grpc")]
+mod clickhouse;
 mod file;
+#[cfg(feature = "grpc")]
+mod google_pubsub_grpc;
 #[cfg(feature = "http")]
 mod http;
 #[cfg(feature = "kafka")]
 mod kafka;
+#[cfg(feature = "grpc")]
+mod loki;
 mod network;
 #[cfg(feature = "grpc")]
 mod opentelemetry;
@@ -45,6 +51,12 @@ pub const PARTS: &[&[DestinationPart]] = &[
     python::PARTS,
     #[cfg(feature = "grpc")]
     opentelemetry::PARTS,
+    #[cfg(feature = "grpc")]
+    loki::PARTS,
+    #[cfg(feature = "grpc")]
+    clickhouse::PARTS,
+    #[cfg(feature = "grpc")]
+    google_pubsub_grpc::PARTS,
 ];
 
 #[cfg(test)]

@@ -49,6 +49,10 @@ pub fn usual(status: &Status) -> Outcome {
         | Code::NOT_FOUND
         | Code::FAILED_PRECONDITION => Outcome::Hold(status.words()),
         Code::INVALID_ARGUMENT | Code::ALREADY_EXISTS => Outcome::Split(status.words()),
+        // Statuses of HTTP, which Loki answers with.
+        Code(400 | 413 | 422) => Outcome::Split(status.words()),
+        Code(401 | 403 | 404) => Outcome::Hold(status.words()),
+        Code(429 | 500..=599) => again(status, false),
         _ => again(status, true),
     }
 }
@@ -85,6 +89,8 @@ mod tests {
             (Code::UNIMPLEMENTED, "hold"),
             (Code::INTERNAL, "retry"),
             (Code(77), "retry"),
+            (Code(400), "split"),
+            (Code(429), "again"),
         ] {
             assert_eq!(kind(&usual(&status(code, ""))), expected, "{code:?}");
         }

@@ -4,17 +4,23 @@
 //! hyper speaks HTTP/2. What gRPC puts on top is small, and written here so that a batch is copied once on
 //! its way to the kernel, and so that it is known of each call whether anything of it was taken.
 
+mod account;
+pub mod clickhouse;
 mod connection;
 mod frame;
 mod judge;
+pub mod loki;
 pub mod options;
 pub mod otlp;
 mod plan;
+pub mod pubsub;
 mod server;
 mod session;
 mod status;
 mod timer;
 
+pub use account::Account;
+pub use http_client::{HeaderName, HeaderValueOf};
 pub use judge::Actions;
 pub use plan::{KeepAlive, Load, Plan};
 pub use server::{Service, Stream, serve as serve_client};
@@ -27,4 +33,5 @@ pub fn fuzz(input: &[u8]) {
     let _ = frame::next(input, 1 << 16);
     status::fuzz(input);
     otlp::fuzz(input);
+    let _ = (clickhouse::read(input, 7), pubsub::read(input, 7));
 }

@@ -2,8 +2,9 @@
 
 mod tables;
 
-pub use tables::{GRPC, HEADERS};
+pub use tables::{ADDRESS, GRPC, HEADERS};
 
+use crate::account::Account;
 use crate::judge::Actions;
 use crate::plan::{KeepAlive, Plan};
 use crate::status::Code;
@@ -28,8 +29,8 @@ const KEEP_ALIVE_MIN: Duration = Duration::from_secs(1);
 
 /// What a driver says of its calls.
 pub struct Calls {
-    /// The address without url().
-    pub url: &'static str,
+    /// The option that says the address, and what it is without that.
+    pub address: (&'static str, &'static str),
     /// Parts of the key that stand before those of the headers.
     pub headers_from: usize,
     pub read: fn(&[u8], usize) -> Outcome,
@@ -49,7 +50,7 @@ struct Reader<'a> {
     diags: &'a mut Diagnostics,
 }
 
-/// Reads the options of [`GRPC`] and [`HEADERS`]; `None` after an error was reported.
+/// Reads the address and the options of [`GRPC`] and [`HEADERS`]; `None` after an error was reported.
 pub fn read(
     s: &Settings,
     options: &TemplateOptions,
@@ -58,8 +59,9 @@ pub fn read(
     diags: &mut Diagnostics,
 ) -> Option<Called> {
     let mut reader = Reader { s, diags };
-    let tls = reader.auth()?;
-    let url = reader.url(calls.url, tls.is_some())?;
+    let account = reader.account()?;
+    let tls = reader.auth(account.is_some())?;
+    let url = reader.url(calls, tls.is_some())?;
     let (headers, templates) = reader.headers(options, cx)?;
     let mut plan = Plan {
         name: cx.id(),
@@ -69,6 +71,7 @@ pub fn read(
         authority: None,
         headers,
         headers_from: calls.headers_from,
+        account,
         compresses: s.bool("compression").unwrap_or(false),
         timeout: s.seconds("timeout").filter(|timeout| !timeout.is_zero()).unwrap_or(TIMEOUT),
         keep_alive: reader.keep_alive(),
@@ -87,9 +90,10 @@ impl Reader<'_> {
         None
     }
 
-    fn url(&mut self, otherwise: &str, is_secure: bool) -> Option<Url> {
-        let text = self.s.text("url").unwrap_or(otherwise).to_owned();
-        let at = self.s.span("url");
+    fn url(&mut self, calls: &Calls, is_secure: bool) -> Option<Url> {
+        let (option, otherwise) = calls.address;
+        let text = self.s.text(option).unwrap_or(otherwise).to_owned();
+        let at = self.s.span(option);
         let plain = text.strip_prefix("dns:///").or(text.strip_prefix("dns:")).unwrap_or(&text);
         let help = "write `url(\"host:port\")`";
         let whole = match plain.split_once("://") {
@@ -112,19 +116,33 @@ impl Reader<'_> {
     }
 
     /// How sessions are encrypted, where they are.
-    fn auth(&mut self) -> Option<Option<Result<Arc<Connector>, String>>> {
+    /// `service-account()`; `Some(None)` when it is not asked for.
+    fn account(&mut self) -> Option<Option<Account>> {
+        let Some(auth) = self.s.block("auth") else { return Some(None) };
+        let Some(block) = auth.block("service-account") else { return Some(None) };
+        let at = auth.span("service-account");
+        let validity =
+            block.int("token-validity-duration").and_then(|n| u64::try_from(n).ok()).filter(|n| *n > 0);
+        let validity = Duration::from_secs(validity.unwrap_or(3600));
+        let Some(path) = block.path("key") else {
+            return self.wrong(
+                "service-account() needs key()",
+                at,
+                "the file that Google gives out for the account",
+            );
+        };
+        match Account::read(path, validity) {
+            Ok(account) => Some(Some(account)),
+            Err(why) => self.wrong(why, at, "make a key for the account in Google's console, as JSON"),
+        }
+    }
+
+    fn auth(&mut self, is_asked: bool) -> Option<Option<Result<Arc<Connector>, String>>> {
         let Some(auth) = self.s.block("auth") else { return Some(None) };
         let at = self.s.span("auth");
         for (name, help) in [
             ("alts", "ALTS works inside Google's cloud only: write `auth(tls())`"),
-            (
-                "adc",
-                "there is no client of Google's here: write `auth(tls())` and `headers(\"authorization\" => ...)`",
-            ),
-            (
-                "service-account",
-                "there is no client of Google's here: write `auth(tls())` and `headers(\"authorization\" => ...)`",
-            ),
+            ("adc", "there is no client of Google's here: write `auth(service-account(key(\"FILE\")))`"),
         ] {
             let _ = auth.args(name);
             if auth.is_set(name) {
@@ -134,9 +152,11 @@ impl Reader<'_> {
         }
         let is_plain = auth.is_set("insecure");
         let _ = auth.args("insecure");
-        let secure = secure::read_client(auth, false, self.diags)?;
+        let secure = secure::read_client(auth, is_asked, self.diags)?;
         match (is_plain, secure) {
-            (true, Some(_)) => self.wrong("auth() is both insecure() and tls()", at, "leave one of them out"),
+            (true, Some(_)) => {
+                self.wrong("auth() is insecure(), and asks for more", at, "leave insecure() out")
+            }
             // Read now, so that what is wrong shows with the first call at the latest.
             (_, secure) => {
                 Some(secure.map(|options| Connector::load(&options).map_err(|error| error.to_string())))

@@ -1,5 +1,6 @@
 //! What all calls of a destination have in common, and a batch on its way.
 
+use crate::account::Account;
 use crate::judge::Actions;
 use flight::Outcome;
 use http_client::{HeaderName, HeaderValueOf, Network, Url};
@@ -26,6 +27,8 @@ pub struct Plan {
     pub headers: Vec<(HeaderName, HeaderValueOf)>,
     /// Parts of the key that stand before those of the headers.
     pub headers_from: usize,
+    /// Who signs a token for each call's service.
+    pub account: Option<Account>,
     pub compresses: bool,
     pub timeout: Duration,
     pub keep_alive: Option<KeepAlive>,

@@ -14,6 +14,7 @@ use http_client::{HeaderMap, HeaderValue, HeaderValueOf, Method, header, keys};
 use hyper::body::Bytes;
 use hyper::{Request, Uri};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 /// Serves an outlet until it is closed.
 pub async fn serve(plan: Arc<Plan>, jobs: Jobs<Load>) {
@@ -109,7 +110,16 @@ impl Session {
         let uri = format!("{scheme}://{authority}{}", load.path);
         let uri = uri.parse().map_err(|error| format!("`{uri}` is no address: {error}"))?;
         let message = if plan.compresses { frame::packed(&load.message) } else { load.message };
-        Ok(Ask { uri, headers: headers(plan, &load.key)?, message: message.into() })
+        let mut headers = headers(plan, &load.key)?;
+        if let Some(account) = &plan.account {
+            let service = load.path.rsplit_once('/').map_or("", |(service, _)| service);
+            let host = authority.strip_suffix(":443").unwrap_or(authority);
+            let words = account.authorization(&format!("https://{host}{service}"), SystemTime::now())?;
+            let mut words = HeaderValue::from_str(&words).map_err(|error| error.to_string())?;
+            words.set_sensitive(true);
+            headers.insert(header::AUTHORIZATION, words);
+        }
+        Ok(Ask { uri, headers, message: message.into() })
     }
 }
 

@@ -19,6 +19,7 @@ pub mod ports;
 pub mod postgres;
 pub mod process;
 pub mod proxy;
+pub mod pubsub;
 pub mod redis;
 pub mod relp;
 pub mod sender;

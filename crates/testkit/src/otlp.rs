@@ -21,6 +21,7 @@ pub fn python() -> Option<PathBuf> {
 
 pub struct Otlp {
     python: PathBuf,
+    script: &'static str,
     dir: PathBuf,
     port: u16,
     options: Vec<String>,
@@ -31,11 +32,22 @@ impl Otlp {
     /// Starts one in a folder of the lab. `options`: more of its command line.
     #[track_caller]
     pub fn start(lab: &Lab, options: &[&str]) -> Option<Otlp> {
+        Otlp::with("scripts/otlp/server.py", lab, options)
+    }
+
+    /// The same with a server that is Loki's and ClickHouse's: entries, and rows.
+    #[track_caller]
+    pub fn pushed(lab: &Lab, options: &[&str]) -> Option<Otlp> {
+        Otlp::with("scripts/otlp/pushed.py", lab, options)
+    }
+
+    #[track_caller]
+    fn with(script: &'static str, lab: &Lab, options: &[&str]) -> Option<Otlp> {
         let python = python()?;
         let dir = lab.path("otlp");
         std::fs::create_dir_all(&dir).expect("a folder");
         let options = options.iter().map(|word| (*word).to_owned()).collect();
-        let mut collector = Otlp { python, dir, port: free_port(), options, process: None };
+        let mut collector = Otlp { python, script, dir, port: free_port(), options, process: None };
         collector.run();
         Some(collector)
     }
@@ -48,7 +60,7 @@ impl Otlp {
     #[track_caller]
     pub fn run(&mut self) {
         let mut command = Command::new(&self.python);
-        command.arg(root().join("scripts/otlp/server.py"));
+        command.arg(root().join(self.script));
         command.args(["--port", &self.port.to_string()]).arg("--out").arg(self.dir.join("records"));
         command.args(&self.options);
         let process = self.process.insert(Process::spawn("otlp", command, None, &self.dir.join("log")));

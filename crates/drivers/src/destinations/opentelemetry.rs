@@ -24,7 +24,7 @@ pub const PARTS: &[DestinationPart] = &[
     DestinationPart::new(&table::SYSLOG_NG_OTLP, build_pairs),
 ];
 
-const CALLS: Calls = Calls { url: "localhost:4317", headers_from: 1, read: otlp::read_response };
+const CALLS: Calls = Calls { address: ("url", "localhost:4317"), headers_from: 1, read: otlp::read_response };
 
 fn build_records(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
     build("opentelemetry", Kind::Records, s, cx, diags)

@@ -113,10 +113,13 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     destination("syslog-ng-otlp", NOT_BUILT),
     #[cfg(not(feature = "grpc"))]
     destination("axosyslog-otlp", NOT_BUILT),
-    destination("loki", STORE),
+    #[cfg(not(feature = "grpc"))]
+    destination("loki", NOT_BUILT),
     destination("bigquery", STORE),
-    destination("clickhouse", STORE),
-    destination("google-pubsub-grpc", STORE),
+    #[cfg(not(feature = "grpc"))]
+    destination("clickhouse", NOT_BUILT),
+    #[cfg(not(feature = "grpc"))]
+    destination("google-pubsub-grpc", NOT_BUILT),
     destination("arrow-flight", STORE),
     destination("logstore", "write `file()` and protect the files on the disk"),
     destination("sentinel", STORE),

@@ -45,6 +45,7 @@ mod packages;
 mod paths;
 mod privileges;
 mod proxied;
+mod pushed;
 mod python;
 mod queues;
 mod reasons;

@@ -175,3 +175,28 @@ fn encrypted_and_a_wrong_certificate_gets_nothing() {
     penstock.wait_settled(1000).assert_nothing_lost();
     assert_eq!(assert_all(&otlp.bodies(), 1000), 0);
 }
+
+/// Google's own library looks at the tokens.
+#[test]
+fn calls_of_a_service_account_have_tokens_that_its_key_has_signed() {
+    let lab = Lab::new();
+    prepared(&lab);
+    let path = |name: &str| lab.path(name).display().to_string();
+    let account = path("account.json");
+    let own = ["--cert", &path("server.pem"), "--key", &path("server.key"), "--account", &account];
+    let audience = "https://logs.example.com/opentelemetry.proto.collector.logs.v1.LogsService";
+    let Some(otlp) = Otlp::start(&lab, &[&own[..], &["--audience", audience]].concat()) else {
+        return skip(MISSING);
+    };
+    let with = |authority: &str| {
+        let auth = format!("auth(service-account(key(\"{account}\")) tls(ca-file(\"%dir%/ca.pem\")))");
+        config(&otlp, &format!("{auth} channel-args(\"grpc.default_authority\" => \"{authority}\")"))
+    };
+    let mut penstock = Penstock::start(&lab, &with("other.example.com"));
+    feed(lab.port("in"), 0, 100);
+    penstock.wait_log("UNAUTHENTICATED: no good token");
+    assert_eq!(penstock.ledger().dropped(), 0);
+    penstock.reload_with(&lab, &with("logs.example.com"));
+    penstock.wait_settled(100).assert_nothing_lost();
+    assert_in_order(&otlp.bodies(), 100);
+}

@@ -4,13 +4,33 @@ use conf_schema::{Group, Kind, OptionSpec as Opt, Preset};
 use driver_options::tls_groups::SECURE_CLIENT;
 use driver_options::{INT_MAX, SECONDS_MAX};
 
+static ACCOUNT: Group = Group {
+    name: "a service account",
+    options: &[
+        Opt::new("key", Kind::Path, Preset::None, "The file that Google gives out for the account, JSON.")
+            .sample("/x"),
+        Opt::new(
+            "token-validity-duration",
+            Kind::Int { min: 0, max: 3600 },
+            Preset::Int(3600),
+            "Seconds for which a token is good; it is made anew a minute before.",
+        ),
+    ],
+};
+
 static AUTH: Group = Group {
     name: "proving who one is",
     options: &[
         Opt::new("insecure", Kind::Any, Preset::None, "Nothing is encrypted, as without auth().").sample(""),
         Opt::new("alts", Kind::Any, Preset::None, "Google's own protocol: refused.").sample(""),
         Opt::new("adc", Kind::Any, Preset::None, "Google's default credentials: refused.").sample(""),
-        Opt::new("service-account", Kind::Any, Preset::None, "A Google service account: refused.").sample(""),
+        Opt::new(
+            "service-account",
+            Kind::Block(&[&ACCOUNT]),
+            Preset::None,
+            "A service account of Google: each call has a token that its key has signed, and is encrypted, as with tls().",
+        )
+        .sample("key(\"/x\")"),
     ],
 };
 
@@ -38,12 +58,17 @@ static KEEP_ALIVE: Group = Group {
     ],
 };
 
-/// Where a server is, and how it is called.
+/// Where a server is.
+pub static ADDRESS: Group = Group {
+    name: "the server",
+    options: &[Opt::new("url", Kind::Text, Preset::Described("see the example"), "The server, `host:port`.")
+        .sample("\"127.0.0.1:9\"")],
+};
+
+/// How it is called.
 pub static GRPC: Group = Group {
     name: "calls",
     options: &[
-        Opt::new("url", Kind::Text, Preset::Described("see the example"), "The server, `host:port`.")
-            .sample("\"127.0.0.1:9\""),
         Opt::new(
             "auth",
             Kind::Block(&[&AUTH, &SECURE_CLIENT]),

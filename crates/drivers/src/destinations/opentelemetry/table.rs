@@ -3,7 +3,7 @@
 use conf_schema::{Component, Context, Cost, Preset};
 use driver_options::batch_groups::BATCHES;
 use driver_options::output_groups::{DESTINATION, TEMPLATE};
-use grpc::options::{GRPC, HEADERS};
+use grpc::options::{ADDRESS, GRPC, HEADERS};
 
 /// As in syslog-ng: below what servers of gRPC take in one message.
 const BATCH_BYTES: Preset = Preset::Int(4_000_000);
@@ -15,7 +15,7 @@ pub static OPENTELEMETRY: Component = Component {
     name: "opentelemetry",
     aliases: &[],
     positional: &[],
-    groups: &[&GRPC, &HEADERS, &BATCHES, &TEMPLATE, &DESTINATION],
+    groups: &[&ADDRESS, &GRPC, &HEADERS, &BATCHES, &TEMPLATE, &DESTINATION],
     own: &[],
     presets: &[("batch-bytes", BATCH_BYTES), ("url", Preset::Text("localhost:4317"))],
     not_yet: &[CLOUD_AUTH],
@@ -31,7 +31,7 @@ pub static SYSLOG_NG_OTLP: Component = Component {
     name: "syslog-ng-otlp",
     aliases: &["axosyslog-otlp"],
     positional: &[],
-    groups: &[&GRPC, &HEADERS, &BATCHES, &TEMPLATE, &DESTINATION],
+    groups: &[&ADDRESS, &GRPC, &HEADERS, &BATCHES, &TEMPLATE, &DESTINATION],
     own: &[],
     presets: &[("batch-bytes", BATCH_BYTES), ("url", Preset::Text("localhost:4317"))],
     not_yet: &[CLOUD_AUTH],
