@@ -68,6 +68,13 @@ impl<S: Session> Dialogue<S> {
 
     /// Does whatever can be done without waiting.
     fn drive(&mut self, now: Instant) {
+        self.go_on(now);
+        let said = self.outcomes.len();
+        self.session.settled(&mut self.outcomes);
+        self.away = self.away.saturating_sub(self.outcomes.len() - said);
+    }
+
+    fn go_on(&mut self, now: Instant) {
         loop {
             match &mut self.state {
                 State::Idle if self.away == 0 && !self.is_wanted => return,
@@ -254,7 +261,12 @@ impl<S: Session> Client for Dialogue<S> {
 
     fn tick(&mut self, now: Instant) {
         if let State::Open(_) = self.state {
+            let awaited = self.session.awaits();
             self.session.rest(self.since, now);
+            if self.session.awaits() && !awaited {
+                // The server owes an answer from now on.
+                self.since = now;
+            }
         }
         self.drive(now);
         self.ring();

@@ -10,9 +10,11 @@ mod dial;
 mod options;
 mod outgoing;
 mod session;
+mod tally;
 
 pub use client::Dialogue;
 pub use dial::Dial;
 pub use options::{SERVER, Where, dial};
 pub use outgoing::Outgoing;
 pub use session::{Fault, Session};
+pub use tally::{Judged, Tally};

@@ -33,6 +33,9 @@ pub trait Session: Send {
     /// understood, and appends what became of batches.
     fn hear(&mut self, input: &[u8], out: &mut Vec<(u32, Outcome)>) -> Result<usize, Fault>;
 
+    /// Appends what became of batches without a word of the server.
+    fn settled(&mut self, out: &mut Vec<(u32, Outcome)>);
+
     /// The greeting is over: the server takes messages.
     fn is_open(&self) -> bool;
 

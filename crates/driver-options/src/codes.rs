@@ -116,6 +116,23 @@ pub const CODES: &[(&str, &str, &str)] = &[
     ),
     ("D0190", "wrong redis()", "command() has to be given; auth() has a password, or a user and a password."),
     (
+        "D0300",
+        "wrong mongodb()",
+        "uri() has to be an address of MongoDB with the name of a database, `mongodb://host:27017/database`; write-concern() is `unacked`, \
+         `acked`, `majority` or a number. The message says what is wrong.",
+    ),
+    (
+        "D0301",
+        "wrong amqp()",
+        "Names of hosts, exchanges and kinds of exchanges have at most 255 bytes; auth-method(external) needs a certificate in tls().",
+    ),
+    (
+        "D0302",
+        "wrong mqtt()",
+        "topic() has to be given; address() is `tcp://host:port` or `ssl://host:port`; topics that messages are published to have no `#` and `+`.",
+    ),
+    ("D0303", "wrong stomp()", "Name, password and host cannot have ends of lines in them."),
+    (
         "D0200",
         "a Python class that cannot be used",
         "class() names none, or it cannot be imported, or it lacks the method that makes it a destination or a source. The message is \

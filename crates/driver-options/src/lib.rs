@@ -9,6 +9,7 @@ pub mod hook_commands;
 pub mod needs;
 pub mod output_groups;
 pub mod ownership;
+pub mod pairs;
 pub mod ports;
 pub mod rltp_groups;
 pub mod secure;

@@ -1,5 +1,7 @@
 //! Destination drivers, one file each.
 
+#[cfg(feature = "amqp")]
+mod amqp;
 #[cfg(feature = "grpc")]
 mod clickhouse;
 mod file;
@@ -11,6 +13,10 @@ mod http;
 mod kafka;
 #[cfg(feature = "grpc")]
 mod loki;
+#[cfg(feature = "mongodb")]
+mod mongodb;
+#[cfg(feature = "mqtt")]
+mod mqtt;
 mod network;
 #[cfg(feature = "grpc")]
 mod opentelemetry;
@@ -24,6 +30,8 @@ mod relp;
 #[cfg(feature = "sql")]
 mod sql;
 mod stdout;
+#[cfg(feature = "stomp")]
+mod stomp;
 mod unix;
 mod usertty;
 
@@ -47,6 +55,14 @@ pub const PARTS: &[&[DestinationPart]] = &[
     sql::PARTS,
     #[cfg(feature = "redis")]
     redis::PARTS,
+    #[cfg(feature = "amqp")]
+    amqp::PARTS,
+    #[cfg(feature = "mqtt")]
+    mqtt::PARTS,
+    #[cfg(feature = "stomp")]
+    stomp::PARTS,
+    #[cfg(feature = "mongodb")]
+    mongodb::PARTS,
     #[cfg(feature = "python")]
     python::PARTS,
     #[cfg(feature = "grpc")]

@@ -18,6 +18,7 @@ mod cut;
 mod fields;
 mod limits;
 mod pace;
+mod pairs;
 mod runs;
 mod sink;
 #[cfg(test)]
@@ -28,4 +29,5 @@ pub use contract::{Client, Outcome, Part, Verdict};
 pub use cut::{enclose, opened};
 pub use fields::{Fields, begin_fields, fields, put_field};
 pub use limits::Limits;
+pub use pairs::{Pair, Pairs, pairs, put_pair};
 pub use sink::FlightSink;

@@ -64,14 +64,17 @@ pub static VALUE_PAIRS: Group = Group {
     ],
 };
 
-/// As [`spec`], for a destination: compiled.
+/// As [`spec`], for a destination: compiled. `rekeys`: changes of names that it makes behind those that the
+/// configuration asks for.
 pub fn compile(
     settings: &Settings,
     env: &dyn FilterEnv,
     span: Span,
+    rekeys: &[Rekey],
     diags: &mut Diagnostics,
 ) -> Option<ValuePairs> {
-    let spec = spec(settings, &mut Build { env, diags, span })?;
+    let mut spec = spec(settings, &mut Build { env, diags, span })?;
+    spec.rekeys.extend_from_slice(rekeys);
     match ValuePairs::compile(spec, env.template_options()) {
         Ok(pairs) => Some(pairs),
         Err(error) => {

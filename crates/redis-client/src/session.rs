@@ -186,6 +186,9 @@ impl Session for RedisSession {
         }
     }
 
+    /// Everything is answered.
+    fn settled(&mut self, _out: &mut Vec<(u32, Outcome)>) {}
+
     fn is_open(&self) -> bool {
         self.is_open
     }

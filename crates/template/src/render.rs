@@ -235,7 +235,7 @@ fn note_refused(place: usize, cx: &mut RenderContext) {
 
 /// Local messages are numbered, or all.
 #[inline]
-fn count(record: &Record, cx: &mut RenderContext) {
+pub(crate) fn count(record: &Record, cx: &mut RenderContext) {
     if cx.number_all || record.flags.has(Flags::LOCAL) {
         cx.seqnum = cx.seqnum.map(|n| n.saturating_add(1));
     }

@@ -17,7 +17,7 @@ pub(crate) use plan::Plan;
 
 use crate::{Msg, RenderContext, Template, TemplateError, TemplateOptions};
 use compile::Static;
-use record::{Demand, NameId, ValueType};
+use record::{Batch, Demand, NameId, ValueType};
 use std::sync::Arc;
 
 /// `scope()`: sets of names.
@@ -176,6 +176,24 @@ impl ValuePairs {
                 each(name, value.kind, value.bytes);
             }
         });
+    }
+
+    /// Appends the pairs of each selected message, as `put` writes one, and where those of each end. Counts
+    /// [`RenderContext::seqnum`] up.
+    pub fn render_selection(
+        &self,
+        (batch, selection): (&Batch, &[u32]),
+        cx: &mut RenderContext,
+        (out, ends): (&mut Vec<u8>, &mut Vec<u32>),
+        put: impl Fn(&mut Vec<u8>, &str, ValueType, &[u8]),
+    ) {
+        for index in selection {
+            if let Some(record) = batch.records.get(*index as usize) {
+                self.each(Msg { batch, record }, cx, |name, kind, bytes| put(out, name, kind, bytes));
+                crate::render::count(record, cx);
+            }
+            ends.push(out.len() as u32);
+        }
     }
 }
 

@@ -8,10 +8,10 @@ use conf_schema::Settings;
 use delivery::batching::{Batching, MakeFlight};
 use delivery::writer::Writer;
 use delivery::{disk_buffer, writing};
-use diag::{Diagnostic, Diagnostics, Span};
+use diag::{Diagnostic, Diagnostics};
+use driver_options::pairs;
 use engine::Sink;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
-use filter::{FilterEnv, NamedFilters};
 use flight::{FlightSink, Limits};
 use guest::{Line, Seat};
 use packed::{Load, Packed};
@@ -20,8 +20,7 @@ use python::{Identity, Instance, Kind, Post};
 use session::{Session, Taking};
 use std::sync::Arc;
 use std::time::Duration;
-use template::value_pairs::ValuePairs;
-use template::{Scope, Template, TemplateOptions};
+use template::Template;
 
 pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&table::PYTHON, build)];
 
@@ -45,7 +44,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
         diags.push(finding.help("as class(\"module.Class\")"));
         return None;
     }
-    let pairs = pairs(s, &options, cx, diags)?.map(Arc::new);
+    let pairs = pairs::read((s, "value-pairs"), &[], &options, cx, diags)?;
     let empty = Template::compile("", &options, cx.scope).ok()?;
     let mut writer = Writer::new(Arc::new(empty), cx.identity);
     writer.parts = Some(Arc::new(Packed::default()));
@@ -110,38 +109,4 @@ fn instance(
             None
         }
     }
-}
-
-/// Where templates of value-pairs() are compiled.
-struct Env<'a> {
-    scope: &'a dyn Scope,
-    options: &'a TemplateOptions,
-    named: NamedFilters,
-}
-
-impl FilterEnv for Env<'_> {
-    fn scope(&self) -> &dyn Scope {
-        self.scope
-    }
-
-    fn template_options(&self) -> &TemplateOptions {
-        self.options
-    }
-
-    fn named_filters(&self) -> &NamedFilters {
-        &self.named
-    }
-}
-
-/// `Some(None)` when it is not asked for, `None` after an error was reported.
-fn pairs(
-    s: &Settings,
-    options: &TemplateOptions,
-    cx: &BuildContext<'_>,
-    diags: &mut Diagnostics,
-) -> Option<Option<ValuePairs>> {
-    let Some(settings) = s.block("value-pairs") else { return Some(None) };
-    let env = Env { scope: cx.scope, options, named: NamedFilters::default() };
-    let span: Span = s.span("value-pairs")?;
-    parsers::value_pairs::compile(settings, &env, span, diags).map(Some)
 }

@@ -86,17 +86,21 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     destination("http", NOT_BUILT),
     #[cfg(not(feature = "sql"))]
     destination("sql", "this penstock was built without it: build it with `--features sql`"),
-    destination("mongodb", STORE),
+    #[cfg(not(feature = "mongodb"))]
+    destination("mongodb", "this penstock was built without it: build it with `--features mongodb`"),
     #[cfg(not(feature = "kafka"))]
     destination("kafka", "this penstock was built without it: build it with `--features kafka`"),
     #[cfg(not(feature = "kafka"))]
     destination("kafka-c", "this penstock was built without it: build it with `--features kafka`"),
     destination("kafka-java", "write `kafka()`"),
-    destination("amqp", STORE),
+    #[cfg(not(feature = "amqp"))]
+    destination("amqp", "this penstock was built without it: build it with `--features amqp`"),
     #[cfg(not(feature = "redis"))]
     destination("redis", "this penstock was built without it: build it with `--features redis`"),
-    destination("mqtt", STORE),
-    destination("stomp", STORE),
+    #[cfg(not(feature = "mqtt"))]
+    destination("mqtt", "this penstock was built without it: build it with `--features mqtt`"),
+    #[cfg(not(feature = "stomp"))]
+    destination("stomp", "this penstock was built without it: build it with `--features stomp`"),
     destination("smtp", RUN),
     destination("snmp", RUN),
     destination("riemann", STORE),

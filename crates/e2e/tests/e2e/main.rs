@@ -1,5 +1,6 @@
 //! End-to-end tests: the real binary, real sockets, real files, other receivers where they are installed.
 
+mod amqp;
 mod answered;
 mod bounds;
 mod broken;
@@ -36,6 +37,8 @@ mod library;
 mod loggen;
 mod messages;
 mod migration;
+mod mongodb;
+mod mqtt;
 mod numbers;
 mod order;
 mod otlp;
@@ -62,6 +65,7 @@ mod seeing;
 mod signals;
 mod sql;
 mod state_folder;
+mod stomp;
 mod take_over;
 mod tap;
 mod tls;

@@ -36,12 +36,16 @@ const TYPES: [ValueType; 10] = [
     ValueType::Protobuf,
 ];
 
-fn number_of(kind: ValueType) -> u8 {
-    TYPES.iter().position(|known| *known == kind).map_or(0, |at| at as u8)
-}
+impl ValueType {
+    /// What stands for it on disk.
+    pub fn number(self) -> u8 {
+        TYPES.iter().position(|known| *known == self).map_or(0, |at| at as u8)
+    }
 
-fn type_of(number: u8) -> ValueType {
-    TYPES.get(usize::from(number)).copied().unwrap_or_default()
+    /// A text where nobody knows the number.
+    pub fn of_number(number: u8) -> ValueType {
+        TYPES.get(usize::from(number)).copied().unwrap_or_default()
+    }
 }
 
 /// Packs messages, in buffers that are kept: [`Packer::pack`].
@@ -170,7 +174,7 @@ impl Packer {
         for field in fields(&mut { *record }) {
             put_span(text.span(*field, batch), out);
         }
-        out.extend(FIELDS.map(|name| number_of(record.types.of(name))));
+        out.extend(FIELDS.map(|name| record.types.of(name).number()));
         pack_context(batch.context(record), text, out);
         let count_at = out.len();
         out.extend_from_slice(&[0; 4]);
@@ -187,13 +191,13 @@ impl Packer {
                 continue;
             }
             seen.push(entry.name);
-            let found = entry.kind.map(|kind| (text.span(entry.span, batch), number_of(kind)));
+            let found = entry.kind.map(|kind| (text.span(entry.span, batch), kind.number()));
             value(entry.name, found.unwrap_or((Span::EMPTY, UNSET)), text);
         }
         for (name, bytes) in batch.context(record).map_or(&[][..], |context| &context.values) {
             if !seen.contains(name) {
                 let span = text.add(bytes);
-                value(*name, (span, number_of(ValueType::String)), text);
+                value(*name, (span, ValueType::String.number()), text);
             }
         }
         if let Some(place) = out.get_mut(count_at..count_at + 4) {
@@ -273,7 +277,7 @@ impl Batch {
         };
         (record.pri, record.flags) = (pri, flags);
         for (name, kind) in FIELDS.into_iter().zip(types) {
-            record.types.set(name, type_of(kind));
+            record.types.set(name, ValueType::of_number(kind));
         }
         record.context = self.unpack_context(ip_protocol, context.map(|span| moved(span, text)))?;
         record.origin = self.records.len() as u32;
@@ -289,7 +293,7 @@ impl Batch {
         // The newest were first.
         for (name, kind, span) in all.into_iter().rev() {
             let Some(name) = self.name_at(name) else { continue };
-            self.assign(index, name, span, (kind != UNSET).then(|| type_of(kind)));
+            self.assign(index, name, span, (kind != UNSET).then(|| ValueType::of_number(kind)));
         }
         while let Some(tag) = tags.span() {
             let tag = String::from_utf8_lossy(self.bytes(moved(tag, text))).into_owned();

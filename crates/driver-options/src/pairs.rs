@@ -1,0 +1,76 @@
+//! The option `value-pairs()` of destinations: which values of a message go there.
+
+use conf_schema::{Group, Kind, OptionSpec as Opt, Preset, Settings};
+use diag::Diagnostics;
+use engine::driver::BuildContext;
+use filter::{FilterEnv, NamedFilters};
+use parsers::value_pairs::{VALUE_PAIRS, compile};
+use std::sync::Arc;
+use template::value_pairs::{Rekey, Scopes, Spec, ValuePairs};
+use template::{Scope, TemplateOptions};
+
+/// Of destinations that send values whether it is given or not.
+pub static PAIRS: Group = Group {
+    name: "values",
+    options: &[Opt::new(
+        "value-pairs",
+        Kind::Block(&[&VALUE_PAIRS]),
+        Preset::Described("`scope(\"selected-macros\" \"nv-pairs\" \"sdata\")`"),
+        "Which values of each message are sent, under which names and as which types.",
+    )
+    .sample("pair(\"name\" \"value\")")],
+};
+
+/// What a destination sends without it.
+const USUAL: &[&str] = &["selected-macros", "nv-pairs", "sdata"];
+
+/// Where templates of value-pairs() are compiled.
+struct Env<'a> {
+    scope: &'a dyn Scope,
+    options: &'a TemplateOptions,
+    named: NamedFilters,
+}
+
+impl FilterEnv for Env<'_> {
+    fn scope(&self) -> &dyn Scope {
+        self.scope
+    }
+
+    fn template_options(&self) -> &TemplateOptions {
+        self.options
+    }
+
+    fn named_filters(&self) -> &NamedFilters {
+        &self.named
+    }
+}
+
+/// The block of this name, with further changes of names: `Some(None)` when it is not given, `None` after an error was reported.
+pub fn read(
+    (s, name): (&Settings, &str),
+    rekeys: &[Rekey],
+    options: &TemplateOptions,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Option<Option<Arc<ValuePairs>>> {
+    let Some(settings) = s.block(name) else { return Some(None) };
+    let env = Env { scope: cx.scope, options, named: NamedFilters::default() };
+    compile(settings, &env, s.span(name)?, rekeys, diags).map(|pairs| Some(Arc::new(pairs)))
+}
+
+/// [`PAIRS`]: what is usual when it is not given.
+pub fn read_or_usual(
+    s: &Settings,
+    rekeys: &[Rekey],
+    options: &TemplateOptions,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Option<Arc<ValuePairs>> {
+    if let Some(pairs) = read((s, "value-pairs"), rekeys, options, cx, diags)? {
+        return Some(pairs);
+    }
+    let named = USUAL.iter().filter_map(|name| Scopes::named(name));
+    let scopes = named.fold(Scopes::default(), Scopes::with);
+    let spec = Spec { scopes, rekeys: rekeys.to_vec(), ..Spec::default() };
+    ValuePairs::compile(spec, options).ok().map(Arc::new)
+}

@@ -1,0 +1,202 @@
+//! `mqtt()`: messages published to a server of MQTT 3.1.1 or 5, each judged by the answer to its packet.
+
+use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings, Word};
+use delivery::batching::{Batching, MakeFlight};
+use delivery::writer::{Fields, Writer};
+use delivery::{disk_buffer, writing};
+use diag::{Diagnostic, Diagnostics, Span};
+use dialogue::{Dialogue, SERVER, Where, dial};
+use driver_options::batch_groups::BATCHES;
+use driver_options::output_groups::{DESTINATION, TEMPLATE};
+use driver_options::templates::compile;
+use driver_options::tls_groups::SECURE_CLIENT;
+use engine::Sink;
+use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
+use flight::{FlightSink, Limits};
+use mqtt_client::{Login, MqttSession, Plan, Quality, Version, is_topic};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&MQTT, build)];
+
+const VERSIONS: &[Word] = &[
+    Word::new("3.1.1", "What every server speaks."),
+    Word::new("5", "Servers say why they refuse a message."),
+];
+const ADDRESS: &str = "tcp://localhost:1883";
+const TEMPLATE_TEXT: &str = "$ISODATE $HOST $MSGHDR$MSG";
+const FALLBACK: &str = "syslog/fallback";
+
+const OWN: &[Opt] = &[
+    Opt::new(
+        "address",
+        Kind::Text,
+        Preset::Text(ADDRESS),
+        "The server: `tcp://host:port`, or `ssl://host:port` for connections with TLS; without a port 1883 and 8883.",
+    )
+    .sample("\"ssl://127.0.0.1:8883\""),
+    Opt::new("topic", Kind::Template, Preset::None, "The topic, which may have macros in it. It has to be given.").sample("syslog"),
+    Opt::new(
+        "fallback-topic",
+        Kind::Text,
+        Preset::Text(FALLBACK),
+        "For messages whose topic is none: empty, or with `#`, `+` or NUL in it.",
+    ),
+    Opt::new("template", Kind::Template, Preset::Described("`$ISODATE $HOST $MSGHDR$MSG`"), "The message."),
+    Opt::new(
+        "qos",
+        Kind::Int { min: 0, max: 2 },
+        Preset::Int(0),
+        "Quality of service: with 0 a message counts as delivered when it is sent, with 1 and 2 when the server has answered.",
+    ),
+    Opt::new("keepalive", Kind::Int { min: 0, max: 65535 }, Preset::Int(60), "Seconds after which a silent side counts as gone; 0 is never."),
+    Opt::new(
+        "client-id",
+        Kind::Text,
+        Preset::Described("`syslog-ng-destination-` and the topic, or the persist-name()"),
+        "The name of this client at the server; further workers have a number behind it.",
+    )
+    .sample("collector"),
+    Opt::new("username", Kind::Text, Preset::None, "The name of the login.").sample("me"),
+    Opt::new("password", Kind::Text, Preset::None, "Its password.").sample("secret"),
+    Opt::new(
+        "protocol-version",
+        Kind::Choice(VERSIONS),
+        Preset::Text("3.1.1"),
+        "The version of MQTT. Only in penstock.",
+    ),
+    Opt::no_effect("cleansession", "at a server there is nothing to remember for who only publishes: each connection is new"),
+];
+
+static MQTT: Component = Component {
+    context: Context::Destination,
+    name: "mqtt",
+    aliases: &[],
+    positional: &[],
+    groups: &[&BATCHES, &SERVER, &TEMPLATE, &DESTINATION, &SECURE_CLIENT],
+    own: OWN,
+    presets: &[("batch-lines", Preset::Int(LINES as i64))],
+    not_yet: &[("http-proxy", "connect to the server without a proxy")],
+    summary: "Publishes each message to a server of MQTT. With qos(1) and qos(2) it counts as delivered when the server has answered its packet; \
+              one that a server of MQTT 5 refuses is a dead letter with its reason, and the others of its batch are delivered. With qos(0) it \
+              counts as delivered when it is sent. A wrong password lets messages wait. See docs/mqtt.md.",
+    example: "mqtt(address(\"tcp://mq.example.com:1883\") topic(\"syslog/$HOST\") template(\"$ISODATE $MSGHDR$MSG\") qos(1))",
+    cost: Some(Cost::elsewhere("As `file()`, and two copies with a head.")),
+};
+
+/// Messages of a batch.
+const LINES: usize = 1000;
+/// Batches on the way; the session has room for so many.
+const AWAY: usize = 4;
+
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+    let options = writing::template_options(s, cx);
+    let mut batching = Batching::read(s, &options, cx, diags)?;
+    let Some(named) = s.template("topic") else {
+        return wrong(
+            "mqtt() does not say which topic",
+            s.call_span()?,
+            "add `topic(\"syslog/$HOST\")`",
+            diags,
+        );
+    };
+    let topic = compile(&named.text, named.span, &options, cx, diags)?;
+    let fixed = topic.literal().map(|text| String::from_utf8_lossy(text).into_owned());
+    let fallback = s.text("fallback-topic").unwrap_or(FALLBACK).to_owned();
+    for (text, at) in [(fixed.as_deref(), named.span), (Some(&*fallback), s.span("fallback-topic")?)] {
+        if text.is_some_and(|text| !is_topic(text.as_bytes())) {
+            return wrong(
+                "nothing can be published to such a topic",
+                at,
+                "leave `#` and `+` out, and name one",
+                diags,
+            );
+        }
+    }
+    let text = s.template("template").map_or(TEMPLATE_TEXT, |text| text.text.as_str());
+    let body = compile(text, s.span("template")?, &options, cx, diags)?;
+    let dial = Arc::new(dial(s, server(s, diags)?, diags)?);
+    let mut writer = Writer::new(body, cx.identity);
+    if fixed.is_none() {
+        writer.parts = Some(Fields::of(vec![topic]));
+    } else {
+        writer.parts = Some(Fields::of(Vec::new()));
+    }
+    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
+    let address = format!("{},{},{}", dial.host, dial.port, named.text);
+    let key = writing::key(s, &mut writer, || format!("mqtt({address})"));
+    let named_by_place = s.text("persist-name").map(str::to_owned);
+    let other = named_by_place.unwrap_or_else(|| format!("syslog-ng-destination-{}", named.text));
+    let plan = plan(s, (fixed, fallback), other);
+    batching.limits.answer = Some(dial.answer_max);
+    batching.limits.away = AWAY;
+    let (id, made) = (cx.id(), Arc::new(AtomicUsize::new(0)));
+    let make: MakeFlight = Arc::new(move |place, limits: Limits| -> Box<dyn Sink> {
+        let (outlet, counters) = (place.id, Arc::clone(&place.counters));
+        let mut plan = plan.clone();
+        // Two of one name would put one another out.
+        match made.fetch_add(1, Ordering::Relaxed) {
+            0 => {}
+            nth => plan.client_id = format!("{}-{nth}", plan.client_id),
+        }
+        let client = Dialogue::new(place, Arc::clone(&dial), MqttSession::new(Arc::new(plan)));
+        Box::new(FlightSink::new(client, limits, id.clone(), outlet, &counters))
+    });
+    let described = ("mqtt", format!("mqtt,{address}"));
+    let destination = batching.destination(described, writer, writing::limits(s), cx.identity, &make);
+    Some(DestinationDriver { key, destination })
+}
+
+fn wrong<T>(text: &str, at: Span, help: &str, diags: &mut Diagnostics) -> Option<T> {
+    diags.push(Diagnostic::error("D0302", text.to_owned(), at).help(help.to_owned()));
+    None
+}
+
+fn plan(s: &Settings, (topic, fallback): (Option<String>, String), client_id: String) -> Plan {
+    Plan {
+        version: if s.choice("protocol-version") == Some("5") { Version::Five } else { Version::Three },
+        client_id: s.text("client-id").map_or(client_id, str::to_owned),
+        login: Login {
+            user: s.text("username").map(str::to_owned),
+            password: s.text("password").map(str::to_owned),
+        },
+        keep_alive: s.int("keepalive").and_then(|n| u16::try_from(n).ok()).unwrap_or(60),
+        quality: match s.int("qos") {
+            Some(1) => Quality::AtLeastOnce,
+            Some(2) => Quality::Once,
+            _ => Quality::Sent,
+        },
+        topic,
+        fallback,
+    }
+}
+
+/// What address() says; `None` after an error was reported.
+fn server(s: &Settings, diags: &mut Diagnostics) -> Option<Where> {
+    let (address, at) = (s.text("address").unwrap_or(ADDRESS), s.span("address")?);
+    let help = "write `address(\"tcp://host:1883\")` or `address(\"ssl://host:8883\")`";
+    let (scheme, rest) = address.split_once("://").unwrap_or(("tcp", address));
+    let secured = match scheme {
+        "tcp" | "mqtt" => false,
+        "ssl" | "tls" | "mqtts" => true,
+        _ => return wrong("this kind of connection is not known", at, help, diags),
+    };
+    if !secured && s.block("tls").is_some() {
+        return wrong(
+            "tls() belongs to connections with TLS, and address() asks for one without",
+            at,
+            help,
+            diags,
+        );
+    }
+    let rest = rest.trim_end_matches('/');
+    let (host, port) = match rest.rsplit_once(':') {
+        Some((host, port)) if !host.ends_with(':') && !port.contains(']') => (host, port.parse().ok()),
+        _ => (rest, Some(if secured { 8883 } else { 1883 })),
+    };
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    match port {
+        Some(port) if !host.is_empty() && port > 0 => Some(Where { host: host.to_owned(), port, secured }),
+        _ => wrong("address() has no host and port", at, help, diags),
+    }
+}

@@ -1,0 +1,224 @@
+//! What is said on one connection: the greeting, then messages without waiting.
+
+use crate::frame::{self, Frame, Malformed};
+use dialogue::{Fault, Judged, Outgoing, Session, Tally};
+use flight::{Outcome, Part};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// Batches on the way.
+const BATCHES_MAX: usize = 4;
+/// Bytes of messages on the way, beyond which no batch is begun.
+const HELD_BYTES_MAX: usize = 32 << 20;
+
+/// How it is spoken to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// The virtual host.
+    pub host: String,
+    pub user: String,
+    pub password: String,
+    pub destination: String,
+    pub persistent: bool,
+    /// A message counts as delivered when its receipt is there, else when it is sent.
+    pub receipts: bool,
+}
+
+pub struct StompSession {
+    plan: Arc<Plan>,
+    is_open: bool,
+    greeting: Vec<u8>,
+    frames: Outgoing,
+    tally: Tally,
+    /// Without receipts: where each message ends in the stream of all bytes, and its number.
+    ends: VecDeque<(u64, u64)>,
+    /// What became of batches without a word of the server.
+    done: Vec<(u32, Outcome)>,
+}
+
+impl StompSession {
+    pub fn new(plan: Arc<Plan>) -> StompSession {
+        StompSession {
+            plan,
+            is_open: false,
+            greeting: Vec::new(),
+            frames: Outgoing::default(),
+            tally: Tally::default(),
+            ends: VecDeque::new(),
+            done: Vec::new(),
+        }
+    }
+
+    /// A message has one field in front of its body: its values.
+    fn append(&mut self, number: u64, message: &[u8]) {
+        let mut fields = flight::fields(message);
+        let (values, body) = match (fields.next(), fields.next()) {
+            (Some(values), Some(body)) => (values, body),
+            (only, _) => (&[][..], only.unwrap_or_default()),
+        };
+        let out = self.frames.bytes();
+        out.extend_from_slice(b"SEND\n");
+        // Of several headers of one name the first counts.
+        frame::header(out, b"destination", self.plan.destination.as_bytes());
+        if self.plan.persistent {
+            frame::header(out, b"persistent", b"true");
+        }
+        if self.plan.receipts {
+            frame::header(out, b"receipt", number.to_string().as_bytes());
+        }
+        frame::header(out, b"content-length", body.len().to_string().as_bytes());
+        for pair in flight::pairs(values) {
+            frame::header(out, pair.name, pair.value);
+        }
+        out.push(b'\n');
+        out.extend_from_slice(body);
+        out.push(0);
+        if !self.plan.receipts {
+            self.ends.push_back((self.frames.end(), number));
+        }
+    }
+
+    fn frame(&mut self, frame: &Frame<'_>, out: &mut Vec<(u32, Outcome)>) -> Result<(), Fault> {
+        match frame.command {
+            b"CONNECTED" if !self.is_open => self.is_open = true,
+            b"RECEIPT" if self.is_open => {
+                let number = frame.header("receipt-id").and_then(|id| id.parse().ok()).ok_or_else(foreign)?;
+                self.tally.judge(number, Judged::Delivered, out);
+            }
+            // The server ends the connection with it.
+            b"ERROR" => {
+                let why = frame.header("message").unwrap_or_else(|| "the server refuses".to_owned());
+                return Err(Fault::Refused(why.chars().take(300).collect()));
+            }
+            _ => return Err(foreign()),
+        }
+        Ok(())
+    }
+}
+
+fn foreign() -> Fault {
+    Fault::Broken("the server does not answer as STOMP has it".to_owned())
+}
+
+impl Session for StompSession {
+    fn has_room(&self) -> bool {
+        self.tally.batches() < BATCHES_MAX && self.held_bytes() < HELD_BYTES_MAX
+    }
+
+    fn begin(&mut self, id: u32, part: &Part<'_>) {
+        let first = self.tally.begin(id, part.messages.len(), self.frames.end());
+        self.frames.bytes().reserve(part.bytes + part.messages.len() * 96);
+        (first..).zip(part.messages).for_each(|(number, message)| self.append(number, message));
+    }
+
+    fn open(&mut self) {
+        self.greeting.clear();
+        self.greeting.extend_from_slice(b"CONNECT\naccept-version:1.1,1.2\n");
+        let plan = &self.plan;
+        for (name, value) in [("host", &plan.host), ("login", &plan.user), ("passcode", &plan.password)] {
+            if !value.is_empty() {
+                // Nothing is escaped in this frame.
+                self.greeting.extend_from_slice(format!("{name}:{value}\n").as_bytes());
+            }
+        }
+        self.greeting.extend_from_slice(b"\n\0");
+    }
+
+    fn output(&self) -> &[u8] {
+        match self.is_open {
+            true => self.frames.waiting(),
+            false => &self.greeting,
+        }
+    }
+
+    fn sent(&mut self, bytes: usize) {
+        if !self.is_open {
+            return drop(self.greeting.drain(..bytes.min(self.greeting.len())));
+        }
+        self.frames.sent(bytes);
+        let sent_to = self.frames.sent_to();
+        while let Some(&(end, number)) = self.ends.front()
+            && end <= sent_to
+        {
+            self.ends.pop_front();
+            self.tally.judge(number, Judged::Delivered, &mut self.done);
+        }
+    }
+
+    fn hear(&mut self, input: &[u8], out: &mut Vec<(u32, Outcome)>) -> Result<usize, Fault> {
+        let mut understood = 0;
+        loop {
+            match frame::frame(input.get(understood..).unwrap_or_default()) {
+                Ok(Some((frame, length))) => {
+                    self.frame(&frame, out)?;
+                    understood += length;
+                }
+                Ok(None) => return Ok(understood),
+                Err(Malformed) => return Err(foreign()),
+            }
+        }
+    }
+
+    fn settled(&mut self, out: &mut Vec<(u32, Outcome)>) {
+        out.append(&mut self.done);
+    }
+
+    fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    fn awaits(&self) -> bool {
+        !self.is_open || self.plan.receipts && !self.tally.is_empty()
+    }
+
+    fn lost(&mut self, fault: &Fault, out: &mut Vec<(u32, Outcome)>) {
+        out.append(&mut self.done);
+        self.tally.lost(fault, (self.frames.sent_to(), false), out);
+        self.frames.clear();
+        self.ends.clear();
+        self.is_open = false;
+    }
+
+    fn held_bytes(&self) -> usize {
+        self.frames.waiting().len()
+    }
+
+    fn rest(&mut self, _quiet: Instant, _now: Instant) {}
+
+    fn leave(&mut self) -> Vec<u8> {
+        match self.is_open && self.frames.waiting().is_empty() {
+            true => b"DISCONNECT\n\n\0".to_vec(),
+            false => Vec::new(),
+        }
+    }
+}
+
+/// A session that hears `bytes`, as the first words and as answers.
+pub(crate) fn read_anything(bytes: &[u8]) {
+    let text = String::new;
+    let plan = Plan {
+        host: text(),
+        user: text(),
+        password: text(),
+        destination: text(),
+        persistent: true,
+        receipts: true,
+    };
+    let plan = Arc::new(plan);
+    for is_open in [false, true] {
+        let mut session = StompSession::new(Arc::clone(&plan));
+        let mut out = Vec::new();
+        session.open();
+        session.is_open = is_open;
+        let messages: [&[u8]; 2] = [b"x", b"y"];
+        session.begin(1, &Part { messages: &messages, bytes: 2, key: &[], number: None, numbers: &[] });
+        if session.hear(bytes, &mut out).is_err() {
+            session.lost(&Fault::Broken(String::new()), &mut out);
+        }
+        assert!(out.len() <= 1);
+    }
+}
+
+#[cfg(test)]
+mod tests;
