@@ -21,6 +21,8 @@ pub struct Demand {
     pub everything: bool,
     /// Other messages of a correlation context (`${X}@1`, `$(context-length)`).
     pub context: bool,
+    /// Functions of the user's own that are called for each message, by the names of their results.
+    pub calls: BTreeSet<NameId>,
 }
 
 impl Demand {
@@ -28,8 +30,16 @@ impl Demand {
         self.names.insert(name);
     }
 
+    /// Adds what is looked at for some messages only: their calls are made when it comes to them.
+    pub fn sometimes(&mut self, note: impl FnOnce(&mut Demand)) {
+        let calls = std::mem::take(&mut self.calls);
+        note(self);
+        self.calls = calls;
+    }
+
     pub fn merge(&mut self, other: &Demand) {
         self.names.extend(&other.names);
+        self.calls.extend(&other.calls);
         self.stamp |= other.stamp;
         self.pri |= other.pri;
         self.sdata |= other.sdata;

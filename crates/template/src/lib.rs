@@ -71,5 +71,5 @@ pub fn value_name(name: &str) -> Option<record::NameId> {
 
 /// Whether this is a macro that is computed from the message, so that nothing can set it.
 pub fn is_computed(name: &str) -> bool {
-    MACROS.iter().any(|known| known.name == name) && compile::value_name(name).is_none()
+    macros::find(name).is_some() && compile::value_name(name).is_none()
 }

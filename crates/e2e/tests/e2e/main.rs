@@ -7,6 +7,7 @@ mod broken;
 mod cases;
 mod check;
 mod command_line;
+mod connector;
 mod correlation;
 mod counters;
 mod crowd;

@@ -104,8 +104,8 @@ impl Function for ChosenTemplate {
 
     fn reads(&self, demand: &mut Demand) {
         self.name.reads(demand);
-        self.known.iter().for_each(|(_, template)| template.reads(demand));
-        self.default.iter().for_each(|template| template.reads(demand));
+        let templates = self.known.iter().map(|(_, template)| &**template).chain(self.default.iter());
+        demand.sometimes(|demand| templates.for_each(|template| template.reads(demand)));
     }
 }
 
@@ -128,7 +128,7 @@ impl Function for If {
 
     fn reads(&self, demand: &mut Demand) {
         self.condition.reads(demand);
-        self.branches.iter().for_each(|branch| branch.reads(demand));
+        demand.sometimes(|demand| self.branches.iter().for_each(|branch| branch.reads(demand)));
     }
 }
 
@@ -151,7 +151,10 @@ impl Function for Or {
     }
 
     fn reads(&self, demand: &mut Demand) {
-        self.0.iter().for_each(|template| template.reads(demand));
+        // The first is always printed.
+        let (first, others) = self.0.split_at(self.0.len().min(1));
+        first.iter().for_each(|template| template.reads(demand));
+        demand.sometimes(|demand| others.iter().for_each(|template| template.reads(demand)));
     }
 }
 
@@ -187,7 +190,7 @@ impl Function for Tag {
 
     fn reads(&self, demand: &mut Demand) {
         demand.tags = true;
-        self.branches.iter().flatten().for_each(|branch| branch.reads(demand));
+        demand.sometimes(|demand| self.branches.iter().flatten().for_each(|branch| branch.reads(demand)));
     }
 }
 

@@ -74,7 +74,7 @@ fn build(call: &mut Call<'_>) -> Result<Box<dyn Function>, TemplateError> {
 /// The calls whose results a step with this demand reads.
 pub fn calls_in(demand: &Demand) -> Vec<Arc<Prepare>> {
     let calls = CALLS.lock().unwrap_or_else(PoisonError::into_inner);
-    let read = calls.iter().filter(|(name, _)| demand.names.contains(name));
+    let read = calls.iter().filter(|(name, _)| demand.calls.contains(name));
     read.filter_map(|(_, call)| call.upgrade()).collect()
 }
 
@@ -142,6 +142,7 @@ impl Function for Python {
 
     fn reads(&self, demand: &mut Demand) {
         demand.name(self.0.name);
+        demand.calls.insert(self.0.name);
         self.0.reads(demand);
     }
 }
