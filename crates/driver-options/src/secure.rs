@@ -47,12 +47,17 @@ pub fn read_http(s: &Settings, diags: &mut Diagnostics) -> Option<Options> {
     let beside = direct(s, diags)?;
     let mut options = match s.block("tls") {
         Some(block) => {
-            for name in DIRECT.into_iter().filter(|name| s.is_set(name)) {
+            // Whom to trust is asked for beside the block too.
+            let elsewhere = |name: &&str| s.is_set(name) && *name != "use-system-cert-store";
+            for name in DIRECT.into_iter().filter(elsewhere) {
                 let text = format!("{name}() beside tls() has no effect");
                 let finding = Diagnostic::warning("D0121", text, s.span(name).or(s.span("tls"))?);
                 diags.push(finding.help("write it in tls()"));
             }
-            let store = system_store(block);
+            let store = match block.is_set("use-system-cert-store") {
+                true => system_store(block, block),
+                false => system_store(block, s),
+            };
             with_store(block, s.span("tls")?, Side::Destination, store, diags)?
         }
         None => beside,
@@ -65,7 +70,9 @@ pub fn read_http(s: &Settings, diags: &mut Diagnostics) -> Option<Options> {
 /// and nothing else asks for it. Without authorities those of the system are trusted. `None` after an error.
 pub fn read_client(s: &Settings, is_asked: bool, diags: &mut Diagnostics) -> Option<Option<Options>> {
     let mut options = match s.block("tls") {
-        Some(block) => with_store(block, s.span("tls")?, Side::Destination, system_store(block), diags)?,
+        Some(block) => {
+            with_store(block, s.span("tls")?, Side::Destination, system_store(block, block), diags)?
+        }
         None if !is_asked => return Some(None),
         None => Options { ca_file: store_file(), ..Options::default() },
     };
@@ -90,7 +97,7 @@ const DIRECT: [&str; 9] = [
 fn direct(s: &Settings, diags: &mut Diagnostics) -> Option<Options> {
     let path = |name: &str| s.path(name).map(std::path::Path::to_owned);
     let call = s.call_span()?;
-    let (file, dir) = system_store(s);
+    let (file, dir) = system_store(s, s);
     let mut options = Options {
         key_file: path("key-file"),
         cert_file: path("cert-file"),
@@ -131,10 +138,11 @@ fn store_file() -> Option<std::path::PathBuf> {
     STORE_FILES.iter().map(std::path::PathBuf::from).find(|path| path.exists())
 }
 
-/// The file or the folder of the system's authorities, whichever of ca-file() and ca-dir() is not given.
-fn system_store(s: &Settings) -> Store {
+/// The file or the folder of the system's authorities, whichever of ca-file() and ca-dir() is not given;
+/// `asked` is where it stands that they are wanted.
+fn system_store(s: &Settings, asked: &Settings) -> Store {
     let (has_file, has_dir) = (s.is_set("ca-file"), s.is_set("ca-dir"));
-    let wanted = s.bool("use-system-cert-store").unwrap_or(!has_file && !has_dir);
+    let wanted = asked.bool("use-system-cert-store").unwrap_or(!has_file && !has_dir);
     match (wanted, has_file) {
         (false, _) => (None, None),
         (true, false) => (store_file(), None),
@@ -267,12 +275,12 @@ fn without_effect(s: &Settings, side: Side, diags: &mut Diagnostics) {
             diags.push(Diagnostic::warning("D0121", text.to_owned(), at).help(help.to_owned()));
         }
     };
-    warn(
-        diags,
-        "allow-compress",
-        "it is allowed, and no peer will do it: TLS 1.3 has no compression, and in TLS 1.2 it gives away secrets",
-        "leave it out; to send fewer bytes, use transport(\"rltp\") with rltp(compress(yes))",
-    );
+    if let (Some(true), Some(at)) = (s.bool("allow-compress"), s.span("allow-compress")) {
+        // Nothing is lost by it: no peer can tell.
+        let text = "compression is allowed, and no peer will do it: TLS 1.3 has none, and in TLS 1.2 it gives away secrets";
+        let help = "leave it out; to send fewer bytes, use transport(\"rltp\") with rltp(compress(yes))";
+        diags.push(Diagnostic::remark("D0121", text, at).help(help));
+    }
     if side == Side::Source {
         if let (Some(true), Some(at)) = (s.choice("ssl-version").map(is_old), s.span("ssl-version")) {
             let text = "older versions are too weak: TLS 1.2 and 1.3 are spoken, and clients that know neither are refused";

@@ -9,6 +9,21 @@ use super::{Reader, Scope, Splice};
 use crate::ast::{Quote, norm};
 use crate::literal::{requote, whole_literal};
 
+/// What stands around a name in backticks.
+#[derive(Clone, Copy)]
+struct Around {
+    quoting: Option<Quote>,
+    /// It is all there is between the quotes.
+    whole: bool,
+}
+
+impl Around {
+    fn of(quoting: Option<Quote>, before: &str, after: &str) -> Around {
+        let quotes = ['"', '\''];
+        Around { quoting, whole: quoting.is_some() && before.ends_with(quotes) && after.starts_with(quotes) }
+    }
+}
+
 impl Reader<'_> {
     /// The reader stands on a backtick: its value is read next.
     pub(super) fn open_backtick(&mut self) {
@@ -22,7 +37,9 @@ impl Reader<'_> {
             Some(name) => {
                 let end = start + name.len() + 2;
                 let span = Span::new(file, start, end);
-                (self.value(name, self.quoting, scope.as_deref(), span).into(), end)
+                let (before, after) = (text.get(..start), text.get(end..));
+                let around = Around::of(self.quoting, before.unwrap_or_default(), after.unwrap_or_default());
+                (self.value(name, around, scope.as_deref(), span).into(), end)
             }
             None => {
                 self.unclosed(Span::new(file, start, start + 1));
@@ -59,8 +76,10 @@ impl Reader<'_> {
                         rest = rest.get(1..).unwrap_or("");
                     }
                     Some(name) => {
-                        out.push_str(&self.value(name, quoting, scope, at));
-                        rest = rest.get(name.len() + 1..).unwrap_or("");
+                        let after = rest.get(name.len() + 1..).unwrap_or("");
+                        let around = Around::of(quoting, &out, after);
+                        out.push_str(&self.value(name, around, scope, at));
+                        rest = after;
                     }
                     None => self.unclosed(at),
                 },
@@ -95,12 +114,12 @@ impl Reader<'_> {
     }
 
     /// What stands for `` `name` ``, written for the string it stands in.
-    fn value(&mut self, name: &str, quoting: Option<Quote>, scope: Option<&Scope>, at: Span) -> String {
-        if let Some(value) = self.secret(name, quoting, at) {
+    fn value(&mut self, name: &str, around: Around, scope: Option<&Scope>, at: Span) -> String {
+        if let Some(value) = self.secret(name, around.quoting, at) {
             return value;
         }
-        let value = self.look_up(name, scope, at);
-        let value = match quoting {
+        let value = self.look_up(name, around, scope, at);
+        let value = match around.quoting {
             None => value,
             Some(quote) => {
                 let written = match whole_literal(&value) {
@@ -128,7 +147,7 @@ impl Reader<'_> {
         value
     }
 
-    fn look_up(&mut self, name: &str, scope: Option<&Scope>, at: Span) -> String {
+    fn look_up(&mut self, name: &str, around: Around, scope: Option<&Scope>, at: Span) -> String {
         let key = norm(name);
         if let Some(value) = scope.and_then(|s| s.get(&key)) {
             return value.to_string();
@@ -142,7 +161,12 @@ impl Reader<'_> {
         let known = self.globals.keys().map(String::as_str).chain(scope.into_iter().flat_map(Scope::names));
         let near = nearest(name, known).map(str::to_string);
         let message = format!("nothing is defined for `{name}` in backticks; it stands for an empty text");
-        self.diags.push_once(Diagnostic::warning("P0013", message, at).suggest(near.as_deref()));
+        // As a whole string an empty text is a value like others: configurations ask whether it is.
+        let finding = match near.is_some() || !around.whole {
+            true => Diagnostic::warning("P0013", message, at),
+            false => Diagnostic::remark("P0013", message, at),
+        };
+        self.diags.push_once(finding.suggest(near.as_deref()));
         String::new()
     }
 

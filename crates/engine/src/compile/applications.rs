@@ -111,7 +111,11 @@ impl<'c> Paths<'_, 'c> {
             }
             let text = format!("there is no application of topic `{topic}`: no message matches");
             let near = nearest(topic, applications.list.iter().map(|a| a.topic.text.as_str()));
-            let finding = Diagnostic::warning("E0121", text, span);
+            // Where other branches stand beside it, the topic is a place where applications may be added.
+            let finding = match near.is_none() && self.beside > 0 {
+                true => Diagnostic::remark("E0121", text, span),
+                false => Diagnostic::warning("E0121", text, span),
+            };
             diags.push(match near {
                 Some(_) => finding.suggest(near),
                 None if applications.list.is_empty() => {

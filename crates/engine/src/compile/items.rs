@@ -71,7 +71,9 @@ impl<'c> Paths<'_, 'c> {
                     LogItem::Channel(path) | LogItem::Log(path) => Some(path),
                     _ => None,
                 });
+                self.beside += 1;
                 let branches = branches.map(|path| self.channel(path, diags)).collect();
+                self.beside -= 1;
                 steps.push(self.join("junction", branches, item.span()));
             }
             LogItem::Channel(path) => {
@@ -84,6 +86,7 @@ impl<'c> Paths<'_, 'c> {
             }
             LogItem::If(conditional) => {
                 let mut branches = Vec::new();
+                self.beside += 1;
                 for case in &conditional.branches {
                     let condition = case.condition.iter();
                     let mut made: Vec<Step> =
@@ -96,6 +99,7 @@ impl<'c> Paths<'_, 'c> {
                 let otherwise: Vec<&LogItem> = conditional.otherwise.iter().flat_map(|o| &o.items).collect();
                 let flags = conditional.otherwise.as_ref().map_or(&[][..], |o| &o.flags);
                 let made = self.items(&otherwise, diags);
+                self.beside -= 1;
                 branches.push(self.exclusive(made, flags, diags));
                 steps.push(self.join("if", branches, item.span()));
             }

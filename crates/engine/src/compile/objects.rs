@@ -5,7 +5,7 @@ use conf_syntax::{
     Config, FilterObject, LogPath, Name, Object, ObjectKind, RawBlock, Statement, TemplateDef,
     TemplateFunction,
 };
-use diag::{Diagnostic, Diagnostics, Span, nearest};
+use diag::{Diagnostic, Diagnostics, SourceMap, Span, nearest};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -108,7 +108,7 @@ impl<'c> Objects<'c> {
     }
 
     /// Warns about objects that nothing refers to.
-    pub fn report_unused(&self, diags: &mut Diagnostics) {
+    pub fn report_unused(&self, texts: &SourceMap, diags: &mut Diagnostics) {
         let sets = [
             (ObjectKind::Source, &self.sources),
             (ObjectKind::Destination, &self.destinations),
@@ -120,10 +120,13 @@ impl<'c> Objects<'c> {
         for (kind, name) in places.chain(filters) {
             if !self.is_used(kind, &name.text) {
                 let text = format!("{} `{}` is not used by any log path", kind.keyword(), name.text);
-                diags.push(
-                    Diagnostic::warning("E0103", text, name.span)
-                        .help("remove it, or refer to it in a log path"),
-                );
+                // Files that are included often offer more than one configuration needs.
+                let opens = matches!(kind, ObjectKind::Source | ObjectKind::Destination);
+                let finding = match opens || texts.chain(name.span).is_empty() {
+                    true => Diagnostic::warning("E0103", text, name.span),
+                    false => Diagnostic::remark("E0103", text, name.span),
+                };
+                diags.push(finding.help("remove it, or refer to it in a log path"));
             }
         }
     }

@@ -48,6 +48,8 @@ pub(super) struct Paths<'a, 'c> {
     pub inline_sources: BTreeMap<String, Vec<Entry<'c>>>,
     pub keys: BTreeMap<String, Span>,
     pub anonymous: usize,
+    /// How many `if` and `junction` stand around what is being compiled.
+    pub beside: usize,
     /// How many statements of each kind were given a name for the log.
     pub unnamed: RefCell<BTreeMap<Kind, usize>>,
     /// `parallelize(workers(n))` of the log path being compiled.
@@ -90,6 +92,7 @@ impl<'a, 'c> Paths<'a, 'c> {
             inline_sources: BTreeMap::new(),
             keys: BTreeMap::new(),
             anonymous: 0,
+            beside: 0,
             unnamed: RefCell::default(),
             share_max: None,
             share_by_source: BTreeMap::new(),

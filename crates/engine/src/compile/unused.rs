@@ -13,7 +13,7 @@ const NOT_YET: [&str; 3] = ["O0102", "O0110", "O0112"];
 impl<'c> Paths<'_, 'c> {
     /// Reports the objects that no log path uses, and what is wrong with the calls in them.
     pub fn look_at_unused(&self, diags: &mut Diagnostics) {
-        self.objects.report_unused(diags);
+        self.objects.report_unused(self.texts, diags);
         let mut found = Diagnostics::new();
         let sets = [
             (ObjectKind::Source, &self.objects.sources),
