@@ -34,6 +34,11 @@ fn write_node(node: &Node, utf8: bool, out: &mut String) {
             Assert::Word => r"(?-u:\b)",
             Assert::NotWord => r"(?-u:\B)",
         }),
+        Node::Repeat { node, min: 1, max: Some(1), .. } => {
+            out.push_str("(?:");
+            write_node(node, utf8, out);
+            out.push(')');
+        }
         Node::Repeat { node, min, max, greedy } => {
             out.push_str("(?:");
             write_node(node, utf8, out);

@@ -5,16 +5,29 @@ use crate::emit::emit;
 use crate::node::Node;
 use crate::slots::Slots;
 use regex_automata::util::syntax;
-use regex_automata::{Input, meta};
+use regex_automata::{Input, dfa::onepass, meta, nfa::thompson};
 
 /// Compiled automata above this go to PCRE2.
 const NFA_BYTES_MAX: usize = 4 << 20;
+/// What regex-automata allows itself for the engine that needs no trying.
+const ONE_WAY_BYTES_MAX: usize = 1 << 20;
 /// Lazily built states a worker keeps for one pattern.
 const STATES_BYTES_MAX: usize = 1 << 20;
 
 pub struct Linear {
     regex: meta::Regex,
     ticket: Ticket,
+    /// The groups of a match are found by trying each way through the pattern.
+    slow_with_groups: bool,
+}
+
+/// Whether each byte of a text says by itself which way through the pattern it goes.
+fn has_one_way(node: &Node, utf8: bool) -> bool {
+    let syntax = syntax::Config::new().unicode(utf8).utf8(false);
+    let config = thompson::Config::new().utf8(false).nfa_size_limit(Some(NFA_BYTES_MAX));
+    let compiled = thompson::Compiler::new().configure(config).syntax(syntax).build(&emit(node, utf8));
+    let one_way = onepass::Config::new().size_limit(Some(ONE_WAY_BYTES_MAX));
+    compiled.is_ok_and(|nfa| onepass::Builder::new().configure(one_way).build_from_nfa(nfa).is_ok())
 }
 
 impl Linear {
@@ -26,7 +39,13 @@ impl Linear {
             .nfa_size_limit(Some(NFA_BYTES_MAX))
             .hybrid_cache_capacity(STATES_BYTES_MAX);
         let regex = meta::Builder::new().syntax(syntax).configure(config).build(&emit(node, utf8)).ok()?;
-        Some(Linear { regex, ticket: Ticket::new() })
+        let groups = regex.group_info().slot_len() > 2;
+        let slow_with_groups = groups && !has_one_way(node, utf8);
+        Some(Linear { regex, ticket: Ticket::new(), slow_with_groups })
+    }
+
+    pub fn is_slow_with_groups(&self) -> bool {
+        self.slow_with_groups
     }
 
     fn scratch<'c>(&self, cache: &'c mut Cache) -> Option<&'c mut LinearScratch> {
@@ -60,5 +79,24 @@ impl Linear {
             _ => None,
         }));
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parse::{Mode, parse};
+
+    #[test]
+    fn what_is_found_has_groups() {
+        for (pattern, text) in
+            [("(.)(=[^=]*=){1}", "a=x="), ("(.)(=[^=]*=)", "a=x="), ("(.)=[^=]*=", "ba=x=")]
+        {
+            let parsed = parse(pattern, Mode { utf8: false, icase: false }).expect("a pattern");
+            let linear = Linear::new(&parsed.node, false).expect("small");
+            let (mut cache, mut slots) = (Cache::new(), Slots::new());
+            assert!(linear.is_match(text.as_bytes(), &mut cache), "{pattern}");
+            assert!(linear.captures(text.as_bytes(), 0, &mut cache, &mut slots), "{pattern}");
+        }
     }
 }

@@ -19,6 +19,8 @@ use code::{Answer, Code, CodeError, CodeOptions};
 /// Backtracking steps of one range of starting places, and so from one of them at most; PCRE2's own default
 /// is ten times as much.
 const STEPS_MAX: u32 = 1_000_000;
+/// Those of an attempt, after which another engine searches.
+const ATTEMPT_STEPS_MAX: u32 = 2000;
 /// Memory of the interpreter in KiB, where the just-in-time compiler is not used.
 const HEAP_KIB_MAX: u32 = 20_000;
 /// Starting places of a range times the bytes of the text: what a range takes at most, where each place looks
@@ -108,6 +110,20 @@ impl Pcre {
                 slots.fill(found.groups());
                 true
             }
+        }
+    }
+
+    /// The same with few steps: `None` when they are not enough to know.
+    pub fn attempt(&self, text: &[u8], at: usize, cache: &mut Cache, slots: &mut Slots) -> Option<bool> {
+        let make = || Scratch::Pcre(Box::new(Memory::new(&self.code)));
+        let Scratch::Pcre(memory) = cache.scratch(&self.ticket, make) else { return None };
+        match memory.find(&self.code, text, at, text.len(), ATTEMPT_STEPS_MAX) {
+            Answer::Found => {
+                slots.fill(memory.groups());
+                Some(true)
+            }
+            Answer::Nothing => Some(false),
+            Answer::Steps | Answer::Failed => None,
         }
     }
 

@@ -9,10 +9,16 @@ use crate::pcre::Pcre;
 use crate::sequence::{Found, Sequence};
 use crate::slots::Slots;
 
+/// Longer texts are the linear engine's.
+const QUICK_BYTES_MAX: usize = 8 << 10;
+
 pub struct Tail {
     sequence: Option<Sequence>,
     linear: Linear,
     newline: Option<Pcre>,
+    /// Tried before the linear engine where that one has to try each way to find the groups: compiled code
+    /// does the same many times as fast, for as long as the ways are few.
+    quick: Option<Pcre>,
 }
 
 impl Tail {
@@ -23,7 +29,11 @@ impl Tail {
             true => Some(Pcre::new(text, options).ok()?),
             false => None,
         };
-        Some(Tail { sequence: Sequence::new(node, options.utf8), linear, newline })
+        let sequence = Sequence::new(node, options.utf8);
+        let wanted = options.captures || options.store_matches || options.global;
+        let tries = wanted && sequence.is_none() && !options.disable_jit && linear.is_slow_with_groups();
+        let quick = if tries { Pcre::new(text, options).ok() } else { None };
+        Some(Tail { sequence, linear, newline, quick })
     }
 
     /// Who has to search this text instead.
@@ -54,6 +64,13 @@ impl Tail {
                 Found::Nothing => return false,
                 Found::Unknown => {}
             }
+        }
+        if let Some(quick) = &self.quick
+            && at <= text.len()
+            && text.len() <= QUICK_BYTES_MAX
+            && let Some(found) = quick.attempt(text, at, cache, slots)
+        {
+            return found;
         }
         self.linear.captures(text, at, cache, slots)
     }
