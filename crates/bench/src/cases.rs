@@ -8,6 +8,7 @@ use loggen::message::Body;
 
 pub mod aim;
 mod buffered;
+mod connector;
 mod cores;
 mod datagram;
 mod files;
@@ -91,6 +92,8 @@ pub enum Path {
     /// Two regular expressions and a `subst` on the message.
     Costly,
     Processing(Processing),
+    /// Hundreds of applications, from what devices send to events for Splunk.
+    Connector,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -138,11 +141,12 @@ const PLAIN: Case = Case {
 };
 
 /// In the order they are run and reported.
-const TABLES: [&[Case]; 11] = [
+const TABLES: [&[Case]; 12] = [
     &transport::CASES,
     &buffered::CASES,
     &processing::CASES,
     &paths::CASES,
+    &connector::CASES,
     &files::CASES,
     &secure::CASES,
     &datagram::CASES,

@@ -1,5 +1,6 @@
 //! The receivers' configuration files, written for a case. penstock and syslog-ng get the very same text.
 
+mod connector;
 mod processing;
 pub mod rsyslog;
 pub mod syslog_ng;

@@ -54,6 +54,7 @@ fn body(body: Body) -> &'static str {
         Body::Csv => "csv",
         Body::Xml => "xml",
         Body::Events => "events",
+        Body::Devices => "devices",
     }
 }
 

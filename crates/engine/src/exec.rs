@@ -26,6 +26,9 @@ use record::{Batch, Flags, Record};
 #[derive(Default)]
 pub struct Machine {
     undo: Vec<(u32, Record)>,
+    /// By record, where in `undo` it was saved last: of the old state it had when the branch at work began,
+    /// one copy is enough.
+    saved: Vec<u32>,
     spare: Vec<Vec<u32>>,
     marks: Vec<Vec<bool>>,
     ordered: Vec<Vec<u32>>,
@@ -57,6 +60,8 @@ struct Run<'a, 'w> {
     out: &'a mut Outbox,
     /// Writes are logged because somebody still needs the old state.
     isolated: bool,
+    /// Where in the log the writes of the branch at work begin.
+    mark: usize,
     /// Parsers with contexts are run even when no message reaches them.
     tick: bool,
     /// Messages that parsers have made of others.
@@ -127,8 +132,18 @@ impl Machine {
         let made = Made::default();
         let is_rehearsal = watch.as_ref().is_some_and(|watch| watch.rehearsed.is_some());
         scratch.filter.work.made_of = is_rehearsal.then(Vec::new);
-        let mut run =
-            Run { machine: self, batch, scratch, out, isolated: false, tick, made, copied: false, watch };
+        let mut run = Run {
+            machine: self,
+            batch,
+            scratch,
+            out,
+            isolated: false,
+            mark: 0,
+            tick,
+            made,
+            copied: false,
+            watch,
+        };
         match one_by_one {
             false => run.pass(program, &mut all),
             true => (0..total as u32).for_each(|index| run.pass(program, &mut vec![index])),
@@ -165,6 +180,7 @@ impl Run<'_, '_> {
                     }
                     op.count(selection.len(), before - selection.len());
                 }
+                Op::Rewrite(rewrite) if rewrite.is_idle() && self.watch.is_none() => {}
                 Op::Rewrite(rewrite) => {
                     self.save(selection);
                     if !self.watched_rewrite(step, rewrite, selection) {
@@ -254,7 +270,10 @@ impl Run<'_, '_> {
                         true => {}
                     }
                 }
-                let mark = self.machine.undo.len();
+                let (mark, outer_mark) = (self.machine.undo.len(), self.mark);
+                if branch.writes {
+                    self.mark = mark;
+                }
                 let nobody_after = at == last && !fallbacks && after == After::Nothing;
                 self.isolated = outer_isolated || (branch.writes && !nobody_after);
                 let mut matched = self.selection();
@@ -265,6 +284,7 @@ impl Run<'_, '_> {
                         counters.left(self.messages(&remaining), 0, 0);
                     }
                     self.recycle(matched);
+                    self.mark = outer_mark;
                     continue;
                 }
                 let mut skip = usize::from(answered);
@@ -282,6 +302,7 @@ impl Run<'_, '_> {
                     self.take(&matched, &mut gone);
                 }
                 self.settle(branch, mark, &mut matched, after);
+                self.mark = outer_mark;
                 if !outer_isolated {
                     self.machine.undo.truncate(mark);
                 }

@@ -324,8 +324,6 @@ pub struct SharedFilters {
 
 /// Fewer filters than this are asked one by one.
 const SHARED_MIN: usize = 3;
-/// Filters in one set.
-const SHARED_MAX: usize = 64;
 
 impl Branches {
     pub fn new(list: Vec<Branch>) -> Branches {
@@ -341,10 +339,14 @@ impl Branches {
             list.iter().enumerate().filter_map(|(at, branch)| Some((at, leading(branch)?))).collect();
         let mut shared = Vec::new();
         if heads.len() >= SHARED_MIN {
-            for group in heads.chunks(SHARED_MAX) {
-                let filters: Vec<Arc<Filter>> = group.iter().map(|(_, f)| Arc::clone(f)).collect();
-                let owners: Vec<usize> = group.iter().map(|(at, _)| *at).collect();
-                if let (Some(set), Some(first)) = (FilterSet::compile(&filters), owners.first().copied()) {
+            let filters: Vec<Arc<Filter>> = heads.iter().map(|(_, f)| Arc::clone(f)).collect();
+            let mut from = 0;
+            while from < heads.len() {
+                let count = FilterSet::fitting(&filters[from..]).max(1);
+                let filters = &filters[from..from + count];
+                let owners: Vec<usize> = heads[from..from + count].iter().map(|(at, _)| *at).collect();
+                from += count;
+                if let (Some(set), Some(first)) = (FilterSet::compile(filters), owners.first().copied()) {
                     shared.push(Arc::new(SharedFilters { first, set, owners }));
                 }
             }

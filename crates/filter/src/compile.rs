@@ -39,11 +39,11 @@ pub fn expression(expr: &FilterExpr, env: &dyn FilterEnv, diags: &mut Diagnostic
                 Node::Filter(called) => Written::Named(Arc::clone(called)),
                 _ => Written::Call(function, node.clone()),
             };
-            Some((node, written))
+            Some((node.settled(), written))
         }
         FilterExpr::Compare { lhs, op, rhs, span } => {
             let node = comparison::compile(lhs, *op, rhs, *span, env, diags)?;
-            Some((node.clone(), Written::Compare(op.symbol(), node)))
+            Some((node.clone().settled(), Written::Compare(op.symbol(), node)))
         }
     }
 }

@@ -80,6 +80,14 @@ impl Filter {
         self.node.holds(batch, record, &mut cx.work, &mut cx.render)
     }
 
+    /// The outcome, where no message is needed to know it.
+    pub fn constant(&self) -> Option<bool> {
+        match self.node {
+            Node::Always(outcome) => Some(outcome),
+            _ => None,
+        }
+    }
+
     /// Asking leaves no trace: no matches stored, no tokens of a rate limit taken, no called filter counted.
     pub fn is_pure(&self) -> bool {
         self.pure

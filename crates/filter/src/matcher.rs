@@ -26,6 +26,16 @@ impl Matcher {
         Matcher { subject, pattern, store, memo }
     }
 
+    /// The outcome, where no message is needed to know it.
+    pub fn constant(&self) -> Option<bool> {
+        match (&self.subject, &self.store) {
+            (Subject::Template(template), None) => {
+                Some(self.pattern.is_match(template.literal()?, &mut pattern::Cache::new()))
+            }
+            _ => None,
+        }
+    }
+
     #[inline]
     fn is_match(&self, text: &[u8], work: &mut Workspace) -> bool {
         match &self.memo {

@@ -40,11 +40,19 @@ impl Net {
     /// Messages without a network sender (unix sockets, files, our own) count as coming from the loopback
     /// address.
     pub fn holds(&self, batch: &Batch, record: &Record) -> bool {
-        let remote = match batch.context(record).map(|c| &c.peer) {
+        self.has(Net::sender(batch, record))
+    }
+
+    pub fn sender(batch: &Batch, record: &Record) -> Option<IpAddr> {
+        match batch.context(record).map(|c| &c.peer) {
             Some(Peer::Inet { remote, .. }) => Some(remote.ip().to_canonical()),
             Some(Peer::Local) | None => None,
-        };
-        match (self, remote) {
+        }
+    }
+
+    #[inline]
+    pub fn has(&self, sender: Option<IpAddr>) -> bool {
+        match (self, sender) {
             (Net::V4 { net, mask }, remote) => match remote.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST)) {
                 IpAddr::V4(ip) => u32::from(ip) & mask == *net,
                 IpAddr::V6(_) => false,

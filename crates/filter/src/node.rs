@@ -45,6 +45,16 @@ impl Node {
         }
     }
 
+    /// Itself, or its outcome where no message is needed to know it.
+    pub fn settled(self) -> Node {
+        let known = match &self {
+            Node::Match(matcher) => matcher.constant(),
+            Node::Compare(compare) => compare.constant(),
+            _ => None,
+        };
+        known.map_or(self, Node::Always)
+    }
+
     pub fn stores(&self) -> bool {
         match self {
             Node::Match(matcher) => matcher.store.is_some(),

@@ -10,23 +10,27 @@ mod open;
 
 use crate::context::FilterContext;
 use crate::filter::Filter;
+use crate::netmask::Net;
 use crate::subject::Subject;
 use crate::texts::Texts;
 use clauses::{Clauses, Masks};
-use facts::{Facts, OTHER};
-use open::{HOST, MESSAGE, Open, PROGRAM, Shared, ask, share};
+use facts::{FIELDS_MAX, Facts, OTHER};
+use open::{HOST, MESSAGE, NET, Open, PROGRAM, Shared, VALUE, ask, share};
 use pattern::MultiPattern;
 use record::{Batch, NameId, Record};
 use std::sync::Arc;
 
 /// Filters a set holds.
 const FILTERS_MAX: usize = 64;
+/// Patterns on a value of which the answer is remembered; fewer are sooner asked than looked up.
+const OFTEN_MIN: usize = 5;
 
 /// Up to 64 filters that are asked about the same messages.
 pub struct FilterSet {
     open: Vec<Open>,
     clauses: Clauses,
-    fields: [Field; 3],
+    fields: Vec<Field>,
+    nets: Vec<Net>,
     /// Values and the texts they are compared with.
     values: Vec<(NameId, Texts)>,
 }
@@ -48,14 +52,31 @@ impl FilterSet {
         let open: Vec<Open> =
             filters.iter().map(|f| share(f.node(), f, &mut Vec::new(), &mut shared)).collect();
         let clauses = Clauses::of(&open, &shared);
-        let Shared { patterns, values } = shared;
-        let [host, program, message] = patterns.map(|list| MultiPattern::compile(&list));
-        let fields = [
-            Field { subject: Subject::Host, patterns: host },
-            Field { subject: Subject::Program, patterns: program },
-            Field { subject: Subject::Message, patterns: message },
-        ];
-        Some(FilterSet { open, clauses, fields, values })
+        let Shared { patterns, names, nets, values, .. } = shared;
+        let subject = |at: usize| match at {
+            HOST => Some(Subject::Host),
+            PROGRAM => Some(Subject::Program),
+            MESSAGE => Some(Subject::Message),
+            // Holds the place of the networks.
+            NET => Some(Subject::Legacy),
+            at => names.get(at - VALUE).map(|name| Subject::Value(*name)),
+        };
+        let fields = (0..FIELDS_MAX).map_while(subject).zip(&patterns);
+        let fields =
+            fields.map(|(subject, list)| Field { subject, patterns: MultiPattern::compile(list) }).collect();
+        Some(FilterSet { open, clauses, fields, nets, values })
+    }
+
+    /// How many of these filters, from the first on, find room for all their patterns in one set.
+    pub fn fitting(filters: &[Arc<Filter>]) -> usize {
+        let mut shared = Shared::default();
+        for (number, filter) in filters.iter().take(FILTERS_MAX).enumerate() {
+            share(filter.node(), filter, &mut Vec::new(), &mut shared);
+            if shared.full && number > 0 {
+                return number;
+            }
+        }
+        filters.len().min(FILTERS_MAX)
     }
 
     pub fn len(&self) -> usize {
@@ -94,6 +115,13 @@ impl FilterSet {
                 list.push(index);
             }
         });
+    }
+
+    /// The first filter that matches a record.
+    #[inline]
+    pub fn first(&self, batch: &Batch, record: &Record, cx: &mut FilterContext) -> Option<usize> {
+        let found = self.matching(batch, record, cx);
+        (found != 0).then(|| found.trailing_zeros() as usize)
     }
 
     /// Calls `f` with each record and the filters that match it.
@@ -159,6 +187,26 @@ impl FilterSet {
                 let found = patterns.matches_often(text, &mut cx.work.patterns);
                 facts.fields[field] = found;
                 held = held.or(self.clauses.field(field, found));
+            }
+        }
+        if self.clauses.asks_field(NET, asking) {
+            let (sender, bits) = (Net::sender(batch, record), self.nets.iter().enumerate());
+            let found = bits.fold(0, |found, (bit, net)| found | u64::from(net.has(sender)) << bit);
+            facts.fields[NET] = found;
+            held = held.or(self.clauses.field(NET, found));
+        }
+        for (at, field) in self.fields.iter().enumerate().skip(VALUE) {
+            if self.clauses.asks_field(at, asking)
+                && let Some(name) = field.subject.name()
+                && let Some(fact) = facts.fields.get_mut(at)
+            {
+                let text = batch.value(record, name).map(|v| v.bytes).unwrap_or_default();
+                let found = match field.patterns.len() {
+                    ..OFTEN_MIN => field.patterns.matches(text, u64::MAX, &mut cx.work.patterns),
+                    _ => field.patterns.matches_often(text, &mut cx.work.patterns),
+                };
+                *fact = found;
+                held = held.or(self.clauses.field(at, found));
             }
         }
         for (value, (name, texts)) in self.values.iter().enumerate() {

@@ -4,6 +4,7 @@ pub use crate::clock::Moment;
 use clap::ValueEnum;
 
 mod body;
+mod devices;
 mod words;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +30,8 @@ pub enum Body {
     Xml,
     /// one in ten is `event NNNN user U from ADDRESS port N`, four begin like one
     Events,
+    /// lines of forty kinds of devices, with headers of their own; the syntax and the priority are theirs
+    Devices,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +118,11 @@ pub fn build_all(style: &Style, count: usize, now: &Moment) -> Vec<Message> {
 fn build_one(style: &Style, size: usize, index: usize, now: &Moment) -> Message {
     match style.body {
         Body::Padd => padd(style, size, now),
+        Body::Devices => {
+            let mut m = Message::default();
+            devices::append(&mut m, style, size, index, now);
+            m
+        }
         _ => realistic(style, size, index, now),
     }
 }

@@ -91,6 +91,14 @@ pub struct Record {
     pub tags: Tags,
     more_tags: Link,
     values: Link,
+    /// A bit for each name in `values`, which several names share: a name whose bit is not set is not there.
+    held: u64,
+}
+
+/// The bit of a name in [`Record::held`].
+#[inline]
+fn held_bit(name: NameId) -> u64 {
+    1 << (name.0 % 64)
 }
 
 impl Record {
@@ -116,6 +124,7 @@ impl Record {
             tags: Tags::default(),
             more_tags: Link::NONE,
             values: Link::NONE,
+            held: 0,
         }
     }
 
@@ -257,6 +266,9 @@ impl Batch {
     }
 
     fn entry(&self, record: &Record, name: NameId) -> Option<&Entry> {
+        if record.held & held_bit(name) == 0 {
+            return None;
+        }
         let mut at = record.values;
         while let Some(entry) = self.entries.get(at.0 as usize) {
             if entry.name == name {
@@ -282,6 +294,7 @@ impl Batch {
     #[inline]
     pub fn set_spans(&mut self, index: usize, values: impl Iterator<Item = (NameId, Span, ValueType)>) {
         let Some(mut first) = self.records.get(index).map(|record| record.values) else { return };
+        let mut held = 0;
         self.entries.reserve(values.size_hint().0);
         for (name, span, kind) in values {
             if name.is_field() || name.is_sdata() {
@@ -291,9 +304,13 @@ impl Batch {
             } else {
                 let next = std::mem::replace(&mut first, Link(self.entries.len() as u32));
                 self.entries.push(Entry { name, span, kind: Some(kind), next });
+                held |= held_bit(name);
             }
         }
         self.keep_first(index, first);
+        if let Some(record) = self.records.get_mut(index) {
+            record.held |= held;
+        }
     }
 
     #[inline(always)]
@@ -304,7 +321,18 @@ impl Batch {
     }
 
     pub fn unset(&mut self, index: usize, name: NameId) {
-        self.assign(index, name, Span::EMPTY, None);
+        let is_there =
+            |record: &Record| record.held & held_bit(name) != 0 || self.is_hidden_by_unset(record, name);
+        if self.records.get(index).is_some_and(is_there) {
+            self.assign(index, name, Span::EMPTY, None);
+        }
+    }
+
+    /// Whether a name that was not set on the way may be there all the same.
+    fn is_hidden_by_unset(&self, record: &Record, name: NameId) -> bool {
+        let of_context = |context: &Context| context.values.iter().any(|(known, _)| *known == name);
+        let fixed = [NameId::HOST_FROM, NameId::SOURCE, NameId::TRANSPORT].contains(&name);
+        fixed || name.is_field() || name.is_sdata() || self.context(record).is_some_and(|c| of_context(c))
     }
 
     fn assign(&mut self, index: usize, name: NameId, span: Span, kind: Option<ValueType>) {
@@ -324,6 +352,7 @@ impl Batch {
                     record.flags.set(Flags::SDATA_CHANGED);
                 }
                 let next = record.values;
+                record.held |= held_bit(name);
                 record.values = Link(self.entries.len() as u32);
                 self.entries.push(Entry { name, span, kind, next });
             }

@@ -14,6 +14,8 @@ pub struct Group {
     /// `None`: the values are unset.
     with: Option<With>,
     asker: u64,
+    /// Those of [`FIELDS`] and of [`FROM_CONTEXT`] that fit.
+    fixed: Vec<NameId>,
 }
 
 /// A template in which `$_` is the value that is replaced.
@@ -25,6 +27,9 @@ pub struct With {
 /// Fields a record has without any value being set.
 const FIELDS: [NameId; 6] =
     [NameId::HOST, NameId::MESSAGE, NameId::PROGRAM, NameId::PID, NameId::MSGID, NameId::LEGACY_MSGHDR];
+
+/// Values that the way a message came gives it.
+const FROM_CONTEXT: [NameId; 3] = [NameId::HOST_FROM, NameId::SOURCE, NameId::TRANSPORT];
 
 /// The value `$_` stands for while the template is printed.
 pub const ITEM: &str = ".groupset.item";
@@ -101,7 +106,12 @@ impl Group {
             let literal = glob.text().split(['*', '?']).next().unwrap_or_default();
             literal.starts_with(PREFIX) || PREFIX.starts_with(literal)
         });
-        Group { globs, sdata, with, asker: new_asker() }
+        let mut cache = Cache::new();
+        let mut fits = |name: &NameId| {
+            globs.iter().any(|glob| glob.is_match(record::name_of(*name).as_bytes(), &mut cache))
+        };
+        let fixed = FIELDS.into_iter().chain(FROM_CONTEXT).filter(&mut fits).collect();
+        Group { globs, sdata, with, asker: new_asker(), fixed }
     }
 
     pub fn apply(&self, batch: &mut Batch, selection: &[u32], cx: &mut FilterContext) {
@@ -125,12 +135,12 @@ impl Group {
         let Some(record) = batch.records.get(index).copied() else { return };
         let item = self.with.as_ref().map(|with| with.item);
         let mut fits = |batch: &Batch, name| fits.of(batch, name, &self.globs) && Some(name) != item;
-        names.extend(FIELDS.into_iter().filter(|n| batch.value(&record, *n).is_some() && fits(batch, *n)));
-        names.extend(batch.entries(&record).map(|(name, _)| name).filter(|n| fits(batch, *n)));
+        let there = |n: &NameId| FROM_CONTEXT.contains(n) || batch.value(&record, *n).is_some();
+        names.extend(self.fixed.iter().copied().filter(there));
+        let set = batch.entries(&record).filter(|(_, value)| value.is_some());
+        names.extend(set.map(|(name, _)| name).filter(|n| fits(batch, *n)));
         if let Some(context) = batch.context(&record) {
-            let from_context = [NameId::HOST_FROM, NameId::SOURCE, NameId::TRANSPORT].into_iter();
-            let from_context = from_context.chain(context.values.iter().map(|(n, _)| *n));
-            names.extend(from_context.filter(|n| fits(batch, *n)));
+            names.extend(context.values.iter().map(|(n, _)| *n).filter(|n| fits(batch, *n)));
         }
         if self.sdata {
             for received in params(record.sdata.of(&batch.text)) {
@@ -138,6 +148,9 @@ impl Group {
                 let Some(name) = batch.names.id(PREFIX.as_bytes(), param) else { continue };
                 names.extend(Some(name).filter(|n| fits(batch, *n)));
             }
+        }
+        if names.is_empty() {
+            return;
         }
         // The header text first: setting PROGRAM or PID drops it.
         names.sort_unstable_by_key(|n| (*n != NameId::LEGACY_MSGHDR, *n));

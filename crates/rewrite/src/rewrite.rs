@@ -33,7 +33,13 @@ impl Rewrite {
     }
 
     pub(crate) fn new(op: Op, condition: Option<Filter>) -> Rewrite {
+        let condition = condition.filter(|condition| condition.constant() != Some(true));
         Rewrite { op, condition }
+    }
+
+    /// Changes no message, whatever it is.
+    pub fn is_idle(&self) -> bool {
+        self.condition.as_ref().is_some_and(|condition| condition.constant() == Some(false))
     }
 
     /// Changes the selected records, those for which the condition holds.

@@ -15,6 +15,7 @@ pub fn can(path: Path) -> bool {
                 | Path::FilterTag
                 | Path::Costly
                 | Path::Processing(_)
+                | Path::Connector
         ),
     }
 }
@@ -87,7 +88,8 @@ pub fn text(case: &Case, place: &Place) -> Result<String, String> {
         | Path::Postgres
         | Path::FilterTag
         | Path::Costly
-        | Path::Processing(_) => {
+        | Path::Processing(_)
+        | Path::Connector => {
             return Err("rsyslog has no equal of this case".into());
         }
     }

@@ -1,6 +1,6 @@
 //! Cases in the syslog-ng language: one text for penstock and syslog-ng.
 
-use super::processing;
+use super::{connector, processing};
 use crate::cases::{Case, Feed, Path};
 use crate::place::Place;
 use crate::receiver::Receiver;
@@ -41,6 +41,17 @@ pub const TWENTY: [(&str, &str); 20] = [
 
 /// The configuration of `case`. An error says why there is none.
 pub fn text(case: &Case, place: &Place, receiver: Receiver) -> Result<String, String> {
+    if case.path == Path::Connector {
+        let driver = format!(
+            "network(ip(\"127.0.0.1\") port({}) transport(\"tcp\") max-connections({}) flags(validate-utf8, no-parse))",
+            place.port, case.input.connections
+        );
+        let output = place.output.display();
+        let template = "$(template ${.hec.form} $(template t_event))\\n";
+        let destination =
+            format!("destination d_out {{ file(\"{output}/all.log\" template(\"{template}\")); }};");
+        return connector::text(place, &driver, &destination);
+    }
     let mut text = String::from("@version: 3.38\n\n");
     text.push_str("options { keep-hostname(yes); use-dns(no);");
     let tuned = receiver == Receiver::SyslogNgTuned;
@@ -189,6 +200,7 @@ fn paths(case: &Case, place: &Place, receiver: Receiver) -> Result<String, Strin
             one_file + &steps(&format!("{filters}\n{rewrite}"), " filter(f); rewrite(r);")
         }
         Path::TwentyFilters => twenty(&output.to_string()),
+        Path::Connector => return Err("it has a text of its own".into()),
         Path::Processing(work) => {
             let made = processing::steps(work, place)?;
             let template = made.template;

@@ -1,13 +1,30 @@
 //! Isolation of branches: the log of old records, played back where a branch's changes must not be seen.
 
-use super::{After, Run};
+use super::{After, Machine, Run};
 use crate::program::Branch;
 
 impl Run<'_, '_> {
     pub(super) fn save(&mut self, selection: &[u32]) {
-        if self.isolated {
-            let records = &self.batch.records;
-            self.machine.undo.extend(selection.iter().filter_map(|i| Some((*i, *records.get(*i as usize)?))));
+        if !self.isolated {
+            return;
+        }
+        let records = &self.batch.records;
+        let Machine { undo, saved, .. } = &mut *self.machine;
+        if saved.len() < records.len() {
+            saved.resize(records.len(), 0);
+        }
+        for index in selection {
+            let (Some(record), Some(place)) = (records.get(*index as usize), saved.get_mut(*index as usize))
+            else {
+                continue;
+            };
+            // What was saved may have been played back meanwhile, and another record stand there.
+            let at = *place as usize;
+            if at >= self.mark && undo.get(at).is_some_and(|(saved, _)| saved == index) {
+                continue;
+            }
+            *place = undo.len() as u32;
+            undo.push((*index, *record));
         }
     }
 

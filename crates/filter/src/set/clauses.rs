@@ -3,8 +3,8 @@
 //! masks say which filters' clauses it fulfills, so what was found out about a message decides all filters
 //! with a few words, whatever goes together with what.
 
-use super::facts::{OTHER, VALUES_MAX};
-use super::open::{MESSAGE, Open, Shared};
+use super::facts::{FIELDS_MAX, OTHER, VALUES_MAX};
+use super::open::{MESSAGE, NET, Open, Shared};
 use crate::pri::{PriTable, VALUES};
 
 /// Clauses of a filter; one that has more is asked by itself.
@@ -52,7 +52,7 @@ struct Field {
 
 pub struct Clauses {
     pri: Box<[Masks]>,
-    fields: [Field; 3],
+    fields: [Field; FIELDS_MAX],
     /// By value and number of its text; the last is any other text.
     values: [Vec<Masks>; VALUES_MAX],
     /// Filters that ask for each value.
@@ -70,13 +70,16 @@ pub struct Clauses {
 impl Clauses {
     pub fn of(filters: &[Open], shared: &Shared) -> Clauses {
         let field = |at: usize| Field {
-            bits: vec![Default::default(); shared.patterns.get(at).map_or(0, Vec::len)],
+            bits: match at {
+                NET => vec![Default::default(); shared.nets.len()],
+                _ => vec![Default::default(); shared.patterns.get(at).map_or(0, Vec::len)],
+            },
             ..Field::default()
         };
         let texts = |at: usize| shared.values.get(at).map_or(0, |(_, texts)| texts.iter().count() + 1);
         let mut made = Clauses {
             pri: vec![Masks::default(); usize::from(VALUES)].into(),
-            fields: [0, 1, 2].map(field),
+            fields: std::array::from_fn(field),
             values: std::array::from_fn(|at| vec![Masks::default(); texts(at)]),
             asking: [0; VALUES_MAX],
             later: Masks::default(),

@@ -1,9 +1,10 @@
 //! A filter's expression over what the filters of a set share, and how it is asked by itself.
 
-use super::facts::{Facts, VALUES_MAX};
+use super::facts::{FIELDS_MAX, Facts, VALUES_MAX};
 use crate::context::Workspace;
 use crate::filter::Filter;
 use crate::matcher::Matcher;
+use crate::netmask::Net;
 use crate::node::Node;
 use crate::pri::PriTable;
 use crate::subject::Subject;
@@ -16,6 +17,10 @@ use template::RenderContext;
 pub const HOST: usize = 0;
 pub const PROGRAM: usize = 1;
 pub const MESSAGE: usize = 2;
+/// The networks of netmask() and netmask6().
+pub const NET: usize = 3;
+/// The first of those that are values.
+pub const VALUE: usize = 4;
 
 /// A filter's expression over shared patterns and texts.
 pub enum Open {
@@ -66,8 +71,13 @@ pub fn ask(
 /// What the filters of a set ask for together.
 #[derive(Default)]
 pub struct Shared {
-    /// Patterns on HOST, PROGRAM, MESSAGE.
-    pub patterns: [Vec<Arc<Pattern>>; 3],
+    /// Patterns on HOST, PROGRAM, MESSAGE and the values of `names`.
+    pub patterns: [Vec<Arc<Pattern>>; FIELDS_MAX],
+    /// The values of the fields from [`VALUE`] on.
+    pub names: Vec<NameId>,
+    pub nets: Vec<Net>,
+    /// Some pattern found no room beside the others of its field.
+    pub full: bool,
     /// Values and the texts they are compared with.
     pub values: Vec<(NameId, Texts)>,
 }
@@ -94,13 +104,40 @@ impl Shared {
             |p: &Arc<Pattern>| p.text() == matcher.pattern.text() && p.options() == matcher.pattern.options();
         let bit = match list.iter().position(alike) {
             Some(bit) => bit,
-            None if list.len() == PATTERNS_MAX => return None,
+            None if list.len() == PATTERNS_MAX => {
+                self.full = true;
+                return None;
+            }
             None => {
                 list.push(matcher.pattern.clone());
                 list.len() - 1
             }
         };
         Some(Open::Pattern { field, bit: bit as u32 })
+    }
+
+    fn on_value(&mut self, name: NameId, matcher: &Matcher) -> Option<Open> {
+        let known = self.names.iter().position(|known| *known == name);
+        let at = known.unwrap_or(self.names.len());
+        if VALUE + at >= FIELDS_MAX {
+            return None;
+        }
+        if known.is_none() {
+            self.names.push(name);
+        }
+        self.pattern(VALUE + at, matcher)
+    }
+
+    fn net(&mut self, net: Net) -> Option<Open> {
+        let bit = match self.nets.iter().position(|known| *known == net) {
+            Some(bit) => bit,
+            None if self.nets.len() == PATTERNS_MAX => return None,
+            None => {
+                self.nets.push(net);
+                self.nets.len() - 1
+            }
+        };
+        Some(Open::Pattern { field: NET, bit: bit as u32 })
     }
 }
 
@@ -121,7 +158,9 @@ pub fn share(node: &Node, filter: &Arc<Filter>, path: &mut Path, shared: &mut Sh
         Node::Not(inner) => {
             each(std::slice::from_ref(inner), path, shared).pop().map(|open| Open::Not(Box::new(open)))
         }
+        Node::Always(outcome) => Some(Open::Pri(PriTable::of(|_| *outcome))),
         Node::Pri(table) => Some(Open::Pri(table.clone())),
+        Node::Net(net) => shared.net(*net),
         Node::Filter(called) => {
             let inner = &called.filter;
             Some(share(inner.node(), inner, &mut Vec::new(), shared))
@@ -130,6 +169,7 @@ pub fn share(node: &Node, filter: &Arc<Filter>, path: &mut Path, shared: &mut Sh
             Subject::Host => shared.pattern(HOST, matcher),
             Subject::Program => shared.pattern(PROGRAM, matcher),
             Subject::Message => shared.pattern(MESSAGE, matcher),
+            Subject::Value(name) => shared.on_value(name, matcher),
             _ => None,
         },
         Node::Compare(compare) => compare.equality().and_then(|(name, text, equal)| {

@@ -19,6 +19,12 @@ enum Expr {
     /// A field, by its filter function.
     Field(usize, usize),
     Severe,
+    /// A value, by `match()`.
+    Matched(usize, usize),
+    /// Whether the sender is in a network it is in, or in another.
+    Net(bool),
+    /// Two texts, whatever the message is.
+    Texts(usize, usize),
     Not(Box<Expr>),
     And(Vec<Expr>),
     Or(Vec<Expr>),
@@ -42,6 +48,11 @@ impl Expr {
             Expr::Other(value, text) => format!("'${{{}}}' ne '{}'", name(value), TEXTS[*text]),
             Expr::Field(field, text) => format!("{}('{}' type(string))", FIELDS[*field], TEXTS[*text]),
             Expr::Severe => "level(emerg..err)".to_owned(),
+            Expr::Matched(value, text) => {
+                format!("match('{}' value('{}') type(string))", TEXTS[*text], name(value))
+            }
+            Expr::Net(inside) => format!("netmask({})", if *inside { "127.0.0.0/8" } else { "10.0.0.0/8" }),
+            Expr::Texts(left, right) => format!("'{}' eq '{}'", TEXTS[*left], TEXTS[*right]),
             Expr::Not(inner) => format!("not ({})", inner.text()),
             Expr::And(list) => joined(list, " and "),
             Expr::Or(list) => joined(list, " or "),
@@ -50,11 +61,14 @@ impl Expr {
 
     fn holds(&self, message: &Message) -> bool {
         match self {
-            Expr::Equal(value, text) | Expr::Swapped(value, text) | Expr::Field(value, text) => {
-                message.values[*value] == *text
-            }
+            Expr::Equal(value, text)
+            | Expr::Swapped(value, text)
+            | Expr::Field(value, text)
+            | Expr::Matched(value, text) => message.values[*value] == *text,
             Expr::Other(value, text) => message.values[*value] != *text,
             Expr::Severe => message.severe,
+            Expr::Net(inside) => *inside,
+            Expr::Texts(left, right) => left == right,
             Expr::Not(inner) => !inner.holds(message),
             Expr::And(list) => list.iter().all(|e| e.holds(message)),
             Expr::Or(list) => list.iter().any(|e| e.holds(message)),
@@ -77,6 +91,9 @@ fn expr() -> impl Strategy<Value = Expr> {
         1 => place().prop_map(|(v, t)| Expr::Swapped(v, t)),
         2 => (0..FIELDS.len(), 1..TEXTS.len()).prop_map(|(f, t)| Expr::Field(f, t)),
         1 => Just(Expr::Severe),
+        3 => (0..VALUES.len(), 1..TEXTS.len()).prop_map(|(v, t)| Expr::Matched(v, t)),
+        1 => any::<bool>().prop_map(Expr::Net),
+        1 => (0..TEXTS.len(), 0..TEXTS.len()).prop_map(|(a, b)| Expr::Texts(a, b)),
     ];
     leaf.prop_recursive(3, 24, 6, |inner| {
         prop_oneof![

@@ -95,7 +95,7 @@ pub(super) fn append(m: &mut Message, style: &Style, size: usize, index: usize) 
             stamp(m);
             "\n"
         }
-        Body::Padd | Body::Text => {
+        Body::Padd | Body::Text | Body::Devices => {
             stamp(m);
             "\n"
         }

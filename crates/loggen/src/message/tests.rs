@@ -11,8 +11,10 @@ fn all(style: &Style) -> Vec<Message> {
 #[test]
 fn sizes_are_exact() {
     for syntax in [Syntax::Rfc3164, Syntax::Rfc5424] {
-        for body in [Body::Padd, Body::Text, Body::Kv, Body::Json, Body::Csv, Body::Xml, Body::Events] {
-            for size in [450, 451, 512, 9000] {
+        for body in
+            [Body::Padd, Body::Text, Body::Kv, Body::Json, Body::Csv, Body::Xml, Body::Events, Body::Devices]
+        {
+            for size in [600, 601, 700, 9000] {
                 for stamp in [false, true] {
                     let mut style = Style::new(syntax, body, size);
                     style.stamp = stamp;

@@ -5,7 +5,7 @@ use crate::build::Build;
 use crate::input::Input;
 use conf_syntax::{FilterExpr, ParseOptions, Statement};
 use diag::{Diagnostic, Diagnostics, Severity, Span};
-use filter::{Filter, FilterContext, FilterEnv, NamedFilters};
+use filter::{Filter, FilterContext, FilterEnv, FilterSet, NamedFilters};
 use pattern::{Pattern, PatternOptions};
 use record::{Batch, Demand};
 use std::collections::HashMap;
@@ -18,7 +18,28 @@ pub enum Selector {
     /// The selectors are globs.
     Globs { input: Input, globs: Vec<(Pattern, u32)> },
     /// The selectors are names of filters.
-    Filters(Vec<(Arc<Filter>, u32)>),
+    Filters { list: Vec<(Arc<Filter>, u32)>, sets: Vec<Set> },
+}
+
+/// Filters of the list that are asked together.
+pub struct Set {
+    first: usize,
+    filters: FilterSet,
+}
+
+/// Those of the list in sets, where each leaves no trace.
+fn sets(list: &[(Arc<Filter>, u32)]) -> Vec<Set> {
+    let filters: Vec<Arc<Filter>> = list.iter().map(|(filter, _)| Arc::clone(filter)).collect();
+    let (mut sets, mut first) = (Vec::new(), 0);
+    while let Some(rest) = filters.get(first..).filter(|rest| !rest.is_empty()) {
+        let count = FilterSet::fitting(rest).max(1);
+        let Some(filters) = FilterSet::compile(rest.get(..count).unwrap_or_default()) else {
+            return Vec::new();
+        };
+        sets.push(Set { first, filters });
+        first += count;
+    }
+    sets
 }
 
 impl Selector {
@@ -85,7 +106,7 @@ impl Selector {
         for error in &errors {
             b.diags.error("A0105", format!("{path}: {error}"), at);
         }
-        errors.is_empty().then_some(Selector::Filters(filters))
+        errors.is_empty().then(|| Selector::Filters { sets: sets(&filters), list: filters })
     }
 
     /// The number of the message's rows.
@@ -98,8 +119,13 @@ impl Selector {
         cx: &mut FilterContext,
     ) -> Option<u32> {
         let input = match self {
-            Selector::Filters(filters) => {
-                return filters.iter().find(|(f, _)| f.matches(batch, index, cx)).map(|(_, group)| *group);
+            Selector::Filters { list, sets } if sets.is_empty() => {
+                return list.iter().find(|(f, _)| f.matches(batch, index, cx)).map(|(_, group)| *group);
+            }
+            Selector::Filters { list, sets } => {
+                let record = batch.records.get(index)?;
+                let place = |set: &Set| Some(set.first + set.filters.first(batch, record, cx)?);
+                return list.get(sets.iter().find_map(place)?).map(|(_, group)| *group);
             }
             Selector::Text { input, .. } | Selector::Globs { input, .. } => input,
         };
@@ -124,7 +150,7 @@ impl Selector {
     pub fn reads(&self, demand: &mut Demand) {
         match self {
             Selector::Text { input, .. } | Selector::Globs { input, .. } => input.reads(demand),
-            Selector::Filters(filters) => filters.iter().for_each(|(f, _)| f.reads(demand)),
+            Selector::Filters { list, .. } => list.iter().for_each(|(f, _)| f.reads(demand)),
         }
     }
 }

@@ -66,6 +66,8 @@ impl Batch {
             mover.inside(Span { start: record.stamp_text, len: 1 }).map_or(Record::NO_TEXT, |s| s.start);
         copy.context = context;
         copy.values = self.adopt_list(from, record.values, &mover, &mut keep);
+        // The names may have other numbers here.
+        copy.held = u64::MAX;
         copy.more_tags = self.adopt_list(from, record.more_tags, &mover, &mut |_| true);
         copy.tags.0 |= self.known_by_now(from, record);
         copy.origin = self.records.len() as u32;
