@@ -1,5 +1,5 @@
-//! A connector for Splunk: lines of forty kinds of devices through hundreds of applications, as events for its
-//! HTTP Event Collector.
+//! A connector for Splunk: lines of forty kinds of devices through hundreds of applications, as events for
+//! its HTTP Event Collector.
 
 use super::aim::Aim;
 use super::{Case, Input, ONE, PLAIN, Path, TEN};

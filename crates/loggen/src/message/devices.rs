@@ -4,8 +4,8 @@
 use super::words::Random;
 use super::{Message, Moment, Style};
 
-/// In a line `B` between `$` signs stands for a BSD time, `Y` for one with a year, `I` for an ISO one with its
-/// offset, `H` for the number of a host, `N` for that of the message, `A` for an address, `S` for what
+/// In a line `B` between `$` signs stands for a BSD time, `Y` for one with a year, `I` for an ISO one with
+/// its offset, `H` for the number of a host, `N` for that of the message, `A` for an address, `S` for what
 /// `verify` reads and `P` for words up to the size.
 const LINES: [&str; 40] = [
     "<166>$B$ gw$H$ : %ASA-6-302013: Built outbound TCP connection $N$ for outside:$A$/443 to inside:10.1.1.9/52100 $S$$P$",
