@@ -337,10 +337,9 @@ impl Branches {
         };
         let heads: Vec<(usize, Arc<Filter>)> =
             list.iter().enumerate().filter_map(|(at, branch)| Some((at, leading(branch)?))).collect();
-        let mut shared = Vec::new();
+        let (mut shared, mut from) = (Vec::new(), 0);
         if heads.len() >= SHARED_MIN {
             let filters: Vec<Arc<Filter>> = heads.iter().map(|(_, f)| Arc::clone(f)).collect();
-            let mut from = 0;
             while from < heads.len() {
                 let count = FilterSet::fitting(&filters[from..]).max(1);
                 let filters = &filters[from..from + count];

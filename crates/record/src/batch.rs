@@ -330,9 +330,11 @@ impl Batch {
 
     /// Whether a name that was not set on the way may be there all the same.
     fn is_hidden_by_unset(&self, record: &Record, name: NameId) -> bool {
-        let of_context = |context: &Context| context.values.iter().any(|(known, _)| *known == name);
         let fixed = [NameId::HOST_FROM, NameId::SOURCE, NameId::TRANSPORT].contains(&name);
-        fixed || name.is_field() || name.is_sdata() || self.context(record).is_some_and(|c| of_context(c))
+        fixed
+            || name.is_field()
+            || name.is_sdata()
+            || self.context(record).is_some_and(|c| c.values.iter().any(|(known, _)| *known == name))
     }
 
     fn assign(&mut self, index: usize, name: NameId, span: Span, kind: Option<ValueType>) {
