@@ -47,6 +47,8 @@ pub enum CalledAs {
     Slogkey,
     Slogencrypt,
     Slogverify,
+    Lgstool,
+    Logcat,
 }
 
 impl CalledAs {
@@ -62,6 +64,8 @@ impl CalledAs {
             Some("slogkey") => CalledAs::Slogkey,
             Some("slogencrypt") => CalledAs::Slogencrypt,
             Some("slogverify") => CalledAs::Slogverify,
+            Some("lgstool") => CalledAs::Lgstool,
+            Some("logcat") => CalledAs::Logcat,
             _ => CalledAs::Penstock,
         }
     }
@@ -101,6 +105,8 @@ mod tests {
         check("slogkey", CalledAs::Slogkey);
         check("slogencrypt", CalledAs::Slogencrypt);
         check("/usr/bin/slogverify", CalledAs::Slogverify);
+        check("lgstool", CalledAs::Lgstool);
+        check("logcat", CalledAs::Logcat);
         check("anything", CalledAs::Penstock);
         check("", CalledAs::Penstock);
     }

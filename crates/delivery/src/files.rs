@@ -3,7 +3,7 @@
 mod groups;
 mod name;
 mod names;
-mod opening;
+pub mod opening;
 mod rotate;
 mod settings;
 mod sink;
@@ -13,7 +13,7 @@ use crate::writer::Writer;
 use engine::driver::Destination;
 use engine::ledger::{DestinationCounters, Reason};
 use engine::program::{Format, Scratch};
-use engine::{Chunk, Outbox, Outlet, QueueLimits, Shared};
+use engine::{Chunk, Outbox, Outlet, QueueLimits, Shared, Sink};
 use groups::Groups;
 pub use name::FileName;
 use name::is_safe;
@@ -27,13 +27,16 @@ use sink::FileSink;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+/// Makes what writes to the file of that path.
+pub type MakeFile = Box<dyn Fn(Vec<u8>) -> Box<dyn Sink> + Send + Sync>;
+
 pub struct FileDestination {
     pub name: FileName,
     pub writer: Arc<Writer>,
-    pub options: Arc<FileOptions>,
     pub limits: QueueLimits,
     pub counters: Arc<DestinationCounters>,
     pub driver: &'static str,
+    make: MakeFile,
     shared: OnceLock<Arc<Shared>>,
     /// The one outlet of a literal name.
     single: OnceLock<Arc<Outlet>>,
@@ -61,13 +64,27 @@ impl FileDestination {
         options: FileOptions,
         limits: QueueLimits,
     ) -> FileDestination {
+        let options = Arc::new(options);
+        let make =
+            Box::new(move |path| -> Box<dyn Sink> { Box::new(FileSink::new(path, Arc::clone(&options))) });
+        FileDestination::of(driver, name, writer, limits, make)
+    }
+
+    /// One whose files are written in another way.
+    pub fn of(
+        driver: &'static str,
+        name: FileName,
+        writer: Writer,
+        limits: QueueLimits,
+        make: MakeFile,
+    ) -> FileDestination {
         FileDestination {
             name,
             writer: Arc::new(writer),
-            options: Arc::new(options),
             limits,
             counters: Arc::default(),
             driver,
+            make,
             shared: OnceLock::new(),
             single: OnceLock::new(),
             many: RwLock::default(),
@@ -79,11 +96,11 @@ impl FileDestination {
     fn open(&self, path: &[u8]) -> Result<Arc<Outlet>, String> {
         let shared = self.shared.get().ok_or("it has not started")?;
         let home = shared.any_worker().ok_or("there are no workers")?.clone();
-        let (options, name) = (Arc::clone(&self.options), String::from_utf8_lossy(path).into_owned());
+        let name = String::from_utf8_lossy(path).into_owned();
         let literal = self.name.literal().is_some();
         let bytes = path.to_vec();
         let outlet = Outlet::new(name, Arc::clone(&self.counters), self.limits, home, |id| {
-            paced::pace(&self.writer, id, Box::new(FileSink::new(bytes, options)))
+            paced::pace(&self.writer, id, (self.make)(bytes))
         });
         disk_buffer::keep(&self.writer, shared, &outlet, self.limits, if literal { b"" } else { path })?;
         Ok(outlet)

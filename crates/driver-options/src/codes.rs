@@ -149,4 +149,9 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "wrong options of a source over gRPC",
         "auth() says insecure() or tls(), channel-args() are names of grpc's that have a meaning here; the message says what is wrong.",
     ),
+    (
+        "D0260",
+        "wrong logstore()",
+        "The certificate cannot be used, or options do not go together; the message says which.",
+    ),
 ];

@@ -17,6 +17,8 @@ mod loki;
 mod mongodb;
 #[cfg(feature = "mqtt")]
 mod mqtt;
+#[cfg(feature = "logstore")]
+mod logstore;
 mod network;
 #[cfg(feature = "grpc")]
 mod opentelemetry;
@@ -73,6 +75,8 @@ pub const PARTS: &[&[DestinationPart]] = &[
     clickhouse::PARTS,
     #[cfg(feature = "grpc")]
     google_pubsub_grpc::PARTS,
+    #[cfg(feature = "logstore")]
+    logstore::PARTS,
 ];
 
 #[cfg(test)]

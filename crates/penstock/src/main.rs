@@ -7,6 +7,8 @@ mod configuration;
 mod explain;
 mod foreign_queue;
 mod library;
+#[cfg(feature = "logstore")]
+mod logstore;
 mod lookout;
 mod manners;
 mod pdb;
@@ -51,6 +53,8 @@ fn command() -> ExitCode {
         CalledAs::Slogkey => sealed::slogkey::run(args),
         CalledAs::Slogencrypt => sealed::slogencrypt::run(args),
         CalledAs::Slogverify => sealed::slogverify::run(args),
+        CalledAs::Lgstool => stores(args),
+        CalledAs::Logcat => logcat(args),
     }
 }
 
@@ -76,6 +80,7 @@ fn native(args: Vec<OsString>) -> ExitCode {
         Command::Slogkey(args) => sealed::slogkey::run(args.with_program("slogkey")),
         Command::Slogencrypt(args) => sealed::slogencrypt::run(args.with_program("slogencrypt")),
         Command::Slogverify(args) => sealed::slogverify::run(args.with_program("slogverify")),
+        Command::Logstore(args) => stores(args.with_program("penstock logstore")),
         Command::State(args) => state_file::run(args.with_program("penstock state")),
         Command::TestCa(args) => test_ca::run(&args),
         Command::Completions(args) => manners::completions(&args.shell),
@@ -98,6 +103,27 @@ fn daemon(args: Vec<OsString>) -> ExitCode {
         DaemonAction::CheckStartup(options) => run::check_startup(options),
         DaemonAction::Run(options) => run::run(options),
     }
+}
+
+#[cfg(feature = "logstore")]
+fn stores(args: Vec<OsString>) -> ExitCode {
+    logstore::run(args)
+}
+
+#[cfg(feature = "logstore")]
+fn logcat(args: Vec<OsString>) -> ExitCode {
+    logstore::run_as_logcat(args)
+}
+
+#[cfg(not(feature = "logstore"))]
+fn stores(_: Vec<OsString>) -> ExitCode {
+    stdio::err!("this program was built without log stores: build it with the feature `logstore`");
+    ExitCode::from(EXIT_CONFIG)
+}
+
+#[cfg(not(feature = "logstore"))]
+fn logcat(args: Vec<OsString>) -> ExitCode {
+    stores(args)
 }
 
 fn usage(error: &clap::Error) -> ExitCode {

@@ -6,7 +6,7 @@ pub mod dqtool;
 pub mod dropping;
 pub mod importing;
 mod listing;
-mod output;
+pub mod output;
 mod progress;
 
 use clap::{Parser, Subcommand};

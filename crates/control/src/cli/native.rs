@@ -24,8 +24,8 @@ Examples:
   penstock run --config /etc/syslog-ng/syslog-ng.conf --state-dir /var/lib/penstock
   penstock ledger
 
-Called as syslog-ng, syslog-ng-ctl, loggen, pdbtool, dqtool, persist-tool, slogkey, slogencrypt or slogverify it takes the command
-lines of those programs."
+Called as syslog-ng, syslog-ng-ctl, loggen, pdbtool, dqtool, persist-tool, slogkey, slogencrypt, slogverify, lgstool or logcat it
+takes the command lines of those programs."
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -73,6 +73,9 @@ pub enum Command {
     /// Open a sealed log, say what was changed in it
     #[command(disable_help_flag = true)]
     Slogverify(RawArgs),
+    /// Read, check and repair log stores: cat, inspect, tail, validate, recover
+    #[command(disable_help_flag = true)]
+    Logstore(RawArgs),
     /// Look into the state file, change it
     #[command(disable_help_flag = true)]
     State(RawArgs),

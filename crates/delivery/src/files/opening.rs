@@ -33,7 +33,19 @@ pub fn open(path: &Path, options: &FileOptions) -> io::Result<File> {
     if !options.overwrite_if_older.is_zero() && place.is_older(options.overwrite_if_older) {
         unlinkat(&place.folder, place.name, AtFlags::empty())?;
     }
-    let how = OFlags::WRONLY | OFlags::APPEND;
+    open_or_make(&place, OFlags::WRONLY | OFlags::APPEND, options)
+}
+
+/// The same for a file that is read, and written anywhere in it.
+pub fn open_for_both(path: &Path, options: &FileOptions) -> io::Result<File> {
+    let place = Place::of(path, options)?;
+    if place.is_fifo() {
+        return Err(Errno::SPIPE.into());
+    }
+    open_or_make(&place, OFlags::RDWR, options)
+}
+
+fn open_or_make(place: &Place<'_>, how: OFlags, options: &FileOptions) -> io::Result<File> {
     loop {
         match place.open(how, Mode::empty()) {
             Err(Errno::NOENT) => {}

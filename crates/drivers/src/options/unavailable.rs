@@ -23,7 +23,7 @@ const SENDS_HTTP: &str = "it is made of `http()`, which comes in a later version
                           `program(\"command\" template(\"...\"))`";
 const LIBRARY: &str = "it is a block of the configuration library: add `@include \"scl.conf\"`";
 
-#[cfg(not(all(feature = "http", feature = "grpc", feature = "python")))]
+#[cfg(not(all(feature = "http", feature = "grpc", feature = "logstore", feature = "python")))]
 const NOT_BUILT: &str = "this program was built without it: build it with the feature of its name";
 const STORE: &str = "write to a file, or relay with `syslog()` to a collector that has this destination";
 const RUN: &str = "let a program do it: `program(\"command\" template(\"...\"))`";
@@ -125,7 +125,8 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     #[cfg(not(feature = "grpc"))]
     destination("google-pubsub-grpc", NOT_BUILT),
     destination("arrow-flight", STORE),
-    destination("logstore", "write `file()` and protect the files on the disk"),
+    #[cfg(not(feature = "logstore"))]
+    destination("logstore", NOT_BUILT),
     destination("sentinel", STORE),
     destination("splunk-hec", STORE),
     destination("pseudofile", RUN),

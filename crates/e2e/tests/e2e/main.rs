@@ -36,6 +36,7 @@ mod last_run;
 mod ledger;
 mod library;
 mod loggen;
+mod logstore;
 mod messages;
 mod migration;
 mod mongodb;
