@@ -272,8 +272,10 @@ pub struct RawBlock {
     pub keyword: Name,
     /// The words between the keyword and the brace.
     pub head: Vec<Name>,
-    /// The text between the braces.
+    /// The text between the braces, and where it stands: what was put into it from elsewhere is a text of its
+    /// own.
     pub text: String,
+    pub inner: Span,
     pub span: Span,
 }
 

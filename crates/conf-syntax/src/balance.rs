@@ -7,6 +7,36 @@ pub struct Balance {
     close: u8,
     depth: usize,
     state: State,
+    /// Where texts may stand between slashes: what came before.
+    before: Option<Before>,
+}
+
+/// What stands before a slash: behind a value it divides, else it begins a text.
+#[derive(Clone, Copy, Default)]
+struct Before {
+    is_value: bool,
+    /// The last letters of the word that stands there, 0 behind something else.
+    word: u64,
+}
+
+/// Words behind which no value stands.
+const OPERATORS: [&[u8]; 13] =
+    [b"or", b"and", b"not", b"in", b"lt", b"le", b"eq", b"ne", b"ge", b"gt", b"case", b"if", b"elif"];
+
+impl Before {
+    fn note(&mut self, b: u8) {
+        if b.is_ascii_alphanumeric() || b == b'_' {
+            self.word = self.word << 8 | u64::from(b);
+            self.is_value = true;
+        } else if !b.is_ascii_whitespace() {
+            self.is_value = matches!(b, b')' | b']' | b'}' | b'"' | b'\'' | b'/');
+            self.word = 0;
+        } else if self.word != 0 {
+            let is = |known: &&[u8]| known.iter().fold(0, |sum, b| sum << 8 | u64::from(*b)) == self.word;
+            self.is_value = !OPERATORS.iter().any(is);
+            self.word = 0;
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -16,16 +46,47 @@ enum State {
     Double,
     DoubleEscape,
     Single,
+    Slash,
+    SlashEscape,
 }
 
 impl Balance {
     pub fn new(open: u8, close: u8) -> Balance {
-        Balance { open, close, depth: 0, state: State::Plain }
+        Balance { open, close, depth: 0, state: State::Plain, before: None }
+    }
+
+    /// Braces around expressions: there are texts between slashes, too.
+    pub fn of_expressions() -> Balance {
+        Balance { before: Some(Before::default()), ..Balance::new(b'{', b'}') }
+    }
+
+    /// Parentheses around expressions.
+    pub fn of_arguments() -> Balance {
+        Balance { before: Some(Before::default()), ..Balance::new(b'(', b')') }
+    }
+
+    /// Not inside a string or comment.
+    pub fn is_plain(&self) -> bool {
+        self.state == State::Plain
+    }
+
+    pub fn open(&self) -> u8 {
+        self.open
     }
 
     /// True when `b` is the closing bracket that ends the text.
     pub fn feed(&mut self, b: u8) -> bool {
+        let begins_text = self.state == State::Plain && b == b'/' && self.before.is_some_and(|w| !w.is_value);
+        if self.state == State::Plain
+            && let Some(before) = &mut self.before
+        {
+            before.note(b);
+        }
         self.state = match (self.state, b) {
+            (State::Plain, _) if begins_text => State::Slash,
+            (State::Slash, b'/') => State::Plain,
+            (State::Slash, b'\\') => State::SlashEscape,
+            (State::SlashEscape, _) => State::Slash,
             (State::Plain, b'#') => State::Comment,
             (State::Plain, b'"') => State::Double,
             (State::Plain, b'\'') => State::Single,
@@ -47,7 +108,7 @@ impl Balance {
 
     /// The text ended inside a string.
     pub fn in_string(&self) -> bool {
-        matches!(self.state, State::Double | State::DoubleEscape | State::Single)
+        !matches!(self.state, State::Plain | State::Comment)
     }
 }
 
@@ -63,6 +124,20 @@ mod tests {
 
     fn check(text: &str, expected: Option<usize>) {
         assert_eq!(balanced_end(text.as_bytes(), 0, b'(', b')'), expected, "{text}");
+    }
+
+    #[test]
+    fn texts_between_slashes_hide_everything() {
+        let check = |text: &str, expected: Option<usize>| {
+            let mut balance = Balance::of_expressions();
+            let found = text.bytes().position(|b| balance.feed(b));
+            assert_eq!(found.map(|at| at + 1), expected, "{text}");
+        };
+        check("{ x =~ /}\"'#/; }z", Some(17));
+        check("{ x = a / b; } /", Some(14));
+        check("{ f(1)/2; [/}/]; }", Some(18));
+        check("{ y or /}/; case /\\/}/: }", Some(26));
+        check("{ /}", None);
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod reader;
 mod token;
 
 pub use ast::*;
+pub use literal::unescape;
 pub use options::{BuiltIn, Library, Limits, ParseOptions};
 
 use std::path::Path;

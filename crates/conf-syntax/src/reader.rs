@@ -7,6 +7,7 @@
 mod backtick;
 mod block;
 mod confgen;
+mod expressions;
 mod include;
 mod lexer;
 mod pragma;
@@ -17,7 +18,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use diag::{Diagnostics, FileId, SourceMap, Span};
+use diag::{Diagnostics, FileId, Origin, SourceMap, Span};
 
 use crate::ast::{Config, Quote, norm};
 use crate::balance::Balance;
@@ -316,6 +317,11 @@ impl<'o> Reader<'o> {
     /// Reads bracketed text that begins right here, without resolving backticks; blanks before it are
     /// skipped. None (and nothing read) when there is no such bracket; an unclosed one is reported.
     pub fn bracketed(&mut self, open: u8, close: u8) -> Option<RawText> {
+        self.bracketed_by(Balance::new(open, close))
+    }
+
+    pub(super) fn bracketed_by(&mut self, mut balance: Balance) -> Option<RawText> {
+        let open = balance.open();
         self.skip_blank();
         if self.peek() != Some(open) {
             return None;
@@ -324,7 +330,6 @@ impl<'o> Reader<'o> {
         let opening = self.span_here();
         self.raw = true;
         self.emit = false;
-        let mut balance = Balance::new(open, close);
         let mut bytes = Vec::new();
         let (mut any_spliced, mut done) = (false, false);
         while let Some((b, spliced)) = self.bump() {
@@ -359,7 +364,17 @@ impl<'o> Reader<'o> {
 
     /// Like [`Reader::bracketed`], with backticks resolved as far as the current text allows.
     pub fn bracketed_resolved(&mut self, open: u8, close: u8) -> Option<RawText> {
-        let mut raw = self.bracketed(open, close)?;
+        self.resolved_by(Balance::new(open, close))
+    }
+
+    /// The same for the braces of expressions, where texts between slashes may hold anything.
+    pub fn expressions_resolved(&mut self) -> Option<RawText> {
+        let raw = self.resolved_by(Balance::of_expressions())?;
+        Some(self.with_blocks(raw))
+    }
+
+    fn resolved_by(&mut self, balance: Balance) -> Option<RawText> {
+        let mut raw = self.bracketed_by(balance)?;
         let scope = self.levels.last().and_then(|l| l.scope.clone());
         let text = self.substitute(&raw.text, scope.as_deref(), raw.span);
         if text != raw.text {
@@ -367,6 +382,12 @@ impl<'o> Reader<'o> {
         }
         raw.text = text;
         Some(raw)
+    }
+
+    /// The place of a text that is not as it was written: a text of its own, which belongs to `at`.
+    pub fn made_up(&mut self, name: &str, text: &str, at: Span) -> Span {
+        let file = self.sources.add(name, text, Origin::Included { at });
+        Span::new(file, 0, text.len())
     }
 
     /// Adds the text of something read raw to the preprocessed text.

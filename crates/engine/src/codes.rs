@@ -39,7 +39,6 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "a source in the wrong place",
         "Sources stand at the beginning of a top-level log path or in a source statement; inside a branch there is nothing for them to feed.",
     ),
-    ("E0108", "FilterX is not available", "Write the same with filter, rewrite and if/elif/else."),
     (
         "E0109",
         "a driver by itself in a log path",

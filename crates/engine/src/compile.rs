@@ -4,6 +4,7 @@
 mod applications;
 mod assemble;
 mod destinations;
+mod expressions;
 mod filter_counters;
 mod flags;
 mod items;

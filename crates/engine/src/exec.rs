@@ -4,6 +4,7 @@
 //! A copy of a record is a snapshot of its message, so isolation is a log of old records: nothing is copied
 //! until it is written.
 
+mod expressions;
 mod heads;
 mod made;
 mod ordered;
@@ -33,6 +34,8 @@ pub struct Machine {
     marks: Vec<Vec<bool>>,
     ordered: Vec<Vec<u32>>,
     reached: Reached,
+    /// Messages that expressions have dropped: they go on nowhere, and count as matched where they stood.
+    dropped: Vec<u32>,
 }
 
 /// What became of a batch.
@@ -119,6 +122,7 @@ impl Machine {
     ) -> Outcome {
         let total = batch.records.len();
         self.undo.clear();
+        self.dropped.clear();
         self.ordered.resize_with(program.ordered.len(), Vec::new);
         let mut all = self.spare.pop().unwrap_or_default();
         all.clear();
@@ -198,9 +202,12 @@ impl Run<'_, '_> {
                     self.made.note(joined..joined + made, &*op.parser);
                     self.watched_made(joined);
                 }
+                Op::FilterX(op) => self.expressions(step, op, selection),
                 Op::Fork(branches) => {
                     // What follows an embedded log{} still sees the message as it was here.
+                    let dropped = self.machine.dropped.len();
                     let matched = self.branches(branches, selection, After::Original);
+                    self.machine.dropped.truncate(dropped);
                     if let Some(counters) = &branches.counters {
                         counters.matched.add(matched.len());
                         counters.not_matched.add(selection.len().saturating_sub(matched.len()));
@@ -289,6 +296,7 @@ impl Run<'_, '_> {
                 }
                 let mut skip = usize::from(answered);
                 let mut taken_now = false;
+                let dropped = self.machine.dropped.len();
                 if branch.claims {
                     self.steps(branch.steps.get(skip..1).unwrap_or_default(), &mut matched);
                     skip = 1;
@@ -301,6 +309,7 @@ impl Run<'_, '_> {
                 if branch.is_final {
                     self.take(&matched, &mut gone);
                 }
+                taken_now |= self.take_dropped(dropped, branch, &mut taken, &mut gone);
                 self.settle(branch, mark, &mut matched, after);
                 self.mark = outer_mark;
                 if !outer_isolated {

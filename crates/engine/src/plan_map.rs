@@ -154,6 +154,7 @@ impl PlanMap {
         let (name, counters) = match &step.op {
             Op::Filter(filter) => (filter.name.clone(), Counters::Statement(Arc::clone(&filter.counters))),
             Op::Parse(parse) => (parse.name.clone(), Counters::Statement(Arc::clone(&parse.counters))),
+            Op::FilterX(op) => (None, Counters::Statement(Arc::clone(&op.counters))),
             Op::Deliver(destination) => (None, Counters::Destination(Arc::clone(destination.counters()))),
             Op::Rewrite(_) | Op::Fork(_) | Op::Join(_) | Op::DeliverOrdered(_) => (None, Counters::Nothing),
         };

@@ -1,6 +1,9 @@
 //! A compiled configuration's log paths: what a worker runs on a batch. Immutable, shared by all workers.
 
 mod calls;
+mod ops;
+
+pub use ops::{FilterOp, FilterXOp, ParseOp};
 
 use crate::driver::Destination;
 use crate::lane::Turn;
@@ -81,6 +84,7 @@ pub enum Op {
     Filter(FilterOp),
     Rewrite(Arc<Rewrite>),
     Parse(ParseOp),
+    FilterX(FilterXOp),
     /// Embedded `log {}`: each branch sees the message as it is here; nothing a branch does is seen after it.
     Fork(Branches),
     /// `junction {}`, `if {}`: branches whose results go on together.
@@ -124,6 +128,7 @@ impl Step {
             Op::Filter(filter) => filter.filter.reads(demand),
             Op::Rewrite(rewrite) => rewrite.reads(demand),
             Op::Parse(parse) => parse.parser.reads(demand),
+            Op::FilterX(op) => op.block.reads(demand),
             Op::Fork(branches) | Op::Join(branches) => branches.reads(demand),
             Op::Deliver(destination) => destination.reads(demand),
             Op::DeliverOrdered(_) => {}
@@ -203,73 +208,6 @@ fn narrow(steps: &mut [Step], demand: &Demand) {
 
 fn narrow_branches(branches: &mut Branches, demand: &Demand) {
     branches.list.iter_mut().for_each(|branch| narrow(&mut branch.steps, demand));
-}
-
-#[derive(Clone)]
-pub struct FilterOp {
-    pub filter: Arc<Filter>,
-    /// Those of the filter statement.
-    pub counters: Arc<StepCounters>,
-    /// The filter statement, where there is one.
-    pub name: Option<Arc<str>>,
-    /// Those of this place alone, where the ledger shows it.
-    pub here: Option<Arc<StepCounters>>,
-    /// It stores what it matched.
-    pub writes: bool,
-}
-
-impl FilterOp {
-    pub fn new(filter: Arc<Filter>, counters: Arc<StepCounters>, name: Option<&str>) -> FilterOp {
-        let (writes, name) = (!filter.writes().is_empty(), name.map(Arc::from));
-        FilterOp { writes, filter, counters, name, here: None }
-    }
-
-    #[inline]
-    pub fn count(&self, matched: usize, not_matched: usize) {
-        for counters in self.here.iter().chain([&self.counters]) {
-            counters.matched.add(matched);
-            counters.not_matched.add(not_matched);
-        }
-    }
-}
-
-/// One call of a parser statement. A message that fails at any of them is counted as not matched; one that
-/// passes the last, as matched.
-#[derive(Clone)]
-pub struct ParseOp {
-    pub parser: Arc<dyn Parse>,
-    /// Those of the parser statement.
-    pub counters: Arc<StepCounters>,
-    /// The parser statement, where there is one.
-    pub name: Option<Arc<str>>,
-    /// Those of the statement in this place alone, where the ledger shows it.
-    pub here: Option<Arc<StepCounters>>,
-    /// What kind of parser it is.
-    pub kind: &'static str,
-    /// No other parser of the statement comes after it.
-    pub last: bool,
-    /// Which one it is of the program's parsers with contexts: they see the batches of a connection in order.
-    pub place: Option<usize>,
-    /// The same parser making everything it finds, where `parser` leaves out what nobody reads: for messages
-    /// that somebody watches.
-    pub wide: Option<Arc<dyn Parse>>,
-}
-
-impl ParseOp {
-    /// The parser that makes everything it finds.
-    pub fn all(&self) -> &dyn Parse {
-        self.wide.as_deref().unwrap_or(&*self.parser)
-    }
-
-    #[inline]
-    pub fn count(&self, matched: usize, not_matched: usize) {
-        for counters in self.here.iter().chain([&self.counters]) {
-            counters.not_matched.add(not_matched);
-            if self.last {
-                counters.matched.add(matched);
-            }
-        }
-    }
 }
 
 #[derive(Clone)]

@@ -41,6 +41,7 @@ pub enum Kind {
     Filter,
     Rewrite,
     Parser,
+    FilterX,
     Destination,
     /// Embedded log paths: each sees the message as it was.
     Fork,
@@ -59,6 +60,7 @@ impl Kind {
             Kind::Filter => "filter",
             Kind::Rewrite => "rewrite",
             Kind::Parser => "parser",
+            Kind::FilterX => "filterx",
             Kind::Destination => "destination",
             Kind::Fork => "fork",
             Kind::Join => "join",

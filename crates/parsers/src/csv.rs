@@ -1,7 +1,7 @@
 //! `csv-parser()`: columns separated by delimiters, with quotes and escapes.
 
 mod build;
-mod scan;
+pub(crate) mod scan;
 
 pub use build::{CSV_PARSER, build};
 pub(crate) use scan::{Escape, Scanner, Take};

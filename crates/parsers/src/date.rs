@@ -1,7 +1,7 @@
 //! `date-parser()`: the time of a message, read by formats of strptime.
 
-mod format;
-mod read;
+pub(crate) mod format;
+pub(crate) mod read;
 
 use crate::build::Build;
 use crate::input::Input;

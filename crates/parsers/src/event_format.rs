@@ -1,7 +1,7 @@
 //! `cef-parser()` and `leef-parser()`: the event formats of ArcSight and QRadar, a header between bars and
 //! then pairs.
 
-mod scan;
+pub(crate) mod scan;
 
 use crate::build::Build;
 use crate::found::Found;

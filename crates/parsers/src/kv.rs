@@ -2,7 +2,7 @@
 
 mod audit;
 mod outlined;
-mod scan;
+pub(crate) mod scan;
 
 pub use audit::{LINUX_AUDIT_PARSER, build_audit};
 

@@ -30,6 +30,7 @@ mod parse;
 #[cfg(feature = "python")]
 pub mod python;
 pub mod regexp;
+pub mod scanners;
 pub mod sdata;
 pub mod snmptrapd;
 pub mod syslog;

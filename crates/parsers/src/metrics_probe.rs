@@ -1,7 +1,7 @@
 //! `metrics-probe()`: messages counted by what they contain, shown with the program's statistics.
 
 mod labels;
-mod registry;
+pub(crate) mod registry;
 
 pub use registry::{Metric, configure, snapshot};
 

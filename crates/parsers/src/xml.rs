@@ -2,9 +2,9 @@
 //! joined with dots.
 
 mod build;
-mod entity;
+pub(crate) mod entity;
 mod reader;
-mod tag;
+pub(crate) mod tag;
 
 pub use build::{WINDOWS_EVENTLOG_XML_PARSER, XML, build, build_windows};
 

@@ -19,6 +19,7 @@ pub const CODES: &[(&str, Codes)] = &[
     ("Filters", filter::CODES),
     ("Rewrites", rewrite::CODES),
     ("Parsers", parsers::CODES),
+    ("FilterX", filterx::CODES),
     ("Pattern databases", patterndb::CODES),
     ("Log paths", engine::CODES),
     ("Drivers", drivers::CODES),

@@ -1,6 +1,7 @@
 //! The batch: one buffer of text, one compact record per message, and the value entries the records link to.
 
 mod adopt;
+mod held;
 mod names;
 mod packed;
 mod received;
@@ -14,12 +15,13 @@ pub use names::{
 pub use packed::{Packer, packed_message};
 pub use types::FieldTypes;
 
+use crate::Span;
 use crate::context::Context;
 use crate::names::{NameId, name_of};
-use crate::span::Span;
 use crate::stamp::Stamp;
 use crate::tags::Tags;
 use crate::value::{Entry, Link, Value, ValueType};
+use ::value::Trees;
 use std::sync::Arc;
 use tags::TAG_BASE;
 
@@ -92,12 +94,13 @@ pub struct Record {
     more_tags: Link,
     values: Link,
     /// A bit for each name in `values`, which several names share: a name whose bit is not set is not there.
-    held: u64,
+    name_bits: u64,
+    held: Link,
 }
 
-/// The bit of a name in [`Record::held`].
+/// The bit of a name in [`Record::name_bits`].
 #[inline]
-fn held_bit(name: NameId) -> u64 {
+fn name_bit(name: NameId) -> u64 {
     1 << (name.0 % 64)
 }
 
@@ -124,7 +127,8 @@ impl Record {
             tags: Tags::default(),
             more_tags: Link::NONE,
             values: Link::NONE,
-            held: 0,
+            name_bits: 0,
+            held: Link::NONE,
         }
     }
 
@@ -154,7 +158,10 @@ pub struct Batch {
     pub received: Stamp,
     /// Names that its messages brought.
     pub names: BatchNames,
+    /// Containers of the trees that messages hold beside their values.
+    pub trees: Trees,
     entries: Vec<Entry>,
+    held: Vec<held::Held>,
     joined: Vec<adopt::Joined>,
 }
 
@@ -168,6 +175,8 @@ impl Batch {
         self.text.clear();
         self.records.clear();
         self.entries.clear();
+        self.held.clear();
+        self.trees.clear();
         self.joined.clear();
         self.contexts.clear();
         self.names.clear();
@@ -266,7 +275,7 @@ impl Batch {
     }
 
     fn entry(&self, record: &Record, name: NameId) -> Option<&Entry> {
-        if record.held & held_bit(name) == 0 {
+        if record.name_bits & name_bit(name) == 0 {
             return None;
         }
         let mut at = record.values;
@@ -294,7 +303,7 @@ impl Batch {
     #[inline]
     pub fn set_spans(&mut self, index: usize, values: impl Iterator<Item = (NameId, Span, ValueType)>) {
         let Some(mut first) = self.records.get(index).map(|record| record.values) else { return };
-        let mut held = 0;
+        let mut bits = 0;
         self.entries.reserve(values.size_hint().0);
         for (name, span, kind) in values {
             if name.is_field() || name.is_sdata() {
@@ -304,12 +313,12 @@ impl Batch {
             } else {
                 let next = std::mem::replace(&mut first, Link(self.entries.len() as u32));
                 self.entries.push(Entry { name, span, kind: Some(kind), next });
-                held |= held_bit(name);
+                bits |= name_bit(name);
             }
         }
         self.keep_first(index, first);
         if let Some(record) = self.records.get_mut(index) {
-            record.held |= held;
+            record.name_bits |= bits;
         }
     }
 
@@ -322,7 +331,7 @@ impl Batch {
 
     pub fn unset(&mut self, index: usize, name: NameId) {
         let is_there =
-            |record: &Record| record.held & held_bit(name) != 0 || self.is_hidden_by_unset(record, name);
+            |record: &Record| record.name_bits & name_bit(name) != 0 || self.is_hidden_by_unset(record, name);
         if self.records.get(index).is_some_and(is_there) {
             self.assign(index, name, Span::EMPTY, None);
         }
@@ -354,7 +363,7 @@ impl Batch {
                     record.flags.set(Flags::SDATA_CHANGED);
                 }
                 let next = record.values;
-                record.held |= held_bit(name);
+                record.name_bits |= name_bit(name);
                 record.values = Link(self.entries.len() as u32);
                 self.entries.push(Entry { name, span, kind, next });
             }

@@ -12,13 +12,12 @@ mod context;
 mod demand;
 mod names;
 pub mod pri;
-mod seed;
-mod span;
 mod stamp;
 mod tags;
 mod value;
 mod zone;
 
+pub use ::value::{Seed, Span};
 pub use batch::{
     BATCH_NAMES_BYTES_MAX, BATCH_NAMES_MAX, Batch, BatchNames, FieldTypes, Flags, Mark, NAME_BYTES_MAX,
     Packer, Record, name_key, names_left_out, packed_message,
@@ -27,8 +26,6 @@ pub use civil::{Civil, DAY_NAMES, MONTH_NAMES};
 pub use context::{Context, Peer, Transport};
 pub use demand::Demand;
 pub use names::{NameId, intern, lookup, name_of};
-pub use seed::Seed;
-pub use span::Span;
 pub use stamp::Stamp;
 pub use tags::{TagId, Tags, tag_id, tag_name};
 pub use value::{Value, ValueType};

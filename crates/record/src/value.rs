@@ -1,8 +1,8 @@
 //! Name-value pairs of a record: a list that is only prepended to, so an older copy of the record still sees
 //! its own list.
 
+use crate::Span;
 use crate::names::NameId;
-use crate::span::Span;
 
 /// The types of syslog-ng 4 values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

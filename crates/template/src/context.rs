@@ -179,7 +179,7 @@ impl RenderContext {
     }
 
     /// The next 64 random bits (splitmix64): for ids, not for secrets.
-    pub(crate) fn random(&mut self) -> u64 {
+    pub fn random(&mut self) -> u64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.random;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

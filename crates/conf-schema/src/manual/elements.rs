@@ -12,6 +12,8 @@ pub struct Page {
     /// Markdown.
     pub intro: String,
     pub parts: Vec<Part>,
+    /// The elements are those of the example `element_cost`.
+    pub measured: bool,
 }
 
 pub struct Part {
@@ -49,6 +51,10 @@ impl Page {
                 true => table(&mut out, &part.elements),
                 false => part.elements.iter().for_each(|element| section(&mut out, element)),
             }
+        }
+        if !self.measured {
+            out.push_str("\nThis page is made from the program's own tables.\n");
+            return out;
         }
         out.push_str(
             "\n## Measuring\n\n`cargo run --release -p rewrite --example element_cost NAME` prints the nanoseconds a message of every \
@@ -122,8 +128,13 @@ mod tests {
         };
         let part =
             |as_table| Part { heading: "H", intro: String::new(), as_table, elements: vec![element()] };
-        let page =
-            Page { file: "x.md", title: "T", intro: "I\n".into(), parts: vec![part(false), part(true)] };
+        let page = Page {
+            file: "x.md",
+            title: "T",
+            intro: "I\n".into(),
+            parts: vec![part(false), part(true)],
+            measured: true,
+        };
         let text = page.text();
         assert!(text.starts_with("# T\n\nI\n\n## H\n\n### x()\n\n`x(a|b)`\n\nDoes it.\n\n```\nx(a)    1\\n2\nx       (nothing)\ny\n```\n"));
         assert!(text.contains("Cost: little. `penstock bench --cases kv` shows it at work.\n"));

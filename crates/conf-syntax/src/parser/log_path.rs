@@ -300,12 +300,18 @@ impl Parser<'_> {
 
     /// `{ text }` that is not looked into; `head` are the words before the brace. Nothing was peeked.
     pub(super) fn raw_block(&mut self, keyword: Name, head: Vec<Name>) -> Option<RawBlock> {
-        match self.reader.bracketed_resolved(b'{', b'}') {
+        let raw = match keyword.text.as_str() {
+            "filterx" | "transformation" => self.reader.expressions_resolved(),
+            _ => self.reader.bracketed_resolved(b'{', b'}'),
+        };
+        match raw {
             Some(raw) => {
                 self.reader.write_preprocessed(&format!("{{{}}}", raw.text));
                 self.last = raw.span;
                 let span = keyword.span.to(raw.span);
-                Some(RawBlock { keyword, head, text: raw.text, span })
+                let inner =
+                    raw.inner.unwrap_or_else(|| self.reader.made_up(&keyword.text, &raw.text, raw.span));
+                Some(RawBlock { keyword, head, text: raw.text, inner, span })
             }
             None => {
                 self.open(Bracket::Curly, &format!("`{}`", keyword.text))?;

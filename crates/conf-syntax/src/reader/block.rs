@@ -8,7 +8,7 @@ use diag::{Diagnostic, Origin, Span, nearest};
 
 use super::{RawText, Reader};
 use crate::ast::{BlockDef, Name, norm};
-use crate::balance::balanced_end;
+use crate::balance::{Balance, balanced_end};
 use crate::context::DEFINITION_CONTEXTS;
 use crate::options::BuiltIn;
 use crate::token::{Tok, is_word_byte};
@@ -26,19 +26,19 @@ pub enum Generator {
 }
 
 pub struct Block {
-    params: Vec<Param>,
+    pub(super) params: Vec<Param>,
     /// `...`: unknown arguments are collected.
-    varargs: bool,
-    body: Arc<str>,
+    pub(super) varargs: bool,
+    pub(super) body: Arc<str>,
     /// Where the body stands in the source.
     definition: Option<Span>,
     name_span: Span,
 }
 
-struct Param {
-    name: String,
+pub struct Param {
+    pub name: String,
     /// None: must be given.
-    default: Option<String>,
+    pub default: Option<String>,
 }
 
 /// The arguments of one call, by canonical name.
@@ -50,6 +50,10 @@ pub struct Scope {
 impl Scope {
     pub fn get(&self, name: &str) -> Option<&str> {
         self.values.get(name).map(String::as_str)
+    }
+
+    pub(super) fn set(&mut self, name: &str, value: String) {
+        self.values.insert(name.to_owned(), value);
     }
 
     pub fn names(&self) -> impl Iterator<Item = &str> {
@@ -88,7 +92,11 @@ impl Reader<'_> {
             return None;
         };
         let (params, varargs) = self.parameters(&params_text)?;
-        let Some(body) = self.bracketed(b'{', b'}') else {
+        let body = match context.norm().as_str() {
+            "filterx" => self.bracketed_by(Balance::of_expressions()),
+            _ => self.bracketed(b'{', b'}'),
+        };
+        let Some(body) = body else {
             self.malformed(format!("expected `{{` and the text of block `{}`", name.text));
             return None;
         };

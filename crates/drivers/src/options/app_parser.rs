@@ -48,7 +48,10 @@ pub static APP_PARSER: Component = Component {
             Preset::Bool(false),
             "What no application takes goes on as it is.",
         ),
-        Opt::not_yet("filterx-app-variable", "FilterX is not available: leave the option out"),
+        Opt::not_yet(
+            "filterx-app-variable",
+            "name the application by the value `.app.name`, which is set without this option",
+        ),
     ],
     presets: &[],
     not_yet: &[],

@@ -9,7 +9,7 @@ const NAMED: &str = "There are also the statements `filter f_auth { facility(aut
 
 /// One page for each kind.
 pub fn pages() -> Vec<Page> {
-    vec![filters(), rewrites(), template_functions(), macros()]
+    vec![filters(), rewrites(), template_functions(), macros(), filterx_functions()]
 }
 
 fn element(
@@ -52,6 +52,7 @@ fn filters() -> Page {
                 operators,
             ),
         ],
+        measured: true,
     }
 }
 
@@ -75,6 +76,7 @@ fn rewrites() -> Page {
             sample::ABOUT_VALUES
         ),
         parts: vec![part("", "", operations)],
+        measured: true,
     }
 }
 
@@ -92,6 +94,7 @@ fn template_functions() -> Page {
             sample::ABOUT
         ),
         parts: vec![part("", "", functions)],
+        measured: true,
     }
 }
 
@@ -126,5 +129,44 @@ fn macros() -> Page {
                 true,
             ),
         ],
+        measured: true,
     }
+}
+
+fn filterx_functions() -> Page {
+    let cost = Cost::of("that of its arguments and one pass over them");
+    let functions = |functions: &'static [filterx::Function]| {
+        functions.iter().map(move |f| {
+            let shown =
+                f.examples.iter().map(|(text, result)| ((*text).to_owned(), Some((*result).to_owned())));
+            let help = format!("{}{}", f.help.trim_end_matches('.'), filterx_parameters(f));
+            element(format!("{}()", f.name), f.usage(), &help, shown.collect(), cost)
+        })
+    };
+    Page {
+        file: "filterx-functions.md",
+        title: "FilterX functions",
+        intro: format!(
+            "What FilterX is, with examples, is in [../filterx.md](../filterx.md). Arguments have to be of the types that are named here, otherwise the call \
+             is an error; `null ?? x` and `error ?? x` are `x`. Each example shows what `repr()` makes of its last expression.\n\n{}\n{}",
+            sample::ABOUT,
+            sample::ABOUT_VALUES
+        ),
+        parts: filterx::GROUPS.iter().map(|(heading, group)| part(heading, "", functions(group))).collect(),
+        measured: false,
+    }
+}
+
+/// The arguments of a function in words.
+fn filterx_parameters(function: &filterx::Function) -> String {
+    let mut out = String::new();
+    for parameter in function.parameters {
+        let default = match parameter.default {
+            "" => String::new(),
+            default => format!(", else {default}"),
+        };
+        out.push_str(&format!("\n- `{}`: {}{default}", parameter.name, parameter.form.describe()));
+    }
+    let returns = function.returns.describe();
+    format!(".\n{out}\n\nReturns {returns}")
 }

@@ -5,7 +5,7 @@ use super::paths::Paths;
 use crate::program::{Branch, Op, Step};
 use crate::watch::Kind;
 use conf_schema::{Context, Settings};
-use conf_syntax::{Application, Arg, ArgKind, Call, FilterExpr, LogItem, Name, ObjectKind, Quote};
+use conf_syntax::{Application, Arg, ArgKind, Call, FilterExpr, LogItem, Name, ObjectKind, Quote, RawBlock};
 use diag::{Diagnostic, Diagnostics, Span, nearest};
 
 /// The topic of definitions that lend their parts to those of the same name in any topic.
@@ -47,7 +47,7 @@ impl<'c> Applications<'c> {
         Parts {
             filter: app.filter.as_ref().or_else(|| base?.filter.as_ref()),
             parser: app.parser.as_deref().or_else(|| base?.parser.as_deref()),
-            filterx: [Some(app), base].into_iter().flatten().find_map(|a| Some(a.filterx.as_ref()?.span)),
+            filterx: app.filterx.as_ref().or_else(|| base?.filterx.as_ref()),
             findings: [Some(app), base].into_iter().flatten().flat_map(|a| a.findings.iter()).collect(),
         }
     }
@@ -56,7 +56,7 @@ impl<'c> Applications<'c> {
 struct Parts<'c> {
     filter: Option<&'c FilterExpr>,
     parser: Option<&'c [LogItem]>,
-    filterx: Option<Span>,
+    filterx: Option<&'c RawBlock>,
     findings: Vec<&'c Diagnostic>,
 }
 
@@ -145,11 +145,6 @@ impl<'c> Paths<'_, 'c> {
         for finding in parts.findings {
             diags.push(finding.clone());
         }
-        if let Some(span) = parts.filterx {
-            let text =
-                format!("application `{}`: FilterX blocks are not available in this version", app.name.text);
-            diags.push(Diagnostic::error("E0108", text, span).help("write the same with filter and parser"));
-        }
         let mut steps: Vec<Step> =
             parts.filter.and_then(|f| self.filter_step(f, app.name.span, diags)).into_iter().collect();
         steps.extend(self.body(
@@ -158,6 +153,7 @@ impl<'c> Paths<'_, 'c> {
             parts.parser.unwrap_or_default(),
             diags,
         ));
+        steps.extend(parts.filterx.and_then(|block| self.filterx(block, diags)));
         if !overlaps {
             let name = &app.name.text;
             for call in [

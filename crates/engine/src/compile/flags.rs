@@ -73,7 +73,7 @@ impl Paths<'_, '_> {
 fn step_writes(step: &Step) -> bool {
     match &step.op {
         Op::Filter(filter) => filter.writes,
-        Op::Rewrite(_) | Op::Parse(_) => true,
+        Op::Rewrite(_) | Op::Parse(_) | Op::FilterX(_) => true,
         Op::Fork(branches) | Op::Join(branches) => branches.writes(),
         Op::Deliver(_) | Op::DeliverOrdered(_) => false,
     }

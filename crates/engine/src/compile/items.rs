@@ -104,14 +104,7 @@ impl<'c> Paths<'_, 'c> {
                 steps.push(self.join("if", branches, item.span()));
             }
             LogItem::Parallelize(call) => self.parallelize(call, diags),
-            LogItem::FilterX(raw) => diags.push(
-                Diagnostic::error(
-                    "E0108",
-                    "FilterX blocks are not available in this version",
-                    raw.keyword.span,
-                )
-                .help("write the same with filter, rewrite and if/elif/else"),
-            ),
+            LogItem::FilterX(raw) => steps.extend(self.filterx(raw, diags)),
             LogItem::Call(call) => {
                 let text = format!("`{}()` cannot stand in a log path by itself", call.name.text);
                 let help = "put it into `parser { ... };`, `rewrite { ... };` or `destination { ... };`";

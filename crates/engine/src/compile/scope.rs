@@ -99,7 +99,7 @@ impl<'a, 'c> Names<'a, 'c> {
         &self.fingerprint
     }
 
-    fn report(&self, diags: &mut Diagnostics) {
+    pub(super) fn report(&self, diags: &mut Diagnostics) {
         for finding in self.findings.borrow_mut().drain(..) {
             diags.push(finding);
         }

@@ -26,7 +26,7 @@ impl Paths<'_, '_> {
                 continue;
             }
             let statement = match &step.op {
-                Op::Filter(_) | Op::Fork(_) | Op::Join(_) => None,
+                Op::Filter(_) | Op::FilterX(_) | Op::Fork(_) | Op::Join(_) => None,
                 Op::Parse(parse) => parse.name.clone(),
                 Op::Rewrite(_) | Op::Deliver(_) | Op::DeliverOrdered(_) => continue,
             };
@@ -36,6 +36,7 @@ impl Paths<'_, '_> {
             match &mut step.op {
                 Op::Filter(filter) => filter.here = Some(counters),
                 Op::Parse(parse) => parse.here = Some(counters),
+                Op::FilterX(op) => op.here = Some(counters),
                 Op::Fork(branches) | Op::Join(branches) => branches.counters = Some(counters),
                 Op::Rewrite(_) | Op::Deliver(_) | Op::DeliverOrdered(_) => {}
             }
@@ -87,6 +88,7 @@ fn step_name(step: &Step) -> String {
             Some(name) => format!("parser {name}"),
             None => format!("parser {}()", parse.kind),
         },
+        Op::FilterX(_) => "filterx".to_owned(),
         Op::Fork(branches) | Op::Join(branches) => {
             let mut names = Vec::new();
             names_in(branches, &mut names);
@@ -105,7 +107,7 @@ fn step_name(step: &Step) -> String {
 fn names_in(branches: &Branches, names: &mut Vec<String>) {
     for step in branches.list.iter().flat_map(|branch| &branch.steps) {
         match &step.op {
-            Op::Filter(_) | Op::Parse(_) => {
+            Op::Filter(_) | Op::Parse(_) | Op::FilterX(_) => {
                 let name = step_name(step);
                 if !names.contains(&name) {
                     names.push(name);

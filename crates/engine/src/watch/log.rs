@@ -103,6 +103,7 @@ impl LogWatch {
             Kind::Filter => ">>>>>> filter rule evaluation begin",
             Kind::Rewrite => ">>>>>> rewrite rule evaluation begin",
             Kind::Parser => ">>>>>> parser rule evaluation begin",
+            Kind::FilterX => ">>>>>> filterx rule evaluation begin",
             Kind::Destination | Kind::Fork | Kind::Join | Kind::Branch => return,
         };
         let instance = instance(source);
@@ -172,6 +173,10 @@ impl LogWatch {
                 let (result, number) = if passed { (&"accepted", &"1") } else { (&"rejected", &"0") };
                 say(Level::Debug, "Message parsing complete", &with(number), message);
                 say(Level::Debug, "<<<<<< parser rule evaluation result", &with(result), message);
+            }
+            Kind::FilterX => {
+                let result = if passed { &"matched" } else { &"unmatched" };
+                self.trace("<<<<<< filterx rule evaluation result", &with(result), message);
             }
             Kind::Rewrite => {
                 if verdict == Verdict::Skipped {

@@ -13,6 +13,10 @@ pub enum Item {
     /// `+hhmm`, `+hh:mm`, `+hh`, `Z`, or a name.
     Zone,
     Fraction,
+    /// The same, with a dot before it or not at all.
+    AnyFraction,
+    /// A zone, or nothing.
+    AnyZone,
     Epoch,
 }
 
@@ -58,6 +62,23 @@ pub struct Format {
 }
 
 impl Format {
+    /// As FilterX reads: a fraction may be missing or have a dot before it, and the zone of `%Z` may be missing.
+    pub fn lenient(text: &str) -> Result<Format, String> {
+        let mut format = Format::compile(text)?;
+        // Each conversion of a zone made one such item, in order.
+        let mut letters = text.split('%').skip(1).filter_map(|part| part.chars().next());
+        for item in &mut format.items {
+            match item {
+                Item::Fraction => *item = Item::AnyFraction,
+                Item::Zone if letters.by_ref().find(|c| matches!(c, 'z' | 'Z')) == Some('Z') => {
+                    *item = Item::AnyZone;
+                }
+                _ => {}
+            }
+        }
+        Ok(format)
+    }
+
     pub fn compile(text: &str) -> Result<Format, String> {
         let mut items = Vec::new();
         let mut bytes = text.bytes();

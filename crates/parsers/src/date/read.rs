@@ -36,12 +36,23 @@ impl Format {
         now: i64,
         named: &mut dyn FnMut(&[u8], i64) -> Option<i32>,
     ) -> Option<Fields> {
+        let (fields, rest) = self.begin(text, now, named)?;
+        rest.is_empty().then_some(fields)
+    }
+
+    /// The same for the beginning of a text, with what is left of it.
+    pub fn begin<'a>(
+        &self,
+        text: &'a [u8],
+        now: i64,
+        named: &mut dyn FnMut(&[u8], i64) -> Option<i32>,
+    ) -> Option<(Fields, &'a [u8])> {
         let mut fields = Fields::default();
         let mut rest = text;
         for item in &self.items {
             rest = fields.item(*item, rest, now, named)?;
         }
-        rest.is_empty().then_some(fields)
+        Some((fields, rest))
     }
 }
 
@@ -82,6 +93,12 @@ impl Fields {
                 self.usec = (0..6).fold(0, |usec, at| usec * 10 + value(at));
                 Some(rest)
             }
+            Item::AnyFraction => {
+                let dotted =
+                    text.strip_prefix(b".").filter(|rest| rest.first().is_some_and(u8::is_ascii_digit));
+                self.item(Item::Fraction, dotted.unwrap_or(text), now, named).or(Some(text))
+            }
+            Item::AnyZone => self.item(Item::Zone, text, now, named).or(Some(text)),
             Item::Epoch => {
                 let (digits, rest) = digits(text, 12)?;
                 self.epoch = std::str::from_utf8(digits).ok()?.parse().ok();

@@ -154,7 +154,7 @@ impl<'a> Layout<'_, 'a> {
 
     fn shown(&self, id: StepId, kind: Kind, label: String, children: Vec<Node<'a>>) -> Node<'a> {
         let at = self.steps.get(&id);
-        let is_leaf = matches!(kind, Kind::Filter | Kind::Rewrite | Kind::Parser);
+        let is_leaf = matches!(kind, Kind::Filter | Kind::Rewrite | Kind::Parser | Kind::FilterX);
         let reached = Reached {
             verdict: at.and_then(|at| at.verdict),
             took: at.and_then(|at| at.took).filter(|_| is_leaf),

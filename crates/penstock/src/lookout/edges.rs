@@ -55,7 +55,7 @@ fn steps(program: &Program, list: &[Step], flow_control: bool, found: &mut Reach
                     add(&ordered.destination, ordered.flow_control);
                 }
             }
-            Op::Filter(_) | Op::Rewrite(_) | Op::Parse(_) | Op::Fork(_) | Op::Join(_) => {}
+            Op::Filter(_) | Op::Rewrite(_) | Op::Parse(_) | Op::FilterX(_) | Op::Fork(_) | Op::Join(_) => {}
         }
     }
     for step in list {

@@ -3,9 +3,9 @@
 
 use super::received::RECEIVED;
 use super::{Batch, Record, TAG_BASE};
+use crate::Span;
 use crate::context::Context;
 use crate::names::NameId;
-use crate::span::Span;
 use crate::tags::TagId;
 use crate::value::{Entry, Link};
 use std::sync::Arc;
@@ -65,9 +65,10 @@ impl Batch {
         copy.stamp_text =
             mover.inside(Span { start: record.stamp_text, len: 1 }).map_or(Record::NO_TEXT, |s| s.start);
         copy.context = context;
+        copy.held = Link::NONE;
         copy.values = self.adopt_list(from, record.values, &mover, &mut keep);
         // The names may have other numbers here.
-        copy.held = u64::MAX;
+        copy.name_bits = u64::MAX;
         copy.more_tags = self.adopt_list(from, record.more_tags, &mover, &mut |_| true);
         copy.tags.0 |= self.known_by_now(from, record);
         copy.origin = self.records.len() as u32;

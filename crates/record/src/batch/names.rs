@@ -3,8 +3,8 @@
 //! one that means something in this batch only.
 
 use super::TAG_BASE;
+use crate::Seed;
 use crate::names::{NameId, lookup};
-use crate::seed::Seed;
 use crate::tags::{TagId, known_tag, rank};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};

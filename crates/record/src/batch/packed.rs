@@ -9,9 +9,9 @@
 //! newest come first; the type 255 says that the name was unset.
 
 use super::{Batch, Flags, Record};
+use crate::Span;
 use crate::context::{Context, Peer, Transport};
 use crate::names::{NameId, lookup};
-use crate::span::Span;
 use crate::stamp::Stamp;
 use crate::value::ValueType;
 use parking_lot::RwLock;

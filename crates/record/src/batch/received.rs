@@ -3,8 +3,8 @@
 //! comparison.
 
 use super::{Batch, Record};
+use crate::Span;
 use crate::names::NameId;
-use crate::span::Span;
 use crate::stamp::Stamp;
 use crate::value::{Entry, Link, ValueType};
 

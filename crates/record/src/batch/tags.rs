@@ -1,8 +1,8 @@
 //! The tags of a message: the first 64 are bits of its record, others stand in a list of their own.
 
 use super::{Batch, Record};
+use crate::Span;
 use crate::names::NameId;
-use crate::span::Span;
 use crate::tags::TagId;
 use crate::value::ValueType;
 

@@ -1,7 +1,7 @@
 //! A piece of a batch's text, by offset: fields are spans, so a record is plain data and costs nothing to
 //! copy.
 
-/// `start..start + len` in [`crate::Batch::text`]. A batch's text is bounded to 4 GiB.
+/// `start..start + len` in the text of a batch. A batch's text is bounded to 4 GiB.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     pub start: u32,

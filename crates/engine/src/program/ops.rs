@@ -1,0 +1,84 @@
+//! What steps of filters, blocks of expressions and parsers do, and what counts it.
+
+use crate::ledger::StepCounters;
+use filter::Filter;
+use parsers::Parse;
+use std::sync::Arc;
+
+#[derive(Clone)]
+pub struct FilterOp {
+    pub filter: Arc<Filter>,
+    /// Those of the filter statement.
+    pub counters: Arc<StepCounters>,
+    /// The filter statement, where there is one.
+    pub name: Option<Arc<str>>,
+    /// Those of this place alone, where the ledger shows it.
+    pub here: Option<Arc<StepCounters>>,
+    /// It stores what it matched.
+    pub writes: bool,
+}
+
+impl FilterOp {
+    pub fn new(filter: Arc<Filter>, counters: Arc<StepCounters>, name: Option<&str>) -> FilterOp {
+        let (writes, name) = (!filter.writes().is_empty(), name.map(Arc::from));
+        FilterOp { writes, filter, counters, name, here: None }
+    }
+
+    #[inline]
+    pub fn count(&self, matched: usize, not_matched: usize) {
+        for counters in self.here.iter().chain([&self.counters]) {
+            counters.matched.add(matched);
+            counters.not_matched.add(not_matched);
+        }
+    }
+}
+
+/// A block of expressions.
+#[derive(Clone)]
+pub struct FilterXOp {
+    pub block: Arc<filterx::Block>,
+    pub counters: Arc<StepCounters>,
+    /// Those of this place alone, where the ledger shows it.
+    pub here: Option<Arc<StepCounters>>,
+}
+
+/// One call of a parser statement. A message that fails at any of them is counted as not matched; one that
+/// passes the last, as matched.
+#[derive(Clone)]
+pub struct ParseOp {
+    pub parser: Arc<dyn Parse>,
+    /// Those of the parser statement.
+    pub counters: Arc<StepCounters>,
+    /// The parser statement, where there is one.
+    pub name: Option<Arc<str>>,
+    /// Those of the statement in this place alone, where the ledger shows it.
+    pub here: Option<Arc<StepCounters>>,
+    /// What kind of parser it is.
+    pub kind: &'static str,
+    /// No other parser of the statement comes after it.
+    pub last: bool,
+    /// Which one it is of the program's parsers with contexts: they see the batches of a connection in order.
+    pub place: Option<usize>,
+    /// The same parser making everything it finds, where `parser` leaves out what nobody reads: for messages
+    /// that somebody watches.
+    pub wide: Option<Arc<dyn Parse>>,
+}
+
+impl ParseOp {
+    /// The parser that makes everything it finds.
+    pub fn all(&self) -> &dyn Parse {
+        self.wide.as_deref().unwrap_or(&*self.parser)
+    }
+}
+
+impl ParseOp {
+    #[inline]
+    pub fn count(&self, matched: usize, not_matched: usize) {
+        for counters in self.here.iter().chain([&self.counters]) {
+            counters.not_matched.add(not_matched);
+            if self.last {
+                counters.matched.add(matched);
+            }
+        }
+    }
+}

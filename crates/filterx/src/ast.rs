@@ -1,0 +1,192 @@
+//! What stands in a block, as written, with its places.
+
+/// Bytes `start..end` of the block's text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    pub start: u32,
+    pub end: u32,
+}
+
+impl Place {
+    pub fn to(self, end: Place) -> Place {
+        Place { start: self.start, end: end.end.max(self.start) }
+    }
+}
+
+/// A word with its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Word {
+    pub text: String,
+    pub at: Place,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr {
+    pub kind: Kind,
+    pub at: Place,
+    /// Expressions inside one another from here on.
+    pub depth: u16,
+}
+
+/// How a text was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quote {
+    Double,
+    Single,
+    Slash,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Binary {
+    Coalesce,
+    Or,
+    And,
+    Compare(Compare, By),
+    Same,
+    NotSame,
+    Matches,
+    NotMatches,
+    In,
+    NotIn,
+    Plus,
+    Minus,
+    Times,
+    Divide,
+    Modulo,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Compare {
+    Equal,
+    NotEqual,
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+}
+
+/// What of two values is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// `==`: numbers as numbers.
+    Value,
+    /// `eq`: as `string()` has them.
+    Text,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unary {
+    Not,
+    Minus,
+    Plus,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AssignBy {
+    Plain,
+    Plus,
+    /// `=??`: nothing is done with what errors or is null.
+    Coalesce,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pair {
+    pub key: Expr,
+    pub value: Expr,
+    /// `:??`
+    pub optional: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Argument {
+    pub name: Option<Word>,
+    pub value: Expr,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    pub name: Word,
+    pub args: Vec<Argument>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Case {
+    pub label: Label,
+    pub at: Place,
+    pub body: Vec<Expr>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Label {
+    Value(Expr),
+    Range(Expr, Expr),
+    Default,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Kind {
+    Null,
+    Boolean(bool),
+    Integer(i64),
+    Double(f64),
+    Text(Vec<u8>, Quote),
+    /// `name`
+    Name(String),
+    /// `$name`, `${name}`
+    Message(String),
+    Attribute(Box<Expr>, Word),
+    Element(Box<Expr>, Box<Expr>),
+    /// `x[]`
+    Append(Box<Expr>),
+    Slice(Box<Expr>, Option<Box<Expr>>, Option<Box<Expr>>),
+    Dict(Vec<Pair>),
+    List(Vec<Expr>),
+    Tuple(Vec<Expr>),
+    Call(Call),
+    Enum(String),
+    Isset(Box<Expr>),
+    Dpath(Box<Expr>),
+    Unary(Unary, Box<Expr>),
+    Binary(Binary, Box<Expr>, Box<Expr>),
+    /// `c ? a : b`; without the first, `c ?: b`.
+    Ternary(Box<Expr>, Option<Box<Expr>>, Box<Expr>),
+    Drop,
+    Done,
+    Break,
+    If(Vec<(Expr, Vec<Expr>)>, Option<Vec<Expr>>),
+    /// Statements before the first case are never run and not kept.
+    Switch(Box<Expr>, Vec<Case>),
+    Assign(Box<Expr>, AssignBy, Box<Expr>),
+    Declare(Word, Box<Expr>),
+}
+
+impl Kind {
+    /// How deep the deepest expression in it is.
+    pub fn depth(&self) -> u16 {
+        let each = |all: &[Expr]| all.iter().map(|e| e.depth).max().unwrap_or(0);
+        match self {
+            Kind::Attribute(a, _)
+            | Kind::Append(a)
+            | Kind::Isset(a)
+            | Kind::Dpath(a)
+            | Kind::Unary(_, a)
+            | Kind::Declare(_, a) => a.depth,
+            Kind::Element(a, b) | Kind::Binary(_, a, b) | Kind::Assign(a, _, b) => a.depth.max(b.depth),
+            Kind::Slice(a, b, c) => {
+                [Some(a), b.as_ref(), c.as_ref()].into_iter().flatten().map(|e| e.depth).max().unwrap_or(0)
+            }
+            Kind::Ternary(a, b, c) => a.depth.max(c.depth).max(b.as_ref().map_or(0, |b| b.depth)),
+            Kind::Dict(pairs) => pairs.iter().map(|p| p.key.depth.max(p.value.depth)).max().unwrap_or(0),
+            Kind::List(items) | Kind::Tuple(items) => each(items),
+            Kind::Call(call) => call.args.iter().map(|a| a.value.depth).max().unwrap_or(0),
+            Kind::If(branches, otherwise) => {
+                let bodies = branches.iter().map(|(c, body)| c.depth.max(each(body)));
+                bodies.chain(otherwise.iter().map(|body| each(body))).max().unwrap_or(0)
+            }
+            Kind::Switch(selector, cases) => {
+                selector.depth.max(cases.iter().map(|case| each(&case.body)).max().unwrap_or(0))
+            }
+            _ => 0,
+        }
+    }
+}

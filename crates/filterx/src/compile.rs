@@ -1,0 +1,169 @@
+//! From what is written to a compiled block: names become places of variables, literals and patterns are
+//! prepared, what is the same for every message is computed. All errors of a block are reported.
+
+mod arguments;
+mod expression;
+mod fold;
+mod statement;
+mod target;
+mod texts;
+mod types;
+
+pub use arguments::Arguments;
+
+use crate::ast::Place;
+use crate::grammar;
+use crate::program::{Block, Of, Uses, Variable, Written};
+use conf_syntax::RawBlock;
+use diag::{Diagnostic, Diagnostics, SourceMap, Span};
+use filter::{FilterEnv, new_asker};
+use record::{NameId, intern};
+use std::collections::HashMap;
+use template::TemplateOptions;
+
+/// Variables and texts of a block.
+const NAMES_MAX: usize = 1 << 16;
+
+/// The configuration a block is compiled in.
+#[derive(Clone, Copy)]
+pub struct Setting<'a> {
+    pub env: &'a dyn FilterEnv,
+    pub sources: &'a SourceMap,
+}
+
+pub struct Compiler<'a> {
+    pub setting: Setting<'a>,
+    pub diags: &'a mut Diagnostics,
+    /// Where the text of the block stands.
+    base: Span,
+    text: &'a str,
+    options: TemplateOptions,
+    variables: Vec<Variable>,
+    by_name: HashMap<String, u32>,
+    texts: Vec<Box<[u8]>>,
+    by_text: HashMap<Box<[u8]>, u32>,
+    places: Vec<Written>,
+    pub uses: Uses,
+}
+
+/// Compiles a block; `None` when something is wrong with it, which is reported.
+pub fn compile(raw: &RawBlock, setting: Setting<'_>, diags: &mut Diagnostics) -> Option<Block> {
+    compile_text(&raw.text, raw.inner, setting, diags)
+}
+
+/// The same for a text that stands at a place.
+pub fn compile_text(text: &str, base: Span, setting: Setting<'_>, diags: &mut Diagnostics) -> Option<Block> {
+    let before = diags.counts().0;
+    let (statements, errors) = grammar::parse(text);
+    let version = setting.env.template_options().version.max((4, 0));
+    let options = TemplateOptions { version, may_seal: false, ..setting.env.template_options().clone() };
+    let mut compiler = Compiler {
+        setting,
+        diags,
+        base,
+        text,
+        options,
+        variables: Vec::new(),
+        by_name: HashMap::new(),
+        texts: Vec::new(),
+        by_text: HashMap::new(),
+        places: Vec::new(),
+        uses: Uses::default(),
+    };
+    for error in errors {
+        let finding = Diagnostic::error("Y0101", error.message, compiler.span(error.at));
+        let finding = match error.help {
+            Some(help) => finding.help(help),
+            None => finding,
+        };
+        compiler.diags.push(finding);
+    }
+    let body = compiler.body(&statements);
+    let block = Block {
+        statements: body,
+        places: compiler.places.into(),
+        variables: compiler.variables.into(),
+        texts: compiler.texts.into(),
+        uses: compiler.uses,
+        asker: new_asker(),
+    };
+    (diags.counts().0 == before).then_some(block)
+}
+
+impl<'a> Compiler<'a> {
+    /// A place of the block as one of the configuration.
+    pub fn span(&self, at: Place) -> Span {
+        let offset = self.base.start as usize;
+        Span::new(self.base.file, offset + at.start as usize, offset + at.end as usize)
+    }
+
+    pub fn wrong(&mut self, code: &'static str, message: impl Into<String>, at: Place) {
+        self.diags.push(Diagnostic::error(code, message, self.span(at)));
+    }
+
+    pub fn wrong_with(&mut self, code: &'static str, message: impl Into<String>, at: Place, help: &str) {
+        self.diags.push(Diagnostic::error(code, message, self.span(at)).help(help.to_owned()));
+    }
+
+    /// The number of a text of the block.
+    pub fn text(&mut self, bytes: &[u8]) -> u32 {
+        if let Some(known) = self.by_text.get(bytes) {
+            return *known;
+        }
+        let number = self.texts.len() as u32;
+        self.texts.push(bytes.into());
+        self.by_text.insert(bytes.into(), number);
+        number
+    }
+
+    /// The variable of a name that stands without a dollar sign.
+    pub fn block_variable(&mut self, name: &str, at: Place) -> Option<u32> {
+        // No name of the message has a brace in it.
+        let id = intern(&format!("}}{name}"));
+        self.named(name, id.map(Of::Block), at)
+    }
+
+    /// The variable of a value of the message.
+    pub fn message_variable(&mut self, name: NameId, at: Place) -> Option<u32> {
+        self.named(&format!("${}", record::name_of(name)), Some(Of::Message(name)), at)
+    }
+
+    fn named(&mut self, name: &str, of: Option<Of>, at: Place) -> Option<u32> {
+        if let Some(known) = self.by_name.get(name) {
+            return Some(*known);
+        }
+        let Some(of) = of.filter(|_| self.variables.len() < NAMES_MAX) else {
+            self.wrong("Y0112", "too many names of variables", at);
+            return None;
+        };
+        if let Of::Message(name) = of {
+            self.uses.reads.name(name);
+        }
+        let number = self.variables.len() as u32;
+        self.variables.push(Variable { name: name.into(), of });
+        self.by_name.insert(name.to_owned(), number);
+        Some(number)
+    }
+
+    pub fn variable(&self, number: u32) -> Option<&Variable> {
+        self.variables.get(number as usize)
+    }
+
+    /// Notes that a statement stands at a place.
+    fn written(&mut self, at: Place) -> u32 {
+        let text = self.text.get(at.start as usize..at.end as usize).unwrap_or_default();
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let location = self.setting.sources.locate(self.span(at)).to_string();
+        self.places.push(Written { location: location.into(), text: text.into() });
+        self.places.len() as u32 - 1
+    }
+
+    /// A name that was assigned to: it is written.
+    pub fn note_write(&mut self, variable: u32) {
+        if let Some(Of::Message(name)) = self.variable(variable).map(|v| v.of)
+            && !self.uses.writes.contains(&name)
+        {
+            self.uses.writes.push(name);
+        }
+    }
+}

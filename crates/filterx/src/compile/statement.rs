@@ -1,0 +1,136 @@
+//! Statements.
+
+use super::Compiler;
+use crate::ast::{self, AssignBy, Kind};
+use crate::program::{Body, Expr, Label, Statement, Switch, Target};
+use std::collections::HashMap;
+use value::Value;
+
+impl Compiler<'_> {
+    pub(super) fn body(&mut self, statements: &[ast::Expr]) -> Body {
+        let mut body = Vec::with_capacity(statements.len());
+        for statement in statements {
+            // What fails for itself is nothing to ask for: `x ?? y;` and the like are.
+            let checked = !matches!(
+                statement.kind,
+                Kind::Assign(..) | Kind::Declare(..) | Kind::If(..) | Kind::Switch(..)
+            ) && !matches!(&statement.kind, Kind::Call(call) if call.name.text == "set_fields");
+            let number = self.written(statement.at);
+            if let Some(expr) = self.expr(statement) {
+                body.push(Statement { expr, checked, number });
+            }
+        }
+        body.into()
+    }
+
+    pub(super) fn assignment(&mut self, to: &ast::Expr, by: AssignBy, value: &ast::Expr) -> Option<Expr> {
+        if let Kind::Dpath(inner) = &to.kind {
+            return self.path_assignment(inner, by, value);
+        }
+        let target = self.target(to, "an assignment");
+        let value = self.expr(value);
+        let (target, value) = (target?, value?);
+        self.note_write(target.variable);
+        let parts: Box<(Target, Expr)> = Box::new((target, value));
+        Some(match by {
+            AssignBy::Plain => Expr::Assign(parts),
+            AssignBy::Plus => Expr::AddTo(parts),
+            AssignBy::Coalesce => Expr::AssignUnlessNull(parts),
+        })
+    }
+
+    fn path_assignment(&mut self, to: &ast::Expr, by: AssignBy, value: &ast::Expr) -> Option<Expr> {
+        let target = self.target(to, "dpath()");
+        let compiled = self.expr(value);
+        let (target, compiled) = (target?, compiled?);
+        if target.path.is_empty() {
+            self.wrong_with("Y0108", "dpath() is about an element of a dict", to.at, "as `dpath(d.a.b) = 1`");
+            return None;
+        }
+        self.note_write(target.variable);
+        Some(Expr::AssignPath(Box::new((target, compiled)), by))
+    }
+
+    pub(super) fn declaration(&mut self, name: &ast::Word, value: &ast::Expr) -> Option<Expr> {
+        let value = self.expr(value);
+        let variable = self.block_variable(&name.text, name.at)?;
+        Some(Expr::Declare(variable, Box::new(value?)))
+    }
+
+    pub(super) fn conditional(
+        &mut self,
+        branches: &[(ast::Expr, Vec<ast::Expr>)],
+        otherwise: Option<&Vec<ast::Expr>>,
+    ) -> Option<Expr> {
+        let mut compiled = Vec::new();
+        for (condition, body) in branches {
+            let condition = self.expr(condition);
+            let body = self.body(body);
+            compiled.extend(condition.map(|condition| (condition, body)));
+        }
+        let otherwise = otherwise.map(|body| self.body(body));
+        Some(Expr::If(compiled.into(), otherwise))
+    }
+
+    pub(super) fn switch(&mut self, selector: &ast::Expr, cases: &[ast::Case]) -> Option<Expr> {
+        let selector = self.expr(selector);
+        let mut made = Switch {
+            selector: Expr::Value(Value::Null),
+            texts: HashMap::new(),
+            labels: Vec::new(),
+            default: None,
+            cases: Vec::new(),
+        };
+        for (number, case) in cases.iter().enumerate() {
+            self.label(case, number, &mut made);
+            let body = self.body(&case.body);
+            made.cases.push(body);
+        }
+        made.selector = selector?;
+        Some(Expr::Switch(Box::new(made)))
+    }
+
+    fn label(&mut self, case: &ast::Case, number: usize, made: &mut Switch) {
+        match &case.label {
+            ast::Label::Default => {
+                if made.default.replace(number).is_some() {
+                    self.duplicate("default", case);
+                }
+            }
+            ast::Label::Value(value) => match self.expr(value) {
+                Some(Expr::Text(text)) => {
+                    let text = self.texts.get(text as usize).cloned().unwrap_or_default();
+                    if made.texts.insert(text, number).is_some() {
+                        self.duplicate("case", case);
+                    }
+                }
+                Some(value) => made.labels.push((Label::Value(value), number)),
+                None => {}
+            },
+            ast::Label::Range(low, high) => {
+                let (low, high) = (self.expr(low), self.expr(high));
+                if let (Some(Expr::Value(a)), Some(Expr::Value(b))) = (&low, &high)
+                    && !is_below(*a, *b)
+                {
+                    let help = "the lower bound belongs to the range, the upper does not";
+                    self.wrong_with("Y0109", "there is nothing in this range", case.at, help);
+                }
+                made.labels.extend(low.zip(high).map(|(low, high)| (Label::Range(low, high), number)));
+            }
+        }
+    }
+
+    fn duplicate(&mut self, what: &str, case: &ast::Case) {
+        let text = format!("this `{what}` has been there before");
+        self.wrong_with("Y0109", text, case.at, "remove one of them");
+    }
+}
+
+fn is_below(a: Value, b: Value) -> bool {
+    let number = |value: Value| match value {
+        Value::Integer(n) => Some(n as f64),
+        Value::Double(n) => Some(n),
+        _ => None,
+    };
+    number(a).zip(number(b)).is_none_or(|(a, b)| a < b)
+}

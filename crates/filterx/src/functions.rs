@@ -1,0 +1,86 @@
+//! The table of functions, by topic. A new one is an entry in one of the groups.
+
+mod address;
+mod containers;
+mod convert;
+mod encode;
+mod header;
+mod json;
+mod labels;
+mod metrics;
+mod pairs;
+mod regexp;
+mod strings;
+mod time;
+mod variables;
+mod xml;
+
+pub(crate) use address::address;
+pub(crate) use labels::{add_label, remove_labels};
+
+use crate::function::Function;
+
+/// Every group of functions, in the order of the manual.
+pub const GROUPS: &[(&str, &[Function])] = &[
+    ("Conversions", convert::FUNCTIONS),
+    ("Addresses", address::FUNCTIONS),
+    ("Strings", strings::FUNCTIONS),
+    ("Regular expressions", regexp::FUNCTIONS),
+    ("Containers", containers::FUNCTIONS),
+    ("JSON", json::FUNCTIONS),
+    ("Pairs, CSV, CEF and LEEF", pairs::FUNCTIONS),
+    ("XML", xml::FUNCTIONS),
+    ("Time", time::FUNCTIONS),
+    ("The header of the message", header::FUNCTIONS),
+    ("Digests, encodings, ids", encode::FUNCTIONS),
+    ("Metrics", labels::FUNCTIONS),
+    ("Counters", metrics::FUNCTIONS),
+];
+
+/// Functions of AxoSyslog that do not work here, refused by name, and what to do instead.
+pub(crate) const NOT_YET: &[(&str, &str)] = &[
+    ("cache_json_file", "use add-contextual-data(), or a `switch` for few values"),
+    ("failure_info", "see `penstock explain` for what failed and why"),
+    ("failure_info_clear", "see `penstock explain` for what failed and why"),
+    ("failure_info_enable", "see `penstock explain` for what failed and why"),
+    ("failure_info_meta", "see `penstock explain` for what failed and why"),
+    ("load_vars", "it has been removed from the language: name the variables"),
+    ("otel_array", "send dicts and lists: opentelemetry() writes them"),
+    ("otel_kvlist", "send dicts and lists: opentelemetry() writes them"),
+    ("otel_logrecord", "set the values of the message: opentelemetry() writes them"),
+    ("otel_resource", "set the values of the message: opentelemetry() writes them"),
+    ("otel_scope", "set the values of the message: opentelemetry() writes them"),
+    ("protobuf_message", "send JSON: format_json()"),
+    ("pubsub_message", "send JSON: format_json()"),
+];
+
+pub fn all() -> impl Iterator<Item = &'static Function> {
+    GROUPS.iter().flat_map(|(_, group)| group.iter())
+}
+
+pub(crate) fn find(name: &str) -> Option<&'static Function> {
+    all().find(|function| function.name == name)
+}
+
+/// Severities of OpenTelemetry, four of each.
+const SEVERITIES: [&str; 6] = ["TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"];
+
+/// The names that `enum()` knows.
+pub(crate) fn constants() -> impl Iterator<Item = &'static str> {
+    ["otel.SEVERITY_NUMBER_INFO", "otel.SEVERITY_NUMBER_ERROR"].into_iter()
+}
+
+/// The number of a name in any case.
+pub(crate) fn constant(name: &str) -> Option<i64> {
+    let name = name.to_ascii_uppercase();
+    let rest = name.strip_prefix("OTEL.SEVERITY_NUMBER_")?;
+    if rest == "UNSPECIFIED" {
+        return Some(0);
+    }
+    let (word, step) = match rest.strip_suffix(['2', '3', '4']) {
+        Some(word) => (word, rest.get(word.len()..)?.parse::<i64>().ok()? - 1),
+        None => (rest, 0),
+    };
+    let place = SEVERITIES.iter().position(|known| *known == word)?;
+    Some(place as i64 * 4 + 1 + step)
+}

@@ -1,0 +1,45 @@
+//! `vars()`.
+
+use crate::program::{Of, Operation};
+use crate::run::{Eval, Run, State};
+use record::{NameId, name_of};
+use value::Value;
+
+pub(super) struct Vars {
+    pub without_message: bool,
+}
+
+impl Operation for Vars {
+    fn run(&self, run: &mut Run<'_>) -> Eval {
+        let dict = run.new_dict()?;
+        let declared: Vec<(NameId, Option<Value>)> = match run.batch.records.get(run.index) {
+            Some(record) => run.batch.all_held(record).collect(),
+            None => Vec::new(),
+        };
+        let mut seen: Vec<NameId> = Vec::new();
+        for (name, value) in declared {
+            let known = run.variables.iter().any(|v| v.of == Of::Block(name)) || seen.contains(&name);
+            let Some(text) = name_of(name).strip_prefix('}').filter(|_| !known) else { continue };
+            seen.push(name);
+            if let Some(value) = value {
+                run.trees().share(value);
+                run.set_text(dict, text.as_bytes(), value)?;
+            }
+        }
+        for number in 0..run.variables.len() {
+            let Some(variable) = run.variables.get(number) else { break };
+            if self.without_message && matches!(variable.of, Of::Message(_)) {
+                continue;
+            }
+            if matches!(variable.of, Of::Block(_)) {
+                run.is_set(number as u32)?;
+            }
+            if run.memory.slots.get(number).is_some_and(|slot| slot.state == State::Set) {
+                let value = run.variable(number as u32)?;
+                run.trees().share(value);
+                run.set_text(dict, variable.name.as_bytes(), value)?;
+            }
+        }
+        Ok(Value::Dict(dict))
+    }
+}

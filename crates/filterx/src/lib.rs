@@ -1,0 +1,28 @@
+//! FilterX, the expression language of AxoSyslog: `filterx { $user = json($MSG).user ?? "nobody"; };`.
+//!
+//! The text of a block is read ([`grammar`]), compiled ([`compile()`]) to expressions whose names are places and
+//! whose patterns are prepared, and run on the messages of a batch ([`Block::run`]). Values are
+//! [`value::Value`]s: texts are spans of the batch, containers are nodes of its trees. What a block sets is
+//! written to the message when it has succeeded; a message whose block fails is what it was.
+
+pub mod ast;
+mod codes;
+mod compile;
+mod function;
+mod functions;
+pub mod grammar;
+mod program;
+mod run;
+mod token;
+mod types;
+
+#[cfg(test)]
+mod tests;
+
+pub use codes::CODES;
+pub use compile::{Setting, compile, compile_text};
+pub use function::{Form, Function, Parameter};
+pub use functions::{GROUPS, all as functions};
+pub use program::Block;
+pub use run::{MADE_BYTES_MAX, Outcome, Report};
+pub use types::Types;

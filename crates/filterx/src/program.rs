@@ -1,0 +1,171 @@
+//! A compiled block: expressions whose names are places of variables, whose literals and patterns are
+//! prepared.
+
+use crate::ast::{AssignBy, By, Compare};
+use crate::run::{Eval, Run, Signal};
+use pattern::Pattern;
+use record::{Demand, NameId};
+use std::collections::HashMap;
+use template::Template;
+use value::Value;
+
+/// A part of a function or statement that has its own way of being run.
+pub trait Operation: Send + Sync {
+    fn run(&self, run: &mut Run<'_>) -> Eval;
+}
+
+/// A function of values alone.
+pub type Plain = fn(&mut Run<'_>, &[Value]) -> Eval;
+
+/// Arguments of a function of values alone.
+pub const ARGUMENTS_MAX: usize = 4;
+
+pub enum Expr {
+    /// A value without text.
+    Value(Value),
+    /// A text of the block, by its number.
+    Text(u32),
+    Variable(u32),
+    Template(Box<Template>),
+    Attribute(Box<Expr>, u32),
+    Element(Box<(Expr, Expr)>),
+    Slice(Box<(Expr, Option<Expr>, Option<Expr>)>),
+    /// Its pairs; whether two keys may be equal.
+    Dict(Box<[Pair]>, bool),
+    List(Box<[Expr]>),
+    Tuple(Box<[Expr]>),
+    Not(Box<Expr>),
+    Minus(Box<Expr>),
+    Plus(Box<Expr>),
+    Or(Box<(Expr, Expr)>),
+    And(Box<(Expr, Expr)>),
+    Coalesce(Box<(Expr, Expr)>),
+    Ternary(Box<(Expr, Option<Expr>, Expr)>),
+    Compare(Compare, By, Box<(Expr, Expr)>),
+    /// A comparison for equality with a text of the block.
+    IsText(Box<Expr>, u32, bool),
+    Same(bool, Box<(Expr, Expr)>),
+    Matches(bool, Box<(Expr, Pattern)>),
+    In(bool, Box<(Expr, Expr)>),
+    Add(Box<(Expr, Expr)>),
+    Calculate(Calculate, Box<(Expr, Expr)>),
+    Isset(Box<Target>),
+    Unset(Box<[Target]>),
+    Move(Box<Target>),
+    Plain(Plain, Box<[Expr]>),
+    Operation(Box<dyn Operation>),
+    Control(Signal),
+    If(Box<[(Expr, Body)]>, Option<Body>),
+    Switch(Box<Switch>),
+    Assign(Box<(Target, Expr)>),
+    AssignUnlessNull(Box<(Target, Expr)>),
+    AddTo(Box<(Target, Expr)>),
+    /// `dpath(...) =`: what is missing on the way is made.
+    AssignPath(Box<(Target, Expr)>, AssignBy),
+    Declare(u32, Box<Expr>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Calculate {
+    Minus,
+    Times,
+    Divide,
+    Modulo,
+}
+
+pub struct Pair {
+    pub key: Expr,
+    pub value: Expr,
+    pub optional: bool,
+}
+
+/// What can be set, unset and asked for: a variable, or an element below it.
+pub struct Target {
+    pub variable: u32,
+    pub path: Box<[Step]>,
+}
+
+pub enum Step {
+    Key(Expr),
+    /// `[]`
+    Append,
+}
+
+pub type Body = Box<[Statement]>;
+
+pub struct Statement {
+    pub expr: Expr,
+    /// Its value must be truthy; else any value will do.
+    pub checked: bool,
+    /// Which one it is of the block's places.
+    pub number: u32,
+}
+
+/// Where a statement stands.
+pub struct Written {
+    /// `file:line:column`.
+    pub location: Box<str>,
+    /// As written, with single blanks.
+    pub text: Box<str>,
+}
+
+pub struct Switch {
+    pub selector: Expr,
+    /// Number of the case of each text.
+    pub texts: HashMap<Box<[u8]>, usize>,
+    /// The other labels with the number of their case, in order.
+    pub labels: Vec<(Label, usize)>,
+    pub default: Option<usize>,
+    /// What each case does. Control falls through to the next.
+    pub cases: Vec<Body>,
+}
+
+pub enum Label {
+    Value(Expr),
+    Range(Expr, Expr),
+}
+
+/// A variable of a block.
+pub struct Variable {
+    /// With its `$` for one of the message.
+    pub name: Box<str>,
+    pub of: Of,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Of {
+    /// A value of the message.
+    Message(NameId),
+    /// A variable of the block, or one that an earlier block declared by this name.
+    Block(NameId),
+}
+
+/// What a block may look at and change, for the demand of log paths.
+#[derive(Clone, Debug, Default)]
+pub struct Uses {
+    pub reads: Demand,
+    pub writes: Vec<NameId>,
+}
+
+/// A compiled block.
+pub struct Block {
+    pub(crate) statements: Body,
+    /// Of each statement, by its number.
+    pub(crate) places: Box<[Written]>,
+    pub(crate) variables: Box<[Variable]>,
+    pub(crate) texts: Box<[Box<[u8]>]>,
+    pub(crate) uses: Uses,
+    pub(crate) asker: u64,
+}
+
+impl Block {
+    /// Adds what it looks at.
+    pub fn reads(&self, demand: &mut Demand) {
+        demand.merge(&self.uses.reads);
+    }
+
+    /// The values it may set.
+    pub fn writes(&self) -> &[NameId] {
+        &self.uses.writes
+    }
+}

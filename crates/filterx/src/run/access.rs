@@ -1,0 +1,231 @@
+//! Targets: what is set, unset, moved and asked for. A change below a variable owns every container on the
+//! way, so nobody else sees it.
+
+use super::{Eval, Failure, Halt, Run, State};
+use crate::ast::AssignBy;
+use crate::program::{Expr, Of, Step, Target};
+use value::{Node, Value};
+
+const SET_FAILED: &str = "Failed to set element of object: set-subscript() method failed";
+
+impl Run<'_> {
+    pub(crate) fn set_variable(&mut self, number: u32, value: Value) {
+        if let Some(slot) = self.memory.slots.get_mut(number as usize) {
+            (slot.value, slot.state, slot.changed) = (value, State::Set, true);
+        }
+    }
+
+    /// Evaluates the keys of a path onto the stack; where they begin. `[]` is null.
+    fn keys(&mut self, path: &[Step]) -> Result<usize, Halt> {
+        let mark = self.memory.stack.len();
+        for step in path {
+            let key = match step {
+                Step::Key(key) => self.eval(key)?,
+                Step::Append => Value::Null,
+            };
+            self.memory.stack.push(key);
+        }
+        Ok(mark)
+    }
+
+    fn key(&self, mark: usize, at: usize) -> Value {
+        self.memory.stack.get(mark + at).copied().unwrap_or_default()
+    }
+
+    pub(crate) fn assign(&mut self, target: &Target, value: Value) -> Result<(), Halt> {
+        let number = target.variable;
+        if target.path.is_empty() {
+            // A variable that an earlier block declared stays what it is.
+            if self.variables.get(number as usize).is_some_and(|v| matches!(v.of, Of::Block(_))) {
+                self.is_set(number)?;
+            }
+            self.set_variable(number, value);
+            return Ok(());
+        }
+        let value = self.looked_into(value)?;
+        self.assign_below(target, value, false)
+    }
+
+    fn assign_below(&mut self, target: &Target, value: Value, make: bool) -> Result<(), Halt> {
+        let mark = self.keys(&target.path)?;
+        let last = target.path.len() - 1;
+        let holder = self.own_way(target, mark, last, make)?;
+        let is_append = matches!(target.path.last(), Some(Step::Append));
+        let key = self.key(mark, last);
+        self.memory.stack.truncate(mark);
+        self.set_element(holder, key, is_append, value)
+    }
+
+    /// The container that is reached by the first `count` keys, owned, as all on the way to it.
+    fn own_way(&mut self, target: &Target, mark: usize, count: usize, make: bool) -> Eval {
+        let root = self.variable(target.variable)?;
+        let Some(node) = root.node() else { return self.error(SET_FAILED) };
+        let mut holder = root.with_node(self.own(node)?);
+        if let Some(slot) = self.memory.slots.get_mut(target.variable as usize) {
+            (slot.value, slot.changed) = (holder, true);
+        }
+        for at in 0..count {
+            let key = self.key(mark, at);
+            let found = self.cell_of(holder, key);
+            let inner = found.and_then(|cell| self.cells(holder).get(cell).copied());
+            let inner = match inner {
+                Some(inner) => inner,
+                None if make => {
+                    let made = Value::Dict(self.new_dict()?);
+                    self.set_element(holder, key, false, made)?;
+                    made
+                }
+                None => return self.missing(&target.path, at, key),
+            };
+            let Some(node) = inner.node() else { return self.error(SET_FAILED) };
+            let owned = inner.with_node(self.own(node)?);
+            if let (Some(parent), Some(cell)) = (holder.node(), self.cell_of(holder, key)) {
+                self.batch.trees.set_cell(parent, cell, owned);
+            }
+            holder = owned;
+        }
+        Ok(holder)
+    }
+
+    fn missing<T>(&mut self, path: &[Step], at: usize, key: Value) -> Result<T, Halt> {
+        match path.get(at) {
+            Some(Step::Key(Expr::Text(_))) => {
+                self.error("Failed to get-attribute from object: Failed to evaluate key")
+            }
+            _ => self.fail(Failure::Value("Failed to get-subscript from object", key)),
+        }
+    }
+
+    fn own(&mut self, node: Node) -> Result<Node, Halt> {
+        match self.batch.trees.own(node) {
+            Ok(node) => Ok(node),
+            Err(_) => self.full(),
+        }
+    }
+
+    fn set_element(&mut self, holder: Value, key: Value, append: bool, value: Value) -> Result<(), Halt> {
+        match (holder, key) {
+            (Value::List(node), _) if append => match self.batch.trees.push(node, value) {
+                Ok(()) => Ok(()),
+                Err(_) => self.full(),
+            },
+            (Value::List(node), Value::Integer(index)) => {
+                let len = self.batch.trees.cells(node).len();
+                match self.cell_of(holder, key) {
+                    Some(cell) => self.batch.trees.set_cell(node, cell, value),
+                    None if usize::try_from(index) == Ok(len) => {
+                        if self.batch.trees.push(node, value).is_err() {
+                            return self.full();
+                        }
+                    }
+                    None => return self.error(SET_FAILED),
+                }
+                Ok(())
+            }
+            (Value::Dict(node), key) if !append => match self.batch.trees.is_hashable(key) {
+                true => self.set_key(node, key, value),
+                false => self.error(SET_FAILED),
+            },
+            (Value::Labels(node), Value::String(_)) if !append => {
+                crate::functions::add_label(self, node, key, value)
+            }
+            _ => self.error(SET_FAILED),
+        }
+    }
+
+    /// What a target holds.
+    pub(crate) fn read_target(&mut self, target: &Target) -> Eval {
+        let mut value = self.variable(target.variable)?;
+        for (at, step) in target.path.iter().enumerate() {
+            let Step::Key(key) = step else { return self.error("`[]` has no value") };
+            let key = self.eval(key)?;
+            value = match self.cell_of(value, key) {
+                Some(cell) => self.cells(value).get(cell).copied().unwrap_or_default(),
+                None => return self.missing(&target.path, at, key),
+            };
+        }
+        Ok(value)
+    }
+
+    /// The container that a target holds, to be changed in place.
+    pub fn own_target(&mut self, target: &Target) -> Eval {
+        let mark = self.keys(&target.path)?;
+        let owned = self.own_way(target, mark, target.path.len(), false);
+        self.memory.stack.truncate(mark);
+        owned
+    }
+
+    pub(crate) fn isset(&mut self, target: &Target) -> Eval {
+        if !self.is_set(target.variable)? {
+            return Ok(Value::Boolean(false));
+        }
+        if target.path.is_empty() {
+            return Ok(Value::Boolean(true));
+        }
+        match self.read_target(target) {
+            Ok(_) => Ok(Value::Boolean(true)),
+            Err(Halt) if self.is_error() => Ok(Value::Boolean(false)),
+            Err(Halt) => Err(Halt),
+        }
+    }
+
+    pub(crate) fn unset(&mut self, target: &Target) -> Result<(), Halt> {
+        let Some((last, way)) = target.path.split_last() else {
+            // Whether an earlier block declared it is known then.
+            self.is_set(target.variable)?;
+            if let Some(slot) = self.memory.slots.get_mut(target.variable as usize) {
+                (slot.state, slot.changed) = (State::Unset, true);
+            }
+            return Ok(());
+        };
+        if matches!(last, Step::Append) {
+            return self.error("Key is mandatory");
+        }
+        let mark = self.keys(&target.path)?;
+        let holder = self.own_way(target, mark, way.len(), false)?;
+        let key = self.key(mark, way.len());
+        self.memory.stack.truncate(mark);
+        let Some(node) = holder.node() else { return self.error("Object does not support unset()") };
+        match (holder, self.cell_of(holder, key)) {
+            (Value::Dict(_), Some(cell)) => self.batch.trees.remove(node, cell - 1, 2),
+            (Value::Labels(_), Some(_)) => crate::functions::remove_labels(self, node, key),
+            (Value::Dict(_) | Value::Labels(_), None) => {}
+            (Value::List(_), Some(cell)) => self.batch.trees.remove(node, cell, 1),
+            (Value::List(_), None) => return self.fail(Failure::Value("Index out of range", key)),
+            _ => return self.error("Object does not support unset()"),
+        }
+        Ok(())
+    }
+
+    pub(crate) fn move_out(&mut self, target: &Target) -> Eval {
+        let value = self.read_target(target)?;
+        self.trees().share(value);
+        self.unset(target)?;
+        Ok(value)
+    }
+
+    pub(crate) fn assign_path(&mut self, target: &Target, value: &Expr, by: AssignBy) -> Eval {
+        let value = match by {
+            AssignBy::Coalesce => match self.attempt(value)? {
+                Some(value) => value,
+                None => return Ok(Value::Boolean(true)),
+            },
+            _ => self.eval_owned(value)?,
+        };
+        self.trees().share(value);
+        let value = self.looked_into(value)?;
+        let value = match by {
+            AssignBy::Plus => {
+                let old = match self.read_target(target) {
+                    Ok(old) => old,
+                    Err(Halt) if self.is_error() => Value::Dict(self.new_dict()?),
+                    Err(Halt) => return Err(Halt),
+                };
+                self.add(old, value)?
+            }
+            _ => value,
+        };
+        self.assign_below(target, value, true)?;
+        Ok(Value::Boolean(true))
+    }
+}

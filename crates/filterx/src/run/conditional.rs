@@ -1,0 +1,86 @@
+//! `if` and `switch`.
+
+use super::{Eval, Failure, Halt, Run, Signal};
+use crate::program::{Body, Expr, Label, Statement, Switch};
+use value::Value;
+
+impl Run<'_> {
+    pub(crate) fn conditional(&mut self, branches: &[(Expr, Body)], otherwise: Option<&[Statement]>) -> Eval {
+        for (condition, body) in branches {
+            if self.holds(condition)? {
+                return self.braces(body);
+            }
+        }
+        match otherwise {
+            Some(body) => self.braces(body),
+            None => Ok(Value::Boolean(true)),
+        }
+    }
+
+    /// Runs what stands in braces; `break` leaves them.
+    fn braces(&mut self, body: &[Statement]) -> Eval {
+        let result = self.body(body);
+        self.left(result)
+    }
+
+    fn left(&mut self, result: Result<(), Halt>) -> Eval {
+        match result {
+            Err(Halt) if matches!(self.signal, Signal::Break) => {
+                self.statement = None;
+                Ok(Value::Boolean(true))
+            }
+            result => result.map(|()| Value::Boolean(true)),
+        }
+    }
+
+    pub(crate) fn switch(&mut self, switch: &Switch) -> Eval {
+        let value = self.eval(&switch.selector)?;
+        let Some(case) = self.case(switch, value)? else { return Ok(Value::Boolean(true)) };
+        for body in switch.cases.get(case..).unwrap_or_default() {
+            let result = self.body(body);
+            if result.is_err() {
+                return self.left(result);
+            }
+        }
+        Ok(Value::Boolean(true))
+    }
+
+    /// The case where control goes on. As in AxoSyslog, texts come before all other labels.
+    fn case(&mut self, switch: &Switch, value: Value) -> Result<Option<usize>, Halt> {
+        if let Value::String(span) = value
+            && let Some(case) = switch.texts.get(self.batch.bytes(span))
+        {
+            return Ok(Some(*case));
+        }
+        for (label, case) in &switch.labels {
+            let fits = match label {
+                Label::Value(label) => match self.eval(label) {
+                    Ok(label) => self.is_same(label, value),
+                    Err(Halt) if self.is_error() => false,
+                    Err(Halt) => return Err(Halt),
+                },
+                Label::Range(low, high) => {
+                    let (low, high) = (self.eval(low)?, self.eval(high)?);
+                    self.is_in_range(value, low, high)?
+                }
+            };
+            if fits {
+                return Ok(Some(*case));
+            }
+        }
+        Ok(switch.default)
+    }
+
+    /// From the lower bound on, below the upper.
+    fn is_in_range(&mut self, value: Value, low: Value, high: Value) -> Result<bool, Halt> {
+        use crate::ast::{By, Compare};
+        if !matches!(value, Value::Integer(_) | Value::Double(_)) {
+            return self.fail(Failure::Type(
+                "Selector of a switch with ranges must be an integer or double",
+                value.type_name(),
+            ));
+        }
+        Ok(self.compare(Compare::GreaterEqual, By::Value, value, low)?
+            && self.compare(Compare::Less, By::Value, value, high)?)
+    }
+}

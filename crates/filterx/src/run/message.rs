@@ -1,0 +1,266 @@
+//! Between variables and the message: what is read when it is first asked for, and what is written back when
+//! the block is through.
+
+use super::{Eval, Failure, Halt, Run, State};
+use crate::program::Of;
+use record::{Batch, Flags, NameId, ValueType};
+use template::list;
+use value::{JSON, Moment, Span, Value, double_of, integer_of, put_double, put_integer, read_json};
+
+impl Run<'_> {
+    /// A variable's value; containers are the ones it holds.
+    #[inline]
+    pub(crate) fn variable(&mut self, number: u32) -> Eval {
+        let slot = self.memory.slots.get(number as usize).copied().unwrap_or_default();
+        match (slot.state, slot.value) {
+            (State::Set, Value::Json(_)) => self.forced(number),
+            (State::Set, value) => Ok(value),
+            (State::Unset, _) => self.not_set(number),
+            (State::Unread, _) => {
+                self.load(number)?;
+                self.forced(number)
+            }
+        }
+    }
+
+    /// The same, where JSON that nobody has looked into stays what it is.
+    pub(crate) fn unforced(&mut self, number: u32) -> Eval {
+        if !self.is_set(number)? {
+            return self.not_set(number);
+        }
+        Ok(self.memory.slots.get(number as usize).map_or(Value::Null, |slot| slot.value))
+    }
+
+    #[cold]
+    fn not_set<T>(&mut self, number: u32) -> Result<T, Halt> {
+        let is_message = self.variables.get(number as usize).is_some_and(|v| matches!(v.of, Of::Message(_)));
+        self.fail(if is_message { Failure::Unset(number) } else { Failure::NoVariable(number) })
+    }
+
+    /// Whether a variable is set, null included.
+    pub(crate) fn is_set(&mut self, number: u32) -> Result<bool, Halt> {
+        if self.memory.slots.get(number as usize).is_some_and(|slot| slot.state == State::Unread) {
+            let found = self.load(number);
+            if found.is_err() && !self.is_error() {
+                return Err(Halt);
+            }
+        }
+        Ok(self.memory.slots.get(number as usize).is_some_and(|slot| slot.state == State::Set))
+    }
+
+    /// Takes the tree of JSON that is looked into for the first time.
+    fn forced(&mut self, number: u32) -> Eval {
+        let value = self.memory.slots.get(number as usize).map_or(Value::Null, |slot| slot.value);
+        let Value::Json(span) = value else { return Ok(value) };
+        let value = self.read_json(span)?;
+        if let Some(slot) = self.memory.slots.get_mut(number as usize) {
+            slot.value = value;
+        }
+        Ok(value)
+    }
+
+    pub fn read_json(&mut self, span: Span) -> Eval {
+        let batch = &mut *self.batch;
+        read_json(&mut batch.text, span, &mut batch.trees).or_else(|error| {
+            let text = crate::run::failure::json_text(&error, self.batch.bytes(span));
+            self.error_made(&text)
+        })
+    }
+
+    /// Takes a variable's value from the message.
+    fn load(&mut self, number: u32) -> Result<(), Halt> {
+        let Some(of) = self.variables.get(number as usize).map(|v| v.of) else {
+            return self.error("No such variable");
+        };
+        let mut declared = false;
+        let found = match of {
+            Of::Message(name) => self.message_value(name)?,
+            Of::Block(name) => {
+                let held = self.batch.records.get(self.index).and_then(|r| self.batch.held(r, name));
+                declared = held.is_some();
+                // Whoever reads it, the message keeps it.
+                if let Some(value) = held {
+                    self.batch.trees.share(value);
+                }
+                held
+            }
+        };
+        let Some(slot) = self.memory.slots.get_mut(number as usize) else { return Ok(()) };
+        match found {
+            Some(value) => (slot.value, slot.state) = (value, State::Set),
+            None => slot.state = State::Unset,
+        }
+        slot.declared |= declared;
+        if found.is_none() { self.not_set(number) } else { Ok(()) }
+    }
+
+    fn message_value(&mut self, name: NameId) -> Result<Option<Value>, Halt> {
+        let Some(record) = self.batch.records.get(self.index).copied() else { return Ok(None) };
+        if let Some(value) = self.batch.held(&record, name) {
+            self.batch.trees.share(value);
+            return Ok(Some(value));
+        }
+        let Some(found) = self.batch.value(&record, name) else {
+            return match name.is_sdata() && self.batch.overridden(&record, name).is_none() {
+                true => self.sdata_value(&record, name),
+                false => Ok(None),
+            };
+        };
+        let kind = found.kind;
+        let span = match filter::span_in(self.batch, found.bytes) {
+            Some(span) => span,
+            None => {
+                let copy = found.bytes.to_vec();
+                self.place(&copy)?
+            }
+        };
+        self.typed(span, kind).map(Some)
+    }
+
+    /// A parameter that stands in STRUCTURED-DATA as received.
+    fn sdata_value(&mut self, record: &record::Record, name: NameId) -> Result<Option<Value>, Halt> {
+        let full = self.batch.name_of(name);
+        let path = full.strip_prefix(".SDATA.").unwrap_or(full).as_bytes();
+        let Some(raw) = wire::sdata::lookup(self.batch.bytes(record.sdata), path) else { return Ok(None) };
+        if let (false, Some(span)) = (raw.contains(&b'\\'), filter::span_in(self.batch, raw)) {
+            return Ok(Some(Value::String(span)));
+        }
+        let mut buffer = Vec::new();
+        let text = wire::sdata::unescape(raw, &mut buffer).to_vec();
+        self.string(&text).map(Some)
+    }
+
+    /// The value of a text with a type.
+    pub fn typed(&mut self, span: Span, kind: ValueType) -> Eval {
+        let text = self.batch.bytes(span);
+        let value = match kind {
+            ValueType::String => Some(Value::String(span)),
+            ValueType::Bytes => Some(Value::Bytes(span)),
+            ValueType::Protobuf => Some(Value::Protobuf(span)),
+            ValueType::Json => Some(Value::Json(span)),
+            ValueType::Null => Some(Value::Null),
+            ValueType::Int => integer_of(text).map(Value::Integer),
+            ValueType::Double => double_of(text).map(Value::Double),
+            ValueType::DateTime => Moment::read(text).map(Value::from),
+            ValueType::Boolean => match text {
+                b"true" | b"1" | b"yes" | b"t" | b"T" => Some(Value::Boolean(true)),
+                b"false" | b"0" | b"no" | b"f" | b"F" | b"" => Some(Value::Boolean(false)),
+                _ => None,
+            },
+            ValueType::List => return self.list_of(span),
+        };
+        match value {
+            Some(value) => Ok(value),
+            None => self.error("Failed to convert a value of the message to its type"),
+        }
+    }
+
+    /// The texts of a list as syslog-ng writes it.
+    fn list_of(&mut self, span: Span) -> Eval {
+        let text = self.batch.bytes(span).to_vec();
+        let mut items = list::Items::of(&text);
+        let mut buffer = Vec::new();
+        let mut values = Vec::new();
+        while let Some(item) = items.next(&mut buffer) {
+            values.push(self.string(item)?);
+        }
+        self.list(&values)
+    }
+
+    /// Writes what has changed to the message.
+    pub(crate) fn write_back(&mut self) -> Result<(), Halt> {
+        for number in 0..self.memory.slots.len() {
+            let Some(slot) = self.memory.slots.get(number).copied() else { break };
+            if !slot.changed {
+                continue;
+            }
+            match self.variables.get(number).map(|v| v.of) {
+                Some(Of::Message(name)) if slot.state == State::Set => self.write(name, slot.value)?,
+                Some(Of::Message(name)) => self.batch.unset(self.index, name),
+                Some(Of::Block(name)) if slot.declared => {
+                    let value = (slot.state == State::Set).then_some(slot.value);
+                    self.batch.hold(self.index, name, value);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, name: NameId, value: Value) -> Result<(), Halt> {
+        let (span, kind) = match value {
+            Value::String(span) => (span, ValueType::String),
+            Value::Bytes(span) => (span, ValueType::Bytes),
+            Value::Protobuf(span) => (span, ValueType::Protobuf),
+            Value::Json(span) => (span, ValueType::Json),
+            Value::Null => (Span::EMPTY, ValueType::Null),
+            other => self.printed(other)?,
+        };
+        set(self.batch, self.index, name, span, kind);
+        // A container is read again as it is, unless somebody sets the value to something else.
+        if value.node().is_some() {
+            self.batch.hold(self.index, name, Some(value));
+        }
+        Ok(())
+    }
+
+    fn printed(&mut self, value: Value) -> Result<(Span, ValueType), Halt> {
+        let mut out = self.cx.work.text();
+        let kind = match value {
+            Value::Boolean(b) => {
+                out.extend_from_slice(if b { b"true" } else { b"false" });
+                ValueType::Boolean
+            }
+            Value::Integer(n) => {
+                put_integer(n, &mut out);
+                ValueType::Int
+            }
+            Value::Double(n) => {
+                put_double(n, &mut out);
+                ValueType::Double
+            }
+            Value::List(_) if self.cells(value).iter().all(|item| matches!(item, Value::String(_))) => {
+                let mut first = true;
+                self.cells(value).iter().for_each(|item| list::push(self.bytes(*item), &mut first, &mut out));
+                ValueType::List
+            }
+            Value::Dict(_) | Value::List(_) | Value::Tuple(_) => {
+                self.put(value, JSON, &mut out);
+                ValueType::Json
+            }
+            Value::Labels(_) => {
+                value::Print { text: &self.batch.text, trees: &self.batch.trees, style: JSON }
+                    .labels(value, &mut out);
+                ValueType::String
+            }
+            Value::Ip(_) | Value::Subnet(_) => {
+                value::Print { text: &self.batch.text, trees: &self.batch.trees, style: JSON }
+                    .address(value, &mut out);
+                ValueType::String
+            }
+            other => {
+                if let Some(at) = other.moment() {
+                    at.put(&mut out);
+                    at.put_offset(&mut out);
+                }
+                ValueType::DateTime
+            }
+        };
+        let span = self.place(&out);
+        self.cx.work.keep_text(out);
+        Ok((span?, kind))
+    }
+}
+
+/// Sets a value; MESSAGE is only known to be UTF-8 as long as it is.
+fn set(batch: &mut Batch, index: usize, name: NameId, span: Span, kind: ValueType) {
+    batch.set_span(index, name, span, kind);
+    let known = batch.records.get(index).is_some_and(|r| r.flags.has(Flags::UTF8));
+    if name == NameId::MESSAGE
+        && known
+        && std::str::from_utf8(batch.bytes(span)).is_err()
+        && let Some(record) = batch.records.get_mut(index)
+    {
+        record.flags.0 &= !Flags::UTF8.0;
+    }
+}

@@ -1,0 +1,105 @@
+//! What is read, against what an ordinary reader reads.
+
+use super::*;
+use crate::{JSON, Print};
+use proptest::prelude::*;
+
+fn read(text: &str) -> Result<String, JsonError> {
+    let mut trees = Trees::default();
+    let mut bytes = text.as_bytes().to_vec();
+    let value = read_json(&mut bytes, Span::new(0, text.len()), &mut trees)?;
+    let mut out = Vec::new();
+    Print { text: &bytes, trees: &trees, style: JSON }.put(value, &mut out);
+    Ok(String::from_utf8(out).expect("JSON is UTF-8"))
+}
+
+fn check(text: &str, expected: &str) {
+    assert_eq!(read(text).as_deref(), Ok(expected), "{text}");
+}
+
+fn fails(text: &str, problem: Problem) {
+    assert_eq!(read(text).map_err(|e| e.problem), Err(problem), "{text}");
+}
+
+#[test]
+fn values() {
+    check(
+        r#" {"a" : [1, -2, 2.50, 1e2, true, false, null], "b": {}} "#,
+        r#"{"a":[1,-2,2.5,100.0,true,false,null],"b":{}}"#,
+    );
+    check(r#""a\n\u0041\ud83d\ude00\ud800\u0000\/""#, "\"a\\nA\u{1f600}\u{fffd}/\"");
+    check("[9223372036854775807,-9223372036854775808]", "[9223372036854775807,-9223372036854775808]");
+    check("[9223372036854775808]", "[9.223372036854776e18]");
+}
+
+#[test]
+fn the_last_of_two_members_counts_in_the_place_of_the_first() {
+    check(r#"{"a":1,"b":2,"a":3}"#, r#"{"a":3,"b":2}"#);
+}
+
+#[test]
+fn leniently() {
+    check(r#"{"a","b"}"#, r#"{"a":"b"}"#);
+    check("[1,2,]", "[1,2]");
+    check("[007]", "[7]");
+    check("[\"a\tb\"]", r#"["a\tb"]"#);
+}
+
+#[test]
+fn what_is_wrong() {
+    fails("{", Problem::Incomplete);
+    fails("[1", Problem::Incomplete);
+    fails("\"abc", Problem::Incomplete);
+    fails("[1E400]", Problem::Number);
+    fails("{} {}", Problem::More);
+    fails("[x]", Problem::Token);
+    fails("{1:2}", Problem::Unexpected);
+    fails("[1 2]", Problem::Unexpected);
+    fails(&"[".repeat(JSON_DEPTH_MAX + 1), Problem::TooDeep);
+    let deep = format!("{}{}", "[".repeat(JSON_DEPTH_MAX), "]".repeat(JSON_DEPTH_MAX));
+    check(&deep, &deep);
+}
+
+fn json() -> impl Strategy<Value = serde_json::Value> {
+    let leaf = prop_oneof![
+        Just(serde_json::Value::Null),
+        any::<bool>().prop_map(serde_json::Value::from),
+        any::<i64>().prop_map(serde_json::Value::from),
+        any::<i32>().prop_map(|n| serde_json::Value::from(f64::from(n) / 8.0)),
+        "\\PC*".prop_map(serde_json::Value::from),
+        "[\u{1}-\u{1f}\"\\\\/a]*".prop_map(serde_json::Value::from),
+    ];
+    leaf.prop_recursive(4, 64, 24, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..24).prop_map(serde_json::Value::from),
+            proptest::collection::hash_map("[a-f]{0,3}", inner, 0..24)
+                .prop_map(|pairs| serde_json::Value::Object(pairs.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_as_the_same(value in json()) {
+        let shown = read(&value.to_string()).expect("good JSON");
+        let again: serde_json::Value = serde_json::from_str(&shown).expect("good JSON");
+        prop_assert_eq!(again, value);
+    }
+
+    #[test]
+    fn doubles_are_read_as_they_were(value in any::<f64>().prop_filter("finite", |n| n.is_finite())) {
+        let mut out = Vec::new();
+        crate::put_double(value, &mut out);
+        prop_assert_eq!(crate::double_of(&out).map(f64::to_bits), Some(value.to_bits()));
+    }
+
+    #[test]
+    fn nothing_makes_it_fall(bytes in proptest::collection::vec(prop_oneof![
+        Just(b'{'), Just(b'}'), Just(b'['), Just(b']'), Just(b'"'), Just(b'\\'), Just(b'u'), Just(b','), Just(b':'),
+        Just(b'1'), any::<u8>()
+    ], 0..60)) {
+        let mut trees = Trees::default();
+        let mut text = bytes.clone();
+        let _ = read_json(&mut text, Span::new(0, bytes.len()), &mut trees);
+    }
+}

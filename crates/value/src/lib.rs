@@ -1,0 +1,118 @@
+//! Values as trees: scalars in place, texts as spans of a text beside them, dictionaries and lists as nodes of
+//! [`Trees`], which only grow while their batch lives.
+//!
+//! A value is plain data, so a copy of it costs nothing and is a snapshot: whoever copies a container marks
+//! it as shared ([`Trees::share`]), and whoever changes one owns it first ([`Trees::own`]), which copies the
+//! node when it is shared, and never what is below it.
+
+mod datetime;
+mod json;
+mod number;
+mod print;
+mod seed;
+mod span;
+mod trees;
+
+pub use datetime::{Moment, ZoneSource};
+pub use json::{JSON_DEPTH_MAX, JsonError, Problem, read_json};
+pub use number::{double_of, integer_of, put_double, put_integer};
+pub use print::{JSON, Print, REPR, Style, TEXT, put_string};
+pub use seed::Seed;
+pub use span::Span;
+pub use trees::{CELLS_MAX, Full, Key, Node, Trees};
+
+/// A value. The texts of spans stand in the text that belongs to its [`Trees`].
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Value {
+    #[default]
+    Null,
+    Boolean(bool),
+    Integer(i64),
+    Double(f64),
+    /// Bytes in no particular encoding.
+    String(Span),
+    Bytes(Span),
+    Protobuf(Span),
+    Datetime {
+        source: ZoneSource,
+        /// Seconds east of UTC.
+        offset: i32,
+        /// Microseconds since 1970.
+        micros: i64,
+    },
+    Dict(Node),
+    List(Node),
+    Tuple(Node),
+    /// Pairs of texts of which several may have one name.
+    Labels(Node),
+    /// The 4 or 16 bytes of an address.
+    Ip(Span),
+    /// The same with one more byte, the length of the prefix.
+    Subnet(Span),
+    /// JSON that nobody has looked into yet.
+    Json(Span),
+}
+
+impl Value {
+    /// The type's name in the language.
+    pub fn type_name(self) -> &'static str {
+        match self {
+            Value::Null => "null",
+            Value::Boolean(_) => "boolean",
+            Value::Integer(_) => "integer",
+            Value::Double(_) => "double",
+            Value::String(_) => "string",
+            Value::Bytes(_) => "bytes",
+            Value::Protobuf(_) => "protobuf",
+            Value::Datetime { .. } => "datetime",
+            Value::Dict(_) => "dict",
+            Value::List(_) => "list",
+            Value::Tuple(_) => "tuple",
+            Value::Labels(_) => "metrics_labels",
+            Value::Ip(_) => "ip",
+            Value::Subnet(_) => "subnet",
+            Value::Json(_) => "json",
+        }
+    }
+
+    /// The node of a container.
+    pub fn node(self) -> Option<Node> {
+        match self {
+            Value::Dict(node) | Value::List(node) | Value::Tuple(node) | Value::Labels(node) => Some(node),
+            _ => None,
+        }
+    }
+
+    /// The same kind of container with another node.
+    #[must_use]
+    pub fn with_node(self, node: Node) -> Value {
+        match self {
+            Value::Dict(_) => Value::Dict(node),
+            Value::List(_) => Value::List(node),
+            Value::Tuple(_) => Value::Tuple(node),
+            Value::Labels(_) => Value::Labels(node),
+            other => other,
+        }
+    }
+
+    /// The text of a string, bytes or protobuf value.
+    pub fn span(self) -> Option<Span> {
+        match self {
+            Value::String(span) | Value::Bytes(span) | Value::Protobuf(span) => Some(span),
+            _ => None,
+        }
+    }
+
+    pub fn moment(self) -> Option<Moment> {
+        match self {
+            Value::Datetime { source, offset, micros } => Some(Moment { micros, offset, source }),
+            _ => None,
+        }
+    }
+}
+
+impl From<Moment> for Value {
+    fn from(at: Moment) -> Value {
+        Value::Datetime { source: at.source, offset: at.offset, micros: at.micros }
+    }
+}

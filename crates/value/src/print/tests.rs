@@ -1,0 +1,39 @@
+//! The three forms of each type.
+
+use super::*;
+use crate::{Seed, ZoneSource};
+
+fn check(value: Value, text: &str, forms: [&str; 3]) {
+    let trees = Trees::default();
+    for (style, expected) in [TEXT, REPR, JSON].into_iter().zip(forms) {
+        let mut out = Vec::new();
+        Print { text: text.as_bytes(), trees: &trees, style }.put(value, &mut out);
+        assert_eq!(String::from_utf8_lossy(&out), expected, "{style:?}");
+    }
+}
+
+#[test]
+fn scalars() {
+    let all = |text: &str| Span::new(0, text.len());
+    check(Value::Null, "", ["null"; 3]);
+    check(Value::Double(7.0), "", ["7.0"; 3]);
+    check(Value::String(all("a\"b")), "a\"b", ["a\"b", r#""a\"b""#, r#""a\"b""#]);
+    check(Value::Bytes(all("x")), "x", ["x", "bytes(\"x\")", "\"eA==\""]);
+    let at = Value::Datetime { source: ZoneSource::Parsed, offset: 0, micros: 1_500_000 };
+    check(at, "", ["1.500000", "datetime(1.500000)", "\"1.500000\""]);
+    check(Value::Ip(all("abcd")), "abcd", ["ip('97.98.99.100')", "ip('97.98.99.100')", "\"97.98.99.100\""]);
+    check(
+        Value::Subnet(all("\n\0\0\0\u{8}")),
+        "\n\0\0\0\u{8}",
+        ["subnet('10.0.0.0/255.0.0.0')", "subnet('10.0.0.0/255.0.0.0')", "\"10.0.0.0/255.0.0.0\""],
+    );
+}
+
+#[test]
+fn what_is_no_utf8_is_said() {
+    let mut out = Vec::new();
+    put_string(b"a\xffb\xc3\xa9\x01", &mut out);
+    assert_eq!(String::from_utf8_lossy(&out), "\"a\\\\xffb\u{e9}\\u0001\"");
+    // The seed is only taken for keys.
+    assert_ne!(Seed::random().hash(b"a"), Seed::random().hash(b"b"));
+}
