@@ -1,5 +1,5 @@
-//! Fuzzes FilterX: any text compiles or is refused, and what compiles runs on any message without a panic. A zero
-//! byte parts the block from the message.
+//! Fuzzes FilterX: any text compiles or is refused, and what compiles runs on any message without a
+//! panic. A zero byte parts the block from the message.
 #![no_main]
 
 use diag::{Diagnostics, SourceMap, Span};

@@ -133,10 +133,10 @@ mod tests {
             let found = text.bytes().position(|b| balance.feed(b));
             assert_eq!(found.map(|at| at + 1), expected, "{text}");
         };
-        check("{ x =~ /}\"'#/; }z", Some(17));
+        check("{ x =~ /}\"'#/; }z", Some(16));
         check("{ x = a / b; } /", Some(14));
         check("{ f(1)/2; [/}/]; }", Some(18));
-        check("{ y or /}/; case /\\/}/: }", Some(26));
+        check("{ y or /}/; case /\\/}/: }", Some(25));
         check("{ /}", None);
     }
 

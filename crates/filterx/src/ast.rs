@@ -2,14 +2,14 @@
 
 /// Bytes `start..end` of the block's text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Extent {
     pub start: u32,
     pub end: u32,
 }
 
-impl Place {
-    pub fn to(self, end: Place) -> Place {
-        Place { start: self.start, end: end.end.max(self.start) }
+impl Extent {
+    pub fn to(self, end: Extent) -> Extent {
+        Extent { start: self.start, end: end.end.max(self.start) }
     }
 }
 
@@ -17,13 +17,13 @@ impl Place {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Word {
     pub text: String,
-    pub at: Place,
+    pub at: Extent,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
     pub kind: Kind,
-    pub at: Place,
+    pub at: Extent,
     /// Expressions inside one another from here on.
     pub depth: u16,
 }
@@ -112,7 +112,7 @@ pub struct Call {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
     pub label: Label,
-    pub at: Place,
+    pub at: Extent,
     pub body: Vec<Expr>,
 }
 

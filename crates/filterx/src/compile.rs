@@ -11,7 +11,7 @@ mod types;
 
 pub use arguments::Arguments;
 
-use crate::ast::Place;
+use crate::ast::Extent;
 use crate::grammar;
 use crate::program::{Block, Of, Uses, Variable, Written};
 use conf_syntax::RawBlock;
@@ -92,16 +92,16 @@ pub fn compile_text(text: &str, base: Span, setting: Setting<'_>, diags: &mut Di
 
 impl<'a> Compiler<'a> {
     /// A place of the block as one of the configuration.
-    pub fn span(&self, at: Place) -> Span {
+    pub fn span(&self, at: Extent) -> Span {
         let offset = self.base.start as usize;
         Span::new(self.base.file, offset + at.start as usize, offset + at.end as usize)
     }
 
-    pub fn wrong(&mut self, code: &'static str, message: impl Into<String>, at: Place) {
+    pub fn wrong(&mut self, code: &'static str, message: impl Into<String>, at: Extent) {
         self.diags.push(Diagnostic::error(code, message, self.span(at)));
     }
 
-    pub fn wrong_with(&mut self, code: &'static str, message: impl Into<String>, at: Place, help: &str) {
+    pub fn wrong_with(&mut self, code: &'static str, message: impl Into<String>, at: Extent, help: &str) {
         self.diags.push(Diagnostic::error(code, message, self.span(at)).help(help.to_owned()));
     }
 
@@ -117,18 +117,18 @@ impl<'a> Compiler<'a> {
     }
 
     /// The variable of a name that stands without a dollar sign.
-    pub fn block_variable(&mut self, name: &str, at: Place) -> Option<u32> {
+    pub fn block_variable(&mut self, name: &str, at: Extent) -> Option<u32> {
         // No name of the message has a brace in it.
         let id = intern(&format!("}}{name}"));
         self.named(name, id.map(Of::Block), at)
     }
 
     /// The variable of a value of the message.
-    pub fn message_variable(&mut self, name: NameId, at: Place) -> Option<u32> {
+    pub fn message_variable(&mut self, name: NameId, at: Extent) -> Option<u32> {
         self.named(&format!("${}", record::name_of(name)), Some(Of::Message(name)), at)
     }
 
-    fn named(&mut self, name: &str, of: Option<Of>, at: Place) -> Option<u32> {
+    fn named(&mut self, name: &str, of: Option<Of>, at: Extent) -> Option<u32> {
         if let Some(known) = self.by_name.get(name) {
             return Some(*known);
         }
@@ -150,7 +150,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// Notes that a statement stands at a place.
-    fn written(&mut self, at: Place) -> u32 {
+    fn written(&mut self, at: Extent) -> u32 {
         let text = self.text.get(at.start as usize..at.end as usize).unwrap_or_default();
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let location = self.setting.sources.locate(self.span(at)).to_string();

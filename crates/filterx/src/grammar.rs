@@ -5,7 +5,7 @@ mod expression;
 mod primary;
 mod statement;
 
-use crate::ast::{Expr, Kind, Place, Word};
+use crate::ast::{Expr, Extent, Kind, Word};
 use crate::token::{Lexer, Token, Wrong};
 
 /// Expressions inside one another.
@@ -22,16 +22,16 @@ pub const KEYWORDS: &[&str] = &[
 pub struct SyntaxError {
     pub message: String,
     pub help: Option<&'static str>,
-    pub at: Place,
+    pub at: Extent,
 }
 
 pub struct Parser<'a> {
     lexer: Lexer<'a>,
     token: Token,
-    at: Place,
+    at: Extent,
     /// Of the token before.
-    last: Place,
-    ahead: Option<(Token, Place)>,
+    last: Extent,
+    ahead: Option<(Token, Extent)>,
     nesting: u16,
     pub errors: Vec<SyntaxError>,
 }
@@ -47,8 +47,8 @@ pub fn parse(text: &str) -> (Vec<Expr>, Vec<SyntaxError>) {
     let mut parser = Parser {
         lexer: Lexer::new(text),
         token: Token::End,
-        at: Place::default(),
-        last: Place::default(),
+        at: Extent::default(),
+        last: Extent::default(),
         ahead: None,
         nesting: 0,
         errors: Vec::new(),
@@ -64,7 +64,7 @@ impl Parser<'_> {
         (self.token, self.at) = self.ahead.take().unwrap_or_else(|| self.read());
     }
 
-    fn read(&mut self) -> (Token, Place) {
+    fn read(&mut self) -> (Token, Extent) {
         loop {
             match self.lexer.next() {
                 (Ok(token), at) => return (token, at),
@@ -123,7 +123,7 @@ impl Parser<'_> {
         Err(Noted)
     }
 
-    fn expr(&mut self, kind: Kind, at: Place) -> Read<Expr> {
+    fn expr(&mut self, kind: Kind, at: Extent) -> Read<Expr> {
         let depth = kind.depth() + 1;
         if depth > DEPTH_MAX {
             let message = format!("more than {DEPTH_MAX} expressions inside one another");

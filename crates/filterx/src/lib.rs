@@ -1,7 +1,7 @@
 //! FilterX, the expression language of AxoSyslog: `filterx { $user = json($MSG).user ?? "nobody"; };`.
 //!
-//! The text of a block is read ([`grammar`]), compiled ([`compile()`]) to expressions whose names are places and
-//! whose patterns are prepared, and run on the messages of a batch ([`Block::run`]). Values are
+//! The text of a block is read ([`grammar`]), compiled ([`compile()`]) to expressions whose names are
+//! places and whose patterns are prepared, and run on the messages of a batch ([`Block::run`]). Values are
 //! [`value::Value`]s: texts are spans of the batch, containers are nodes of its trees. What a block sets is
 //! written to the message when it has succeeded; a message whose block fails is what it was.
 

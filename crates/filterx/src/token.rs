@@ -1,6 +1,6 @@
 //! Text to tokens.
 
-use crate::ast::{Place, Quote};
+use crate::ast::{Extent, Quote};
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Token {
@@ -63,7 +63,7 @@ const SIGNS: &[&str] = &[
 #[derive(Clone, Debug, PartialEq)]
 pub struct Wrong {
     pub message: String,
-    pub at: Place,
+    pub at: Extent,
     /// It was meant to be a value.
     pub is_value: bool,
 }
@@ -80,13 +80,13 @@ impl<'a> Lexer<'a> {
     }
 
     /// The next token; where there is none, what is wrong: the text before it is passed over.
-    pub fn next(&mut self) -> (Result<Token, Wrong>, Place) {
+    pub fn next(&mut self) -> (Result<Token, Wrong>, Extent) {
         self.blanks();
         let start = self.at;
         let is_value =
             self.rest().starts_with(|c: char| c.is_ascii_digit() || matches!(c, '"' | '\'' | '/' | '$'));
         let token = self.token();
-        let at = Place { start: start as u32, end: self.at as u32 };
+        let at = Extent { start: start as u32, end: self.at as u32 };
         self.after_value = token.as_ref().map_or(is_value, Token::ends_value);
         (token.map_err(|message| Wrong { message, at, is_value }), at)
     }

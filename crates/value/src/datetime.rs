@@ -64,8 +64,8 @@ impl Moment {
         }
     }
 
-    /// Reads `1500000000.123456+01:00`, with as few digits of the second as there are; without an offset it is
-    /// UTC.
+    /// Reads `1500000000.123456+01:00`, with as few digits of the second as there are; without an
+    /// offset it is UTC.
     pub fn read(text: &[u8]) -> Option<Moment> {
         let text = std::str::from_utf8(text).ok()?;
         let zone = text.get(1..)?.find(['+', '-']).map(|at| at + 1);

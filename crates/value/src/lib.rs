@@ -1,5 +1,5 @@
-//! Values as trees: scalars in place, texts as spans of a text beside them, dictionaries and lists as nodes of
-//! [`Trees`], which only grow while their batch lives.
+//! Values as trees: scalars in place, texts as spans of a text beside them, dictionaries and lists as
+//! nodes of [`Trees`], which only grow while their batch lives.
 //!
 //! A value is plain data, so a copy of it costs nothing and is a snapshot: whoever copies a container marks
 //! it as shared ([`Trees::share`]), and whoever changes one owns it first ([`Trees::own`]), which copies the

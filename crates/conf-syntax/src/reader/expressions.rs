@@ -11,7 +11,7 @@ use std::rc::Rc;
 const DEPTH_MAX: usize = 32;
 
 /// A call in a text: where its name and its arguments stand, brackets included.
-struct Found {
+struct BlockCall {
     start: usize,
     open: usize,
     end: usize,
@@ -57,7 +57,7 @@ impl Reader<'_> {
         out
     }
 
-    fn next_call(&self, text: &str, from: usize) -> Option<(Found, Rc<Generator>)> {
+    fn next_call(&self, text: &str, from: usize) -> Option<(BlockCall, Rc<Generator>)> {
         let bytes = text.as_bytes();
         let mut balance = Balance::of_expressions();
         let mut at = from;
@@ -82,7 +82,7 @@ impl Reader<'_> {
             {
                 let mut inside = Balance::of_arguments();
                 let len = bytes.iter().skip(open).position(|b| inside.feed(*b))?;
-                return Some((Found { start: at, open, end: open + len + 1 }, generator));
+                return Some((BlockCall { start: at, open, end: open + len + 1 }, generator));
             }
             bytes.get(at..end).unwrap_or_default().iter().for_each(|b| {
                 balance.feed(*b);

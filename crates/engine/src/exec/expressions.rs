@@ -1,5 +1,5 @@
-//! Blocks of expressions: who passes goes on, who fails does not match, and who is dropped has matched and goes
-//! nowhere.
+//! Blocks of expressions: who passes goes on, who fails does not match, and who is dropped has matched
+//! and goes nowhere.
 
 use super::Run;
 use crate::program::{Branch, FilterXOp, Step};

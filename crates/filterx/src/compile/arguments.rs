@@ -2,7 +2,7 @@
 
 use super::Compiler;
 use super::types::types_of;
-use crate::ast::{self, Kind, Place, Unary};
+use crate::ast::{self, Extent, Kind, Unary};
 use crate::function::{Build, Form, Function, Parameter};
 use crate::functions;
 use crate::program::{ARGUMENTS_MAX, Expr, Operation, Target};
@@ -12,12 +12,12 @@ use diag::Diagnostic;
 pub struct Arguments<'c, 'a> {
     pub compiler: &'c mut Compiler<'a>,
     pub function: &'static Function,
-    pub at: Place,
+    pub at: Extent,
     given: Vec<Vec<ast::Expr>>,
 }
 
 impl Compiler<'_> {
-    pub(super) fn call(&mut self, call: &ast::Call, at: Place) -> Option<Expr> {
+    pub(super) fn call(&mut self, call: &ast::Call, at: Extent) -> Option<Expr> {
         let Some(function) = functions::find(&call.name.text) else {
             self.unknown(&call.name);
             return None;
@@ -46,7 +46,7 @@ impl Compiler<'_> {
         &mut self,
         function: &'static Function,
         call: &ast::Call,
-        at: Place,
+        at: Extent,
     ) -> Option<Vec<Vec<ast::Expr>>> {
         let before = self.diags.counts().0;
         let mut given: Vec<Vec<ast::Expr>> = function.parameters.iter().map(|_| Vec::new()).collect();
@@ -105,7 +105,7 @@ impl Arguments<'_, '_> {
         self.function.parameters.get(at)
     }
 
-    fn place(&self, at: usize) -> Place {
+    fn place(&self, at: usize) -> Extent {
         self.ast(at).map_or(self.at, |expr| expr.at)
     }
 

@@ -72,7 +72,7 @@ impl Compiler<'_> {
         })
     }
 
-    fn misplaced(&mut self, text: &str, at: ast::Place) -> Option<Expr> {
+    fn misplaced(&mut self, text: &str, at: ast::Extent) -> Option<Expr> {
         self.wrong("Y0108", text, at);
         None
     }
@@ -162,7 +162,7 @@ impl Compiler<'_> {
         Some(Expr::Matches(matches, Box::new((value?, pattern?))))
     }
 
-    pub fn pattern(&mut self, text: &[u8], options: &PatternOptions, at: ast::Place) -> Option<Pattern> {
+    pub fn pattern(&mut self, text: &[u8], options: &PatternOptions, at: ast::Extent) -> Option<Pattern> {
         let text = String::from_utf8_lossy(text);
         let text = if options.utf8 { text.trim_start_matches("(*UTF8)") } else { &text };
         match Pattern::compile(text, options) {
@@ -194,7 +194,7 @@ impl Compiler<'_> {
         Some(Expr::Isset(Box::new(target)))
     }
 
-    fn constant(&mut self, name: &str, at: ast::Place) -> Option<Expr> {
+    fn constant(&mut self, name: &str, at: ast::Extent) -> Option<Expr> {
         if let Some(number) = crate::functions::constant(name) {
             return Some(Expr::Value(Value::Integer(number)));
         }

@@ -2,7 +2,7 @@
 //! configuration.
 
 use super::Compiler;
-use crate::ast::Place;
+use crate::ast::Extent;
 use crate::program::Expr;
 use crate::run::{Halt, Memory, Run, Signal};
 use filter::FilterContext;
@@ -12,7 +12,7 @@ use value::Value;
 
 impl Compiler<'_> {
     /// An expression whose operands are known, as its value.
-    pub(super) fn folded(&mut self, expr: Expr, at: Place) -> Option<Expr> {
+    pub(super) fn folded(&mut self, expr: Expr, at: Extent) -> Option<Expr> {
         if !is_foldable(&expr) {
             return Some(expr);
         }

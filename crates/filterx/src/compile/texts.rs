@@ -1,7 +1,7 @@
 //! Texts, which may be templates, and names of the message, which may be macros.
 
 use super::Compiler;
-use crate::ast::{Expr as Written, Kind, Place, Quote};
+use crate::ast::{Expr as Written, Extent, Kind, Quote};
 use crate::program::Expr;
 use diag::Diagnostic;
 use record::ValueType;
@@ -10,7 +10,7 @@ use value::{Value, double_of, integer_of};
 
 impl Compiler<'_> {
     /// A quoted text: a literal, a variable, or a template.
-    pub(super) fn quoted(&mut self, text: &[u8], quote: Quote, at: Place) -> Option<Expr> {
+    pub(super) fn quoted(&mut self, text: &[u8], quote: Quote, at: Extent) -> Option<Expr> {
         if quote == Quote::Slash || !text.contains(&b'$') {
             return Some(Expr::Text(self.text(text)));
         }
@@ -30,7 +30,7 @@ impl Compiler<'_> {
     }
 
     /// `$NAME`: a value of the message, or a macro.
-    pub(super) fn message(&mut self, name: &str, at: Place) -> Option<Expr> {
+    pub(super) fn message(&mut self, name: &str, at: Extent) -> Option<Expr> {
         if let Some(id) = template::value_name(name) {
             return self.message_variable(id, at).map(Expr::Variable);
         }
@@ -39,10 +39,10 @@ impl Compiler<'_> {
 
     /// A template of the program's own.
     pub fn own_template(&mut self, text: &str) -> Option<Expr> {
-        self.template(text, Place::default())
+        self.template(text, Extent::default())
     }
 
-    fn template(&mut self, text: &str, at: Place) -> Option<Expr> {
+    fn template(&mut self, text: &str, at: Extent) -> Option<Expr> {
         let made = Template::compile(text, &self.options, self.setting.env.scope());
         let made = match made {
             Ok(made) => made,
@@ -70,8 +70,8 @@ impl Compiler<'_> {
         Some(Expr::Template(Box::new(made)))
     }
 
-    /// A text that has to be known before there is a message: `$$` is a dollar sign, and so is one that begins
-    /// no name.
+    /// A text that has to be known before there is a message: `$$` is a dollar sign, and so is one
+    /// that begins no name.
     pub fn literal_text(&mut self, expr: &Written) -> Option<Vec<u8>> {
         match &expr.kind {
             Kind::Text(text, Quote::Slash) => Some(text.clone()),

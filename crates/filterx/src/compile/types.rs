@@ -1,7 +1,7 @@
 //! What is known of the types of expressions, and what must fail whatever the message is.
 
 use super::Compiler;
-use crate::ast::{Binary, Place};
+use crate::ast::{Binary, Extent};
 use crate::program::Expr;
 use crate::types::Types;
 
@@ -39,7 +39,7 @@ impl Compiler<'_> {
         &mut self,
         operator: Binary,
         sides: (&Expr, &Expr),
-        at: Place,
+        at: Extent,
     ) -> Option<()> {
         let (a, b) = (types_of(sides.0), types_of(sides.1));
         if let Expr::Control(_) = sides.1 {

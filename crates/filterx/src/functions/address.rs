@@ -91,7 +91,8 @@ pub(crate) fn address(text: &[u8], to: &mut [u8; 16]) -> Option<usize> {
     Some(4)
 }
 
-/// One to four numbers, decimal, octal or hexadecimal; the last takes all bytes that are left. A blank ends it.
+/// One to four numbers, decimal, octal or hexadecimal; the last takes all bytes that are left. A blank
+/// ends it.
 fn short_form(text: &str) -> Option<u32> {
     let text = text.split(|c: char| c.is_ascii_whitespace()).next()?;
     let parts: Vec<u32> = text.split('.').map(number).collect::<Option<_>>()?;

@@ -6,7 +6,7 @@ use super::convert::first;
 use crate::function::{Build, Form, Function, Parameter};
 use crate::run::{Eval, Failure, Run};
 use crate::types::Types;
-use search::Place;
+use search::Where;
 use value::{Span, Value};
 
 const TEXT: Parameter = Parameter::value("text", Types::STRING);
@@ -93,7 +93,7 @@ pub const FUNCTIONS: &[Function] = &[
             ("startswith(\"Hello\", [\"x\", \"he\"], ignorecase=true)", "true"),
             ("startswith(\"Hello\", \"he\")", "false"),
         ],
-        build: Build::Made(|args| search::build(args, Place::Start)),
+        build: Build::Made(|args| search::build(args, Where::Start)),
     },
     Function {
         name: "endswith",
@@ -101,7 +101,7 @@ pub const FUNCTIONS: &[Function] = &[
         returns: Types::BOOLEAN,
         help: "Whether the text ends with a text, or with one of a list.",
         examples: &[("endswith(\"access.log\", \".log\")", "true")],
-        build: Build::Made(|args| search::build(args, Place::End)),
+        build: Build::Made(|args| search::build(args, Where::End)),
     },
     Function {
         name: "includes",
@@ -112,7 +112,7 @@ pub const FUNCTIONS: &[Function] = &[
             ("includes(\"abcdef\", \"cd\")", "true"),
             ("includes(\"abcdef\", \"ef\", limit=4)", "false"),
         ],
-        build: Build::Made(|args| search::build(args, Place::Anywhere)),
+        build: Build::Made(|args| search::build(args, Where::Anywhere)),
     },
     Function {
         name: "strcasecmp",

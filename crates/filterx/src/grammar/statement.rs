@@ -1,12 +1,12 @@
 //! Statements: assignments, `if`, `switch`, and expressions that are asked whether they hold.
 
 use super::{Parser, Read};
-use crate::ast::{AssignBy, Case, Expr, Kind, Label, Place};
+use crate::ast::{AssignBy, Case, Expr, Extent, Kind, Label};
 use crate::token::Token;
 
 impl Parser<'_> {
     /// Statements up to the closing brace, which is left, or the end of the text.
-    pub(super) fn statements(&mut self, close: Option<Place>) -> Vec<Expr> {
+    pub(super) fn statements(&mut self, close: Option<Extent>) -> Vec<Expr> {
         let mut all = Vec::new();
         loop {
             if self.take(";") {
@@ -29,7 +29,7 @@ impl Parser<'_> {
     }
 
     /// Goes on behind the next `;` that belongs to no brackets, or before a closing brace.
-    fn skip_statement(&mut self, before: Place) {
+    fn skip_statement(&mut self, before: Extent) {
         let mut open = 0usize;
         if self.at == before {
             self.advance();

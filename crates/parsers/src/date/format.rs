@@ -62,7 +62,8 @@ pub struct Format {
 }
 
 impl Format {
-    /// As FilterX reads: a fraction may be missing or have a dot before it, and the zone of `%Z` may be missing.
+    /// As FilterX reads: a fraction may be missing or have a dot before it, and the zone of `%Z` may
+    /// be missing.
     pub fn lenient(text: &str) -> Result<Format, String> {
         let mut format = Format::compile(text)?;
         // Each conversion of a zone made one such item, in order.

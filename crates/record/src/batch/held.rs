@@ -1,5 +1,6 @@
 //! Values that messages hold beside their name-value pairs: variables of the expression language that live on
-//! behind their block, and the trees of values, so that nobody reads their text again. They stay in the batch.
+//! behind their block, and the trees of values, so that nobody reads their text again. They stay in
+//! the batch.
 
 use super::{Batch, Record};
 use crate::Span;

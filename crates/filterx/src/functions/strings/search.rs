@@ -10,7 +10,7 @@ use value::Value;
 
 /// Where in a text something is looked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum Where {
     Start,
     End,
     Anywhere,
@@ -19,16 +19,16 @@ pub enum Place {
 struct Search {
     text: Expr,
     needle: Expr,
-    place: Place,
+    place: Where,
     ignore_case: bool,
     /// Bytes of the text that are looked at; 0 for all.
     limit: usize,
 }
 
-pub fn build(args: &mut Arguments<'_, '_>, place: Place) -> Option<Expr> {
+pub fn build(args: &mut Arguments<'_, '_>, place: Where) -> Option<Expr> {
     let (text, needle) = (args.value(0), args.value(1));
     let ignore_case = args.flag(2, false)?;
-    let limit = if place == Place::Anywhere { args.number(3, 0)? } else { 0 };
+    let limit = if place == Where::Anywhere { args.number(3, 0)? } else { 0 };
     let limit = usize::try_from(limit).unwrap_or(0);
     args.made(Search { text: text?, needle: needle?, place, ignore_case, limit })
 }
@@ -37,15 +37,15 @@ impl Search {
     fn finds(&self, text: &[u8], needle: &[u8]) -> bool {
         let same = |a: &[u8]| if self.ignore_case { a.eq_ignore_ascii_case(needle) } else { a == needle };
         match self.place {
-            Place::Start => text.get(..needle.len()).is_some_and(same),
-            Place::End => {
+            Where::Start => text.get(..needle.len()).is_some_and(same),
+            Where::End => {
                 text.len().checked_sub(needle.len()).and_then(|at| text.get(at..)).is_some_and(same)
             }
-            Place::Anywhere if self.ignore_case => {
+            Where::Anywhere if self.ignore_case => {
                 let (text, needle) = (text.to_ascii_lowercase(), needle.to_ascii_lowercase());
                 memmem::find(&text, &needle).is_some()
             }
-            Place::Anywhere => memmem::find(text, needle).is_some(),
+            Where::Anywhere => memmem::find(text, needle).is_some(),
         }
     }
 }
