@@ -43,11 +43,6 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "The same case stands in the switch before, or nothing is in its range.",
     ),
     (
-        "Y0110",
-        "a file of a FilterX function cannot be used",
-        "The file could not be read, or is not what the function takes.",
-    ),
-    (
         "Y0111",
         "a FilterX function that is not available yet",
         "The function is known, but not part of this version. The message says what to do until then.",
