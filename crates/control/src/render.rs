@@ -1,11 +1,13 @@
 //! Counters as text: the forms of `stats` and `query`.
 
 mod csv;
+mod exposition;
 mod prometheus;
 mod query;
 
 pub(crate) use csv::one_line;
 pub use csv::{HEADER, csv, kv};
+pub use exposition::Exposition;
 pub use prometheus::{prometheus, sample_line};
 pub use query::{Pattern, sum};
 

@@ -33,6 +33,8 @@ pub struct Health {
     pub complaints: Vec<String>,
     /// Full metric names and values, as `syslogng_io_worker_latency_seconds`.
     pub metrics: Vec<(String, f64)>,
+    /// A worker does not answer: the program does not work at all.
+    pub is_stuck: bool,
 }
 
 impl Health {
@@ -72,6 +74,13 @@ pub trait Subject: Send + Sync {
 
     /// The pipe graph as JSON with `nodes` and `arcs`.
     fn graph(&self) -> String;
+
+    /// The text of a statement, as it is written, by its node in the graph. Secrets are blotted out.
+    fn statement(&self, node: &str) -> Option<String>;
+
+    /// What the configuration in the file would do with a line that comes to a source, as JSON that begins
+    /// with its brace. From a thread of its own, takes its time.
+    fn rehearse(&self, source: Option<&str>, line: &str) -> Result<String, String>;
 
     fn healthcheck(&self) -> Health;
 

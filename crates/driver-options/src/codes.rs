@@ -139,6 +139,18 @@ pub const CODES: &[(&str, &str, &str)] = &[
          Python's traceback. Nothing starts, or what ran runs on.",
     ),
     (
+        "D0210",
+        "wrong console()",
+        "console() is for this machine unless it knows who asks: with another ip() it needs tls(), and token() or client certificates. A \
+         token has at least 16 characters.",
+    ),
+    (
+        "D0220",
+        "wrong source of HTTP requests",
+        "hec() needs tokens() to tell whom it takes messages from, paths() of webhook() are regular expressions, a key and its certificate \
+         belong together; the message says what is wrong.",
+    ),
+    (
         "D0250",
         "wrong options of a destination over gRPC",
         "url() is `host:port`, auth() says insecure() or tls(), headers() are names and values, response-action() a status of gRPC and one of its \

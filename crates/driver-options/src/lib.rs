@@ -3,6 +3,7 @@
 
 pub mod batch_groups;
 mod codes;
+pub mod console_groups;
 pub mod disk_buffer;
 pub mod file_groups;
 pub mod hook_commands;
@@ -11,6 +12,7 @@ pub mod output_groups;
 pub mod ownership;
 pub mod pairs;
 pub mod ports;
+pub mod request_groups;
 pub mod rltp_groups;
 pub mod secure;
 pub mod socket_groups;

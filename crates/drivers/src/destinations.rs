@@ -11,14 +11,14 @@ mod google_pubsub_grpc;
 mod http;
 #[cfg(feature = "kafka")]
 mod kafka;
+#[cfg(feature = "logstore")]
+mod logstore;
 #[cfg(feature = "grpc")]
 mod loki;
 #[cfg(feature = "mongodb")]
 mod mongodb;
 #[cfg(feature = "mqtt")]
 mod mqtt;
-#[cfg(feature = "logstore")]
-mod logstore;
 mod network;
 #[cfg(feature = "grpc")]
 mod opentelemetry;

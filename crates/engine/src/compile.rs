@@ -125,6 +125,7 @@ pub struct Compiled {
     pub plan: Option<Plan>,
     /// The drivers that log paths use and whose options are right, in the order of the text.
     pub drivers: Vec<Configured>,
+    pub globals: Arc<Settings>,
 }
 
 /// A compiled configuration.
@@ -249,8 +250,8 @@ pub fn compile(
     let (plan, mut drivers) = paths.finish(diags);
     drivers.sort_by_key(|driver| driver.span);
     if diags.has_errors() {
-        return Compiled { plan: None, drivers };
+        return Compiled { plan: None, drivers, globals };
     }
     names.values().report(config, diags);
-    Compiled { plan: Some(plan), drivers }
+    Compiled { plan: Some(plan), drivers, globals }
 }

@@ -16,6 +16,20 @@ pub enum Level {
 }
 
 impl Level {
+    /// As the log's readers call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Critical => "critical",
+            Level::Error => "error",
+            Level::Warning => "warning",
+            Level::Notice => "notice",
+            Level::Info => "info",
+            Level::Verbose => "verbose",
+            Level::Debug => "debug",
+            Level::Trace => "trace",
+        }
+    }
+
     /// Severity of RFC 5424 section 6.2.1, `0..=7`.
     pub fn severity(self) -> u8 {
         match self {

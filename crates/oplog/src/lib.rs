@@ -17,7 +17,7 @@ mod secrets;
 mod text;
 
 pub use level::{Level, Verbosity};
-pub use logger::{BACKLOG_COUNT_MAX, Entry, Logger, Sink};
+pub use logger::{BACKLOG_COUNT_MAX, Entry, Logger, RECENT_COUNT_MAX, Sink};
 pub use secrets::{hidden, hide};
 pub use text::{Bytes, VALUE_BYTES_MAX, render, stderr_line};
 
@@ -96,6 +96,11 @@ pub fn tick_last() {
 /// Whether a message of this level would go anywhere: for callers whose values are costly to make.
 pub fn enabled(level: Level) -> bool {
     GLOBAL.enabled(level)
+}
+
+/// The last messages from `info` up, oldest first, at most [`RECENT_COUNT_MAX`].
+pub fn recent() -> Vec<Entry> {
+    GLOBAL.recent()
 }
 
 /// Sets how much is said.

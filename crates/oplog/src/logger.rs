@@ -15,6 +15,9 @@ use crate::{Field, Level, Verbosity, secrets, text};
 /// Messages kept from the start of the program until a sink is set; the oldest go first.
 pub const BACKLOG_COUNT_MAX: usize = 1000;
 
+/// Messages kept for whoever asks what was said lately; the oldest go first.
+pub const RECENT_COUNT_MAX: usize = 500;
+
 /// One message, as `internal()` gets it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
@@ -41,6 +44,7 @@ pub struct Logger {
     lost: AtomicU64,
     outlet: Mutex<Outlet>,
     limiter: Mutex<Option<Limiter>>,
+    recent: Mutex<VecDeque<Entry>>,
 }
 
 thread_local! {
@@ -61,6 +65,7 @@ impl Logger {
             lost: AtomicU64::new(0),
             outlet: Mutex::new(Outlet::Backlog(VecDeque::new())),
             limiter: Mutex::new(None),
+            recent: Mutex::new(VecDeque::new()),
         }
     }
 
@@ -81,6 +86,22 @@ impl Logger {
     /// or said by the sink itself.
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
+    }
+
+    pub fn recent(&self) -> Vec<Entry> {
+        self.recent.lock().iter().cloned().collect()
+    }
+
+    /// What is said of each message would leave room for nothing else.
+    fn keep(&self, entry: &Entry) {
+        if matches!(entry.level, Level::Verbose | Level::Debug | Level::Trace) {
+            return;
+        }
+        let mut recent = self.recent.lock();
+        if recent.len() >= RECENT_COUNT_MAX {
+            recent.pop_front();
+        }
+        recent.push_back(entry.clone());
     }
 
     pub fn enabled(&self, level: Level) -> bool {
@@ -109,6 +130,7 @@ impl Logger {
         let message = text::render(text, fields);
         let message = secrets::hidden(&message).into_owned();
         let entry = Entry { time: jiff::Timestamp::now(), level, message };
+        self.keep(&entry);
         if self.stderr.load(Ordering::Relaxed) {
             let line = text::stderr_line(entry.time, &entry.message);
             // Nobody is left to tell when standard error itself fails.

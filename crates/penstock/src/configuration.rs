@@ -34,6 +34,8 @@ pub struct Configuration {
     pub modified: u64,
     /// The drivers that its log paths use; none before it is compiled.
     pub drivers: Vec<Configured>,
+    /// What it says of the console; known once it is compiled.
+    pub console: Option<console::Options>,
 }
 
 impl Configuration {
@@ -44,7 +46,7 @@ impl Configuration {
         for (name, value) in &parsed.config.secrets {
             oplog::hide(value, &format!("`{name}`"));
         }
-        Configuration { parsed, modified, drivers: Vec::new() }
+        Configuration { parsed, modified, drivers: Vec::new(), console: None }
     }
 
     pub fn config(&self) -> &Config {
@@ -90,13 +92,16 @@ impl Configuration {
         let misread = diagnostics.has_errors();
         let mut findings = Diagnostics::new();
         let made = engine::compile::compile(config, sources, registry(), identity, existing, &mut findings);
+        let console = console::read(&made.globals, &mut findings);
         for finding in findings {
             if !(misread && ABOUT_REFERENCES.contains(&finding.code)) {
                 diagnostics.push(finding);
             }
         }
         self.drivers = made.drivers;
-        made.plan.filter(|_| !misread)
+        let plan = made.plan.filter(|_| !misread && console.is_some());
+        self.console = console.flatten();
+        plan
     }
 
     /// Compiles for the findings alone, as strict as syslog-ng's parser: references by name are not looked
@@ -104,7 +109,9 @@ impl Configuration {
     pub fn compile_without_references(&mut self, identity: &Identity) {
         let Parsed { config, sources, diagnostics } = &mut self.parsed;
         let mut findings = Diagnostics::new();
-        engine::compile::compile(config, sources, registry(), identity, &Existing::new(), &mut findings);
+        let made =
+            engine::compile::compile(config, sources, registry(), identity, &Existing::new(), &mut findings);
+        let _ = console::read(&made.globals, &mut findings);
         findings
             .into_iter()
             .filter(|d| !ABOUT_REFERENCES.contains(&d.code))

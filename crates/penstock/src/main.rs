@@ -4,6 +4,7 @@ mod cases;
 mod check;
 mod components;
 mod configuration;
+mod console;
 mod explain;
 mod foreign_queue;
 mod library;

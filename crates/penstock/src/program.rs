@@ -4,7 +4,8 @@ mod history;
 mod removed;
 mod trial;
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::Thread;
@@ -23,6 +24,7 @@ use parking_lot::{Mutex, MutexGuard, RwLock};
 use template::Identity;
 
 use crate::configuration::{Configuration, seconds};
+use crate::console::Door;
 use crate::run::{notify, privileges};
 use crate::subject::graph;
 pub use history::{Gone, History};
@@ -41,6 +43,8 @@ pub struct Running {
     pub files: Vec<String>,
     /// JSON.
     pub graph: String,
+    /// Of each node of the graph the text, without secrets.
+    pub statements: Arc<BTreeMap<String, String>>,
     /// When its main file was last changed, in seconds since 1970.
     pub modified: u64,
     pub view: View,
@@ -69,6 +73,7 @@ pub struct Daemon {
     pub shared: Arc<Shared>,
     running: RwLock<Arc<Running>>,
     pub history: History,
+    pub door: Door,
     /// Destinations that wait, as they were seen last.
     waits: Mutex<Vec<Wait>>,
     /// Moments in seconds since 1970.
@@ -101,6 +106,7 @@ impl Daemon {
             statistics_every: AtomicU64::new(0),
             statistics_thread: Mutex::default(),
             history: History::default(),
+            door: Door::new(options.console.as_deref().and_then(|text| console::address(text).ok())),
             waits: Mutex::default(),
             reloaded: AtomicU64::new(now),
             reloaded_well: AtomicU64::new(now),
@@ -207,6 +213,7 @@ impl Daemon {
         *self.running.write() = fresh;
         self.apply_log_level(globals);
         self.apply_statistics(globals);
+        self.door.replace(configuration.console.as_ref());
         std::mem::replace(&mut *self.current.lock(), configuration)
     }
 
@@ -267,6 +274,16 @@ impl Daemon {
         Ok(())
     }
 
+    /// What the configuration that runs says of the console.
+    pub fn console(&self) -> Option<console::Options> {
+        self.current.lock().console.clone()
+    }
+
+    /// The configuration's file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Names of this machine.
     pub fn identity(&self) -> &Identity {
         &self.identity
@@ -320,12 +337,14 @@ impl Daemon {
 impl Running {
     fn new(configuration: &Configuration, view: &View) -> Running {
         let config = configuration.config();
+        let (graph, statements) = graph::of(config, &configuration.parsed.sources);
         Running {
             original: configuration.original().to_owned(),
             preprocessed: config.preprocessed.clone(),
             id: configuration.id(),
             files: config.files.iter().map(|path| path.display().to_string()).collect(),
-            graph: graph::of(config),
+            graph,
+            statements: Arc::new(statements),
             modified: configuration.modified,
             view: view.clone(),
         }

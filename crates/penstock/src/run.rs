@@ -29,6 +29,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGUSR1};
 use signal_hook::iterator::Signals;
 
 use crate::configuration::Configuration;
+use crate::console::Door;
 use crate::lookout;
 use crate::program::Daemon;
 use crate::subject::Served;
@@ -106,6 +107,9 @@ fn start_and_serve(options: RunOptions) -> Result<(), Failed> {
         ProcessMode::Background => background::detach(false)?,
         ProcessMode::SafeBackground => background::detach(true)?,
     };
+    if let Some(Err(error)) = options.console.as_deref().map(console::address) {
+        return Err(failed(EXIT_CONFIG, &format!("--console: {error}")));
+    }
     let opened = start(&options).and_then(|started| match answer(&options, &started) {
         Ok(server) => Ok((started, server)),
         Err(error) => {
@@ -138,6 +142,7 @@ fn start_and_serve(options: RunOptions) -> Result<(), Failed> {
     if program.is_given() {
         server.give_up_path();
     }
+    program.door.close();
     // The counters can be asked for until the end.
     drop(server);
     drop(pid_file);
@@ -150,6 +155,11 @@ fn answer(options: &RunOptions, started: &Started) -> Result<Server, String> {
     let replaces = started.taker.is_some();
     let options = ServerOptions { replaces, ..ServerOptions::new(&options.control) };
     let server = Server::start(options, served).map_err(|error| error.to_string())?;
+    let console = started.program.console();
+    match &started.taker {
+        None => started.program.door.begin(&started.program, console.as_ref())?,
+        Some(_) => Door::begin_later(&started.program, console.as_ref()),
+    }
     if let Some(taker) = &started.taker {
         taker.ready(&started.disinherited)?;
         transport::inherited::own();

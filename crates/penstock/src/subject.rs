@@ -5,6 +5,7 @@ mod explain;
 pub mod graph;
 pub mod health;
 mod queues;
+mod secrets;
 pub mod statistics;
 mod tap;
 
@@ -103,6 +104,14 @@ impl Subject for Served {
 
     fn graph(&self) -> String {
         self.program.running().graph.clone()
+    }
+
+    fn statement(&self, node: &str) -> Option<String> {
+        self.program.running().statements.get(node).cloned()
+    }
+
+    fn rehearse(&self, source: Option<&str>, line: &str) -> Result<String, String> {
+        crate::explain::rehearse::of_line(self.program.path(), source, line)
     }
 
     fn healthcheck(&self) -> Health {

@@ -29,6 +29,7 @@ pub mod sender;
 pub mod skip;
 pub mod sockets;
 pub mod wait;
+pub mod web;
 
 pub use collector::Collector;
 pub use http::{HttpServer, Reply, Request};

@@ -118,3 +118,32 @@ fn the_registry_lists_exactly_what_can_be_printed() {
     let listed: Vec<&str> = METRICS.iter().map(|m| m.name).collect();
     assert_eq!(made, listed);
 }
+
+/// The dashboard and the alert rules ask for metrics that there are, and for values of `result` and `kind` that
+/// there are.
+#[test]
+fn what_is_packaged_asks_for_what_there_is() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging");
+    for (file, at_least) in [("grafana/penstock.json", 10), ("prometheus/penstock-rules.yml", 9)] {
+        let text = std::fs::read_to_string(folder.join(file)).expect("a file");
+        let mut names = std::collections::BTreeSet::new();
+        for rest in text.split("syslogng_").skip(1) {
+            let end = rest.find(|c: char| !c.is_ascii_lowercase() && c != '_').unwrap_or(rest.len());
+            names.insert(&rest[..end]);
+        }
+        assert!(names.len() >= at_least, "{file}: {names:?}");
+        for name in names {
+            assert!(METRICS.iter().any(|metric| metric.name == name), "{file}: {name}");
+        }
+        let labels = prometheus(&everything(), false);
+        for part in text.replace("\\\"", "\"").split('{').skip(1) {
+            let selector = part.split('}').next().unwrap_or_default();
+            for pair in selector.split(',').filter(|pair| pair.contains("=\"")) {
+                assert!(labels.contains(pair.trim()), "{file}: {pair}");
+            }
+        }
+    }
+    let dashboard = std::fs::read_to_string(folder.join("grafana/penstock.json")).expect("a file");
+    let dashboard: serde_json::Value = serde_json::from_str(&dashboard).expect("JSON");
+    assert!(dashboard["panels"].as_array().is_some_and(|panels| panels.len() > 10));
+}

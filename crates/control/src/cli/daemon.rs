@@ -222,6 +222,7 @@ impl DaemonArgs {
             no_caps: self.no_caps,
             take_over: self.take_over.then_some(Duration::from_secs(self.linger)),
             reload_health_time: Duration::from_secs(self.reload_health_time),
+            console: None,
         }
     }
 

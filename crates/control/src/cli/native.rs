@@ -173,6 +173,10 @@ pub struct RunArgs {
     /// health check at their end
     #[arg(long, value_name = "SECONDS", default_value_t = 0)]
     pub reload_health_time: u64,
+    /// Open the console for people and scrapers here, as 127.0.0.1:9514: docs/console.md. What console() of
+    /// the configuration says beside its address stays; without one, only this machine may ask
+    #[arg(long, value_name = "ADDRESS")]
+    pub console: Option<String>,
 }
 
 impl RunArgs {
@@ -197,6 +201,7 @@ impl RunArgs {
             no_caps: self.no_caps,
             take_over: self.take_over.then_some(Duration::from_secs(self.linger)),
             reload_health_time: Duration::from_secs(self.reload_health_time),
+            console: self.console,
         }
     }
 }

@@ -49,6 +49,8 @@ pub struct RunOptions {
     pub take_over: Option<Duration>,
     /// How long a configuration is on trial after a reload.
     pub reload_health_time: Duration,
+    /// Where the console is, whatever the configuration says.
+    pub console: Option<String>,
 }
 
 /// A number of threads on a command line.

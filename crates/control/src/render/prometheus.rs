@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::counters::{Counter, Unit};
 
-const PREFIX: &str = "syslogng_";
+pub(super) const PREFIX: &str = "syslogng_";
 
 /// Counters with a Prometheus name; with `legacy` the others too, under a name made of their old one.
 pub fn prometheus(counters: &[Counter], legacy: bool) -> String {
@@ -38,15 +38,7 @@ pub fn sample_line(name: &str, labels: &[(&str, &str)], number: &str) -> String 
 
 fn line(counter: &Counter, legacy: bool) -> Option<String> {
     match &counter.prom {
-        Some(prom) => {
-            let labels: Vec<_> = prom.labels.iter().map(|(n, v)| (n.as_ref(), v.as_str())).collect();
-            let name = if prom.name.starts_with(PREFIX) {
-                prom.name.to_string()
-            } else {
-                format!("{PREFIX}{}", prom.name)
-            };
-            Some(sample_line(&name, &labels, &number(counter.value, prom.unit)))
-        }
+        Some(_) => sample(counter).map(|(_, _, line)| line),
         None if legacy => {
             let name = format!("{PREFIX}{}_{}", counter.source_name, counter.kind);
             let labels = [("id", counter.source_id.as_str()), ("stats_instance", counter.instance.as_str())];
@@ -54,6 +46,21 @@ fn line(counter: &Counter, legacy: bool) -> Option<String> {
         }
         None => None,
     }
+}
+
+/// Of a counter with such a name: the name as it is printed, the name with its labels, and the line.
+pub(super) fn sample(counter: &Counter) -> Option<(String, String, String)> {
+    let prom = counter.prom.as_ref()?;
+    let labels: Vec<_> = prom.labels.iter().map(|(n, v)| (n.as_ref(), v.as_str())).collect();
+    let mut name = String::new();
+    if !prom.name.starts_with(PREFIX) {
+        name.push_str(PREFIX);
+    }
+    push_name(&mut name, &prom.name);
+    let number = number(counter.value, prom.unit);
+    let line = sample_line(&name, &labels, &number);
+    let series = line.strip_suffix('\n').and_then(|line| line.strip_suffix(&*number)).unwrap_or(&line);
+    Some((name, series.to_owned(), line))
 }
 
 /// Integers stay exact; nanoseconds become seconds without passing through a float.

@@ -98,6 +98,14 @@ impl Subject for Fake {
         "{\"nodes\":[],\"arcs\":[]}".into()
     }
 
+    fn statement(&self, _node: &str) -> Option<String> {
+        None
+    }
+
+    fn rehearse(&self, _source: Option<&str>, _line: &str) -> Result<String, String> {
+        Err("nothing runs here".to_owned())
+    }
+
     fn healthcheck(&self) -> Health {
         self.health.clone()
     }

@@ -2,6 +2,7 @@
 
 use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Preset};
 
+use driver_options::console_groups::CONSOLE;
 use driver_options::disk_buffer::{DEAD_LETTERS, GLOBAL_DISK_BUFFER, KEEP_ON_STOP};
 use driver_options::words::{DNS_WORDS, LOG_LEVELS, MARK_MODES, TS_FORMATS};
 use driver_options::{INT_MAX, SECONDS_MAX};
@@ -289,6 +290,14 @@ static PROGRAM: Group = Group {
             "Seconds that Python may take for a batch of up to 512 messages, and for each import or init(). A process that takes longer is \
              replaced, and its messages are run again one by one.",
         ),
+        Opt::new(
+            "console",
+            Kind::Block(CONSOLE),
+            Preset::None,
+            "Metrics, health, the ledger and a page for people over HTTP: see docs/console.md. Without it, and without `--console`, nothing \
+             is opened.",
+        )
+        .sample("port(9514)"),
         Opt::new("stats", Kind::Block(&[&COUNTERS]), Preset::None, "What is counted.")
             .number_means("stats-freq"),
         Opt::new("stats-freq", SECONDS, Preset::Int(600), "As `stats(freq())`."),

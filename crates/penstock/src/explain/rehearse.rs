@@ -24,17 +24,40 @@ pub fn run(args: &ExplainArgs, config: &Path) -> Result<String, String> {
     let identity = Identity::new(&host);
     let plan = configuration.compile(&identity, &Existing::tried());
     let plan = plan.ok_or_else(|| configuration.report())?;
-    let source = source_of(&plan, args.source.as_deref())?;
     let lines = lines_of(args)?;
-    let mut rehearsal = Rehearsal::of(source, &identity).ok_or_else(|| makes_its_own(source))?;
+    let case = Case { source: args.source.as_deref(), from: args.from, json: args.json };
+    tried(&plan, &identity, &lines, &case)
+}
+
+/// One line, as JSON, in the configuration that the file has now.
+pub fn of_line(config: &Path, source: Option<&str>, line: &str) -> Result<String, String> {
+    let mut configuration = Configuration::read(config);
+    let host = crate::run::identity::host_name().map_err(|error| error.to_string())?;
+    let identity = Identity::new(&host);
+    let plan = configuration.compile(&identity, &Existing::tried());
+    let plan = plan.ok_or_else(|| configuration.report())?;
+    let case = Case { source, from: None, json: true };
+    tried(&plan, &identity, &[line.as_bytes().to_vec()], &case)
+}
+
+/// As what lines come, and for whom they are told.
+struct Case<'a> {
+    source: Option<&'a str>,
+    from: Option<IpAddr>,
+    json: bool,
+}
+
+fn tried(plan: &Plan, identity: &Identity, lines: &[Vec<u8>], case: &Case<'_>) -> Result<String, String> {
+    let source = source_of(plan, case.source)?;
+    let mut rehearsal = Rehearsal::of(source, identity).ok_or_else(|| makes_its_own(source))?;
     let looks = Looks { templates: Vec::new(), at_steps: false, bytes_max: TEXT_BYTES_MAX };
     let mut stories = Vec::new();
-    for line in &lines {
-        let context = context(source, &identity, args.from.map(|from| SocketAddr::new(from, 0)), TRANSPORT);
+    for line in lines {
+        let context = context(source, identity, case.from.map(|from| SocketAddr::new(from, 0)), TRANSPORT);
         let input = Input { text: line, context, received: Stamp::now(0) };
         stories.extend(rehearsal.message(&input, &looks));
     }
-    Ok(render(&stories, &plan.map, &fates(&stories), args.json))
+    Ok(render(&stories, &plan.map, &fates(&stories), case.json))
 }
 
 pub fn makes_its_own(source: &PlannedSource) -> String {

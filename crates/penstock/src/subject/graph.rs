@@ -1,19 +1,25 @@
 //! The log paths of a configuration as nodes and arcs, for `export-config-graph`.
 
+use super::secrets;
 use conf_syntax::{Config, LogItem, LogPath, Statement};
+use diag::{SourceMap, Span};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
-/// `{"nodes": [{"node", "kind", "name", "info"}], "arcs": [{"from", "to", "type"}]}`
-pub fn of(config: &Config) -> String {
-    let mut graph = Graph::default();
+/// Of one statement.
+const TEXT_BYTES_MAX: usize = 16 << 10;
+
+/// `{"nodes": [{"node", "kind", "name", "info", "at"}], "arcs": [{"from", "to", "type"}]}`, and the text of each
+/// node without secrets.
+pub fn of(config: &Config, sources: &SourceMap) -> (String, BTreeMap<String, String>) {
+    let mut graph = Graph::new(sources);
     for statement in &config.items {
         match statement {
-            Statement::Source(o) => graph.object("source", &o.name.text, drivers(&o.body)),
-            Statement::Destination(o) => graph.object("destination", &o.name.text, drivers(&o.body)),
-            Statement::Parser(o) => graph.object("parser", &o.name.text, drivers(&o.body)),
-            Statement::Rewrite(o) => graph.object("rewrite", &o.name.text, drivers(&o.body)),
-            Statement::Filter(o) => graph.object("filter", &o.name.text, Vec::new()),
+            Statement::Source(o) => graph.object("source", &o.name.text, drivers(&o.body), o.span),
+            Statement::Destination(o) => graph.object("destination", &o.name.text, drivers(&o.body), o.span),
+            Statement::Parser(o) => graph.object("parser", &o.name.text, drivers(&o.body), o.span),
+            Statement::Rewrite(o) => graph.object("rewrite", &o.name.text, drivers(&o.body), o.span),
+            Statement::Filter(o) => graph.object("filter", &o.name.text, Vec::new(), o.span),
             _ => {}
         }
     }
@@ -25,32 +31,51 @@ pub fn of(config: &Config) -> String {
             graph.path(path, &name);
         }
     }
-    json!({ "nodes": graph.nodes, "arcs": graph.arcs }).to_string()
+    (json!({ "nodes": graph.nodes, "arcs": graph.arcs }).to_string(), graph.texts)
 }
 
-#[derive(Default)]
-struct Graph {
+struct Graph<'a> {
+    sources: &'a SourceMap,
     nodes: Vec<Value>,
     arcs: Vec<Value>,
-    known: BTreeSet<String>,
+    /// By node.
+    texts: BTreeMap<String, String>,
     anonymous: usize,
 }
 
-impl Graph {
-    fn node(&mut self, node: &str, kind: &str, name: &str, info: Vec<String>) {
-        if self.known.insert(node.to_owned()) {
-            self.nodes.push(json!({ "node": node, "kind": kind, "name": name, "info": info }));
+impl Graph<'_> {
+    fn new(sources: &SourceMap) -> Graph<'_> {
+        Graph { sources, nodes: Vec::new(), arcs: Vec::new(), texts: BTreeMap::new(), anonymous: 0 }
+    }
+
+    fn node(&mut self, node: &str, kind: &str, name: &str, info: Vec<String>, span: Span) {
+        if self.texts.contains_key(node) {
+            return;
         }
+        let location = self.sources.locate(span);
+        let at = format!("{}:{}", location.file, location.line);
+        self.texts.insert(node.to_owned(), self.text(span));
+        self.nodes.push(json!({ "node": node, "kind": kind, "name": name, "info": info, "at": at }));
     }
 
-    fn object(&mut self, kind: &str, name: &str, info: Vec<String>) {
-        self.node(&format!("{kind}:{name}"), kind, name, info);
+    /// As it is written, but for secrets.
+    fn text(&self, span: Span) -> String {
+        let file = self.sources.file(span.file);
+        let text =
+            file.and_then(|file| file.text.get(span.start as usize..span.end as usize)).unwrap_or_default();
+        let end =
+            (0..=text.len().min(TEXT_BYTES_MAX)).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+        secrets::blotted(text.get(..end).unwrap_or_default())
     }
 
-    fn inline(&mut self, kind: &str, info: Vec<String>) -> String {
+    fn object(&mut self, kind: &str, name: &str, info: Vec<String>, span: Span) {
+        self.node(&format!("{kind}:{name}"), kind, name, info, span);
+    }
+
+    fn inline(&mut self, kind: &str, info: Vec<String>, span: Span) -> String {
         let name = format!("#anon-{kind}{}", self.anonymous);
         self.anonymous += 1;
-        self.object(kind, &name, info);
+        self.object(kind, &name, info, span);
         format!("{kind}:{name}")
     }
 
@@ -61,7 +86,7 @@ impl Graph {
     fn path(&mut self, path: &LogPath, name: &str) {
         let log = format!("log:{name}");
         let info = path.flags.iter().map(|flag| flag.text.clone()).collect();
-        self.node(&log, "log", name, info);
+        self.node(&log, "log", name, info, path.span);
         self.items(&path.items, vec![log]);
     }
 
@@ -76,10 +101,10 @@ impl Graph {
     fn item(&mut self, item: &LogItem, from: Vec<String>) -> Vec<String> {
         let (kind, node) = match item {
             LogItem::Reference(r) => (r.kind.keyword(), format!("{}:{}", r.kind.keyword(), r.name.text)),
-            LogItem::Inline(i) => (i.kind.keyword(), self.inline(i.kind.keyword(), drivers(&i.body))),
-            LogItem::InlineFilter(..) => ("filter", self.inline("filter", Vec::new())),
-            LogItem::Call(call) => ("step", self.inline("step", vec![call.name.text.clone()])),
-            LogItem::FilterX(_) => ("filterx", self.inline("filterx", Vec::new())),
+            LogItem::Inline(i) => (i.kind.keyword(), self.inline(i.kind.keyword(), drivers(&i.body), i.span)),
+            LogItem::InlineFilter(_, span) => ("filter", self.inline("filter", Vec::new(), *span)),
+            LogItem::Call(call) => ("step", self.inline("step", vec![call.name.text.clone()], call.span)),
+            LogItem::FilterX(block) => ("filterx", self.inline("filterx", Vec::new(), block.span)),
             LogItem::Parallelize(_) => return from,
             LogItem::Junction(branches, _) => {
                 return branches.iter().flat_map(|b| self.item(b, from.clone())).collect();
@@ -136,7 +161,7 @@ mod tests {
     fn arcs(log: &str) -> Vec<String> {
         let options = conf_syntax::ParseOptions::default();
         let parsed = conf_syntax::parse_text("x", &format!("@version: 4.11\n{log}\n"), &options);
-        let graph: Value = serde_json::from_str(&of(&parsed.config)).unwrap();
+        let graph: Value = serde_json::from_str(&of(&parsed.config, &parsed.sources).0).unwrap();
         let list = graph["arcs"].as_array().unwrap();
         list.iter()
             .map(|a| format!("{} {}", a["from"].as_str().unwrap(), a["to"].as_str().unwrap()))

@@ -23,6 +23,7 @@ pub fn of(shared: &Shared) -> Health {
         match waiting.recv_timeout(ANSWER_MAX) {
             Err(RecvTimeoutError::Timeout) => {
                 let (number, seconds) = (worker.index(), ANSWER_MAX.as_secs());
+                health.is_stuck = true;
                 health.complaints.push(format!("worker {number} has not answered within {seconds} seconds"));
             }
             _ => slowest = slowest.max(asked.elapsed()),

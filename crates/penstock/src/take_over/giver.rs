@@ -58,6 +58,7 @@ pub fn give(program: &Daemon, stream: &UnixStream, linger: Duration) {
             );
             drop(parted.handed);
             program.given();
+            program.door.close();
             let engine = slot.take();
             drop(slot);
             if let Some(engine) = engine {

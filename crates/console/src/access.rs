@@ -1,0 +1,119 @@
+//! Who may ask for what: places, methods, tokens, and pages of somebody else.
+
+use crate::options::Options;
+use http_server::{Answer, Head, Method, header, same_secret};
+
+/// What can be asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Metrics,
+    Healthz,
+    Readyz,
+    Ledger,
+    Graph,
+    Events,
+    Reload,
+    Page,
+    Style,
+    Script,
+    History,
+    Configuration,
+    Dropped,
+    Next,
+    Rehearse,
+    Queues,
+    Log,
+}
+
+const PLACES: &[(&str, Place)] = &[
+    ("/metrics", Place::Metrics),
+    ("/healthz", Place::Healthz),
+    ("/readyz", Place::Readyz),
+    ("/ledger.json", Place::Ledger),
+    ("/graph.json", Place::Graph),
+    ("/events", Place::Events),
+    ("/control/reload", Place::Reload),
+    ("/", Place::Page),
+    ("/console.css", Place::Style),
+    ("/console.js", Place::Script),
+    ("/history.json", Place::History),
+    ("/configuration.json", Place::Configuration),
+    ("/dropped.json", Place::Dropped),
+    ("/next.json", Place::Next),
+    ("/rehearse.json", Place::Rehearse),
+    ("/queues.json", Place::Queues),
+    ("/log.json", Place::Log),
+];
+
+impl Place {
+    /// The path as it came: nothing is decoded, nothing is looked up anywhere else.
+    pub fn of(path: &str) -> Option<Place> {
+        PLACES.iter().find(|(known, _)| *known == path).map(|(_, place)| *place)
+    }
+
+    fn changes_something(self) -> bool {
+        self == Place::Reload
+    }
+
+    /// Says something to whoever does not show the token.
+    fn is_open(self) -> bool {
+        matches!(self, Place::Healthz | Place::Readyz | Place::Page | Place::Style | Place::Script)
+    }
+
+    /// Shows messages, or lines of the configuration.
+    fn shows_texts(self) -> bool {
+        matches!(self, Place::Configuration | Place::Dropped | Place::Next | Place::Rehearse | Place::Log)
+    }
+}
+
+/// The refusal of a request that may not be made.
+pub fn admit(head: &Head, options: &Options) -> Result<(), Answer> {
+    let place = Place::of(head.path()).ok_or_else(|| Answer::text(404, "there is nothing here"))?;
+    let (wanted, allowed) = match place.changes_something() {
+        true => (*head.method() == Method::POST, "POST"),
+        false => (matches!(*head.method(), Method::GET | Method::HEAD), "GET, HEAD"),
+    };
+    if !wanted {
+        return Err(Answer::text(405, "not with this method").with(header::ALLOW, allowed));
+    }
+    if is_from_elsewhere(head) {
+        return Err(Answer::text(403, "pages of others may not ask here"));
+    }
+    if !place.is_open() && !shows_token(head, options) {
+        let refusal = Answer::text(401, "show the token: `Authorization: Bearer TOKEN`");
+        return Err(refusal.with(header::WWW_AUTHENTICATE, "Bearer realm=\"penstock\""));
+    }
+    if place.shows_texts() && !options.show_messages {
+        return Err(Answer::text(403, "messages are shown with show-messages(yes), or with token()"));
+    }
+    if place.changes_something() {
+        if !options.allow_control {
+            return Err(Answer::text(403, "nothing can be changed here without allow-control(yes)"));
+        }
+        // No page of another site can send it without being asked first.
+        if head.last("x-penstock").is_none() {
+            return Err(Answer::text(403, "a request that changes something has the header `X-Penstock`"));
+        }
+    }
+    Ok(())
+}
+
+/// The token, where there is one, is there and right.
+pub fn shows_token(head: &Head, options: &Options) -> bool {
+    let Some(token) = &options.token else { return true };
+    head.authorization().is_some_and(|(scheme, shown)| {
+        scheme.eq_ignore_ascii_case("bearer") && same_secret(shown.as_bytes(), token.as_bytes())
+    })
+}
+
+/// A browser says that a page of another site asks.
+fn is_from_elsewhere(head: &Head) -> bool {
+    let site = head.last("sec-fetch-site").unwrap_or("none");
+    let is_other = !matches!(site, "none" | "same-origin");
+    let is_navigation = head.last("sec-fetch-mode") == Some("navigate");
+    let host = head.header(header::HOST).unwrap_or_default();
+    let origin = head.last("origin").and_then(|origin| origin.split_once("://")).map(|(_, host)| host);
+    (is_other && !is_navigation)
+        || origin.is_some_and(|origin| origin != host)
+        || head.last("origin") == Some("null")
+}

@@ -1,0 +1,139 @@
+//! Gives each request to whoever answers it, with what browsers are to know about every answer.
+
+use crate::access::{Place, admit, shows_token};
+use crate::health::{self, Latest, Question};
+use crate::looks;
+use crate::metrics;
+use crate::options::Options;
+use crate::sampler::Sampler;
+use control::Subject;
+use control::request::Reload;
+use http_server::{Answer, Handler, Head, Later, Query, Request, header};
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The page: nothing of it comes from anywhere else.
+const PAGE: &str = include_str!("page/console.html");
+const STYLE: &str = include_str!("page/console.css");
+const SCRIPT: &str = include_str!("page/console.js");
+/// The longest trial that may be asked for.
+const TRIAL_MAX: u64 = 600;
+
+pub struct Pages {
+    options: Options,
+    subject: Arc<dyn Subject>,
+    health: Arc<Latest>,
+    sampler: Sampler,
+}
+
+impl Pages {
+    pub fn new(options: Options, subject: Arc<dyn Subject>) -> io::Result<Pages> {
+        let sampler = Sampler::start(Arc::clone(&subject))?;
+        Ok(Pages { options, subject, health: Arc::default(), sampler })
+    }
+
+    fn health(&self, head: &Head, question: Question) -> Later {
+        let with_reasons = shows_token(head, &self.options);
+        let (latest, subject) = (Arc::clone(&self.health), Arc::clone(&self.subject));
+        later(move || health::answer(&latest.get(&*subject), question, with_reasons))
+    }
+
+    fn look(&self, place: Place, head: Head) -> Later {
+        let subject = Arc::clone(&self.subject);
+        later(move || match place {
+            Place::Configuration => looks::configuration(head.query(), &*subject),
+            Place::Dropped => looks::dropped(head.query(), &*subject),
+            Place::Next => looks::next(head.query(), &*subject),
+            Place::Rehearse => looks::rehearse(head.query(), &*subject),
+            _ => looks::queues(&*subject),
+        })
+    }
+
+    fn events(&self) -> Answer {
+        match self.sampler.watch() {
+            Some(pieces) => Answer::pieces("text/event-stream", pieces),
+            None => Answer::text(503, "too many streams are open"),
+        }
+    }
+
+    fn reload(&self, query: Query<'_>) -> Later {
+        let trial = query.get("trial").and_then(|text| text.parse().ok());
+        let trial = trial.map(|seconds: u64| Duration::from_secs(seconds.min(TRIAL_MAX)));
+        let subject = Arc::clone(&self.subject);
+        later(move || match subject.reload(&Reload { trial, drops: Vec::new() }) {
+            Ok(text) => Answer::text(200, &text),
+            Err(text) => Answer::text(409, &text),
+        })
+    }
+}
+
+/// What takes its time, away from the thread that serves.
+fn later(work: impl FnOnce() -> Answer + Send + 'static) -> Later {
+    Box::pin(async move {
+        let done = tokio::task::spawn_blocking(work).await;
+        done.unwrap_or_else(|_| Answer::text(500, "an internal error, contained"))
+    })
+}
+
+fn at_once(answer: Answer) -> Later {
+    Box::pin(std::future::ready(answer))
+}
+
+impl Handler for Pages {
+    fn admit(&self, head: &Head) -> Result<(), Answer> {
+        admit(head, &self.options).map_err(guarded)
+    }
+
+    fn answer(&self, request: Request) -> Later {
+        let head = &request.head;
+        let even_degraded = self.options.degraded_is_ready;
+        let later = match Place::of(head.path()) {
+            None => at_once(Answer::text(404, "there is nothing here")),
+            Some(Place::Metrics) => {
+                let subject = Arc::clone(&self.subject);
+                let head = request.head;
+                later(move || metrics::answer(&head, &*subject))
+            }
+            Some(Place::Healthz) => self.health(head, Question::Health),
+            Some(Place::Readyz) => self.health(head, Question::Ready { even_degraded }),
+            Some(Place::Ledger) => {
+                let subject = Arc::clone(&self.subject);
+                later(move || Answer::json(200, subject.ledger().to_json() + "\n"))
+            }
+            Some(Place::Graph) => at_once(Answer::json(200, self.subject.graph() + "\n")),
+            Some(Place::Events) => at_once(self.events()),
+            Some(Place::Reload) => self.reload(head.query()),
+            Some(Place::Page) => at_once(Answer::new(200, "text/html; charset=utf-8", PAGE)),
+            Some(Place::Style) => at_once(Answer::new(200, "text/css; charset=utf-8", STYLE)),
+            Some(Place::Script) => at_once(Answer::new(200, "text/javascript; charset=utf-8", SCRIPT)),
+            Some(Place::History) => {
+                let said = |name: &str| head.query().get(name).unwrap_or_default();
+                let history = self.sampler.history(&said("kind"), &said("name"));
+                at_once(Answer::json(200, history.to_string()))
+            }
+            Some(Place::Log) => at_once(looks::log()),
+            Some(
+                place @ (Place::Configuration
+                | Place::Dropped
+                | Place::Next
+                | Place::Rehearse
+                | Place::Queues),
+            ) => self.look(place, request.head),
+        };
+        Box::pin(async move { guarded(later.await) })
+    }
+}
+
+/// Nothing is kept, shown in a frame, or taken from anywhere else.
+fn guarded(answer: Answer) -> Answer {
+    const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; \
+                          base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    answer
+        .with(header::CONTENT_SECURITY_POLICY, POLICY)
+        .with(header::X_FRAME_OPTIONS, "DENY")
+        .with(header::REFERRER_POLICY, "no-referrer")
+        .with(header::CACHE_CONTROL, "no-store")
+        .with_named("cross-origin-resource-policy", "same-origin")
+        .with_named("cross-origin-opener-policy", "same-origin")
+}

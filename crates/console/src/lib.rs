@@ -1,0 +1,65 @@
+//! The running program over HTTP, for people and scrapers: metrics, health, the ledger, the graph, a stream of
+//! changes. A server with a thread of its own, so that what is asked here never touches a worker.
+//!
+//! It asks the program as the control socket does, through [`control::Subject`].
+
+mod access;
+mod data;
+mod handler;
+mod health;
+mod history;
+mod looks;
+mod metrics;
+mod options;
+mod sampler;
+
+pub use options::{Options, address, read};
+
+use control::Subject;
+use http_server::{Hosts, Limits, Server, Settings};
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+/// The endpoint while it is open. Dropped, it closes at once.
+pub struct Console {
+    server: Server,
+    options: Options,
+}
+
+impl Console {
+    /// Opens it. The error is a sentence.
+    pub fn start(options: Options, subject: Arc<dyn Subject>) -> Result<Console, String> {
+        let failed = |error: String| format!("cannot open the console at {}: {error}", options.address);
+        if let Some(objection) = options.objection() {
+            return Err(failed(objection.to_owned()));
+        }
+        let tls = options.tls.as_ref().map(tls::Acceptor::load).transpose().map_err(failed)?;
+        let listener = transport::listen_tcp(options.address, &transport::SocketOptions::default(), BACKLOG)
+            .map_err(|error| failed(error.to_string()))?;
+        let handler =
+            handler::Pages::new(options.clone(), subject).map_err(|error| failed(error.to_string()))?;
+        let settings = Settings {
+            name: "console".to_owned(),
+            listener,
+            tls,
+            limits: Limits::ASKED,
+            hosts: Hosts::Named(options.hosts.clone()),
+        };
+        let server = Server::start(settings, Arc::new(handler)).map_err(|error| failed(error.to_string()))?;
+        let address = server.address();
+        oplog::notice("Console is open", &[("address", &address)]);
+        Ok(Console { server, options })
+    }
+
+    /// Where it is.
+    pub fn address(&self) -> SocketAddr {
+        self.server.address()
+    }
+
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+}
+
+/// Connections that the kernel may hold.
+const BACKLOG: i32 = 128;
