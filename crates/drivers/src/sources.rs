@@ -1,7 +1,9 @@
 //! Source drivers, one file each.
 
+mod elasticsearch_bulk;
 mod file;
 mod generator;
+mod hec;
 mod internal;
 mod journal;
 mod network;
@@ -14,6 +16,7 @@ mod python;
 mod relp;
 mod stdin;
 mod unix;
+mod webhook;
 mod wildcard_file;
 
 use engine::driver::SourcePart;
@@ -28,6 +31,9 @@ pub const PARTS: &[&[SourcePart]] = &[
     program::PARTS,
     journal::PARTS,
     relp::PARTS,
+    hec::PARTS,
+    elasticsearch_bulk::PARTS,
+    webhook::PARTS,
     stdin::PARTS,
     internal::PARTS,
     generator::PARTS,

@@ -80,13 +80,18 @@ impl Inet {
 
     /// Why the address cannot be listened on.
     pub fn failed(&self, error: &io::Error) -> String {
-        let remedy = match error.kind() {
-            ErrorKind::AddrInUse => "; another program has it (`ss -lntup` shows which)",
-            ErrorKind::PermissionDenied => "; ports below 1024 need root or CAP_NET_BIND_SERVICE",
-            _ => "",
-        };
-        format!("cannot listen on {}: {error}{remedy}", self.address)
+        cannot_listen(self.address, error)
     }
+}
+
+/// Why an address cannot be listened on, and what helps.
+pub fn cannot_listen(address: SocketAddr, error: &io::Error) -> String {
+    let remedy = match error.kind() {
+        ErrorKind::AddrInUse => "; another program has it (`ss -lntup` shows which)",
+        ErrorKind::PermissionDenied => "; ports below 1024 need root or CAP_NET_BIND_SERVICE",
+        _ => "",
+    };
+    format!("cannot listen on {address}: {error}{remedy}")
 }
 
 fn cannot_serve(error: &str) -> String {

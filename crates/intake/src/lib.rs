@@ -17,6 +17,7 @@ pub mod optional;
 pub mod processes;
 pub mod proxied;
 pub mod reading;
+pub mod requests;
 pub mod secure;
 pub mod senders;
 pub mod socket_file;

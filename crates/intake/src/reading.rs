@@ -224,7 +224,7 @@ pub fn local_name(s: &Settings, globals: &Settings) -> String {
     name
 }
 
-fn naming(s: &Settings, globals: &Settings) -> Naming {
+pub fn naming(s: &Settings, globals: &Settings) -> Naming {
     let seconds =
         |name: &str, otherwise: u64| globals.seconds(name).unwrap_or(Duration::from_secs(otherwise));
     let options = DnsOptions {

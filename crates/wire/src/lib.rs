@@ -8,6 +8,7 @@
 pub mod backtrace;
 pub mod framing;
 pub mod json;
+pub mod json_parts;
 pub mod octet;
 pub mod pairs;
 pub mod protobuf;

@@ -57,3 +57,8 @@ fn backtrace() {
 fn rltp() {
     replay("rltp", invariants::rltp);
 }
+
+#[test]
+fn json_parts() {
+    replay("json_parts", invariants::json_parts);
+}

@@ -48,8 +48,7 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     source("syslog-ng-otlp", NOT_BUILT),
     #[cfg(not(feature = "grpc"))]
     source("axosyslog-otlp", NOT_BUILT),
-    source("webhook", FETCH),
-    source("webhook-json", FETCH),
+    source("webhook-json", LIBRARY),
     source("kubernetes", LIBRARY),
     source("hypr-app-audit-trail", FETCH),
     source("hypr-audit-trail", FETCH),

@@ -282,3 +282,16 @@ fn rltp_messages(batch: &wire::rltp::Batch<'_>) -> Option<Vec<Vec<u8>>> {
     });
     outcome.is_ok().then_some(messages)
 }
+
+/// Members are parts of the text, one behind the other.
+pub fn json_parts(input: &[u8]) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    let mut end = 0;
+    for (name, value) in wire::json_parts::Members::of(text).into_iter().flatten() {
+        let (at, from) = (name.as_ptr() as usize, value.as_ptr() as usize);
+        let start = text.as_ptr() as usize;
+        assert!(at >= start + end && from >= at + name.len() && !value.is_empty());
+        end = from + value.len() - start;
+        assert!(end <= text.len());
+    }
+}
