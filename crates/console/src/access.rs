@@ -5,7 +5,7 @@ use http_server::{Answer, Head, Method, header, same_secret};
 
 /// What can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Resource {
     Metrics,
     Healthz,
     Readyz,
@@ -25,50 +25,56 @@ pub enum Place {
     Log,
 }
 
-const PLACES: &[(&str, Place)] = &[
-    ("/metrics", Place::Metrics),
-    ("/healthz", Place::Healthz),
-    ("/readyz", Place::Readyz),
-    ("/ledger.json", Place::Ledger),
-    ("/graph.json", Place::Graph),
-    ("/events", Place::Events),
-    ("/control/reload", Place::Reload),
-    ("/", Place::Page),
-    ("/console.css", Place::Style),
-    ("/console.js", Place::Script),
-    ("/history.json", Place::History),
-    ("/configuration.json", Place::Configuration),
-    ("/dropped.json", Place::Dropped),
-    ("/next.json", Place::Next),
-    ("/rehearse.json", Place::Rehearse),
-    ("/queues.json", Place::Queues),
-    ("/log.json", Place::Log),
+const PLACES: &[(&str, Resource)] = &[
+    ("/metrics", Resource::Metrics),
+    ("/healthz", Resource::Healthz),
+    ("/readyz", Resource::Readyz),
+    ("/ledger.json", Resource::Ledger),
+    ("/graph.json", Resource::Graph),
+    ("/events", Resource::Events),
+    ("/control/reload", Resource::Reload),
+    ("/", Resource::Page),
+    ("/console.css", Resource::Style),
+    ("/console.js", Resource::Script),
+    ("/history.json", Resource::History),
+    ("/configuration.json", Resource::Configuration),
+    ("/dropped.json", Resource::Dropped),
+    ("/next.json", Resource::Next),
+    ("/rehearse.json", Resource::Rehearse),
+    ("/queues.json", Resource::Queues),
+    ("/log.json", Resource::Log),
 ];
 
-impl Place {
+impl Resource {
     /// The path as it came: nothing is decoded, nothing is looked up anywhere else.
-    pub fn of(path: &str) -> Option<Place> {
+    pub fn of(path: &str) -> Option<Resource> {
         PLACES.iter().find(|(known, _)| *known == path).map(|(_, place)| *place)
     }
 
     fn changes_something(self) -> bool {
-        self == Place::Reload
+        self == Resource::Reload
     }
 
     /// Says something to whoever does not show the token.
     fn is_open(self) -> bool {
-        matches!(self, Place::Healthz | Place::Readyz | Place::Page | Place::Style | Place::Script)
+        matches!(
+            self,
+            Resource::Healthz | Resource::Readyz | Resource::Page | Resource::Style | Resource::Script
+        )
     }
 
     /// Shows messages, or lines of the configuration.
     fn shows_texts(self) -> bool {
-        matches!(self, Place::Configuration | Place::Dropped | Place::Next | Place::Rehearse | Place::Log)
+        matches!(
+            self,
+            Resource::Configuration | Resource::Dropped | Resource::Next | Resource::Rehearse | Resource::Log
+        )
     }
 }
 
 /// The refusal of a request that may not be made.
 pub fn admit(head: &Head, options: &Options) -> Result<(), Answer> {
-    let place = Place::of(head.path()).ok_or_else(|| Answer::text(404, "there is nothing here"))?;
+    let place = Resource::of(head.path()).ok_or_else(|| Answer::text(404, "there is nothing here"))?;
     let (wanted, allowed) = match place.changes_something() {
         true => (*head.method() == Method::POST, "POST"),
         false => (matches!(*head.method(), Method::GET | Method::HEAD), "GET, HEAD"),

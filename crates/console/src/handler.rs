@@ -1,6 +1,6 @@
 //! Gives each request to whoever answers it, with what browsers are to know about every answer.
 
-use crate::access::{Place, admit, shows_token};
+use crate::access::{Resource, admit, shows_token};
 use crate::health::{self, Latest, Question};
 use crate::looks;
 use crate::metrics;
@@ -39,13 +39,13 @@ impl Pages {
         later(move || health::answer(&latest.get(&*subject), question, with_reasons))
     }
 
-    fn look(&self, place: Place, head: Head) -> Later {
+    fn look(&self, place: Resource, head: Head) -> Later {
         let subject = Arc::clone(&self.subject);
         later(move || match place {
-            Place::Configuration => looks::configuration(head.query(), &*subject),
-            Place::Dropped => looks::dropped(head.query(), &*subject),
-            Place::Next => looks::next(head.query(), &*subject),
-            Place::Rehearse => looks::rehearse(head.query(), &*subject),
+            Resource::Configuration => looks::configuration(head.query(), &*subject),
+            Resource::Dropped => looks::dropped(head.query(), &*subject),
+            Resource::Next => looks::next(head.query(), &*subject),
+            Resource::Rehearse => looks::rehearse(head.query(), &*subject),
             _ => looks::queues(&*subject),
         })
     }
@@ -88,37 +88,37 @@ impl Handler for Pages {
     fn answer(&self, request: Request) -> Later {
         let head = &request.head;
         let even_degraded = self.options.degraded_is_ready;
-        let later = match Place::of(head.path()) {
+        let later = match Resource::of(head.path()) {
             None => at_once(Answer::text(404, "there is nothing here")),
-            Some(Place::Metrics) => {
+            Some(Resource::Metrics) => {
                 let subject = Arc::clone(&self.subject);
                 let head = request.head;
                 later(move || metrics::answer(&head, &*subject))
             }
-            Some(Place::Healthz) => self.health(head, Question::Health),
-            Some(Place::Readyz) => self.health(head, Question::Ready { even_degraded }),
-            Some(Place::Ledger) => {
+            Some(Resource::Healthz) => self.health(head, Question::Health),
+            Some(Resource::Readyz) => self.health(head, Question::Ready { even_degraded }),
+            Some(Resource::Ledger) => {
                 let subject = Arc::clone(&self.subject);
                 later(move || Answer::json(200, subject.ledger().to_json() + "\n"))
             }
-            Some(Place::Graph) => at_once(Answer::json(200, self.subject.graph() + "\n")),
-            Some(Place::Events) => at_once(self.events()),
-            Some(Place::Reload) => self.reload(head.query()),
-            Some(Place::Page) => at_once(Answer::new(200, "text/html; charset=utf-8", PAGE)),
-            Some(Place::Style) => at_once(Answer::new(200, "text/css; charset=utf-8", STYLE)),
-            Some(Place::Script) => at_once(Answer::new(200, "text/javascript; charset=utf-8", SCRIPT)),
-            Some(Place::History) => {
+            Some(Resource::Graph) => at_once(Answer::json(200, self.subject.graph() + "\n")),
+            Some(Resource::Events) => at_once(self.events()),
+            Some(Resource::Reload) => self.reload(head.query()),
+            Some(Resource::Page) => at_once(Answer::new(200, "text/html; charset=utf-8", PAGE)),
+            Some(Resource::Style) => at_once(Answer::new(200, "text/css; charset=utf-8", STYLE)),
+            Some(Resource::Script) => at_once(Answer::new(200, "text/javascript; charset=utf-8", SCRIPT)),
+            Some(Resource::History) => {
                 let said = |name: &str| head.query().get(name).unwrap_or_default();
                 let history = self.sampler.history(&said("kind"), &said("name"));
                 at_once(Answer::json(200, history.to_string()))
             }
-            Some(Place::Log) => at_once(looks::log()),
+            Some(Resource::Log) => at_once(looks::log()),
             Some(
-                place @ (Place::Configuration
-                | Place::Dropped
-                | Place::Next
-                | Place::Rehearse
-                | Place::Queues),
+                place @ (Resource::Configuration
+                | Resource::Dropped
+                | Resource::Next
+                | Resource::Rehearse
+                | Resource::Queues),
             ) => self.look(place, request.head),
         };
         Box::pin(async move { guarded(later.await) })

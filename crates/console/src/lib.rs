@@ -1,5 +1,5 @@
-//! The running program over HTTP, for people and scrapers: metrics, health, the ledger, the graph, a stream of
-//! changes. A server with a thread of its own, so that what is asked here never touches a worker.
+//! The running program over HTTP, for people and scrapers: metrics, health, the ledger, the graph, a stream
+//! of changes. A server with a thread of its own, so that what is asked here never touches a worker.
 //!
 //! It asks the program as the control socket does, through [`control::Subject`].
 

@@ -1,5 +1,5 @@
-//! What the page asks for beside the stream: the last hour of a row, dropped messages, those that come next, a
-//! line that is only tried, queues on disk, the log.
+//! What the page asks for beside the stream: the last hour of a row, dropped messages, those that come next,
+//! a line that is only tried, queues on disk, the log.
 
 use control::explain::ExplainRequest;
 use control::tap::TapRequest;

@@ -15,15 +15,15 @@ use tokio::time::timeout;
 /// Memory that all bodies of a server have together. A body takes the most that it may become before its
 /// first byte is read, so that no two wait for each other's end.
 #[derive(Clone)]
-pub struct Room {
+pub struct BodyRoom {
     bytes: Arc<Semaphore>,
     bytes_max: usize,
 }
 
-impl Room {
-    pub fn new(limits: &Limits) -> Room {
+impl BodyRoom {
+    pub fn new(limits: &Limits) -> BodyRoom {
         let bytes_max = limits.bodies_bytes_max.max(limits.body_bytes_max).min(u32::MAX as usize);
-        Room { bytes: Arc::new(Semaphore::new(bytes_max)), bytes_max }
+        BodyRoom { bytes: Arc::new(Semaphore::new(bytes_max)), bytes_max }
     }
 
     async fn take(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
@@ -63,7 +63,7 @@ pub async fn read(
     incoming: Incoming,
     headers: &HeaderMap,
     limits: &Limits,
-    room: &Room,
+    room: &BodyRoom,
 ) -> Result<(Bytes, Option<OwnedSemaphorePermit>), Answer> {
     let coding = coding(headers)?;
     let hint = incoming.size_hint();

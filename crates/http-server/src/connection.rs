@@ -1,7 +1,7 @@
 //! One connection: its TLS handshake, its requests, its end.
 
 use crate::answer::{Answer, Body};
-use crate::body::{self, Room};
+use crate::body::{self, BodyRoom};
 use crate::host::Hosts;
 use crate::limits::{HEADERS_MAX, Limits};
 use crate::request::{Handler, Head, Request};
@@ -32,7 +32,7 @@ pub struct Shared {
     pub hosts: Hosts,
     pub tls: Option<Arc<Acceptor>>,
     pub handler: Arc<dyn Handler>,
-    pub room: Room,
+    pub room: BodyRoom,
 }
 
 #[derive(Clone, Copy)]

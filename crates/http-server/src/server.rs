@@ -1,6 +1,6 @@
 //! A server: its listener, its thread, its end.
 
-use crate::body::Room;
+use crate::body::BodyRoom;
 use crate::connection::{Shared, serve};
 use crate::host::Hosts;
 use crate::limits::Limits;
@@ -50,7 +50,7 @@ impl Server {
         let own = listener.try_clone()?;
         let runtime =
             Builder::new_current_thread().max_blocking_threads(BLOCKING_MAX).enable_all().build()?;
-        let room = Room::new(&limits);
+        let room = BodyRoom::new(&limits);
         let shared = Arc::new(Shared { name: name.clone(), limits, hosts, tls, handler, room });
         let (stop, stopped) = watch::channel(false);
         std::thread::Builder::new().name(name).spawn(move || run(&runtime, listener, shared, stopped))?;

@@ -1,5 +1,5 @@
-//! Messages that come in requests of HTTP: handed from the server's thread to a port on a worker, and answered
-//! once everything made of them is dealt with.
+//! Messages that come in requests of HTTP: handed from the server's thread to a port on a worker, and
+//! answered once everything made of them is dealt with.
 
 mod asked;
 mod port;

@@ -1,5 +1,5 @@
-//! Where the parts of a JSON text stand, for sources that take some of them as they came. Reads what was found
-//! to be JSON before; of anything else it finds something or nothing, and never more than there is.
+//! Where the parts of a JSON text stand, for sources that take some of them as they came. Reads what was
+//! found to be JSON before; of anything else it finds something or nothing, and never more than there is.
 
 /// The members of an object: name and value, each as it stands in the text, the name without its quotes.
 pub struct Members<'a> {
@@ -109,11 +109,10 @@ mod tests {
         let check = |text: &str, expected: &[(&str, &str)]| assert_eq!(members(text), expected, "{text}");
         check("{}", &[]);
         check("{\"a\":1}", &[("a", "1")]);
-        check(" { \"a\" : \"x, }\" , \"b\":{\"c\":[1,{\"d\":\"]}\"}]} ,\"e\":null}", &[
-            ("a", "\"x, }\""),
-            ("b", "{\"c\":[1,{\"d\":\"]}\"}]}"),
-            ("e", "null"),
-        ]);
+        check(
+            " { \"a\" : \"x, }\" , \"b\":{\"c\":[1,{\"d\":\"]}\"}]} ,\"e\":null}",
+            &[("a", "\"x, }\""), ("b", "{\"c\":[1,{\"d\":\"]}\"}]}"), ("e", "null")],
+        );
         check("{\"a\\\"b\":\"c\\\\\",\"d\":-1.5e3 }", &[("a\\\"b", "\"c\\\\\""), ("d", "-1.5e3")]);
         check("[1]", &[]);
         check("{\"a\":", &[]);

@@ -211,6 +211,11 @@ function build() {
       ...cards.filter((card) => card.node.kind === 'source').map((card) => make('option', {}, card.node.name)));
     select.value = kept;
   }
+  for (const edge of edges) {
+    const spreads = edges.filter((other) => other.from === edge.from).length > 1;
+    const into = edges.filter((other) => other.to === edge.to);
+    edge.place = spreads ? 0.8 - 0.2 * (into.indexOf(edge) % 3) : into.length > 1 ? 0.2 : 0.5;
+  }
   $('edges').replaceChildren();
   for (const edge of edges) {
     edge.path = make('path', { onclick: () => open(edge.from.node.kind === 'source' ? edge.from : edge.to) });
@@ -262,7 +267,7 @@ function show() {
   const destinations = [...rows.destination.values()];
   $('total-in').replaceChildren(...rate(sum(sources, 'rate')));
   $('total-out').replaceChildren(...rate(sum(destinations, 'out')));
-  const waiting = sum(destinations, 'waiting') + sum(sources, 'waiting');
+  const waiting = sum(destinations, 'waiting');
   $('total-waiting').textContent = short(waiting);
   const lost = sum(destinations, 'dropped') + sum(sources, 'dropped');
   $('total-dropped').textContent = short(lost);
@@ -345,8 +350,11 @@ function link() {
     const state = into ? edge.to.state : '';
     edge.path.setAttribute('class', (state === 'drops' || state === 'waits' ? state : flow > 0 ? '' : 'idle') + (chosen && (chosen === edge.from || chosen === edge.to) ? ' held' : ''));
     edge.text.textContent = flow > 0 ? short(flow) + '/s' : '';
-    edge.text.setAttribute('x', (x1 + x2) / 2);
-    edge.text.setAttribute('y', (y1 + y2) / 2 + 4);
+    // Where lines come together, their numbers stand apart at the other ends.
+    const t = edge.place;
+    const curve = (p, q, r, s) => (1 - t) ** 3 * p + 3 * (1 - t) ** 2 * t * q + 3 * (1 - t) * t * t * r + t ** 3 * s;
+    edge.text.setAttribute('x', curve(x1, x1 + bend, x2 - bend, x2));
+    edge.text.setAttribute('y', curve(y1, y1, y2, y2) + 4);
   }
 }
 

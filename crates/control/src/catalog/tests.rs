@@ -119,8 +119,8 @@ fn the_registry_lists_exactly_what_can_be_printed() {
     assert_eq!(made, listed);
 }
 
-/// The dashboard and the alert rules ask for metrics that there are, and for values of `result` and `kind` that
-/// there are.
+/// The dashboard and the alert rules ask for metrics that there are, and for values of `result` and `kind`
+/// that there are.
 #[test]
 fn what_is_packaged_asks_for_what_there_is() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging");

@@ -1,5 +1,5 @@
-//! `elasticsearch-bulk()`: documents as Elasticsearch's `_bulk` takes them, from Beats, Logstash and whatever else
-//! can send there. A client hears that a document is taken when everything made of it is delivered.
+//! `elasticsearch-bulk()`: documents as Elasticsearch's `_bulk` takes them, from Beats, Logstash and whatever
+//! else can send there. A client hears that a document is taken when everything made of it is delivered.
 
 mod documents;
 mod handler;
@@ -58,7 +58,9 @@ static BULK: Component = Component {
               Use flags(flow-control) in the log paths, otherwise documents are also dealt with when a full queue drops them. See \
               docs/elasticsearch-source.md.",
     example: "elasticsearch-bulk(port(9200) user(\"beats\") password(\"secret\"))",
-    cost: Some(Cost::elsewhere("A request costs a hand-over to a worker; each document one pass over its text.")),
+    cost: Some(Cost::elsewhere(
+        "A request costs a hand-over to a worker; each document one pass over its text.",
+    )),
 };
 
 fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {

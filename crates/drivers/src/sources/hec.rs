@@ -62,7 +62,9 @@ static HEC: Component = Component {
               flags(flow-control) in the log paths, otherwise events are also dealt with when a full queue drops them. See \
               docs/hec-source.md.",
     example: "hec(port(8088) tokens(\"11111111-2222-3333-4444-555555555555\") ack(yes))",
-    cost: Some(Cost::elsewhere("A request costs a hand-over to a worker; each event two passes over its text.")),
+    cost: Some(Cost::elsewhere(
+        "A request costs a hand-over to a worker; each event two passes over its text.",
+    )),
 };
 
 fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
@@ -70,7 +72,8 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     let asked = Asked::read(s, cx, PORT, tls, diags)?;
     let tokens: Vec<String> = s.list("tokens").iter().map(|token| token.text.clone()).collect();
     if tokens.is_empty() || tokens.iter().any(String::is_empty) {
-        let finding = Diagnostic::error("D0220", "hec() takes messages from nobody without a token", s.call_span()?);
+        let finding =
+            Diagnostic::error("D0220", "hec() takes messages from nobody without a token", s.call_span()?);
         diags.push(finding.help("add tokens(\"...\"): `openssl rand -hex 16` makes one"));
         return None;
     }

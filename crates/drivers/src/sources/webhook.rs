@@ -1,5 +1,5 @@
-//! `webhook()`: each request of HTTP is a message. A client hears that it is taken when everything made of it is
-//! delivered.
+//! `webhook()`: each request of HTTP is a message. A client hears that it is taken when everything made of it
+//! is delivered.
 
 mod handler;
 
@@ -129,7 +129,8 @@ fn tls_beside(s: &Settings, diags: &mut Diagnostics) -> Option<Option<Options>> 
         (None, None) => Some(None),
         (Some(_), Some(_)) => Some(Some(options)),
         _ => {
-            let finding = Diagnostic::error("D0220", "a certificate and its key belong together", s.call_span()?);
+            let finding =
+                Diagnostic::error("D0220", "a certificate and its key belong together", s.call_span()?);
             diags.push(finding.help("give both tls-key-file() and tls-cert-file()"));
             None
         }

@@ -32,7 +32,10 @@ fn scrapers_get_the_counters_with_help_and_type() {
     penstock.wait_ledger(|ledger| (ledger.destination("d").delivered != 100).then(|| "100".to_owned()));
     let sample = "syslogng_ledger_events_total{kind=\"destination\",id=\"d#0\"";
     let plain = web::get(port, "/metrics", "");
-    assert_eq!((plain.status, plain.header("content-type")), (200, "text/plain; version=0.0.4; charset=utf-8"));
+    assert_eq!(
+        (plain.status, plain.header("content-type")),
+        (200, "text/plain; version=0.0.4; charset=utf-8")
+    );
     assert!(plain.body.contains("# TYPE syslogng_ledger_events_total counter\n"), "{}", plain.body);
     assert!(plain.body.lines().any(|l| l.starts_with(sample) && l.ends_with("result=\"delivered\"} 100")));
     let open = web::get(port, "/metrics", "Accept: application/openmetrics-text; version=1.0.0\r\n");
@@ -116,8 +119,11 @@ fn only_whoever_shows_the_token_is_told_anything() {
     let shown = format!("Authorization: Bearer {TOKEN}\r\n");
     for path in ["/metrics", "/ledger.json", "/graph.json", "/events"] {
         assert_eq!(web::get(port, path, "").status, 401, "{path}");
-        for wrong in ["Authorization: Bearer 0123456789abcdee\r\n", "Authorization: Bearer\r\n", "Cookie: token=0123456789abcdef\r\n"]
-        {
+        for wrong in [
+            "Authorization: Bearer 0123456789abcdee\r\n",
+            "Authorization: Bearer\r\n",
+            "Cookie: token=0123456789abcdef\r\n",
+        ] {
             assert_eq!(web::get(port, path, wrong).status, 401, "{path} {wrong}");
         }
     }

@@ -1,5 +1,5 @@
-//! Messages that come in requests of HTTP: webhook(), hec(), elasticsearch-bulk(). Each is answered when it is
-//! delivered, and never before.
+//! Messages that come in requests of HTTP: webhook(), hec(), elasticsearch-bulk(). Each is answered when it
+//! is delivered, and never before.
 
 use crate::messages::HEAD;
 use serde_json::{Value, json};
@@ -24,7 +24,12 @@ fn start(lab: &Lab, source: &str, destination: &str) -> (Penstock, u16) {
 }
 
 fn hec(port: u16, path: &str, body: &str) -> Answered {
-    web::post(port, &format!("/services/collector{path}"), &format!("Authorization: Splunk {TOKEN}\r\n"), body.as_bytes())
+    web::post(
+        port,
+        &format!("/services/collector{path}"),
+        &format!("Authorization: Splunk {TOKEN}\r\n"),
+        body.as_bytes(),
+    )
 }
 
 #[test]
@@ -127,7 +132,9 @@ fn hec_takes_events_and_lines_and_names_what_is_wrong() {
     let answer = hec(port, "/raw?host=h&index=main", "first\r\n\nsecond");
     assert_eq!(answer.status, 200, "{answer:?}");
     let lines = lab.lines("out");
-    assert!(lines[2].starts_with("h|") && lines[2].contains("|first|") && lines[2].contains("\"index\":\"main\""));
+    assert!(
+        lines[2].starts_with("h|") && lines[2].contains("|first|") && lines[2].contains("\"index\":\"main\"")
+    );
     assert!(lines[3].contains("|second|") && lines.len() == 4, "{lines:?}");
     for (path, headers, body, status, code) in [
         ("/event", "", "{\"event\":1}", 401, 2),
@@ -140,10 +147,17 @@ fn hec_takes_events_and_lines_and_names_what_is_wrong() {
         ("/ack", "Authorization: Splunk other\r\n", "{\"acks\":[1]}", 400, 14),
     ] {
         let answer = web::post(port, &format!("/services/collector{path}"), headers, body.as_bytes());
-        assert_eq!((answer.status, &answer.json()["code"]), (status, &code.into()), "{path} {body}: {answer:?}");
+        assert_eq!(
+            (answer.status, &answer.json()["code"]),
+            (status, &code.into()),
+            "{path} {body}: {answer:?}"
+        );
     }
     let answer = hec(port, "", "{\"event\":\"good\"}{\"event\":\"\"}{\"event\":\"after\"}");
-    assert_eq!(answer.json(), json!({ "text": "Event field cannot be blank", "code": 13, "invalid-event-number": 1 }));
+    assert_eq!(
+        answer.json(),
+        json!({ "text": "Event field cannot be blank", "code": 13, "invalid-event-number": 1 })
+    );
     let health = web::get(port, "/services/collector/health", "");
     assert_eq!((health.status, &health.json()["code"]), (200, &17.into()));
     penstock.wait_ledger(|ledger| (ledger.destination("d").delivered != 5).then(|| "5 delivered".to_owned()));
@@ -174,7 +188,8 @@ fn our_own_destinations_are_understood() {
     let mut sender = Penstock::start(&sending, &config);
     crate::messages::send(&sending, 0, COUNT);
     sender.wait_ledger(|ledger| {
-        let open = ["d_hec", "d_bulk"].into_iter().find(|name| ledger.destination(name).delivered != COUNT as u64);
+        let open =
+            ["d_hec", "d_bulk"].into_iter().find(|name| ledger.destination(name).delivered != COUNT as u64);
         open.map(|name| format!("{COUNT} delivered to {name}"))
     });
     let texts = |name: &str| {
@@ -194,7 +209,8 @@ fn our_own_destinations_are_understood() {
 #[test]
 fn bulk_requests_are_answered_item_by_item() {
     let lab = Lab::new();
-    let (penstock, port) = start(&lab, "elasticsearch-bulk(ip(127.0.0.1) port(%tcp:in%) api-keys(\"a2V5\"));", FILE);
+    let (penstock, port) =
+        start(&lab, "elasticsearch-bulk(ip(127.0.0.1) port(%tcp:in%) api-keys(\"a2V5\"));", FILE);
     let key = "Authorization: ApiKey a2V5\r\n";
     assert_eq!(web::get(port, "/", "").status, 401);
     let greeting = web::get(port, "/", key);
@@ -206,10 +222,18 @@ fn bulk_requests_are_answered_item_by_item() {
     let items = answer.json();
     assert_eq!((answer.status, &items["errors"]), (200, &true.into()), "{answer:?}");
     assert_eq!(items["items"][0]["create"]["status"], 201);
-    assert_eq!((&items["items"][0]["create"]["_id"], &items["items"][0]["create"]["_index"]), (&"7".into(), &"general".into()));
+    assert_eq!(
+        (&items["items"][0]["create"]["_id"], &items["items"][0]["create"]["_index"]),
+        (&"7".into(), &"general".into())
+    );
     assert_eq!(items["items"][1]["delete"]["status"], 400);
     assert_eq!(items["items"][2]["index"]["error"]["type"], "document_parsing_exception");
-    let terse = web::post(port, "/_bulk?filter_path=errors,items.*.status", key, b"{\"index\":{\"_index\":\"i\"}}\n{}\n");
+    let terse = web::post(
+        port,
+        "/_bulk?filter_path=errors,items.*.status",
+        key,
+        b"{\"index\":{\"_index\":\"i\"}}\n{}\n",
+    );
     assert_eq!(terse.json()["items"], json!([{ "index": { "status": 201 } }]));
     assert_eq!(web::post(port, "/_bulk", key, b"no action\n").status, 400);
     assert_eq!(lab.lines("out").len(), 2, "{}", lab.text("out"));
@@ -223,7 +247,10 @@ fn reloads_close_and_open_it() {
     let lab = Lab::new();
     let (mut penstock, port) = start(&lab, "webhook(ip(127.0.0.1) port(%tcp:in%));", FILE);
     assert_eq!(web::post(port, "/", "", b"one").status, 200);
-    lab.write_config("penstock.conf", &config("webhook(ip(127.0.0.1) port(%port:in%) auth-token(\"t\"));", FILE));
+    lab.write_config(
+        "penstock.conf",
+        &config("webhook(ip(127.0.0.1) port(%port:in%) auth-token(\"t\"));", FILE),
+    );
     assert!(penstock.request("RELOAD").starts_with("OK"));
     assert_eq!(web::post(port, "/", "", b"two").status, 403);
     assert_eq!(web::post(port, "/", "Authorization: t\r\n", b"three").status, 200);

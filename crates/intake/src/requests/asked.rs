@@ -129,9 +129,15 @@ impl Start for RequestStart {
         let desk = Desk::new(*answer_time);
         source.counters.connections_max.store(limits.connections_max as u64, Ordering::Relaxed);
         let name = if tls.is_some() { "https" } else { "http" };
-        let settings =
-            http_server::Settings { name: self.driver.to_owned(), listener, tls, limits: *limits, hosts: Hosts::Any };
-        let server = Server::start(settings, (self.handler)(Arc::clone(&desk))).map_err(|error| self.failed(&error))?;
+        let settings = http_server::Settings {
+            name: self.driver.to_owned(),
+            listener,
+            tls,
+            limits: *limits,
+            hosts: Hosts::Any,
+        };
+        let server = Server::start(settings, (self.handler)(Arc::clone(&desk)))
+            .map_err(|error| self.failed(&error))?;
         let facts = PeerFacts { group: Arc::clone(group), transport: Transport(name), ip_protocol: 6 };
         let parts = Parts {
             source: Arc::clone(source),

@@ -72,7 +72,8 @@ impl RequestPort {
         let Ends { remote, local, named } = ends;
         let Some(ip) = named else { return self.senders.context(remote, local) };
         let proxy = Some(canonical(remote));
-        let peer = Peer::Inet { remote: SocketAddr::new(ip.to_canonical(), 0), local: canonical(local), proxy };
+        let peer =
+            Peer::Inet { remote: SocketAddr::new(ip.to_canonical(), 0), local: canonical(local), proxy };
         let context = self.facts.context(remote, local, &ip.to_canonical().to_string());
         Arc::new(Context { peer, ..Context::clone(&context) })
     }

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 /// Of one statement.
 const TEXT_BYTES_MAX: usize = 16 << 10;
 
-/// `{"nodes": [{"node", "kind", "name", "info", "at"}], "arcs": [{"from", "to", "type"}]}`, and the text of each
-/// node without secrets.
+/// `{"nodes": [{"node", "kind", "name", "info", "at"}], "arcs": [{"from", "to", "type"}]}`, and the text of
+/// each node without secrets.
 pub fn of(config: &Config, sources: &SourceMap) -> (String, BTreeMap<String, String>) {
     let mut graph = Graph::new(sources);
     for statement in &config.items {

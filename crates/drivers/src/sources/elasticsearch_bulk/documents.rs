@@ -64,7 +64,8 @@ impl Documents {
         let number = self.items.len() + 1;
         let malformed = || format!("Malformed action/metadata line of item {number}");
         let text = std::str::from_utf8(&line).ok().filter(|text| is_json(text)).ok_or_else(malformed)?;
-        let (action, meta) = Members::of(text).and_then(|mut members| members.next()).ok_or_else(malformed)?;
+        let (action, meta) =
+            Members::of(text).and_then(|mut members| members.next()).ok_or_else(malformed)?;
         let mut item = Item::new(action, self.index.clone().unwrap_or_default()).ok_or_else(malformed)?;
         for (name, raw) in Members::of(meta).ok_or_else(malformed)? {
             match name {
@@ -216,11 +217,21 @@ mod tests {
 
     #[test]
     fn a_line_that_is_no_action_ends_the_request() {
-        for body in
-            ["no\n{}\n", "{}\n{}\n", "{\"index\":7}\n{}\n", "{\"drop\":{}}\n{}\n", "{\"index\":{}}", "[1]\n", "\u{1}"]
-        {
+        for body in [
+            "no\n{}\n",
+            "{}\n{}\n",
+            "{\"index\":7}\n{}\n",
+            "{\"drop\":{}}\n{}\n",
+            "{\"index\":{}}",
+            "[1]\n",
+            "\u{1}",
+        ] {
             let (batch, documents) = filled(&format!("{{\"index\":{{}}}}\n{{}}\n{body}"), Some("i"));
-            assert!(documents.wrong.as_ref().is_some_and(|why| why.contains("item 2")), "{body}: {:?}", documents.wrong);
+            assert!(
+                documents.wrong.as_ref().is_some_and(|why| why.contains("item 2")),
+                "{body}: {:?}",
+                documents.wrong
+            );
             assert_eq!(batch.records.len(), 1, "{body}");
         }
         assert_eq!(filled("{\"index\":{}}\n{}\n", None).1.items[0].refusal, Some(Refusal::Index));

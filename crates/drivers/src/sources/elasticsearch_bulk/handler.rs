@@ -34,18 +34,18 @@ impl Keys {
     }
 }
 
-enum Place {
+enum Offer {
     Greeting,
     License,
     /// With the index of documents that name none.
     Bulk(Option<String>),
 }
 
-fn place(path: &str) -> Option<Place> {
+fn place(path: &str) -> Option<Offer> {
     match path {
-        "/" | "" => return Some(Place::Greeting),
-        "/_license" | "/_xpack" | "/_xpack/license" => return Some(Place::License),
-        "/_bulk" | "/_bulk/" => return Some(Place::Bulk(None)),
+        "/" | "" => return Some(Offer::Greeting),
+        "/_license" | "/_xpack" | "/_xpack/license" => return Some(Offer::License),
+        "/_bulk" | "/_bulk/" => return Some(Offer::Bulk(None)),
         _ => {}
     }
     // `/INDEX/_bulk`, and with a type as it once was.
@@ -53,7 +53,7 @@ fn place(path: &str) -> Option<Place> {
     let index = rest.strip_suffix("/_doc").unwrap_or(rest);
     let index = String::from_utf8(decoded(index)?).ok()?;
     let is_legal = !index.is_empty() && !index.contains('/') && !index.starts_with('_') && index.len() <= 255;
-    is_legal.then_some(Place::Bulk(Some(index)))
+    is_legal.then_some(Offer::Bulk(Some(index)))
 }
 
 pub struct Bulk {
@@ -69,18 +69,18 @@ impl Handler for Bulk {
             return Err(reply::forbidden());
         }
         let fits = match place {
-            Place::Bulk(_) => matches!(*head.method(), Method::POST | Method::PUT),
-            Place::Greeting | Place::License => matches!(*head.method(), Method::GET | Method::HEAD),
+            Offer::Bulk(_) => matches!(*head.method(), Method::POST | Method::PUT),
+            Offer::Greeting | Offer::License => matches!(*head.method(), Method::GET | Method::HEAD),
         };
         if fits { Ok(()) } else { Err(reply::not_so()) }
     }
 
     fn answer(&self, request: Request) -> Later {
         let index = match place(request.head.path()) {
-            Some(Place::Greeting) => return Box::pin(async { reply::greeting() }),
-            Some(Place::License) => return Box::pin(async { reply::license() }),
+            Some(Offer::Greeting) => return Box::pin(async { reply::greeting() }),
+            Some(Offer::License) => return Box::pin(async { reply::license() }),
             None => return Box::pin(async { reply::nothing_here() }),
-            Some(Place::Bulk(index)) => index,
+            Some(Offer::Bulk(index)) => index,
         };
         let is_terse = request.head.query().get("filter_path").is_some();
         let documents = Documents {

@@ -105,21 +105,27 @@ pub fn not_so() -> Answer {
 
 /// Who answers.
 pub fn greeting() -> Answer {
-    product(200, &json!({
-        "name": "penstock", "cluster_name": "penstock", "cluster_uuid": "penstock",
-        "version": {
-            "number": VERSION, "build_flavor": "default", "build_type": "tar", "build_hash": "0", "build_snapshot": false,
-            "lucene_version": "9.12.0", "minimum_wire_compatibility_version": "7.17.0",
-            "minimum_index_compatibility_version": "7.0.0",
-        },
-        "tagline": "You Know, for Search",
-    }))
+    product(
+        200,
+        &json!({
+            "name": "penstock", "cluster_name": "penstock", "cluster_uuid": "penstock",
+            "version": {
+                "number": VERSION, "build_flavor": "default", "build_type": "tar", "build_hash": "0", "build_snapshot": false,
+                "lucene_version": "9.12.0", "minimum_wire_compatibility_version": "7.17.0",
+                "minimum_index_compatibility_version": "7.0.0",
+            },
+            "tagline": "You Know, for Search",
+        }),
+    )
 }
 
 /// Beats and Logstash look whether the licence lets them send.
 pub fn license() -> Answer {
-    product(200, &json!({
-        "license": { "status": "active", "uid": "penstock", "type": "basic", "mode": "basic" },
-        "features": {},
-    }))
+    product(
+        200,
+        &json!({
+            "license": { "status": "active", "uid": "penstock", "type": "basic", "mode": "basic" },
+            "features": {},
+        }),
+    )
 }

@@ -24,7 +24,7 @@ struct Channel {
 }
 
 /// A number that was given out.
-pub struct Given {
+pub struct AckNumber {
     acks: Arc<Acks>,
     channel: String,
     pub number: u64,
@@ -32,7 +32,7 @@ pub struct Given {
 
 impl Acks {
     /// The next number of a channel.
-    pub fn give(self: &Arc<Acks>, channel: &str) -> Result<Given, Reply> {
+    pub fn give(self: &Arc<Acks>, channel: &str) -> Result<AckNumber, Reply> {
         let mut channels = self.0.lock();
         if !channels.contains_key(channel) && channels.len() >= CHANNELS_MAX {
             channels.retain(|_, channel| channel.heard.elapsed() < IDLE);
@@ -49,7 +49,7 @@ impl Acks {
         known.next += 1;
         known.heard = Instant::now();
         known.numbers.insert(number, false);
-        Ok(Given { acks: Arc::clone(self), channel: channel.to_owned(), number })
+        Ok(AckNumber { acks: Arc::clone(self), channel: channel.to_owned(), number })
     }
 
     /// Whether each of these is dealt with. Those that are, are forgotten with that.
@@ -70,7 +70,7 @@ impl Acks {
     }
 }
 
-impl Given {
+impl AckNumber {
     /// Everything is delivered.
     pub fn done(self) {
         if let Some(channel) = self.acks.0.lock().get_mut(&self.channel)
@@ -82,7 +82,7 @@ impl Given {
 }
 
 /// One that is not done has been forgotten, and its client sends again what it never gets an answer for.
-impl Drop for Given {
+impl Drop for AckNumber {
     fn drop(&mut self) {
         if let Some(channel) = self.acks.0.lock().get_mut(&self.channel)
             && channel.numbers.get(&self.number) == Some(&false)

@@ -1,8 +1,10 @@
 //! `/services/collector/event`: JSON objects, one behind the other.
 
-use super::acks::Given;
-use super::message::{self, Facts, Names};
-use super::replies::{BUSY, EVENT_BLANK, EVENT_REQUIRED, INDEXED_FIELDS, INVALID_FORMAT, NO_DATA, Reply, SUCCESS};
+use super::acks::AckNumber;
+use super::message::{self, EventFacts, Names};
+use super::replies::{
+    BUSY, EVENT_BLANK, EVENT_REQUIRED, INDEXED_FIELDS, INVALID_FORMAT, NO_DATA, Reply, SUCCESS,
+};
 use http_server::{Answer, Bytes};
 use intake::requests::{Fate, Filling, Load};
 use record::Batch;
@@ -16,9 +18,9 @@ pub struct Events {
     pub at: usize,
     pub events: usize,
     /// What events that say nothing of it have.
-    pub facts: Facts,
+    pub facts: EventFacts,
     pub names: Arc<Names>,
-    pub ack: Option<Given>,
+    pub ack: Option<AckNumber>,
     pub wrong: Option<Reply>,
 }
 
@@ -43,7 +45,13 @@ impl Events {
 }
 
 /// Appends an event as a message.
-fn append(text: &str, general: &Facts, names: &Names, batch: &mut Batch, filling: &Filling<'_>) -> Result<(), Reply> {
+fn append(
+    text: &str,
+    general: &EventFacts,
+    names: &Names,
+    batch: &mut Batch,
+    filling: &Filling<'_>,
+) -> Result<(), Reply> {
     let mut facts = general.clone();
     let (mut event, mut fields) = (None, None);
     for (name, raw) in Members::of(text).into_iter().flatten() {
@@ -109,7 +117,7 @@ impl Load for Events {
             (Fate::Done, Some(NO_DATA)) => NO_DATA.answer(),
             (Fate::Done, Some(wrong)) => wrong.at(self.events),
             (Fate::Done, None) => {
-                self.ack.map(Given::done);
+                self.ack.map(AckNumber::done);
                 SUCCESS.answer()
             }
         }
@@ -125,7 +133,7 @@ mod tests {
         let names = Arc::new(Names::new(".splunk."));
         let body = Bytes::copy_from_slice(body.as_bytes());
         let mut events =
-            Events { body, at: 0, events: 0, facts: Facts::default(), names, ack: None, wrong: None };
+            Events { body, at: 0, events: 0, facts: EventFacts::default(), names, ack: None, wrong: None };
         let filling = Filling {
             now: Stamp { secs: 7, ..Stamp::default() },
             sender: "sender",

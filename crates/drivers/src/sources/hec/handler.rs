@@ -1,8 +1,8 @@
 //! Who may send, and what is asked for: events, lines, acknowledgements, health.
 
-use super::acks::{Acks, Given};
+use super::acks::{AckNumber, Acks};
 use super::events::Events;
-use super::message::{self, Facts, Names};
+use super::message::{self, EventFacts, Names};
 use super::raw::Lines;
 use super::replies::{
     ACK_DISABLED, BUSY, CHANNEL_MISSING, HEALTHY, INVALID_AUTHORIZATION, INVALID_CHANNEL, INVALID_FORMAT,
@@ -19,19 +19,19 @@ const ASKED_MAX: usize = 10_000;
 const CHANNEL_BYTES_MAX: usize = 128;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Service {
     Event,
     Raw,
     Ack,
     Health,
 }
 
-fn place(path: &str) -> Option<Place> {
+fn place(path: &str) -> Option<Service> {
     Some(match path.strip_prefix("/services/collector")? {
-        "" | "/event" | "/event/1.0" => Place::Event,
-        "/raw" | "/raw/1.0" => Place::Raw,
-        "/ack" | "/ack/1.0" => Place::Ack,
-        "/health" | "/health/1.0" => Place::Health,
+        "" | "/event" | "/event/1.0" => Service::Event,
+        "/raw" | "/raw/1.0" => Service::Raw,
+        "/ack" | "/ack/1.0" => Service::Ack,
+        "/health" | "/health/1.0" => Service::Health,
         _ => return None,
     })
 }
@@ -67,7 +67,7 @@ impl Collector {
     }
 
     /// The number of a request, where acknowledgements are on.
-    fn number(&self, head: &Head) -> Result<Option<Given>, Reply> {
+    fn number(&self, head: &Head) -> Result<Option<AckNumber>, Reply> {
         let Some(acks) = &self.acks else { return Ok(None) };
         acks.give(&channel(head)?).map(Some)
     }
@@ -87,20 +87,20 @@ impl Collector {
         Ok(Answer::json(200, json!({ "acks": answers }).to_string()))
     }
 
-    fn load(&self, place: Place, request: &Request) -> Result<Box<dyn Load>, Reply> {
+    fn load(&self, place: Service, request: &Request) -> Result<Box<dyn Load>, Reply> {
         let ack = self.number(&request.head)?;
         let (body, names, facts) = (request.body.clone(), Arc::clone(&self.names), facts(&request.head));
         Ok(match place {
-            Place::Raw => Box::new(Lines { body, at: 0, lines: 0, facts, names, ack }),
+            Service::Raw => Box::new(Lines { body, at: 0, lines: 0, facts, names, ack }),
             _ => Box::new(Events { body, at: 0, events: 0, facts, names, ack, wrong: None }),
         })
     }
 }
 
 /// What the address says of all events.
-fn facts(head: &Head) -> Facts {
+fn facts(head: &Head) -> EventFacts {
     let said = |name: &str| head.query().get(name).filter(|value| !value.is_empty());
-    Facts {
+    EventFacts {
         host: said("host"),
         index: said("index"),
         source: said("source"),
@@ -134,7 +134,7 @@ fn at_once(answer: Answer) -> Later {
 impl Handler for Collector {
     fn admit(&self, head: &Head) -> Result<(), Answer> {
         let Some(place) = place(head.path()) else { return Err(Answer::text(404, "there is nothing here")) };
-        if place == Place::Health {
+        if place == Service::Health {
             return match *head.method() {
                 Method::GET | Method::HEAD => Ok(()),
                 _ => Err(Answer::text(405, "not with this method").with(header::ALLOW, "GET, HEAD")),
@@ -149,8 +149,8 @@ impl Handler for Collector {
     fn answer(&self, request: Request) -> Later {
         let place = place(request.head.path());
         match place {
-            Some(Place::Health) => at_once(HEALTHY.answer()),
-            Some(Place::Ack) => at_once(self.acknowledged(&request).unwrap_or_else(Reply::answer)),
+            Some(Service::Health) => at_once(HEALTHY.answer()),
+            Some(Service::Ack) => at_once(self.acknowledged(&request).unwrap_or_else(Reply::answer)),
             None => at_once(Answer::text(404, "there is nothing here")),
             Some(place) => {
                 let load = match self.load(place, &request) {

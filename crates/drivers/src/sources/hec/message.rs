@@ -33,7 +33,7 @@ impl Names {
 
 /// What goes with the text of an event.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Facts {
+pub struct EventFacts {
     pub host: Option<String>,
     pub index: Option<String>,
     pub source: Option<String>,
@@ -42,7 +42,13 @@ pub struct Facts {
 }
 
 /// Appends a message.
-pub fn append(batch: &mut Batch, text: &[u8], facts: &Facts, names: &Names, filling: &Filling<'_>) -> usize {
+pub fn append(
+    batch: &mut Batch,
+    text: &[u8],
+    facts: &EventFacts,
+    names: &Names,
+    filling: &Filling<'_>,
+) -> usize {
     let index = batch.records.len();
     let mut record = Record::new(Span::EMPTY);
     record.message = batch.append(text).set();

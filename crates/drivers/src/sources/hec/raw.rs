@@ -1,7 +1,7 @@
 //! `/services/collector/raw`: lines of text, what goes with them in the address.
 
-use super::acks::Given;
-use super::message::{self, Facts, Names};
+use super::acks::AckNumber;
+use super::message::{self, EventFacts, Names};
 use super::replies::{BUSY, NO_DATA, SUCCESS};
 use http_server::{Answer, Bytes};
 use intake::requests::{Fate, Filling, Load};
@@ -13,9 +13,9 @@ pub struct Lines {
     /// Read up to here.
     pub at: usize,
     pub lines: usize,
-    pub facts: Facts,
+    pub facts: EventFacts,
     pub names: Arc<Names>,
-    pub ack: Option<Given>,
+    pub ack: Option<AckNumber>,
 }
 
 impl Load for Lines {
@@ -47,7 +47,7 @@ impl Load for Lines {
             Fate::Undone => BUSY.answer(),
             Fate::Done if self.lines == 0 => NO_DATA.answer(),
             Fate::Done => {
-                self.ack.map(Given::done);
+                self.ack.map(AckNumber::done);
                 SUCCESS.answer()
             }
         }

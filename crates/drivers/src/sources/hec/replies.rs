@@ -44,6 +44,9 @@ impl Reply {
 
     /// Names the number to ask for.
     pub fn numbered(self, ack_id: u64) -> Answer {
-        Answer::json(self.status, json!({ "text": self.text, "code": self.code, "ackId": ack_id }).to_string())
+        Answer::json(
+            self.status,
+            json!({ "text": self.text, "code": self.code, "ackId": ack_id }).to_string(),
+        )
     }
 }

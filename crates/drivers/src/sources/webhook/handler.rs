@@ -80,9 +80,11 @@ impl Handler for Hook {
     fn answer(&self, request: Request) -> Later {
         let Request { head, body } = request;
         let mut values = self.paths.fit(head.path()).unwrap_or_default();
-        values.extend(head.query().pairs().map(|(name, value)| {
-            (format!("webhook.query.{}", String::from_utf8_lossy(&name)), value)
-        }));
+        values.extend(
+            head.query()
+                .pairs()
+                .map(|(name, value)| (format!("webhook.query.{}", String::from_utf8_lossy(&name)), value)),
+        );
         let headers = self.headers.map(|name| (name, headers_of(&head)));
         let message = Message { body, values, headers };
         let ends = Ends { remote: head.remote, local: head.local, named: self.named(&head) };
@@ -99,7 +101,8 @@ fn headers_of(head: &Head) -> String {
         if matches!(*name, header::AUTHORIZATION | header::COOKIE | header::PROXY_AUTHORIZATION) {
             continue;
         }
-        let text = |value: &header::HeaderValue| Value::from(String::from_utf8_lossy(value.as_bytes()).into_owned());
+        let text =
+            |value: &header::HeaderValue| Value::from(String::from_utf8_lossy(value.as_bytes()).into_owned());
         let mut values: Vec<Value> = head.headers().get_all(name).iter().map(text).collect();
         let value = if values.len() == 1 { values.remove(0) } else { Value::from(values) };
         all.insert(name.as_str().to_owned(), value);
@@ -157,7 +160,10 @@ mod tests {
         let check = |path: &str, expected: Option<&[(&str, &str)]>| {
             let found = paths.fit(path);
             let found = found.map(|found| {
-                found.into_iter().map(|(n, v)| (n, String::from_utf8_lossy(&v).into_owned())).collect::<Vec<_>>()
+                found
+                    .into_iter()
+                    .map(|(n, v)| (n, String::from_utf8_lossy(&v).into_owned()))
+                    .collect::<Vec<_>>()
             });
             let expected = expected.map(|expected| {
                 expected.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect::<Vec<_>>()
