@@ -29,7 +29,7 @@ pub const FILES: &[(&str, &str)] = files! {
     "default-network-drivers" "elasticsearch" "ewmm" "extract-solaris-msgid" "fortigate" "graphite" "graylog2" "iptables"
     "jellyfin" "junos" "kubernetes" "linux-audit" "loggly" "logmatic" "logscale" "mariadb-audit" "mbox" "netskope"
     "network-load-balancer" "nodejs" "openobserve" "osquery" "panos" "pihole-ftl" "postgresql-csvlog" "qbittorrent"
-    "snmptrap" "splunk" "sudo" "sumologic" "system" "websense" "windows-eventlog"
+    "snmptrap" "splunk" "sudo" "sumologic" "system" "webhook" "websense" "windows-eventlog"
 };
 
 /// Folders of syslog-ng's library whose files stand here under another name.

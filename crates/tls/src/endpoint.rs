@@ -58,11 +58,6 @@ impl Acceptor {
         let session = UnbufferedServerConnection::new(self.config()?);
         session.map(Session::server).map_err(|error| reason::session(&error))
     }
-
-    /// For servers of libraries that run sessions of their own, as [`Connector::client_config`].
-    pub fn server_config(&self) -> Result<Arc<ServerConfig>, String> {
-        self.config()
-    }
 }
 
 impl Connector {
