@@ -160,8 +160,8 @@ impl Desk {
         let mut inner = self.inner.lock();
         if let Some(under_way) = inner.under_way.get_mut(&number) {
             under_way.load = Some(load);
-            if let (Some(answer), Some(tell)) = (early, under_way.tell.take()) {
-                let _ = tell.send(answer);
+            if let Some(answer) = early {
+                let _ = under_way.tell.take().map(|tell| tell.send(answer));
             }
         }
         drop(inner);

@@ -35,7 +35,7 @@ pub struct Configuration {
     /// The drivers that its log paths use; none before it is compiled.
     pub drivers: Vec<Configured>,
     /// What it says of the console; known once it is compiled.
-    pub console: Option<console::Options>,
+    pub console: Option<web_console::Options>,
 }
 
 impl Configuration {
@@ -92,7 +92,7 @@ impl Configuration {
         let misread = diagnostics.has_errors();
         let mut findings = Diagnostics::new();
         let made = engine::compile::compile(config, sources, registry(), identity, existing, &mut findings);
-        let console = console::read(&made.globals, &mut findings);
+        let console = web_console::read(&made.globals, &mut findings);
         for finding in findings {
             if !(misread && ABOUT_REFERENCES.contains(&finding.code)) {
                 diagnostics.push(finding);
@@ -111,7 +111,7 @@ impl Configuration {
         let mut findings = Diagnostics::new();
         let made =
             engine::compile::compile(config, sources, registry(), identity, &Existing::new(), &mut findings);
-        let _ = console::read(&made.globals, &mut findings);
+        let _ = web_console::read(&made.globals, &mut findings);
         findings
             .into_iter()
             .filter(|d| !ABOUT_REFERENCES.contains(&d.code))

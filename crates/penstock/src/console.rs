@@ -3,11 +3,11 @@
 
 use crate::program::Daemon;
 use crate::subject::Served;
-use console::{Console, Options};
 use parking_lot::Mutex;
 use std::net::SocketAddr;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
+use web_console::{Console, Options};
 
 /// The process whose place this one takes may still have the address for so long.
 const PATIENCE: Duration = Duration::from_secs(60);

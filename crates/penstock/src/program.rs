@@ -106,7 +106,7 @@ impl Daemon {
             statistics_every: AtomicU64::new(0),
             statistics_thread: Mutex::default(),
             history: History::default(),
-            door: Door::new(options.console.as_deref().and_then(|text| console::address(text).ok())),
+            door: Door::new(options.console.as_deref().and_then(|text| web_console::address(text).ok())),
             waits: Mutex::default(),
             reloaded: AtomicU64::new(now),
             reloaded_well: AtomicU64::new(now),
@@ -275,7 +275,7 @@ impl Daemon {
     }
 
     /// What the configuration that runs says of the console.
-    pub fn console(&self) -> Option<console::Options> {
+    pub fn console(&self) -> Option<web_console::Options> {
         self.current.lock().console.clone()
     }
 

@@ -107,7 +107,7 @@ fn start_and_serve(options: RunOptions) -> Result<(), Failed> {
         ProcessMode::Background => background::detach(false)?,
         ProcessMode::SafeBackground => background::detach(true)?,
     };
-    if let Some(Err(error)) = options.console.as_deref().map(console::address) {
+    if let Some(Err(error)) = options.console.as_deref().map(web_console::address) {
         return Err(failed(EXIT_CONFIG, &format!("--console: {error}")));
     }
     let opened = start(&options).and_then(|started| match answer(&options, &started) {
