@@ -5,10 +5,12 @@ mod ctl;
 mod daemon;
 mod explain;
 mod ledger;
+mod look;
 mod native;
 mod options;
 mod tap;
 mod test;
+mod top;
 mod version;
 
 use std::ffi::OsStr;
@@ -23,6 +25,7 @@ pub use native::{CheckArgs, Cli, Command, CompletionsArgs, ManArgs, RawArgs, Run
 pub use options::{ProcessMode, RunOptions, WORKER_THREADS_COUNT_MAX};
 pub use tap::{TapArgs, run_tap};
 pub use test::TestArgs;
+pub use top::{SortBy, TopArgs};
 pub use version::{VersionInfo, version_text};
 
 /// Control socket of a program started as `syslog-ng`.

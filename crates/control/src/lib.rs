@@ -10,6 +10,7 @@ pub mod counters;
 pub mod explain;
 pub mod last_run;
 pub mod ledger;
+pub mod look;
 pub mod queues;
 pub mod render;
 pub mod request;

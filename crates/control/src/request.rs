@@ -5,6 +5,7 @@ use std::time::Duration;
 use oplog::Verbosity;
 
 use crate::explain::ExplainRequest;
+use crate::look::LookRequest;
 use crate::queues::QueueRequest;
 use crate::render::Format;
 use crate::subject::ConfigView;
@@ -42,6 +43,8 @@ pub enum Request {
     Explain(ExplainRequest),
     /// `TAP ...`: the last messages that were dropped.
     Tap(TapRequest),
+    /// `LOOK ...`: messages that come by a place.
+    Look(LookRequest),
     /// `TAKE_OVER SECONDS`: another process takes the place of this one. The rest of the connection is
     /// [`crate::take_over`]'s.
     TakeOver(Duration),
@@ -136,6 +139,7 @@ impl Request {
             "PWD" => Request::Credentials(credentials(rest)?),
             "ATTACH" => Request::Attach,
             "QUEUE" => Request::Queue(QueueRequest::parse(rest)?),
+            "LOOK" => Request::Look(LookRequest::parse(rest)?),
             "TAP" => Request::Tap(TapRequest::parse(rest)?),
             "EXPLAIN" => Request::Explain(ExplainRequest::parse(rest)?),
             "TAKE_OVER" => Request::TakeOver(Duration::from_secs(rest.parse().map_err(|_| invalid(rest))?)),

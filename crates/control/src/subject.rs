@@ -9,6 +9,7 @@ use oplog::Verbosity;
 use crate::counters::Counter;
 use crate::explain::ExplainRequest;
 use crate::ledger::Ledger;
+use crate::look::LookRequest;
 use crate::queues::QueueRequest;
 use crate::request::Reload;
 use crate::tap::TapRequest;
@@ -98,6 +99,10 @@ pub trait Subject: Send + Sync {
 
     /// The last messages that were dropped, as JSON that begins with its brace.
     fn tap(&self, request: &TapRequest) -> Result<String, String>;
+
+    /// Messages that come by a place from now on, as JSON that begins with its brace. From a thread of its
+    /// own.
+    fn look(&self, request: &LookRequest) -> Result<String, String>;
 
     /// The licence text, one line.
     fn license(&self) -> String;

@@ -134,7 +134,7 @@ impl Machine {
         // contexts.
         let one_by_one = watch.is_some() && !tick && !(program.is_stateful() && scratch.turn.is_some());
         let made = Made::default();
-        let is_rehearsal = watch.as_ref().is_some_and(|watch| watch.rehearsed.is_some());
+        let is_rehearsal = watch.as_ref().is_some_and(|watch| watch.is_rehearsal);
         scratch.filter.work.made_of = is_rehearsal.then(Vec::new);
         let mut run = Run {
             machine: self,

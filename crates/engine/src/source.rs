@@ -13,7 +13,8 @@ use crate::plan_map::Entrance;
 use crate::program::{Program, Scratch};
 use crate::watch::inquiry::{Following, Story};
 use crate::watch::log::LogWatch;
-use crate::watch::rehearsal::{Looks, Stage};
+use crate::watch::looks::Looks;
+use crate::watch::rehearsal::Stage;
 use crate::watch::{Both, Watching};
 use crate::window::{Pool, Share};
 use parking_lot::{Mutex, RwLock};
@@ -180,8 +181,8 @@ impl Source {
         let settings = self.settings();
         let Stage { machine, scratch, out } = stage;
         let mut in_work = self.prepare(&settings, batch, scratch);
-        let mut following = Following::all(self, batch, looks.bytes_max);
-        let watch = Watching::new(self, settings.at.clone(), &mut following).rehearsing(looks);
+        let mut following = Following::all(self, batch, looks);
+        let watch = Watching::new(self, settings.at.clone(), &mut following).rehearsing();
         in_work.outcome = machine.run_watched(&settings.program, batch, scratch, out, watch);
         following.stories()
     }
@@ -192,8 +193,8 @@ impl Source {
         let Stage { machine, scratch, out } = stage;
         scratch.begin_batch(batch.received);
         scratch.prepare(&settings.program);
-        let mut following = Following::all(self, batch, looks.bytes_max);
-        let watch = Watching::new(self, settings.at.clone(), &mut following).rehearsing(looks);
+        let mut following = Following::all(self, batch, looks);
+        let watch = Watching::new(self, settings.at.clone(), &mut following).rehearsing();
         machine.tick(&settings.program, batch, scratch, out, Some(watch));
         following.stories()
     }

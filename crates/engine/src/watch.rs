@@ -8,6 +8,7 @@
 mod changes;
 pub mod inquiry;
 pub mod log;
+pub mod looks;
 pub mod rehearsal;
 
 pub use changes::{Change, What};
@@ -16,12 +17,9 @@ use crate::driver::Destination;
 use crate::plan_map::{Entrance, StepId};
 use crate::source::Source;
 use changes::changes;
-use filter::{Judged, MadeOf};
+use filter::{FilterContext, Judged, MadeOf};
 use record::{Batch, Flags, NameId, Record, Span, lookup};
-use rehearsal::Looks;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use template::{Msg, RenderContext, Template};
 
 /// The statement of the configuration that a step of a program comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,13 +116,6 @@ pub enum Event<'a> {
     /// Something of the message is different now.
     Changed(&'a Change<'a>),
     Ends(At<'a>, Verdict),
-    /// What the message is where it came to a destination, or behind a step: the texts that a rehearsal asked
-    /// for, and its tags.
-    Is {
-        at: At<'a>,
-        texts: &'a [Vec<u8>],
-        tags: &'a [&'a str],
-    },
     /// Its output waits in the queue of a destination from now on; `name` is the file, connection or process.
     Queued {
         at: At<'a>,
@@ -145,6 +136,18 @@ pub enum Event<'a> {
 pub trait Watch {
     /// `source` is where the message came in.
     fn see(&mut self, source: &Source, message: Message, event: &Event<'_>);
+
+    /// May look at a message itself, where it comes from its source, behind a step, or where it comes to a
+    /// destination.
+    fn look(&mut self, message: Message, sight: &mut Sight<'_>);
+}
+
+/// A message where it is now.
+pub struct Sight<'a> {
+    pub at: At<'a>,
+    pub batch: &'a Batch,
+    pub record: &'a Record,
+    pub cx: &'a mut FilterContext,
 }
 
 /// Both are told.
@@ -157,6 +160,15 @@ impl<A: Watch, B: Watch> Watch for Both<A, B> {
         }
         if let Some(second) = &mut self.1 {
             second.see(source, message, event);
+        }
+    }
+
+    fn look(&mut self, message: Message, sight: &mut Sight<'_>) {
+        if let Some(first) = &mut self.0 {
+            first.look(message, sight);
+        }
+        if let Some(second) = &mut self.1 {
+            second.look(message, sight);
         }
     }
 }
@@ -175,17 +187,17 @@ pub(crate) struct Watching<'a> {
     base: u64,
     receipt: Option<NameId>,
     /// Destinations show what they would write, and take nothing.
-    pub rehearsed: Option<&'a Looks>,
+    pub is_rehearsal: bool,
 }
 
 impl<'a> Watching<'a> {
     pub fn new(source: &'a Source, at: Option<Entrance>, by: &'a mut dyn Watch) -> Watching<'a> {
         let base = NEXT_BATCH.fetch_add(1, Ordering::Relaxed) << BATCH_BITS;
-        Watching { by, source, at, base, receipt: lookup("RCPTID"), rehearsed: None }
+        Watching { by, source, at, base, receipt: lookup("RCPTID"), is_rehearsal: false }
     }
 
-    pub fn rehearsing(self, looks: &'a Looks) -> Watching<'a> {
-        Watching { rehearsed: Some(looks), ..self }
+    pub fn rehearsing(self) -> Watching<'a> {
+        Watching { is_rehearsal: true, ..self }
     }
 
     pub fn message(&self, batch: &Batch, record: &Record) -> Message {
@@ -229,20 +241,18 @@ impl<'a> Watching<'a> {
         }
     }
 
-    /// Tells what a message is at a step, where a rehearsal looks there.
-    pub fn tell_look(&mut self, at: At<'_>, batch: &Batch, index: usize, render: &mut RenderContext) {
-        let wanted = |looks: &&Looks| looks.at_steps || at.statement.kind == Kind::Destination;
-        let Some(looks) = self.rehearsed.filter(wanted) else { return };
+    /// Shows a message as it is at a step.
+    pub fn show(&mut self, at: At<'_>, batch: &Batch, index: usize, cx: &mut FilterContext) {
         let Some(record) = batch.records.get(index) else { return };
-        let print = |template: &Arc<Template>| {
-            let mut text = Vec::new();
-            template.render(Msg { batch, record }, render, &mut text);
-            text
-        };
-        let texts: Vec<Vec<u8>> = looks.templates.iter().map(print).collect();
-        let tags: Vec<&str> = batch.tags(record).into_iter().map(|tag| batch.tag_name(tag)).collect();
         let message = self.message(batch, record);
-        self.tell(message, &Event::Is { at, texts: &texts, tags: &tags });
+        self.by.look(message, &mut Sight { at, batch, record, cx });
+    }
+
+    /// Shows a message as its source has read it.
+    pub fn show_arrival(&mut self, batch: &Batch, index: usize, cx: &mut FilterContext) {
+        if let Some(at) = self.at.clone() {
+            self.show(at.at(), batch, index, cx);
+        }
     }
 
     /// Tells that all log paths are through with the message.

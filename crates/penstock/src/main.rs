@@ -12,6 +12,7 @@ mod library;
 mod logstore;
 mod lookout;
 mod manners;
+mod mistaken;
 mod pdb;
 mod printing;
 mod program;
@@ -22,6 +23,7 @@ mod state_file;
 mod subject;
 mod take_over;
 mod test_ca;
+mod top;
 mod version;
 
 use std::ffi::OsString;
@@ -32,6 +34,8 @@ use control::cli::{CalledAs, Cli, Command, DaemonAction, DaemonArgs, run_ctl, ru
 
 /// The configuration is wrong, or the command line is.
 const EXIT_CONFIG: u8 = 1;
+/// The command line of `penstock` is wrong; where it is called as another program, the code is that one's.
+const EXIT_USAGE: u8 = 2;
 /// The configuration is right, but something it needs cannot be had.
 const EXIT_INIT: u8 = 2;
 
@@ -63,7 +67,10 @@ fn command() -> ExitCode {
 fn native(args: Vec<OsString>) -> ExitCode {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
-        Err(error) => return usage(&error),
+        Err(error) => {
+            stdio::note(error.print());
+            return if error.use_stderr() { ExitCode::from(EXIT_USAGE) } else { ExitCode::SUCCESS };
+        }
     };
     match cli.command {
         Command::Run(args) => run::run(args.options()),
@@ -73,6 +80,7 @@ fn native(args: Vec<OsString>) -> ExitCode {
         Command::Ledger(args) => run_ledger(args.with_program("penstock ledger")),
         Command::Explain(args) => explain::explain(&args),
         Command::Test(args) => cases::run(&args),
+        Command::Top(args) => top::run(&args),
         Command::Tap(args) => run_tap(&args),
         Command::Loggen(args) => loggen::cli::run(args.args.into_iter()),
         Command::Pdb(args) => pdb::run(args.with_program("penstock pdb")),

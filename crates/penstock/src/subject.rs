@@ -4,6 +4,7 @@ pub mod balance;
 mod explain;
 pub mod graph;
 pub mod health;
+mod look;
 mod queues;
 mod secrets;
 pub mod statistics;
@@ -16,6 +17,7 @@ use std::time::Duration;
 
 use control::catalog;
 use control::explain::ExplainRequest;
+use control::look::LookRequest;
 use control::queues::QueueRequest;
 use control::request::Reload;
 use control::tap::TapRequest;
@@ -136,6 +138,10 @@ impl Subject for Served {
 
     fn tap(&self, request: &TapRequest) -> Result<String, String> {
         tap::answer(&self.program.running().view, request)
+    }
+
+    fn look(&self, request: &LookRequest) -> Result<String, String> {
+        look::answer(&self.program, request)
     }
 
     fn license(&self) -> String {

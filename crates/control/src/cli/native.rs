@@ -4,13 +4,14 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, ColorChoice, Parser, Subcommand};
 use oplog::Verbosity;
 
 use super::explain::ExplainArgs;
 use super::options::{ProcessMode, RunOptions, worker_threads};
 use super::tap::TapArgs;
 use super::test::TestArgs;
+use super::top::TopArgs;
 use super::{CONTROL_FILE_NAME, LINGER, PENSTOCK_STATE_DIR};
 
 /// Collects, processes and forwards log messages. Runs syslog-ng configuration files unchanged.
@@ -50,8 +51,10 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Run the test cases of a configuration: which destination gets what of which message
     Test(TestArgs),
-    /// Show dropped messages themselves, with their reasons
+    /// Show messages themselves: what comes by a source, step or destination, or what was dropped
     Tap(TapArgs),
+    /// Watch in the terminal what comes, goes, waits and is dropped
+    Top(TopArgs),
     /// Generate log messages, and verify what arrived
     #[command(disable_help_flag = true)]
     Loggen(RawArgs),
@@ -213,12 +216,17 @@ Examples:
   penstock check --json syslog-ng.conf
   penstock check --explain syslog-ng.conf
   penstock check --unit penstock.conf > /etc/systemd/system/penstock.service.d/configuration.conf
+  penstock check - < new.conf
 
-Exit code: 0 the configuration can run, 1 it cannot.")]
+Colours are for terminals, unless NO_COLOR is set or --color says otherwise.
+Exit code: 0 the configuration can run, 1 it cannot, 2 wrong usage.")]
 pub struct CheckArgs {
-    /// Configuration file
-    #[arg(value_name = "FILE")]
-    pub config: PathBuf,
+    /// Configuration files; - is standard input; of a folder, all files in it that are named *.conf
+    #[arg(value_name = "FILE", required = true)]
+    pub configs: Vec<PathBuf>,
+    /// Colour the findings
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorChoice::Auto)]
+    pub color: ColorChoice,
     /// Print the findings as JSON
     #[arg(long)]
     pub json: bool,
@@ -323,7 +331,7 @@ mod tests {
             panic!("not check")
         };
         assert!(args.json && args.syntax_only && args.explain);
-        assert_eq!(args.config, Path::new("f.conf"));
+        assert_eq!(args.configs, [Path::new("f.conf")]);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! `penstock tap`: the messages themselves that destinations dropped, afterwards and while it goes on.
+//! `penstock tap`: messages themselves: those that come by a place, see [`super::look`], and those that
+//! destinations dropped, afterwards and while it goes on.
 
 use super::{CONTROL_FILE_NAME, PENSTOCK_STATE_DIR};
 use crate::client::{Status, request};
@@ -21,22 +22,40 @@ const VERSION: u32 = 1;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
+  penstock tap s_net --where 'program("sshd")'
+  penstock tap 'filter f_auth' --format '$HOST ${.kv.user}' --limit 10
+  penstock tap d_central --rate 1000/s --format json
   penstock tap --dropped --past
   penstock tap --dropped queue-full --destination d_central --limit 20
   penstock tap --dropped refused --past --json
 
-The last 100 messages of each reason are kept at each destination, of each the first 1,024 bytes: of queue-full and refused. Without
+What comes by a place is looked at in passing: where more comes than a small part of the time is enough for, messages are left out.
+The last 100 dropped messages of each reason are kept at each destination, of each the first 1,024 bytes: of queue-full and refused. Without
 --past those are shown that are dropped from now on; what comes faster than it can be shown is counted as missed.
 Exit code: 0 shown; 1 nothing was dropped, or no answer; 2 wrong usage.")]
 pub struct TapArgs {
+    /// Messages that come by here: a source, a step as explain names it, a destination, or FILE:LINE of any of
+    /// them or of a log path
+    #[arg(value_name = "PLACE", required_unless_present = "dropped", conflicts_with = "dropped")]
+    pub place: Option<String>,
+    /// Only those for which this filter expression holds there
+    #[arg(long = "where", value_name = "FILTER", conflicts_with = "dropped")]
+    pub filter: Option<String>,
+    /// So many a second at most
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = rate, conflicts_with = "dropped")]
+    pub rate: u32,
+    /// How they are shown: a template, or json for all values [default: what is written, at destinations; else
+    /// time, host, header and text]
+    #[arg(long, value_name = "TEMPLATE", conflicts_with = "dropped")]
+    pub format: Option<String>,
     /// Messages that were dropped, for this reason or for any
-    #[arg(long, value_name = "REASON", num_args = 0..=1, default_missing_value = "", required = true)]
+    #[arg(long, value_name = "REASON", num_args = 0..=1, default_missing_value = "")]
     pub dropped: Option<String>,
     /// Show those that were dropped before, and end
-    #[arg(long)]
+    #[arg(long, requires = "dropped")]
     pub past: bool,
     /// The destination: its name, or name#n of one of its drivers
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", requires = "dropped")]
     pub destination: Option<String>,
     /// Stop after so many messages; of those before, the last so many
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
@@ -59,7 +78,19 @@ pub struct TapArgs {
 /// Wrong usage.
 const EXIT_USAGE: u8 = 2;
 
+/// `1000` or `1000/s`.
+fn rate(text: &str) -> Result<u32, String> {
+    match text.strip_suffix("/s").unwrap_or(text).parse() {
+        Ok(count @ 1..=5000) => Ok(count),
+        _ => Err("expected a number from 1 to 5000, as in 100/s".to_owned()),
+    }
+}
+
 pub fn run_tap(args: &TapArgs) -> ExitCode {
+    let socket = args.control.clone().unwrap_or_else(|| args.state_dir.join(CONTROL_FILE_NAME));
+    if let Some(place) = &args.place {
+        return end(super::look::look(args, place, &socket), "no message came by");
+    }
     let reason = match args.dropped.as_deref().unwrap_or_default() {
         "" => None,
         name => match name.parse::<DropReason>() {
@@ -71,11 +102,14 @@ pub fn run_tap(args: &TapArgs) -> ExitCode {
         },
     };
     let asked = TapRequest { reason, destination: args.destination.clone() };
-    let socket = args.control.clone().unwrap_or_else(|| args.state_dir.join(CONTROL_FILE_NAME));
     let shown = if args.past { past(args, &asked, &socket) } else { live(args, &asked, &socket) };
+    end(shown, "no message was dropped")
+}
+
+fn end(shown: Result<usize, String>, nothing: &str) -> ExitCode {
     match shown {
         Ok(0) => {
-            stdio::err!("no message was dropped");
+            stdio::err!("{nothing}");
             ExitCode::from(1)
         }
         Ok(_) => ExitCode::SUCCESS,
@@ -178,7 +212,7 @@ fn show(message: &Value, json: bool) {
 }
 
 /// What a terminal does not obey.
-fn plain(c: char) -> impl Iterator<Item = char> {
+pub(super) fn plain(c: char) -> impl Iterator<Item = char> {
     let is_plain = !c.is_control()
         && !matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let (kept, escaped) = if is_plain { (Some(c), None) } else { (None, Some(c.escape_default())) };

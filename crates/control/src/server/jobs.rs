@@ -52,6 +52,7 @@ impl Jobs {
             | Request::Health
             | Request::Queue(_)
             | Request::Explain(_)
+            | Request::Look(_)
             | Request::Config(ConfigView::Verify) => self.spawn(token, request),
             request => Outcome::Now(contained(&request, &*self.subject)),
         }

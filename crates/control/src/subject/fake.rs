@@ -135,6 +135,10 @@ impl Subject for Fake {
         Err(format!("{request:?}"))
     }
 
+    fn look(&self, request: &crate::look::LookRequest) -> Result<String, String> {
+        Err(format!("nothing comes by {}", request.place))
+    }
+
     fn tap(&self, request: &crate::tap::TapRequest) -> Result<String, String> {
         Err(format!("{request:?}"))
     }

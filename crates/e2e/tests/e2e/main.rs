@@ -77,6 +77,7 @@ mod tls_keys;
 mod tls_many;
 mod tls_page;
 mod tls_staples;
+mod top;
 mod trouble;
 mod udp;
 mod usertty;

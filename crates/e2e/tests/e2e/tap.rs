@@ -134,3 +134,77 @@ fn what_was_refused() {
     });
     assert_eq!(outcome.expect("an answer").stdout, "d#0 refused: red \\u{1b}[31m alert\n");
 }
+
+/// Taps in a thread of its own and sends until it ends.
+fn tap_and_send(lab: &Lab, args: &[&str], lines: &[&str]) -> Outcome {
+    let mut sender = Sender::tcp(lab.port("in"));
+    let state = lab.path("state").display().to_string();
+    std::thread::scope(|scope| {
+        let tapping = scope.spawn(|| tap_in(&state, args));
+        while !tapping.is_finished() {
+            lines.iter().for_each(|line| sender.line(line));
+            std::thread::park_timeout(std::time::Duration::from_millis(5));
+        }
+        tapping.join().expect("the tap")
+    })
+}
+
+#[test]
+fn messages_are_seen_where_they_come_by() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         filter f_app {{ program(\"app\"); }};\nparser p_kv {{ kv-parser(prefix(\".kv.\")); }};\n\
+         rewrite r_host {{ set(\"renamed\" value(\"HOST\")); }};\n\
+         destination d {{ file(\"%dir%/d\" template(\"$HOST says $MSG\\n\")); }};\n\
+         destination d_rest {{ file(\"%dir%/rest\"); }};\n\
+         log {{ source(s); filter(f_app); parser(p_kv); rewrite(r_host); destination(d); }};\n\
+         log {{ source(s); filter {{ not filter(f_app); }}; destination(d_rest); }};\n"
+    );
+    let penstock = Penstock::start(&lab, &config);
+    let lines = ["<13>Nov 11 01:02:03 web app: user=bob", "<13>Nov 11 01:02:03 web other: user=eve"];
+    let two = |place: &str, more: &[&str]| {
+        let outcome =
+            tap_and_send(&lab, &[&[place, "--limit", "2", "--timeout", "60"], more].concat(), &lines);
+        assert_eq!(outcome.code, Some(0), "{place}: {outcome:?}");
+        assert_eq!(outcome.stdout.lines().count(), 2, "{place}: {outcome:?}");
+        outcome.stdout
+    };
+    // A destination shows what it writes; a source both messages, and which ones is for a filter to say.
+    assert_eq!(two("d", &[]), "renamed says user=bob\n".repeat(2));
+    assert_eq!(
+        two("s", &["--where", "program(other)", "--format", "$HOST $PROGRAM"]),
+        "web other\n".repeat(2)
+    );
+    // Behind a step the message is what it is there; the filter is asked there, too.
+    assert_eq!(two("parser p_kv", &["--format", "$HOST ${.kv.user}"]), "web bob\n".repeat(2));
+    assert_eq!(two("r_host", &["--where", "host(renamed)", "--format", "$HOST"]), "renamed\n".repeat(2));
+    let files =
+        std::fs::read_dir(lab.dir()).unwrap().filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let name = files.into_iter().find(|name| name.ends_with(".conf")).expect("a configuration");
+    assert_eq!(
+        two(&format!("{name}:10"), &["--where", "program(other)", "--format", "$PROGRAM"]),
+        "other\n".repeat(2)
+    );
+    // All values, and what is known of the message beside them.
+    let outcome = tap_and_send(
+        &lab,
+        &["filter f_app", "--limit", "1", "--format", "json", "--json", "--timeout", "60"],
+        &lines,
+    );
+    let told = &json(&outcome)[0];
+    assert_eq!((&told["source"], &told["version"]), (&"s#0".into(), &1.into()));
+    let values: Value = serde_json::from_str(told["text"].as_str().unwrap()).expect("values");
+    assert_eq!(values["PROGRAM"], "app");
+    // What does not come by, is not there, or is wrongly asked.
+    let outcome = tap(&lab, &["d", "--timeout", "1"]);
+    assert!(outcome.code == Some(1) && outcome.stderr.contains("no message came by"), "{outcome:?}");
+    let outcome = tap(&lab, &["d_none", "--timeout", "1"]);
+    assert!(outcome.code == Some(1) && outcome.stderr.contains("destination d#0"), "{outcome:?}");
+    let outcome = tap(&lab, &["d", "--where", "progam(x)", "--timeout", "1"]);
+    assert!(outcome.code == Some(1) && outcome.stderr.contains("program"), "{outcome:?}");
+    assert_eq!(tap(&lab, &["d", "--rate", "often"]).code, Some(2));
+    assert_eq!(tap(&lab, &[]).code, Some(2));
+    penstock.ledger().assert_balanced();
+    penstock.stop();
+}

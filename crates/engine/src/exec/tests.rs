@@ -150,6 +150,8 @@ impl Watch for Told {
             _ => {}
         }
     }
+
+    fn look(&mut self, _: Message, _: &mut Sight<'_>) {}
 }
 
 /// A configuration with source `s`, compiled.

@@ -26,6 +26,7 @@ impl Run<'_, '_> {
             let is_whole = !record.frame.is_empty() && !record.flags.has(Flags::POSTED);
             let text = if is_whole { record.frame } else { record.message };
             watch.tell_arrival(run.batch, (index, &record), text, None);
+            watch.show_arrival(run.batch, index, &mut run.scratch.filter);
         });
         watched.then(|| selection.to_vec())
     }
@@ -68,7 +69,7 @@ impl Run<'_, '_> {
             });
             watch.tell_changes(message, self.batch, at, &before);
             watch.tell(message, &Event::Ends(step.at(), passed(holds)));
-            watch.tell_look(step.at(), self.batch, at, &mut self.scratch.filter.render);
+            watch.show(step.at(), self.batch, at, &mut self.scratch.filter);
             holds
         });
         self.watch = Some(watch);
@@ -91,7 +92,7 @@ impl Run<'_, '_> {
             watch.tell_changes(message, run.batch, index, &before);
             let verdict = if applies { Verdict::Passed } else { Verdict::Skipped };
             watch.tell(message, &Event::Ends(step.at(), verdict));
-            watch.tell_look(step.at(), run.batch, index, &mut run.scratch.filter.render);
+            watch.show(step.at(), run.batch, index, &mut run.scratch.filter);
         })
     }
 
@@ -112,7 +113,7 @@ impl Run<'_, '_> {
             watch.tell_changes(message, run.batch, index, &before);
             let holds = part.contains(&(index as u32));
             watch.tell(message, &Event::Ends(step.at(), passed(holds)));
-            watch.tell_look(step.at(), run.batch, index, &mut run.scratch.filter.render);
+            watch.show(step.at(), run.batch, index, &mut run.scratch.filter);
             selection.append(&mut part);
         })
     }
@@ -126,8 +127,8 @@ impl Run<'_, '_> {
         let driver = driver_of(destination);
         self.each_watched(selection, |run, watch, index, record| {
             let message = watch.message(run.batch, &record);
-            if watch.rehearsed.is_some() {
-                watch.tell_look(step.at(), run.batch, index, &mut run.scratch.filter.render);
+            watch.show(step.at(), run.batch, index, &mut run.scratch.filter);
+            if watch.is_rehearsal {
                 let shown = destination.preview(run.batch, index as u32, run.scratch);
                 for (name, output) in &shown {
                     watch.tell(message, &Event::Queued { at: step.at(), driver, name, output });
@@ -154,8 +155,9 @@ impl Run<'_, '_> {
     pub(super) fn watched_entry<'p>(&mut self, branch: &'p Branch, selection: &[u32]) -> Option<Entered<'p>> {
         let at = branch.at()?;
         let mut records = Vec::new();
-        let watched = self.each_watched(selection, |run, watch, _, record| {
+        let watched = self.each_watched(selection, |run, watch, index, record| {
             watch.tell(watch.message(run.batch, &record), &Event::Begins(at));
+            watch.show(at, run.batch, index, &mut run.scratch.filter);
             records.push(record);
         });
         watched.then_some(Entered { at, records })

@@ -4,7 +4,8 @@
 //! With no question open this costs a relaxed load a batch. A batch in which a message fits is worked on
 //! message by message; only the messages that fit are remembered.
 
-use super::{At, Event, Message, Statement, Verdict, Watch, What};
+use super::looks::Looks;
+use super::{At, Event, Message, Sight, Statement, Verdict, Watch, What};
 use crate::plan_map::StepId;
 use crate::source::Source;
 use filter::{Filter, FilterContext};
@@ -12,7 +13,7 @@ use parking_lot::{Condvar, Mutex};
 use record::{Batch, Peer, Record, Stamp, ValueType};
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// Bytes that are kept of one text.
@@ -37,6 +38,9 @@ pub struct Asked {
     pub is_lost: bool,
     /// So many of them, at most [`COUNT_MAX`].
     pub count: usize,
+    /// Only those that come by where this looks, in passing: batches are left out so that no more than a
+    /// small part of the time goes there.
+    pub looks: Option<Looks>,
 }
 
 /// A message and all that happened to it, in order.
@@ -125,6 +129,9 @@ static OPEN: Mutex<Vec<Arc<Inquiry>>> = Mutex::new(Vec::new());
 /// A question that waits for its answer.
 struct Inquiry {
     asked: Asked,
+    opened: Instant,
+    /// Until then, in microseconds since it was opened, no batch is looked at.
+    rests_until: AtomicU64,
     found: Mutex<Vec<Story>>,
     changed: Condvar,
 }
@@ -134,7 +141,9 @@ struct Inquiry {
 pub fn ask(asked: Asked, patience: Duration) -> Vec<Story> {
     let asked = Asked { count: asked.count.min(COUNT_MAX), ..asked };
     let until = Instant::now() + patience;
-    let inquiry = Arc::new(Inquiry { asked, found: Mutex::default(), changed: Condvar::new() });
+    let (opened, rests_until) = (Instant::now(), AtomicU64::new(0));
+    let inquiry =
+        Arc::new(Inquiry { asked, opened, rests_until, found: Mutex::default(), changed: Condvar::new() });
     OPEN.lock().push(Arc::clone(&inquiry));
     OPEN_COUNT.fetch_add(1, Ordering::Relaxed);
     let mut found = inquiry.found.lock();
@@ -150,7 +159,22 @@ pub fn ask(asked: Asked, patience: Duration) -> Vec<Story> {
     answer
 }
 
+/// Of the time, the part that looking in passing may take: one in so many.
+const SHARE: u32 = 50;
+
 impl Inquiry {
+    fn is_resting(&self) -> bool {
+        self.asked.looks.is_some()
+            && self.opened.elapsed().as_micros() < u128::from(self.rests_until.load(Ordering::Relaxed))
+    }
+
+    fn rest(&self, took: Duration) {
+        if self.asked.looks.is_some() {
+            let until = self.opened.elapsed() + took * SHARE;
+            self.rests_until.fetch_max(until.as_micros() as u64, Ordering::Relaxed);
+        }
+    }
+
     fn wants_source(&self, source: &Source) -> bool {
         self.asked.source.as_ref().is_none_or(|name| **name == *source.group || *name == source.id)
     }
@@ -180,10 +204,9 @@ fn address(batch: &Batch, record: &Record) -> Option<IpAddr> {
 /// Follows messages of one batch for those who asked.
 pub(crate) struct Following {
     followed: Vec<Followed>,
-    /// Messages that parsers make of others are followed too.
-    with_made: bool,
-    /// Bytes that are kept of one text.
-    bytes_max: usize,
+    /// Of a rehearsal, which follows messages that parsers make of others too.
+    looks: Option<Looks>,
+    began: Instant,
 }
 
 struct Followed {
@@ -192,6 +215,10 @@ struct Followed {
     began: Instant,
     story: Story,
     is_routed: bool,
+    /// It came by where somebody looks.
+    is_seen: bool,
+    /// Its story has been told.
+    is_told: bool,
     /// None: its story stays in [`Following`].
     inquiry: Option<Arc<Inquiry>>,
 }
@@ -208,11 +235,12 @@ impl Following {
 
     #[cold]
     fn asked(source: &Source, batch: &Batch, cx: &mut FilterContext) -> Option<Following> {
-        let mut following = Following { followed: Vec::new(), with_made: false, bytes_max: TEXT_BYTES_MAX };
+        let mut following = Following { followed: Vec::new(), looks: None, began: Instant::now() };
         let open: Vec<Arc<Inquiry>> = OPEN.lock().clone();
-        for inquiry in open.iter().filter(|inquiry| inquiry.wants_source(source)) {
+        for inquiry in open.iter().filter(|i| i.wants_source(source) && !i.is_resting()) {
             let left = inquiry.asked.count.saturating_sub(inquiry.found.lock().len());
-            let room = if inquiry.asked.is_lost { FOLLOWED_MAX } else { left.min(FOLLOWED_MAX) };
+            let is_searched = inquiry.asked.is_lost || inquiry.asked.looks.is_some();
+            let room = if is_searched { FOLLOWED_MAX } else { left.min(FOLLOWED_MAX) };
             let fits = batch.records.iter().filter(|record| inquiry.wants(batch, record, cx));
             for record in fits.take(if left == 0 { 0 } else { room }) {
                 following.add(source, batch, record, Some(Arc::clone(inquiry)));
@@ -222,8 +250,9 @@ impl Following {
     }
 
     /// Follows every message of a batch, and those made on the way, for their own sake.
-    pub fn all(source: &Source, batch: &Batch, bytes_max: usize) -> Following {
-        let mut following = Following { followed: Vec::new(), with_made: true, bytes_max };
+    pub fn all(source: &Source, batch: &Batch, looks: &Looks) -> Following {
+        let looks = Some(looks.clone());
+        let mut following = Following { followed: Vec::new(), looks, began: Instant::now() };
         batch.records.iter().for_each(|record| following.add(source, batch, record, None));
         following
     }
@@ -237,25 +266,48 @@ impl Following {
     }
 
     /// What was followed for its own sake, what was made behind what came in.
-    pub fn stories(self) -> Vec<Story> {
-        self.followed.into_iter().map(|followed| followed.story).collect()
+    pub fn stories(mut self) -> Vec<Story> {
+        std::mem::take(&mut self.followed).into_iter().map(|followed| followed.story).collect()
     }
 }
 
 impl Watch for Following {
     fn see(&mut self, source: &Source, message: Message, event: &Event<'_>) {
         let origin = message.place_in_batch();
-        let comes_in = self.with_made && matches!(event, Event::Received(_));
+        let comes_in = self.looks.is_some() && matches!(event, Event::Received(_));
         if comes_in && !self.followed.iter().any(|followed| followed.origin == origin) {
             self.followed.push(Followed::new(source, origin, Peer::default(), None));
         }
-        let bytes_max = self.bytes_max;
+        let bytes_max = self.looks.as_ref().map_or(TEXT_BYTES_MAX, |looks| looks.bytes_max);
         for followed in self.followed.iter_mut().filter(|f| f.origin == origin) {
             if matches!(event, Event::Finished) {
                 followed.finish();
             } else {
                 followed.note(message, event, bytes_max);
             }
+        }
+    }
+
+    fn look(&mut self, message: Message, sight: &mut Sight<'_>) {
+        let origin = message.place_in_batch();
+        for followed in self.followed.iter_mut().filter(|f| f.origin == origin) {
+            let asked = followed.inquiry.as_ref().and_then(|inquiry| inquiry.asked.looks.as_ref());
+            let Some((texts, tags)) = asked.or(self.looks.as_ref()).and_then(|looks| looks.at(sight)) else {
+                continue;
+            };
+            let step = Some((sight.at.id, sight.at.statement.clone()));
+            followed.is_seen = true;
+            followed.keep(step, Happened::Is { texts, tags });
+        }
+    }
+}
+
+impl Drop for Following {
+    /// Whoever looks in passing rests for a multiple of the time that this batch has cost.
+    fn drop(&mut self) {
+        let took = self.began.elapsed();
+        for inquiry in self.followed.iter().filter_map(|followed| followed.inquiry.as_ref()) {
+            inquiry.rest(took);
         }
     }
 }
@@ -271,7 +323,15 @@ impl Followed {
             told: Vec::new(),
             is_cut: false,
         };
-        Followed { origin, began: Instant::now(), story, is_routed: false, inquiry }
+        Followed {
+            origin,
+            began: Instant::now(),
+            story,
+            is_routed: false,
+            is_seen: false,
+            is_told: false,
+            inquiry,
+        }
     }
 
     fn note(&mut self, message: Message, event: &Event<'_>, bytes_max: usize) {
@@ -281,19 +341,24 @@ impl Followed {
         self.story.received = message.received;
         self.is_routed |= matches!(event, Event::Queued { .. });
         let Some((step, what)) = kept(event, bytes_max) else { return };
+        self.keep(step.map(|at| (at.id, at.statement.clone())), what);
+    }
+
+    fn keep(&mut self, step: Option<(StepId, Statement)>, what: Happened) {
         if self.story.told.len() >= EVENTS_MAX {
             self.story.is_cut = true;
             return;
         }
-        let step = step.map(|at| (at.id, at.statement.clone()));
         self.story.told.push(Told { after: self.began.elapsed(), step, what });
     }
 
     fn finish(&mut self) {
-        let Some(inquiry) = self.inquiry.take() else { return };
-        if !(inquiry.asked.is_lost && self.is_routed) {
+        let Some(inquiry) = &self.inquiry else { return };
+        let is_meant = inquiry.asked.looks.is_none() || self.is_seen;
+        if is_meant && !(inquiry.asked.is_lost && self.is_routed) && !self.is_told {
             inquiry.take(self.story.clone());
         }
+        self.is_told = true;
     }
 }
 
@@ -321,10 +386,6 @@ fn kept<'a>(event: &Event<'a>, bytes_max: usize) -> Option<(Option<At<'a>>, Happ
         Event::Queued { at, driver, name, output } => {
             let output = text_of(output);
             (Some(*at), Happened::Queued { driver, name: (*name).to_owned(), output })
-        }
-        Event::Is { at, texts, tags } => {
-            let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
-            (Some(*at), Happened::Is { texts: texts.to_vec(), tags })
         }
         Event::NotQueued { at, driver } => (Some(*at), Happened::NotQueued { driver }),
         Event::Finished => return None,

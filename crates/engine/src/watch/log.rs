@@ -83,9 +83,12 @@ impl Watch for LogWatch {
                 ];
                 say(Level::Debug, "Nothing to write for the message", &fields, message);
             }
-            Event::MadeOf(_) | Event::Is { .. } | Event::Finished => {}
+            Event::MadeOf(_) | Event::Finished => {}
         }
     }
+
+    /// The log tells what happens, not what messages are.
+    fn look(&mut self, _message: Message, _sight: &mut Sight<'_>) {}
 }
 
 impl LogWatch {

@@ -1,6 +1,7 @@
 //! Messages run through a compiled configuration that is not in effect: everything is done but delivering.
 
 use super::inquiry::Story;
+use super::looks::Looks;
 use crate::compile::PlannedSource;
 use crate::exec::Machine;
 use crate::outbox::Outbox;
@@ -8,7 +9,7 @@ use crate::program::Scratch;
 use crate::source::{Carrier, Source, SourceName};
 use record::{Batch, Context, Record, Span, Stamp};
 use std::sync::Arc;
-use template::{Identity, Template};
+use template::Identity;
 
 /// The text of a message, and as what it comes.
 pub struct Input<'a> {
@@ -16,17 +17,6 @@ pub struct Input<'a> {
     pub text: &'a [u8],
     pub context: Context,
     pub received: Stamp,
-}
-
-/// What is looked at on the way of messages, beside what happens to them.
-#[derive(Clone, Debug)]
-pub struct Looks {
-    /// Printed where a message comes to a destination.
-    pub templates: Vec<Arc<Template>>,
-    /// Printed behind each step, too.
-    pub at_steps: bool,
-    /// Bytes that are kept of one text.
-    pub bytes_max: usize,
 }
 
 /// What a worker has for itself.

@@ -8,7 +8,8 @@ use engine::compile::{Existing, Plan, PlannedSource};
 use engine::plan_map::Entry;
 use engine::watch::Kind;
 use engine::watch::inquiry::{Happened, Story, TEXT_BYTES_MAX};
-use engine::watch::rehearsal::{Input, Looks, Rehearsal};
+use engine::watch::looks::Looks;
+use engine::watch::rehearsal::{Input, Rehearsal};
 use record::Stamp;
 use std::fmt::Write;
 use std::io::{BufRead, BufReader};
@@ -153,11 +154,7 @@ impl Wanted<'_> {
     }
 
     fn try_one(&self, rehearsal: &mut Rehearsal, text: &[u8]) -> Option<Vec<Story>> {
-        let looks = Looks {
-            templates: Vec::new(),
-            at_steps: false,
-            bytes_max: self.line.len().max(TEXT_BYTES_MAX) + 2,
-        };
+        let looks = Looks::nowhere(self.line.len().max(TEXT_BYTES_MAX) + 2);
         let from = self.args.from.map(|from| SocketAddr::new(from, 0));
         let context = context(self.source, self.identity, from, TRANSPORT);
         rehearsal.begin_anew();

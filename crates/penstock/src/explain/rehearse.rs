@@ -6,7 +6,8 @@ use crate::configuration::Configuration;
 use control::cli::ExplainArgs;
 use engine::compile::{Existing, Plan, PlannedSource};
 use engine::watch::inquiry::{Happened, Story, TEXT_BYTES_MAX};
-use engine::watch::rehearsal::{Input, Looks, Rehearsal};
+use engine::watch::looks::Looks;
+use engine::watch::rehearsal::{Input, Rehearsal};
 use record::{Context, Peer, Stamp};
 use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -50,7 +51,7 @@ struct Case<'a> {
 fn tried(plan: &Plan, identity: &Identity, lines: &[Vec<u8>], case: &Case<'_>) -> Result<String, String> {
     let source = source_of(plan, case.source)?;
     let mut rehearsal = Rehearsal::of(source, identity).ok_or_else(|| makes_its_own(source))?;
-    let looks = Looks { templates: Vec::new(), at_steps: false, bytes_max: TEXT_BYTES_MAX };
+    let looks = Looks::nowhere(TEXT_BYTES_MAX);
     let mut stories = Vec::new();
     for line in lines {
         let context = context(source, identity, case.from.map(|from| SocketAddr::new(from, 0)), TRANSPORT);

@@ -30,6 +30,7 @@ pub fn answer(program: &Daemon, request: &ExplainRequest) -> Result<String, Stri
         filter,
         is_lost: request.is_lost,
         count: request.count,
+        looks: None,
     };
     let stories = inquiry::ask(asked, request.patience);
     if stories.is_empty() {

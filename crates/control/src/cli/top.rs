@@ -1,0 +1,58 @@
+//! The command line of `penstock top`.
+
+use super::{CONTROL_FILE_NAME, PENSTOCK_STATE_DIR};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  penstock top
+  penstock top --sort dropped
+  penstock top --once
+
+Keys: up and down choose a row, Enter shows all of it, Esc goes back; s sorts by the next column, / filters by name, Tab goes from sources
+to paths to destinations to all, p pauses, q ends.
+Exit code: 0; 1 no answer; 2 wrong usage, or there is no terminal.")]
+pub struct TopArgs {
+    /// Seconds between two looks
+    #[arg(short = 'n', long, value_name = "SECONDS", default_value_t = 1.0, value_parser = seconds)]
+    pub interval: f64,
+    /// Print one table and end
+    #[arg(long)]
+    pub once: bool,
+    /// What is sorted by
+    #[arg(long, value_enum, default_value_t = SortBy::Name)]
+    pub sort: SortBy,
+    /// Only rows in whose name this stands
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    pub only: String,
+    /// State folder of the program
+    #[arg(long, value_name = "FOLDER", default_value = PENSTOCK_STATE_DIR)]
+    pub state_dir: PathBuf,
+    /// Control socket of the program [default: penstock.ctl in the state folder]
+    #[arg(short, long, value_name = "SOCKET")]
+    pub control: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SortBy {
+    /// Sources, paths and destinations in the order of the configuration
+    Name,
+    Rate,
+    Waiting,
+    Dropped,
+}
+
+impl TopArgs {
+    pub fn socket(&self) -> PathBuf {
+        self.control.clone().unwrap_or_else(|| self.state_dir.join(CONTROL_FILE_NAME))
+    }
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if (0.1..=3600.0).contains(&seconds) => Ok(seconds),
+        _ => Err("expected seconds from 0.1 to 3600".to_owned()),
+    }
+}

@@ -1,0 +1,63 @@
+//! `penstock top`: what comes, goes, waits and is dropped, by source, path and destination, once a second in
+//! the terminal.
+
+mod board;
+mod screen;
+
+use board::{Board, Sample};
+use control::cli::TopArgs;
+use control::client::{Status, request};
+use screen::Screen;
+use std::io::IsTerminal;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+/// Time given to the program to answer.
+const ANSWER_MAX: Duration = Duration::from_secs(30);
+/// Wrong usage, or nothing to draw on.
+const EXIT_USAGE: u8 = 2;
+
+pub fn run(args: &TopArgs) -> ExitCode {
+    let interval = Duration::from_secs_f64(args.interval);
+    if args.once {
+        return crate::printing::finish(once(args, interval).map(|text| {
+            crate::printing::print(&text);
+            true
+        }));
+    }
+    if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
+        stdio::err!("there is no terminal to draw on; --once prints a table");
+        return ExitCode::from(EXIT_USAGE);
+    }
+    crate::printing::finish(live(args, interval).map(|()| true))
+}
+
+fn sample(socket: &Path) -> Result<Sample, String> {
+    let reply = request(socket, "LEDGER JSON", Some(ANSWER_MAX)).map_err(|error| error.explained())?;
+    match reply.status {
+        Status::Ok => Sample::read(&reply.text, Instant::now()),
+        _ => Err(reply.text.trim_end().to_owned()),
+    }
+}
+
+fn once(args: &TopArgs, interval: Duration) -> Result<String, String> {
+    let socket = args.socket();
+    let mut board = Board::new(args.sort, &args.only);
+    board.add(sample(&socket)?);
+    std::thread::sleep(interval);
+    board.add(sample(&socket)?);
+    Ok(board.table())
+}
+
+/// Draws until somebody ends it. The terminal is as before in any case.
+fn live(args: &TopArgs, interval: Duration) -> Result<(), String> {
+    let socket = args.socket();
+    let mut board = Board::new(args.sort, &args.only);
+    board.add(sample(&socket)?);
+    let mut terminal = ratatui::try_init().map_err(|error| format!("cannot draw: {error}"))?;
+    let mut screen = Screen::new(board);
+    let drawn = screen.run(&mut terminal, interval, &mut || sample(&socket));
+    ratatui::restore();
+    drawn.map_err(|error| format!("cannot draw: {error}"))
+}
