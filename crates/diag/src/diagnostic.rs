@@ -40,6 +40,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// What to do about it.
     pub help: Option<String>,
+    /// What stands in place of the text at `span` when the help is followed, where that is one word.
+    pub replacement: Option<String>,
     /// At how many more places the same was found, see [`Diagnostics::push_once`].
     pub more: usize,
 }
@@ -54,6 +56,7 @@ impl Diagnostic {
             labels: Vec::new(),
             notes: Vec::new(),
             help: None,
+            replacement: None,
             more: 0,
         }
     }
@@ -93,7 +96,10 @@ impl Diagnostic {
     /// `help: did you mean X`, when there is something near.
     pub fn suggest(self, nearest: Option<&str>) -> Diagnostic {
         match nearest {
-            Some(name) => self.help(format!("did you mean `{name}`?")),
+            Some(name) => {
+                let replacement = Some(name.to_owned());
+                Diagnostic { replacement, ..self.help(format!("did you mean `{name}`?")) }
+            }
             None => self,
         }
     }

@@ -161,8 +161,18 @@ fn one_json(d: &Diagnostic, map: &SourceMap) -> Value {
         "labels": labels,
         "notes": d.notes,
         "help": d.help,
+        "fix": fix(d, map),
         "more": d.more,
     })
+}
+
+/// The help as a change of the text: what to put in place of the bytes at a place of a real file.
+fn fix(d: &Diagnostic, map: &SourceMap) -> Option<Value> {
+    let (span, replacement) = (d.span?, d.replacement.as_ref()?);
+    let old = map.text(span);
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let is_name = !old.is_empty() && old.chars().all(is_word) && replacement.chars().all(is_word);
+    is_name.then(|| json!({ "place": place_json(span, map), "old": old, "new": replacement }))
 }
 
 fn chain_json((origin, at): (&Origin, crate::Location)) -> Value {

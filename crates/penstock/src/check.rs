@@ -1,14 +1,17 @@
 //! `check`: everything about a configuration that can be known without opening a socket. Also syslog-ng's
 //! `--syntax-only`.
 
+mod paint;
 mod preflight;
 mod unit;
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use control::cli::{CheckArgs, ParseOptions};
-use engine::compile::Existing;
+use engine::compile::{Existing, Plan};
+use serde_json::{Value, json};
 use template::Identity;
 
 use crate::configuration::Configuration;
@@ -17,31 +20,126 @@ use crate::{EXIT_CONFIG, components, printing};
 pub use preflight::CODES;
 pub use preflight::addresses::first_free_port;
 
+/// How findings in standard input are named.
+const STANDARD_INPUT: &str = "<standard input>";
+/// A configuration that is read from standard input.
+const BYTES_MAX: u64 = 64 << 20;
+
 /// `penstock check`.
 pub fn check(args: &CheckArgs) -> ExitCode {
-    let mut configuration = Configuration::read(&args.config);
-    let mut plan = None;
-    if !args.syntax_only {
-        plan = configuration.compile(&nobody(), &Existing::new());
-        preflight::look(&mut configuration, plan.as_ref());
-    }
-    if args.unit {
-        stdio::err_text!("{}", configuration.report());
-        printing::print(&unit::drop_in(&configuration, plan.as_ref()));
-    } else if args.json {
-        let report = diag::render_json(configuration.findings(), &configuration.parsed.sources);
-        printing::print(&oplog::hidden(&format!("{report:#}\n")));
-    } else {
-        let report = if args.verbose { configuration.report_verbose() } else { configuration.report() };
-        stdio::err_text!("{report}");
-        if args.explain {
-            stdio::err_text!("{}", explained(&configuration));
-            if let Some(plan) = &plan {
-                printing::print(&engine::explain::explain(plan));
-            }
+    let files = match files(&args.configs) {
+        Ok(files) => files,
+        Err(error) => return printing::finish(Err(error)),
+    };
+    let mut reports = Vec::new();
+    let mut is_right = true;
+    for file in &files {
+        let mut configuration = match read(file) {
+            Ok(configuration) => configuration,
+            Err(error) => return printing::finish(Err(error)),
+        };
+        let mut plan = None;
+        if !args.syntax_only {
+            plan = configuration.compile(&nobody(), &Existing::new());
+            preflight::look(&mut configuration, plan.as_ref());
         }
+        is_right &= !configuration.has_errors();
+        if args.unit {
+            stdio::err_text!("{}", configuration.report());
+            printing::print(&unit::drop_in(&configuration, plan.as_ref()));
+            continue;
+        }
+        if args.json {
+            reports.push(diag::render_json(configuration.findings(), &configuration.parsed.sources));
+            continue;
+        }
+        let name = (files.len() > 1).then(|| file.display().to_string());
+        tell(args, &configuration, plan.as_ref(), name.as_deref());
     }
-    verdict(&configuration)
+    if args.json && !args.unit {
+        let report = match (reports.pop(), reports.is_empty()) {
+            (Some(only), true) => only,
+            (last, _) => several(&files, reports.into_iter().chain(last)),
+        };
+        printing::print(&oplog::hidden(&format!("{report:#}\n")));
+    }
+    if is_right { ExitCode::SUCCESS } else { ExitCode::from(EXIT_CONFIG) }
+}
+
+/// The files that are meant: of folders, what in them is named `*.conf`.
+fn files(named: &[PathBuf]) -> Result<Vec<PathBuf>, String> {
+    let mut files = Vec::new();
+    for path in named {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let entries =
+            std::fs::read_dir(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+        let mut inside: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+        inside.retain(|path| path.extension().is_some_and(|extension| extension == "conf") && path.is_file());
+        inside.sort();
+        files.extend(inside);
+    }
+    match files.is_empty() {
+        true => Err("there is no file named *.conf".to_owned()),
+        false => Ok(files),
+    }
+}
+
+fn read(file: &Path) -> Result<Configuration, String> {
+    if file.as_os_str() != "-" {
+        return Ok(Configuration::read(file));
+    }
+    let mut text = String::new();
+    let mut input = std::io::Read::take(std::io::stdin().lock(), BYTES_MAX);
+    let read = std::io::Read::read_to_string(&mut input, &mut text);
+    read.map_err(|error| format!("cannot read standard input: {error}"))?;
+    Ok(Configuration::read_text(STANDARD_INPUT, &text))
+}
+
+fn several(files: &[PathBuf], reports: impl Iterator<Item = Value>) -> Value {
+    let named = files.iter().zip(reports).map(|(file, mut report)| {
+        if let Some(fields) = report.as_object_mut() {
+            fields.insert("file".to_owned(), file.display().to_string().into());
+        }
+        report
+    });
+    json!({ "files": named.collect::<Vec<Value>>() })
+}
+
+/// Prints the findings for people, and what the configuration has where it is right. `name` is said where
+/// there are several.
+fn tell(args: &CheckArgs, configuration: &Configuration, plan: Option<&Plan>, name: Option<&str>) {
+    let report = if args.verbose { configuration.report_verbose() } else { configuration.report() };
+    stdio::err_text!("{}", paint::painted(&report, args.color));
+    if args.explain {
+        stdio::err_text!("{}", explained(configuration));
+        if let Some(plan) = plan {
+            printing::print(&engine::explain::explain(plan));
+        }
+    } else if let Some(plan) = plan.filter(|_| !configuration.has_errors()) {
+        let name = name.map_or_else(String::new, |name| format!("{name}: "));
+        printing::print(&format!("{name}ok: {}\n", counted(plan)));
+    }
+}
+
+/// `3 sources, 4 destinations, 3 log paths`
+fn counted(plan: &Plan) -> String {
+    let groups: BTreeSet<&str> = plan.sources.iter().map(|source| source.group.as_str()).collect();
+    let statement =
+        |id: &'_ str| id.rsplit_once('#').map_or_else(|| id.to_owned(), |(name, _)| name.to_owned());
+    let destinations: BTreeSet<String> = plan.destinations.iter().map(|d| statement(&d.id)).collect();
+    let number = |count: usize, one: &str| match count {
+        1 => format!("1 {one}"),
+        count => format!("{count} {one}s"),
+    };
+    let counts = [
+        number(groups.len(), "source"),
+        number(destinations.len(), "destination"),
+        number(plan.paths.len(), "log path"),
+    ];
+    counts.join(", ")
 }
 
 /// What each code means, once each, at length.

@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use conf_syntax::{Config, ParseOptions, Parsed, Version};
 use control::cli::CalledAs;
-use diag::{Diagnostic, Diagnostics, Severity};
+use diag::{Diagnostic, Diagnostics, Severity, SourceMap};
 use engine::compile::{Configured, Existing, Plan};
 use filter::Filter;
 use sha2::{Digest, Sha256};
@@ -16,6 +16,7 @@ use template::Identity;
 
 use crate::components::registry;
 use crate::library;
+use crate::mistaken;
 
 /// Where this program's own library of blocks is, built in or installed.
 const OWN_SCL: &str = "/usr/share/penstock/scl";
@@ -41,12 +42,25 @@ pub struct Configuration {
 impl Configuration {
     /// Reads the file and everything it includes. What is wrong is in the findings.
     pub fn read(path: &Path) -> Configuration {
+        if let Some(finding) = mistaken::look(path) {
+            let (mut sources, mut diagnostics) = (SourceMap::new(), Diagnostics::new());
+            sources.add_root(path.display().to_string(), "");
+            diagnostics.push(finding);
+            let parsed = Parsed { config: Config::default(), sources, diagnostics };
+            return Configuration { parsed, modified: 0, drivers: Vec::new(), console: None };
+        }
         let modified = std::fs::metadata(path).and_then(|m| m.modified()).map_or(0, seconds);
         let parsed = conf_syntax::parse_file(path, &options(path));
         for (name, value) in &parsed.config.secrets {
             oplog::hide(value, &format!("`{name}`"));
         }
         Configuration { parsed, modified, drivers: Vec::new(), console: None }
+    }
+
+    /// Reads a text that stands in no file; what it includes is looked for in the folder of the process.
+    pub fn read_text(name: &str, text: &str) -> Configuration {
+        let parsed = conf_syntax::parse_text(name, text, &options(Path::new(name)));
+        Configuration { parsed, modified: 0, drivers: Vec::new(), console: None }
     }
 
     pub fn config(&self) -> &Config {

@@ -19,10 +19,103 @@ fn check(lab: &Lab, config: &str, args: &[&str]) -> testkit::Outcome {
 }
 
 #[test]
-fn check_is_silent_about_what_is_right() {
+fn check_says_what_a_right_configuration_has() {
     let lab = Lab::new();
     let outcome = check(&lab, &config(), &[]);
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    assert_eq!(
+        (outcome.stdout.as_str(), outcome.stderr.as_str()),
+        ("ok: 1 source, 1 destination, 1 log path\n", "")
+    );
+}
+
+#[test]
+fn check_takes_several_files_folders_and_standard_input() {
+    let lab = Lab::new();
+    let folder = lab.path("conf.d");
+    std::fs::create_dir(&folder).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.join(name), lab.fill(text).0).unwrap();
+    write("a.conf", &config());
+    write("b.conf", &config().replace("port(", "prot("));
+    write("c.txt", "no configuration");
+    let folder = folder.display().to_string();
+    let outcome = run_command(&["check", &folder]);
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert!(
+        outcome.stdout.contains("a.conf: ok: 1 source") && !outcome.stdout.contains("b.conf"),
+        "{outcome:?}"
+    );
+    assert!(outcome.stderr.contains("b.conf:3:") && !outcome.stderr.contains("c.txt"), "{outcome:?}");
+    let outcome = run_command(&["check", "--json", &folder]);
+    let told: serde_json::Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    assert_eq!(
+        (&told["files"][0]["errors"], &told["files"][1]["errors"]),
+        (&0.into(), &1.into()),
+        "{told:#}"
+    );
+    // The fix is a change of the text.
+    let fix = &told["files"][1]["diagnostics"][0]["fix"];
+    assert_eq!((&fix["old"], &fix["new"]), (&"prot".into(), &"port".into()), "{told:#}");
+    assert_eq!(fix["place"]["line"], 3);
+    let outcome = run_with_input(&["check", "-"], &lab.fill(&config()).0);
+    assert_eq!((outcome.0, outcome.1.as_str()), (Some(0), "ok: 1 source, 1 destination, 1 log path\n"));
+    let outcome = run_with_input(&["check", "-"], "@version: 4.11\nlog { source(s_none); };\n");
+    assert!(outcome.0 == Some(1) && outcome.2.contains("<standard input>:2:"), "{outcome:?}");
+}
+
+/// Exit code, standard output and standard error.
+fn run_with_input(args: &[&str], input: &str) -> (Option<i32>, String, String) {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    let mut command = Command::new(binary());
+    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program");
+    child.stdin.take().expect("its input").write_all(input.as_bytes()).expect("room");
+    let output = child.wait_with_output().expect("its end");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+    (output.status.code(), text(output.stdout), text(output.stderr))
+}
+
+#[test]
+fn colours_are_where_they_are_wanted() {
+    let lab = Lab::new();
+    let wrong = config().replace("port(", "prot(");
+    let plain = check(&lab, &wrong, &[]);
+    assert!(!plain.stderr.contains('\u{1b}'), "{plain:?}");
+    let painted = check(&lab, &wrong, &["--color", "always"]);
+    assert!(painted.stderr.contains("\u{1b}[1;31m"), "{painted:?}");
+}
+
+#[test]
+fn a_file_of_another_kind_is_one_line() {
+    let lab = Lab::new();
+    let path = lab.path("other.conf");
+    let utf16: Vec<u8> = "\u{feff}@version: 4.11\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let elf = std::fs::read(binary()).unwrap();
+    for (bytes, part) in
+        [(&utf16[..], "text in UTF-16"), (&[0x1f, 0x8b, 8, 0], "gzip"), (&elf[..4096], "a program (ELF)")]
+    {
+        std::fs::write(&path, bytes).unwrap();
+        let outcome = run_command(&["check", path.to_str().unwrap()]);
+        assert_eq!(outcome.code, Some(1), "{outcome:?}");
+        assert!(outcome.stderr.contains(part) && outcome.stderr.lines().count() == 2, "{outcome:?}");
+    }
+}
+
+#[test]
+fn wrong_usage_ends_with_two() {
+    for args in [
+        &["nosuch"][..],
+        &["check"],
+        &["check", "--nosuch"],
+        &["explain", "--count", "x"],
+        &["tap"],
+        &["top", "--sort", "x"],
+    ] {
+        let outcome = run_command(args);
+        assert!(outcome.code == Some(2) && !outcome.stderr.is_empty(), "{args:?}: {outcome:?}");
+    }
+    assert_eq!(run_command(&["--help"]).code, Some(0));
 }
 
 #[test]

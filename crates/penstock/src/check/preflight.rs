@@ -59,6 +59,13 @@ pub const CODES: &[(&str, &str, &str)] = &[
          this machine, a key that cannot be read, a path at which something else stands, a privilege that is missing. The program does \
          not start like this.",
     ),
+    (
+        "C0107",
+        "a file of another kind",
+        "The file is not written in the language of syslog-ng: it is UTF-16, compressed, a program, YAML, TOML, JSON or a \
+         configuration of rsyslog. Nothing in it is looked at. A file that has a line with @version or a statement such as \
+         `source s {` is always taken for a configuration.",
+    ),
 ];
 
 /// Looks at what the drivers of a configuration need. Without a plan, which there is not when something else
