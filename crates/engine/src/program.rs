@@ -14,7 +14,6 @@ use crate::turns::PLACES_MAX;
 use crate::watch::{At, Statement};
 use diag::Span;
 use filter::{Filter, FilterContext, FilterSet, Wanted};
-use parsers::Parse;
 use parsers::correlation::State;
 use record::{Batch, Demand, Stamp};
 use rewrite::Rewrite;

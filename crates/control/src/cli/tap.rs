@@ -22,7 +22,7 @@ const VERSION: u32 = 1;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  penstock tap s_net --where 'program("sshd")'
+  penstock tap s_net --where 'program(\"sshd\")'
   penstock tap 'filter f_auth' --format '$HOST ${.kv.user}' --limit 10
   penstock tap d_central --rate 1000/s --format json
   penstock tap --dropped --past

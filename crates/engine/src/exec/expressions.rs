@@ -60,7 +60,7 @@ impl Run<'_, '_> {
             watch.tell_changes(message, self.batch, at, &before);
             let verdict = if outcome == Outcome::Passed { Verdict::Passed } else { Verdict::Stopped };
             watch.tell(message, &Event::Ends(step.at(), verdict));
-            watch.tell_look(step.at(), self.batch, at, &mut self.scratch.filter.render);
+            watch.show(step.at(), self.batch, at, &mut self.scratch.filter);
             if outcome == Outcome::Dropped {
                 self.machine.dropped.push(*index);
             }

@@ -3,7 +3,7 @@
 //!
 //! Messages of `internal()` are not spoken of: each line would make more of them.
 
-use super::{Change, Event, Kind, Message, Statement, Verdict, Watch, What, is_own};
+use super::{Change, Event, Kind, Message, Sight, Statement, Verdict, Watch, What, is_own};
 use crate::source::Source;
 use filter::Judged;
 use oplog::{Bytes, Field, Level};
