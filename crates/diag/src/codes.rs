@@ -161,6 +161,12 @@ pub const CODES: &[(&str, &str, &str)] = &[
          here.",
     ),
     (
+        "P0047",
+        "a secret cannot be read",
+        "`` `file:PATH` `` or `` `credential:NAME` `` names a file that is not there, that this program's user may not read, or that \
+         does not have a secret of at least 4 bytes in its first line. Correct the name, or the file's owner and mode.",
+    ),
+    (
         "P0100",
         "unknown statement",
         "The word at the beginning of a statement is neither a statement nor a block for the top level. \

@@ -54,10 +54,9 @@ pub fn read_http(s: &Settings, diags: &mut Diagnostics) -> Option<Options> {
                 let finding = Diagnostic::warning("D0121", text, s.span(name).or(s.span("tls"))?);
                 diags.push(finding.help("write it in tls()"));
             }
-            let store = match block.is_set("use-system-cert-store") {
-                true => system_store(block, block),
-                false => system_store(block, s),
-            };
+            let (inside, outside) = (block.bool("use-system-cert-store"), s.bool("use-system-cert-store"));
+            let store =
+                system_store(block, if block.is_set("use-system-cert-store") { inside } else { outside });
             with_store(block, s.span("tls")?, Side::Destination, store, diags)?
         }
         None => beside,
@@ -71,7 +70,8 @@ pub fn read_http(s: &Settings, diags: &mut Diagnostics) -> Option<Options> {
 pub fn read_client(s: &Settings, is_asked: bool, diags: &mut Diagnostics) -> Option<Option<Options>> {
     let mut options = match s.block("tls") {
         Some(block) => {
-            with_store(block, s.span("tls")?, Side::Destination, system_store(block, block), diags)?
+            let store = system_store(block, block.bool("use-system-cert-store"));
+            with_store(block, s.span("tls")?, Side::Destination, store, diags)?
         }
         None if !is_asked => return Some(None),
         None => Options { ca_file: store_file(), ..Options::default() },
@@ -97,7 +97,7 @@ const DIRECT: [&str; 9] = [
 fn direct(s: &Settings, diags: &mut Diagnostics) -> Option<Options> {
     let path = |name: &str| s.path(name).map(std::path::Path::to_owned);
     let call = s.call_span()?;
-    let (file, dir) = system_store(s, s);
+    let (file, dir) = system_store(s, s.bool("use-system-cert-store"));
     let mut options = Options {
         key_file: path("key-file"),
         cert_file: path("cert-file"),
@@ -139,10 +139,10 @@ fn store_file() -> Option<std::path::PathBuf> {
 }
 
 /// The file or the folder of the system's authorities, whichever of ca-file() and ca-dir() is not given;
-/// `asked` is where it stands that they are wanted.
-fn system_store(s: &Settings, asked: &Settings) -> Store {
+/// `asked`: whether they are wanted, where that is said.
+fn system_store(s: &Settings, asked: Option<bool>) -> Store {
     let (has_file, has_dir) = (s.is_set("ca-file"), s.is_set("ca-dir"));
-    let wanted = asked.bool("use-system-cert-store").unwrap_or(!has_file && !has_dir);
+    let wanted = asked.unwrap_or(!has_file && !has_dir);
     match (wanted, has_file) {
         (false, _) => (None, None),
         (true, false) => (store_file(), None),

@@ -30,9 +30,8 @@ type Kind = (&'static str, &'static str);
 
 /// The finding about a file of another kind; `None` for a configuration, or what cannot be read.
 pub fn look(path: &Path) -> Option<Diagnostic> {
-    // A pipe would be empty afterwards.
-    let file =
-        std::fs::File::open(path).ok().filter(|file| file.metadata().is_ok_and(|about| about.is_file()))?;
+    // A pipe would be empty afterwards, and a FIFO would keep us waiting.
+    let file = regular::open(path).ok()?;
     let mut bytes = Vec::new();
     file.take(LOOKED_AT).read_to_end(&mut bytes).ok()?;
     let (kind, help) = kind(&bytes)?;

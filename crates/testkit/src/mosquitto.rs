@@ -84,7 +84,9 @@ impl Mosquitto {
     /// Writes down what is published from now on, over cuts too: topic, blank, message.
     #[track_caller]
     pub fn listen(&mut self) {
-        let mut command = Command::new("mosquitto_sub");
+        // Into a file it would write only when its buffer is full.
+        let mut command = Command::new("stdbuf");
+        command.args(["-oL", "mosquitto_sub"]);
         command.args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-q", "2", "-t", "#", "-F", "%t %p"]);
         command.args(["-i", "listener", "-c", "-d"]).args(&self.login);
         let process = Process::spawn("mosquitto_sub", command, None, &self.dir.join("heard"));

@@ -81,10 +81,27 @@ static WEBHOOK: Component = Component {
 /// Where systems keep the authorities that they trust.
 const STORE: [&str; 2] = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt"];
 
+/// What syslog-ng has in the place of tls().
+const BESIDE: [&str; 6] = [
+    "tls-key-file",
+    "tls-cert-file",
+    "tls-ca-file",
+    "tls-ca-dir",
+    "tls-peer-verify",
+    "tls-use-system-cert-store",
+];
+
 fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+    let beside = tls_beside(s, diags)?;
     let tls = match s.block("tls") {
-        Some(_) => driver_options::secure::read(s, "", driver_options::secure::Side::Source, diags)?,
-        None => tls_beside(s, diags)?,
+        Some(_) => {
+            for name in BESIDE.into_iter().filter(|name| s.is_set(name)) {
+                let text = format!("{name}() beside tls() has no effect");
+                diags.push(Diagnostic::warning("D0121", text, s.span(name)?).help("write it in tls()"));
+            }
+            driver_options::secure::read(s, "", driver_options::secure::Side::Source, diags)?
+        }
+        None => beside,
     };
     let port = if tls.is_some() { 443 } else { 80 };
     let asked = Asked::read(s, cx, port, tls, diags)?;

@@ -165,15 +165,18 @@ fn check_opens_no_sockets_and_writes_no_files() {
 #[test]
 fn what_is_not_supported_is_refused_by_name() {
     let lab = Lab::new();
-    let outcome = check(&lab, &config().replace("file(\"%dir%/out\")", "mongodb(collection(\"x\"))"), &[]);
+    let outcome = check(&lab, &config().replace("file(\"%dir%/out\")", "hdfs(hdfs-uri(\"x\"))"), &[]);
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
-    assert!((outcome.stdout + &outcome.stderr).contains("mongodb"));
+    assert!((outcome.stdout + &outcome.stderr).contains("hdfs"));
 }
 
 #[test]
 fn examples_are_right() {
     for entry in std::fs::read_dir(root().join("examples")).unwrap() {
         let path = entry.unwrap().path();
+        if path.is_dir() {
+            continue;
+        }
         let outcome = run_command(&["check", path.to_str().unwrap()]);
         assert_eq!(outcome.code, Some(0), "{}: {}{}", path.display(), outcome.stdout, outcome.stderr);
     }

@@ -10,7 +10,7 @@ use crate::outlet::Outlet;
 use crate::plan_map::StepId;
 use crate::program::Format;
 use crate::source::{Carrier, Finish, Settings as SourceSettings, Source, SourceName};
-use crate::watch::{Event, Message, Watch, Watching};
+use crate::watch::{Event, Message, Sight, Watch, Watching};
 use crate::worker::Shared;
 use conf_schema::{Catalogue, Component, Context, Settings};
 use diag::Diagnostics;

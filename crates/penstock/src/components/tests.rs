@@ -123,8 +123,16 @@ fn every_driver_that_is_built_has_a_table_in_the_catalogue() {
 }
 
 /// Read by the program itself when a configuration takes effect.
-const READ_BY_THE_PROGRAM: [&str; 7] =
-    ["dead-letters", "keep-on-stop", "log-level", "stats", "stats-freq", "stats-level", "stats-max-dynamics"];
+const READ_BY_THE_PROGRAM: [&str; 8] = [
+    "console",
+    "dead-letters",
+    "keep-on-stop",
+    "log-level",
+    "stats",
+    "stats-freq",
+    "stats-level",
+    "stats-max-dynamics",
+];
 
 #[test]
 fn every_global_option_is_read_by_somebody() {

@@ -140,6 +140,7 @@ fn requests(port: u16) -> Vec<(String, &'static [&'static str])> {
         "Origin: null",
         "Sec-Fetch-Site: cross-site",
         "Sec-Fetch-Site: same-site",
+        "Origin: https://localhost.evil.example.com",
     ] {
         all.push((format!("GET /ledger.json HTTP/1.1\r\n{host}{header}\r\n\r\n"), &["403"]));
     }
