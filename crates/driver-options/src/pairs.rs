@@ -45,7 +45,8 @@ impl FilterEnv for Env<'_> {
     }
 }
 
-/// The block of this name, with further changes of names: `Some(None)` when it is not given, `None` after an error was reported.
+/// The block of this name, with further changes of names: `Some(None)` when it is not given, `None`
+/// after an error was reported.
 pub fn read(
     (s, name): (&Settings, &str),
     rekeys: &[Rekey],

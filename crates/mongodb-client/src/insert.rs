@@ -20,8 +20,8 @@ pub struct Insert {
     pub command: Option<Vec<u8>>,
 }
 
-/// Messages have two fields in front, the id of the document and its values, and as their text the name of the
-/// collection.
+/// Messages have two fields in front, the id of the document and its values, and as their text the name
+/// of the collection.
 pub fn load(target: &Target, part: &Part<'_>) -> Inserts {
     let mut done = Vec::new();
     let mut open: Option<(Command, &[u8])> = None;

@@ -1,5 +1,5 @@
-//! MQTT 3.1.1 and 5 as a destination speaks it: each message is published under an identifier, and the server's
-//! word on it is the word on that message.
+//! MQTT 3.1.1 and 5 as a destination speaks it: each message is published under an identifier, and the
+//! server's word on it is the word on that message.
 
 mod codes;
 mod packet;

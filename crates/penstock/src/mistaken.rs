@@ -1,5 +1,5 @@
-//! Files that are no configuration of syslog-ng but something else: said in one line, where the language would
-//! have hundreds of errors for it.
+//! Files that are no configuration of syslog-ng but something else: said in one line, where the language
+//! would have hundreds of errors for it.
 
 use diag::{Diagnostic, Severity};
 use std::io::Read;

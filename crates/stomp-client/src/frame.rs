@@ -27,7 +27,8 @@ impl Frame<'_> {
     }
 }
 
-/// The first frame and its length; `None` when more is needed. Line ends between frames are a part of the next one.
+/// The first frame and its length; `None` when more is needed. Line ends between frames are a part of
+/// the next one.
 pub fn frame(bytes: &[u8]) -> Result<Option<(Frame<'_>, usize)>, Malformed> {
     let skipped = bytes.iter().take_while(|byte| matches!(byte, b'\n' | b'\r')).count();
     let rest = bytes.get(skipped..).unwrap_or_default();

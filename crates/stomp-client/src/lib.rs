@@ -1,5 +1,5 @@
-//! STOMP 1.2 as a destination speaks it: each message is sent with its values as headers, and the server's receipt
-//! is the word on it.
+//! STOMP 1.2 as a destination speaks it: each message is sent with its values as headers, and the
+//! server's receipt is the word on it.
 
 mod frame;
 mod session;

@@ -1,5 +1,5 @@
-//! An in-memory server that speaks MongoDB's protocol, when `scripts/servers mongodb` has put it there, and what
-//! MongoDB's client for Python reads from it.
+//! An in-memory server that speaks MongoDB's protocol, when `scripts/servers mongodb` has put it there,
+//! and what MongoDB's client for Python reads from it.
 
 use crate::lab::Lab;
 use crate::penstock::root;

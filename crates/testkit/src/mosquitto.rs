@@ -28,8 +28,8 @@ fn program() -> Option<&'static str> {
 }
 
 impl Mosquitto {
-    /// Starts a server in a folder of the lab. `more`: lines for its configuration. `login`: what its client has
-    /// to say to get in.
+    /// Starts a server in a folder of the lab. `more`: lines for its configuration. `login`: what its
+    /// client has to say to get in.
     #[track_caller]
     pub fn start(lab: &Lab, more: &str, login: &[&str]) -> Option<Mosquitto> {
         program()?;

@@ -1,5 +1,5 @@
-//! A real RabbitMQ server, where the distribution's is installed: AMQP, STOMP and MQTT. What is in its queues is
-//! read with pika, a client of AMQP for Python.
+//! A real RabbitMQ server, where the distribution's is installed: AMQP, STOMP and MQTT. What is in its
+//! queues is read with pika, a client of AMQP for Python.
 
 use crate::lab::Lab;
 use crate::penstock::root;

@@ -34,8 +34,8 @@ The last 100 dropped messages of each reason are kept at each destination, of ea
 --past those are shown that are dropped from now on; what comes faster than it can be shown is counted as missed.
 Exit code: 0 shown; 1 nothing was dropped, or no answer; 2 wrong usage.")]
 pub struct TapArgs {
-    /// Messages that come by here: a source, a step as explain names it, a destination, or FILE:LINE of any of
-    /// them or of a log path
+    /// Messages that come by here: a source, a step as explain names it, a destination, or FILE:LINE of
+    /// any of them or of a log path
     #[arg(value_name = "PLACE", required_unless_present = "dropped", conflicts_with = "dropped")]
     pub place: Option<String>,
     /// Only those for which this filter expression holds there
@@ -44,8 +44,8 @@ pub struct TapArgs {
     /// So many a second at most
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = rate, conflicts_with = "dropped")]
     pub rate: u32,
-    /// How they are shown: a template, or json for all values [default: what is written, at destinations; else
-    /// time, host, header and text]
+    /// How they are shown: a template, or json for all values [default: what is written, at
+    /// destinations; else time, host, header and text]
     #[arg(long, value_name = "TEMPLATE", conflicts_with = "dropped")]
     pub format: Option<String>,
     /// Messages that were dropped, for this reason or for any

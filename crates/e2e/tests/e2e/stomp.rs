@@ -1,5 +1,5 @@
-//! `stomp()` with a real RabbitMQ, read back over AMQP with a client of another hand: where there is none, these are
-//! skipped.
+//! `stomp()` with a real RabbitMQ, read back over AMQP with a client of another hand: where there is
+//! none, these are skipped.
 
 use crate::answered::{self, Peer, assert_in_order, feed, reloaded_under_load, server_killed_under_load};
 use testkit::rabbitmq::{MISSING, Rabbitmq};
