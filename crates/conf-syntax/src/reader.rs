@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use diag::{Diagnostics, FileId, Origin, SourceMap, Span};
+use diag::{Diagnostics, FileId, SourceMap, Span};
 
 use crate::ast::{Config, Quote, norm};
 use crate::balance::Balance;
@@ -367,13 +367,7 @@ impl<'o> Reader<'o> {
         self.resolved_by(Balance::new(open, close))
     }
 
-    /// The same for the braces of expressions, where texts between slashes may hold anything.
-    pub fn expressions_resolved(&mut self) -> Option<RawText> {
-        let raw = self.resolved_by(Balance::of_expressions())?;
-        Some(self.with_blocks(raw))
-    }
-
-    fn resolved_by(&mut self, balance: Balance) -> Option<RawText> {
+    pub(super) fn resolved_by(&mut self, balance: Balance) -> Option<RawText> {
         let mut raw = self.bracketed_by(balance)?;
         let scope = self.levels.last().and_then(|l| l.scope.clone());
         let text = self.substitute(&raw.text, scope.as_deref(), raw.span);
@@ -382,12 +376,6 @@ impl<'o> Reader<'o> {
         }
         raw.text = text;
         Some(raw)
-    }
-
-    /// The place of a text that is not as it was written: a text of its own, which belongs to `at`.
-    pub fn made_up(&mut self, name: &str, text: &str, at: Span) -> Span {
-        let file = self.sources.add(name, text, Origin::Included { at });
-        Span::new(file, 0, text.len())
     }
 
     /// Adds the text of something read raw to the preprocessed text.

@@ -36,7 +36,6 @@ pub struct Compiler<'a> {
     pub diags: &'a mut Diagnostics,
     /// Where the text of the block stands.
     base: Span,
-    text: &'a str,
     options: TemplateOptions,
     variables: Vec<Variable>,
     by_name: HashMap<String, u32>,
@@ -61,7 +60,6 @@ pub fn compile_text(text: &str, base: Span, setting: Setting<'_>, diags: &mut Di
         setting,
         diags,
         base,
-        text,
         options,
         variables: Vec::new(),
         by_name: HashMap::new(),
@@ -151,7 +149,7 @@ impl<'a> Compiler<'a> {
 
     /// Notes that a statement stands at a place.
     fn written(&mut self, at: Extent) -> u32 {
-        let text = self.text.get(at.start as usize..at.end as usize).unwrap_or_default();
+        let text = self.setting.sources.text(self.span(at));
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let location = self.setting.sources.locate(self.span(at)).to_string();
         self.places.push(Written { location: location.into(), text: text.into() });

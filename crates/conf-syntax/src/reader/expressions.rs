@@ -1,10 +1,11 @@
 //! `block filterx name(args) { text }`: calls in the text of expressions are replaced by what the block says.
 
 use super::block::{Generator, Scope};
+use super::secret::spellings;
 use super::{RawText, Reader};
 use crate::balance::Balance;
 use crate::norm;
-use diag::{Diagnostic, Span, nearest};
+use diag::{Diagnostic, Origin, Span, nearest};
 use std::rc::Rc;
 
 /// Blocks that call blocks.
@@ -18,6 +19,25 @@ struct BlockCall {
 }
 
 impl Reader<'_> {
+    /// The same for the braces of expressions, where texts between slashes may hold anything.
+    pub fn expressions_resolved(&mut self) -> Option<RawText> {
+        let raw = self.resolved_by(Balance::of_expressions())?;
+        Some(self.with_blocks(raw))
+    }
+
+    /// The place of a text that is not as it was written: a text of its own, which belongs to `at`.
+    pub fn made_up(&mut self, name: &str, text: &str, at: Span) -> Span {
+        // Secrets are not shown; what stands for them is as long, so that places stay what they are.
+        let mut shown = text.to_owned();
+        for (_, value) in &self.config.secrets {
+            for written in spellings(value) {
+                shown = shown.replace(&written, &"*".repeat(written.len()));
+            }
+        }
+        let file = self.sources.add(name, shown, Origin::Included { at });
+        Span::new(file, 0, text.len())
+    }
+
     /// The same text with calls of blocks replaced.
     pub(super) fn with_blocks(&mut self, raw: RawText) -> RawText {
         let any = self.generators.values().any(|list| list.iter().any(|(context, _)| context == "filterx"));
