@@ -132,7 +132,7 @@ impl AmqpSession {
         match method {
             CLOSE | CHANNEL_CLOSE => {
                 let (code, text) = closed(&mut rest).map_err(|Malformed| foreign())?;
-                return Err(self.closed(code, &text));
+                Err(self.closed(code, &text))
             }
             ACK | NACK | RETURN if self.stage == Stage::Open => {
                 self.answered(method, &mut rest, out).map_err(|Malformed| foreign())

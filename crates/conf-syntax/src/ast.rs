@@ -142,7 +142,7 @@ pub enum Statement {
     Options(OptionsDef),
     /// `log [name] { ... };`
     Log(LogPath),
-    Application(Application),
+    Application(Box<Application>),
     /// `python { code };`
     Python(RawBlock),
     /// A known statement kept as raw text so that a later layer can refuse it by name: `transformation`.

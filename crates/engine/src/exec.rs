@@ -48,7 +48,6 @@ pub struct Outcome {
 /// What the messages look like to whatever comes after a set of branches.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum After {
-    /// Nothing comes after.
     Nothing,
     /// As they were before the branches.
     Original,

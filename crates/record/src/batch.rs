@@ -1,6 +1,7 @@
 //! The batch: one buffer of text, one compact record per message, and the value entries the records link to.
 
 mod adopt;
+mod flags;
 mod held;
 mod names;
 mod packed;
@@ -9,6 +10,7 @@ mod tags;
 mod types;
 
 pub use adopt::Mark;
+pub use flags::Flags;
 pub use names::{
     BATCH_NAMES_BYTES_MAX, BATCH_NAMES_MAX, BatchNames, NAME_BYTES_MAX, name_key, names_left_out,
 };
@@ -24,44 +26,6 @@ use crate::value::{Entry, Link, Value, ValueType};
 use ::value::Trees;
 use std::sync::Arc;
 use tags::TAG_BASE;
-
-/// Facts about a record in one word.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flags(pub u16);
-
-impl Flags {
-    /// The message text is known to be valid UTF-8.
-    pub const UTF8: Flags = Flags(1);
-    /// Came over a unix socket, file or pipe, or is our own.
-    pub const LOCAL: Flags = Flags(2);
-    /// Parsed as RFC 5424.
-    pub const IETF: Flags = Flags(4);
-    /// Is one of our own messages.
-    pub const INTERNAL: Flags = Flags(8);
-    /// A MARK message.
-    pub const MARK: Flags = Flags(16);
-    /// Was not parsed: flags(no-parse).
-    pub const RAW: Flags = Flags(32);
-    /// A value named `.SDATA.*` was set or unset, so SDATA must be rebuilt instead of copied.
-    pub const SDATA_CHANGED: Flags = Flags(64);
-    /// An error of parsing stands in MESSAGE.
-    pub const PARSE_ERROR: Flags = Flags(128);
-    /// Its source's chain-hostnames() put HOST together: the HOST macro prints the part between `@` and `/`.
-    pub const CHAINED: Flags = Flags(256);
-    /// A parser made it of other messages and gave it to internal(), from where it comes with
-    /// [`Flags::INTERNAL`].
-    pub const POSTED: Flags = Flags(512);
-
-    #[inline]
-    pub fn has(self, other: Flags) -> bool {
-        self.0 & other.0 != 0
-    }
-
-    #[inline]
-    pub fn set(&mut self, other: Flags) {
-        self.0 |= other.0;
-    }
-}
 
 /// One message. Plain data: a copy is a snapshot (see the crate's first page).
 #[derive(Clone, Copy, Debug)]

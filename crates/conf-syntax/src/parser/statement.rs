@@ -44,7 +44,7 @@ impl Parser<'_> {
             "template-function" => self.template_function(word).map(Statement::TemplateFunction),
             "options" => self.options(word).map(Statement::Options),
             "log" => self.log(word).map(Statement::Log),
-            "application" => self.application(word).map(Statement::Application),
+            "application" => self.application(word).map(|app| Statement::Application(Box::new(app))),
             "python" => self.raw_block(word, Vec::new()).map(Statement::Python),
             "transformation" => self.transformation(word),
             "block" => {

@@ -55,9 +55,12 @@ fn update(args: &mut Arguments<'_, '_>) -> Option<Expr> {
     args.made(Update { key: key?, labels: labels?, increment: increment?, level, asker: new_asker() })
 }
 
+/// Key, labels and number of a metric.
+type Parts = (Value, Vec<(Value, Value)>, i64);
+
 impl Update {
     /// Key, labels by their names, and what is added.
-    fn parts(&self, run: &mut Run<'_>) -> Result<(Value, Vec<(Value, Value)>, i64), Halt> {
+    fn parts(&self, run: &mut Run<'_>) -> Result<Parts, Halt> {
         let key = run.eval(&self.key)?;
         if !matches!(key, Value::String(_)) {
             return run.error("The key of a metric must be a string");

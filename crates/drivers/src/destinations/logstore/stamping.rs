@@ -6,6 +6,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::time::{Duration, Instant};
 
+/// A time stamp, or why there is none.
+type Answered = Result<Vec<u8>, String>;
+
 /// Who is asked, and how often.
 pub struct Authority {
     pub url: String,
@@ -27,7 +30,7 @@ pub struct Wanted {
 
 #[derive(Default)]
 pub struct Stamping {
-    under_way: Option<(Wanted, Receiver<Result<Vec<u8>, String>>)>,
+    under_way: Option<(Wanted, Receiver<Answered>)>,
     asked: Option<Instant>,
     /// The last chunk that was stamped.
     stamped: Option<u32>,

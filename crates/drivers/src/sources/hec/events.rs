@@ -117,7 +117,9 @@ impl Load for Events {
             (Fate::Done, Some(NO_DATA)) => NO_DATA.answer(),
             (Fate::Done, Some(wrong)) => wrong.at(self.events),
             (Fate::Done, None) => {
-                self.ack.map(AckNumber::done);
+                if let Some(self_ack) = self.ack {
+                    AckNumber::done(self_ack)
+                }
                 SUCCESS.answer()
             }
         }

@@ -47,7 +47,9 @@ impl Load for Lines {
             Fate::Undone => BUSY.answer(),
             Fate::Done if self.lines == 0 => NO_DATA.answer(),
             Fate::Done => {
-                self.ack.map(AckNumber::done);
+                if let Some(self_ack) = self.ack {
+                    AckNumber::done(self_ack)
+                }
                 SUCCESS.answer()
             }
         }

@@ -133,14 +133,14 @@ impl Parse {
         }
         let version = ranges.first().and_then(|range| text.get(range.clone())).unwrap_or_default();
         let mut by = None;
-        if self.kind.is_leef && version.starts_with(b"2") {
-            if let Some((range, byte)) = field(text, at)
+        if self.kind.is_leef
+            && version.starts_with(b"2")
+            && let Some((range, byte)) = field(text, at)
                 .and_then(|range| Some((range.clone(), delimiter(text.get(range)?)?)))
                 .filter(|(range, _)| range.len() <= 4)
-            {
-                at = range.end + 1;
-                by = Some((range, byte));
-            }
+        {
+            at = range.end + 1;
+            by = Some((range, byte));
         }
         Ok((ranges, by, at))
     }

@@ -77,7 +77,7 @@ fn directive(letter: u8, written: Written, at: Moment, out: &mut Vec<u8>) -> Opt
     let day = DAY_NAMES.get(usize::from(wall.weekday())).copied().unwrap_or_default();
     let month = MONTH_NAMES.get(usize::from(wall.month).wrapping_sub(1)).copied().unwrap_or_default();
     let short = |name: &str| name.get(..3).unwrap_or_default().as_bytes().to_vec();
-    let half = if wall.hour % 12 == 0 { 12 } else { wall.hour % 12 };
+    let half = if wall.hour.is_multiple_of(12) { 12 } else { wall.hour % 12 };
     let year = i64::from(wall.year);
     let (iso_year, iso_week) = iso_week(&wall);
     let zero = |value: i64, width: usize, out: &mut Vec<u8>| written.number(value, width, b'0', out);
