@@ -114,7 +114,7 @@ fn concern(to: &mut Writer<'_>, concern: &Concern) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::target::Place;
+    use crate::target::Deployment;
     use mongodb::bson::{Document, RawDocumentBuf, doc};
     use record::ValueType;
 
@@ -130,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_batch_is_a_command_for_each_collection_in_a_row() {
-        let place = Place::parse("mongodb://a/logs?wtimeoutMS=5").expect("good");
+        let place = Deployment::parse("mongodb://a/logs?wtimeoutMS=5").expect("good");
         let concern = place.concern();
         let target = Target { place, concern, unordered: false, bypass_validation: true };
         let messages = [message(1, "x", "a"), message(2, "x", "b"), message(3, "y", "c")];

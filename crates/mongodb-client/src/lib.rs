@@ -12,4 +12,4 @@ mod target;
 
 pub use insert::{Inserts, load};
 pub use session::serve;
-pub use target::{Concern, Place, Target};
+pub use target::{Concern, Deployment, Target};

@@ -8,7 +8,7 @@ const ANSWER_MAX: Duration = Duration::from_secs(60);
 
 /// The address of the servers, understood.
 #[derive(Clone, Debug)]
-pub struct Place {
+pub struct Deployment {
     pub(crate) address: ConnectionString,
     pub database: String,
     /// An insert that is not answered within this time may have been done or not.
@@ -34,16 +34,16 @@ pub enum Nodes {
 
 #[derive(Clone, Debug)]
 pub struct Target {
-    pub place: Place,
+    pub place: Deployment,
     pub concern: Concern,
     /// Documents behind one that is refused are tried all the same.
     pub unordered: bool,
     pub bypass_validation: bool,
 }
 
-impl Place {
+impl Deployment {
     /// Understands an address, `mongodb://...`; the error says what is wrong with it.
-    pub fn parse(uri: &str) -> Result<Place, String> {
+    pub fn parse(uri: &str) -> Result<Deployment, String> {
         if uri.starts_with("mongodb+srv:") {
             return Err("names of servers are not looked up in SRV records".to_owned());
         }
@@ -52,7 +52,7 @@ impl Place {
         #[allow(deprecated)]
         let answer_max = address.socket_timeout.take();
         let database = address.default_database.clone().ok_or("it does not name a database")?;
-        Ok(Place {
+        Ok(Deployment {
             hosts: hosts(&address.host_info),
             address,
             database,
@@ -102,8 +102,8 @@ mod tests {
 
     #[test]
     fn addresses() {
-        let place =
-            Place::parse("mongodb://u:p%40@a:1,b/logs?wtimeoutMS=7&socketTimeoutMS=5&w=2").expect("good");
+        let place = Deployment::parse("mongodb://u:p%40@a:1,b/logs?wtimeoutMS=7&socketTimeoutMS=5&w=2")
+            .expect("good");
         assert_eq!((place.database.as_str(), place.answer_max), ("logs", Duration::from_millis(5)));
         assert_eq!(place.hosts, "a:1,b:27017");
         let concern = place.concern();
@@ -111,7 +111,7 @@ mod tests {
         for wrong in
             ["", "http://a/b", "mongodb://a", "mongodb+srv://a/b", "mongodb://a:x/b", "mongodb://a/b?w=-1"]
         {
-            assert!(Place::parse(wrong).is_err(), "{wrong}");
+            assert!(Deployment::parse(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -13,7 +13,7 @@ use engine::Sink;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
 use flight::{FlightSink, Limits};
 use guest::{Line, Seat};
-use mongodb_client::{Concern, Inserts, Place, Target, load, serve};
+use mongodb_client::{Concern, Deployment, Inserts, Target, load, serve};
 use std::sync::Arc;
 use template::value_pairs::{Rekey, Step};
 
@@ -71,7 +71,7 @@ fn target(s: &Settings, diags: &mut Diagnostics) -> Option<Target> {
         Some((uri, at)) => (uri.as_str(), *at),
         None => (own, s.span("uri")?),
     };
-    let place = match Place::parse(uri) {
+    let place = match Deployment::parse(uri) {
         Ok(place) => place,
         Err(error) => {
             let help = "write `uri(\"mongodb://host:27017/database\")`";

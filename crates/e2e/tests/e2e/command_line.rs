@@ -98,7 +98,7 @@ fn a_file_of_another_kind_is_one_line() {
         std::fs::write(&path, bytes).unwrap();
         let outcome = run_command(&["check", path.to_str().unwrap()]);
         assert_eq!(outcome.code, Some(1), "{outcome:?}");
-        assert!(outcome.stderr.contains(part) && outcome.stderr.lines().count() == 2, "{outcome:?}");
+        assert!(outcome.stderr.contains(part) && outcome.stderr.lines().count() == 3, "{outcome:?}");
     }
 }
 

@@ -50,7 +50,7 @@ fn commands(lab: &Lab) -> Vec<(&'static str, Vec<String>, i32)> {
         ("penstock", vec!["version"], 0),
         ("penstock", vec!["--help"], 0),
         ("penstock", vec!["check", "--help"], 0),
-        ("penstock", vec!["nosuchcommand"], 1),
+        ("penstock", vec!["nosuchcommand"], 2),
         ("penstock", vec!["ctl", "-c", "/nonexistent/socket", "stats"], 1),
         ("penstock", vec!["ledger", "-c", "/nonexistent/socket"], 2),
         ("penstock", vec!["bench", "--list"], 0),

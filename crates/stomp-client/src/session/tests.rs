@@ -38,7 +38,9 @@ fn said(session: &mut StompSession) -> String {
 
 fn hears(session: &mut StompSession, text: &str) -> Vec<(u32, Outcome)> {
     let mut out = Vec::new();
-    assert_eq!(session.hear(text.as_bytes(), &mut out), Ok(text.len()));
+    // The line end behind a frame may stay for the next one.
+    let heard = session.hear(text.as_bytes(), &mut out).expect("frames");
+    assert!(heard + 1 >= text.len(), "{heard} of {}", text.len());
     session.settled(&mut out);
     out
 }

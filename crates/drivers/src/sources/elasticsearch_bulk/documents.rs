@@ -1,6 +1,6 @@
 //! The lines of a `_bulk`: an action, then its document.
 
-use super::reply::{self, Item, Refusal};
+use super::reply::{self, Refusal, Told};
 use http_server::{Answer, Bytes};
 use intake::requests::{Fate, Filling, Load};
 use record::{Batch, NameId, Record, Span, ValueType};
@@ -33,7 +33,7 @@ pub struct Documents {
     pub at: usize,
     /// Of documents that name none.
     pub index: Option<String>,
-    pub items: Vec<Item>,
+    pub items: Vec<Told>,
     /// The client wants to know the statuses only.
     pub is_terse: bool,
     pub names: Arc<Names>,
@@ -66,7 +66,7 @@ impl Documents {
         let text = std::str::from_utf8(&line).ok().filter(|text| is_json(text)).ok_or_else(malformed)?;
         let (action, meta) =
             Members::of(text).and_then(|mut members| members.next()).ok_or_else(malformed)?;
-        let mut item = Item::new(action, self.index.clone().unwrap_or_default()).ok_or_else(malformed)?;
+        let mut item = Told::new(action, self.index.clone().unwrap_or_default()).ok_or_else(malformed)?;
         for (name, raw) in Members::of(meta).ok_or_else(malformed)? {
             match name {
                 "_index" => item.index = string(raw).into_owned(),
@@ -93,7 +93,7 @@ impl Documents {
 
     fn append(
         &self,
-        item: &mut Item,
+        item: &mut Told,
         document: &[u8],
         batch: &mut Batch,
         filling: &Filling<'_>,

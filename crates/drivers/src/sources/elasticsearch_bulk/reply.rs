@@ -17,17 +17,17 @@ pub enum Refusal {
 
 /// One action of a request.
 #[derive(Debug)]
-pub struct Item {
+pub struct Told {
     action: &'static str,
     pub index: String,
     pub id: String,
     pub refusal: Option<Refusal>,
 }
 
-impl Item {
-    pub fn new(action: &str, index: String) -> Option<Item> {
+impl Told {
+    pub fn new(action: &str, index: String) -> Option<Told> {
         let action = ["index", "create", "update", "delete"].into_iter().find(|known| *known == action)?;
-        Some(Item { action, index, id: String::new(), refusal: None })
+        Some(Told { action, index, id: String::new(), refusal: None })
     }
 
     /// Whether a line with a document follows.
@@ -66,7 +66,7 @@ fn product(status: u16, value: &Value) -> Answer {
     Answer::json(status, value.to_string()).with_named("x-elastic-product", "Elasticsearch")
 }
 
-pub fn items(items: &[Item], took: Duration, is_terse: bool) -> Answer {
+pub fn items(items: &[Told], took: Duration, is_terse: bool) -> Answer {
     let errors = items.iter().any(|item| item.refusal.is_some());
     let said: Vec<Value> = items.iter().map(|item| item.said(is_terse)).collect();
     product(200, &json!({ "took": took.as_millis() as u64, "errors": errors, "items": said }))
