@@ -229,7 +229,9 @@ impl Session for AmqpSession {
     }
 
     fn sent(&mut self, bytes: usize) {
-        self.spoke = None;
+        if bytes > 0 {
+            self.spoke = None;
+        }
         match self.words.is_empty() {
             true => self.messages.sent(bytes),
             false => drop(self.words.drain(..bytes.min(self.words.len()))),

@@ -153,3 +153,14 @@ fn a_message_that_is_too_large_is_looked_for() {
     session.lost(&fault, &mut out);
     assert!(matches!(out.as_slice(), [(1, Outcome::Split(_))]), "{out:?}");
 }
+
+#[test]
+fn signs_of_life_go_while_nothing_else_does() {
+    let mut session = AmqpSession::new(plan(None));
+    opened(&mut session);
+    let now = Instant::now();
+    session.rest(now, now);
+    assert_eq!(said(&mut session), b"");
+    session.rest(now, now + Duration::from_secs(1));
+    assert_eq!(said(&mut session), b"\x08\0\0\0\0\0\0\xce");
+}
