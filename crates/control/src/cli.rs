@@ -80,9 +80,14 @@ impl CalledAs {
 }
 
 /// Prints what clap has to say, to where it belongs, and gives the exit code: 0 for help, else `failure`.
-fn usage_exit(error: &clap::Error, failure: u8) -> ExitCode {
-    stdio::note(error.print());
-    if error.use_stderr() { ExitCode::from(failure) } else { ExitCode::SUCCESS }
+pub fn usage_exit(error: &clap::Error, failure: u8) -> ExitCode {
+    let printed = error.print();
+    if error.use_stderr() {
+        // Nobody is left to tell when that fails.
+        return ExitCode::from(failure);
+    }
+    stdio::note(printed);
+    ExitCode::SUCCESS
 }
 
 /// An answer, as lines.

@@ -30,7 +30,9 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
-use control::cli::{CalledAs, Cli, Command, DaemonAction, DaemonArgs, run_ctl, run_ledger, run_tap};
+use control::cli::{
+    CalledAs, Cli, Command, DaemonAction, DaemonArgs, run_ctl, run_ledger, run_tap, usage_exit,
+};
 
 /// The configuration is wrong, or the command line is.
 const EXIT_CONFIG: u8 = 1;
@@ -67,10 +69,7 @@ fn command() -> ExitCode {
 fn native(args: Vec<OsString>) -> ExitCode {
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
-        Err(error) => {
-            stdio::note(error.print());
-            return if error.use_stderr() { ExitCode::from(EXIT_USAGE) } else { ExitCode::SUCCESS };
-        }
+        Err(error) => return usage_exit(&error, EXIT_USAGE),
     };
     match cli.command {
         Command::Run(args) => run::run(args.options()),
@@ -136,6 +135,5 @@ fn logcat(args: Vec<OsString>) -> ExitCode {
 }
 
 fn usage(error: &clap::Error) -> ExitCode {
-    stdio::note(error.print());
-    if error.use_stderr() { ExitCode::from(EXIT_CONFIG) } else { ExitCode::SUCCESS }
+    usage_exit(error, EXIT_CONFIG)
 }
