@@ -130,6 +130,8 @@ fn beyond_the_capacity_messages_without_flow_control_are_dropped_and_counted() {
         // The first message finds that nobody is there.
         send(&lab, 0, 1);
         penstock.wait_log("Syslog connection failed");
+        penstock
+            .wait_ledger(|l| (l.destination("d").received == 0).then(|| "the first has not come".to_owned()));
         send(&lab, 1, COUNT as usize);
         let ledger = penstock.wait_ledger(|l| {
             let row = l.destination("d");
