@@ -42,7 +42,7 @@ pub fn explain(args: &ExplainArgs) -> ExitCode {
 fn ask(args: &ExplainArgs) -> Result<String, String> {
     let request = args.request();
     let answer_max = request.patience + ANSWER_MAX;
-    let reply = client::request(&args.socket(), &request.line(), Some(answer_max));
+    let reply = client::request(&args.running.socket()?, &request.line(), Some(answer_max));
     let reply = reply.map_err(|error| error.explained())?;
     match reply.status {
         Status::Ok => Ok(reply.text),

@@ -10,7 +10,7 @@ pub mod output;
 mod progress;
 
 use clap::{Parser, Subcommand};
-use control::cli::{CONTROL_FILE_NAME, PENSTOCK_STATE_DIR};
+use control::cli::{CONTROL_FILE_NAME, Running};
 use control::client::{self, ClientError, Status};
 use control::queues::QueueRequest;
 use std::ffi::OsString;
@@ -41,24 +41,27 @@ struct Args {
     #[command(subcommand)]
     command: Command,
     #[command(flatten)]
-    asked: QueueArgs,
+    options: QueueOptions,
 }
 
-/// Where queues are, and how they are shown.
 #[derive(Debug, clap::Args)]
-struct QueueArgs {
-    /// State folder of the program
-    #[arg(long, global = true, value_name = "FOLDER", default_value = PENSTOCK_STATE_DIR)]
-    state_dir: PathBuf,
+struct QueueOptions {
+    #[command(flatten)]
+    running: Running,
     /// The folder of the queues, as in dir() of disk-buffer() [default: the state folder, ls and stat: all
     /// that the running program uses]
     #[arg(long, global = true, value_name = "FOLDER")]
     dir: Option<PathBuf>,
-    /// Control socket of the program [default: penstock.ctl in the state folder]
-    #[arg(short, long, global = true, value_name = "SOCKET")]
-    control: Option<PathBuf>,
     /// Print JSON, a line each
     #[arg(long, global = true)]
+    json: bool,
+}
+
+/// Where queues are, and how they are shown.
+struct QueueArgs {
+    state_dir: PathBuf,
+    socket: PathBuf,
+    dir: Option<PathBuf>,
     json: bool,
 }
 
@@ -128,8 +131,14 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
         Ok(args) => args,
         Err(error) => return crate::usage(&error),
     };
-    let asked = &args.asked;
-    let done = match &args.command {
+    match args.options.settle() {
+        Ok(asked) => crate::printing::finish(obey(&args.command, &asked)),
+        Err(error) => crate::printing::finish(Err(error)),
+    }
+}
+
+fn obey(command: &Command, asked: &QueueArgs) -> Result<bool, String> {
+    match command {
         Command::Ls => listing::ls(asked),
         Command::Stat { queue } => listing::stat(asked, queue.as_deref()),
         Command::Cat { queue, limit } => contents::cat(asked, queue, *limit),
@@ -139,8 +148,15 @@ pub fn run(args: Vec<OsString>) -> ExitCode {
         Command::Drop { queue, older, .. } => dropping::drop(asked, queue, *older),
         Command::Replay { to, .. } => dropping::replay(asked, to.clone()),
         Command::Import { file, to } => importing::import(asked, file, to.clone()),
-    };
-    crate::printing::finish(done)
+    }
+}
+
+impl QueueOptions {
+    fn settle(self) -> Result<QueueArgs, String> {
+        let state_dir = self.running.folder()?;
+        let socket = self.running.control.unwrap_or_else(|| state_dir.join(CONTROL_FILE_NAME));
+        Ok(QueueArgs { state_dir, socket, dir: self.dir, json: self.json })
+    }
 }
 
 impl QueueArgs {
@@ -154,8 +170,7 @@ impl QueueArgs {
 
     /// Asks the running program. `Ok(None)` when none runs.
     fn ask(&self, request: &QueueRequest) -> Result<Option<String>, String> {
-        let socket = self.control.clone().unwrap_or_else(|| self.state_dir.join(CONTROL_FILE_NAME));
-        match client::request(&socket, &request.line(), None) {
+        match client::request(&self.socket, &request.line(), None) {
             Ok(reply) if reply.status == Status::Ok => Ok(Some(reply.text.trim_end().to_owned())),
             Ok(reply) => Err(reply.text.trim_end().to_owned()),
             Err(ClientError::Connect(_, error))

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
-use control::cli::PENSTOCK_STATE_DIR;
+use control::cli::Running;
 use state::Store;
 
 use crate::printing::{finish, written};
@@ -33,9 +33,8 @@ Exit code: 0 done, 1 not done, or get: there is no such name."
 struct Native {
     #[command(subcommand)]
     command: Command,
-    /// Folder of the state file
-    #[arg(long, global = true, value_name = "FOLDER", default_value = PENSTOCK_STATE_DIR)]
-    state_dir: PathBuf,
+    #[command(flatten)]
+    running: Running,
 }
 
 #[derive(Debug, Subcommand)]
@@ -110,11 +109,14 @@ pub fn command_line() -> clap::Command {
 
 /// `penstock state`.
 pub fn run(args: Vec<OsString>) -> ExitCode {
-    let Native { command, state_dir } = match Native::try_parse_from(args) {
+    let Native { command, running } = match Native::try_parse_from(args) {
         Ok(native) => native,
         Err(error) => return crate::usage(&error),
     };
-    let file = state_dir.join(STATE_FILE);
+    let file = match running.folder() {
+        Ok(folder) => folder.join(STATE_FILE),
+        Err(error) => return finish(Err(error)),
+    };
     let done = match command {
         Command::Dump { prefix } => dump(&file, prefix.as_bytes()),
         Command::Get { name } => get(&file, &name),

@@ -42,7 +42,7 @@ fn sample(socket: &Path) -> Result<Sample, String> {
 }
 
 fn once(args: &TopArgs, interval: Duration) -> Result<String, String> {
-    let socket = args.socket();
+    let socket = args.running.socket()?;
     let mut board = Board::new(args.sort, &args.only);
     board.add(sample(&socket)?);
     std::thread::sleep(interval);
@@ -52,7 +52,7 @@ fn once(args: &TopArgs, interval: Duration) -> Result<String, String> {
 
 /// Draws until somebody ends it. The terminal is as before in any case.
 fn live(args: &TopArgs, interval: Duration) -> Result<(), String> {
-    let socket = args.socket();
+    let socket = args.running.socket()?;
     let mut board = Board::new(args.sort, &args.only);
     board.add(sample(&socket)?);
     let mut terminal = ratatui::try_init().map_err(|error| format!("cannot draw: {error}"))?;

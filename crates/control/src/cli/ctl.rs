@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use oplog::Verbosity;
 
-use super::{CONTROL_FILE_NAME, CalledAs, PENSTOCK_STATE_DIR, SYSLOG_NG_CONTROL, print, usage_exit};
+use super::{CalledAs, Running, SYSLOG_NG_CONTROL, print, usage_exit};
 use crate::client::{ClientError, Reply, Status, request};
 
 /// Pause before asking again a program that is reloading.
@@ -31,9 +31,8 @@ Examples:
 Exit code: 0 done, 1 refused or not reachable; healthcheck: 0 healthy, 1 not healthy, 2 no answer."
 )]
 struct Ctl {
-    /// Control socket of the program to talk to
-    #[arg(short, long, global = true, value_name = "SOCKET")]
-    control: Option<PathBuf>,
+    #[command(flatten)]
+    running: Running,
     #[command(subcommand)]
     command: Command,
 }
@@ -221,7 +220,13 @@ pub fn run_ctl(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) => return usage_exit(&error, 1),
     };
     let program = args.first().cloned().unwrap_or_default();
-    let socket = ctl.control.unwrap_or_else(|| default_control(CalledAs::from_program(&program)));
+    let socket = match meant(&ctl.running, CalledAs::from_program(&program)) {
+        Ok(socket) => socket,
+        Err(error) => {
+            stdio::err!("{error}");
+            return ExitCode::from(1);
+        }
+    };
     match ctl.command {
         Command::Healthcheck { timeout } => healthcheck(&socket, Duration::from_secs(timeout)),
         command => match line(command) {
@@ -234,11 +239,11 @@ pub fn run_ctl(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// The socket meant when none is given.
-pub(super) fn default_control(called: CalledAs) -> PathBuf {
-    match called.is_syslog_ng() {
-        true => SYSLOG_NG_CONTROL.into(),
-        false => Path::new(PENSTOCK_STATE_DIR).join(CONTROL_FILE_NAME),
+/// Under its old name the program asks where syslog-ng would be.
+fn meant(running: &Running, called: CalledAs) -> Result<PathBuf, String> {
+    match (&running.control, &running.state_dir) {
+        (None, None) if called.is_syslog_ng() => Ok(SYSLOG_NG_CONTROL.into()),
+        _ => running.socket(),
     }
 }
 

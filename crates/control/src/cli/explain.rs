@@ -1,6 +1,6 @@
 //! The command line of `penstock explain`.
 
-use super::{CONTROL_FILE_NAME, PENSTOCK_STATE_DIR};
+use super::Running;
 use crate::explain::ExplainRequest;
 use clap::Args;
 use std::net::IpAddr;
@@ -57,19 +57,11 @@ pub struct ExplainArgs {
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// State folder of the program
-    #[arg(long, value_name = "FOLDER", default_value = PENSTOCK_STATE_DIR)]
-    pub state_dir: PathBuf,
-    /// Control socket of the program [default: penstock.ctl in the state folder]
-    #[arg(short, long, value_name = "SOCKET")]
-    pub control: Option<PathBuf>,
+    #[command(flatten)]
+    pub running: Running,
 }
 
 impl ExplainArgs {
-    pub fn socket(&self) -> PathBuf {
-        self.control.clone().unwrap_or_else(|| self.state_dir.join(CONTROL_FILE_NAME))
-    }
-
     /// What the running program is asked.
     pub fn request(&self) -> ExplainRequest {
         ExplainRequest {

@@ -1,14 +1,13 @@
 //! `penstock ledger`: what became of every message, and whether it adds up.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
 
-use super::ctl::default_control;
-use super::{CONTROL_FILE_NAME, CalledAs, PENSTOCK_STATE_DIR, print, usage_exit};
+use super::{CONTROL_FILE_NAME, Running, print, usage_exit};
 use crate::client::{Status, request};
 use crate::last_run::LastRun;
 use crate::ledger::Ledger;
@@ -31,12 +30,8 @@ Exit code: 0 every message is accounted for, 1 the balance does not add up, 2 no
 1 something was, 2 it is not known."
 )]
 struct Args {
-    /// Control socket of the program
-    #[arg(short, long, value_name = "SOCKET", conflicts_with = "state_dir")]
-    control: Option<PathBuf>,
-    /// State folder of the program, instead of its control socket
-    #[arg(long, value_name = "FOLDER")]
-    state_dir: Option<PathBuf>,
+    #[command(flatten)]
+    running: Running,
     /// Show what the last run has left at its stop: what it kept on disk, and what it gave up. Needs no
     /// program that runs
     #[arg(long, conflicts_with = "control")]
@@ -56,11 +51,14 @@ fn show_last_run(folder: &Path, json: bool) -> ExitCode {
             print(&if json { run.to_json(runs) } else { run.to_table(runs) });
             ExitCode::from(u8::from(run.given_up() > 0))
         }
-        Err(error) => {
-            stdio::err!("{error}");
-            ExitCode::from(2)
-        }
+        Err(error) => failed(&error),
     }
+}
+
+/// There is no ledger to show.
+fn failed(error: &str) -> ExitCode {
+    stdio::err!("{error}");
+    ExitCode::from(2)
 }
 
 /// Its options, for manual pages and completions.
@@ -75,11 +73,15 @@ pub fn run_ledger(args: impl IntoIterator<Item = OsString>) -> ExitCode {
         Err(error) => return usage_exit(&error, 2),
     };
     if args.last_run {
-        let folder = args.state_dir.unwrap_or_else(|| PathBuf::from(PENSTOCK_STATE_DIR));
-        return show_last_run(&folder, args.json);
+        return match args.running.folder() {
+            Ok(folder) => show_last_run(&folder, args.json),
+            Err(error) => failed(&error),
+        };
     }
-    let in_state_dir = args.state_dir.map(|folder| folder.join(CONTROL_FILE_NAME));
-    let socket = args.control.or(in_state_dir).unwrap_or_else(|| default_control(CalledAs::Penstock));
+    let socket = match args.running.socket() {
+        Ok(socket) => socket,
+        Err(error) => return failed(&error),
+    };
     let ledger =
         request(&socket, "LEDGER JSON", Some(ANSWER_MAX)).map_err(|e| e.explained()).and_then(|reply| {
             match reply.status {
@@ -92,10 +94,7 @@ pub fn run_ledger(args: impl IntoIterator<Item = OsString>) -> ExitCode {
             print(&if args.json { ledger.to_json() } else { ledger.to_table() });
             ExitCode::from(u8::from(!ledger.balanced()))
         }
-        Err(error) => {
-            stdio::err!("{error}");
-            ExitCode::from(2)
-        }
+        Err(error) => failed(&error),
     }
 }
 

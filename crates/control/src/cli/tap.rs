@@ -1,14 +1,14 @@
 //! `penstock tap`: messages themselves: those that come by a place, see [`super::look`], and those that
 //! destinations dropped, afterwards and while it goes on.
 
-use super::{CONTROL_FILE_NAME, PENSTOCK_STATE_DIR};
+use super::Running;
 use crate::client::{Status, request};
 use crate::ledger::DropReason;
 use crate::tap::TapRequest;
 use clap::Args;
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -67,12 +67,8 @@ pub struct TapArgs {
     /// Print JSON, an object for each message in a line of its own
     #[arg(long)]
     pub json: bool,
-    /// State folder of the program
-    #[arg(long, value_name = "FOLDER", default_value = PENSTOCK_STATE_DIR)]
-    pub state_dir: PathBuf,
-    /// Control socket of the program [default: penstock.ctl in the state folder]
-    #[arg(short, long, value_name = "SOCKET")]
-    pub control: Option<PathBuf>,
+    #[command(flatten)]
+    pub running: Running,
 }
 
 /// Wrong usage.
@@ -87,7 +83,13 @@ fn rate(text: &str) -> Result<u32, String> {
 }
 
 pub fn run_tap(args: &TapArgs) -> ExitCode {
-    let socket = args.control.clone().unwrap_or_else(|| args.state_dir.join(CONTROL_FILE_NAME));
+    let socket = match args.running.socket() {
+        Ok(socket) => socket,
+        Err(error) => {
+            stdio::err!("{error}");
+            return ExitCode::from(EXIT_USAGE);
+        }
+    };
     if let Some(place) = &args.place {
         return end(super::look::look(args, place, &socket), "no message came by");
     }

@@ -1,6 +1,6 @@
 //! The command line of `penstock test`.
 
-use super::{CONTROL_FILE_NAME, PENSTOCK_STATE_DIR};
+use super::Running;
 use clap::Args;
 use std::path::PathBuf;
 
@@ -59,19 +59,11 @@ pub struct TestArgs {
     /// With --record: wait so many seconds at most
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub timeout: u64,
-    /// With --record: state folder of the program
-    #[arg(long, value_name = "FOLDER", default_value = PENSTOCK_STATE_DIR)]
-    pub state_dir: PathBuf,
-    /// With --record: control socket of the program [default: penstock.ctl in the state folder]
-    #[arg(short, long, value_name = "SOCKET")]
-    pub control: Option<PathBuf>,
+    #[command(flatten)]
+    pub running: Running,
 }
 
 impl TestArgs {
-    pub fn socket(&self) -> PathBuf {
-        self.control.clone().unwrap_or_else(|| self.state_dir.join(CONTROL_FILE_NAME))
-    }
-
     /// Anything about coverage is asked for.
     pub fn wants_coverage(&self) -> bool {
         self.coverage

@@ -1,8 +1,7 @@
 //! The command line of `penstock top`.
 
-use super::{CONTROL_FILE_NAME, PENSTOCK_STATE_DIR};
+use super::Running;
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -27,12 +26,8 @@ pub struct TopArgs {
     /// Only rows in whose name this stands
     #[arg(long, value_name = "TEXT", default_value = "")]
     pub only: String,
-    /// State folder of the program
-    #[arg(long, value_name = "FOLDER", default_value = PENSTOCK_STATE_DIR)]
-    pub state_dir: PathBuf,
-    /// Control socket of the program [default: penstock.ctl in the state folder]
-    #[arg(short, long, value_name = "SOCKET")]
-    pub control: Option<PathBuf>,
+    #[command(flatten)]
+    pub running: Running,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -42,12 +37,6 @@ pub enum SortBy {
     Rate,
     Waiting,
     Dropped,
-}
-
-impl TopArgs {
-    pub fn socket(&self) -> PathBuf {
-        self.control.clone().unwrap_or_else(|| self.state_dir.join(CONTROL_FILE_NAME))
-    }
 }
 
 fn seconds(text: &str) -> Result<f64, String> {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::{Ledger, Row};
 
 const COLUMNS: [&str; 6] = ["received", "delivered", "waiting", "filtered", "dropped", "bytes in"];
-/// A name longer than this shifts its own line, not the table.
+/// A name longer than this has a line of its own above its numbers.
 const NAME_WIDTH_MAX: usize = 48;
 
 pub fn render(ledger: &Ledger) -> String {
@@ -70,7 +70,11 @@ fn cells(row: &Row) -> [String; 6] {
 }
 
 fn push_line<S: AsRef<str>>(out: &mut String, name: &str, name_width: usize, cells: &[S], widths: &[usize]) {
-    let _ = write!(out, "{name:<name_width$}");
+    let beside = if name.chars().count() > name_width { "" } else { name };
+    if beside.is_empty() {
+        let _ = writeln!(out, "{name}");
+    }
+    let _ = write!(out, "{beside:<name_width$}");
     for (cell, width) in cells.iter().zip(widths) {
         let _ = write!(out, "  {:>width$}", cell.as_ref());
     }

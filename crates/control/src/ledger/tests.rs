@@ -69,6 +69,17 @@ balanced: every message received is accounted for
 }
 
 #[test]
+fn long_names_leave_the_columns_in_place() {
+    let long = format!("d_{}", "x".repeat(60));
+    let destinations = vec![row(&long, "", flow(7, 7, 0, 0, &[])), row("d_short", "", flow(5, 5, 0, 0, &[]))];
+    let table = Ledger { destinations, ..Ledger::default() }.to_table();
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines[1], long);
+    let places = [lines[0].find("received"), lines[2].find("       7"), lines[3].find("       5")];
+    assert!(places[0].is_some() && places.iter().all(|place| *place == places[0]), "{table}");
+}
+
+#[test]
 fn the_table_says_what_is_missing() {
     let ledger = Ledger { paths: vec![row("log", "", flow(3, 1, 0, 0, &[]))], ..Ledger::default() };
     let table = ledger.to_table();

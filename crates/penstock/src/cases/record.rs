@@ -25,7 +25,8 @@ pub fn run(args: &TestArgs, count: u32) -> Result<bool, String> {
         source: args.source.clone(),
         ..ExplainRequest::default()
     };
-    let reply = client::request(&args.socket(), &request.line(), Some(request.patience + ANSWER_MAX));
+    let reply =
+        client::request(&args.running.socket()?, &request.line(), Some(request.patience + ANSWER_MAX));
     let reply = reply.map_err(|error| error.explained())?;
     if reply.status != Status::Ok {
         return Err(reply.text.trim_end().to_owned());

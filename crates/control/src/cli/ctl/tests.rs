@@ -62,8 +62,11 @@ fn each_command_is_a_request_the_program_understands() {
 
 #[test]
 fn the_default_socket_follows_the_name() {
-    assert_eq!(default_control(CalledAs::SyslogNgCtl), Path::new("/var/lib/syslog-ng/syslog-ng.ctl"));
-    assert_eq!(default_control(CalledAs::Penstock), Path::new("/var/lib/penstock/penstock.ctl"));
+    let nobody = Running::default();
+    assert_eq!(meant(&nobody, CalledAs::SyslogNgCtl), Ok("/var/lib/syslog-ng/syslog-ng.ctl".into()));
+    let named = Running { state_dir: Some("/s".into()), control: None };
+    assert_eq!(meant(&named, CalledAs::Penstock), Ok("/s/penstock.ctl".into()));
+    assert_eq!(meant(&named, CalledAs::SyslogNgCtl), Ok("/s/penstock.ctl".into()));
 }
 
 /// `ExitCode` can only be compared as text.
