@@ -134,8 +134,8 @@ pub fn classify(word: String) -> Result<Tok, String> {
         return Ok(Tok::Op(*op));
     }
     match parse_int(&word) {
-        Some(Some(n)) => return Ok(Tok::Int(n, word)),
-        Some(None) => return Err(word),
+        Some(Ok(n)) => return Ok(Tok::Int(n, word)),
+        Some(Err(TooLarge)) => return Err(word),
         None => {}
     }
     if is_float(&word)
@@ -146,19 +146,22 @@ pub fn classify(word: String) -> Result<Tok, String> {
     Ok(Tok::Word(word))
 }
 
-/// None: not an integer. Some(None): an integer that does not fit into 64 bits.
-fn parse_int(word: &str) -> Option<Option<i64>> {
+/// An integer that does not fit into 64 bits.
+struct TooLarge;
+
+/// `None` when it is no integer.
+fn parse_int(word: &str) -> Option<Result<i64, TooLarge>> {
     let (negative, digits) = match word.as_bytes().first()? {
         b'-' => (true, &word[1..]),
         b'+' => (false, &word[1..]),
         _ => (false, word),
     };
-    let sign = |n: i128| i64::try_from(if negative { -n } else { n }).ok();
+    let sign = |n: i128| i64::try_from(if negative { -n } else { n }).map_err(|_| TooLarge);
     if let Some(hex) = digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
         if hex.is_empty() || !hex.bytes().all(|b| b.is_ascii_hexdigit()) {
             return None;
         }
-        return Some(i128::from_str_radix(hex, 16).ok().and_then(sign));
+        return Some(i128::from_str_radix(hex, 16).map_err(|_| TooLarge).and_then(sign));
     }
     let count = digits.bytes().take_while(u8::is_ascii_digit).count();
     let (number, suffix) = digits.split_at(count);
@@ -167,10 +170,11 @@ fn parse_int(word: &str) -> Option<Option<i64>> {
     }
     let octal = number.len() > 1 && number.starts_with('0') && number.bytes().all(|b| b < b'8');
     if octal && suffix.is_empty() {
-        return Some(i128::from_str_radix(number, 8).ok().and_then(sign));
+        return Some(i128::from_str_radix(number, 8).map_err(|_| TooLarge).and_then(sign));
     }
     let multiplier = suffix_multiplier(suffix)?;
-    Some(number.parse::<i128>().ok().and_then(|n| n.checked_mul(multiplier)).and_then(sign))
+    let product = number.parse::<i128>().ok().and_then(|n| n.checked_mul(multiplier));
+    Some(product.ok_or(TooLarge).and_then(sign))
 }
 
 /// `k m g` by 1000, with `i` by 1024, then an optional `b`; a lone `b` changes nothing.

@@ -8,7 +8,7 @@ use super::target::given::check_family;
 use super::writing;
 use crate::writer::Writer;
 use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Reported};
 use driver_options::templates::compile;
 use engine::driver::{BuildContext, Destination};
 use engine::ledger::DestinationCounters;
@@ -35,33 +35,33 @@ pub struct Balance {
 }
 
 impl Balance {
-    /// `Some(None)` when it is not given.
+    /// `load-balance()`, where it is given.
     pub fn read(
         s: &Settings,
         ipv6: bool,
         cx: &BuildContext<'_>,
         diags: &mut Diagnostics,
-    ) -> Option<Option<Balance>> {
-        let Some(block) = s.block("load-balance") else { return Some(None) };
-        let at = s.span("load-balance")?;
+    ) -> Result<Option<Balance>, Reported> {
+        let Some(block) = s.block("load-balance") else { return Ok(None) };
+        let at = s.span("load-balance").ok_or(Reported)?;
         let servers: Vec<String> = block.list("servers").iter().map(|t| t.text.clone()).collect();
         if servers.is_empty() {
             let finding = Diagnostic::error("D0110", "load-balance() names no servers", at);
             diags.push(finding.help("write `load-balance(servers(\"b.example.com\"))`"));
-            return None;
+            return Err(Reported);
         }
         for host in &servers {
-            check_family(host, ipv6, "load-balance", s, diags)?;
+            check_family(host, ipv6, "load-balance", s, diags).ok_or(Reported)?;
         }
         let key = match block.template("key") {
             Some(text) => {
                 let options = writing::template_options(s, cx);
-                Some(compile(&text.text, text.span, &options, cx, diags)?)
+                Some(compile(&text.text, text.span, &options, cx, diags).ok_or(Reported)?)
             }
             None => None,
         };
         let key_text = block.template("key").map(|text| text.text.clone()).unwrap_or_default();
-        Some(Some(Balance { servers, key, key_text }))
+        Ok(Some(Balance { servers, key, key_text }))
     }
 
     /// Between outlets that are alike: `workers()` and `worker-partition-key()`.

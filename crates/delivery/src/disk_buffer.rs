@@ -3,7 +3,7 @@
 use super::writing;
 use crate::writer::{Envelope, Writer};
 use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Reported};
 use engine::driver::BuildContext;
 use engine::{DiskBuffer, Outlet, QueueLimits, Shared};
 use sha2::{Digest, Sha256};
@@ -14,11 +14,15 @@ const CAPACITY_MIN: u64 = 1 << 20;
 /// What the log writes to at a time.
 const SEGMENT_BYTES: u64 = 64 << 20;
 
-/// `Some(None)` when it is not given; `None` after an error was reported.
-pub fn read(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<Option<DiskBuffer>> {
+/// `disk-buffer()`, where it is given.
+pub fn read(
+    s: &Settings,
+    cx: &BuildContext<'_>,
+    diags: &mut Diagnostics,
+) -> Result<Option<DiskBuffer>, Reported> {
     let global = cx.globals.block("disk-buffer").and_then(|global| global.ratio("truncate-size-ratio"));
-    let Some(block) = s.block("disk-buffer") else { return Some(None) };
-    let at = s.span("disk-buffer")?;
+    let Some(block) = s.block("disk-buffer") else { return Ok(None) };
+    let at = s.span("disk-buffer").ok_or(Reported)?;
     let reliable = block.bool("reliable").unwrap_or(false);
     let reserve_bytes = block.size("flow-control-window-bytes").unwrap_or(0);
     let overflow = block.int("flow-control-window-size");
@@ -38,7 +42,7 @@ pub fn read(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Opt
     let Some(capacity) = block.size("capacity-bytes") else {
         let finding = Diagnostic::error("D0140", "disk-buffer() does not say how much may wait on disk", at);
         diags.push(finding.help("add `capacity-bytes(1GiB)`"));
-        return None;
+        return Err(Reported);
     };
     if capacity < CAPACITY_MIN {
         let text =
@@ -47,7 +51,7 @@ pub fn read(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Opt
     }
     let capacity_bytes = capacity.max(CAPACITY_MIN);
     let fifo = writing::limits(s).messages_max;
-    Some(Some(DiskBuffer {
+    Ok(Some(DiskBuffer {
         key: String::new(),
         dir,
         reliable,

@@ -3,7 +3,7 @@
 use super::{disk_buffer, sealing};
 use crate::writer::{MarkMode, Marks, Suppress, Writer};
 use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Reported};
 use driver_options::templates::{compile, type_hint};
 use engine::QueueLimits;
 use engine::driver::BuildContext;
@@ -60,7 +60,7 @@ pub fn writer(
 ) -> Option<Writer> {
     let options = template_options(s, cx);
     let layout = if s.flag("flags", "syslog-protocol") { Layout::Protocol } else { layout };
-    let own = template(s, cx, layout, &options, diags)?;
+    let own = template(s, cx, layout, &options, diags).ok()?;
     let is_default = own.is_none();
     let template = match (own, layout) {
         (Some(own), Layout::Protocol) => Arc::new(template::layout::syslog_protocol_with(&options, own)),
@@ -80,7 +80,7 @@ pub fn writer(
     let within = s.seconds("suppress").map_or(0, |d| d.as_secs() as i64);
     writer.suppress = (within > 0).then(|| Suppress::new(within));
     writer.marks = marks(s, cx);
-    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
+    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
     // Numbering is on unless it is switched off; `seqnum` only takes `no-seqnum` back.
     let (on, off) = (s.flag("flags", "seqnum"), s.flag("flags", "no-seqnum"));
     let (all, not_all) = (s.flag("flags", "seqnum-all"), s.flag("flags", "no-seqnum-all"));
@@ -109,23 +109,22 @@ fn marks(s: &Settings, cx: &BuildContext<'_>) -> Marks {
     Marks { mode: own.unwrap_or_else(global), freq: s.seconds("mark-freq").unwrap_or_default() }
 }
 
-/// The template the configuration gives, the driver's or the global one: `Some(None)` when there is none,
-/// `None` after an error.
+/// The template the configuration gives, the driver's or the global one, where there is one.
 fn template(
     s: &Settings,
     cx: &BuildContext<'_>,
     layout: Layout,
     options: &TemplateOptions,
     diags: &mut Diagnostics,
-) -> Option<Option<Arc<Template>>> {
+) -> Result<Option<Arc<Template>>, Reported> {
     let global = match layout {
         Layout::File => cx.globals.template("file-template"),
         Layout::Network => cx.globals.template("proto-template"),
         Layout::Protocol => None,
     };
-    let Some(text) = s.template("template").or(global) else { return Some(None) };
+    let Some(text) = s.template("template").or(global) else { return Ok(None) };
     let options = TemplateOptions { may_seal: true, ..options.clone() };
-    let made = compile(&text.text, text.span, &options, cx, diags)?;
+    let made = compile(&text.text, text.span, &options, cx, diags).ok_or(Reported)?;
     if is_a_name(&text.text) && cx.scope.template(&text.text).is_none() {
         let finding = format!("there is no template `{}`; each message becomes just this text", text.text);
         let help = "define it: `template NAME { template(\"...\"); };`, or write the template itself with its macros";
@@ -133,9 +132,9 @@ fn template(
     }
     if let Some(hint) = &text.type_hint {
         // A type changes nothing in a line of text, but a wrong one is an error all the same.
-        type_hint(hint, diags)?;
+        type_hint(hint, diags).ok_or(Reported)?;
     }
-    Some(Some(made))
+    Ok(Some(made))
 }
 
 /// Nobody wants a word in the place of each message.

@@ -8,10 +8,12 @@ mod codes;
 mod diagnostic;
 mod nearest;
 mod render;
+mod reported;
 mod source_map;
 
 pub use codes::{CODES, explain, find_duplicate};
 pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
 pub use nearest::nearest;
 pub use render::{remarks_line, render_all, render_json, render_one, render_verbose};
+pub use reported::Reported;
 pub use source_map::{FileId, Location, Origin, SourceFile, SourceMap, Span};

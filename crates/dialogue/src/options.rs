@@ -41,7 +41,7 @@ pub struct Where {
 /// How the server is connected to, with the options of [`SERVER`] and `tls()`; `None` after an error was
 /// reported.
 pub fn dial(s: &Settings, to: Where, diags: &mut Diagnostics) -> Option<Dial> {
-    let asked = secure::read_client(s, to.secured, diags)?;
+    let asked = secure::read_client(s, to.secured, diags).ok()?;
     let timeout = s.seconds("timeout").filter(|timeout| !timeout.is_zero());
     Some(Dial {
         host: to.host,

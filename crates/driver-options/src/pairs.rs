@@ -1,7 +1,7 @@
 //! The option `value-pairs()` of destinations: which values of a message go there.
 
 use conf_schema::{Group, Kind, OptionSpec as Opt, Preset, Settings};
-use diag::Diagnostics;
+use diag::{Diagnostics, Reported};
 use engine::driver::BuildContext;
 use filter::{FilterEnv, NamedFilters};
 use parsers::value_pairs::{VALUE_PAIRS, compile};
@@ -45,18 +45,19 @@ impl FilterEnv for Env<'_> {
     }
 }
 
-/// The block of this name, with further changes of names: `Some(None)` when it is not given, `None`
-/// after an error was reported.
+/// The block of this name, with further changes of names, where it is given.
 pub fn read(
     (s, name): (&Settings, &str),
     rekeys: &[Rekey],
     options: &TemplateOptions,
     cx: &BuildContext<'_>,
     diags: &mut Diagnostics,
-) -> Option<Option<Arc<ValuePairs>>> {
-    let Some(settings) = s.block(name) else { return Some(None) };
+) -> Result<Option<Arc<ValuePairs>>, Reported> {
+    let Some(settings) = s.block(name) else { return Ok(None) };
     let env = Env { scope: cx.scope, options, named: NamedFilters::default() };
-    compile(settings, &env, s.span(name)?, rekeys, diags).map(|pairs| Some(Arc::new(pairs)))
+    compile(settings, &env, s.span(name).ok_or(Reported)?, rekeys, diags)
+        .map(|pairs| Some(Arc::new(pairs)))
+        .ok_or(Reported)
 }
 
 /// [`PAIRS`]: what is usual when it is not given.
@@ -67,7 +68,7 @@ pub fn read_or_usual(
     cx: &BuildContext<'_>,
     diags: &mut Diagnostics,
 ) -> Option<Arc<ValuePairs>> {
-    if let Some(pairs) = read((s, "value-pairs"), rekeys, options, cx, diags)? {
+    if let Some(pairs) = read((s, "value-pairs"), rekeys, options, cx, diags).ok()? {
         return Some(pairs);
     }
     let named = USUAL.iter().filter_map(|name| Scopes::named(name));

@@ -2,7 +2,7 @@
 
 use conf_schema::{Settings, Switch};
 use conf_syntax::ArgKind;
-use diag::{Diagnostic, Diagnostics, Origin, Severity, SourceMap, Span};
+use diag::{Diagnostic, Diagnostics, Origin, Reported, Severity, SourceMap, Span};
 use tls::{CipherList, Fingerprint, Options, PeerVerify};
 
 /// Which end the driver is.
@@ -12,32 +12,40 @@ pub enum Side {
     Destination,
 }
 
-/// Whether the driver encrypts, and how: `Some(None)` when it sends in the clear, `None` after an error.
+/// Whether the driver encrypts, and how; `None` when it sends in the clear.
 /// `transport` is the word of `transport()`, or empty for drivers that have none and encrypt as soon as there
 /// is a `tls()`.
-pub fn read(s: &Settings, transport: &str, side: Side, diags: &mut Diagnostics) -> Option<Option<Options>> {
+pub fn read(
+    s: &Settings,
+    transport: &str,
+    side: Side,
+    diags: &mut Diagnostics,
+) -> Result<Option<Options>, Reported> {
     let block = s.block("tls");
     match (block, transport) {
         (None, "tls" | "proxied-tls" | "proxied-tls-passthrough") if side == Side::Source => {
             let text = format!("transport({transport}) needs a certificate to show");
             let help = "add `tls(key-file(\"...\") cert-file(\"...\") ca-file(\"...\"))`";
-            diags.push(Diagnostic::error("D0120", text, s.span("transport")?).help(help));
-            None
+            diags.push(Diagnostic::error("D0120", text, s.span("transport").ok_or(Reported)?).help(help));
+            Err(Reported)
         }
         (None, "tls") => {
             let text = "transport(tls) needs to know whom to trust";
             let help = "add `tls(ca-file(\"...\"))`";
-            diags.push(Diagnostic::error("D0120", text, s.span("transport")?).help(help));
-            None
+            diags.push(Diagnostic::error("D0120", text, s.span("transport").ok_or(Reported)?).help(help));
+            Err(Reported)
         }
-        (None, _) => Some(None),
+        (None, _) => Ok(None),
         (Some(block), "tls" | "proxied-tls" | "proxied-tls-passthrough" | "auto" | "") => {
-            options(block, s.span("tls")?, side, diags).map(Some)
+            options(block, s.span("tls").ok_or(Reported)?, side, diags).map(Some).ok_or(Reported)
         }
         (Some(_), other) => {
             let text = format!("tls() is given, and transport({other}) sends in the clear");
-            diags.push(Diagnostic::error("D0120", text, s.span("tls")?).help("write transport(\"tls\")"));
-            None
+            diags.push(
+                Diagnostic::error("D0120", text, s.span("tls").ok_or(Reported)?)
+                    .help("write transport(\"tls\")"),
+            );
+            Err(Reported)
         }
     }
 }
@@ -65,19 +73,24 @@ pub fn read_http(s: &Settings, diags: &mut Diagnostics) -> Option<Options> {
     Some(options)
 }
 
-/// How a client of a server encrypts that is named: `Some(None)` when it does not, because there is no tls()
-/// and nothing else asks for it. Without authorities those of the system are trusted. `None` after an error.
-pub fn read_client(s: &Settings, is_asked: bool, diags: &mut Diagnostics) -> Option<Option<Options>> {
+/// How a client of a server encrypts that is named: `None` when it does not, because there is no tls()
+/// and nothing else asks for it. Without authorities those of the system are trusted.
+pub fn read_client(
+    s: &Settings,
+    is_asked: bool,
+    diags: &mut Diagnostics,
+) -> Result<Option<Options>, Reported> {
     let mut options = match s.block("tls") {
         Some(block) => {
             let store = system_store(block, block.bool("use-system-cert-store"));
-            with_store(block, s.span("tls")?, Side::Destination, store, diags)?
+            with_store(block, s.span("tls").ok_or(Reported)?, Side::Destination, store, diags)
+                .ok_or(Reported)?
         }
-        None if !is_asked => return Some(None),
+        None if !is_asked => return Ok(None),
         None => Options { ca_file: store_file(), ..Options::default() },
     };
     options.sni = true;
-    Some(Some(options))
+    Ok(Some(options))
 }
 
 /// Options of a TLS session that http() takes without a block too.

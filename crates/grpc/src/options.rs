@@ -9,7 +9,7 @@ use crate::judge::Actions;
 use crate::plan::{KeepAlive, Plan};
 use crate::status::Code;
 use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics, Span};
+use diag::{Diagnostic, Diagnostics, Reported, Span};
 use driver_options::secure;
 use driver_options::templates::compile;
 use engine::driver::BuildContext;
@@ -59,8 +59,8 @@ pub fn read(
     diags: &mut Diagnostics,
 ) -> Option<Called> {
     let mut reader = Reader { s, diags };
-    let account = reader.account()?;
-    let tls = reader.auth(account.is_some())?;
+    let account = reader.account().ok()?;
+    let tls = reader.auth(account.is_some()).ok()?;
     let url = reader.url(calls, tls.is_some())?;
     let (headers, templates) = reader.headers(options, cx)?;
     let mut plan = Plan {
@@ -115,30 +115,30 @@ impl Reader<'_> {
         }
     }
 
-    /// How sessions are encrypted, where they are.
-    /// `service-account()`; `Some(None)` when it is not asked for.
-    fn account(&mut self) -> Option<Option<Account>> {
-        let Some(auth) = self.s.block("auth") else { return Some(None) };
-        let Some(block) = auth.block("service-account") else { return Some(None) };
+    /// `service-account()`, where it is asked for.
+    fn account(&mut self) -> Result<Option<Account>, Reported> {
+        let Some(auth) = self.s.block("auth") else { return Ok(None) };
+        let Some(block) = auth.block("service-account") else { return Ok(None) };
         let at = auth.span("service-account");
         let validity =
             block.int("token-validity-duration").and_then(|n| u64::try_from(n).ok()).filter(|n| *n > 0);
         let validity = Duration::from_secs(validity.unwrap_or(3600));
         let Some(path) = block.path("key") else {
-            return self.wrong(
-                "service-account() needs key()",
-                at,
-                "the file that Google gives out for the account",
-            );
+            return self
+                .wrong("service-account() needs key()", at, "the file that Google gives out for the account")
+                .ok_or(Reported);
         };
         match Account::read(path, validity) {
-            Ok(account) => Some(Some(account)),
-            Err(why) => self.wrong(why, at, "make a key for the account in Google's console, as JSON"),
+            Ok(account) => Ok(Some(account)),
+            Err(why) => {
+                self.wrong(why, at, "make a key for the account in Google's console, as JSON").ok_or(Reported)
+            }
         }
     }
 
-    fn auth(&mut self, is_asked: bool) -> Option<Option<Result<Arc<Connector>, String>>> {
-        let Some(auth) = self.s.block("auth") else { return Some(None) };
+    /// How sessions are encrypted, where they are.
+    fn auth(&mut self, is_asked: bool) -> Result<Option<Result<Arc<Connector>, String>>, Reported> {
+        let Some(auth) = self.s.block("auth") else { return Ok(None) };
         let at = self.s.span("auth");
         for (name, help) in [
             ("alts", "ALTS works inside Google's cloud only: write `auth(tls())`"),
@@ -147,19 +147,19 @@ impl Reader<'_> {
             let _ = auth.args(name);
             if auth.is_set(name) {
                 let text = format!("auth({name}()) is not available in this version of penstock");
-                return self.wrong(text, at, help);
+                return self.wrong(text, at, help).ok_or(Reported);
             }
         }
         let is_plain = auth.is_set("insecure");
         let _ = auth.args("insecure");
         let secure = secure::read_client(auth, is_asked, self.diags)?;
         match (is_plain, secure) {
-            (true, Some(_)) => {
-                self.wrong("auth() is insecure(), and asks for more", at, "leave insecure() out")
-            }
+            (true, Some(_)) => self
+                .wrong("auth() is insecure(), and asks for more", at, "leave insecure() out")
+                .ok_or(Reported),
             // Read now, so that what is wrong shows with the first call at the latest.
             (_, secure) => {
-                Some(secure.map(|options| Connector::load(&options).map_err(|error| error.to_string())))
+                Ok(secure.map(|options| Connector::load(&options).map_err(|error| error.to_string())))
             }
         }
     }

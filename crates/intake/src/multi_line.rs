@@ -2,7 +2,7 @@
 //! [`wire::Framer`].
 
 use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Reported};
 use memchr::memchr;
 use pattern::{Cache, Pattern, PatternOptions, Slots};
 use record::Span;
@@ -252,10 +252,8 @@ impl MultiLine {
     }
 }
 
-/// The `{multiline}` group: the mode with its text, for comparing. The outer `None` is an error that was
-/// said.
-#[allow(clippy::option_option)]
-pub fn multi_line(s: &Settings, diags: &mut Diagnostics) -> Option<Option<(Mode, String)>> {
+/// The `{multiline}` group: the mode with its text, for comparing.
+pub fn multi_line(s: &Settings, diags: &mut Diagnostics) -> Result<Option<(Mode, String)>, Reported> {
     let prefix = expression(s, "multi-line-prefix", diags)?;
     let garbage = expression(s, "multi-line-garbage", diags)?;
     let word = s.choice("multi-line-mode").unwrap_or("none");
@@ -269,10 +267,10 @@ pub fn multi_line(s: &Settings, diags: &mut Diagnostics) -> Option<Option<(Mode,
         if let Some(span) = s.span("multi-line-mode").or(s.call_span()) {
             diags.push(Diagnostic::error("D0113", message, span).help(help));
         }
-        None
+        Err(Reported)
     };
     let mode = match (word, garbage) {
-        ("none", _) => return Some(None),
+        ("none", _) => return Ok(None),
         ("indented", _) => Mode::Indented,
         ("empty-line-separated", _) => Mode::EmptyLineSeparated,
         ("smart", _) => Mode::Smart,
@@ -286,19 +284,18 @@ pub fn multi_line(s: &Settings, diags: &mut Diagnostics) -> Option<Option<(Mode,
         // Without a suffix, a message ends where the next one begins.
         (_, garbage) => Mode::PrefixGarbage { prefix, garbage },
     };
-    Some(Some((mode, described)))
+    Ok(Some((mode, described)))
 }
 
-#[allow(clippy::option_option)]
-fn expression(s: &Settings, name: &str, diags: &mut Diagnostics) -> Option<Option<Arc<Pattern>>> {
-    let Some(text) = s.text(name) else { return Some(None) };
+fn expression(s: &Settings, name: &str, diags: &mut Diagnostics) -> Result<Option<Arc<Pattern>>, Reported> {
+    let Some(text) = s.text(name) else { return Ok(None) };
     let options = PatternOptions { captures: true, ..PatternOptions::default() };
     match Pattern::compile(text, &options) {
-        Ok(pattern) => Some(Some(Arc::new(pattern))),
+        Ok(pattern) => Ok(Some(Arc::new(pattern))),
         Err(error) => {
-            let span = s.span(name)?;
+            let span = s.span(name).ok_or(Reported)?;
             diags.push(Diagnostic::error("D0112", format!("wrong {name}() expression: {error}"), span));
-            None
+            Err(Reported)
         }
     }
 }

@@ -9,6 +9,7 @@ use crate::correlation::{Contexts, Grouped, Inherit, InjectMode, State, Syntheti
 use crate::options::PARSER_COUNTED;
 use crate::parse::{Parse, Writes};
 use conf_schema::{Component, Context, Cost, Group, Kind, OptionSpec as Opt, Preset, Settings, Word};
+use diag::Reported;
 use filter::{Filter, FilterContext, new_asker};
 use record::{Batch, Demand, tag_id};
 use std::sync::Arc;
@@ -132,9 +133,9 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
     let mode = settings.choice("inject-mode").and_then(InjectMode::named).unwrap_or_default();
     let by = GroupingBy {
         grouped: grouped?,
-        select: select?,
-        trigger: trigger?.map(Condition::new),
-        having: having?.map(Condition::new),
+        select: select.ok()?,
+        trigger: trigger.ok()?.map(Condition::new),
+        having: having.ok()?.map(Condition::new),
         aggregate: aggregate?,
         mode,
     };
@@ -142,11 +143,11 @@ pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Arc<dyn Parse>> {
     Some(Arc::new(Placed { by: Arc::new(by), contexts, asker: new_asker() }))
 }
 
-/// `None` when it is wrong.
-fn filter(settings: &Settings, name: &str, b: &mut Build<'_>) -> Option<Option<Filter>> {
+/// The filter of this option, where it is given.
+fn filter(settings: &Settings, name: &str, b: &mut Build<'_>) -> Result<Option<Filter>, Reported> {
     match settings.filter(name) {
-        Some(expr) => Filter::compile(expr, b.env, b.diags).map(Some),
-        None => Some(None),
+        Some(expr) => Filter::compile(expr, b.env, b.diags).map(Some).ok_or(Reported),
+        None => Ok(None),
     }
 }
 

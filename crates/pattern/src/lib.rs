@@ -34,7 +34,7 @@ mod differential;
 
 pub use cache::Cache;
 pub use error::PatternError;
-pub use memo::TextMemo;
+pub use memo::{Remembered, TextMemo};
 pub use multi::{MultiPattern, PATTERNS_MAX};
 pub use options::{FLAG_NAMES, KIND_NAMES, Kind, PatternOptions};
 pub use pattern::{Cursor, Engine, Pattern, given_up};

@@ -86,13 +86,23 @@ const TEXTS_BYTES_MAX: usize = 32 << 10;
 /// No result: the text stays as it is.
 const SAME: u64 = u64::MAX;
 
+/// What became of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remembered<'a> {
+    Same,
+    Changed(&'a [u8]),
+}
+
 impl TextMemo {
-    /// The result remembered for a text, `Some(None)` when it stays as it is.
+    /// What is remembered for a text.
     #[inline]
-    pub fn get(&self, text: &[u8]) -> Option<Option<&[u8]>> {
+    pub fn get(&self, text: &[u8]) -> Option<Remembered<'_>> {
         match self.memo.get(&Key::of(text)?)? {
-            SAME => Some(None),
-            place => self.texts.get((place >> 32) as usize..(place & 0xffff_ffff) as usize).map(Some),
+            SAME => Some(Remembered::Same),
+            place => {
+                let text = self.texts.get((place >> 32) as usize..(place & 0xffff_ffff) as usize);
+                text.map(Remembered::Changed)
+            }
         }
     }
 
@@ -152,7 +162,7 @@ mod tests {
         for n in 0..20_000 {
             let (text, result) = (format!("host{n}"), format!("result of {n}"));
             memo.set(text.as_bytes(), Some(result.as_bytes()).filter(|_| n % 3 != 0));
-            let expected = (n % 3 != 0).then_some(result.as_bytes());
+            let expected = if n % 3 == 0 { Remembered::Same } else { Remembered::Changed(result.as_bytes()) };
             assert_eq!(memo.get(text.as_bytes()), Some(expected));
         }
         assert!(memo.texts.len() <= TEXTS_BYTES_MAX);

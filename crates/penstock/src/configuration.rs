@@ -113,8 +113,8 @@ impl Configuration {
             }
         }
         self.drivers = made.drivers;
-        let plan = made.plan.filter(|_| !misread && console.is_some());
-        self.console = console.flatten();
+        let plan = made.plan.filter(|_| !misread && console.is_ok());
+        self.console = console.ok().flatten();
         plan
     }
 

@@ -2,7 +2,7 @@
 
 use crate::op::assign;
 use filter::{FilterContext, Subject, Wanted, group_names, new_asker, span_in, store_matches};
-use pattern::{Cursor, Pattern, Slots};
+use pattern::{Cursor, Pattern, Remembered, Slots};
 use record::{Batch, Demand, NameId, Record, Span, ValueType};
 use template::{Msg, RENDERED_BYTES_MAX, Template, note_oversized};
 
@@ -89,8 +89,10 @@ impl Subst {
                 continue;
             };
             match memo.get(batch.bytes(before)) {
-                Some(None) => {}
-                Some(Some(result)) => assign(batch, index, self.name, result, ValueType::String),
+                Some(Remembered::Same) => {}
+                Some(Remembered::Changed(result)) => {
+                    assign(batch, index, self.name, result, ValueType::String)
+                }
                 None => {
                     let saved = batch.records.get(index).copied();
                     self.one(batch, index, cx, scratch);

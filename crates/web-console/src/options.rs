@@ -1,7 +1,7 @@
 //! What the configuration says of the console, checked: beyond this machine it wants proof of who asks.
 
 use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics, Span};
+use diag::{Diagnostic, Diagnostics, Reported, Span};
 use driver_options::console_groups::CONSOLE_PORT;
 use driver_options::{ports, secure};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -53,9 +53,9 @@ impl Options {
     }
 }
 
-/// `console()` of the options: `Some(None)` where there is none, `None` after an error.
-pub fn read(globals: &Settings, diags: &mut Diagnostics) -> Option<Option<Options>> {
-    let Some(block) = globals.block("console") else { return Some(None) };
+/// `console()` of the options, where it is given.
+pub fn read(globals: &Settings, diags: &mut Diagnostics) -> Result<Option<Options>, Reported> {
+    let Some(block) = globals.block("console") else { return Ok(None) };
     let at = globals.span("console");
     let wrong = |diags: &mut Diagnostics, text: &str, at: Option<Span>, help: &str| {
         diags.push(Diagnostic {
@@ -67,10 +67,10 @@ pub fn read(globals: &Settings, diags: &mut Diagnostics) -> Option<Option<Option
     let Ok(ip) = text.parse::<IpAddr>() else {
         let help = "write an address of this machine, as 127.0.0.1";
         wrong(diags, &format!("`{text}` is not an address"), block.span("ip").or(at), help);
-        return None;
+        return Err(Reported);
     };
     let options = Options {
-        address: SocketAddr::new(ip, ports::port(block, "port", false, diags)?),
+        address: SocketAddr::new(ip, ports::port(block, "port", false, diags).ok_or(Reported)?),
         hosts: block.list("hosts").iter().map(|host| host.text.clone()).collect(),
         token: block.text("token").map(str::to_owned),
         allow_control: block.bool("allow-control").unwrap_or(false),
@@ -81,14 +81,14 @@ pub fn read(globals: &Settings, diags: &mut Diagnostics) -> Option<Option<Option
     if options.token.as_ref().is_some_and(|token| token.len() < TOKEN_BYTES_MIN) {
         let help = "write at least 16 characters that nobody can guess: `openssl rand -hex 16`";
         wrong(diags, "the token is too short", block.span("token").or(at), help);
-        return None;
+        return Err(Reported);
     }
     if let Some(objection) = options.objection() {
         let help = "add `token(\"...\") tls(key-file(\"...\") cert-file(\"...\") peer-verify(no))`, or leave ip() out";
         wrong(diags, objection, block.span("ip").or(at), help);
-        return None;
+        return Err(Reported);
     }
-    Some(Some(options))
+    Ok(Some(options))
 }
 
 /// What `--console` says: an address with a port, or one of them.

@@ -3,7 +3,7 @@
 
 use super::super::dialing::Failback;
 use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Reported};
 use driver_options::ports::port;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -27,27 +27,30 @@ pub fn check_family(
     }
 }
 
-/// `localip()` and `localport()`: `Some(None)` when neither is given.
+/// `localip()` and `localport()`, where one of them is given.
 pub fn local_address(
     s: &Settings,
     ipv6: bool,
     udp: bool,
     diags: &mut Diagnostics,
-) -> Option<Option<SocketAddr>> {
-    let port = port(s, "localport", udp, diags)?;
+) -> Result<Option<SocketAddr>, Reported> {
+    let port = port(s, "localport", udp, diags).ok_or(Reported)?;
     let any = if ipv6 { IpAddr::V6(Ipv6Addr::UNSPECIFIED) } else { IpAddr::V4(Ipv4Addr::UNSPECIFIED) };
-    let Some(text) = s.text("localip") else { return Some((port != 0).then(|| SocketAddr::new(any, port))) };
-    check_family(text, ipv6, "localip", s, diags)?;
+    let Some(text) = s.text("localip") else { return Ok((port != 0).then(|| SocketAddr::new(any, port))) };
+    check_family(text, ipv6, "localip", s, diags).ok_or(Reported)?;
     match text.parse::<IpAddr>().map(|ip| vec![SocketAddr::new(ip, port)]).or_else(|_| {
         // A name of this machine: looked up while the configuration is read.
         transport::resolve_target(text, port, ipv6)
     }) {
-        Ok(found) => Some(found.first().copied()),
+        Ok(found) => Ok(found.first().copied()),
         Err(error) => {
-            let finding =
-                Diagnostic::error("D0103", format!("cannot find the address: {error}"), s.span("localip")?);
+            let finding = Diagnostic::error(
+                "D0103",
+                format!("cannot find the address: {error}"),
+                s.span("localip").ok_or(Reported)?,
+            );
             diags.push(finding.help("write an address of this machine, or leave localip() out"));
-            None
+            Err(Reported)
         }
     }
 }

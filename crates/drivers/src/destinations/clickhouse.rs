@@ -158,7 +158,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     let text = templates.pop()?;
     let mut writer = Writer::new(text, cx.identity);
     writer.parts = Some(KeyedFields::of(called.headers, templates));
-    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
+    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
     let address = called.plan.url.authority.clone();
     let key = writing::key(s, &mut writer, || format!("clickhouse({address},{database},{table},{listed})"));
     let insert = Insert {

@@ -98,7 +98,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     };
     let mut writer = Writer::new(data, cx.identity);
     writer.parts = Some(KeyedFields::of(keys, fields));
-    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
+    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
     let address = called.plan.url.authority.clone();
     let key = writing::key(s, &mut writer, || format!("google-pubsub-grpc({address},{named})"));
     let (plan, attributes) = (Arc::new(called.plan), Arc::new(Attributes(names)));

@@ -26,7 +26,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     let request = reading::read(s, &options, &batching, cx, diags)?;
     let mut writer = Writer::new(request.body, cx.identity);
     writer.parts = Keys::of(request.keys);
-    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
+    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
     let address = request.address;
     let key = writing::key(s, &mut writer, || format!("http({address})"));
     let plan = Arc::new(request.plan);

@@ -262,12 +262,12 @@ fn writer(
         None => compile(MESSAGE, s.call_span()?, options, cx, diags)?,
     };
     let mut writer = Writer::new(template, cx.identity);
-    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
+    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
     Some(writer)
 }
 
 fn dial(s: &Settings, p: &Properties, diags: &mut Diagnostics) -> Option<Dial> {
-    let own = secure::read(s, "", Side::Destination, diags)?;
+    let own = secure::read(s, "", Side::Destination, diags).ok()?;
     let given = p.secure || p.tls_given;
     let mut options = match own {
         Some(own) => Some(own),

@@ -7,7 +7,7 @@ mod table;
 use conf_schema::Settings;
 use delivery::files::{self, FileDestination, FileOptions};
 use delivery::writing::{self, Layout};
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Reported};
 use driver_options::needs;
 use driver_options::ownership::ownership;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
@@ -70,7 +70,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
         files,
         store: settings,
         chunk_time: s.seconds("chunk-time").unwrap_or(Duration::from_secs(5)),
-        authority: authority(s, diags)?.map(Arc::new),
+        authority: authority(s, diags).ok()?.map(Arc::new),
     });
     let key = writing::key(s, &mut writer, || format!("logstore({path})"));
     let make =
@@ -86,8 +86,8 @@ fn certificate(path: &Path) -> Result<Certificate, String> {
     certificate.map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The time stamping authority. `Some(None)`: none is asked for; `None` after an error was reported.
-fn authority(s: &Settings, diags: &mut Diagnostics) -> Option<Option<Authority>> {
+/// The time stamping authority, where one is asked for.
+fn authority(s: &Settings, diags: &mut Diagnostics) -> Result<Option<Authority>, Reported> {
     let (freq, policy) =
         (s.seconds("timestamp-freq").unwrap_or(Duration::from_secs(60)), s.text("timestamp-policy"));
     let Some(url) = s.text("timestamp-url") else {
@@ -95,17 +95,17 @@ fn authority(s: &Settings, diags: &mut Diagnostics) -> Option<Option<Authority>>
         if let Some(at) = option.and_then(|option| s.span(option)) {
             let finding = Diagnostic::error("D0260", "there is no authority to ask for time stamps", at);
             diags.push(finding.help("add `timestamp-url(\"http://tsa.example.com/\")`"));
-            return None;
+            return Err(Reported);
         }
-        return Some(None);
+        return Ok(None);
     };
     if !stamp::is_address(url) {
         let text = format!("`{url}` is no address of an authority");
-        let finding = Diagnostic::error("D0260", text, s.span("timestamp-url")?);
+        let finding = Diagnostic::error("D0260", text, s.span("timestamp-url").ok_or(Reported)?);
         diags.push(
             finding.help("write `http://HOST:PORT/PATH`: stamps are signed, so that nothing is won by TLS"),
         );
-        return None;
+        return Err(Reported);
     }
     let policy = match policy {
         None => None,
@@ -113,11 +113,11 @@ fn authority(s: &Settings, diags: &mut Diagnostics) -> Option<Option<Authority>>
             Some(policy) => Some(policy),
             None => {
                 let text = format!("`{text}` is no object identifier");
-                let finding = Diagnostic::error("D0260", text, s.span("timestamp-policy")?);
+                let finding = Diagnostic::error("D0260", text, s.span("timestamp-policy").ok_or(Reported)?);
                 diags.push(finding.help("write numbers with dots, `1.3.6.1.4.1.13762.3`"));
-                return None;
+                return Err(Reported);
             }
         },
     };
-    Some(Some(Authority { url: url.to_owned(), freq, policy }))
+    Ok(Some(Authority { url: url.to_owned(), freq, policy }))
 }

@@ -92,7 +92,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     };
     let mut writer = Writer::new(line, cx.identity);
     writer.parts = Some(KeyedFields::of(keys, fields));
-    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
+    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
     let address = called.plan.url.authority.clone();
     let key = writing::key(s, &mut writer, || format!("loki({address},{})", labels.0.join(",")));
     let (plan, labels) = (Arc::new(called.plan), Arc::new(labels));

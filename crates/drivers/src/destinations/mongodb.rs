@@ -6,7 +6,7 @@ use conf_schema::Settings;
 use delivery::batching::{Batching, MakeFlight};
 use delivery::writer::{Fields, Writer};
 use delivery::{disk_buffer, writing};
-use diag::{Diagnostic, Diagnostics, Span};
+use diag::{Diagnostic, Diagnostics, Reported, Span};
 use driver_options::templates::compile;
 use driver_options::{pairs, ports};
 use engine::Sink;
@@ -40,7 +40,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     let values = pairs::read_or_usual(s, &dots, &options, cx, diags)?;
     let mut writer = Writer::new(template, cx.identity);
     writer.parts = Some(Fields::with_id(Vec::new(), vec![values]));
-    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
+    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
     let address = format!("{},{},{collection}", target.place.hosts, target.place.database);
     let key = writing::key(s, &mut writer, || format!("mongodb({address})"));
     batching.limits.answer = Some(target.place.answer_max);
@@ -65,7 +65,7 @@ fn wrong<T>(text: String, at: Span, help: &str, diags: &mut Diagnostics) -> Opti
 
 /// `None` after an error was reported.
 fn target(s: &Settings, diags: &mut Diagnostics) -> Option<Target> {
-    let old = old_uri(s, diags)?;
+    let old = old_uri(s, diags).ok()?;
     let own = s.text("uri").unwrap_or(table::URI);
     let (uri, at) = match &old {
         Some((uri, at)) => (uri.as_str(), *at),
@@ -100,10 +100,10 @@ fn target(s: &Settings, diags: &mut Diagnostics) -> Option<Target> {
 /// The options that uri() has replaced.
 const OLD: [&str; 7] = ["servers", "host", "port", "database", "username", "password", "safe-mode"];
 
-/// The address that they make; `Some(None)` where none is given, `None` after an error was reported.
-fn old_uri(s: &Settings, diags: &mut Diagnostics) -> Option<Option<(String, Span)>> {
+/// The address that they make, where one of them is given.
+fn old_uri(s: &Settings, diags: &mut Diagnostics) -> Result<Option<(String, Span)>, Reported> {
     let port = match s.is_set("port") {
-        true => ports::port(s, "port", false, diags)?,
+        true => ports::port(s, "port", false, diags).ok_or(Reported)?,
         false => s.port("port").map_or(27017, |_| 27017),
     };
     let login = match (s.text("username"), s.text("password")) {
@@ -117,20 +117,20 @@ fn old_uri(s: &Settings, diags: &mut Diagnostics) -> Option<Option<(String, Span
         servers.insert(0, format!("{host}:{port}"));
     }
     let database = encoded(s.text("database").unwrap_or("syslog"));
-    let Some(first) = OLD.into_iter().find(|name| s.is_set(name)) else { return Some(None) };
-    let at = s.span(first)?;
+    let Some(first) = OLD.into_iter().find(|name| s.is_set(name)) else { return Ok(None) };
+    let at = s.span(first).ok_or(Reported)?;
     let uri = format!("mongodb://{login}{}/{database}{}", servers.join(","), table::URI_OPTIONS);
     if first == "safe-mode" {
-        return Some(None);
+        return Ok(None);
     }
     if s.is_set("uri") {
         let text = format!("uri() says where the server is, and {first}() is passed over");
         diags.push(Diagnostic::warning("D0300", text, at).help("leave it out"));
-        return Some(None);
+        return Ok(None);
     }
     let finding = Diagnostic::warning("D0300", format!("{first}() is the old way to name the server"), at);
     diags.push(finding.help(format!("write `uri(\"{}\")`", uri.replacen(&login, "", 1))));
-    Some(Some((uri, at)))
+    Ok(Some((uri, at)))
 }
 
 /// As a part of an address.

@@ -122,7 +122,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     } else {
         writer.parts = Some(Fields::of(Vec::new()));
     }
-    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
+    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
     let address = format!("{},{},{}", dial.host, dial.port, named.text);
     let key = writing::key(s, &mut writer, || format!("mqtt({address})"));
     let named_by_place = s.text("persist-name").map(str::to_owned);

@@ -88,8 +88,8 @@ impl Remote {
         let secure = match kind.udp {
             Some(true) => None,
             // There, tls() is enough to say it.
-            _ if word == "rltp" => secure::read(s, "", secure::Side::Destination, diags)?,
-            _ => secure::read(s, word, secure::Side::Destination, diags)?,
+            _ if word == "rltp" => secure::read(s, "", secure::Side::Destination, diags).ok()?,
+            _ => secure::read(s, word, secure::Side::Destination, diags).ok()?,
         };
         let host = s.text("host")?.to_owned();
         given::check_family(&host, ipv6, "host", s, diags)?;
@@ -111,7 +111,7 @@ fn build(
     let mut remote = Remote::read(kind, s, diags)?;
     let (udp, ipv6) = (remote.udp, remote.ipv6);
     let connect =
-        Connect { from: given::local_address(s, ipv6, udp, diags)?, socket: socket_options(s, udp) };
+        Connect { from: given::local_address(s, ipv6, udp, diags).ok()?, socket: socket_options(s, udp) };
     let layout = if kind.protocol { Layout::Protocol } else { Layout::Network };
     let mut writer = writing::writer(s, cx, layout, diags)?;
     if remote.counted {
@@ -123,7 +123,7 @@ fn build(
         true => (vec![remote.host.clone()], None),
         false => given::servers(s, &remote.host, ipv6, diags)?,
     };
-    let balance = if kind.udp == Some(true) { None } else { Balance::read(s, ipv6, cx, diags)? };
+    let balance = if kind.udp == Some(true) { None } else { Balance::read(s, ipv6, cx, diags).ok()? };
     let protocol = if udp { "dgram" } else { "stream" };
     let address = format!("{}:{}", remote.host, remote.port);
     let key = writing::key(s, &mut writer, || format!("afsocket_dd.({protocol},AF_INET({address}))"));

@@ -49,7 +49,7 @@ fn build(
     let empty = Template::compile("", &options, cx.scope).ok()?;
     let mut writer = Writer::new(Arc::new(empty), cx.identity);
     writer.parts = Some(Arc::new(Records::new(kind, called.headers)));
-    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
+    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
     let address = called.plan.url.authority.clone();
     let key = writing::key(s, &mut writer, || format!("{driver}({address})"));
     let plan = Arc::new(called.plan);

@@ -44,12 +44,12 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
         diags.push(finding.help("as class(\"module.Class\")"));
         return None;
     }
-    let pairs = pairs::read((s, "value-pairs"), &[], &options, cx, diags)?;
+    let pairs = pairs::read((s, "value-pairs"), &[], &options, cx, diags).ok()?;
     let empty = Template::compile("", &options, cx.scope).ok()?;
     let mut writer = Writer::new(Arc::new(empty), cx.identity);
     writer.parts = Some(Arc::new(Packed::default()));
     writer.numbers_all = true;
-    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
+    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
     let key = writing::key(s, &mut writer, || format!("python({class})"));
     let instance = instance(s, (&class, &key), cx, diags)?;
     let taking = Arc::new(Taking {

@@ -4,7 +4,7 @@ use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Set
 use delivery::batching::{Batching, MakeFlight};
 use delivery::writer::{Fields, Writer};
 use delivery::{disk_buffer, writing};
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Reported};
 use dialogue::{Dialogue, SERVER, Where, dial};
 use driver_options::batch_groups::BATCHES;
 use driver_options::output_groups::{DESTINATION, TEMPLATE};
@@ -77,11 +77,11 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
         diags.push(finding.help("add `command(\"LPUSH\" \"logs\" \"$MSG\")`"));
         return None;
     };
-    let login = login(s, diags)?.map(Arc::new);
+    let login = login(s, diags).ok()?.map(Arc::new);
     let dial = Arc::new(dial(s, Where::read(s, diags)?, diags)?);
     let mut writer = Writer::new(last, cx.identity);
     writer.parts = Some(Fields::of(arguments));
-    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
+    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
     let address = format!("{},{}", dial.host, dial.port);
     let key = writing::key(s, &mut writer, || format!("redis({address},{name})"));
     batching.limits.answer = Some(dial.answer_max);
@@ -98,18 +98,19 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     Some(DestinationDriver { key, destination })
 }
 
-/// `Some(None)` when there is none, `None` after an error was reported.
-fn login(s: &Settings, diags: &mut Diagnostics) -> Option<Option<Login>> {
+/// `auth()`, where it is given.
+fn login(s: &Settings, diags: &mut Diagnostics) -> Result<Option<Login>, Reported> {
     let words: Vec<String> = s.list("auth").iter().map(|text| text.text.clone()).collect();
     match <[String; 1]>::try_from(words) {
-        Ok([password]) => Some(Some(Login { user: None, password })),
+        Ok([password]) => Ok(Some(Login { user: None, password })),
         Err(words) => match <[String; 2]>::try_from(words) {
-            Ok([user, password]) => Some(Some(Login { user: Some(user), password })),
-            Err(words) if words.is_empty() => Some(None),
+            Ok([user, password]) => Ok(Some(Login { user: Some(user), password })),
+            Err(words) if words.is_empty() => Ok(None),
             Err(_) => {
-                let finding = Diagnostic::error("D0190", "auth() has too many words", s.span("auth")?);
+                let finding =
+                    Diagnostic::error("D0190", "auth() has too many words", s.span("auth").ok_or(Reported)?);
                 diags.push(finding.help("write `auth(\"password\")` or `auth(\"user\" \"password\")`"));
-                None
+                Err(Reported)
             }
         },
     }

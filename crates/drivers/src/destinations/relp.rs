@@ -82,15 +82,15 @@ const WINDOW: usize = 10_000;
 
 pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
     let ipv6 = s.choice("ip-protocol") == Some("6");
-    let secure = secure::read(s, "", secure::Side::Destination, diags)?;
+    let secure = secure::read(s, "", secure::Side::Destination, diags).ok()?;
     let host = s.text("host")?.to_owned();
     given::check_family(&host, ipv6, "host", s, diags)?;
     let port = ports::port(s, "port", false, diags)?;
     let connect =
-        Connect { from: given::local_address(s, ipv6, false, diags)?, socket: socket_options(s, false) };
+        Connect { from: given::local_address(s, ipv6, false, diags).ok()?, socket: socket_options(s, false) };
     let mut writer = writing::writer(s, cx, Layout::Network, diags)?;
     let (servers, failback) = given::servers(s, &host, ipv6, diags)?;
-    let balance = Balance::read(s, ipv6, cx, diags)?;
+    let balance = Balance::read(s, ipv6, cx, diags).ok()?;
     let failback = if balance.is_some() { Some(Balance::failback(failback)) } else { failback };
     let address = format!("{host}:{port}");
     let key = writing::key(s, &mut writer, || format!("relp_dd.({address})"));

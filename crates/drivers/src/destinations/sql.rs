@@ -25,7 +25,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     let options = writing::template_options(s, cx);
     let mut batching = Batching::read(s, &options, cx, diags)?;
     let reading::Target { kind, login, plan, mut writer, address } = reading::read(s, &options, cx, diags)?;
-    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
+    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
     // Rows that wait are those of these columns.
     let columns = plan.listed();
     let key = writing::key(s, &mut writer, || format!("sql({address},{columns})"));

@@ -73,7 +73,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     let dial = Arc::new(dial(s, Where::read(s, diags)?, diags)?);
     let mut writer = Writer::new(body, cx.identity);
     writer.parts = Some(Fields::with_pairs(Vec::new(), vec![values]));
-    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
+    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
     let address = format!("{},{},{}", dial.host, dial.port, plan.destination);
     let key = writing::key(s, &mut writer, || format!("stomp({address})"));
     batching.limits.answer = Some(dial.answer_max);

@@ -64,7 +64,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     writer.throttle = writing::throttle(s);
     let time_reopen = writing::time_reopen(s);
     let key = writing::key(s, &mut writer, || format!("usertty({user})"));
-    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
+    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
     let described = ("usertty", user.clone());
     let make = Box::new(move |_| Box::new(TtySink::new(&user, time_reopen)) as Box<dyn Sink>);
     let destination = SingleDestination::new(described, writer, writing::limits(s), true, make);

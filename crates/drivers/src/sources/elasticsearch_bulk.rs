@@ -64,7 +64,7 @@ static BULK: Component = Component {
 };
 
 fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
-    let tls = secure::read(s, "", secure::Side::Source, diags)?;
+    let tls = secure::read(s, "", secure::Side::Source, diags).ok()?;
     let asked = Asked::read(s, cx, PORT, tls, diags)?;
     let prefix = s.text("prefix").unwrap_or(".elasticsearch.");
     cx.scope.sets(prefix);

@@ -68,7 +68,7 @@ static HEC: Component = Component {
 };
 
 fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
-    let tls = secure::read(s, "", secure::Side::Source, diags)?;
+    let tls = secure::read(s, "", secure::Side::Source, diags).ok()?;
     let asked = Asked::read(s, cx, PORT, tls, diags)?;
     let tokens: Vec<String> = s.list("tokens").iter().map(|token| token.text.clone()).collect();
     if tokens.is_empty() || tokens.iter().any(String::is_empty) {

@@ -6,7 +6,7 @@ mod tables;
 
 use address::address;
 use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Reported};
 use driver_options::ports::Way;
 use driver_options::secure;
 use driver_options::sockets::{generation, socket_options};
@@ -105,8 +105,8 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
         Some(true) => None,
         _ if closed => None,
         // There, tls() is enough to say it.
-        _ if rltp => secure::read(s, "", secure::Side::Source, diags)?,
-        _ => secure::read(s, word, secure::Side::Source, diags)?,
+        _ if rltp => secure::read(s, "", secure::Side::Source, diags).ok()?,
+        _ => secure::read(s, word, secure::Side::Source, diags).ok()?,
     };
     let way = Way { protocol: kind.protocol, udp, secure: closed || secure.is_some(), rltp };
     let address = address(way, ipv6, s, diags)?;
@@ -122,7 +122,7 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
     }
     let lines = match udp && kind.udp.is_some() {
         true => None,
-        false => several_lines(s, reading.framing.framing, rltp, diags)?,
+        false => several_lines(s, reading.framing.framing, rltp, diags).ok()?,
     };
     let (socket, sockets) = shared_port(kind, s, socket_options(s, udp));
     let connections_max = if udp { 1 } else { s.int("max-connections").unwrap_or(10).max(1) as usize };
@@ -187,24 +187,23 @@ fn build(kind: &Kind, s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnosti
 }
 
 /// `multi-line-mode()`: joins lines, so there have to be lines.
-#[allow(clippy::option_option)]
 fn several_lines(
     s: &Settings,
     framing: Framing,
     rltp: bool,
     diags: &mut Diagnostics,
-) -> Option<Option<(Mode, String)>> {
+) -> Result<Option<(Mode, String)>, Reported> {
     let lines = multi_line(s, diags)?;
     if lines.is_some() && (rltp || !matches!(framing, Framing::Lines | Framing::LinesWithNuls)) {
-        let at = s.span("multi-line-mode")?;
+        let at = s.span("multi-line-mode").ok_or(Reported)?;
         let text = "multi-line-mode() joins lines, and this transport has none";
         let finding = Diagnostic::error("D0113", text, at);
         diags.push(
             finding.help("leave it out: such a message may have several lines; or write transport(\"text\")"),
         );
-        return None;
+        return Err(Reported);
     }
-    Some(lines)
+    Ok(lines)
 }
 
 /// What ebpf() and udp-balancer() make of the socket options, and how many sockets this source has on its

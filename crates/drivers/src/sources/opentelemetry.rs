@@ -6,7 +6,7 @@ mod port;
 mod table;
 
 use conf_schema::Settings;
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Reported};
 use driver_options::ports;
 use driver_options::secure::{self, Side};
 use driver_options::sockets::{generation, socket_options};
@@ -47,7 +47,7 @@ fn build(
     cx: &BuildContext<'_>,
     diags: &mut Diagnostics,
 ) -> Option<SourceDriver> {
-    let secure = auth(s, diags)?;
+    let secure = auth(s, diags).ok()?;
     let message_bytes_max = message_bytes_max(s, diags)?;
     let ip = inet::ip(s, s.choice("ip-protocol") == Some("6"), diags)?;
     let address = SocketAddr::new(ip, ports::port(s, "port", false, diags)?);
@@ -96,23 +96,23 @@ fn build(
     })
 }
 
-/// How connections are encrypted, where they are; `None` after an error was reported.
-fn auth(s: &Settings, diags: &mut Diagnostics) -> Option<Option<tls::Options>> {
-    let Some(auth) = s.block("auth") else { return Some(None) };
-    let at = s.span("auth")?;
+/// How connections are encrypted, where they are.
+fn auth(s: &Settings, diags: &mut Diagnostics) -> Result<Option<tls::Options>, Reported> {
+    let Some(auth) = s.block("auth") else { return Ok(None) };
+    let at = s.span("auth").ok_or(Reported)?;
     let _ = (auth.args("alts"), auth.args("insecure"));
     if auth.is_set("alts") {
         let text = "auth(alts()) is not available in this version of penstock";
         diags.push(Diagnostic::error("D0251", text, at).help("write `auth(tls())`"));
-        return None;
+        return Err(Reported);
     }
     let secure = secure::read(auth, "", Side::Source, diags)?;
     if auth.is_set("insecure") && secure.is_some() {
         let text = "auth() is both insecure() and tls()";
         diags.push(Diagnostic::error("D0251", text, at).help("leave one of them out"));
-        return None;
+        return Err(Reported);
     }
-    Some(secure)
+    Ok(secure)
 }
 
 fn message_bytes_max(s: &Settings, diags: &mut Diagnostics) -> Option<usize> {

@@ -72,7 +72,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
         local: true,
     };
     let reading = Reading::new(s, cx, &defaults, diags);
-    let multi_line = multi_line(s, diags)?;
+    let multi_line = multi_line(s, diags).ok()?;
     let lines = multi_line.as_ref().map(|(_, text)| text.clone()).unwrap_or_default();
     let ownership = ownership(s, diags);
     let shown = path.display().to_string();

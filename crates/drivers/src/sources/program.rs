@@ -64,7 +64,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     let defaults =
         Defaults { framing: Framing::Lines, syslog_protocol: false, expect_hostname: true, local: true };
     let reading = Reading::new(s, cx, &defaults, diags);
-    let multi_line = multi_line(s, diags)?;
+    let multi_line = multi_line(s, diags).ok()?;
     let environment = Environment::of(s.bool("inherit-environment"));
     let key = reading.persist_name.clone().unwrap_or_else(|| format!("afprogram_sd({command})"));
     let lines = multi_line.as_ref().map(|(_, text)| text.as_str()).unwrap_or_default();

@@ -69,7 +69,7 @@ static RELP: Component = Component {
 struct RelpStart(Inet);
 
 pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
-    let secure = secure::read(s, "", secure::Side::Source, diags)?;
+    let secure = secure::read(s, "", secure::Side::Source, diags).ok()?;
     let ip = inet::ip(s, s.choice("ip-protocol") == Some("6"), diags)?;
     let address = SocketAddr::new(ip, ports::port(s, "port", false, diags)?);
     // RELP frames its messages itself; of the framing only the size counts.

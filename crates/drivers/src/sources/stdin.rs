@@ -40,7 +40,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     let defaults =
         Defaults { framing: padded(s), syslog_protocol: false, expect_hostname: true, local: true };
     let reading = Reading::new(s, cx, &defaults, diags);
-    let multi_line = multi_line(s, diags)?;
+    let multi_line = multi_line(s, diags).ok()?;
     let lines = multi_line.as_ref().map(|(_, text)| text.clone()).unwrap_or_default();
     let key = reading.persist_name.clone().unwrap_or_else(|| "stdin".to_owned());
     let (parsing, finish) = (reading.syslog.clone(), reading.finish.clone());

@@ -4,7 +4,7 @@
 mod handler;
 
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
-use diag::{Diagnostic, Diagnostics};
+use diag::{Diagnostic, Diagnostics, Reported};
 use driver_options::request_groups::REQUESTS;
 use driver_options::source_groups::SOURCE;
 use driver_options::tls_groups::SECURE_SOURCE;
@@ -92,14 +92,14 @@ const BESIDE: [&str; 6] = [
 ];
 
 fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
-    let beside = tls_beside(s, diags)?;
+    let beside = tls_beside(s, diags).ok()?;
     let tls = match s.block("tls") {
         Some(_) => {
             for name in BESIDE.into_iter().filter(|name| s.is_set(name)) {
                 let text = format!("{name}() beside tls() has no effect");
                 diags.push(Diagnostic::warning("D0121", text, s.span(name)?).help("write it in tls()"));
             }
-            driver_options::secure::read(s, "", driver_options::secure::Side::Source, diags)?
+            driver_options::secure::read(s, "", driver_options::secure::Side::Source, diags).ok()?
         }
         None => beside,
     };
@@ -128,7 +128,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
 }
 
 /// The options of syslog-ng that say what tls() says.
-fn tls_beside(s: &Settings, diags: &mut Diagnostics) -> Option<Option<Options>> {
+fn tls_beside(s: &Settings, diags: &mut Diagnostics) -> Result<Option<Options>, Reported> {
     let path = |name: &str| s.path(name).map(Path::to_owned);
     let (key_file, cert_file) = (path("tls-key-file"), path("tls-cert-file"));
     let store = s.bool("tls-use-system-cert-store").unwrap_or(false);
@@ -143,13 +143,16 @@ fn tls_beside(s: &Settings, diags: &mut Diagnostics) -> Option<Option<Options>> 
         ..Options::default()
     };
     match (&options.key_file, &options.cert_file) {
-        (None, None) => Some(None),
-        (Some(_), Some(_)) => Some(Some(options)),
+        (None, None) => Ok(None),
+        (Some(_), Some(_)) => Ok(Some(options)),
         _ => {
-            let finding =
-                Diagnostic::error("D0220", "a certificate and its key belong together", s.call_span()?);
+            let finding = Diagnostic::error(
+                "D0220",
+                "a certificate and its key belong together",
+                s.call_span().ok_or(Reported)?,
+            );
             diags.push(finding.help("give both tls-key-file() and tls-cert-file()"));
-            None
+            Err(Reported)
         }
     }
 }

@@ -47,7 +47,7 @@ pub fn source(
         reading.share_window(files_max, cx.globals);
     }
     let period = s.seconds("follow-freq").filter(|t| !t.is_zero()).unwrap_or(Duration::from_secs(1));
-    let multi_line = multi_line(s, diags)?;
+    let multi_line = multi_line(s, diags).ok()?;
     let timeout = s.seconds("multi-line-timeout").filter(|t| !t.is_zero());
     let method = match method {
         Some("inotify") => Method::Inotify,

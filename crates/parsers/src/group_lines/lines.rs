@@ -2,7 +2,7 @@
 
 use crate::build::Build;
 use conf_schema::Settings;
-use diag::Diagnostic;
+use diag::{Diagnostic, Reported};
 use pattern::{Cache, Pattern, PatternOptions, Slots};
 use wire::backtrace::look;
 
@@ -51,8 +51,8 @@ impl Line {
 
 impl Lines {
     pub fn build(settings: &Settings, b: &mut Build<'_>) -> Option<Lines> {
-        let prefix = pattern(settings, "multi-line-prefix", b)?;
-        let garbage = pattern(settings, "multi-line-garbage", b)?;
+        let prefix = pattern(settings, "multi-line-prefix", b).ok()?;
+        let garbage = pattern(settings, "multi-line-garbage", b).ok()?;
         let mode = settings.choice("multi-line-mode").unwrap_or("none");
         let patterns = matches!(mode, "prefix-garbage" | "prefix-suffix");
         if !patterns && (prefix.is_some() || garbage.is_some()) {
@@ -127,15 +127,15 @@ fn place(pattern: &Pattern, line: &[u8], cache: &mut Cache, slots: &mut Slots) -
 }
 
 /// `None` when it is wrong.
-fn pattern(settings: &Settings, name: &str, b: &mut Build<'_>) -> Option<Option<Pattern>> {
-    let Some(text) = settings.text(name) else { return Some(None) };
+fn pattern(settings: &Settings, name: &str, b: &mut Build<'_>) -> Result<Option<Pattern>, Reported> {
+    let Some(text) = settings.text(name) else { return Ok(None) };
     match Pattern::compile(text, &PatternOptions { captures: true, ..PatternOptions::default() }) {
-        Ok(pattern) => Some(Some(pattern)),
+        Ok(pattern) => Ok(Some(pattern)),
         Err(error) => {
             let at = settings.span(name).unwrap_or(b.span);
             let finding = Diagnostic::error("A0104", error.to_string(), at);
             b.diags.push(finding.note(format!("see {}", error.code)));
-            None
+            Err(Reported)
         }
     }
 }

@@ -31,10 +31,13 @@ pub struct Pending {
     outcome: Arc<Outcome>,
 }
 
+/// An error is met again, and said, by who reads it then.
+struct Unreadable;
+
 #[derive(Default)]
 struct Outcome {
-    /// `None` within when it could not be read.
-    piece: Mutex<Option<Option<Piece>>>,
+    /// What the thread has come to.
+    piece: Mutex<Option<Result<Piece, Unreadable>>>,
     there: Condvar,
 }
 
@@ -53,7 +56,7 @@ impl Pending {
         while piece.is_none() {
             self.outcome.there.wait(&mut piece);
         }
-        piece.take().flatten()
+        piece.take()?.ok()
     }
 }
 
@@ -70,9 +73,8 @@ impl Job {
         let Job { file, base, length, mut memory, outcome } = self;
         let start = aligned(&mut memory, length);
         let count = file.read_pages(&mut memory[start..start + length], base);
-        // An error is met again, and said, by who reads it then.
-        let piece = count.ok().map(|count| Piece { memory, start, count: count.min(length) });
-        *outcome.piece.lock() = Some(piece);
+        let piece = count.map(|count| Piece { memory, start, count: count.min(length) });
+        *outcome.piece.lock() = Some(piece.map_err(|_| Unreadable));
         outcome.there.notify_one();
     }
 }

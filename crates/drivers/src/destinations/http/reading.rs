@@ -2,7 +2,7 @@
 
 use conf_schema::Settings;
 use delivery::batching::Batching;
-use diag::{Diagnostic, Diagnostics, Span};
+use diag::{Diagnostic, Diagnostics, Reported, Span};
 use driver_options::secure;
 use driver_options::templates::compile;
 use engine::driver::BuildContext;
@@ -85,7 +85,7 @@ pub fn read(
         timeout,
         accepts_redirects: s.bool("accept-redirects").unwrap_or(false),
         judge,
-        acks: reader.acks(judge)?,
+        acks: reader.acks(judge).ok()?,
         actions: reader.actions()?,
         network,
     };
@@ -261,17 +261,17 @@ impl Reader<'_> {
     }
 
     /// How long an acknowledgement may take, where there are any.
-    fn acks(&mut self, judge: Judge) -> Option<Option<Duration>> {
+    fn acks(&mut self, judge: Judge) -> Result<Option<Duration>, Reported> {
         let patience = self.s.seconds("ack-timeout");
         if self.s.bool("ack") != Some(true) {
-            return Some(None);
+            return Ok(None);
         }
         if judge != Judge::Splunk {
-            let at = self.s.span("ack").or(self.s.call_span())?;
+            let at = self.s.span("ack").or(self.s.call_span()).ok_or(Reported)?;
             let help = "it belongs to `response-adapter(\"splunk\")`";
-            return self.wrong("nobody else acknowledges later".to_owned(), at, help);
+            return self.wrong("nobody else acknowledges later".to_owned(), at, help).ok_or(Reported);
         }
-        Some(patience)
+        Ok(patience)
     }
 
     fn actions(&mut self) -> Option<Actions> {

@@ -130,7 +130,7 @@ impl Reader<'_> {
         let text = |name: &str| self.s.text(name).unwrap_or_default().to_owned();
         let host = text("host");
         let (user, password, database) = (text("username"), text("password"), text("database"));
-        let asked = secure::read(self.s, "", Side::Destination, self.diags)?;
+        let asked = secure::read(self.s, "", Side::Destination, self.diags).ok()?;
         let dbd = connection::dbd_options(self.s, kind, self.diags)?;
         let socket =
             dbd.socket.or_else(|| (kind == Kind::Postgres && host.starts_with('/')).then(|| host.clone()));
