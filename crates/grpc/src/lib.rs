@@ -21,9 +21,10 @@ mod timer;
 
 pub use account::Account;
 pub use http_client::{HeaderName, HeaderValueOf};
+pub use http_server::Stream;
 pub use judge::Actions;
 pub use plan::{KeepAlive, Load, Plan};
-pub use server::{Service, Stream, serve as serve_client};
+pub use server::{Service, accept as accept_secure, serve as serve_client};
 pub use session::serve;
 pub use status::{Code, Status};
 

@@ -1,20 +1,20 @@
 //! gRPC as a source speaks it: calls of one connection, each with one message and one answer.
 
 mod answer;
-mod io;
+mod secure;
 
-pub use io::Stream;
+pub use secure::accept;
 
 use crate::frame;
 use crate::status::{Code, Status};
 use crate::timer::{Clock, Tasks};
 use answer::Answer;
 use http_client::{HeaderMap, header, said};
+use http_server::{Stream, Wire};
 use hyper::body::{Body, Incoming};
 use hyper::server::conn::http2::Builder;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response};
-use io::Io;
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -67,7 +67,7 @@ pub async fn serve<S: Service>(stream: Stream, service: Arc<S>, leave: Arc<Notif
         .max_concurrent_streams(CALLS_MAX)
         .keep_alive_interval(KEEP_ALIVE)
         .keep_alive_timeout(KEEP_ALIVE_TIMEOUT);
-    let mut connection = pin!(builder.serve_connection(Io::new(stream), answer));
+    let mut connection = pin!(builder.serve_connection(Wire::new(stream), answer));
     let mut left = pin!(leave.notified());
     let mut is_told = false;
     let ended = poll_fn(|cx| {

@@ -26,3 +26,4 @@ pub use limits::Limits;
 pub use path::{Query, decoded};
 pub use request::{Handler, Head, Later, Request, same_secret};
 pub use server::{Server, Settings};
+pub use stream::{Stream, Wire};

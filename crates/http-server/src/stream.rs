@@ -1,4 +1,4 @@
-//! One connection as hyper wants it, plain or encrypted.
+//! One connection of a client as hyper wants it, plain or encrypted.
 
 use hyper::rt::{Read, ReadBufCursor, Write};
 use std::io::{self, IoSlice};
@@ -11,11 +11,13 @@ use tokio_rustls::server::TlsStream;
 /// Bytes of one read.
 const READ_BYTES: usize = 64 * 1024;
 
+/// What carries the bytes.
 pub enum Stream {
     Plain(TcpStream),
     Secure(Box<TlsStream<TcpStream>>),
 }
 
+/// The same, as hyper reads and writes it.
 pub struct Wire {
     stream: Stream,
     buffer: Vec<u8>,

@@ -7,7 +7,7 @@ use engine::source::Source;
 use engine::worker::{After, LEAVE_MAX, Leaving, Port, PortContext};
 use engine::{Feed, Read};
 use grpc::otlp::Filler;
-use grpc::{Stream, serve_client};
+use grpc::{Stream, accept_secure, serve_client};
 use intake::listener::{Joined, MADE_ROOM, Permit};
 use parking_lot::Mutex;
 use record::Context;
@@ -158,7 +158,7 @@ async fn speak(
     let stream = match acceptor {
         None => Stream::Plain(stream),
         Some(acceptor) => {
-            let session = Stream::accept(stream, &acceptor);
+            let session = accept_secure(stream, &acceptor);
             let begun = tokio::time::timeout(OPEN_MAX, session).await;
             begun.map_err(|_| "it was not over in time: the TLS handshake".to_owned())??
         }
