@@ -243,6 +243,8 @@ fn blocks_have_settings_of_their_own() {
     let settings = good("failover(servers(\"a\" \"b\") servers(c))");
     let block = settings.block("failover").unwrap();
     assert_eq!(block.list("servers").len(), 3);
+    let settings = good("failover(servers([\"a\", \"b\"], c))");
+    assert_eq!(settings.block("failover").unwrap().list("servers").len(), 3);
     assert_eq!(block.int("tries"), Some(3));
 }
 

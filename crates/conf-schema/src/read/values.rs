@@ -220,7 +220,11 @@ fn seconds(asked: &Asked, arg: &Arg, min: u32, max: u32) -> Result<Duration, Box
 fn texts(asked: &Asked, diags: &mut Diagnostics) -> Option<Vec<Text>> {
     let mut list = Vec::new();
     let mut good = true;
-    for arg in asked.args {
+    let written = asked.args.iter().flat_map(|arg| match &arg.kind {
+        ArgKind::List(items) => items.as_slice(),
+        _ => std::slice::from_ref(arg),
+    });
+    for arg in written {
         match arg.text() {
             Some(text) => list.push(Text { text: text.to_string(), span: arg.span }),
             None => {

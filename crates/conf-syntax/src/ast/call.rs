@@ -95,6 +95,7 @@ impl Arg {
             ArgKind::Op(_) => "an operator",
             ArgKind::Group(_) => "parentheses",
             ArgKind::Braces(_) => "braces",
+            ArgKind::List(_) => "a list in brackets",
             ArgKind::Semicolon => "`;`",
         }
     }
@@ -130,6 +131,8 @@ pub enum ArgKind {
     Group(Vec<Arg>),
     /// Braces among arguments.
     Braces(Vec<Arg>),
+    /// `["a", "b"]`, where an option takes several texts.
+    List(Vec<Arg>),
     /// `;` among arguments: in a filter expression it means "and".
     Semicolon,
 }

@@ -107,7 +107,7 @@ impl Walk<'_> {
     fn arg(&mut self, arg: &Arg) {
         match &arg.kind {
             ArgKind::Call(inner) => self.call(inner),
-            ArgKind::Group(inner) | ArgKind::Braces(inner) => self.args(inner),
+            ArgKind::Group(inner) | ArgKind::Braces(inner) | ArgKind::List(inner) => self.args(inner),
             ArgKind::Str { text, .. } | ArgKind::Ident(text) => self.0.text(text, arg.span),
             ArgKind::Range(first, second) | ArgKind::Pair(first, second) => {
                 self.arg(first);

@@ -96,10 +96,13 @@ impl Parser<'_> {
             Tok::Float(value, text) => ArgKind::Float { value, text },
             Tok::Op(op) => ArgKind::Op(op),
             Tok::Semicolon => ArgKind::Semicolon,
-            Tok::Open(bracket @ (Bracket::Round | Bracket::Curly)) => {
+            Tok::Open(bracket) => {
                 let inner = self.deeper(bracket, span, |p| p.args(bracket, span)).unwrap_or_default();
-                let kind =
-                    if bracket == Bracket::Round { ArgKind::Group(inner) } else { ArgKind::Braces(inner) };
+                let kind = match bracket {
+                    Bracket::Round => ArgKind::Group(inner),
+                    Bracket::Curly => ArgKind::Braces(inner),
+                    Bracket::Square => ArgKind::List(inner),
+                };
                 return Some(Arg { kind, span: span.to(self.last) });
             }
             other => {

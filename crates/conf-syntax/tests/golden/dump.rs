@@ -123,6 +123,7 @@ fn arg(a: &Arg) -> String {
         ArgKind::Pair(key, value) => format!("[{} => {}]", arg(key), arg(value)),
         ArgKind::Op(op) => op.symbol().to_string(),
         ArgKind::Group(inner) => format!("({})", args(inner)),
+        ArgKind::List(inner) => format!("[{}]", args(inner)),
         ArgKind::Braces(inner) => format!("{{{}}}", args(inner)),
         ArgKind::Semicolon => ";".into(),
     }

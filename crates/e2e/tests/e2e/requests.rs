@@ -37,7 +37,7 @@ fn a_webhook_brings_body_path_and_query() {
     let lab = Lab::new();
     let (mut penstock, port) = start(
         &lab,
-        "webhook(ip(127.0.0.1) port(%tcp:in%) auth_token(\"secret\") paths(\"/events\", \"/events/(?P<HOST>.*)\") \
+        "webhook(ip(127.0.0.1) port(%tcp:in%) auth_token(\"secret\") paths([\"/events\", \"/events/(?P<HOST>.*)\"]) \
          include_request_headers(yes));",
         FILE,
     );

@@ -64,7 +64,7 @@ impl<'a> Argument<'a> {
                 marshal::tuple(1, out);
                 marshal::text(text.text()?, out);
             }
-            ArgKind::Group(items) | ArgKind::Braces(items) => return list(items, out),
+            ArgKind::Group(items) | ArgKind::Braces(items) | ArgKind::List(items) => return list(items, out),
             ArgKind::Int { value, .. } if typed => marshal::int(*value, out),
             ArgKind::Float { value, .. } if typed => marshal::float(*value, out),
             ArgKind::Ident(word) if typed => match word.as_str() {
