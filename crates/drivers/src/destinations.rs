@@ -24,6 +24,7 @@ mod network;
 mod opentelemetry;
 mod pipe;
 mod program;
+mod pseudofile;
 #[cfg(feature = "python")]
 mod python;
 #[cfg(feature = "redis")]
@@ -48,6 +49,7 @@ pub const PARTS: &[&[DestinationPart]] = &[
     unix::PARTS,
     pipe::PARTS,
     program::PARTS,
+    pseudofile::PARTS,
     relp::PARTS,
     stdout::PARTS,
     usertty::PARTS,
