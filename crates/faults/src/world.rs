@@ -6,6 +6,7 @@ mod judge;
 mod letters;
 mod samples;
 mod shape;
+mod strays;
 
 pub use change::{Beside, By, Victim};
 pub use judge::{LINE_BYTES, Owed};

@@ -80,6 +80,7 @@ impl World {
             }
             Came::Ended => {
                 self.begin();
+                self.note_strays();
                 Ok(())
             }
         };

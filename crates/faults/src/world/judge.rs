@@ -2,6 +2,7 @@
 
 use super::{FILE, LANES};
 use crate::tally::{LANE, Tally};
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// At least so many bytes has a line of a message.
@@ -18,6 +19,8 @@ pub struct Owed {
     left: Vec<Option<Vec<u64>>>,
     /// By receiver: the arrivals of which the order counts; `None` is all.
     pub ordered: Vec<Option<Vec<u64>>>,
+    /// Messages that waited in a queue which nobody had: they come when its name comes back.
+    pub strays: HashSet<u64>,
 }
 
 impl Owed {
@@ -26,6 +29,7 @@ impl Owed {
             excused: vec![vec![Vec::new(); LANES]; receivers],
             left: vec![None; receivers],
             ordered: vec![None; receivers],
+            strays: HashSet::new(),
         }
     }
 
@@ -73,7 +77,9 @@ impl Owed {
             // What is not owed may have gone by, and come when a kill makes its source bring it again:
             // nothing is said of when.
             let excused = &self.excused[receiver][lane];
-            ordered[lane].retain(|number| !excused.iter().any(|range| range.contains(number)));
+            let is_stray = |number: &u64| self.strays.contains(&(lane as u64 * LANE + number));
+            ordered[lane]
+                .retain(|number| !excused.iter().any(|range| range.contains(number)) && !is_stray(number));
             let mut tally = Tally::of(sent[lane], 0, &all[lane]);
             tally.acknowledged = safe;
             tally.reordered = Tally::of(sent[lane], 0, &ordered[lane]).reordered;
@@ -131,6 +137,10 @@ mod tests {
         let numbers_late = [0, 1, 2, 5, 3, 6, 2 * LANE + 2, 2 * LANE, 2 * LANE + 3];
         let (tally, missing) = owed.judge(0, &[7, 0, 4], &[7, 0, 0], &numbers_late);
         assert_eq!((tally.lost, tally.reordered), (0, 0), "{missing:?}");
+        // Nor of what a queue without a destination kept.
+        owed.strays = [2].into();
+        assert_eq!(owed.judge(0, &[7, 0, 4], &[7, 0, 0], &numbers).0.reordered, 0);
+        owed.strays.clear();
         // What came behind the letters has no order.
         owed.ordered = vec![Some(numbers[..3].to_vec())];
         assert_eq!(owed.judge(0, &[7, 0, 4], &[7, 0, 0], &numbers).0.reordered, 0);

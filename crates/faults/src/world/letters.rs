@@ -46,7 +46,7 @@ impl World {
         self.wait_delivered();
     }
 
-    fn queue(&self, args: &[&str]) -> String {
+    pub(super) fn queue(&self, args: &[&str]) -> String {
         let state = self.lab.path("state").display().to_string();
         testkit::run_command(&[&["queue", "--state-dir", &state], args].concat()).stdout
     }
