@@ -1,7 +1,7 @@
 //! `kv-parser()` and `linux-audit-parser()`: `key=value key="value with blanks"`.
 
 mod audit;
-mod outlined;
+pub(crate) mod outlined;
 pub(crate) mod scan;
 
 pub use audit::{LINUX_AUDIT_PARSER, build_audit};

@@ -2,6 +2,7 @@
 
 /// Keys and values.
 pub mod kv {
+    pub use crate::kv::outlined::each as by_outline;
     pub use crate::kv::scan::{Key, Scanner, Text, unescape};
 }
 

@@ -4,7 +4,7 @@
 //! Strings without escapes are spans of the text they stand in.
 
 use crate::trees::{Full, Trees};
-use crate::{Span, Value, double_of, integer_of};
+use crate::{Seen, Span, Value, double_of, integer_of};
 use memchr::memchr2;
 
 /// Containers inside one another.
@@ -126,7 +126,7 @@ impl Reader<'_> {
         }
         self.at += 1;
         let mark = self.trees.stack.len();
-        let mut seen = Seen::default();
+        let (mut seen, mut repeated) = (Seen::default(), false);
         loop {
             self.blanks();
             match self.peek().ok_or(Problem::Incomplete)? {
@@ -142,7 +142,8 @@ impl Reader<'_> {
                     return Err(Problem::Unexpected);
                 }
                 let key = self.string()?;
-                seen.note(key.of(self.text));
+                let earlier = self.trees.stack.get(mark..).unwrap_or_default();
+                repeated |= seen.is_again(earlier, key, self.text);
                 self.blanks();
                 if !matches!(self.peek().ok_or(Problem::Incomplete)?, b':' | b',') {
                     return Err(Problem::Unexpected);
@@ -163,7 +164,7 @@ impl Reader<'_> {
         self.at += 1;
         self.depth -= 1;
         let node = self.trees.node_of_stack(mark)?;
-        if seen.twice {
+        if repeated {
             self.trees.merge_duplicates(node, self.text)?;
         }
         Ok(if close == b'}' { Value::Dict(node) } else { Value::List(node) })
@@ -248,24 +249,6 @@ fn is_exactly(digits: &[u8], value: i64) -> bool {
     let plain =
         |text: &[u8]| text.iter().skip_while(|b| matches!(b, b'-' | b'0')).copied().collect::<Vec<u8>>();
     plain(&text) == plain(digits)
-}
-
-/// Finds out cheaply that no key came twice.
-#[derive(Default)]
-struct Seen {
-    bits: u64,
-    twice: bool,
-}
-
-impl Seen {
-    #[inline]
-    fn note(&mut self, key: &[u8]) {
-        let ends = key.first().zip(key.last()).map_or(0, |(a, b)| usize::from(*a) * 7 + usize::from(*b));
-        let middle = key.get(key.len() / 2).copied().map_or(0, usize::from);
-        let bit = 1u64 << ((key.len() * 31 + ends + middle * 13) & 63);
-        self.twice |= self.bits & bit != 0;
-        self.bits |= bit;
-    }
 }
 
 #[cfg(test)]

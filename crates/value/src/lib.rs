@@ -10,6 +10,7 @@ mod json;
 mod number;
 mod print;
 mod seed;
+mod seen;
 mod span;
 mod trees;
 
@@ -18,6 +19,7 @@ pub use json::{JSON_DEPTH_MAX, JsonError, Problem, read_json};
 pub use number::{double_of, integer_of, put_double, put_integer};
 pub use print::{JSON, Print, REPR, Style, TEXT, put_string};
 pub use seed::Seed;
+pub use seen::Seen;
 pub use span::Span;
 pub use trees::{CELLS_MAX, Full, Key, Node, Trees};
 

@@ -218,8 +218,7 @@ pub fn put_string(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
     let mut rest = text;
     loop {
-        let plain = rest.iter().position(|b| NEEDS[usize::from(*b)] != 0).unwrap_or(rest.len());
-        let (before, from) = rest.split_at(plain);
+        let (before, from) = rest.split_at(plain_len(rest));
         out.extend_from_slice(before);
         let Some(byte) = from.first() else { break };
         if NEEDS[usize::from(*byte)] == 1 {
@@ -239,6 +238,17 @@ pub fn put_string(text: &[u8], out: &mut Vec<u8>) {
         rest = after;
     }
     out.push(b'"');
+}
+
+/// How many bytes at the beginning need nothing.
+fn plain_len(text: &[u8]) -> usize {
+    let needs = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\' || *byte >= 0x7f;
+    // Without a branch for each byte, so that many are looked at at once.
+    let (chunks, _) = text.as_chunks::<16>();
+    let plain = |chunk: &&[u8; 16]| !chunk.iter().fold(false, |any, byte| any | needs(byte));
+    let start = 16 * chunks.iter().take_while(plain).count();
+    let rest = text.get(start..).unwrap_or_default();
+    start + rest.iter().position(|b| NEEDS[usize::from(*b)] != 0).unwrap_or(rest.len())
 }
 
 fn digit(value: u8) -> u8 {

@@ -12,7 +12,7 @@ pub struct Node(u32);
 /// Cells of a batch's containers: 64 MiB.
 pub const CELLS_MAX: usize = 4 << 20;
 /// Pairs that are looked through one by one; dictionaries with more have an index.
-const PAIRS_PLAIN: usize = 16;
+const PAIRS_PLAIN: usize = 32;
 const NO_INDEX: u32 = u32::MAX;
 
 /// There is no room for more.

@@ -6,6 +6,7 @@ use crate::learned::Learned;
 use crate::names::Table;
 use memchr::memchr;
 use record::NameId;
+use std::ops::Range;
 use wire::pairs::{Outline, Separators, closing_quote, is_word};
 
 /// Calls `pair` with the key, its name and the place of its value for each pair that is read, in order.
@@ -66,6 +67,34 @@ pub fn read_all(
         let Some(separator) = separator else { return true };
         open = name.map(|name| (name, start, separator));
     }
+}
+
+/// Calls `pair` with the place of the key and of the value of each pair, in order. False, and none is called,
+/// where the text has no outline.
+#[inline]
+pub fn each(
+    text: &[u8],
+    separators: &Separators,
+    outline: &mut Outline,
+    mut pair: impl FnMut(Range<usize>, Text),
+) -> bool {
+    if !separators.are_plain() || !outline.draw(text, separators) {
+        return false;
+    }
+    let breaks = if outline.is_broken() { Some(&*separators.pair) } else { None };
+    let mut open: Option<Range<usize>> = None;
+    for place in outline.places() {
+        let key = start_of_key(text, *place as usize)..*place as usize;
+        if let Some(open) = open.replace(key.clone()) {
+            let value = value(text, open.end + 1, key.start, breaks);
+            pair(open, value);
+        }
+    }
+    if let Some(open) = open {
+        let value = value(text, open.end + 1, text.len(), breaks);
+        pair(open, value);
+    }
+    true
 }
 
 /// Where the key in front of a separator begins, and its name.
@@ -203,6 +232,29 @@ mod tests {
     }
 
     #[test]
+    fn each_pair_of_ordinary_texts() {
+        let separators = Separators { key: b'=', pair: b", "[..].into() };
+        for text in
+            ["", "a=1, b=\"x \\\" y\" c= d=5 e f=g=h", "no pairs", "a=1,b=2, c='x' =d e=", "a = 1 b=2"]
+        {
+            let bytes = text.as_bytes();
+            let show = |key: Range<usize>, value: Text| {
+                (text[key].to_owned(), text[value.start..value.end].to_owned(), value.quote, value.escaped)
+            };
+            let (mut outlined, mut walked) = (Vec::new(), Vec::new());
+            let has = each(bytes, &separators, &mut Outline::default(), |key, value| {
+                outlined.push(show(key, value))
+            });
+            Scanner::new(separators.clone()).scan(
+                bytes,
+                |key, value| walked.push(show(key.start..key.end, value)),
+                |_| {},
+            );
+            assert!(!has || outlined == walked, "{text}: {outlined:?}, {walked:?}");
+        }
+    }
+
+    #[test]
     fn ordinary_texts_have_an_outline() {
         let separators = Separators { key: b'=', pair: b", "[..].into() };
         for text in [
@@ -246,6 +298,13 @@ mod tests {
             let separators = Separators { key: b'=', pair: pair.as_bytes().into() };
             let table = table();
             prop_assert!(separators.are_plain());
+            let (mut outlined, mut walked) = (Vec::new(), Vec::new());
+            let place = |key: Range<usize>, value: Text| (key, value.start, value.end, value.quote, value.escaped);
+            if each(text.as_bytes(), &separators, &mut Outline::default(), |key, value| outlined.push(place(key, value))) {
+                let walk = |key: super::super::scan::Key, value| walked.push(place(key.start..key.end, value));
+                Scanner::new(separators.clone()).scan(text.as_bytes(), walk, |_| {});
+                prop_assert_eq!(outlined, walked);
+            }
             if let Some(found) = by_outline(text.as_bytes(), &separators, &table) {
                 prop_assert_eq!(found, by_signs(text.as_bytes(), &separators, &table));
             }

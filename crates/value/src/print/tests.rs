@@ -37,3 +37,18 @@ fn what_is_no_utf8_is_said() {
     // The seed is only taken for keys.
     assert_ne!(Seed::random().hash(b"a"), Seed::random().hash(b"b"));
 }
+
+#[test]
+fn what_needs_an_escape_is_found_wherever_it_stands() {
+    for len in 0..40 {
+        let mut text = vec![b'a'; len];
+        assert_eq!(plain_len(&text), len);
+        for at in 0..len {
+            for byte in [0, 0x1f, b'"', b'\\', 0x7f, 0x80, 0xff] {
+                text[at] = byte;
+                assert_eq!(plain_len(&text), at, "{byte} at {at} of {len}");
+            }
+            text[at] = b'a';
+        }
+    }
+}
