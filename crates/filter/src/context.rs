@@ -2,6 +2,7 @@
 
 use crate::called::Tallied;
 use crate::filter::settle_conditions;
+use crate::pending::Pending;
 use pattern::{Cache, Slots, TextMemo};
 use record::{Batch, Demand, NameId, Span, Stamp, Zone, ZoneCursor};
 use std::any::Any;
@@ -23,6 +24,7 @@ pub struct Workspace {
     pub wanted: Wanted,
     /// What filters that others call have decided message by message, until the end of the batch.
     pub(crate) tallied: Tallied,
+    pub pending: Pending,
     selections: Vec<Vec<u32>>,
     marks: Vec<Vec<u64>>,
     texts: Vec<Vec<u8>>,
@@ -123,9 +125,10 @@ impl FilterContext {
         self.render.begin_batch(now);
     }
 
-    /// Adds up what filters that others call have decided; at the end of a batch.
+    /// Adds up what filters that others call have decided, and what was counted; at the end of a batch.
     pub fn settle(&mut self) {
         self.work.tallied.settle();
+        self.work.pending.settle();
         settle_conditions();
     }
 }

@@ -17,6 +17,7 @@ mod xml;
 
 pub(crate) use address::address;
 pub(crate) use labels::{add_label, remove_labels};
+pub(crate) use pairs::{Piece, Places};
 
 use crate::function::Function;
 

@@ -7,7 +7,7 @@ use pattern::Pattern;
 use record::{Demand, NameId};
 use std::collections::HashMap;
 use template::Template;
-use value::Value;
+use value::{Seed, Value};
 
 /// A part of a function or statement that has its own way of being run.
 pub trait Operation: Send + Sync {
@@ -56,6 +56,8 @@ pub enum Expr {
     Operation(Box<dyn Operation>),
     Control(Signal),
     If(Box<[(Expr, Body)]>, Option<Body>),
+    /// An `if` whose conditions compare one variable with texts.
+    Chain(Box<Chain>),
     Switch(Box<Switch>),
     Assign(Box<(Target, Expr)>),
     AssignUnlessNull(Box<(Target, Expr)>),
@@ -109,10 +111,22 @@ pub struct Written {
     pub text: Box<str>,
 }
 
+/// Decided by one look-up, where the variable is a text.
+pub struct Chain {
+    pub variable: u32,
+    /// Number of the first branch that asks for each text.
+    pub texts: Texts,
+    pub branches: Box<[(Expr, Body)]>,
+    pub otherwise: Option<Body>,
+}
+
+/// What is decided by a text.
+pub type Texts = HashMap<Box<[u8]>, usize, Seed>;
+
 pub struct Switch {
     pub selector: Expr,
     /// Number of the case of each text.
-    pub texts: HashMap<Box<[u8]>, usize>,
+    pub texts: Texts,
     /// The other labels with the number of their case, in order.
     pub labels: Vec<(Label, usize)>,
     pub default: Option<usize>,

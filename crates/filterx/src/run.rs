@@ -12,10 +12,12 @@ mod text;
 
 pub use failure::{Failure, Report, Signal};
 
+use crate::functions::{Piece, Places};
 use crate::program::{Block, Statement, Variable};
 use filter::FilterContext;
 use record::Batch;
 use value::{Span, Value};
+use wire::pairs::Outline;
 
 /// Control goes elsewhere: [`Run::signal`] says where and why.
 #[derive(Clone, Copy, Debug)]
@@ -63,6 +65,11 @@ pub(crate) struct Memory {
     pub texts: Vec<Option<Span>>,
     /// Keys of a path, and values of a list, that are being evaluated.
     pub stack: Vec<Value>,
+    /// What a scanner has found in a text.
+    pub pieces: Vec<Piece>,
+    pub places: Places,
+    /// Of the text whose pairs were read last.
+    pub outline: Outline,
 }
 
 /// A message and the block that is run on it.

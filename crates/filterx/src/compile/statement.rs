@@ -2,9 +2,11 @@
 
 use super::Compiler;
 use crate::ast::{self, AssignBy, Kind};
-use crate::program::{Body, Expr, Label, Statement, Switch, Target};
-use std::collections::HashMap;
+use crate::program::{Body, Chain, Expr, Label, Statement, Switch, Target, Texts};
 use value::Value;
+
+/// Texts for which a look-up is quicker than comparing one by one.
+const LOOKED_UP_MIN: usize = 3;
 
 impl Compiler<'_> {
     pub(super) fn body(&mut self, statements: &[ast::Expr]) -> Body {
@@ -69,14 +71,47 @@ impl Compiler<'_> {
             compiled.extend(condition.map(|condition| (condition, body)));
         }
         let otherwise = otherwise.map(|body| self.body(body));
-        Some(Expr::If(compiled.into(), otherwise))
+        Some(match self.texts_asked_for(&compiled) {
+            Some((variable, texts)) => {
+                Expr::Chain(Box::new(Chain { variable, texts, branches: compiled.into(), otherwise }))
+            }
+            None => Expr::If(compiled.into(), otherwise),
+        })
+    }
+
+    /// The texts that one variable is compared with by all branches, and the first branch of each.
+    fn texts_asked_for(&self, branches: &[(Expr, Body)]) -> Option<(u32, Texts)> {
+        let mut texts = Texts::default();
+        let mut variable = None;
+        for (number, (condition, _)) in branches.iter().enumerate() {
+            self.asks(condition, number, &mut variable, &mut texts)?;
+        }
+        variable.filter(|_| texts.len() >= LOOKED_UP_MIN).map(|variable| (variable, texts))
+    }
+
+    fn asks(&self, condition: &Expr, branch: usize, of: &mut Option<u32>, texts: &mut Texts) -> Option<()> {
+        match condition {
+            Expr::IsText(asked, text, true) => {
+                let Expr::Variable(variable) = **asked else { return None };
+                if *of.get_or_insert(variable) != variable {
+                    return None;
+                }
+                texts.entry(self.texts.get(*text as usize)?.clone()).or_insert(branch);
+                Some(())
+            }
+            Expr::Or(sides) => {
+                self.asks(&sides.0, branch, of, texts)?;
+                self.asks(&sides.1, branch, of, texts)
+            }
+            _ => None,
+        }
     }
 
     pub(super) fn switch(&mut self, selector: &ast::Expr, cases: &[ast::Case]) -> Option<Expr> {
         let selector = self.expr(selector);
         let mut made = Switch {
             selector: Expr::Value(Value::Null),
-            texts: HashMap::new(),
+            texts: Texts::default(),
             labels: Vec::new(),
             default: None,
             cases: Vec::new(),

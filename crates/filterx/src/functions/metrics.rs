@@ -9,8 +9,7 @@ use filter::new_asker;
 use parsers::scanners::metrics::{self, Cell};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use value::{TEXT, Value};
+use value::{Seed, TEXT, Value};
 
 pub const FUNCTIONS: &[Function] = &[Function {
     name: "update_metric",
@@ -33,6 +32,13 @@ pub const FUNCTIONS: &[Function] = &[Function {
 /// Counters a worker remembers.
 const REMEMBERED_MAX: usize = 1 << 16;
 
+struct Counter {
+    /// `None`: there was no room for it.
+    cell: Option<Arc<Cell>>,
+    /// Where it stands among what the batch has counted.
+    place: usize,
+}
+
 struct Update {
     key: Expr,
     labels: Option<Expr>,
@@ -43,8 +49,10 @@ struct Update {
 
 #[derive(Default)]
 struct Memory {
-    known: HashMap<Vec<u8>, Option<Arc<Cell>>>,
+    known: HashMap<Vec<u8>, Counter, Seed>,
     text: Vec<u8>,
+    /// Names and values of labels.
+    pairs: Vec<(Value, Value)>,
 }
 
 fn update(args: &mut Arguments<'_, '_>) -> Option<Expr> {
@@ -55,12 +63,9 @@ fn update(args: &mut Arguments<'_, '_>) -> Option<Expr> {
     args.made(Update { key: key?, labels: labels?, increment: increment?, level, asker: new_asker() })
 }
 
-/// Key, labels and number of a metric.
-type Parts = (Value, Vec<(Value, Value)>, i64);
-
 impl Update {
-    /// Key, labels by their names, and what is added.
-    fn parts(&self, run: &mut Run<'_>) -> Result<Parts, Halt> {
+    /// Key and what is added; labels by their names into `pairs`.
+    fn parts(&self, run: &mut Run<'_>, pairs: &mut Vec<(Value, Value)>) -> Result<(Value, i64), Halt> {
         let key = run.eval(&self.key)?;
         if !matches!(key, Value::String(_)) {
             return run.error("The key of a metric must be a string");
@@ -69,8 +74,8 @@ impl Update {
             Some(labels) => run.eval(labels)?,
             None => Value::Null,
         };
-        let mut pairs: Vec<(Value, Value)> =
-            run.cells(labels).chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
+        pairs.clear();
+        pairs.extend(run.cells(labels).chunks_exact(2).map(|pair| (pair[0], pair[1])));
         pairs.retain(|(name, value)| {
             let is_empty = *value == Value::Null || value.span().is_some_and(|span| span.is_empty());
             matches!(name, Value::String(_)) && !is_empty
@@ -83,44 +88,45 @@ impl Update {
             },
             None => 1,
         };
-        Ok((key, pairs, increment))
+        Ok((key, increment))
     }
 
     fn count(&self, run: &mut Run<'_>, memory: &mut Memory) -> Result<(), Halt> {
-        let (key, pairs, increment) = self.parts(run)?;
-        let text = &mut memory.text;
+        let Memory { known, text, pairs } = memory;
+        let (key, increment) = self.parts(run, pairs)?;
         text.clear();
         text.extend_from_slice(run.bytes(key));
-        for (name, value) in &pairs {
+        for (name, value) in &*pairs {
             for part in [*name, *value] {
                 text.push(0);
                 run.put(part, TEXT, text);
             }
         }
-        if memory.known.len() >= REMEMBERED_MAX {
-            memory.known.clear();
+        if known.len() >= REMEMBERED_MAX {
+            known.clear();
         }
-        let cell = match memory.known.get(text.as_slice()) {
-            Some(cell) => cell.clone(),
-            None => {
-                let lossy = |value: Value| {
-                    let mut text = Vec::new();
-                    run.put(value, TEXT, &mut text);
-                    String::from_utf8_lossy(&text).into_owned()
-                };
-                let labels = pairs.iter().map(|(name, value)| (lossy(*name).into(), lossy(*value))).collect();
-                let cell = metrics::cell(&lossy(key).into(), labels, self.level);
-                memory.known.insert(text.clone(), cell.clone());
-                cell
-            }
+        if let Some(counter) = known.get_mut(text.as_slice()) {
+            counter.add(run, increment);
+            return Ok(());
+        }
+        let lossy = |value: Value| {
+            let mut text = Vec::new();
+            run.put(value, TEXT, &mut text);
+            String::from_utf8_lossy(&text).into_owned()
         };
-        match cell {
-            Some(cell) => {
-                cell.fetch_add(increment as u64, Ordering::Relaxed);
-            }
+        let labels = pairs.iter().map(|(name, value)| (lossy(*name).into(), lossy(*value))).collect();
+        let cell = metrics::cell(&lossy(key).into(), labels, self.level);
+        known.entry(text.clone()).or_insert(Counter { cell, place: 0 }).add(run, increment);
+        Ok(())
+    }
+}
+
+impl Counter {
+    fn add(&mut self, run: &mut Run<'_>, increment: i64) {
+        match &self.cell {
+            Some(cell) => run.cx.work.pending.add(cell, increment as u64, &mut self.place),
             None => metrics::left_out(),
         }
-        Ok(())
     }
 }
 

@@ -4,6 +4,9 @@ mod csv;
 mod event;
 mod kv;
 
+pub(crate) use event::Places;
+pub(crate) use kv::Piece;
+
 use crate::function::{Build, Form, Function, Parameter};
 use crate::types::Types;
 

@@ -61,14 +61,17 @@ impl Run<'_> {
         compare.holds(order)
     }
 
-    fn compare_texts(&self, compare: Compare, a: Value, b: Value) -> Result<bool, Halt> {
+    fn compare_texts(&mut self, compare: Compare, a: Value, b: Value) -> Result<bool, Halt> {
         if let (Value::String(a), Value::String(b)) = (a, b) {
             return Ok(compare.holds(Some(self.batch.bytes(a).cmp(self.batch.bytes(b)))));
         }
-        let (mut left, mut right) = (Vec::new(), Vec::new());
+        let (mut left, mut right) = (self.cx.work.text(), self.cx.work.text());
         self.put(a, TEXT, &mut left);
         self.put(b, TEXT, &mut right);
-        Ok(compare.holds(Some(left.cmp(&right))))
+        let order = left.cmp(&right);
+        self.cx.work.keep_text(left);
+        self.cx.work.keep_text(right);
+        Ok(compare.holds(Some(order)))
     }
 
     fn number(&self, value: Value) -> Number {

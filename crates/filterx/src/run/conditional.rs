@@ -1,7 +1,7 @@
 //! `if` and `switch`.
 
 use super::{Eval, Failure, Halt, Run, Signal};
-use crate::program::{Body, Expr, Label, Statement, Switch};
+use crate::program::{Body, Chain, Expr, Label, Statement, Switch};
 use value::Value;
 
 impl Run<'_> {
@@ -14,6 +14,18 @@ impl Run<'_> {
         match otherwise {
             Some(body) => self.braces(body),
             None => Ok(Value::Boolean(true)),
+        }
+    }
+
+    /// As the conditions one by one: nothing is changed between them.
+    pub(crate) fn chain(&mut self, chain: &Chain) -> Eval {
+        let value = self.variable(chain.variable)?;
+        let otherwise = chain.otherwise.as_deref();
+        let Value::String(span) = value else { return self.conditional(&chain.branches, otherwise) };
+        let found = chain.texts.get(self.batch.bytes(span));
+        match found.and_then(|number| chain.branches.get(*number)) {
+            Some((_, body)) => self.braces(body),
+            None => self.conditional(&[], otherwise),
         }
     }
 

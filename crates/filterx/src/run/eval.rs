@@ -94,6 +94,7 @@ impl Run<'_> {
             }
             Expr::Move(target) => self.move_out(target),
             Expr::If(branches, otherwise) => self.conditional(branches, otherwise.as_deref()),
+            Expr::Chain(chain) => self.chain(chain),
             Expr::Switch(switch) => self.switch(switch),
             Expr::Assign(parts) => {
                 let value = self.eval_owned(&parts.1)?;
@@ -274,14 +275,7 @@ impl Run<'_> {
             let value = self.looked_into(value)?;
             self.memory.stack.extend([key, value]);
         }
-        let node = self.batch.trees.node_of(self.memory.stack.get(mark..).unwrap_or_default());
-        self.memory.stack.truncate(mark);
-        let Ok(node) = node else { return self.full() };
-        let batch = &mut *self.batch;
-        if may_repeat && batch.trees.merge_duplicates(node, &batch.text).is_err() {
-            return self.full();
-        }
-        Ok(Value::Dict(node))
+        self.node_of_stack(mark, may_repeat).map(Value::Dict)
     }
 
     fn sequence(&mut self, items: &[Expr], kind: fn(value::Node) -> Value) -> Eval {
@@ -291,12 +285,7 @@ impl Run<'_> {
             let value = self.looked_into(value)?;
             self.memory.stack.push(value);
         }
-        let node = self.batch.trees.node_of(self.memory.stack.get(mark..).unwrap_or_default());
-        self.memory.stack.truncate(mark);
-        match node {
-            Ok(node) => Ok(kind(node)),
-            Err(_) => self.full(),
-        }
+        self.node_of_stack(mark, false).map(kind)
     }
 
     /// In containers there is no JSON that nobody has looked into.

@@ -95,14 +95,14 @@ impl Run<'_> {
     }
 
     fn message_value(&mut self, name: NameId) -> Result<Option<Value>, Halt> {
-        let Some(record) = self.batch.records.get(self.index).copied() else { return Ok(None) };
-        if let Some(value) = self.batch.held(&record, name) {
+        let Some(record) = self.batch.records.get(self.index) else { return Ok(None) };
+        if let Some(value) = self.batch.held(record, name) {
             self.batch.trees.share(value);
             return Ok(Some(value));
         }
-        let Some(found) = self.batch.value(&record, name) else {
-            return match name.is_sdata() && self.batch.overridden(&record, name).is_none() {
-                true => self.sdata_value(&record, name),
+        let Some(found) = self.batch.value(record, name) else {
+            return match name.is_sdata() && self.batch.overridden(record, name).is_none() {
+                true => self.sdata_value(name),
                 false => Ok(None),
             };
         };
@@ -110,24 +110,32 @@ impl Run<'_> {
         let span = match filter::span_in(self.batch, found.bytes) {
             Some(span) => span,
             None => {
-                let copy = found.bytes.to_vec();
-                self.place(&copy)?
+                let mut copy = self.cx.work.text();
+                copy.extend_from_slice(found.bytes);
+                let span = self.place(&copy);
+                self.cx.work.keep_text(copy);
+                span?
             }
         };
         self.typed(span, kind).map(Some)
     }
 
     /// A parameter that stands in STRUCTURED-DATA as received.
-    fn sdata_value(&mut self, record: &record::Record, name: NameId) -> Result<Option<Value>, Halt> {
+    fn sdata_value(&mut self, name: NameId) -> Result<Option<Value>, Halt> {
+        let Some(record) = self.batch.records.get(self.index) else { return Ok(None) };
         let full = self.batch.name_of(name);
         let path = full.strip_prefix(".SDATA.").unwrap_or(full).as_bytes();
         let Some(raw) = wire::sdata::lookup(self.batch.bytes(record.sdata), path) else { return Ok(None) };
         if let (false, Some(span)) = (raw.contains(&b'\\'), filter::span_in(self.batch, raw)) {
             return Ok(Some(Value::String(span)));
         }
-        let mut buffer = Vec::new();
-        let text = wire::sdata::unescape(raw, &mut buffer).to_vec();
-        self.string(&text).map(Some)
+        let mut buffer = self.cx.work.text();
+        let mut text = self.cx.work.text();
+        text.extend_from_slice(wire::sdata::unescape(raw, &mut buffer));
+        let value = self.string(&text);
+        self.cx.work.keep_text(buffer);
+        self.cx.work.keep_text(text);
+        value.map(Some)
     }
 
     /// The value of a text with a type.
@@ -157,14 +165,18 @@ impl Run<'_> {
 
     /// The texts of a list as syslog-ng writes it.
     fn list_of(&mut self, span: Span) -> Eval {
-        let text = self.batch.bytes(span).to_vec();
+        let (mut text, mut buffer) = (self.cx.work.text(), self.cx.work.text());
+        text.extend_from_slice(self.batch.bytes(span));
+        let mark = self.memory.stack.len();
         let mut items = list::Items::of(&text);
-        let mut buffer = Vec::new();
-        let mut values = Vec::new();
-        while let Some(item) = items.next(&mut buffer) {
-            values.push(self.string(item)?);
+        let mut pushed = Ok(());
+        while let (Ok(()), Some(item)) = (pushed, items.next(&mut buffer)) {
+            pushed = self.string(item).map(|value| self.memory.stack.push(value));
         }
-        self.list(&values)
+        self.cx.work.keep_text(text);
+        self.cx.work.keep_text(buffer);
+        pushed?;
+        self.node_of_stack(mark, false).map(Value::List)
     }
 
     /// Writes what has changed to the message.

@@ -104,6 +104,19 @@ impl Run<'_> {
         }
     }
 
+    /// A container of what stands on the stack above `mark`, which is taken from it; of keys that may repeat the
+    /// last value counts.
+    pub(crate) fn node_of_stack(&mut self, mark: usize, may_repeat: bool) -> Result<value::Node, Halt> {
+        let node = self.batch.trees.node_of(self.memory.stack.get(mark..).unwrap_or_default());
+        self.memory.stack.truncate(mark);
+        let Ok(node) = node else { return self.full() };
+        let batch = &mut *self.batch;
+        if may_repeat && batch.trees.merge_duplicates(node, &batch.text).is_err() {
+            return self.full();
+        }
+        Ok(node)
+    }
+
     pub fn new_dict(&mut self) -> Result<value::Node, Halt> {
         match self.batch.trees.new_node(8) {
             Ok(node) => Ok(node),

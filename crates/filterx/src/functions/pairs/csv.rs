@@ -5,7 +5,7 @@ use crate::functions::strings::text_argument;
 use crate::program::{Expr, Operation};
 use crate::run::{Eval, Failure, Halt, Run};
 use parsers::scanners::csv::{Escape, Field, Scanner, Take};
-use value::{Span, TEXT, Value, put_string};
+use value::{Seen, Span, TEXT, Value, put_string};
 
 struct Parse {
     text: Expr,
@@ -103,6 +103,7 @@ impl Operation for Parse {
         let count = columns.map(|columns| run.cells(columns).len());
         let (mut at, mut number) = (0, 0);
         let mark = run.memory.stack.len();
+        let (mut seen, mut repeated) = (Seen::default(), false);
         while at < len && count.is_none_or(|count| number < count) {
             let value = if self.greedy && count == Some(number + 1) {
                 let rest = Span::new(span.start as usize + at, len - at);
@@ -115,25 +116,18 @@ impl Operation for Parse {
             };
             if let Some(columns) = columns {
                 let name = run.cells(columns).get(number).copied().unwrap_or_default();
-                if !matches!(name, Value::String(_)) {
+                let Value::String(key) = name else {
                     return run.fail(Failure::Type("Names of columns must be strings", name.type_name()));
-                }
+                };
+                let earlier = run.memory.stack.get(mark..).unwrap_or_default();
+                repeated |= seen.is_again(earlier, key, &run.batch.text);
                 run.memory.stack.push(name);
             }
             run.memory.stack.push(value);
             number += 1;
         }
-        let node = run.batch.trees.node_of(run.memory.stack.get(mark..).unwrap_or_default());
-        run.memory.stack.truncate(mark);
-        let Ok(node) = node else { return run.full() };
-        if columns.is_none() {
-            return Ok(Value::List(node));
-        }
-        let batch = &mut *run.batch;
-        match batch.trees.merge_duplicates(node, &batch.text) {
-            Ok(()) => Ok(Value::Dict(node)),
-            Err(_) => run.full(),
-        }
+        let node = run.node_of_stack(mark, repeated)?;
+        Ok(if columns.is_none() { Value::List(node) } else { Value::Dict(node) })
     }
 }
 

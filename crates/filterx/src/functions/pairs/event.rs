@@ -35,8 +35,14 @@ pub static LEEF: Kind = Kind {
     is_leef: true,
 };
 
+/// Fields of a header.
+const HEADERS_MAX: usize = 7;
+
 const DELIMITER: &str = "leef_delimiter";
 const EXTENSIONS: &str = "extensions";
+
+/// Names and values as places in a text.
+pub(crate) type Places = Vec<(Range<usize>, Range<usize>)>;
 
 struct Parse {
     text: Expr,
@@ -82,9 +88,9 @@ impl Operation for Parse {
     fn run(&self, run: &mut Run<'_>) -> Eval {
         let text = run.eval(&self.text)?;
         let span = text_argument(run, &[text], 0)?;
-        let (headers, by, rest) = self.header(run, span)?;
+        let Header { fields, by, rest } = self.header(run, span)?;
         let dict = run.new_dict()?;
-        for (name, range) in self.kind.headers.iter().zip(headers) {
+        for (name, range) in self.kind.headers.iter().zip(fields) {
             let value = self.value(run, span, range)?;
             run.set_text(dict, name.as_bytes(), value)?;
         }
@@ -93,11 +99,16 @@ impl Operation for Parse {
             run.set_text(dict, DELIMITER.as_bytes(), value)?;
         }
         let extensions = if self.separate { run.new_dict()? } else { dict };
-        for (name, value) in self.pairs(run.batch.bytes(span), rest, by.map(|(_, by)| by)) {
+        let mut found = std::mem::take(&mut run.memory.places);
+        found.clear();
+        self.pairs(run.batch.bytes(span), rest, by.map(|(_, by)| by), &mut found);
+        let result = found.iter().try_for_each(|(name, value)| {
             let name = Value::String(Span::new(span.start as usize + name.start, name.len()));
-            let value = self.value(run, span, value)?;
-            run.set_key(extensions, name, value)?;
-        }
+            let value = self.value(run, span, value.clone())?;
+            run.set_key(extensions, name, value)
+        });
+        run.memory.places = found;
+        result?;
         if self.separate {
             run.set_text(dict, EXTENSIONS.as_bytes(), Value::Dict(extensions))?;
         }
@@ -105,7 +116,14 @@ impl Operation for Parse {
     }
 }
 
-type Header = (Vec<Range<usize>>, Option<(Range<usize>, u8)>, usize);
+/// What stands in front of the extensions.
+struct Header {
+    fields: [Range<usize>; HEADERS_MAX],
+    /// Of LEEF 2, the place of the separator and which one it is.
+    by: Option<(Range<usize>, u8)>,
+    /// Where the extensions begin.
+    rest: usize,
+}
 
 impl Parse {
     fn header(&self, run: &mut Run<'_>, span: Span) -> Result<Header, Halt> {
@@ -122,16 +140,16 @@ impl Parse {
             return run.error_made(&text);
         }
         let mut at = colon + 1;
-        let mut ranges = Vec::new();
-        for name in self.kind.headers {
+        let mut fields: [Range<usize>; HEADERS_MAX] = Default::default();
+        for (name, place) in self.kind.headers.iter().zip(&mut fields) {
             let Some(range) = field(text, at) else {
                 let text = format!("Header '{name}' is missing");
                 return run.error_made(&text);
             };
             at = range.end + 1;
-            ranges.push(range);
+            *place = range;
         }
-        let version = ranges.first().and_then(|range| text.get(range.clone())).unwrap_or_default();
+        let version = fields.first().and_then(|range| text.get(range.clone())).unwrap_or_default();
         let mut by = None;
         if self.kind.is_leef
             && version.starts_with(b"2")
@@ -142,20 +160,18 @@ impl Parse {
             at = range.end + 1;
             by = Some((range, byte));
         }
-        Ok((ranges, by, at))
+        Ok(Header { fields, by, rest: at })
     }
 
     /// The extensions as places in the text.
-    fn pairs(&self, text: &[u8], rest: usize, by: Option<u8>) -> Vec<(Range<usize>, Range<usize>)> {
-        let mut found = Vec::new();
+    fn pairs(&self, text: &[u8], rest: usize, by: Option<u8>, found: &mut Places) {
         match (&self.separators, self.kind.is_leef) {
-            (Some((pair, value)), _) => split(text, rest, pair, value, &mut found),
+            (Some((pair, value)), _) => split(text, rest, pair, value, found),
             (None, true) => {
                 delimited(text, rest, by.unwrap_or(b'\t'), |name, value| found.push((name, value)))
             }
             (None, false) => pairs(text, rest, |name, value| found.push((name, value))),
         }
-        found
     }
 
     fn value(&self, run: &mut Run<'_>, span: Span, range: Range<usize>) -> Eval {
@@ -170,13 +186,7 @@ impl Parse {
     }
 }
 
-fn split(
-    text: &[u8],
-    start: usize,
-    pair: &[u8],
-    value: &[u8],
-    found: &mut Vec<(Range<usize>, Range<usize>)>,
-) {
+fn split(text: &[u8], start: usize, pair: &[u8], value: &[u8], found: &mut Places) {
     let mut at = start;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
         let len = memchr::memmem::find(rest, pair).unwrap_or(rest.len());

@@ -4,9 +4,11 @@ use crate::compile::Arguments;
 use crate::functions::strings::text_argument;
 use crate::program::{Expr, Operation};
 use crate::run::{Eval, Failure, Halt, Run};
-use parsers::scanners::kv::{Key, Scanner, Text, unescape};
-use value::{Node, Span, TEXT, Value};
-use wire::pairs::Separators;
+use parsers::scanners::kv::{Key, Scanner, Text, by_outline, unescape};
+use std::cell::RefCell;
+use std::ops::Range;
+use value::{Node, Seen, Span, TEXT, Value};
+use wire::pairs::{Outline, Separators};
 
 struct Parse {
     text: Expr,
@@ -16,8 +18,8 @@ struct Parse {
 }
 
 /// A pair, or a word between pairs, as places in the text.
-enum Piece {
-    Pair(Key, Text),
+pub(crate) enum Piece {
+    Pair(Range<usize>, Text),
     Stray(usize, usize),
 }
 
@@ -57,56 +59,85 @@ impl Operation for Parse {
     fn run(&self, run: &mut Run<'_>) -> Eval {
         let text = run.eval(&self.text)?;
         let span = text_argument(run, &[text], 0)?;
-        let mut pieces = Vec::new();
-        let bytes = run.batch.bytes(span);
-        let start = bytes.as_ptr() as usize;
-        let wants_strays = self.stray.is_some() || self.append;
-        let pieces_of = std::cell::RefCell::new(&mut pieces);
-        self.scanner.scan(
-            bytes,
-            |key, value| pieces_of.borrow_mut().push(Piece::Pair(key, value)),
-            |word| {
-                if wants_strays {
-                    let at = word.as_ptr() as usize - start;
-                    pieces_of.borrow_mut().push(Piece::Stray(at, at + word.len()));
-                }
-            },
-        );
-        let dict = run.new_dict()?;
-        let mut stray = Vec::new();
-        let mut last: Option<Value> = None;
-        for piece in pieces {
-            match piece {
-                Piece::Pair(key, value) => {
-                    let name = Value::String(Span::new(span.start as usize + key.start, key.end - key.start));
-                    let value = self.pair(run, span, value)?;
-                    run.set_key(dict, name, value)?;
-                    last = Some(name);
-                }
-                Piece::Stray(from, to) => {
-                    let word = Span::new(span.start as usize + from, to - from);
-                    match last.filter(|_| self.append) {
-                        Some(name) => append(run, dict, name, word)?,
-                        None => {
-                            if !stray.is_empty() {
-                                stray.push(b',');
-                            }
-                            stray.extend_from_slice(run.batch.bytes(word));
-                        }
-                    }
-                }
-            }
-        }
-        if let Some(key) = self.stray {
-            let key = run.literal_value(key)?;
-            let words = run.string(&stray)?;
-            run.set_key(dict, key, words)?;
-        }
-        Ok(Value::Dict(dict))
+        let mut pieces = std::mem::take(&mut run.memory.pieces);
+        pieces.clear();
+        self.scan(run.batch.bytes(span), &mut run.memory.outline, &mut pieces);
+        let mut strays = run.cx.work.text();
+        let dict = self.dict(run, span, &pieces, &mut strays);
+        let kept = match (&dict, self.stray) {
+            (Ok(dict), Some(key)) => stray_words(run, *dict, key, &strays),
+            _ => Ok(()),
+        };
+        run.memory.pieces = pieces;
+        run.cx.work.keep_text(strays);
+        kept?;
+        dict.map(Value::Dict)
     }
 }
 
+fn stray_words(run: &mut Run<'_>, dict: Node, key: u32, words: &[u8]) -> Result<(), Halt> {
+    let key = run.literal_value(key)?;
+    let words = run.string(words)?;
+    run.set_key(dict, key, words)
+}
+
 impl Parse {
+    fn scan(&self, text: &[u8], outline: &mut Outline, pieces: &mut Vec<Piece>) {
+        if self.stray.is_none() && !self.append {
+            let separators = &self.scanner.separators;
+            if !by_outline(text, separators, outline, |key, value| pieces.push(Piece::Pair(key, value))) {
+                let pair = |key: Key, value| pieces.push(Piece::Pair(key.start..key.end, value));
+                self.scanner.scan(text, pair, |_| {});
+            }
+            return;
+        }
+        let start = text.as_ptr() as usize;
+        let pieces = RefCell::new(pieces);
+        self.scanner.scan(
+            text,
+            |key, value| pieces.borrow_mut().push(Piece::Pair(key.start..key.end, value)),
+            |word| {
+                let at = word.as_ptr() as usize - start;
+                pieces.borrow_mut().push(Piece::Stray(at, at + word.len()));
+            },
+        );
+    }
+
+    /// The dict of the pairs; words that belong to none are appended to `strays`.
+    fn dict(
+        &self,
+        run: &mut Run<'_>,
+        span: Span,
+        pieces: &[Piece],
+        strays: &mut Vec<u8>,
+    ) -> Result<Node, Halt> {
+        let mark = run.memory.stack.len();
+        let (mut seen, mut repeated) = (Seen::default(), false);
+        for piece in pieces {
+            match piece {
+                Piece::Pair(key, value) => {
+                    let value = self.pair(run, span, *value)?;
+                    let name = Span::new(span.start as usize + key.start, key.len());
+                    let earlier = run.memory.stack.get(mark..).unwrap_or_default();
+                    repeated |= seen.is_again(earlier, name, &run.batch.text);
+                    run.memory.stack.extend([Value::String(name), value]);
+                }
+                Piece::Stray(from, to) => {
+                    let word = Span::new(span.start as usize + *from, *to - *from);
+                    if self.append && run.memory.stack.len() > mark {
+                        append(run, word)?;
+                        continue;
+                    }
+                    if !strays.is_empty() {
+                        strays.push(b',');
+                    }
+                    strays.extend_from_slice(run.batch.bytes(word));
+                }
+            }
+        }
+        run.node_of_stack(mark, repeated)
+    }
+
     fn pair(&self, run: &mut Run<'_>, span: Span, value: Text) -> Eval {
         let place = Span::new(span.start as usize + value.start, value.end - value.start);
         if !value.escaped {
@@ -119,16 +150,16 @@ impl Parse {
     }
 }
 
-fn append(run: &mut Run<'_>, dict: Node, name: Value, word: Span) -> Result<(), Halt> {
-    let Some(cell) = run.cell_of(Value::Dict(dict), name) else { return Ok(()) };
-    let old = run.cells(Value::Dict(dict)).get(cell).copied().unwrap_or_default();
+/// Appends a word to the value on top of the stack.
+fn append(run: &mut Run<'_>, word: Span) -> Result<(), Halt> {
+    let Some(old) = run.memory.stack.pop() else { return Ok(()) };
     let value = run.made(|run, out| {
         out.extend_from_slice(run.bytes(old));
         out.push(b' ');
         out.extend_from_slice(run.batch.bytes(word));
         Ok(())
     })?;
-    run.trees().set_cell(dict, cell, value);
+    run.memory.stack.push(value);
     Ok(())
 }
 
@@ -170,8 +201,8 @@ impl Operation for Format {
         if !matches!(dict, Value::Dict(_) | Value::Labels(_)) {
             return run.fail(Failure::Type("Argument must be dict typed", dict.type_name()));
         }
-        run.made(|run, out| {
-            let mut value_text = Vec::new();
+        let mut value_text = run.cx.work.text();
+        let text = run.made(|run, out| {
             for pair in run.cells(dict).chunks_exact(2) {
                 if matches!(pair[1], Value::Dict(_) | Value::List(_) | Value::Tuple(_)) {
                     continue;
@@ -197,6 +228,8 @@ impl Operation for Format {
                 out.push(self.quote);
             }
             Ok(())
-        })
+        });
+        run.cx.work.keep_text(value_text);
+        text
     }
 }

@@ -4,6 +4,7 @@ use crate::compile::Arguments;
 use crate::functions::strings::text_argument;
 use crate::program::{Expr, Operation};
 use crate::run::{Eval, Halt, Run};
+use filter::new_asker;
 use parsers::scanners::xml::{self, Next};
 use value::{Key, Node, Span, Value};
 
@@ -14,11 +15,12 @@ const EVENT_NAMESPACE: &[u8] = b"http://schemas.microsoft.com/win/2004/08/events
 struct Parse {
     text: Expr,
     windows: bool,
+    asker: u64,
 }
 
 pub fn build(args: &mut Arguments<'_, '_>, windows: bool) -> Option<Expr> {
     let text = args.value(0)?;
-    args.made(Parse { text, windows })
+    args.made(Parse { text, windows, asker: new_asker() })
 }
 
 /// An open element.
@@ -31,13 +33,13 @@ struct Open {
     datum: Option<Vec<u8>>,
 }
 
-struct Reader<'t> {
+struct Reader<'t, 'm> {
     text: &'t [u8],
     /// Where the text stands in the batch.
     start: usize,
     at: usize,
     windows: bool,
-    open: Vec<Open>,
+    open: &'m mut Vec<Open>,
     root: Node,
 }
 
@@ -61,17 +63,14 @@ impl Operation for Parse {
         let mut text = run.cx.work.text();
         text.extend_from_slice(run.batch.bytes(span));
         let root = run.new_dict()?;
-        let mut reader = Reader {
-            text: &text,
-            start: span.start as usize,
-            at: 0,
-            windows: self.windows,
-            open: Vec::new(),
-            root,
-        };
+        let mut open = run.cx.work.take_state(self.asker, Vec::<Open>::new);
+        let start = span.start as usize;
+        let mut reader = Reader { text: &text, start, at: 0, windows: self.windows, open: &mut open, root };
         let result = reader.whole(run);
         let at = reader.at;
         run.cx.work.keep_text(text);
+        open.clear();
+        run.cx.work.keep_state(self.asker, open);
         match result {
             Ok(()) => Ok(Value::Dict(root)),
             Err(Stop::Halt) => Err(Halt),
@@ -81,7 +80,14 @@ impl Operation for Parse {
     }
 }
 
-impl Reader<'_> {
+/// Sets a key to a text, and keeps the text's buffer.
+fn set(run: &mut Run<'_>, dict: Node, key: &[u8], value: Vec<u8>) -> Result<(), Halt> {
+    let text = run.string(&value);
+    run.cx.work.keep_text(value);
+    run.set_text(dict, key, text?)
+}
+
+impl Reader<'_, '_> {
     fn whole(&mut self, run: &mut Run<'_>) -> Result<(), Stop> {
         let mut any = false;
         loop {
@@ -137,7 +143,8 @@ impl Reader<'_> {
         }
         let start = self.at + 1;
         let end = xml::name(self.text, start).ok_or(Stop::Wrong)?;
-        let mut element = Open { name: (start, end), dict: None, text: Vec::new(), datum: None };
+        let text = run.cx.work.text();
+        let mut element = Open { name: (start, end), dict: None, text, datum: None };
         let is = |depth: usize, name: &[u8]| self.open.get(depth).is_some_and(|e| self.bytes(e.name) == name);
         let in_data = self.windows && self.open.len() == 2 && is(0, b"Event") && is(1, b"EventData");
         let is_datum = in_data && self.bytes(element.name) == b"Data";
@@ -151,7 +158,7 @@ impl Reader<'_> {
             match xml::next(self.text, at).ok_or(Stop::Wrong)? {
                 Next::Attribute(attribute, next) => {
                     at = next;
-                    let mut value = Vec::new();
+                    let mut value = run.cx.work.text();
                     xml::resolve(self.bytes(attribute.value), true, &mut value);
                     let name = self.bytes(attribute.name);
                     named_space |= is_root && name == b"xmlns" && value == EVENT_NAMESPACE;
@@ -163,17 +170,19 @@ impl Reader<'_> {
                         self.windows && name == b"Qualifiers" && self.bytes(element.name) == b"EventID";
                     if let (true, Some(parent)) = (is_qualifier, self.open.len().checked_sub(1)) {
                         let dict = self.dict_of(run, parent)?;
-                        let value = run.string(&value)?;
-                        run.set_text(dict, b"EventIDQualifiers", value)?;
+                        set(run, dict, b"EventIDQualifiers", value)?;
                         continue;
                     }
-                    let key = [b"@", name].concat();
                     let dict = match element.dict {
                         Some(dict) => dict,
                         None => *element.dict.insert(run.new_dict()?),
                     };
-                    let value = run.string(&value)?;
-                    run.set_text(dict, &key, value)?;
+                    let mut key = run.cx.work.text();
+                    key.push(b'@');
+                    key.extend_from_slice(name);
+                    let result = set(run, dict, &key, value);
+                    run.cx.work.keep_text(key);
+                    result?;
                 }
                 Next::End(empty, next) => {
                     at = next.ok_or(Stop::Wrong)?;
@@ -205,10 +214,12 @@ impl Reader<'_> {
     fn done(&mut self, run: &mut Run<'_>) -> Result<(), Stop> {
         let Some(element) = self.open.pop() else { return Err(Stop::Wrong) };
         let text = run.string(&element.text)?;
+        let is_empty = element.text.is_empty();
+        run.cx.work.keep_text(element.text);
         let value = match element.dict {
             None => text,
             Some(dict) => {
-                if !element.text.is_empty() {
+                if !is_empty {
                     run.set_text(dict, b"#text", text)?;
                 }
                 Value::Dict(dict)
@@ -228,8 +239,9 @@ impl Reader<'_> {
                     data
                 }
             };
-            run.set_text(data, &name, value)?;
-            return Ok(());
+            let result = run.set_text(data, &name, value);
+            run.cx.work.keep_text(name);
+            return Ok(result?);
         }
         self.insert(run, parent, self.name(element.name), value)?;
         Ok(())
