@@ -127,6 +127,12 @@ impl Compare {
     }
 
     pub fn holds(&self, msg: Msg<'_>, work: &mut Workspace, render: &mut RenderContext) -> bool {
+        // In place, where nothing has to be printed.
+        if let (Rule::Text, Some(left), Some(right)) =
+            (self.rule, self.left.in_place(msg), self.right.in_place(msg))
+        {
+            return self.texts(left, right);
+        }
         let (mut a, mut b) = (work.text(), work.text());
         let left = self.left.see(msg, render, &mut a);
         let right = self.right.see(msg, render, &mut b);
@@ -146,7 +152,7 @@ impl Compare {
 
     fn decide(&self, left: &Seen<'_>, right: &Seen<'_>) -> bool {
         match self.rule {
-            Rule::Text => self.test.holds(left.text.cmp(right.text)),
+            Rule::Text => self.texts(left.text, right.text),
             Rule::Leading => {
                 let ordering = Number::leading(left.text).compare(Number::leading(right.text));
                 self.test.holds(ordering.unwrap_or(Ordering::Equal))
@@ -156,9 +162,18 @@ impl Compare {
         }
     }
 
+    /// Whether two texts are equal is mostly said by their lengths.
+    #[inline]
+    fn texts(&self, left: &[u8], right: &[u8]) -> bool {
+        match self.test.is_equality() {
+            true => (left == right) == self.test.equal,
+            false => self.test.holds(left.cmp(right)),
+        }
+    }
+
     fn typed(&self, left: &Seen<'_>, right: &Seen<'_>) -> bool {
         if same_text(left.kind, right.kind) {
-            return self.test.holds(left.text.cmp(right.text));
+            return self.texts(left.text, right.text);
         }
         let null = |seen: &Seen<'_>| seen.kind == ValueType::Null;
         if self.test.is_equality() && (null(left) || null(right)) {
@@ -191,6 +206,19 @@ fn same_text(left: ValueType, right: ValueType) -> bool {
 impl Side {
     pub fn literal(text: &[u8], kind: ValueType) -> Side {
         Side::Literal { text: text.into(), kind, number: Number::of(text, kind) }
+    }
+
+    /// The text, where it stands somewhere.
+    #[inline]
+    fn in_place<'a>(&'a self, msg: Msg<'a>) -> Option<&'a [u8]> {
+        match self {
+            Side::Literal { text, .. } => Some(text),
+            Side::Subject { subject: Subject::Value(name), .. } => {
+                Some(msg.batch.value(msg.record, *name).map(|value| value.bytes).unwrap_or_default())
+            }
+            Side::Subject { subject, .. } => subject.field(msg.record).map(|span| msg.batch.bytes(span)),
+            Side::Template { .. } => None,
+        }
     }
 
     fn see<'a>(&'a self, msg: Msg<'a>, render: &mut RenderContext, buffer: &'a mut Vec<u8>) -> Seen<'a> {

@@ -13,6 +13,8 @@ use template::{Msg, Template};
 pub struct Rewrite {
     op: Op,
     condition: Option<Filter>,
+    /// Its condition never holds.
+    is_idle: bool,
 }
 
 /// What an operation may change.
@@ -34,12 +36,13 @@ impl Rewrite {
 
     pub(crate) fn new(op: Op, condition: Option<Filter>) -> Rewrite {
         let condition = condition.filter(|condition| condition.constant() != Some(true));
-        Rewrite { op, condition }
+        let is_idle = condition.as_ref().is_some_and(|condition| condition.constant() == Some(false));
+        Rewrite { op, condition, is_idle }
     }
 
     /// Changes no message, whatever it is.
     pub fn is_idle(&self) -> bool {
-        self.condition.as_ref().is_some_and(|condition| condition.constant() == Some(false))
+        self.is_idle
     }
 
     /// Changes the selected records, those for which the condition holds.
