@@ -49,7 +49,7 @@ const A_BATCH_MAX: usize = 16;
 fn no_message_allocates() {
     let mut found = Vec::new();
     for (name, config) in rows::all() {
-        let mut path = rows::Path::new(name, &config);
+        let mut path = rows::Path::new(&config, rows::messages(name));
         (0..3).for_each(|_| path.run());
         let before = COUNT.get();
         path.run();

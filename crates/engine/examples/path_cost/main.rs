@@ -13,7 +13,7 @@ fn main() {
         if only.as_deref().is_some_and(|only| only != name) {
             continue;
         }
-        let mut path = rows::Path::new(name, &config);
+        let mut path = rows::Path::new(&config, rows::messages(name));
         path.run();
         let mut best = f64::MAX;
         for _ in 0..rounds {

@@ -1,6 +1,11 @@
 //! The log paths that are measured, and a way to run them on the same messages again and again. The test
 //! `allocations` of this crate runs them too.
 
+#[path = "blocks.rs"]
+mod blocks;
+#[path = "texts.rs"]
+mod texts;
+
 use conf_schema::{Catalogue, Component, Context, Kind, OptionSpec as Opt, Preset, Settings};
 use diag::Diagnostics;
 use engine::compile::{Existing, Plan, compile};
@@ -15,16 +20,11 @@ use record::{Batch, Demand, Record, Stamp, Zone};
 use std::fmt::Write;
 use std::sync::{Arc, Mutex};
 use template::{Identity, NoScope, Template, TemplateOptions};
+use texts::APPLICATIONS;
+pub use texts::{MESSAGES, of as messages};
 use wire::{Framer, FramerOptions, SyslogOptions, SyslogParser};
 
-/// In a batch.
-pub const MESSAGES: usize = 160;
-const MESSAGE_BYTES: usize = 400;
-/// Applications of the row that has the shape of Splunk Connect for Syslog.
-const APPLICATIONS: usize = 300;
-
-/// Every row: its name and its configuration. Where the name says `mixed`, the pairs of each message stand in
-/// an order of their own, and some are missing.
+/// Every row: its name and its configuration.
 pub fn all() -> Vec<(&'static str, String)> {
     let row = |definitions: &str, steps: &str, template: &str| {
         format!(
@@ -35,7 +35,7 @@ pub fn all() -> Vec<(&'static str, String)> {
     let kv = |template: &str| row("parser p { kv-parser(); };", "parser(p);", template);
     let plain = |template: &str| row("", "", template);
     let five = "${user} ${src} ${dst} ${act} ${len}";
-    vec![
+    let mut rows = vec![
         ("plain", plain("$DATE $HOST $MSGHDR$MSG\n")),
         ("kv-two", kv("$DATE $HOST $MSGHDR$MSG ${user} ${code}\n")),
         ("kv-five", kv(&format!("{five}\n"))),
@@ -60,7 +60,12 @@ pub fn all() -> Vec<(&'static str, String)> {
             ),
         ),
         ("applications", applications(&row)),
-    ]
+    ];
+    rows.extend(blocks::all().into_iter().map(|block| {
+        let template = format!("$DATE $HOST $MSGHDR$MSG{}\n", block.printed);
+        (block.name, row("", &format!("filterx {{ {} }};", block.text), &template))
+    }));
+    rows
 }
 
 /// Hundreds of applications, some decided by PROGRAM and some by values, each of which sets what a HEC wants
@@ -103,20 +108,19 @@ pub struct Path {
 static OUTPUT: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 impl Path {
-    pub fn new(name: &str, config: &str) -> Path {
+    /// A configuration, and lines that run through it.
+    pub fn new(config: &str, text: Vec<u8>) -> Path {
         let parsed = conf_syntax::parse_text("test.conf", config, &conf_syntax::ParseOptions::default());
         let mut diags = parsed.diagnostics;
         let identity = Identity::new("here");
         let plan =
             compile(&parsed.config, &parsed.sources, &REGISTRY, &identity, &Existing::new(), &mut diags);
         let plan = plan.plan.unwrap_or_else(|| panic!("{}", diag::render_all(&diags, &parsed.sources)));
-        let text = if name.contains("mixed") { mixed(&messages()) } else { messages() };
         let context = Arc::new(record::Context::local("s", "here", "rfc3164+tcp"));
         let batch = Batch::new(Vec::new(), context, Stamp { secs: 1_795_255_200, usec: 0, offset: 0 });
         let mut frames = Vec::new();
         let mut framer = Framer::new(FramerOptions::default());
         framer.scan(&text, 0, |span| frames.push(Record::new(span))).expect("good frames");
-        assert_eq!(frames.len(), MESSAGES);
         let parser = SyslogParser::new(SyslogOptions { recv_zone: Zone::UTC, ..SyslogOptions::default() });
         let mut scratch = Scratch::new(identity);
         scratch.prepare(&plan.sources[0].program);
@@ -144,63 +148,6 @@ impl Path {
     pub fn output(&self) -> Vec<u8> {
         OUTPUT.lock().expect("nobody panics").clone()
     }
-}
-
-/// Lines of 400 bytes with twenty pairs each, from some hosts and programs.
-fn messages() -> Vec<u8> {
-    let mut text = String::new();
-    for n in 0..MESSAGES {
-        let start = text.len();
-        let _ = write!(
-            text,
-            "<{}>Nov 21 10:00:{:02} host{:03} app{}[{}]: conn=0001 seq={n} user=u{} src=10.0.{}.{} dst=10.9.8.{} sp={} \
-             dp=443 prot=tcp act={} len={} code={} meth=GET zone={} if=eth0 rule={} lvl=low dept=it os=lnx cc=de id={} text=\"",
-            8 + n % 180,
-            n / 80,
-            n % 16,
-            n * 7 % APPLICATIONS,
-            1000 + n,
-            n % 100,
-            n % 7,
-            n % 250,
-            n % 11,
-            1024 + n,
-            ["allow", "deny"][n % 2],
-            40 + n * 9,
-            200 + n % 5,
-            ["in", "out", "dmz"][n % 3],
-            n % 90,
-            10_000 + n,
-        );
-        while text.len() - start < MESSAGE_BYTES - 2 {
-            text.push_str("session closed ");
-        }
-        text.truncate(start + MESSAGE_BYTES - 2);
-        text.push_str("\"\n");
-    }
-    text.into_bytes()
-}
-
-/// The same messages, each with its pairs in another order and without every eighth of them.
-fn mixed(text: &[u8]) -> Vec<u8> {
-    let text = String::from_utf8_lossy(text);
-    let (mut out, mut seed) = (String::new(), 7u64);
-    for line in text.lines() {
-        let (head, pairs) = line.split_once(": ").unwrap_or(("", line));
-        let (pairs, last) = pairs.split_once(" text=").unwrap_or((pairs, ""));
-        let mut left: Vec<&str> = pairs.split(' ').collect();
-        out.push_str(head);
-        out.push(':');
-        while !left.is_empty() {
-            seed = seed.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-            let pair = left.remove((seed >> 33) as usize % left.len());
-            if seed >> 61 > 0 {
-                let _ = write!(out, " {pair}");
-            }
-        }
-        let _ = writeln!(out, " text={last}");
-    }
-    out.into_bytes()
 }
 
 const fn component(context: Context, name: &'static str, own: &'static [Opt]) -> Component {

@@ -1,0 +1,336 @@
+//! Applications, conditions and post-filters decide together what each of them would decide alone: random
+//! configurations and messages, held against a model that tries everything one by one.
+
+#[path = "../examples/path_cost/rows.rs"]
+#[allow(dead_code, unused_imports)]
+mod rows;
+
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+const VALUES: [&str; 4] = ["v0", "v1", "v2", "v3"];
+/// The first stands for a value that is not set.
+const TEXTS: [&str; 5] = ["", "s1", "s2", "s12", "t3"];
+const PROGRAMS: [&str; 6] = ["app", "app1", "app12", "APP1", "other", "sub"];
+const HOSTS: [&str; 3] = ["host1", "host2", "gate1"];
+const WORDS: [&str; 5] = ["alpha", "beta", "a1b", "alpha beta", "none"];
+const TAGS: [&str; 2] = ["one", "two"];
+
+#[derive(Clone, Debug)]
+enum Cond {
+    Program {
+        text: usize,
+        prefix: bool,
+        any_case: bool,
+    },
+    Host(usize),
+    Word(usize),
+    /// `a.b` as a regular expression.
+    Pattern,
+    Is(usize, usize),
+    IsNot(usize, usize),
+    Begins(usize, usize),
+    /// Text of a template compared with a text: decided when compiled, or by two values.
+    Same(usize, usize),
+    Tag(usize),
+    Not(Box<Cond>),
+    And(Vec<Cond>),
+    Or(Vec<Cond>),
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Set {
+        value: usize,
+        text: usize,
+        condition: Option<Cond>,
+    },
+    /// The text of one value into another.
+    Copy {
+        from: usize,
+        to: usize,
+    },
+    Unset(usize),
+    SetTag(usize),
+    Filter(Cond),
+    If(Cond, Vec<Step>, Option<Vec<Step>>),
+}
+
+#[derive(Clone, Debug)]
+struct Application {
+    filter: Cond,
+    steps: Vec<Step>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Message {
+    program: usize,
+    host: usize,
+    word: usize,
+    values: [usize; VALUES.len()],
+    tags: BTreeSet<usize>,
+}
+
+impl Cond {
+    fn holds(&self, message: &Message) -> bool {
+        match self {
+            Cond::Program { text, prefix, any_case } => {
+                let fold = |text: &str| if *any_case { text.to_lowercase() } else { text.to_owned() };
+                let (program, text) = (fold(PROGRAMS[message.program]), fold(PROGRAMS[*text]));
+                if *prefix { program.starts_with(&text) } else { program == text }
+            }
+            Cond::Host(host) => HOSTS[message.host].starts_with(&HOSTS[*host][..4]),
+            Cond::Word(word) => WORDS[message.word].contains(WORDS[*word]),
+            Cond::Pattern => WORDS[message.word].as_bytes().windows(3).any(|w| w[0] == b'a' && w[2] == b'b'),
+            Cond::Is(value, text) => message.values[*value] == *text,
+            Cond::IsNot(value, text) => message.values[*value] != *text,
+            Cond::Begins(value, text) => TEXTS[message.values[*value]].starts_with(TEXTS[*text]),
+            Cond::Same(a, b) => message.values[*a] == message.values[*b],
+            Cond::Tag(tag) => message.tags.contains(tag),
+            Cond::Not(inner) => !inner.holds(message),
+            Cond::And(list) => list.iter().all(|inner| inner.holds(message)),
+            Cond::Or(list) => list.iter().any(|inner| inner.holds(message)),
+        }
+    }
+
+    fn text(&self) -> String {
+        let list = |list: &[Cond], word: &str| {
+            format!("({})", list.iter().map(Cond::text).collect::<Vec<_>>().join(word))
+        };
+        match self {
+            Cond::Program { text, prefix, any_case } => {
+                let flags = match (prefix, any_case) {
+                    (false, false) => "",
+                    (true, false) => " flags(prefix)",
+                    (false, true) => " flags(ignore-case)",
+                    (true, true) => " flags(ignore-case, prefix)",
+                };
+                format!("program('{}' type(string){flags})", PROGRAMS[*text])
+            }
+            Cond::Host(host) => format!("host('{}' type(string) flags(prefix))", &HOSTS[*host][..4]),
+            Cond::Word(word) => format!("message('{}' type(string) flags(substring))", WORDS[*word]),
+            Cond::Pattern => "message('a.b')".to_owned(),
+            Cond::Is(value, text) => format!("\"${{{}}}\" eq '{}'", VALUES[*value], TEXTS[*text]),
+            Cond::IsNot(value, text) => format!("\"${{{}}}\" ne '{}'", VALUES[*value], TEXTS[*text]),
+            Cond::Begins(value, text) => {
+                format!("match('{}' value('{}') type(string) flags(prefix))", TEXTS[*text], VALUES[*value])
+            }
+            Cond::Same(a, b) => format!("\"${{{}}}\" eq \"${{{}}}\"", VALUES[*a], VALUES[*b]),
+            Cond::Tag(tag) => format!("tags('{}')", TAGS[*tag]),
+            Cond::Not(inner) => format!("not ({})", inner.text()),
+            Cond::And(parts) => list(parts, " and "),
+            Cond::Or(parts) => list(parts, " or "),
+        }
+    }
+}
+
+impl Step {
+    /// Whether the message goes on.
+    fn run(&self, message: &mut Message) -> bool {
+        match self {
+            Step::Set { value, text, condition } => {
+                if condition.as_ref().is_none_or(|condition| condition.holds(message)) {
+                    message.values[*value] = *text;
+                }
+            }
+            Step::Copy { from, to } => message.values[*to] = message.values[*from],
+            Step::Unset(value) => message.values[*value] = 0,
+            Step::SetTag(tag) => {
+                message.tags.insert(*tag);
+            }
+            Step::Filter(condition) => return condition.holds(message),
+            Step::If(condition, yes, no) => {
+                let steps = if condition.holds(message) { Some(yes) } else { no.as_ref() };
+                return steps.is_none_or(|steps| run(steps, message));
+            }
+        }
+        true
+    }
+
+    fn write(&self, out: &mut String) {
+        let _ = match self {
+            Step::Set { value, text, condition: None } => {
+                write!(out, "rewrite {{ set('{}' value('{}')); }}; ", TEXTS[*text], VALUES[*value])
+            }
+            Step::Set { value, text, condition: Some(condition) } => write!(
+                out,
+                "rewrite {{ set('{}' value('{}') condition({})); }}; ",
+                TEXTS[*text],
+                VALUES[*value],
+                condition.text()
+            ),
+            Step::Copy { from, to } => {
+                write!(out, "rewrite {{ set(\"${{{}}}\" value('{}')); }}; ", VALUES[*from], VALUES[*to])
+            }
+            Step::Unset(value) => write!(out, "rewrite {{ unset(value('{}')); }}; ", VALUES[*value]),
+            Step::SetTag(tag) => write!(out, "rewrite {{ set-tag('{}'); }}; ", TAGS[*tag]),
+            Step::Filter(condition) => write!(out, "filter {{ {} }}; ", condition.text()),
+            Step::If(condition, yes, no) => {
+                let _ = write!(out, "if ({}) {{ ", condition.text());
+                yes.iter().for_each(|step| step.write(out));
+                out.push('}');
+                if let Some(no) = no {
+                    out.push_str(" else { ");
+                    no.iter().for_each(|step| step.write(out));
+                    out.push('}');
+                }
+                write!(out, "; ")
+            }
+        };
+    }
+}
+
+fn run(steps: &[Step], message: &mut Message) -> bool {
+    steps.iter().all(|step| step.run(message))
+}
+
+/// The first application whose filter and steps match; the others leave no trace.
+fn first(applications: &[Application], message: &mut Message) -> bool {
+    applications.iter().any(|application| {
+        let mut tried = message.clone();
+        let taken = application.filter.holds(&tried) && run(&application.steps, &mut tried);
+        if taken {
+            *message = tried;
+        }
+        taken
+    })
+}
+
+fn cond() -> impl Strategy<Value = Cond> {
+    let place = || (0..VALUES.len(), 1..TEXTS.len());
+    let leaf = prop_oneof![
+        4 => (0..PROGRAMS.len(), any::<bool>(), any::<bool>())
+            .prop_map(|(text, prefix, any_case)| Cond::Program { text, prefix, any_case }),
+        1 => (0..HOSTS.len()).prop_map(Cond::Host),
+        2 => (0..WORDS.len()).prop_map(Cond::Word),
+        1 => Just(Cond::Pattern),
+        4 => place().prop_map(|(value, text)| Cond::Is(value, text)),
+        2 => (0..VALUES.len(), 0..TEXTS.len()).prop_map(|(value, text)| Cond::IsNot(value, text)),
+        2 => place().prop_map(|(value, text)| Cond::Begins(value, text)),
+        1 => (0..VALUES.len(), 0..VALUES.len()).prop_map(|(a, b)| Cond::Same(a, b)),
+        1 => (0..TAGS.len()).prop_map(Cond::Tag),
+    ];
+    leaf.prop_recursive(2, 12, 4, |inner| {
+        prop_oneof![
+            inner.clone().prop_map(|inner| Cond::Not(Box::new(inner))),
+            prop::collection::vec(inner.clone(), 1..4).prop_map(Cond::And),
+            prop::collection::vec(inner, 1..4).prop_map(Cond::Or),
+        ]
+    })
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let leaf = prop_oneof![
+        4 => (0..VALUES.len(), 0..TEXTS.len(), prop::option::of(cond()))
+            .prop_map(|(value, text, condition)| Step::Set { value, text, condition }),
+        1 => (0..VALUES.len(), 0..VALUES.len()).prop_map(|(from, to)| Step::Copy { from, to }),
+        1 => (0..VALUES.len()).prop_map(Step::Unset),
+        1 => (0..TAGS.len()).prop_map(Step::SetTag),
+        1 => cond().prop_map(Step::Filter),
+    ];
+    let step = leaf.prop_recursive(2, 10, 3, |inner| {
+        let body = || prop::collection::vec(inner.clone(), 1..4);
+        (cond(), body(), prop::option::of(body()))
+            .prop_map(|(condition, yes, no)| Step::If(condition, yes, no))
+    });
+    prop::collection::vec(step, 1..4)
+}
+
+fn applications(max: usize) -> impl Strategy<Value = Vec<Application>> {
+    let one = (cond(), steps()).prop_map(|(filter, steps)| Application { filter, steps });
+    prop::collection::vec(one, 1..max)
+}
+
+fn messages() -> impl Strategy<Value = Vec<Message>> {
+    let values = prop::array::uniform4(0..TEXTS.len());
+    let one = (0..PROGRAMS.len(), 0..HOSTS.len(), 0..WORDS.len(), values).prop_map(
+        |(program, host, word, values)| Message { program, host, word, values, tags: BTreeSet::new() },
+    );
+    prop::collection::vec(one, 1..40)
+}
+
+impl Message {
+    /// As it comes in: its values are pairs in front of the words.
+    fn line(&self) -> String {
+        let mut line = format!(
+            "<13>Nov 21 10:00:00 {} {}: word=\"{}\"",
+            HOSTS[self.host], PROGRAMS[self.program], WORDS[self.word]
+        );
+        for (name, text) in VALUES.iter().zip(self.values).filter(|(_, text)| *text > 0) {
+            let _ = write!(line, " {name}={}", TEXTS[text]);
+        }
+        line
+    }
+
+    fn printed(&self) -> String {
+        let values: Vec<&str> = self.values.iter().map(|text| TEXTS[*text]).collect();
+        let tags = TAGS.iter().enumerate().map(|(n, tag)| if self.tags.contains(&n) { *tag } else { "" });
+        let tags: Vec<&str> = tags.collect();
+        format!("{}|{}", values.join(","), tags.join(","))
+    }
+}
+
+fn config(topics: &[(&str, &[Application])], select: &[Step]) -> String {
+    let mut text = String::from("@version: 4.11\nsource s { in(); };\nparser p_kv { kv-parser(); };\n");
+    for (topic, applications) in topics {
+        for (number, application) in applications.iter().enumerate() {
+            let _ = write!(
+                text,
+                "application {topic}{number}[{topic}] {{ filter {{ {} }}; parser {{ channel {{ ",
+                application.filter.text()
+            );
+            application.steps.iter().for_each(|step| step.write(&mut text));
+            text.push_str("}; }; };\n");
+        }
+        let _ = writeln!(text, "parser p_{topic} {{ app-parser(topic({topic})); }};");
+    }
+    let _ = write!(
+        text,
+        "destination d {{ out(template(\"${{v0}},${{v1}},${{v2}},${{v3}}|${{one}},${{two}}\\n\")); }};\nlog {{ source(s); parser(p_kv); \
+         rewrite {{ set('$word' value('MESSAGE')); }};\nif {{ parser(p_first); }} else {{ rewrite {{ set('t3' value('v3')); }}; }};\n\
+         if {{ parser(p_post); }};\nif {{ "
+    );
+    select.iter().for_each(|step| step.write(&mut text));
+    text.push_str("} else {};\n");
+    for tag in TAGS {
+        let _ = writeln!(text, "rewrite {{ set('{tag}' value('{tag}') condition(tags('{tag}'))); }};");
+    }
+    text.push_str("destination(d); };\n");
+    text
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn together_as_one_by_one(
+        first_topic in applications(80),
+        post in applications(8),
+        select in steps(),
+        messages in messages(),
+    ) {
+        let config = config(&[("first", &first_topic), ("post", &post)], &select);
+        let lines: String = messages.iter().map(|message| message.line() + "\n").collect();
+        let mut path = rows::Path::new(&config, lines.into_bytes());
+        let mut expected = String::new();
+        for mut message in messages {
+            if !first(&first_topic, &mut message) {
+                message.values[3] = 4;
+            }
+            first(&post, &mut message);
+            let mut tried = message.clone();
+            if run(&select, &mut tried) {
+                message = tried;
+            }
+            expected.push_str(&message.printed());
+            expected.push('\n');
+        }
+        // Twice: the second time from memory.
+        for _ in 0..2 {
+            path.run();
+            let output = path.output();
+            prop_assert_eq!(String::from_utf8_lossy(&output), expected.as_str(), "{}", &config);
+        }
+    }
+}
