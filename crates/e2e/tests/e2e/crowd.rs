@@ -66,6 +66,35 @@ fn busy_connections_stay_with_their_workers() {
     penstock.stop();
 }
 
+/// A counter of the kernel about what the program reads and writes.
+fn io(penstock: &Penstock, field: &str) -> f64 {
+    let text = std::fs::read_to_string(format!("/proc/{}/io", penstock.id())).expect("it runs");
+    let value = text.lines().find_map(|line| line.strip_prefix(field)?.trim().parse().ok());
+    value.expect("a counter of the kernel")
+}
+
+#[test]
+fn a_crowd_into_one_file_waits_little_and_writes_much_at_once() {
+    const COUNT: usize = 300_000;
+    let lab = Lab::new();
+    let mut penstock = Penstock::configure(&lab, &config("")).arg("--worker-threads").arg(WORKERS).ready();
+    let fields = ["syscr:", "syscw:", "wchar:"];
+    let before = fields.map(|field| io(&penstock, field));
+    send(&lab, &mut penstock, 100, COUNT);
+    let after = fields.map(|field| io(&penstock, field));
+    let [reads, writes, bytes] = [0, 1, 2].map(|at| after[at] - before[at]);
+    // A read brings what a connection has, 128 KiB at most; whoever writes takes along what others brought.
+    let calls = ("reads and writes", 40.0, (reads + writes) * 1000.0 / COUNT as f64);
+    let bounds = [("lock_waits", 0.5), ("wake_ups", 3.0), ("hand_overs", 0.5)];
+    let mut found =
+        bounds.map(|(name, bound)| (name, bound, global(&penstock, name) * 1000.0 / COUNT as f64)).to_vec();
+    found.push(calls);
+    println!("for each thousand messages: {found:?}, {:.0} bytes a write", bytes / writes);
+    assert!(found.iter().all(|(_, bound, value)| value <= bound), "for each thousand messages: {found:?}");
+    assert!(bytes / writes >= 16384.0, "{bytes} bytes in {writes} writes");
+    penstock.stop();
+}
+
 #[test]
 fn a_thousand_connections_take_little_memory() {
     const COUNT: usize = 300_000;
