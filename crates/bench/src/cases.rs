@@ -7,6 +7,7 @@ use crate::receiver::{RECEIVERS, Receiver};
 use loggen::message::Body;
 
 pub mod aim;
+mod blocks;
 mod buffered;
 mod connector;
 mod cores;
@@ -21,6 +22,7 @@ mod sql;
 mod transport;
 
 use aim::Aim;
+pub use blocks::Block;
 pub use buffered::{Appear, Buffered};
 pub use kafka::Kafka;
 pub use paths::Printed;
@@ -60,8 +62,16 @@ pub struct Input {
     pub body: Body,
     /// Bytes of a message.
     pub size: usize,
+    /// `log-iw-size()` and `max-connections()` of the source, where the case is about them.
+    pub window: Option<Window>,
     /// Multiplies the run's number of messages.
     pub share: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    pub messages: u32,
+    pub connections: u32,
 }
 
 /// What the receiver does with each message. All of them pass every message on, so that delivery can be
@@ -72,6 +82,8 @@ pub enum Path {
     FilesByHost,
     /// TCP out to a process that writes to a file.
     Relay,
+    /// The same, with values that `kv-parser()` has found.
+    ParsedRelay(Printed),
     /// The same, and what waits is on disk.
     Buffered(Buffered),
     /// To a second penstock, which writes to a file.
@@ -125,6 +137,7 @@ const ONE: Input = Input {
     hosts: 1,
     body: Body::Text,
     size: 400,
+    window: None,
     share: 1.0,
 };
 const TEN: Input = Input { connections: 10, ..ONE };
@@ -141,11 +154,12 @@ const PLAIN: Case = Case {
 };
 
 /// In the order they are run and reported.
-const TABLES: [&[Case]; 12] = [
+const TABLES: [&[Case]; 13] = [
     &transport::CASES,
     &buffered::CASES,
     &processing::CASES,
     &paths::CASES,
+    &blocks::CASES,
     &connector::CASES,
     &files::CASES,
     &secure::CASES,
@@ -277,7 +291,7 @@ mod tests {
         assert_eq!(names(&[]).len(), CASES.len());
         assert!(names(&["none"]).is_empty());
         assert_eq!(names(&["cores"]).len(), 51);
-        assert_eq!(names(&["paths"]).len(), 12);
+        assert_eq!(names(&["paths"]).len(), 15);
         assert_eq!(names(&["ietf"]).len(), names(&["ietf-*"]).len());
         assert!(select(&[], 2).iter().all(|case| case.worker_threads.is_none_or(|threads| threads <= 2)));
     }

@@ -1,5 +1,6 @@
 //! The receivers' configuration files, written for a case. penstock and syslog-ng get the very same text.
 
+mod blocks;
 mod connector;
 mod processing;
 pub mod rsyslog;

@@ -88,6 +88,20 @@ impl Results {
         median(self.ratios(over, under, value))
     }
 
+    /// The median over rounds of `value` of the first less `value` of the second.
+    pub fn difference(
+        &self,
+        more: (&str, Receiver),
+        less: (&str, Receiver),
+        value: impl Fn(&Run) -> f64,
+    ) -> Option<f64> {
+        let in_a_round = self.of(more.0, more.1).filter_map(|run| {
+            let base = self.of(less.0, less.1).find(|base| base.round == run.round)?;
+            Some(value(run) - value(base))
+        });
+        median(in_a_round.collect())
+    }
+
     fn ratios(
         &self,
         over: (&str, Receiver),
@@ -203,6 +217,8 @@ mod tests {
         }
         assert_eq!(results.times_floor("a", Receiver::Penstock), Some(1.5));
         assert_eq!(results.times_floor("a", Receiver::SyslogNg), None);
+        let more = results.difference(("a", Receiver::Penstock), ("a", Receiver::Floor), |run| run.cpu_us());
+        assert_eq!(more, Some(results.runs[1].cpu_us() - results.runs[0].cpu_us()));
     }
 
     #[test]

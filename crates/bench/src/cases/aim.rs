@@ -12,6 +12,8 @@ pub enum Aim {
     TimesCase { case: &'static str, times: f64 },
     /// At most so many microseconds of CPU per message.
     CpuUs(f64),
+    /// At most so many microseconds more than another case.
+    CpuUsMore { case: &'static str, us: f64 },
     /// At least so many times less CPU per message than a peer.
     CheaperThan { peer: Receiver, times: f64 },
     /// At least so many times the rate of another case.
@@ -40,6 +42,7 @@ impl Aim {
     pub fn other_case(&self) -> Option<&'static str> {
         match self {
             Aim::TimesCase { case, .. }
+            | Aim::CpuUsMore { case, .. }
             | Aim::FasterThanCase { case, .. }
             | Aim::WrittenTimesCase { case, .. }
             | Aim::Within { case, .. } => Some(case),
@@ -54,6 +57,7 @@ impl Aim {
                 format!("within {:.0} % of {case} (CPU)", (times - 1.0) * 100.0)
             }
             Aim::CpuUs(us) => format!("at most {us} us of CPU per message"),
+            Aim::CpuUsMore { case, us } => format!("at most {us} us of CPU more than {case}"),
             Aim::CheaperThan { peer, times } => format!("at least {times} times less CPU than {peer}"),
             Aim::FasterThanCase { case, times } => format!("at least {times} times the rate of {case}"),
             Aim::WrittenTimesCase { case, times } => {
@@ -77,6 +81,9 @@ impl Aim {
                 .ratio((case, own), (other, own), |run| run.cpu_us())
                 .map(|x| (format!("{:+.0} %", (x - 1.0) * 100.0), x <= times)),
             Aim::CpuUs(us) => results.median(case, own, Run::cpu_us).map(|x| (format!("{x:.3} us"), x <= us)),
+            Aim::CpuUsMore { case: other, us } => results
+                .difference((case, own), (other, own), Run::cpu_us)
+                .map(|x| (format!("{x:+.3} us"), x <= us)),
             Aim::CheaperThan { peer, times } => results
                 .ratio((case, peer), (case, own), |run| run.cpu_us())
                 .map(|x| (format!("{x:.1} times less"), x >= times)),

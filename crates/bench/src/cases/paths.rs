@@ -3,7 +3,7 @@
 //! as well, so that its delivery can be verified.
 
 use super::aim::Aim;
-use super::{Case, Input, ONE, PLAIN, Path, Processing};
+use super::{Case, Input, ONE, OWN, PLAIN, Path, Processing, Window};
 use crate::receiver::Receiver;
 use loggen::message::Body;
 
@@ -62,8 +62,14 @@ const fn printed(name: &'static str, about: &'static str, what: Printed, aims: &
     }
 }
 
-pub(super) const CASES: [Case; 12] = [
+pub(super) const CASES: [Case; 15] = [
     printed("paths-two", "kv-parser of 20 pairs, two printed", Printed::Two, &[]),
+    Case {
+        path: Path::ParsedRelay(Printed::Two),
+        receivers: OWN,
+        aims: &[Aim::TimesCase { case: "paths-two", times: 1.15 }],
+        ..printed("paths-two-network", "the same into network()", Printed::Two, &[])
+    },
     printed("paths-five", "kv-parser of 20 pairs, five printed by a template", Printed::Five, &[]),
     printed(
         "paths-five-json",
@@ -110,6 +116,24 @@ pub(super) const CASES: [Case; 12] = [
         worker_threads: Some(1),
         receivers: &[Receiver::Floor, Receiver::Penstock, Receiver::SyslogNg],
         aims: &[Aim::CpuUs(0.9)],
+        ..PLAIN
+    },
+    Case {
+        name: "paths-shared",
+        about: "two regular expressions and a subst, one connection, two workers",
+        path: Path::Costly,
+        worker_threads: Some(2),
+        receivers: OWN,
+        ..PLAIN
+    },
+    Case {
+        name: "paths-shared-window",
+        about: "the same with log-iw-size(160000) max-connections(2000)",
+        input: Input { window: Some(Window { messages: 160_000, connections: 2000 }), ..ONE },
+        path: Path::Costly,
+        worker_threads: Some(2),
+        receivers: OWN,
+        aims: &[Aim::FasterThanCase { case: "paths-shared", times: 0.9 }],
         ..PLAIN
     },
     Case {

@@ -2,7 +2,7 @@
 //! reads.
 
 use super::aim::Aim;
-use super::{Case, Input, OWN, PLAIN, Path, Printed, TEN};
+use super::{Block, Case, Input, OWN, PLAIN, Path, Printed, TEN};
 use crate::receiver::Receiver;
 use loggen::message::Body;
 
@@ -40,6 +40,8 @@ pub enum Processing {
     AppsToJson { count: usize },
     /// `kv-parser()` where it has to be parsed, and values behind the message.
     Printed(Printed),
+    /// Expressions.
+    Block(Block),
 }
 
 const PARSED: Case = Case { receivers: &[Receiver::Floor, Receiver::Penstock, Receiver::SyslogNg], ..PLAIN };

@@ -1,5 +1,6 @@
 //! The steps of the processing cases in the syslog-ng language.
 
+use super::blocks;
 use crate::cases::Processing;
 use crate::place::Place;
 use std::fmt::Write;
@@ -73,6 +74,10 @@ pub fn steps(work: Processing, place: &Place) -> Result<Steps, String> {
         Processing::Chain { branches } => chain(branches, line("${class}")),
         Processing::Applications { count } => applications(count, line("${a.vendor} ${a.product}")),
         Processing::AppsToJson { count } => apps_to_json(count, line(HEC)),
+        Processing::Block(block) => {
+            let (steps, printed) = blocks::steps(block);
+            Steps { definitions: String::new(), steps, template: line(printed) }
+        }
         Processing::Printed(what) if what.is_parsed() => parser("kv-parser();", what.template()),
         Processing::Printed(what) => {
             Steps { definitions: String::new(), steps: String::new(), template: line(what.template()) }

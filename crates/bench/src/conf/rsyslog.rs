@@ -15,6 +15,7 @@ pub fn can(path: Path) -> bool {
                 | Path::FilterTag
                 | Path::Costly
                 | Path::Processing(_)
+                | Path::ParsedRelay(_)
                 | Path::Connector
         ),
     }
@@ -89,6 +90,7 @@ pub fn text(case: &Case, place: &Place) -> Result<String, String> {
         | Path::FilterTag
         | Path::Costly
         | Path::Processing(_)
+        | Path::ParsedRelay(_)
         | Path::Connector => {
             return Err("rsyslog has no equal of this case".into());
         }

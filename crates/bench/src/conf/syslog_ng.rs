@@ -1,7 +1,7 @@
 //! Cases in the syslog-ng language: one text for penstock and syslog-ng.
 
 use super::{connector, processing};
-use crate::cases::{Case, Feed, Path};
+use crate::cases::{Case, Feed, Path, Processing};
 use crate::place::Place;
 use crate::receiver::Receiver;
 
@@ -52,7 +52,11 @@ pub fn text(case: &Case, place: &Place, receiver: Receiver) -> Result<String, St
             format!("destination d_out {{ file(\"{output}/all.log\" template(\"{template}\")); }};");
         return connector::text(place, &driver, &destination);
     }
-    let mut text = String::from("@version: 3.38\n\n");
+    let version = match case.path {
+        Path::Processing(Processing::Block(_)) => "4.11",
+        _ => "3.38",
+    };
+    let mut text = format!("@version: {version}\n\n");
     text.push_str("options { keep-hostname(yes); use-dns(no);");
     let tuned = receiver == Receiver::SyslogNgTuned;
     if tuned {
@@ -102,7 +106,9 @@ fn source(case: &Case, place: &Place, tuned: bool) -> String {
             let way = if case.input.secure { "tls" } else { "tcp" };
             // Those of a storm are closed at once, but not at once gone.
             let most = case.input.connections + case.input.storm as usize;
+            let most = case.input.window.map_or(most, |window| window.connections as usize);
             options.push(format!("transport(\"{way}\") max-connections({most})"));
+            options.extend(case.input.window.map(|window| format!("log-iw-size({})", window.messages)));
             if case.input.secure {
                 let folder = place.certificates();
                 let folder = folder.display();
@@ -151,6 +157,13 @@ fn paths(case: &Case, place: &Place, receiver: Receiver) -> Result<String, Strin
             let port = place.sink_port;
             format!("destination d_out {{ network(\"127.0.0.1\" port({port}) transport(\"tcp\")); }};\n")
                 + &steps("", "")
+        }
+        Path::ParsedRelay(what) => {
+            let made = processing::steps(Processing::Printed(what), place)?;
+            let (port, template) = (place.sink_port, made.template);
+            format!(
+                "destination d_out {{ network(\"127.0.0.1\" port({port}) transport(\"tcp\") template(\"{template}\")); }};\n"
+            ) + &steps(&made.definitions, &made.steps)
         }
         Path::Buffered(kept) => {
             let folder = place.buffer();
