@@ -115,6 +115,34 @@ fn the_unit_says_little_is_exposed() {
 }
 
 #[test]
+fn systemd_finds_nothing_wrong_with_the_units() {
+    if !has("systemd-analyze") {
+        return skip("systemd-analyze is not installed");
+    }
+    let lab = Lab::new();
+    let units =
+        [("systemd", "penstock.service"), ("systemd", "penstock.socket"), ("compat", "syslog-ng.service")];
+    let mut command = Command::new("systemd-analyze");
+    command.args(["verify", "--man=no"]);
+    for (folder, name) in units {
+        let text = std::fs::read_to_string(root().join("packaging").join(folder).join(name)).expect("a unit");
+        // The program is not installed here.
+        let program = testkit::binary().display().to_string();
+        let text = text
+            .replace("/usr/bin/penstock", &program)
+            .replace("/usr/sbin/syslog-ng ", &format!("{program} "));
+        std::fs::write(lab.path(name), text).expect("written");
+        command.arg(lab.path(name));
+    }
+    let said = command.output().expect("systemd-analyze");
+    let text = String::from_utf8_lossy(&said.stderr).into_owned();
+    // A finding names the unit; what is said of the machine does not.
+    let findings: Vec<&str> =
+        text.lines().filter(|line| units.iter().any(|(_, name)| line.contains(name))).collect();
+    assert!(said.status.success() && findings.is_empty(), "{text}");
+}
+
+#[test]
 fn every_commented_example_of_the_first_configuration_is_right() {
     let lab = Lab::new();
     let text = std::fs::read_to_string(root().join("packaging/penstock.conf")).expect("the configuration");
