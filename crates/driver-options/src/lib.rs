@@ -14,6 +14,7 @@ pub mod pairs;
 pub mod ports;
 pub mod request_groups;
 pub mod rltp_groups;
+pub mod sandbox_group;
 pub mod secure;
 pub mod socket_groups;
 pub mod sockets;

@@ -7,6 +7,9 @@ use diag::{Diagnostic, Diagnostics};
 /// Where receivers of `transport(rltp)` listen unless they are told otherwise.
 pub const RLTP: u16 = 35514;
 
+/// What [`Way::port`] may choose by itself.
+pub const OWN: [u16; 4] = [514, 601, 6514, RLTP];
+
 /// What the port of network() and its like depends on when port() is not given.
 #[derive(Clone, Copy)]
 pub struct Way {

@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 use template::Identity;
 
 use crate::configuration::Configuration;
+use crate::run::privileges::{Told, told};
 use crate::{EXIT_CONFIG, components, printing};
 
 pub use preflight::CODES;
@@ -50,7 +51,12 @@ pub fn check(args: &CheckArgs) -> ExitCode {
             continue;
         }
         if args.json {
-            reports.push(diag::render_json(configuration.findings(), &configuration.parsed.sources));
+            let mut report = diag::render_json(configuration.findings(), &configuration.parsed.sources);
+            if let (Some(fields), Some(plan)) = (report.as_object_mut(), &plan) {
+                fields
+                    .insert("capabilities".to_owned(), capabilities_json(&told(&configuration, Some(plan))));
+            }
+            reports.push(report);
             continue;
         }
         let name = (files.len() > 1).then(|| file.display().to_string());
@@ -120,8 +126,27 @@ fn tell(args: &CheckArgs, configuration: &Configuration, plan: Option<&Plan>, na
         }
     } else if let Some(plan) = plan.filter(|_| !configuration.has_errors()) {
         let name = name.map_or_else(String::new, |name| format!("{name}: "));
-        printing::print(&format!("{name}ok: {}\n", counted(plan)));
+        printing::print(&format!("{name}ok: {}\n{}", counted(plan), capabilities(args, configuration, plan)));
     }
+}
+
+/// What each statement needs that not every process may do, a line each; nothing where there is nothing. What it
+/// works without is in the verbose form.
+fn capabilities(args: &CheckArgs, configuration: &Configuration, plan: &Plan) -> String {
+    let line = |told: Told| {
+        let needs = if told.optional { "does more with" } else { "needs" };
+        format!("{} {needs} {}: {}\n", told.at, told.capabilities, told.why)
+    };
+    let all = told(configuration, Some(plan)).into_iter();
+    all.filter(|told| args.verbose || !told.optional).map(line).collect()
+}
+
+fn capabilities_json(all: &[Told]) -> Value {
+    let one = |told: &Told| {
+        let names: Vec<&str> = told.capabilities.split(',').collect();
+        json!({ "at": told.at, "capabilities": names, "why": told.why, "optional": told.optional })
+    };
+    all.iter().map(one).collect()
 }
 
 /// `3 sources, 4 destinations, 3 log paths`

@@ -17,6 +17,7 @@ use template::Identity;
 use crate::components::registry;
 use crate::library;
 use crate::mistaken;
+use crate::run::confinement;
 
 /// Where this program's own library of blocks is, built in or installed.
 const OWN_SCL: &str = "/usr/share/penstock/scl";
@@ -107,13 +108,14 @@ impl Configuration {
         let mut findings = Diagnostics::new();
         let made = engine::compile::compile(config, sources, registry(), identity, existing, &mut findings);
         let console = web_console::read(&made.globals, &mut findings);
+        let is_confined_well = confinement::look(&made.globals, &mut findings);
         for finding in findings {
             if !(misread && ABOUT_REFERENCES.contains(&finding.code)) {
                 diagnostics.push(finding);
             }
         }
         self.drivers = made.drivers;
-        let plan = made.plan.filter(|_| !misread && console.is_ok());
+        let plan = made.plan.filter(|_| !misread && console.is_ok() && is_confined_well);
         self.console = console.ok().flatten();
         plan
     }

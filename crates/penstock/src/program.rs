@@ -25,7 +25,7 @@ use template::Identity;
 
 use crate::configuration::{Configuration, seconds};
 use crate::console::Door;
-use crate::run::{notify, privileges};
+use crate::run::{confinement, notify, privileges};
 use crate::subject::graph;
 pub use history::{Gone, History};
 use trial::Before;
@@ -198,6 +198,7 @@ impl Daemon {
             return Err(configuration.first_error().unwrap_or_else(|| "the configuration has errors".into()));
         };
         privileges::suffice(&configuration, &plan, &self.current.lock())?;
+        confinement::suffice(&configuration, &plan)?;
         plan.drops = drops.to_vec();
         let before = Before::new(engine.view());
         let globals = Arc::clone(&plan.globals);

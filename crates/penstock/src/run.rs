@@ -3,6 +3,7 @@
 mod activation;
 mod background;
 mod caretaker;
+pub mod confinement;
 pub mod identity;
 pub mod last_run;
 mod limits;
@@ -212,6 +213,7 @@ fn start(options: &RunOptions) -> Result<Started, Failed> {
     let pid_file = options.pid_file.as_deref().and_then(PidFile::open);
     // Before there are threads, each of which would have capabilities of its own.
     privileges::settle(entered, options, &configuration, &plan).map_err(|text| failed(EXIT_INIT, &text))?;
+    confinement::enter(options, &configuration, &plan).map_err(|text| failed(EXIT_INIT, &text))?;
     let engine_options = EngineOptions {
         workers: options.worker_threads.unwrap_or_else(limits::workers),
         memory_max: limits::memory_max(),

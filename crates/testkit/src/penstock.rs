@@ -82,7 +82,7 @@ impl<'a> Start<'a> {
 
     /// Starts without waiting, for configurations that must fail.
     pub fn spawned(self) -> Penstock {
-        let (config, _) = self.lab.write_config(CONFIG, &self.config);
+        let (config, _) = self.lab.write_config(CONFIG, &with_wishes(&self.config));
         let state = self.state.unwrap_or_else(|| self.lab.path(STATE));
         std::fs::create_dir_all(&state).expect("a state folder");
         // Through a shell only where a limit is asked for; `exec` keeps the process id.
@@ -104,6 +104,15 @@ impl<'a> Start<'a> {
         command.envs(self.env);
         let process = Process::spawn("penstock", command, self.stdin, &self.lab.path(LOG));
         Penstock { process, config, state }
+    }
+}
+
+/// The configuration, with what `PENSTOCK_OPTIONS` adds to the global options: `sandbox(yes);` lets every test run
+/// confined.
+fn with_wishes(config: &str) -> String {
+    match std::env::var("PENSTOCK_OPTIONS") {
+        Ok(options) => format!("{config}\noptions {{ {options} }};\n"),
+        Err(_) => config.to_owned(),
     }
 }
 
@@ -217,7 +226,8 @@ impl Penstock {
 
     /// Writes a new configuration without telling the program.
     pub fn rewrite(&self, lab: &Lab, config: &str) {
-        std::fs::write(&self.config, lab.fill(config).0).expect("the configuration can be written");
+        std::fs::write(&self.config, lab.fill(&with_wishes(config)).0)
+            .expect("the configuration can be written");
     }
 
     /// Reloads by the control socket; the reply says whether it worked.

@@ -99,7 +99,9 @@ pub fn connect_tcp(
         socket.bind(&from.into())?;
     }
     match socket.connect(&target.into()) {
-        Err(e) if e.raw_os_error() != Some(rustix::io::Errno::INPROGRESS.raw_os_error()) => Err(e),
+        Err(e) if e.raw_os_error() != Some(rustix::io::Errno::INPROGRESS.raw_os_error()) => {
+            Err(sandbox::connection_explained(e, target.port()))
+        }
         _ => Ok(socket.into()),
     }
 }

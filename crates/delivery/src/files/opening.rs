@@ -12,6 +12,7 @@ use rustix::fs::{
     AtFlags, CWD, FileType, Mode, OFlags, RawMode, fchmod, mkdirat, mknodat, openat, statat, unlinkat,
 };
 use rustix::io::Errno;
+use sandbox::Access;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
@@ -25,6 +26,10 @@ const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEX
 
 /// Opens the file, makes it when it is missing, and the folders above it when the options say so.
 pub fn open(path: &Path, options: &FileOptions) -> io::Result<File> {
+    open_for_writing(path, options).map_err(|error| sandbox::explained(error, path, Access::Write))
+}
+
+fn open_for_writing(path: &Path, options: &FileOptions) -> io::Result<File> {
     let place = Place::of(path, options)?;
     // To open a pipe for writing only would wait for its reader.
     if options.is_pipe || place.is_fifo() {
@@ -42,7 +47,8 @@ pub fn open_for_both(path: &Path, options: &FileOptions) -> io::Result<File> {
     if place.is_fifo() {
         return Err(Errno::SPIPE.into());
     }
-    open_or_make(&place, OFlags::RDWR, options)
+    let opened = open_or_make(&place, OFlags::RDWR, options);
+    opened.map_err(|error| sandbox::explained(error, path, Access::Write))
 }
 
 fn open_or_make(place: &Place<'_>, how: OFlags, options: &FileOptions) -> io::Result<File> {

@@ -13,11 +13,12 @@ use delivery::target::{Connect, Lookup, Route, given};
 use delivery::writer::{Envelope, Writer};
 use delivery::writing::{self, Layout};
 use diag::{Diagnostic, Diagnostics};
-use driver_options::ports::Way;
+use driver_options::needs;
+use driver_options::ports::{self, Way};
 use driver_options::secure;
 use driver_options::sockets::socket_options;
-use engine::QueueLimits;
 use engine::driver::{BuildContext, Destination, DestinationDriver, DestinationPart};
+use engine::{Need, QueueLimits};
 use rltp::{Lanes, Spread, Wishes};
 use std::sync::Arc;
 use tables::NO_ANSWER;
@@ -25,13 +26,17 @@ use tables::{NETWORK, SYSLOG, TCP, TCP6, UDP, UDP6};
 use template::Identity;
 
 pub const PARTS: &[DestinationPart] = &[
-    DestinationPart::new(&NETWORK, network),
-    DestinationPart::new(&SYSLOG, syslog),
-    DestinationPart::new(&TCP, tcp),
-    DestinationPart::new(&TCP6, tcp6),
-    DestinationPart::new(&UDP, udp),
-    DestinationPart::new(&UDP6, udp6),
+    DestinationPart::new(&NETWORK, network).needing(needed),
+    DestinationPart::new(&SYSLOG, syslog).needing(needed),
+    DestinationPart::new(&TCP, tcp).needing(needed),
+    DestinationPart::new(&TCP6, tcp6).needing(needed),
+    DestinationPart::new(&UDP, udp).needing(needed),
+    DestinationPart::new(&UDP6, udp6).needing(needed),
 ];
+
+fn needed(s: &Settings) -> Vec<Need<'static>> {
+    needs::of_connecting(s, &ports::OWN)
+}
 
 /// What tells the drivers of this file apart.
 struct Kind {

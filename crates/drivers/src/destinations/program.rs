@@ -52,7 +52,7 @@ static PROGRAM: Component = Component {
 };
 
 fn needed(_: &Settings) -> Vec<Need<'static>> {
-    vec![Need::Privilege(Privilege::Commands)]
+    vec![Need::Privilege(Privilege::Commands), Need::Connects(Vec::new())]
 }
 
 fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {

@@ -13,6 +13,7 @@ use delivery::writer::Writer;
 use delivery::writing::{self, Layout};
 use diag::Diagnostics;
 use driver_options::INT_MAX;
+use driver_options::needs;
 use driver_options::output_groups::{DESTINATION, TEMPLATE, WRITER};
 use driver_options::ports;
 use driver_options::secure;
@@ -20,11 +21,16 @@ use driver_options::socket_groups::{INET, SERVERS, SOCKET};
 use driver_options::sockets::socket_options;
 use driver_options::tls_groups::SECURE_DESTINATION;
 use driver_options::words::IP_PROTOCOLS;
+use engine::Need;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
 use sink::RelpSink;
 use std::sync::Arc;
 
-pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&RELP, build)];
+pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&RELP, build).needing(needed)];
+
+fn needed(s: &Settings) -> Vec<Need<'static>> {
+    needs::of_connecting(s, &[2514])
+}
 
 const HOST: &[Positional] = &[Positional {
     name: "host",

@@ -4,6 +4,7 @@ use conf_schema::{Component, Context, Cost, Settings};
 use delivery::single::{Place, SingleDestination};
 use delivery::writing::{self, Layout};
 use diag::Diagnostics;
+use driver_options::needs;
 use driver_options::output_groups::NO_MARKS;
 use driver_options::output_groups::{DESTINATION, TEMPLATE, WRITER};
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
@@ -19,7 +20,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&STDOUT, build)];
+pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&STDOUT, build).needing(needs::of_staying)];
 
 static STDOUT: Component = Component {
     context: Context::Destination,

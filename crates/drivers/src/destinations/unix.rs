@@ -62,7 +62,8 @@ fn unix_dgram(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> O
 }
 
 fn needed(s: &Settings) -> Vec<Need<'static>> {
-    s.path("path").map(|path| Need::Peer { path: path.to_owned() }).into_iter().collect()
+    let peer = s.path("path").map(|path| Need::Peer { path: path.to_owned() });
+    peer.into_iter().chain([Need::Connects(Vec::new())]).collect()
 }
 
 fn build(

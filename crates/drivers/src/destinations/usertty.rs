@@ -50,7 +50,7 @@ static USERTTY: Component = Component {
 };
 
 fn needed(_: &Settings) -> Vec<Need<'static>> {
-    vec![Need::Privilege(Privilege::Terminals)]
+    vec![Need::Privilege(Privilege::Terminals), Need::Connects(Vec::new())]
 }
 
 fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {

@@ -4,6 +4,7 @@ use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Preset};
 
 use driver_options::console_groups::CONSOLE;
 use driver_options::disk_buffer::{DEAD_LETTERS, GLOBAL_DISK_BUFFER, KEEP_ON_STOP};
+use driver_options::sandbox_group::SANDBOX;
 use driver_options::words::{DNS_WORDS, LOG_LEVELS, MARK_MODES, TS_FORMATS};
 use driver_options::{INT_MAX, SECONDS_MAX};
 
@@ -16,7 +17,7 @@ pub static OPTIONS: Component = Component {
     name: "options",
     aliases: &[],
     positional: &[],
-    groups: &[&TIME, &HOSTS, &OUTPUT, &LIMITS, &FILES, &PROGRAM, &GONE],
+    groups: &[&TIME, &HOSTS, &OUTPUT, &LIMITS, &FILES, &PROGRAM, &SANDBOX, &GONE],
     own: &[],
     presets: &[],
     not_yet: &[],

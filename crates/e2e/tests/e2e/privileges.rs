@@ -352,3 +352,32 @@ fn syslog_ng_has_them_too() {
     // The list is left alone altogether.
     assert_eq!(ends_with(&["--no-caps", "--caps", "cap_syslog=epi"]), Some(0));
 }
+
+#[test]
+fn check_says_which_statement_needs_which_capability_and_why() {
+    let lab = lab_of_nobody();
+    std::fs::write(lab.path("secret"), "").expect("a file");
+    std::fs::set_permissions(lab.path("secret"), PermissionsExt::from_mode(0o000)).expect("a mode");
+    chown(lab.path("secret"), Some(NOBODY), None).expect("it is given away");
+    let port = low_port();
+    let config = format!(
+        "{HEAD}source s {{\n    network(ip(127.0.0.1) port({port}) transport(udp));\n    file(\"%dir%/secret\");\n}};\n\
+         destination d {{ network(127.0.0.1 port(9) transport(udp) spoof-source(yes)); program(\"cat\"); }};\nlog {{ source(s); destination(d); }};\n"
+    );
+    let path = lab.write_config("low.conf", &config).0.display().to_string();
+    let said = testkit::run_command(&["check", "--verbose", &path]).stdout;
+    for (line, place) in [
+        (format!("network() needs CAP_NET_BIND_SERVICE: port {port}"), "low.conf:4 "),
+        ("network() does more with CAP_NET_ADMIN: receive buffers".to_owned(), "low.conf:4 "),
+        ("file() needs CAP_DAC_READ_SEARCH: ".to_owned(), "low.conf:5 "),
+        ("network() needs CAP_NET_RAW: spoof-source()".to_owned(), "low.conf:7 "),
+        ("program() does more with CAP_KILL,CAP_SETGID,CAP_SETUID".to_owned(), "low.conf:7 "),
+    ] {
+        let found = said.lines().any(|text| text.contains(&line) && text.contains(place));
+        assert!(found, "{place}{line} is missing in\n{said}");
+    }
+    let plain = testkit::run_command(&["check", &path]).stdout;
+    assert!(plain.contains("CAP_NET_RAW") && !plain.contains("does more"), "{plain}");
+    let json = testkit::run_command(&["check", "--json", &path]).stdout;
+    assert!(json.contains("\"capabilities\"") && json.contains("CAP_NET_BIND_SERVICE"), "{json}");
+}

@@ -88,3 +88,86 @@ fn a_secret_that_cannot_be_read_is_an_error() {
         assert!(said.stderr.contains("P0047") && said.stderr.contains(expected), "{name}: {}", said.stderr);
     }
 }
+
+/// What the console shows, with its token.
+const PAGES: [&str; 11] = [
+    "/",
+    "/metrics",
+    "/healthz",
+    "/readyz",
+    "/ledger.json",
+    "/graph.json",
+    "/queues.json",
+    "/log.json",
+    "/configuration.json?node=destination:hec%230",
+    "/history.json?kind=destination&name=hec%230",
+    "/dropped.json?destination=hec%230",
+];
+
+#[test]
+fn whatever_is_asked_nothing_shows_a_secret() {
+    // In clear in the configuration, and from a file; of the console itself too.
+    const CLEAR: &str = "cl34r-pl4nted";
+    const TOKEN: &str = "0123456789-pl4nted-abcdef";
+    let lab = Lab::new();
+    std::fs::write(lab.path("token"), format!("{SECRET}\n")).expect("written");
+    std::fs::write(lab.path("console"), format!("{TOKEN}\n")).expect("written");
+    let server = HttpServer::start(lab.port("hec"), |_| Reply::new(401).body("who are you?"));
+    let config = format!(
+        "{HEAD}@include \"scl.conf\"\n\
+         options {{ console(port(%tcp:console%) token(\"`file:%dir%/console`\")); }};\n\
+         source own {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         destination hec {{ splunk-hec-event(url(\"http://127.0.0.1:%port:hec%\") token(\"`file:%dir%/token`\") workers(1)); }};\n\
+         destination clear {{ http(url(\"http://name:{CLEAR}@127.0.0.1:%port:hec%/\") user(u) password(\"{CLEAR}\") retries(1)); }};\n\
+         destination db {{ redis(host(127.0.0.1) port(%port:off%) auth(\"{CLEAR}\") command(\"LPUSH\" \"k\" \"$MSG\")); }};\n\
+         log {{ source(own); destination(hec); destination(clear); destination(db); }};\n"
+    );
+    let mut penstock = Penstock::configure(&lab, &config).arg("--log-level").arg("trace").ready();
+    Sender::tcp(lab.port("in")).raw(b"<13>Oct 11 22:14:15 host app: hello\n");
+    testkit::wait_until("requests", || server.requests().len() > 1);
+    penstock.wait_ledger(|ledger| (ledger.received() != 1).then(|| "one message".to_owned()));
+
+    let bearer = format!("Authorization: Bearer {TOKEN}\r\n");
+    for page in PAGES {
+        let answer = testkit::web::get(lab.port("console"), page, &bearer);
+        assert_ne!(answer.status, 401, "{page}");
+        assert_hidden(page, &format!("{answer:?}"));
+        // Who has no token is not told it either.
+        assert_hidden(page, &format!("{:?}", testkit::web::get(lab.port("console"), page, "")));
+    }
+    for request in [
+        "STATS",
+        "STATS PROMETHEUS",
+        "LEDGER JSON",
+        "HEALTHCHECK",
+        "CONFIG VERIFY",
+        "QUERY GET *",
+        "LISTFILES",
+    ] {
+        assert_hidden(request, &penstock.request(request));
+    }
+    let state = penstock.state().display().to_string();
+    let control = penstock.state().join("penstock.ctl").display().to_string();
+    for command in [
+        &["ledger", "--state-dir", state.as_str()][..],
+        &["ledger", "--json", "--state-dir", state.as_str()],
+        &["top", "--once", "--interval", "1", "--control", control.as_str()],
+        &["queue", "ls", "--state-dir", state.as_str()],
+        &["ctl", "stats", "--control", control.as_str()],
+        &["ctl", "query", "get", "*", "--control", control.as_str()],
+        &["tap", "--dropped", "--past", "--control", control.as_str()],
+    ] {
+        let said = run_command(command);
+        assert_hidden(&format!("{command:?}"), &format!("{}{}", said.stdout, said.stderr));
+    }
+    // Errors of a reload: the line with the secret is the one that is wrong.
+    penstock.rewrite(&lab, &config.replace("workers(1)", "wrokers(1)"));
+    let answer = penstock.reload();
+    assert!(answer.contains("wrokers"), "{answer}");
+    assert_hidden("the answer to a reload", &answer);
+    for entry in std::fs::read_dir(penstock.state()).expect("the state folder").flatten() {
+        let bytes = std::fs::read(entry.path()).unwrap_or_default();
+        assert_hidden(&entry.path().display().to_string(), &String::from_utf8_lossy(&bytes));
+    }
+    assert_hidden("the log", &penstock.log());
+}

@@ -66,6 +66,11 @@ pub const CODES: &[(&str, &str, &str)] = &[
          configuration of rsyslog. Nothing in it is looked at. A file that has a line with @version or a statement such as \
          `source s {` is always taken for a configuration.",
     ),
+    (
+        "C0108",
+        "an option of the sandbox that means nothing",
+        "sandbox-read() and sandbox-write() take paths that begin with a slash, sandbox-connect() takes ports from 1 to 65535 by number.",
+    ),
 ];
 
 /// Looks at what the drivers of a configuration need. Without a plan, which there is not when something else
@@ -133,6 +138,7 @@ impl Look {
                 | Need::Peer { .. }
                 | Need::Owners { .. }
                 | Need::Mode { .. }
+                | Need::Connects(_)
                 | Need::Privilege(_) => {}
             }
         }

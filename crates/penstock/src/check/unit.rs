@@ -77,7 +77,7 @@ impl Wanted {
                 self.set("SystemCallFilter=@chown", at, "gives files to others: owner(), group()");
             }
             Need::Privilege(privilege) => self.privilege(at, *privilege),
-            Need::Owners { .. } | Need::Mode { .. } | Need::Trial(_) => {}
+            Need::Owners { .. } | Need::Mode { .. } | Need::Connects(_) | Need::Trial(_) => {}
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod needed;
 mod text;
+mod told;
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -27,6 +28,7 @@ use super::identity;
 use crate::configuration::Configuration;
 use needed::Needed;
 use text::{each, names};
+pub use told::{Told, told};
 
 /// What root keeps whatever the configuration says, as root's syslog-ng does.
 const KEPT_BY_ROOT: CapabilitySet = CapabilitySet::NET_BIND_SERVICE
@@ -140,7 +142,7 @@ pub fn settle(
             needed.works_below(&options.state_dir);
             // The pid file is open already.
             options.control.parent().into_iter().for_each(|folder| needed.folder_to_write(folder));
-            for reason in &needed.0 {
+            for reason in &needed.reasons {
                 let (kept, what_for) = (names(reason.set), reason.what_for.as_str());
                 oplog::info("Capabilities are kept", &[("capabilities", &kept), ("for", &what_for)]);
             }
@@ -165,8 +167,9 @@ pub fn suffice(fresh: &Configuration, plan: &Plan, before: &Configuration) -> Re
     }
     let had = Needed::of(before, None);
     let needed = Needed::of(fresh, Some(plan));
-    let is_new = |what_for: &str| had.0.iter().all(|reason| reason.what_for != what_for);
-    let lacking = needed.0.iter().find(|reason| given_up.intersects(reason.set) && is_new(&reason.what_for));
+    let is_new = |what_for: &str| had.reasons.iter().all(|reason| reason.what_for != what_for);
+    let lacking =
+        needed.reasons.iter().find(|reason| given_up.intersects(reason.set) && is_new(&reason.what_for));
     lacking.map_or(Ok(()), |reason| {
         let missing = names(reason.set & given_up);
         Err(format!(

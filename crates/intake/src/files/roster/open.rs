@@ -56,9 +56,10 @@ pub fn open(path: &Path, descriptors_max: u64) -> Result<(File, Metadata), Refus
     // Each read of what was just written would write the time of reading to the disk; only the owner and root
     // may say that it need not.
     let file = match open(flags | nix::libc::O_NOATIME) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => open(flags)?,
-        opened => opened?,
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => open(flags),
+        opened => opened,
     };
+    let file = file.map_err(|error| sandbox::explained(error, path, sandbox::Access::Read))?;
     if u64::try_from(file.as_raw_fd()).is_ok_and(|number| number >= descriptors_max) {
         return Err(Refused::Descriptors);
     }

@@ -7,6 +7,7 @@
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use diag::Span;
 use engine::compile::{Configured, Plan};
 use engine::driver::Start;
 use engine::{Need, Privilege};
@@ -28,10 +29,16 @@ const KERNEL_LOGS: [&str; 2] = ["/proc/kmsg", "/dev/kmsg"];
 pub struct Reason {
     pub set: CapabilitySet,
     pub what_for: String,
+    /// The driver; None of the configuration itself.
+    pub at: Option<Span>,
 }
 
 #[derive(Default)]
-pub struct Needed(pub Vec<Reason>);
+pub struct Needed {
+    pub reasons: Vec<Reason>,
+    /// Whose needs are looked at.
+    at: Option<Span>,
+}
 
 impl Needed {
     /// What this configuration needs. Files are tried with the rights of the moment: call it without the
@@ -43,19 +50,21 @@ impl Needed {
             needed.reads(path);
         }
         for driver in &configuration.drivers {
+            needed.at = Some(driver.span);
             let opened = plan.and_then(|plan| plan.opened_by(driver));
             let opens = opened.map_or_else(Vec::new, Start::needs);
             opens.into_iter().chain(driver.needs()).for_each(|need| needed.need(driver, need));
         }
+        needed.at = None;
         needed
     }
 
     pub fn all(&self) -> CapabilitySet {
-        self.0.iter().fold(CapabilitySet::empty(), |all, reason| all | reason.set)
+        self.reasons.iter().fold(CapabilitySet::empty(), |all, reason| all | reason.set)
     }
 
     fn add(&mut self, set: CapabilitySet, what_for: String) {
-        self.0.push(Reason { set, what_for });
+        self.reasons.push(Reason { set, what_for, at: self.at });
     }
 
     fn need(&mut self, driver: &Configured, need: Need<'_>) {
@@ -100,6 +109,7 @@ impl Needed {
             }
             // What only root has beside the rest.
             Need::Privilege(Privilege::LargeBuffers | Privilege::Commands | Privilege::Processes)
+            | Need::Connects(_)
             | Need::Trial(_) => {}
         }
     }
