@@ -21,7 +21,7 @@ pub static SANDBOX: Group = Group {
             "sandbox-read",
             Kind::TextList,
             Preset::None,
-            "Files and folders that may be read beside what the configuration needs: by programs that are started, say.",
+            "Files and folders that may be read beside what the configuration needs: by programs that are started, say. Collects.",
         )
         .collects()
         .sample("\"/srv/tables\""),
@@ -29,7 +29,7 @@ pub static SANDBOX: Group = Group {
             "sandbox-write",
             Kind::TextList,
             Preset::None,
-            "Files and folders that may be written beside what the configuration needs.",
+            "Files and folders that may be written beside what the configuration needs. Collects.",
         )
         .collects()
         .sample("\"/srv/spool\""),
@@ -37,7 +37,7 @@ pub static SANDBOX: Group = Group {
             "sandbox-connect",
             Kind::TextList,
             Preset::None,
-            "Ports of TCP that may be connected to beside those of destinations.",
+            "Ports of TCP that may be connected to beside those of destinations. Collects.",
         )
         .collects()
         .sample("443"),

@@ -38,8 +38,8 @@ pub enum Need<'a> {
     Owners { users: Vec<u32>, groups: Vec<u32> },
     /// To change the mode of a file.
     Mode { path: PathBuf },
-    /// Ports of TCP that a destination connects to, none where it stays on this machine. One that does not say may
-    /// connect to any.
+    /// Ports of TCP that a destination connects to, none where it stays on this machine. One that does not
+    /// say may connect to any.
     Connects(Vec<u16>),
     /// What not everybody may do.
     Privilege(Privilege),

@@ -130,8 +130,8 @@ fn tell(args: &CheckArgs, configuration: &Configuration, plan: Option<&Plan>, na
     }
 }
 
-/// What each statement needs that not every process may do, a line each; nothing where there is nothing. What it
-/// works without is in the verbose form.
+/// What each statement needs that not every process may do, a line each; nothing where there is nothing.
+/// What it works without is in the verbose form.
 fn capabilities(args: &CheckArgs, configuration: &Configuration, plan: &Plan) -> String {
     let line = |told: Told| {
         let needs = if told.optional { "does more with" } else { "needs" };

@@ -128,6 +128,7 @@ impl Configuration {
         let made =
             engine::compile::compile(config, sources, registry(), identity, &Existing::new(), &mut findings);
         let _ = web_console::read(&made.globals, &mut findings);
+        confinement::look(&made.globals, &mut findings);
         findings
             .into_iter()
             .filter(|d| !ABOUT_REFERENCES.contains(&d.code))

@@ -1,7 +1,7 @@
 //! System calls: which ones are left, and a word in the log for each that is tried beside them.
 //!
-//! The filter asks a listener (`SECCOMP_RET_USER_NOTIF`), which is a thread of this process: it says who tried
-//! what, also of programs that were started, and has the call fail with EPERM.
+//! The filter asks a listener (`SECCOMP_RET_USER_NOTIF`), which is a thread of this process: it says who
+//! tried what, also of programs that were started, and has the call fail with EPERM.
 //!
 //! `seccomp()` and the requests to its listener have no safe form. What they get are structures of this file,
 //! which live until they return.

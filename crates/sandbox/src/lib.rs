@@ -1,5 +1,5 @@
-//! A process that confines itself: to files and folders and to ports of TCP with Landlock, to system calls with
-//! seccomp. What it has given up it cannot get back, and neither can the programs that it starts.
+//! A process that confines itself: to files and folders and to ports of TCP with Landlock, to system calls
+//! with seccomp. What it has given up it cannot get back, and neither can the programs that it starts.
 //!
 //! Both hold for the calling thread and for the threads and processes that it starts afterwards, so
 //! [`confine`] is called while there is one thread only. What is allowed is remembered: whoever is refused

@@ -107,8 +107,8 @@ impl<'a> Start<'a> {
     }
 }
 
-/// The configuration, with what `PENSTOCK_OPTIONS` adds to the global options: `sandbox(yes);` lets every test run
-/// confined.
+/// The configuration, with what `PENSTOCK_OPTIONS` adds to the global options: `sandbox(yes);` lets every
+/// test run confined.
 fn with_wishes(config: &str) -> String {
     match std::env::var("PENSTOCK_OPTIONS") {
         Ok(options) => format!("{config}\noptions {{ {options} }};\n"),

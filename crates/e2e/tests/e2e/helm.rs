@@ -1,5 +1,5 @@
-//! The Helm chart: rendered by helm's own code in every combination of values that `scripts/helm` has, decoded
-//! strictly against the types of Kubernetes, and its configurations checked by the program.
+//! The Helm chart: rendered by helm's own code in every combination of values that `scripts/helm` has,
+//! decoded strictly against the types of Kubernetes, and its configurations checked by the program.
 
 use std::process::Command;
 use testkit::{Lab, root, run_command, skip};

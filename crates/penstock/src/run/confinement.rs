@@ -18,7 +18,8 @@ use sandbox::{Access, Rules};
 
 use crate::configuration::{Configuration, include_path};
 
-/// What a process of any configuration reads: libraries that name services load, names, zones, authorities, itself.
+/// What a process of any configuration reads: libraries that name services load, names, zones, authorities,
+/// itself.
 const READ: [&str; 26] = [
     "/lib",
     "/lib64",

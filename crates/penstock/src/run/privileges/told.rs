@@ -79,8 +79,8 @@ fn place(configuration: &Configuration, driver: &Configured) -> String {
     format!("{}:{} {}()", location.file, location.line, driver.component.name)
 }
 
-/// Looks with the rights of the user alone. There must be one thread only; where that cannot be done, it looks
-/// with all.
+/// Looks with the rights of the user alone. There must be one thread only; where that cannot be done, it
+/// looks with all.
 fn without_opening_all<R>(look: impl FnOnce() -> R) -> R {
     let Ok(before) = capabilities(None) else { return look() };
     let blind = CapabilitySets { effective: before.effective - OPENS_ALL, ..before };
