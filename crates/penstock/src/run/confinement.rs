@@ -314,5 +314,5 @@ fn folder_of(path: &Path) -> &Path {
 
 /// A folder right below `/`, or that itself: with what many others have in it.
 fn is_system(folder: &Path) -> bool {
-    folder.is_absolute() && folder.components().count() <= 2 && !folder.starts_with("/tmp")
+    folder.is_absolute() && folder.components().count() <= 2
 }
