@@ -145,8 +145,7 @@ pub enum Statement {
     Application(Box<Application>),
     /// `python { code };`
     Python(RawBlock),
-    /// A known statement kept as raw text so that a later layer can refuse it by name: `transformation`.
-    Raw(RawBlock),
+    Transformation(Box<Transformation>),
 }
 
 impl Statement {
@@ -162,7 +161,8 @@ impl Statement {
             Statement::Options(o) => o.span,
             Statement::Log(l) => l.span,
             Statement::Application(a) => a.span,
-            Statement::Python(r) | Statement::Raw(r) => r.span,
+            Statement::Transformation(t) => t.span,
+            Statement::Python(r) => r.span,
         }
     }
 }
@@ -265,10 +265,28 @@ pub struct Application {
     pub span: Span,
 }
 
+/// `transformation application[topic] { transform[name] { step[name] { items }; }; };`
+#[derive(Clone, Debug)]
+pub struct Transformation {
+    /// Of the application.
+    pub name: Name,
+    pub topic: Name,
+    pub transforms: Vec<Transform>,
+    pub span: Span,
+}
+
+/// `transform[name] { steps };`
+#[derive(Clone, Debug)]
+pub struct Transform {
+    pub name: Name,
+    /// Each is the body of a step.
+    pub steps: Vec<LogPath>,
+}
+
 /// Braces with text this layer does not look into.
 #[derive(Clone, Debug)]
 pub struct RawBlock {
-    /// `python`, `filterx`, `transformation`
+    /// `python`, `filterx`
     pub keyword: Name,
     /// The words between the keyword and the brace.
     pub head: Vec<Name>,

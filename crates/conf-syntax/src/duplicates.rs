@@ -51,6 +51,9 @@ fn named(item: &Statement) -> Option<(&'static str, &Name)> {
         Statement::Template(t) => Some(("template", &t.name)),
         Statement::TemplateFunction(t) => Some(("template function", &t.name)),
         Statement::Log(l) => l.name.as_ref().map(|n| ("log path", n)),
-        Statement::Options(_) | Statement::Application(_) | Statement::Python(_) | Statement::Raw(_) => None,
+        Statement::Options(_)
+        | Statement::Application(_)
+        | Statement::Transformation(_)
+        | Statement::Python(_) => None,
     }
 }

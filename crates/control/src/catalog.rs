@@ -182,6 +182,12 @@ pub fn parser(name: &str, processed: u64, discarded: u64) -> [Counter; 2] {
     [make("processed", processed), make("discarded", discarded)]
 }
 
+/// Messages that a block of FilterX failed for, by the cause.
+pub fn filterx(place: &str, cause: &'static str, failed: u64) -> Counter {
+    let labels = vec![("location", place.to_owned()), ("cause", cause.to_owned())];
+    at(1, Counter::new("filterx", place, "", cause, failed)).with_prom("filterx_failures_total", labels)
+}
+
 /// A counter of the program as a whole, as `global("msg_clones", "processed", 0)`.
 pub fn global(name: &str, kind: &'static str, value: u64) -> Counter {
     Counter::new("global", name, "", kind, value)

@@ -198,6 +198,17 @@ pub struct Ledger {
     pub destinations: Vec<Row>,
     /// Destinations that wait, and why.
     pub waits: Vec<Wait>,
+    /// Blocks of FilterX that have failed for messages, which count as filtered in their log paths.
+    pub failures: Vec<Failures>,
+}
+
+/// Why a block of FilterX failed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Failures {
+    /// `file:line:column`
+    pub place: String,
+    /// How many messages, by the cause: `falsy`, `unset`, `type`, `limit`, `value`.
+    pub causes: Vec<(String, u64)>,
 }
 
 impl Ledger {

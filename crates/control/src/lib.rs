@@ -20,6 +20,6 @@ pub mod take_over;
 pub mod tap;
 
 pub use counters::{Counter, PromName, State, Unit};
-pub use ledger::{DropReason, Flow, Ledger, Row};
+pub use ledger::{DropReason, Failures, Flow, Ledger, Row};
 pub use server::{Server, ServerError, ServerOptions};
 pub use subject::{ConfigView, Health, Subject};

@@ -2,12 +2,14 @@
 //! refused by name.
 
 mod app_parser;
+mod app_transform;
 pub mod elements;
 mod globals;
 mod parallelize;
 mod unavailable;
 
 pub use app_parser::APP_PARSER;
+pub use app_transform::APP_TRANSFORM;
 pub use globals::OPTIONS;
 pub use parallelize::PARALLELIZE;
 pub use unavailable::UNAVAILABLE;

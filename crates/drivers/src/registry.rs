@@ -15,7 +15,8 @@ pub static REGISTRY: Registry = Registry {
 pub static CATALOGUE: Catalogue = Catalogue { components: &ALL, unavailable: options::UNAVAILABLE };
 
 /// Components of log paths, which no list of others has.
-const ELEMENTS: [&Component; 3] = [&options::APP_PARSER, &options::OPTIONS, &options::PARALLELIZE];
+const ELEMENTS: [&Component; 4] =
+    [&options::APP_PARSER, &options::APP_TRANSFORM, &options::OPTIONS, &options::PARALLELIZE];
 
 const COUNT: usize = count(sources::PARTS) + count(destinations::PARTS) + parsers::ALL.len() + ELEMENTS.len();
 

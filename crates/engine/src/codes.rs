@@ -4,7 +4,7 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "E0101",
         "a block in another language",
-        "`transformation` blocks are not available in this version, and `python` blocks where the program was built without Python. Remove the \
+        "`python` blocks are not available where the program was built without Python. Remove the \
          block and what refers to it.",
     ),
     (
@@ -88,7 +88,8 @@ pub const CODES: &[(&str, &str, &str)] = &[
     (
         "E0120",
         "app-parser() without a topic",
-        "It tries the `application` blocks of one topic: say which, as in `app-parser(topic(syslog))`.",
+        "It tries the `application` blocks of one topic: say which, as in `app-parser(topic(syslog))`. app-transform() needs the variable that has the \
+         application's name, as in `filterx-app-variable(app)`.",
     ),
     (
         "E0121",

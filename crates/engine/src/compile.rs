@@ -19,11 +19,12 @@ mod statements;
 mod states;
 mod steps;
 mod tags;
+mod transformations;
 mod unused;
 
 use crate::driver::{Destination, Needs, Registry, SourceDriver, Start, all_needs};
 use crate::hooks::Hooks;
-use crate::ledger::{PathCounters, StepCounters};
+use crate::ledger::{FailureCounters, PathCounters, StepCounters};
 use crate::need::Need;
 use crate::plan_map::{Entrance, PlanMap, StepId};
 use crate::program::Program;
@@ -143,6 +144,8 @@ pub struct Plan {
     pub filters: BTreeMap<String, Arc<StepCounters>>,
     /// Counters of named parsers, by name.
     pub parsers: BTreeMap<String, Arc<StepCounters>>,
+    /// Why blocks of FilterX failed, by their place.
+    pub blocks: BTreeMap<String, Arc<FailureCounters>>,
     pub states: States,
     /// Commands to run when drivers come and go.
     pub hooks: Vec<Arc<Hooks>>,
@@ -169,6 +172,8 @@ pub struct Existing {
     pub filters: BTreeMap<String, Arc<StepCounters>>,
     /// Counters of named parsers, by name.
     pub parsers: BTreeMap<String, Arc<StepCounters>>,
+    /// Why blocks of FilterX failed, by their place.
+    pub blocks: BTreeMap<String, Arc<FailureCounters>>,
     pub states: States,
     /// Parsers are to make also what nobody reads: somebody looks at messages on their way.
     pub keeps_everything: bool,

@@ -322,6 +322,25 @@ pub struct StepCounters {
     pub not_matched: Count,
 }
 
+/// Messages that a block of FilterX failed for, by the cause.
+#[derive(Debug, Default)]
+pub struct FailureCounters([Count; filterx::CAUSES.len()]);
+
+impl FailureCounters {
+    pub fn add(&self, causes: filterx::Causes) {
+        for (count, new) in self.0.iter().zip(causes.counts()) {
+            if new > 0 {
+                count.add(new);
+            }
+        }
+    }
+
+    /// Each cause by its name.
+    pub fn values(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        filterx::CAUSES.iter().zip(&self.0).map(|((_, name), count)| (*name, count.value()))
+    }
+}
+
 /// Filters that are called from others.
 impl filter::Tally for StepCounters {
     fn count(&self, matched: usize, not_matched: usize) {

@@ -60,6 +60,8 @@ pub struct View {
     pub named: BTreeSet<String>,
     pub filters: BTreeMap<String, Arc<crate::ledger::StepCounters>>,
     pub parsers: BTreeMap<String, Arc<crate::ledger::StepCounters>>,
+    /// Why blocks of FilterX failed, by their place.
+    pub blocks: BTreeMap<String, Arc<crate::ledger::FailureCounters>>,
     /// Contexts of parsers.
     pub states: States,
 }
@@ -173,7 +175,9 @@ impl Engine {
             planned.destination.hold();
             fresh.push(Arc::clone(&planned.destination));
         }
-        let Plan { drops, sources, destinations, paths, steps, map, filters, parsers, states, .. } = plan;
+        let Plan {
+            drops, sources, destinations, paths, steps, map, filters, parsers, blocks, states, ..
+        } = plan;
         let ticked = self.ticked();
         for queue in std::mem::take(&mut self.inherited) {
             let all = destinations.iter().map(|d| (d.id.as_str(), &d.destination));
@@ -201,6 +205,7 @@ impl Engine {
         now.steps = steps.iter().map(|step| (step.key.clone(), Arc::clone(&step.counters))).collect();
         now.filters = filters.clone();
         now.parsers = parsers.clone();
+        now.blocks = blocks.clone();
         now.states = states.clone();
         let old = std::mem::replace(&mut self.existing, now).destinations;
         let successors = Successors::new(old.keys(), self.existing.destinations.keys());
@@ -224,6 +229,7 @@ impl Engine {
             map,
             filters,
             parsers,
+            blocks,
             states,
         };
         Ok(())

@@ -48,4 +48,9 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "The function is known, but not part of this version. The message says what to do until then.",
     ),
     ("Y0112", "too many names of FilterX variables", "The table of names is full."),
+    (
+        "Y0113",
+        "a file of FilterX that cannot be taken",
+        "The file of cache_json_file() is not there, cannot be read, or is no object or array of JSON. With `default_value=` it may come later.",
+    ),
 ];

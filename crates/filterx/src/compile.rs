@@ -1,19 +1,21 @@
 //! From what is written to a compiled block: names become places of variables, literals and patterns are
 //! prepared, what is the same for every message is computed. All errors of a block are reported.
 
+mod applications;
 mod arguments;
 mod expression;
 mod fold;
+mod operands;
 mod statement;
 mod target;
 mod texts;
 mod types;
 
+pub use applications::{AppVariable, is_application, name_application, switch_applications};
 pub use arguments::Arguments;
 
-use crate::ast::Extent;
-use crate::grammar;
-use crate::program::{Block, Of, Uses, Variable, Written};
+use crate::ast::{self, Extent};
+use crate::program::{Block, Body, Of, Uses, Variable, Written};
 use conf_syntax::RawBlock;
 use diag::{Diagnostic, Diagnostics, SourceMap, Span};
 use filter::{FilterEnv, new_asker};
@@ -34,8 +36,12 @@ pub struct Setting<'a> {
 pub struct Compiler<'a> {
     pub setting: Setting<'a>,
     pub diags: &'a mut Diagnostics,
+    /// Errors that were reported before.
+    before: usize,
     /// Where the text of the block stands.
     base: Span,
+    /// A text that stands nowhere: all of it is as good as at that place.
+    made: Option<Box<str>>,
     options: TemplateOptions,
     variables: Vec<Variable>,
     by_name: HashMap<String, u32>,
@@ -52,45 +58,50 @@ pub fn compile(raw: &RawBlock, setting: Setting<'_>, diags: &mut Diagnostics) ->
 
 /// The same for a text that stands at a place.
 pub fn compile_text(text: &str, base: Span, setting: Setting<'_>, diags: &mut Diagnostics) -> Option<Block> {
-    let before = diags.counts().0;
-    let (statements, errors) = grammar::parse(text);
-    let version = setting.env.template_options().version.max((4, 0));
-    let options = TemplateOptions { version, may_seal: false, ..setting.env.template_options().clone() };
-    let mut compiler = Compiler {
-        setting,
-        diags,
-        base,
-        options,
-        variables: Vec::new(),
-        by_name: HashMap::new(),
-        texts: Vec::new(),
-        by_text: HashMap::new(),
-        places: Vec::new(),
-        uses: Uses::default(),
-    };
-    for error in errors {
-        let finding = Diagnostic::error("Y0101", error.message, compiler.span(error.at));
-        let finding = match error.help {
-            Some(help) => finding.help(help),
-            None => finding,
-        };
-        compiler.diags.push(finding);
-    }
+    let mut compiler = Compiler::new(setting, base, diags);
+    let statements = compiler.parsed(text);
     let body = compiler.body(&statements);
-    let block = Block {
-        statements: body,
-        places: compiler.places.into(),
-        variables: compiler.variables.into(),
-        texts: compiler.texts.into(),
-        uses: compiler.uses,
-        asker: new_asker(),
-    };
-    (diags.counts().0 == before).then_some(block)
+    compiler.done(body)
 }
 
 impl<'a> Compiler<'a> {
+    fn new(setting: Setting<'a>, base: Span, diags: &'a mut Diagnostics) -> Compiler<'a> {
+        let version = setting.env.template_options().version.max((4, 0));
+        let options = TemplateOptions { version, may_seal: false, ..setting.env.template_options().clone() };
+        Compiler {
+            setting,
+            before: diags.counts().0,
+            diags,
+            base,
+            made: None,
+            options,
+            variables: Vec::new(),
+            by_name: HashMap::new(),
+            texts: Vec::new(),
+            by_text: HashMap::new(),
+            places: Vec::new(),
+            uses: Uses::default(),
+        }
+    }
+
+    /// The block, unless an error was reported.
+    fn done(self, statements: Body) -> Option<Block> {
+        let block = Block {
+            statements,
+            places: self.places.into(),
+            variables: self.variables.into(),
+            texts: self.texts.into(),
+            uses: self.uses,
+            asker: new_asker(),
+        };
+        (self.diags.counts().0 == self.before).then_some(block)
+    }
+
     /// A place of the block as one of the configuration.
     pub fn span(&self, at: Extent) -> Span {
+        if self.made.is_some() {
+            return self.base;
+        }
         let offset = self.base.start as usize;
         Span::new(self.base.file, offset + at.start as usize, offset + at.end as usize)
     }
@@ -147,12 +158,21 @@ impl<'a> Compiler<'a> {
         self.variables.get(number as usize)
     }
 
-    /// Notes that a statement stands at a place.
-    fn written(&mut self, at: Extent) -> u32 {
-        let text = self.setting.sources.text(self.span(at));
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        let location = self.setting.sources.locate(self.span(at)).to_string();
-        self.places.push(Written { location: location.into(), text: text.into() });
+    /// What is written at a place of the block.
+    fn source(&self, at: Extent) -> &str {
+        match &self.made {
+            Some(made) => made.get(at.start as usize..at.end as usize).unwrap_or_default(),
+            None => self.setting.sources.text(self.span(at)),
+        }
+    }
+
+    /// Notes where a statement without errors stands.
+    fn written(&mut self, statement: &ast::Expr) -> u32 {
+        let place = self.span(statement.at);
+        let text = self.source(statement.at).split_whitespace().collect::<Vec<_>>().join(" ");
+        let location = self.setting.sources.locate(place).to_string();
+        let operands = self.operands(statement);
+        self.places.push(Written { location: location.into(), text: text.into(), operands });
         self.places.len() as u32 - 1
     }
 

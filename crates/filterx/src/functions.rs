@@ -4,10 +4,13 @@ mod address;
 mod containers;
 mod convert;
 mod encode;
+mod failures;
 mod header;
 mod json;
+mod json_file;
 mod labels;
 mod metrics;
+mod otel;
 mod pairs;
 mod regexp;
 mod strings;
@@ -16,8 +19,10 @@ mod variables;
 mod xml;
 
 pub(crate) use address::address;
+pub(crate) use failures::record_failure;
 pub(crate) use labels::{add_label, remove_labels};
 pub(crate) use pairs::{Piece, Places};
+pub(crate) use otel::{is_otel_time, put_otel, set_otel, unset_otel};
 
 use crate::function::Function;
 
@@ -36,21 +41,13 @@ pub const GROUPS: &[(&str, &[Function])] = &[
     ("Digests, encodings, ids", encode::FUNCTIONS),
     ("Metrics", labels::FUNCTIONS),
     ("Counters", metrics::FUNCTIONS),
+    ("Failures", failures::FUNCTIONS),
+    ("OpenTelemetry", otel::FUNCTIONS),
 ];
 
 /// Functions of AxoSyslog that do not work here, refused by name, and what to do instead.
 pub(crate) const NOT_YET: &[(&str, &str)] = &[
-    ("cache_json_file", "use add-contextual-data(), or a `switch` for few values"),
-    ("failure_info", "see `penstock explain` for what failed and why"),
-    ("failure_info_clear", "see `penstock explain` for what failed and why"),
-    ("failure_info_enable", "see `penstock explain` for what failed and why"),
-    ("failure_info_meta", "see `penstock explain` for what failed and why"),
     ("load_vars", "it has been removed from the language: name the variables"),
-    ("otel_array", "send dicts and lists: opentelemetry() writes them"),
-    ("otel_kvlist", "send dicts and lists: opentelemetry() writes them"),
-    ("otel_logrecord", "set the values of the message: opentelemetry() writes them"),
-    ("otel_resource", "set the values of the message: opentelemetry() writes them"),
-    ("otel_scope", "set the values of the message: opentelemetry() writes them"),
     ("protobuf_message", "send JSON: format_json()"),
     ("pubsub_message", "send JSON: format_json()"),
 ];

@@ -58,6 +58,22 @@ pub fn parse(text: &str) -> (Vec<Expr>, Vec<SyntaxError>) {
     (statements, parser.errors)
 }
 
+/// Whether a text stops within brackets or quotes: more is to come.
+pub fn is_open(text: &str) -> bool {
+    let mut lexer = Lexer::new(text);
+    let mut depth = 0i64;
+    loop {
+        match lexer.next().0 {
+            Ok(Token::End) => return depth > 0,
+            Ok(Token::Sign("(" | "[" | "{")) => depth += 1,
+            Ok(Token::Sign(")" | "]" | "}")) => depth -= 1,
+            Ok(_) => {}
+            Err(wrong) if wrong.is_unclosed => return true,
+            Err(_) => {}
+        }
+    }
+}
+
 impl Parser<'_> {
     fn advance(&mut self) {
         self.last = self.at;
@@ -68,7 +84,7 @@ impl Parser<'_> {
         loop {
             match self.lexer.next() {
                 (Ok(token), at) => return (token, at),
-                (Err(Wrong { message, at, is_value }), _) => {
+                (Err(Wrong { message, at, is_value, .. }), _) => {
                     self.errors.push(SyntaxError { message, help: None, at });
                     if is_value {
                         return (Token::Integer(0), at);

@@ -20,9 +20,11 @@ mod types;
 mod tests;
 
 pub use codes::CODES;
-pub use compile::{Setting, compile, compile_text};
+pub use compile::{
+    AppVariable, Setting, compile, compile_text, is_application, name_application, switch_applications,
+};
 pub use function::{Form, Function, Parameter};
 pub use functions::{GROUPS, all as functions};
 pub use program::Block;
-pub use run::{MADE_BYTES_MAX, Outcome, Report};
+pub use run::{CAUSES, Cause, Causes, Evaluation, MADE_BYTES_MAX, Operand, Outcome, Report};
 pub use types::Types;

@@ -109,6 +109,8 @@ pub struct Written {
     pub location: Box<str>,
     /// As written, with single blanks.
     pub text: Box<str>,
+    /// Variables and elements of them that it looks at, as written: told when it fails.
+    pub operands: Box<[(Box<str>, Expr)]>,
 }
 
 /// Decided by one look-up, where the variable is a text.

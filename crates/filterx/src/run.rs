@@ -6,16 +6,19 @@ mod calculate;
 mod compare;
 mod conditional;
 mod eval;
+mod evaluate;
 mod failure;
 mod message;
 mod text;
 
-pub use failure::{Failure, Report, Signal};
+pub use evaluate::Evaluation;
+pub(crate) use failure::json_text;
+pub use failure::{CAUSES, Cause, Causes, Failure, Operand, Report, Signal};
 
 use crate::functions::{Piece, Places};
-use crate::program::{Block, Statement, Variable};
+use crate::program::{Block, Statement, Variable, Written};
 use filter::FilterContext;
-use record::Batch;
+use record::{Batch, Record};
 use value::{Span, Value};
 use wire::pairs::Outline;
 
@@ -82,6 +85,12 @@ pub struct Run<'a> {
     pub(crate) memory: &'a mut Memory,
     /// Why control went elsewhere.
     pub signal: Signal,
+    /// Where its statements stand.
+    pub(crate) places: &'a [Written],
+    /// What failure_info_meta() has said.
+    pub(crate) meta: Option<Value>,
+    /// The message as it came.
+    pub(crate) before: Option<Record>,
     /// Where the text of the batch may end.
     pub(crate) text_end: usize,
     /// The innermost statement that control left.
@@ -90,28 +99,34 @@ pub struct Run<'a> {
 
 impl Block {
     /// Runs it on the selected messages, and leaves those that go on; those that were dropped are added to
-    /// `dropped`. A message that does not go on is what it was.
+    /// `dropped`. A message that does not go on is what it was. Why messages failed is counted.
     pub fn run(
         &self,
         batch: &mut Batch,
         selection: &mut Vec<u32>,
         cx: &mut FilterContext,
         dropped: &mut Vec<u32>,
-    ) {
+    ) -> Causes {
+        let mut causes = Causes::default();
         if self.statements.is_empty() {
-            return;
+            return causes;
         }
         let mut memory = cx.work.take_state(self.asker, Memory::default);
         memory.texts.clear();
-        memory.texts.resize(self.literals(), None);
+        memory.texts.resize(self.texts.len(), None);
         selection.retain(|index| {
-            let (outcome, _) = self.run_one(batch, *index as usize, cx, &mut memory);
-            if outcome == Outcome::Dropped {
-                dropped.push(*index);
+            let mut run = self.begin(batch, *index as usize, cx, &mut memory);
+            let result = run.body(&self.statements);
+            let outcome = run.end(result);
+            match outcome {
+                Outcome::Passed => {}
+                Outcome::Failed => causes.count(run.signal.cause()),
+                Outcome::Dropped => dropped.push(*index),
             }
             outcome == Outcome::Passed
         });
         cx.work.keep_state(self.asker, memory);
+        causes
     }
 
     /// The same for one message, with what is to be told of a failure.
@@ -121,30 +136,33 @@ impl Block {
         index: usize,
         cx: &mut FilterContext,
     ) -> (Outcome, Option<Report>) {
-        let mut memory = Memory::default();
-        memory.texts.resize(self.literals(), None);
-        let (outcome, failed) = self.run_one(batch, index, cx, &mut memory);
-        let report = failed.map(|(signal, statement)| Report::of(self, batch, signal, statement));
+        let mut memory = self.memory();
+        let mut run = self.begin(batch, index, cx, &mut memory);
+        let result = run.body(&self.statements);
+        let outcome = run.end(result);
+        let report = (outcome == Outcome::Failed).then(|| Report::of(&mut run));
         (outcome, report)
     }
 
-    fn literals(&self) -> usize {
-        self.texts.len()
+    fn memory(&self) -> Memory {
+        Memory { texts: vec![None; self.texts.len()], ..Memory::default() }
     }
 
-    fn run_one(
-        &self,
-        batch: &mut Batch,
+    fn begin<'r>(
+        &'r self,
+        batch: &'r mut Batch,
         index: usize,
-        cx: &mut FilterContext,
-        memory: &mut Memory,
-    ) -> (Outcome, Option<(Signal, Option<u32>)>) {
+        cx: &'r mut FilterContext,
+        memory: &'r mut Memory,
+    ) -> Run<'r> {
         memory.slots.clear();
         memory.slots.resize(self.variables.len(), Slot::default());
         memory.stack.clear();
-        let text_end = batch.text.len() + MADE_BYTES_MAX;
-        let before = batch.records.get(index).copied();
-        let mut run = Run {
+        Run {
+            places: &self.places,
+            meta: None,
+            before: batch.records.get(index).copied(),
+            text_end: batch.text.len() + MADE_BYTES_MAX,
             batch,
             index,
             cx,
@@ -152,29 +170,32 @@ impl Block {
             literals: &self.texts,
             memory,
             signal: Signal::Done,
-            text_end,
             statement: None,
-        };
-        let result = run.body(&self.statements);
-        let stopped = match (result, run.signal) {
-            (Ok(()), _) | (Err(Halt), Signal::Done | Signal::Break) => match run.write_back() {
-                Ok(()) => return (Outcome::Passed, None),
-                Err(Halt) => run.signal,
-            },
-            (Err(Halt), signal) => signal,
-        };
-        // What was set at once, times and PRI, is not set after all.
-        if let (Some(before), Some(record)) = (before, run.batch.records.get_mut(index)) {
-            *record = before;
-        }
-        match stopped {
-            Signal::Drop => (Outcome::Dropped, None),
-            signal => (Outcome::Failed, Some((signal, run.statement))),
         }
     }
 }
 
 impl Run<'_> {
+    /// What has changed is written to the message; one that does not go on is what it was.
+    fn end(&mut self, result: Result<(), Halt>) -> Outcome {
+        let has_passed = match (result, self.signal) {
+            (Ok(()), _) | (Err(Halt), Signal::Done | Signal::Break) => self.write_back().is_ok(),
+            (Err(Halt), _) => false,
+        };
+        if has_passed {
+            return Outcome::Passed;
+        }
+        // What was set at once, times and PRI, is not set after all.
+        if let (Some(before), Some(record)) = (self.before, self.batch.records.get_mut(self.index)) {
+            *record = before;
+        }
+        if matches!(self.signal, Signal::Drop) {
+            return Outcome::Dropped;
+        }
+        crate::functions::record_failure(self);
+        Outcome::Failed
+    }
+
     pub(crate) fn body(&mut self, statements: &[Statement]) -> Result<(), Halt> {
         for statement in statements {
             self.statement(statement)?;

@@ -3,6 +3,7 @@
 mod examples;
 mod grammar;
 mod language;
+mod models;
 mod random;
 
 use crate::ast::Expr;

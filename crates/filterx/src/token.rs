@@ -66,17 +66,20 @@ pub struct Wrong {
     pub at: Extent,
     /// It was meant to be a value.
     pub is_value: bool,
+    /// It is a quote or brace without an end.
+    pub is_unclosed: bool,
 }
 
 pub struct Lexer<'a> {
     text: &'a str,
     at: usize,
     after_value: bool,
+    is_unclosed: bool,
 }
 
 impl<'a> Lexer<'a> {
     pub fn new(text: &'a str) -> Lexer<'a> {
-        Lexer { text, at: 0, after_value: false }
+        Lexer { text, at: 0, after_value: false, is_unclosed: false }
     }
 
     /// The next token; where there is none, what is wrong: the text before it is passed over.
@@ -88,7 +91,8 @@ impl<'a> Lexer<'a> {
         let token = self.token();
         let at = Extent { start: start as u32, end: self.at as u32 };
         self.after_value = token.as_ref().map_or(is_value, Token::ends_value);
-        (token.map_err(|message| Wrong { message, at, is_value }), at)
+        let is_unclosed = self.is_unclosed;
+        (token.map_err(|message| Wrong { message, at, is_value, is_unclosed }), at)
     }
 
     fn rest(&self) -> &'a str {
@@ -141,8 +145,7 @@ impl<'a> Lexer<'a> {
         self.at += 1;
         if let Some(inside) = self.rest().strip_prefix('{') {
             let Some(end) = inside.find('}') else {
-                self.at = self.text.len();
-                return Err("this `${` is never closed".to_owned());
+                return Err(self.unclosed("${"));
             };
             self.at += end + 2;
             return match inside.get(..end) {
@@ -218,8 +221,15 @@ impl<'a> Lexer<'a> {
             }
             out.push(byte);
         }
+        let quote = if quote == '/' { "/" } else { "'" };
+        Err(self.unclosed(quote))
+    }
+
+    /// Nothing of the text is left.
+    fn unclosed(&mut self, what: &str) -> String {
         self.at = self.text.len();
-        Err(format!("this `{quote}` is never closed"))
+        self.is_unclosed = true;
+        format!("this `{what}` is never closed")
     }
 
     fn double_quoted(&mut self) -> Result<Token, String> {
@@ -231,10 +241,7 @@ impl<'a> Lexer<'a> {
                 Some(b'"') => break,
                 Some(b'\\') => end += 2,
                 Some(_) => end += 1,
-                None => {
-                    self.at = self.text.len();
-                    return Err("this `\"` is never closed".to_owned());
-                }
+                None => return Err(self.unclosed("\"")),
             }
         }
         self.at += end + 2;

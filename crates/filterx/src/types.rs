@@ -1,10 +1,10 @@
 //! Sets of types: what is known of a value before there is a message.
 
-use value::Value;
+use value::{Otel, Value};
 
 /// A set of types, a bit each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Types(u16);
+pub struct Types(u32);
 
 impl Types {
     pub const NULL: Types = Types(1);
@@ -21,16 +21,25 @@ impl Types {
     pub const LABELS: Types = Types(1 << 11);
     pub const IP: Types = Types(1 << 12);
     pub const SUBNET: Types = Types(1 << 13);
-    pub const ANY: Types = Types((1 << 14) - 1);
+    pub const OTEL_LOGRECORD: Types = Types(1 << 14);
+    pub const OTEL_RESOURCE: Types = Types(1 << 15);
+    pub const OTEL_SCOPE: Types = Types(1 << 16);
+    pub const OTEL_KVLIST: Types = Types(1 << 17);
+    pub const OTEL_ARRAY: Types = Types(1 << 18);
+    pub const ANY: Types = Types((1 << 19) - 1);
     /// The value is never there: control goes elsewhere.
     pub const NONE: Types = Types(0);
 
     pub const NUMBER: Types = Types::INTEGER.or(Types::DOUBLE);
     pub const BINARY: Types = Types::STRING.or(Types::BYTES).or(Types::PROTOBUF);
-    pub const SEQUENCE: Types = Types::LIST.or(Types::TUPLE);
-    pub const MAPPING: Types = Types::DICT.or(Types::LABELS);
+    pub const SEQUENCE: Types = Types::LIST.or(Types::TUPLE).or(Types::OTEL_ARRAY);
+    pub const MAPPING: Types = Types::DICT.or(Types::LABELS).or(Types::OTEL);
+    /// Messages of OpenTelemetry that have fields.
+    pub const OTEL: Types =
+        Types::OTEL_LOGRECORD.or(Types::OTEL_RESOURCE).or(Types::OTEL_SCOPE).or(Types::OTEL_KVLIST);
+    const SINGLE_COUNT: usize = 19;
 
-    const NAMES: [(&'static str, Types); 17] = [
+    const NAMES: [(&'static str, Types); 22] = [
         ("null", Types::NULL),
         ("boolean", Types::BOOLEAN),
         ("integer", Types::INTEGER),
@@ -45,6 +54,11 @@ impl Types {
         ("metrics_labels", Types::LABELS),
         ("ip", Types::IP),
         ("subnet", Types::SUBNET),
+        ("otel_logrecord", Types::OTEL_LOGRECORD),
+        ("otel_resource", Types::OTEL_RESOURCE),
+        ("otel_scope", Types::OTEL_SCOPE),
+        ("otel_kvlist", Types::OTEL_KVLIST),
+        ("otel_array", Types::OTEL_ARRAY),
         ("object", Types::ANY),
         ("mapping", Types::MAPPING),
         ("sequence", Types::SEQUENCE),
@@ -52,6 +66,11 @@ impl Types {
 
     pub const fn or(self, other: Types) -> Types {
         Types(self.0 | other.0)
+    }
+
+    /// These types and no others.
+    pub const fn is(self, other: Types) -> bool {
+        self.0 == other.0
     }
 
     pub fn meets(self, other: Types) -> bool {
@@ -84,6 +103,13 @@ impl Types {
             Value::Ip(_) => Types::IP,
             Value::Subnet(_) => Types::SUBNET,
             Value::Json(_) => Types::ANY,
+            Value::Otel(kind, _) => match kind {
+                Otel::LogRecord => Types::OTEL_LOGRECORD,
+                Otel::Resource => Types::OTEL_RESOURCE,
+                Otel::Scope => Types::OTEL_SCOPE,
+                Otel::KvList => Types::OTEL_KVLIST,
+                Otel::Array => Types::OTEL_ARRAY,
+            },
         }
     }
 
@@ -92,7 +118,7 @@ impl Types {
         if self == Types::ANY {
             return "any value".to_owned();
         }
-        let single = Types::NAMES.iter().take(14).filter(|(_, types)| self.meets(*types));
+        let single = Types::NAMES.iter().take(Types::SINGLE_COUNT).filter(|(_, types)| self.meets(*types));
         single.map(|(name, _)| *name).collect::<Vec<_>>().join(" or ")
     }
 }

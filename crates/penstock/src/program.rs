@@ -264,6 +264,7 @@ impl Daemon {
         existing.paths = engine.existing().paths.clone();
         existing.filters = engine.existing().filters.clone();
         existing.parsers = engine.existing().parsers.clone();
+        existing.blocks = engine.existing().blocks.clone();
         existing.states = engine.existing().states.clone();
         let plan =
             self.current.lock().compile(&self.identity, &existing).ok_or("it does not compile any more")?;

@@ -4,6 +4,7 @@ mod adopt;
 mod flags;
 mod held;
 mod names;
+mod noted;
 mod packed;
 mod received;
 mod tags;
@@ -126,6 +127,7 @@ pub struct Batch {
     pub trees: Trees,
     entries: Vec<Entry>,
     held: Vec<held::Held>,
+    noted: noted::Noted,
     joined: Vec<adopt::Joined>,
 }
 
@@ -140,6 +142,7 @@ impl Batch {
         self.records.clear();
         self.entries.clear();
         self.held.clear();
+        self.noted.clear();
         self.trees.clear();
         self.joined.clear();
         self.contexts.clear();

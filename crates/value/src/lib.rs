@@ -53,6 +53,30 @@ pub enum Value {
     Subnet(Span),
     /// JSON that nobody has looked into yet.
     Json(Span),
+    /// A message of OpenTelemetry's protocol: its fields or elements.
+    Otel(Otel, Node),
+}
+
+/// Which message of OpenTelemetry's protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Otel {
+    LogRecord,
+    Resource,
+    Scope,
+    KvList,
+    Array,
+}
+
+impl Otel {
+    pub fn name(self) -> &'static str {
+        match self {
+            Otel::LogRecord => "otel_logrecord",
+            Otel::Resource => "otel_resource",
+            Otel::Scope => "otel_scope",
+            Otel::KvList => "otel_kvlist",
+            Otel::Array => "otel_array",
+        }
+    }
 }
 
 impl Value {
@@ -74,6 +98,7 @@ impl Value {
             Value::Ip(_) => "ip",
             Value::Subnet(_) => "subnet",
             Value::Json(_) => "json",
+            Value::Otel(kind, _) => kind.name(),
         }
     }
 
@@ -81,6 +106,7 @@ impl Value {
     pub fn node(self) -> Option<Node> {
         match self {
             Value::Dict(node) | Value::List(node) | Value::Tuple(node) | Value::Labels(node) => Some(node),
+            Value::Otel(_, node) => Some(node),
             _ => None,
         }
     }
@@ -93,6 +119,7 @@ impl Value {
             Value::List(_) => Value::List(node),
             Value::Tuple(_) => Value::Tuple(node),
             Value::Labels(_) => Value::Labels(node),
+            Value::Otel(kind, _) => Value::Otel(kind, node),
             other => other,
         }
     }

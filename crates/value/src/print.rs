@@ -2,7 +2,7 @@
 
 use crate::number::{put_double, put_integer};
 use crate::trees::Trees;
-use crate::{Moment, Span, Value};
+use crate::{Moment, Otel, Span, Value};
 
 /// How values are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,6 +71,7 @@ impl Print<'_> {
                     _ => self.list(value, self.trees.cells(node), out, depth),
                 }
             }
+            Value::Otel(kind, node) => self.otel(kind, self.trees.cells(node), out, depth),
             other => match self.style {
                 Style::Json => self.special_json(other, out),
                 _ => self.special(other, out),
@@ -99,6 +100,38 @@ impl Print<'_> {
             self.inner(pair[1], out, depth + 1);
         }
         out.push(b'}');
+    }
+
+    /// As JSON; `otel_kvlist({"a":1})` where the type is to be seen. Fields that are not set are left out.
+    fn otel(self, kind: Otel, cells: &[Value], out: &mut Vec<u8>, depth: usize) {
+        if depth >= DEPTH_MAX {
+            return out.extend_from_slice(b"null");
+        }
+        if self.style != Style::Json {
+            out.extend_from_slice(kind.name().as_bytes());
+            out.push(b'(');
+            Print { style: Style::Json, ..self }.otel(kind, cells, out, depth);
+            return out.push(b')');
+        }
+        match kind {
+            Otel::Array => self.list(Value::Null, cells, out, depth),
+            Otel::KvList => self.dict(cells, out, depth),
+            Otel::LogRecord | Otel::Resource | Otel::Scope => {
+                let is_set = |pair: &[Value]| !self.is_default(pair.get(1).copied().unwrap_or_default());
+                let set = cells.chunks_exact(2).filter(|pair| is_set(pair));
+                let set: Vec<Value> = set.flatten().copied().collect();
+                self.dict(&set, out, depth);
+            }
+        }
+    }
+
+    /// What a field has that is not set.
+    pub fn is_default(self, value: Value) -> bool {
+        match value {
+            Value::Null | Value::Integer(0) => true,
+            Value::Otel(_, node) => self.trees.cells(node).is_empty(),
+            other => other.span().is_some_and(|span| span.is_empty()),
+        }
     }
 
     fn list(self, value: Value, cells: &[Value], out: &mut Vec<u8>, depth: usize) {

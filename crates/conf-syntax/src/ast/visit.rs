@@ -44,7 +44,11 @@ impl Walk<'_> {
                     self.expressions(&app.filter);
                     self.items(app.parser.as_deref().unwrap_or_default());
                 }
-                Statement::Python(_) | Statement::Raw(_) => {}
+                Statement::Transformation(of) => {
+                    let steps = of.transforms.iter().flat_map(|transform| &transform.steps);
+                    steps.for_each(|step| self.items(&step.items));
+                }
+                Statement::Python(_) => {}
             }
         }
     }

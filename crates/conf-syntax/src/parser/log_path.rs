@@ -301,7 +301,7 @@ impl Parser<'_> {
     /// `{ text }` that is not looked into; `head` are the words before the brace. Nothing was peeked.
     pub(super) fn raw_block(&mut self, keyword: Name, head: Vec<Name>) -> Option<RawBlock> {
         let raw = match keyword.text.as_str() {
-            "filterx" | "transformation" => self.reader.expressions_resolved(),
+            "filterx" => self.reader.expressions_resolved(),
             _ => self.reader.bracketed_resolved(b'{', b'}'),
         };
         match raw {

@@ -5,7 +5,7 @@ use diag::{Diagnostic, Diagnostics, Span, nearest};
 use super::Parser;
 use crate::ast::{
     Application, FilterObject, LogItem, Name, Object, ObjectKind, OptionsDef, Statement, TemplateBody,
-    TemplateDef, TemplateFunction, TypedText,
+    TemplateDef, TemplateFunction, Transform, Transformation, TypedText,
 };
 use crate::context::Context;
 use crate::token::{Bracket, Tok};
@@ -25,6 +25,7 @@ const KEYWORDS: &[&str] = &[
     "log",
     "block",
     "application",
+    "transformation",
     "python",
     "include",
 ];
@@ -46,7 +47,7 @@ impl Parser<'_> {
             "log" => self.log(word).map(Statement::Log),
             "application" => self.application(word).map(|app| Statement::Application(Box::new(app))),
             "python" => self.raw_block(word, Vec::new()).map(Statement::Python),
-            "transformation" => self.transformation(word),
+            "transformation" => self.transformation(word).map(|of| Statement::Transformation(Box::new(of))),
             "block" => {
                 match self.reader.define_block(word.span) {
                     Some(span) => {
@@ -196,9 +197,50 @@ impl Parser<'_> {
         })
     }
 
-    fn transformation(&mut self, word: Name) -> Option<Statement> {
+    fn transformation(&mut self, word: Name) -> Option<Transformation> {
         let (name, topic) = self.name_and_topic("a transformation")?;
-        self.raw_block(word, vec![name, topic]).map(Statement::Raw)
+        let open = self.open(Bracket::Curly, "the topic")?;
+        let mut made = Transformation { name, topic, transforms: Vec::new(), span: word.span };
+        self.parts("transform", open, |p, name, open, _| {
+            let mut steps = Vec::new();
+            p.parts("step", open, |p, name, open, keyword| {
+                steps.push(p.log_body(Some(name), keyword, open));
+            });
+            made.transforms.push(Transform { name, steps });
+        });
+        made.span = word.span.to(self.last);
+        Some(made)
+    }
+
+    /// `keyword[name] { ... };` up to `}`; `read` reads what stands in its braces.
+    fn parts(&mut self, keyword: &str, open: Span, mut read: impl FnMut(&mut Self, Name, Span, Span)) {
+        self.within(Context::Plain, |p| {
+            while let Some(word) = p.next_item(open) {
+                if word.text != keyword {
+                    let message =
+                        format!("`{}` stands where `{keyword}[NAME] {{ ... }};` is expected", word.text);
+                    let near = nearest(&word.text, [keyword]);
+                    p.push(Diagnostic::error("P0113", message, word.span).suggest(near));
+                    p.resync();
+                    continue;
+                }
+                let head = p.open(Bracket::Square, &format!("`{keyword}`")).and_then(|open| {
+                    let name = p.name(&format!("the {keyword}"))?;
+                    if p.take(&Tok::Close(Bracket::Square)).is_none() {
+                        p.missing_close(Bracket::Square, open);
+                    }
+                    Some(name)
+                });
+                let what = format!("`{keyword}`");
+                match head.and_then(|name| Some((name, p.open(Bracket::Curly, &what)?))) {
+                    Some((name, open)) => {
+                        read(p, name, open, word.span);
+                        p.semicolon(&what);
+                    }
+                    None => p.resync(),
+                }
+            }
+        });
     }
 
     fn application(&mut self, word: Name) -> Option<Application> {

@@ -37,7 +37,14 @@ pub fn statements(out: &mut String, items: &[Statement]) {
                     line(out, 1, &raw(f));
                 }
             }
-            Statement::Python(r) | Statement::Raw(r) => line(out, 0, &raw(r)),
+            Statement::Transformation(t) => {
+                line(out, 0, &format!("transformation {}[{}]", t.name.text, t.topic.text));
+                for transform in &t.transforms {
+                    line(out, 1, &format!("transform {}", transform.name.text));
+                    transform.steps.iter().for_each(|step| path(out, 2, "step", step));
+                }
+            }
+            Statement::Python(r) => line(out, 0, &raw(r)),
         }
     }
 }

@@ -61,6 +61,10 @@ pub const METRICS: &[Metric] = &[
         help: "bytes in memory of the messages that wait for a destination with disk-buffer()",
     },
     Metric { name: "filtered_events_total", help: "messages a filter has seen, by result" },
+    Metric {
+        name: "filterx_failures_total",
+        help: "messages that a block of FilterX failed for, by the place of the block and the cause",
+    },
     Metric { name: "hand_overs_total", help: "batches that one worker read and another worked on" },
     Metric { name: "input_event_bytes_total", help: "bytes of the messages received by a source driver" },
     Metric { name: "input_events_total", help: "messages received by a source driver" },

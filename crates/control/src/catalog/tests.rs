@@ -24,6 +24,7 @@ fn everything() -> Vec<Counter> {
     all.push(shared_batches(3));
     all.extend(friction(4, 5, 6));
     all.extend(given_up(1, 2, 3));
+    all.push(filterx("a.conf:3:1", "falsy", 4));
     all.extend(dynamic("host", "", "web", 1, 9));
     all.extend(dynamic("program", "", "sshd", 1, 9));
     let mut flow = Flow { received: 5, delivered: 3, waiting: 1, ..Flow::default() };

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Drops, Flow, Ledger, Row, Wait};
+use super::{Drops, Failures, Flow, Ledger, Row, Wait};
 
 /// Grows when something is removed or changes its meaning.
 const VERSION: u64 = 1;
@@ -15,6 +15,7 @@ pub fn render(ledger: &Ledger) -> String {
         "paths": rows(&ledger.paths),
         "destinations": rows(&ledger.destinations),
         "waits": ledger.waits.iter().map(Wait::to_json).collect::<Vec<Value>>(),
+        "filterx": ledger.failures.iter().map(failures).collect::<Vec<Value>>(),
     })
     .to_string()
 }
@@ -26,6 +27,7 @@ pub fn parse(text: &str) -> Result<Ledger, String> {
         paths: read_rows(&value, "paths")?,
         destinations: read_rows(&value, "destinations")?,
         waits: read_waits(&value)?,
+        failures: read_failures(&value),
     })
 }
 
@@ -62,6 +64,24 @@ fn read_rows(value: &Value, section: &str) -> Result<Vec<Row>, String> {
 fn read_waits(value: &Value) -> Result<Vec<Wait>, String> {
     let list = value.get("waits").and_then(Value::as_array);
     list.into_iter().flatten().map(Wait::from_json).collect()
+}
+
+fn failures(block: &Failures) -> Value {
+    let causes: Map<String, Value> = block.causes.iter().map(|(c, n)| (c.clone(), (*n).into())).collect();
+    json!({"place": block.place, "failed": causes})
+}
+
+/// Programs before these do not say it.
+fn read_failures(value: &Value) -> Vec<Failures> {
+    let list = value.get("filterx").and_then(Value::as_array);
+    let block = |block: &Value| {
+        let causes = block.get("failed")?.as_object()?.iter();
+        Some(Failures {
+            place: block.get("place")?.as_str()?.to_owned(),
+            causes: causes.filter_map(|(cause, count)| Some((cause.clone(), count.as_u64()?))).collect(),
+        })
+    };
+    list.into_iter().flatten().filter_map(block).collect()
 }
 
 fn read_row(value: &Value) -> Result<Row, String> {

@@ -43,6 +43,11 @@ pub fn render(ledger: &Ledger) -> String {
         }
         out.push('\n');
     }
+    for block in &ledger.failures {
+        let causes = block.causes.iter().map(|(cause, count)| format!("{count} {cause}"));
+        let place: String = block.place.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+        let _ = writeln!(out, "filterx {place} failed: {}\n", causes.collect::<Vec<_>>().join(", "));
+    }
     for wait in &ledger.waits {
         let text: String = wait.sentence().chars().map(|c| if c.is_control() { '?' } else { c }).collect();
         let _ = writeln!(out, "waits: {text}\n");

@@ -48,9 +48,12 @@ pub static APP_PARSER: Component = Component {
             Preset::Bool(false),
             "What no application takes goes on as it is.",
         ),
-        Opt::not_yet(
+        Opt::new(
             "filterx-app-variable",
-            "name the application by the value `.app.name`, which is set without this option",
+            Kind::Text,
+            Preset::None,
+            "A variable of FilterX, as `app` or `$app`, that gets the application's name unless it is set already, instead of `.app.name` and the tag. \
+             One without a dollar sign is a declared variable from then on.",
         ),
     ],
     presets: &[],

@@ -5,8 +5,11 @@ use super::paths::Paths;
 use crate::program::{Branch, Op, Step};
 use crate::watch::Kind;
 use conf_schema::{Context, Settings};
-use conf_syntax::{Application, Arg, ArgKind, Call, FilterExpr, LogItem, Name, ObjectKind, Quote, RawBlock};
+use conf_syntax::{
+    Application, Arg, ArgKind, Call, FilterExpr, LogItem, Name, ObjectKind, Quote, RawBlock, Transformation,
+};
 use diag::{Diagnostic, Diagnostics, Span, nearest};
+use filterx::AppVariable;
 
 /// The topic of definitions that lend their parts to those of the same name in any topic.
 const BASE: &str = "*";
@@ -15,6 +18,7 @@ const BASE: &str = "*";
 #[derive(Default)]
 pub(super) struct Applications<'c> {
     list: Vec<&'c Application>,
+    pub(super) transformations: Vec<&'c Transformation>,
 }
 
 impl<'c> Applications<'c> {
@@ -22,6 +26,12 @@ impl<'c> Applications<'c> {
     pub fn define(&mut self, app: &'c Application) {
         self.list.retain(|a| a.name.text != app.name.text || a.topic.text != app.topic.text);
         self.list.push(app);
+    }
+
+    /// The same of what is done with the messages of an application.
+    pub fn transform(&mut self, of: &'c Transformation) {
+        self.transformations.retain(|t| t.name.text != of.name.text || t.topic.text != of.topic.text);
+        self.transformations.push(of);
     }
 
     fn of<'s>(&'s self, topic: &'s str) -> impl Iterator<Item = &'c Application> + 's {
@@ -80,8 +90,13 @@ impl<'c> Paths<'_, 'c> {
             return Vec::new();
         }
         let apps = self.wanted(topic, &settings, call.span, diags);
+        let action = match (overlaps, settings.text("filterx-app-variable")) {
+            (true, _) => Action::Nothing,
+            (false, Some(variable)) => Action::Variable(AppVariable::of(variable, call, self.texts)),
+            (false, None) => Action::Tag,
+        };
         let mut branches: Vec<Branch> =
-            apps.into_iter().map(|app| self.application(app, overlaps, diags)).collect();
+            apps.into_iter().map(|app| self.application(app, &action, diags)).collect();
         self.open.remove(&key);
         let pass = self.exclusive(Vec::new(), &[], diags);
         if !overlaps {
@@ -127,11 +142,7 @@ impl<'c> Paths<'_, 'c> {
         if !settings.bool("auto-parse").unwrap_or(true) {
             return Vec::new();
         }
-        // As in syslog-ng, a name stands in a list when it stands anywhere in its text.
-        let named = |option: &str, app: &Application| {
-            settings.is_set(option)
-                && settings.list(option).iter().any(|word| word.text.contains(app.name.text.as_str()))
-        };
+        let named = |option: &str, app: &Application| is_named(settings, option, &app.name.text);
         let include = settings.is_set("auto-parse-include");
         applications
             .of(topic)
@@ -140,7 +151,7 @@ impl<'c> Paths<'_, 'c> {
             .collect()
     }
 
-    fn application(&mut self, app: &'c Application, overlaps: bool, diags: &mut Diagnostics) -> Branch {
+    fn application(&mut self, app: &'c Application, action: &Action<'_>, diags: &mut Diagnostics) -> Branch {
         let parts = self.objects.applications.parts(app);
         for finding in parts.findings {
             diags.push(finding.clone());
@@ -154,34 +165,46 @@ impl<'c> Paths<'_, 'c> {
             diags,
         ));
         steps.extend(parts.filterx.and_then(|block| self.filterx(block, diags)));
-        if !overlaps {
-            let name = &app.name.text;
-            for call in [
-                call("set-tag", vec![text(&format!(".app.{name}"), app.name.span)], app.name.span),
-                call(
-                    "set",
-                    vec![
-                        text(name, app.name.span),
-                        Arg {
-                            kind: ArgKind::Call(call(
-                                "value",
-                                vec![text(".app.name", app.name.span)],
-                                app.name.span,
-                            )),
-                            span: app.name.span,
-                        },
-                    ],
-                    app.name.span,
-                ),
-            ] {
-                if let Some(rewrite) = self.names.compile_rewrite(&call, diags) {
-                    let from = self.statement(Kind::Rewrite, Some(name), app.name.span);
-                    steps.push(Step::new(Op::Rewrite(rewrite), from, app.name.span));
-                }
+        match action {
+            Action::Nothing => {}
+            Action::Tag => self.tag(app, &mut steps, diags),
+            Action::Variable(variable) => {
+                steps.extend(self.made_block(app.name.span, diags, |setting, diags| {
+                    filterx::name_application(variable, &app.name.text, setting, diags)
+                }));
             }
         }
         self.exclusive(steps, &[], diags)
     }
+
+    /// `.app.name` and the tag `.app.NAME`.
+    fn tag(&self, app: &Application, steps: &mut Vec<Step>, diags: &mut Diagnostics) {
+        let (name, at) = (&app.name.text, app.name.span);
+        let value = Arg { kind: ArgKind::Call(call("value", vec![text(".app.name", at)], at)), span: at };
+        for call in [
+            call("set-tag", vec![text(&format!(".app.{name}"), at)], at),
+            call("set", vec![text(name, at), value], at),
+        ] {
+            if let Some(rewrite) = self.names.compile_rewrite(&call, diags) {
+                let from = self.statement(Kind::Rewrite, Some(name), at);
+                steps.push(Step::new(Op::Rewrite(rewrite), from, at));
+            }
+        }
+    }
+}
+
+/// What is done with the message that an application has taken.
+enum Action<'t> {
+    Nothing,
+    /// It gets a name and a tag.
+    Tag,
+    /// A variable of FilterX gets the application's name.
+    Variable(AppVariable<'t>),
+}
+
+/// As in syslog-ng, a name stands in a list when it stands anywhere in its text.
+pub(super) fn is_named(settings: &Settings, option: &str, name: &str) -> bool {
+    settings.is_set(option) && settings.list(option).iter().any(|word| word.text.contains(name))
 }
 
 fn call(name: &str, args: Vec<Arg>, span: Span) -> Call {

@@ -49,6 +49,7 @@ impl<'c> Paths<'_, 'c> {
             map: Arc::new(self.map),
             filters,
             parsers: self.parsers,
+            blocks: self.blocks.into_inner(),
             states: self.states,
             hooks: self.hooks,
         };

@@ -1,21 +1,51 @@
 //! `filterx { }` to a step.
 
 use super::paths::Paths;
+use crate::ledger::FailureCounters;
 use crate::program::{FilterXOp, Op, Step};
 use crate::watch::Kind;
 use conf_syntax::RawBlock;
-use diag::Diagnostics;
+use diag::{Diagnostics, Span};
 use filterx::Setting;
 use std::sync::Arc;
 
 impl Paths<'_, '_> {
     pub fn filterx(&self, raw: &RawBlock, diags: &mut Diagnostics) -> Option<Step> {
+        self.block(raw.inner, raw.span, diags, |setting, diags| filterx::compile(raw, setting, diags))
+    }
+
+    /// A block that is not written as one; the call that asks for it stands at `at`.
+    pub fn made_block(
+        &self,
+        at: Span,
+        diags: &mut Diagnostics,
+        compile: impl FnOnce(Setting<'_>, &mut Diagnostics) -> Option<filterx::Block>,
+    ) -> Option<Step> {
+        self.block(at, at, diags, compile)
+    }
+
+    /// The counters of the block at a place; one that stood there before the reload has left its own.
+    fn failures_at(&self, span: Span) -> Arc<FailureCounters> {
+        let place = self.texts.locate(self.texts.outermost(span)).to_string();
+        let mut blocks = self.blocks.borrow_mut();
+        let earlier = || self.existing.blocks.get(&place).cloned().unwrap_or_default();
+        Arc::clone(blocks.entry(place.clone()).or_insert_with(earlier))
+    }
+
+    fn block(
+        &self,
+        inner: Span,
+        whole: Span,
+        diags: &mut Diagnostics,
+        compile: impl FnOnce(Setting<'_>, &mut Diagnostics) -> Option<filterx::Block>,
+    ) -> Option<Step> {
         let setting = Setting { env: self.names, sources: self.texts };
-        let made = filterx::compile(raw, setting, diags);
+        let made = compile(setting, diags);
         self.names.report(diags);
         let block = made?;
         self.names.values().set(block.writes().iter().copied());
-        let op = FilterXOp { block: Arc::new(block), counters: Arc::default(), here: None };
-        Some(Step::new(Op::FilterX(op), self.statement(Kind::FilterX, None, raw.inner), raw.span))
+        let failures = self.failures_at(inner);
+        let op = FilterXOp { block: Arc::new(block), counters: Arc::default(), failures, here: None };
+        Some(Step::new(Op::FilterX(op), self.statement(Kind::FilterX, None, inner), whole))
     }
 }

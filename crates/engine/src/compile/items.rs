@@ -265,6 +265,9 @@ impl<'c> Paths<'_, 'c> {
                     }
                 }
                 LogItem::Call(call) if call.is("app-parser") => steps.extend(self.app_parser(call, diags)),
+                LogItem::Call(call) if call.is("app-transform") => {
+                    steps.extend(self.app_transform(call, diags));
+                }
                 LogItem::Call(call) => steps.extend(self.parser(call, rule, diags)),
                 other => self.item(other, &mut steps, diags),
             }

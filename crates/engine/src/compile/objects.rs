@@ -32,6 +32,7 @@ pub(super) struct Objects<'c> {
 }
 
 impl<'c> Objects<'c> {
+    #[cfg_attr(feature = "python", expect(unused_variables, reason = "nothing is refused by name here"))]
     pub fn collect(config: &'c Config, diags: &mut Diagnostics) -> Objects<'c> {
         let main = config.files.first().and_then(|file| std::path::absolute(file).ok());
         let folder = main.as_deref().and_then(Path::parent).map(Path::to_path_buf);
@@ -52,7 +53,7 @@ impl<'c> Objects<'c> {
                 Statement::Python(raw) => objects.python.push(raw),
                 #[cfg(not(feature = "python"))]
                 Statement::Python(raw) => not_available(raw, diags),
-                Statement::Raw(raw) => not_available(raw, diags),
+                Statement::Transformation(t) => objects.applications.transform(t),
             }
         }
         objects
@@ -132,6 +133,7 @@ impl<'c> Objects<'c> {
     }
 }
 
+#[cfg(not(feature = "python"))]
 fn not_available(raw: &RawBlock, diags: &mut Diagnostics) {
     let text = format!("`{}` blocks are not available in this version", raw.keyword.text);
     diags.push(Diagnostic::error("E0101", text, raw.span).help("remove the block and what refers to it"));

@@ -7,7 +7,7 @@ use super::sources::Entry;
 use super::{Configured, Existing, PlannedDestination, PlannedPath, PlannedStep, States};
 use crate::driver::Registry;
 use crate::hooks::Hooks;
-use crate::ledger::StepCounters;
+use crate::ledger::{FailureCounters, StepCounters};
 use crate::plan_map::PlanMap;
 use crate::program::{Branch, Op, Step};
 use crate::watch::Kind;
@@ -35,6 +35,8 @@ pub(super) struct Paths<'a, 'c> {
     pub open: BTreeSet<(ObjectKind, String)>,
     /// Counters of named parsers.
     pub parsers: BTreeMap<String, Arc<StepCounters>>,
+    /// Why blocks of FilterX failed, by their place.
+    pub blocks: RefCell<BTreeMap<String, Arc<FailureCounters>>>,
     pub states: States,
     pub hooks: Vec<Arc<Hooks>>,
     pub drivers: Vec<Configured>,
@@ -81,6 +83,7 @@ impl<'a, 'c> Paths<'a, 'c> {
             object_steps: BTreeMap::new(),
             open: BTreeSet::new(),
             parsers: BTreeMap::new(),
+            blocks: RefCell::default(),
             states: States::new(),
             hooks: Vec::new(),
             drivers: Vec::new(),

@@ -13,7 +13,8 @@ impl Run<'_, '_> {
         let before = selection.len();
         if !self.watched_expressions(step, op, selection) {
             let mut dropped = std::mem::take(&mut self.machine.dropped);
-            op.block.run(self.batch, selection, &mut self.scratch.filter, &mut dropped);
+            let causes = op.block.run(self.batch, selection, &mut self.scratch.filter, &mut dropped);
+            op.failures.add(causes);
             self.machine.dropped = dropped;
         }
         for counters in op.here.iter().chain([&op.counters]) {
@@ -49,12 +50,18 @@ impl Run<'_, '_> {
             watch.tell(message, &Event::Begins(step.at()));
             let (outcome, report) = op.block.judge(self.batch, at, &mut self.scratch.filter);
             if let Some(report) = report {
-                let operands: [(&'static str, &[u8]); 3] = [
+                let mut causes = filterx::Causes::default();
+                causes.count(report.cause);
+                op.failures.add(causes);
+                let values = report.operands_told();
+                let operands: [(&'static str, &[u8]); 4] = [
                     ("expr", report.location.as_bytes()),
                     ("statement", report.statement.as_bytes()),
                     ("error", report.message.as_bytes()),
+                    ("operands", values.as_bytes()),
                 ];
-                let judged = Judged { function: "filterx", operands: &operands, holds: Some(false) };
+                let operands = operands.get(..3 + usize::from(!values.is_empty())).unwrap_or(&operands);
+                let judged = Judged { function: "filterx", operands, holds: Some(false) };
                 watch.tell(message, &Event::Judged(step.at(), &judged));
             }
             watch.tell_changes(message, self.batch, at, &before);

@@ -1,6 +1,6 @@
 //! What steps of filters, blocks of expressions and parsers do, and what counts it.
 
-use crate::ledger::StepCounters;
+use crate::ledger::{FailureCounters, StepCounters};
 use filter::Filter;
 use parsers::Parse;
 use std::sync::Arc;
@@ -38,6 +38,8 @@ impl FilterOp {
 pub struct FilterXOp {
     pub block: Arc<filterx::Block>,
     pub counters: Arc<StepCounters>,
+    /// Why it failed for messages.
+    pub failures: Arc<FailureCounters>,
     /// Those of this place alone, where the ledger shows it.
     pub here: Option<Arc<StepCounters>>,
 }

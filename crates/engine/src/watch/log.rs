@@ -118,6 +118,9 @@ impl LogWatch {
     }
 
     fn judged(&self, at: &Statement, judged: &Judged<'_>, message: Message) {
+        if judged.function == "filterx" {
+            return failed(judged, message);
+        }
         if !self.traces {
             return;
         }
@@ -205,6 +208,19 @@ fn instance(source: &Source) -> String {
         true => source.driver.to_owned(),
         false => format!("{},{}", source.driver, source.instance),
     }
+}
+
+/// Why a block of FilterX failed, in AxoSyslog's form.
+fn failed(judged: &Judged<'_>, message: Message) {
+    let operand = |name: &str| {
+        let found = judged.operands.iter().find(|(operand, _)| *operand == name);
+        found.map_or_else(String::new, |(_, text)| String::from_utf8_lossy(text).into_owned())
+    };
+    let expr = format!("{}|\t{}", operand("expr"), operand("statement"));
+    let (error, operands) = (operand("error"), operand("operands"));
+    let fields: [Field<'_>; 4] =
+        [("err_idx", &"[1/1]"), ("expr", &expr), ("error", &error), ("operands", &operands)];
+    say(Level::Debug, "FILTERX ERROR", &fields, message);
 }
 
 /// What is said before a filter function is asked. Those that match a pattern say `match()`, as in syslog-ng.

@@ -32,6 +32,9 @@ impl Compiler<'_> {
             signal: Signal::Done,
             text_end: crate::run::MADE_BYTES_MAX,
             statement: None,
+            places: &[],
+            meta: None,
+            before: None,
         };
         let result = run.eval(&expr);
         let failure = run.failure_text();

@@ -17,8 +17,8 @@ impl Compiler<'_> {
                 statement.kind,
                 Kind::Assign(..) | Kind::Declare(..) | Kind::If(..) | Kind::Switch(..)
             ) && !matches!(&statement.kind, Kind::Call(call) if call.name.text == "set_fields");
-            let number = self.written(statement.at);
             if let Some(expr) = self.expr(statement) {
+                let number = self.written(statement);
                 body.push(Statement { expr, checked, number });
             }
         }

@@ -8,7 +8,7 @@ use crate::function::{Build, Form, Function, Parameter};
 use crate::program::{Expr, Operation, Target};
 use crate::run::{Eval, Halt, Run};
 use crate::types::Types;
-use value::{Node, Value};
+use value::{Node, Otel, Value};
 
 pub const FUNCTIONS: &[Function] = &[
     Function {
@@ -99,7 +99,9 @@ pub const FUNCTIONS: &[Function] = &[
 fn keys(run: &mut Run<'_>, args: &[Value]) -> Eval {
     let value = first(args);
     let keys: Vec<Value> = match value {
-        Value::Dict(_) | Value::Labels(_) => run.cells(value).iter().step_by(2).copied().collect(),
+        Value::Dict(_) | Value::Labels(_) | Value::Otel(Otel::KvList, _) => {
+            run.cells(value).iter().step_by(2).copied().collect()
+        }
         Value::List(_) | Value::Tuple(_) => (0..run.cells(value).len() as i64).map(Value::Integer).collect(),
         _ => return run.error("Argument must be a dict"),
     };

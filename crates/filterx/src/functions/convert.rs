@@ -4,7 +4,7 @@ use crate::function::{Build, Form, Function, Parameter};
 use crate::program::Expr;
 use crate::run::{Eval, Failure, Run};
 use crate::types::Types;
-use value::{Moment, REPR, Value, ZoneSource, double_of, integer_of};
+use value::{Moment, Otel, REPR, Value, ZoneSource, double_of, integer_of};
 
 const ANY: &[Parameter] = &[Parameter::value("value", Types::ANY)];
 const MAYBE: &[Parameter] = &[Parameter::value("value", Types::ANY).optional()];
@@ -263,6 +263,7 @@ fn datetime(run: &mut Run<'_>, args: &[Value]) -> Eval {
 fn dict(run: &mut Run<'_>, args: &[Value]) -> Eval {
     match args.first().copied() {
         None => run.new_dict().map(Value::Dict),
+        Some(value @ Value::Otel(kind, _)) if kind != Otel::Array => super::otel::plain(run, value),
         Some(value @ (Value::Dict(_) | Value::Labels(_))) => {
             match value.node().map(|n| run.trees().copy(n)) {
                 Some(Ok(node)) => Ok(Value::Dict(node)),
@@ -290,6 +291,9 @@ fn list(run: &mut Run<'_>, args: &[Value]) -> Eval {
 fn sequence(run: &mut Run<'_>, args: &[Value], kind: fn(value::Node) -> Value, name: &'static str) -> Eval {
     let made = match args.first().copied() {
         None => run.trees().new_node(0),
+        Some(value @ Value::Otel(Otel::Array, _)) => {
+            return super::otel::plain(run, value).map(|v| v.node().map_or(v, kind));
+        }
         Some(Value::List(node) | Value::Tuple(node)) => run.trees().copy(node),
         Some(_) => return cast(run, args, name),
     };

@@ -35,6 +35,7 @@ pub const FUNCTIONS: &[Function] = &[
         )],
         build: Build::Plain(format_json),
     },
+    super::json_file::FUNCTION,
 ];
 
 fn format_json(run: &mut Run<'_>, args: &[Value]) -> crate::run::Eval {

@@ -7,7 +7,7 @@ use crate::function::{Build, Form, Function, Parameter};
 use crate::run::{Eval, Failure, Run};
 use crate::types::Types;
 use search::Where;
-use value::{Span, Value};
+use value::{Otel, Span, Value};
 
 const TEXT: Parameter = Parameter::value("text", Types::STRING);
 const NEEDLE: Parameter = Parameter::value("needle", Types::STRING.or(Types::SEQUENCE));
@@ -21,7 +21,8 @@ pub const FUNCTIONS: &[Function] = &[
         help: "Bytes of a text, elements of a container.",
         examples: &[("len(\"\u{e9}\")", "2"), ("len({\"a\":1})", "1")],
         build: Build::Plain(|run, args| match first(args) {
-            value @ (Value::Dict(_) | Value::Labels(_)) => {
+            value @ Value::Otel(Otel::Array, _) => Ok(Value::Integer(run.cells(value).len() as i64)),
+            value @ (Value::Dict(_) | Value::Labels(_) | Value::Otel(..)) => {
                 Ok(Value::Integer(run.cells(value).len() as i64 / 2))
             }
             value @ (Value::List(_) | Value::Tuple(_)) => Ok(Value::Integer(run.cells(value).len() as i64)),

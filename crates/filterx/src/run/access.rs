@@ -4,7 +4,7 @@
 use super::{Eval, Failure, Halt, Run, State};
 use crate::ast::AssignBy;
 use crate::program::{Expr, Of, Step, Target};
-use value::{Node, Value};
+use value::{Node, Otel, Value, ZoneSource};
 
 const SET_FAILED: &str = "Failed to set element of object: set-subscript() method failed";
 
@@ -129,7 +129,25 @@ impl Run<'_> {
             (Value::Labels(node), Value::String(_)) if !append => {
                 crate::functions::add_label(self, node, key, value)
             }
+            (Value::Otel(kind, node), key) => {
+                let key = (!append).then_some(key);
+                crate::functions::set_otel(self, kind, node, key, value)
+            }
             _ => self.error(SET_FAILED),
+        }
+    }
+
+    /// An element of a container, by its cell.
+    pub(crate) fn member(&self, of: Value, cell: usize) -> Value {
+        let value = self.cells(of).get(cell).copied().unwrap_or_default();
+        match (of, value) {
+            // Nanoseconds are kept as they came.
+            (Value::Otel(Otel::LogRecord, _), Value::Integer(nanoseconds))
+                if crate::functions::is_otel_time(cell) =>
+            {
+                Value::Datetime { source: ZoneSource::Parsed, offset: 0, micros: nanoseconds / 1000 }
+            }
+            _ => value,
         }
     }
 
@@ -140,7 +158,7 @@ impl Run<'_> {
             let Step::Key(key) = step else { return self.error("`[]` has no value") };
             let key = self.eval(key)?;
             value = match self.cell_of(value, key) {
-                Some(cell) => self.cells(value).get(cell).copied().unwrap_or_default(),
+                Some(cell) => self.member(value, cell),
                 None => return self.missing(&target.path, at, key),
             };
         }
@@ -187,9 +205,12 @@ impl Run<'_> {
         self.memory.stack.truncate(mark);
         let Some(node) = holder.node() else { return self.error("Object does not support unset()") };
         match (holder, self.cell_of(holder, key)) {
+            (Value::Otel(kind, _), Some(cell)) => {
+                return crate::functions::unset_otel(self, kind, node, cell);
+            }
             (Value::Dict(_), Some(cell)) => self.batch.trees.remove(node, cell - 1, 2),
             (Value::Labels(_), Some(_)) => crate::functions::remove_labels(self, node, key),
-            (Value::Dict(_) | Value::Labels(_), None) => {}
+            (Value::Dict(_) | Value::Labels(_) | Value::Otel(..), None) => {}
             (Value::List(_), Some(cell)) => self.batch.trees.remove(node, cell, 1),
             (Value::List(_), None) => return self.fail(Failure::Value("Index out of range", key)),
             _ => return self.error("Object does not support unset()"),

@@ -3,7 +3,7 @@
 use super::{Halt, Run};
 use crate::ast::{By, Compare};
 use std::cmp::Ordering;
-use value::{Key, TEXT, Value, double_of, integer_of};
+use value::{Key, Otel, TEXT, Value, double_of, integer_of};
 
 /// A value as a number.
 #[derive(Clone, Copy)]
@@ -99,10 +99,10 @@ impl Run<'_> {
 
     pub(crate) fn is_in(&mut self, item: Value, of: Value) -> Result<bool, Halt> {
         match of {
-            Value::List(node) | Value::Tuple(node) => {
+            Value::List(node) | Value::Tuple(node) | Value::Otel(Otel::Array, node) => {
                 Ok(self.batch.trees.cells(node).iter().any(|cell| self.is_same(*cell, item)))
             }
-            Value::Dict(_) | Value::Labels(_) => {
+            Value::Dict(_) | Value::Labels(_) | Value::Otel(..) => {
                 if !self.batch.trees.is_hashable(item) {
                     return self.error("Key must be hashable");
                 }
@@ -139,7 +139,8 @@ impl Run<'_> {
     /// The cell of an element of a container.
     pub(crate) fn cell_of(&mut self, of: Value, key: Value) -> Option<usize> {
         match (of, key) {
-            (Value::Dict(node), _) => {
+            (Value::Otel(Otel::Array, _), Value::String(_)) => None,
+            (Value::Dict(node), _) | (Value::Otel(_, node), Value::String(_)) => {
                 let batch = &mut *self.batch;
                 let pair = batch.trees.find(node, Key::of(key, &batch.text), &batch.text)?;
                 Some(2 * pair + 1)
@@ -151,7 +152,10 @@ impl Run<'_> {
                 let found = cells.chunks_exact(2).rposition(|pair| self.bytes(pair[0]) == name)?;
                 Some(2 * found + 1)
             }
-            (Value::List(node) | Value::Tuple(node), Value::Integer(index)) => {
+            (
+                Value::List(node) | Value::Tuple(node) | Value::Otel(Otel::Array, node),
+                Value::Integer(index),
+            ) => {
                 let len = self.batch.trees.cells(node).len();
                 let at = if index < 0 { index.checked_add_unsigned(len as u64)? } else { index };
                 usize::try_from(at).ok().filter(|at| *at < len)

@@ -4,7 +4,7 @@ use super::{Eval, Failure, Halt, Run};
 use crate::ast::{By, Compare};
 use crate::program::{ARGUMENTS_MAX, Expr, Pair};
 use template::{Msg, Template};
-use value::{Key, Span, Value};
+use value::{Key, Otel, Span, Value};
 
 impl Run<'_> {
     /// Evaluates an expression. A container may still be held by a variable: see [`Run::eval_owned`].
@@ -205,6 +205,14 @@ impl Run<'_> {
 
     fn attribute(&mut self, of: &Expr, name: u32) -> Eval {
         let base = self.eval(of)?;
+        if let Value::Otel(kind, _) = base
+            && kind != Otel::Array
+        {
+            let key = self.literal_value(name)?;
+            if let Some(cell) = self.cell_of(base, key) {
+                return Ok(self.member(base, cell));
+            }
+        }
         if let Value::Dict(node) | Value::Labels(node) = base {
             let literals = self.literals;
             let name = literals.get(name as usize).map_or(&[][..], |text| text);
@@ -220,7 +228,7 @@ impl Run<'_> {
         let base = self.eval(of)?;
         let key = self.eval(key)?;
         match self.cell_of(base, key) {
-            Some(cell) => Ok(self.cells(base).get(cell).copied().unwrap_or_default()),
+            Some(cell) => Ok(self.member(base, cell)),
             None => self.fail(Failure::Value("Failed to get-subscript from object", key)),
         }
     }

@@ -1,9 +1,13 @@
 //! Why control leaves an expression, and how that is told.
 
 use super::{Halt, Run};
-use crate::program::Block;
+use crate::program::Written;
 use record::Batch;
+use std::ops::AddAssign;
 use value::{Print, REPR, Span, Value};
+
+/// Bytes of an operand that are told.
+const OPERAND_BYTES_MAX: usize = 200;
 
 /// Where control goes.
 #[derive(Clone, Copy, Debug)]
@@ -34,6 +38,68 @@ pub enum Failure {
     Value(&'static str, Value),
     /// A text that was made.
     Made(Span),
+    /// A bound has been reached.
+    Limit(&'static str),
+}
+
+/// Why a block fails for a message, as it is counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Cause {
+    /// A statement does not hold.
+    #[default]
+    Falsy,
+    /// A variable is not set.
+    Unset,
+    /// A value is of a type that does not fit.
+    Type,
+    /// What is made of the message is too large.
+    Limit,
+    /// Anything else: a key that is missing, a text that cannot be read, an overflow.
+    Value,
+}
+
+/// All causes by the names that they have in statistics.
+pub const CAUSES: [(Cause, &str); 5] = [
+    (Cause::Falsy, "falsy"),
+    (Cause::Unset, "unset"),
+    (Cause::Type, "type"),
+    (Cause::Limit, "limit"),
+    (Cause::Value, "value"),
+];
+
+/// How many messages of a batch failed, by the cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Causes([usize; CAUSES.len()]);
+
+impl Causes {
+    pub fn count(&mut self, cause: Cause) {
+        if let Some(count) = self.0.get_mut(cause as usize) {
+            *count += 1;
+        }
+    }
+
+    /// In the order of [`CAUSES`].
+    pub fn counts(&self) -> [usize; CAUSES.len()] {
+        self.0
+    }
+}
+
+impl AddAssign for Causes {
+    fn add_assign(&mut self, more: Causes) {
+        self.0.iter_mut().zip(more.0).for_each(|(sum, more)| *sum += more);
+    }
+}
+
+impl Signal {
+    pub(crate) fn cause(self) -> Cause {
+        match self {
+            Signal::Error(Failure::Unset(_) | Failure::NoVariable(_)) => Cause::Unset,
+            Signal::Error(Failure::Type(..) | Failure::Cast(..)) => Cause::Type,
+            Signal::Error(Failure::Limit(_)) => Cause::Limit,
+            Signal::Error(_) => Cause::Value,
+            _ => Cause::Falsy,
+        }
+    }
 }
 
 /// What is told of a block that failed for a message.
@@ -44,8 +110,19 @@ pub struct Report {
     /// The statement as written.
     pub statement: String,
     pub message: String,
+    pub cause: Cause,
+    /// What the variables of the statement were.
+    pub operands: Vec<Operand>,
     /// It was no error: the statement does not hold.
     pub is_falsy: bool,
+}
+
+/// A variable or an element of one, as written, and its value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operand {
+    pub name: String,
+    /// As `repr()` shows it; `None` where it is not set.
+    pub value: Option<String>,
 }
 
 impl Failure {
@@ -57,7 +134,7 @@ impl Failure {
             String::from_utf8_lossy(&out).into_owned()
         };
         match self {
-            Failure::Said(text) => text.to_owned(),
+            Failure::Said(text) | Failure::Limit(text) => text.to_owned(),
             Failure::Unset(variable) => format!("Variable is unset: \"{}\"", names(variable)),
             Failure::NoVariable(variable) => format!("No such variable: \"{}\"", names(variable)),
             Failure::Type(what, kind) => format!("{what}, got: {kind}"),
@@ -69,23 +146,49 @@ impl Failure {
 }
 
 impl Report {
-    pub(crate) fn of(block: &Block, batch: &Batch, signal: Signal, statement: Option<u32>) -> Report {
-        let place = statement.and_then(|number| block.places.get(number as usize));
-        let names =
-            |number: u32| block.variables.get(number as usize).map_or(String::new(), |v| v.name.to_string());
-        let (message, is_falsy) = match signal {
-            Signal::Error(failure) => (failure.text(&names, batch), false),
-            Signal::Falsy(value) => {
-                (Failure::Value("bailing out due to a falsy expr", value).text(&names, batch), true)
-            }
-            Signal::Done | Signal::Drop | Signal::Break => (String::new(), false),
-        };
+    /// Of a block that has just failed.
+    pub(crate) fn of(run: &mut Run<'_>) -> Report {
+        let message = run.failure_text();
+        let is_falsy = matches!(run.signal, Signal::Falsy(_));
+        let place = run.place_failed();
+        let operands = place.map(|place| &place.operands[..]).unwrap_or_default();
+        let operands = operands.iter().map(|(name, expr)| run.operand(name, expr)).collect();
         Report {
             location: place.map_or(String::new(), |p| p.location.to_string()),
             statement: place.map_or(String::new(), |p| p.text.to_string()),
             message,
+            cause: run.signal.cause(),
+            operands,
             is_falsy,
         }
+    }
+
+    /// `$X = 5, d.a is not set`
+    pub fn operands_told(&self) -> String {
+        let told = self.operands.iter().map(|operand| match &operand.value {
+            Some(value) => format!("{} = {value}", operand.name),
+            None => format!("{} is not set", operand.name),
+        });
+        told.collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl<'a> Run<'a> {
+    /// The statement that control left.
+    pub(crate) fn place_failed(&self) -> Option<&'a Written> {
+        self.places.get(self.statement? as usize)
+    }
+
+    fn operand(&mut self, name: &str, expr: &crate::program::Expr) -> Operand {
+        let value = self.eval(expr).ok().map(|value| {
+            let mut out = Vec::new();
+            self.put(value, REPR, &mut out);
+            let is_long = out.len() > OPERAND_BYTES_MAX;
+            out.truncate(OPERAND_BYTES_MAX);
+            let end = if is_long { "..." } else { "" };
+            format!("{}{end}", String::from_utf8_lossy(&out))
+        });
+        Operand { name: name.to_owned(), value }
     }
 }
 
@@ -111,7 +214,7 @@ impl Run<'_> {
     /// The batch has no room for more values.
     #[cold]
     pub(crate) fn full<T>(&mut self) -> Result<T, Halt> {
-        self.error("Too many values in one batch")
+        self.fail(Failure::Limit("Too many values in one batch"))
     }
 
     /// Whether control left because of an error, which may be passed over.
@@ -125,7 +228,10 @@ impl Run<'_> {
             |number: u32| self.variables.get(number as usize).map_or(String::new(), |v| v.name.to_string());
         match self.signal {
             Signal::Error(failure) => failure.text(&names, self.batch),
-            _ => String::new(),
+            Signal::Falsy(value) => {
+                Failure::Value("bailing out due to a falsy expr", value).text(&names, self.batch)
+            }
+            Signal::Done | Signal::Drop | Signal::Break => String::new(),
         }
     }
 }

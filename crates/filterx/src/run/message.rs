@@ -245,6 +245,10 @@ impl Run<'_> {
                     .labels(value, &mut out);
                 ValueType::String
             }
+            Value::Otel(kind, node) => {
+                crate::functions::put_otel(self, kind, node, &mut out);
+                ValueType::Protobuf
+            }
             Value::Ip(_) | Value::Subnet(_) => {
                 value::Print { text: &self.batch.text, trees: &self.batch.trees, style: JSON }
                     .address(value, &mut out);

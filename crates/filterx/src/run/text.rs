@@ -1,6 +1,6 @@
 //! Values as truth and text, and texts that are made.
 
-use super::{Eval, Halt, Run};
+use super::{Eval, Failure, Halt, Run};
 use value::{Print, Span, Style, TEXT, Trees, Value};
 
 impl Run<'_> {
@@ -42,10 +42,14 @@ impl Run<'_> {
     /// A place for text that was made.
     pub fn place(&mut self, bytes: &[u8]) -> Result<Span, Halt> {
         if self.batch.text.len() + bytes.len() > self.text_end {
-            return self.error("Too much text made of one message");
+            return self.fail(Failure::Limit("Too much text made of one message"));
         }
         let span = self.batch.append(bytes);
-        if span.len as usize != bytes.len() { self.error("Too much text in one batch") } else { Ok(span) }
+        if span.len as usize != bytes.len() {
+            self.fail(Failure::Limit("Too much text in one batch"))
+        } else {
+            Ok(span)
+        }
     }
 
     pub fn string(&mut self, bytes: &[u8]) -> Eval {
@@ -88,7 +92,7 @@ impl Run<'_> {
         let text = literals.get(at).map_or(&[][..], |text| text);
         let span = self.batch.append(text);
         if span.len as usize != text.len() {
-            return self.error("Too much text in one batch");
+            return self.fail(Failure::Limit("Too much text in one batch"));
         }
         if let Some(place) = self.memory.texts.get_mut(at) {
             *place = Some(span);

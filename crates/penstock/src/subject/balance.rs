@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use control::{DropReason, Flow, Ledger, Row};
+use control::{DropReason, Failures, Flow, Ledger, Row};
 use engine::View;
 use engine::ledger::{DestinationCounters, Drops, PathCounters, Reason, SourceCounters, StepCounters};
 use parsers::correlation::StateCounters;
@@ -138,9 +138,19 @@ pub fn of(view: &View, removed: &History) -> Ledger {
         paths: rows(accounts.paths),
         destinations: rows(accounts.destinations),
         waits: Vec::new(),
+        failures: failures(view),
     };
     removed.complete_ledger(&mut ledger, view, until);
     ledger
+}
+
+/// Blocks of FilterX that have failed for messages.
+fn failures(view: &View) -> Vec<Failures> {
+    let blocks = view.blocks.iter().map(|(place, counters)| Failures {
+        place: place.clone(),
+        causes: counters.values().filter(|(_, count)| *count > 0).map(|(c, n)| (c.to_owned(), n)).collect(),
+    });
+    blocks.filter(|block| !block.causes.is_empty()).collect()
 }
 
 fn settled(until: Instant, read: impl Fn() -> Flow) -> Flow {

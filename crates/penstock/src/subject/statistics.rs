@@ -38,6 +38,9 @@ pub fn of_view(view: &View) -> Vec<Counter> {
     for (name, step) in &view.parsers {
         counters.extend(catalog::parser(name, step.matched.value(), step.not_matched.value()));
     }
+    for (place, block) in &view.blocks {
+        counters.extend(block.values().map(|(cause, count)| catalog::filterx(place, cause, count)));
+    }
     counters
 }
 
