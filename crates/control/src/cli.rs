@@ -4,6 +4,7 @@
 mod ctl;
 mod daemon;
 mod explain;
+mod filterx;
 mod ledger;
 mod look;
 mod native;
@@ -21,6 +22,7 @@ use std::process::ExitCode;
 pub use ctl::{command_line as ctl_command_line, run_ctl};
 pub use daemon::{DaemonAction, DaemonArgs, ParseOptions, state_dir};
 pub use explain::ExplainArgs;
+pub use filterx::FilterxArgs;
 pub use ledger::{command_line as ledger_command_line, run_ledger};
 pub use native::{CheckArgs, Cli, Command, CompletionsArgs, ManArgs, RawArgs, RunArgs, TestCaArgs};
 pub use options::{ProcessMode, RunOptions, WORKER_THREADS_COUNT_MAX};

@@ -6,6 +6,7 @@ mod components;
 mod configuration;
 mod console;
 mod explain;
+mod expressions;
 mod foreign_queue;
 mod library;
 #[cfg(feature = "logstore")]
@@ -78,6 +79,7 @@ fn native(args: Vec<OsString>) -> ExitCode {
         Command::Ctl(args) => run_ctl(args.with_program("penstock ctl")),
         Command::Ledger(args) => run_ledger(args.with_program("penstock ledger")),
         Command::Explain(args) => explain::explain(&args),
+        Command::Filterx(args) => expressions::run(&args),
         Command::Test(args) => cases::run(&args),
         Command::Top(args) => top::run(&args),
         Command::Tap(args) => run_tap(&args),

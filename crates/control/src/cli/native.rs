@@ -8,6 +8,7 @@ use clap::{Args, ColorChoice, Parser, Subcommand};
 use oplog::Verbosity;
 
 use super::explain::ExplainArgs;
+use super::filterx::FilterxArgs;
 use super::options::{ProcessMode, RunOptions, worker_threads};
 use super::tap::TapArgs;
 use super::test::TestArgs;
@@ -49,6 +50,8 @@ pub enum Command {
     Ledger(RawArgs),
     /// Show what happens to single messages, step by step: on the running program, or in a configuration
     Explain(ExplainArgs),
+    /// Try expressions and blocks of FilterX: their values, types and the time they take
+    Filterx(FilterxArgs),
     /// Run the test cases of a configuration: which destination gets what of which message
     Test(TestArgs),
     /// Show messages themselves: what comes by a source, step or destination, or what was dropped

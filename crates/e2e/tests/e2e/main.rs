@@ -20,6 +20,7 @@ mod explain;
 mod fifos;
 mod files;
 mod files_many;
+mod filterx;
 mod golden;
 mod hardening;
 mod heard_out;

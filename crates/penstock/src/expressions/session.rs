@@ -1,0 +1,144 @@
+//! A message, and what was tried on it so far.
+
+use super::answer::{Answer, Failed};
+use diag::{Diagnostics, SourceMap, Span};
+use filter::{FilterContext, FilterEnv, NamedFilters};
+use filterx::{Outcome, Setting};
+use record::{Batch, Context, NameId, Record, Stamp, ValueType};
+use std::sync::Arc;
+use std::time::Instant;
+use template::{Identity, NoScope, Scope, TemplateOptions, sample};
+use value::{JSON, REPR};
+use wire::{ParseFlags, SyslogOptions, SyslogParser};
+
+/// What texts are called in findings and failures.
+const NAME: &str = "expression";
+
+/// As what configuration the texts are compiled: it has nothing but them.
+#[derive(Default)]
+struct Nothing {
+    options: TemplateOptions,
+    filters: NamedFilters,
+}
+
+impl FilterEnv for Nothing {
+    fn scope(&self) -> &dyn Scope {
+        &NoScope
+    }
+
+    fn template_options(&self) -> &TemplateOptions {
+        &self.options
+    }
+
+    fn named_filters(&self) -> &NamedFilters {
+        &self.filters
+    }
+}
+
+pub struct Session {
+    batch: Batch,
+    cx: FilterContext,
+    env: Nothing,
+    host: String,
+    /// The message and the values that it began with.
+    first: (Option<String>, Vec<(String, String)>),
+}
+
+impl Session {
+    /// Without a message it is the one of the manual's examples.
+    pub fn new(message: Option<&str>, values: &[(String, String)]) -> Result<Session, String> {
+        let host = crate::run::identity::host_name().map_err(|error| error.to_string())?;
+        let mut cx = FilterContext::new(Identity::new(&host));
+        cx.begin_batch(Stamp::now(0));
+        let mut session = Session {
+            batch: Batch::default(),
+            cx,
+            host,
+            env: Nothing::default(),
+            first: (message.map(str::to_owned), values.to_vec()),
+        };
+        session.reset()?;
+        Ok(session)
+    }
+
+    pub fn reset(&mut self) -> Result<(), String> {
+        let (message, values) = self.first.clone();
+        match message {
+            Some(message) => self.message(&message)?,
+            None => {
+                self.batch = sample::with_values();
+                self.cx.render = sample::context();
+            }
+        }
+        values.iter().try_for_each(|(name, value)| self.put(name, value))
+    }
+
+    /// Another message: with a priority in front as it comes in, else MESSAGE alone.
+    pub fn message(&mut self, text: &str) -> Result<(), String> {
+        let context = Context::local(NAME, &self.host, "filterx");
+        self.batch = Batch::new(text.as_bytes().to_vec(), Arc::new(context), Stamp::now(0));
+        self.batch.records.push(Record::new(record::Span::new(0, text.len())));
+        let mut flags = ParseFlags::default();
+        flags.apply(if text.starts_with('<') { "syslog-protocol" } else { "no-parse" });
+        SyslogParser::new(SyslogOptions { flags, ..SyslogOptions::default() })
+            .parse_batch(&mut self.batch, 0);
+        if self.batch.records.first().is_some_and(|record| record.host.is_empty()) {
+            self.batch.set(0, NameId::HOST, self.host.as_bytes(), ValueType::String);
+        }
+        Ok(())
+    }
+
+    /// `NAME=VALUE`
+    pub fn set(&mut self, text: &str) -> Result<(), String> {
+        let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
+        self.put(name.trim(), value)
+    }
+
+    fn put(&mut self, name: &str, value: &str) -> Result<(), String> {
+        let id = template::value_name(name.strip_prefix('$').unwrap_or(name));
+        let id = id.ok_or_else(|| format!("{name} is computed from the message: it cannot be set"))?;
+        self.batch.set(0, id, value.as_bytes(), ValueType::String);
+        Ok(())
+    }
+
+    /// Compiles and runs a text.
+    pub fn run(&mut self, text: &str) -> Answer {
+        let mut sources = SourceMap::new();
+        // The last statement needs no semicolon; one in a comment would not count.
+        let whole = format!("{}\n;", text.trim_end());
+        let file = sources.add_root(NAME, whole.as_str());
+        let mut diags = Diagnostics::new();
+        let setting = Setting { env: &self.env, sources: &sources };
+        let block = filterx::compile_text(&whole, Span::new(file, 0, whole.len()), setting, &mut diags);
+        let Some(block) = block else {
+            let json = diag::render_json(&diags, &sources);
+            return Answer::Wrong { text: diag::render_all(&diags, &sources), json };
+        };
+        let begun = Instant::now();
+        let tried = block.evaluate(&mut self.batch, 0, &mut self.cx);
+        let time = begun.elapsed();
+        match (tried.outcome, &tried.report) {
+            (Outcome::Dropped, _) => Answer::Dropped { time },
+            (Outcome::Failed, report) => {
+                Answer::Failed(Box::new(Failed { report: report.clone().unwrap_or_default(), time }))
+            }
+            (Outcome::Passed, _) => Answer::Value {
+                shown: tried.shown(&self.batch, REPR),
+                json: tried.shown(&self.batch, JSON),
+                type_name: tried.type_name(),
+                time,
+            },
+        }
+    }
+
+    /// The values of the message, one in a line.
+    pub fn values(&self) -> String {
+        let Some(record) = self.batch.records.first() else { return String::new() };
+        let fields = self.batch.fields(record);
+        let own = fields.iter().filter_map(|(name, value)| Some((*name, (*value)?)));
+        let line = |(name, value): (NameId, record::Value<'_>)| {
+            format!("${{{}}} = {}\n", self.batch.name_of(name), String::from_utf8_lossy(value.bytes))
+        };
+        own.chain(self.batch.pairs(record)).map(line).collect()
+    }
+}
