@@ -9,6 +9,7 @@ mod ledger;
 mod look;
 mod native;
 mod options;
+mod python;
 mod running;
 mod tap;
 mod test;
@@ -26,6 +27,9 @@ pub use filterx::FilterxArgs;
 pub use ledger::{command_line as ledger_command_line, run_ledger};
 pub use native::{CheckArgs, Cli, Command, CompletionsArgs, ManArgs, RawArgs, RunArgs, TestCaArgs};
 pub use options::{ProcessMode, RunOptions, WORKER_THREADS_COUNT_MAX};
+pub use python::{
+    PYTHON_VENV, PackageArgs, PythonArgs, PythonCommand, SYSLOG_NG_VENV, UpdateVirtualenvArgs, VenvArgs,
+};
 pub use running::Running;
 pub use tap::{TapArgs, run_tap};
 pub use test::TestArgs;
@@ -56,6 +60,7 @@ pub enum CalledAs {
     Slogverify,
     Lgstool,
     Logcat,
+    UpdateVirtualenv,
 }
 
 impl CalledAs {
@@ -73,6 +78,7 @@ impl CalledAs {
             Some("slogverify") => CalledAs::Slogverify,
             Some("lgstool") => CalledAs::Lgstool,
             Some("logcat") => CalledAs::Logcat,
+            Some("syslog-ng-update-virtualenv") => CalledAs::UpdateVirtualenv,
             _ => CalledAs::Penstock,
         }
     }
@@ -119,6 +125,7 @@ mod tests {
         check("/usr/bin/slogverify", CalledAs::Slogverify);
         check("lgstool", CalledAs::Lgstool);
         check("logcat", CalledAs::Logcat);
+        check("/usr/bin/syslog-ng-update-virtualenv", CalledAs::UpdateVirtualenv);
         check("anything", CalledAs::Penstock);
         check("", CalledAs::Penstock);
     }

@@ -157,6 +157,7 @@ impl template::Scope for TestScope {
             bound: Duration::from_secs(60),
             paths: Vec::new(),
             environment: std::env::vars_os().collect(),
+            memory_max: 0,
             debug_level: 0,
         }))
     }

@@ -95,7 +95,7 @@ impl Trial {
             Err(error) => return stdio::err!("cannot read from this terminal: {error}"),
         };
         stdio::out!("FilterX: an expression or statements, :help for more, Ctrl-D to end.");
-        while let Some(text) = prompt.next() {
+        while let Some(text) = prompt.entered() {
             if !text.trim().is_empty() && !self.entered(&text) {
                 return;
             }

@@ -17,6 +17,8 @@ mod mistaken;
 mod pdb;
 mod printing;
 mod program;
+#[cfg(feature = "python")]
+mod python_tools;
 mod queue;
 mod run;
 mod sealed;
@@ -63,6 +65,7 @@ fn command() -> ExitCode {
         CalledAs::Slogverify => sealed::slogverify::run(args),
         CalledAs::Lgstool => stores(args),
         CalledAs::Logcat => logcat(args),
+        CalledAs::UpdateVirtualenv => update_virtualenv(args),
     }
 }
 
@@ -91,6 +94,7 @@ fn native(args: Vec<OsString>) -> ExitCode {
         Command::Slogencrypt(args) => sealed::slogencrypt::run(args.with_program("slogencrypt")),
         Command::Slogverify(args) => sealed::slogverify::run(args.with_program("slogverify")),
         Command::Logstore(args) => stores(args.with_program("penstock logstore")),
+        Command::Python(args) => python_tools(&args),
         Command::State(args) => state_file::run(args.with_program("penstock state")),
         Command::TestCa(args) => test_ca::run(&args),
         Command::Completions(args) => manners::completions(&args.shell),
@@ -134,6 +138,28 @@ fn stores(_: Vec<OsString>) -> ExitCode {
 #[cfg(not(feature = "logstore"))]
 fn logcat(args: Vec<OsString>) -> ExitCode {
     stores(args)
+}
+
+#[cfg(feature = "python")]
+fn python_tools(args: &control::cli::PythonArgs) -> ExitCode {
+    python_tools::run(args)
+}
+
+#[cfg(feature = "python")]
+fn update_virtualenv(args: Vec<OsString>) -> ExitCode {
+    python_tools::update_virtualenv(args)
+}
+
+#[cfg(not(feature = "python"))]
+fn python_tools(_: &control::cli::PythonArgs) -> ExitCode {
+    stdio::err!("this program was built without Python: build it with the feature `python`");
+    ExitCode::from(EXIT_CONFIG)
+}
+
+#[cfg(not(feature = "python"))]
+fn update_virtualenv(_: Vec<OsString>) -> ExitCode {
+    stdio::err!("this program was built without Python: build it with the feature `python`");
+    ExitCode::from(EXIT_CONFIG)
 }
 
 fn usage(error: &clap::Error) -> ExitCode {

@@ -5,7 +5,7 @@ use crate::marshal::{self, Item, Reader};
 use crate::persist;
 use crate::program::Script;
 use crate::sources::{PACKAGE, START};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use std::collections::HashMap;
 use std::io::{ErrorKind, PipeWriter, Read, Write};
 use std::os::fd::OwnedFd;
@@ -25,6 +25,8 @@ const KEPT_BYTES_MAX: usize = 4 << 20;
 const START_MAX: Duration = Duration::from_secs(60);
 /// How long a process that is told to end has for its deinit().
 const FAREWELL: Duration = Duration::from_secs(5);
+/// Between two looks at its memory.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// For the last words of one that is killed for its silence.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
@@ -34,6 +36,8 @@ pub struct Child {
     bound: Duration,
     request: Vec<u8>,
     answer: Vec<u8>,
+    /// When its memory was looked at last.
+    looked: Instant,
     /// Instances that have their object there, with the version of the names it was told.
     pub known: HashMap<u64, u64>,
 }
@@ -59,8 +63,10 @@ impl Child {
             bound: program.bound.max(START_MAX),
             request: Vec::new(),
             answer: Vec::new(),
+            looked: Instant::now(),
             known: HashMap::new(),
         };
+        child.bound_data(program.memory_max);
         let begun = child.begin(program).and_then(|()| {
             child.bound = program.bound;
             child.bind().map_err(cannot)
@@ -215,6 +221,29 @@ impl Child {
                 _ => return Fault::Ended(error.to_string()),
             }
         }
+    }
+
+    /// One batch that takes twice what a process may have gets no more.
+    fn bound_data(&self, memory_max: u64) {
+        if memory_max > 0
+            && let Some(pid) = i32::try_from(self.process.id()).ok().and_then(Pid::from_raw)
+        {
+            let most = Some(memory_max.saturating_mul(2));
+            // It may have ended already, which its first answer tells.
+            let _ = prlimit(Some(pid), Resource::Data, Rlimit { current: most, maximum: most });
+        }
+    }
+
+    /// Bytes of memory that it has, looked at now and then: `None` when it was not looked at.
+    pub fn memory(&mut self) -> Option<u64> {
+        if self.looked.elapsed() < LOOK_EVERY {
+            return None;
+        }
+        self.looked = Instant::now();
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.process.id())).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+        Some(kilobytes * 1024)
     }
 
     fn signal(&self, signal: Signal) {

@@ -18,6 +18,7 @@ mod fault;
 mod instance;
 pub mod marshal;
 mod output;
+mod package;
 mod persist;
 mod pool;
 mod post;
@@ -28,6 +29,7 @@ mod sources;
 
 pub use fault::Fault;
 pub use instance::{Identity, Instance, Kind, NAMES_MAX, Names, Wanted};
+pub use package::write_package;
 pub use persist::keep_in;
 pub use pool::{Pool, defer, end, pool, start};
 pub use post::{Ended, Fate, Post, Sent};

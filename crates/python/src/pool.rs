@@ -221,6 +221,22 @@ impl Pool {
         seat.child.as_mut().ok_or(Fault::Malformed)
     }
 
+    /// A process that has grown beyond the bound, to be ended: the next batch gets a new one.
+    pub(crate) fn outgrown(&self, seat: &mut Chair) -> Option<Child> {
+        let limit = self.program.memory_max;
+        let used = seat.child.as_mut().filter(|_| limit > 0)?.memory()?;
+        if used <= limit {
+            return None;
+        }
+        oplog::limited(
+            "python.memory",
+            oplog::Level::Warning,
+            "A Python process has grown beyond python-memory(), and is replaced",
+            &[("bytes", &used), ("limit", &limit)],
+        );
+        seat.child.take()
+    }
+
     /// The seat of the thread that asks: while there are as many as workers, nobody waits for another.
     pub(crate) fn seat(&self) -> MutexGuard<'_, Chair> {
         thread_local! {

@@ -76,6 +76,8 @@ impl Post {
     pub fn send(&self, messages: &mut dyn Messages) -> Result<Sent, Fault> {
         let count = messages.count();
         let mut chair = self.chair.lock();
+        // What its deinit() puts in order, the next one may need.
+        Child::end_all(self.instance.pool.outgrown(&mut chair).into_iter().collect());
         let fault = match self.exchange(&mut chair, 0..count, messages) {
             Err(fault @ (Fault::Ended(_) | Fault::Silent(_) | Fault::Malformed)) => fault,
             result => return result,

@@ -5,6 +5,10 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
+/// Virtual environments that are used where they are: what `penstock python venv` makes, and what
+/// `syslog-ng-update-virtualenv` does.
+const VIRTUAL_ENVIRONMENTS: [&str; 2] = ["/var/lib/penstock/python-venv", "/var/lib/syslog-ng/python-venv"];
+
 /// `python { ... };`
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
@@ -25,15 +29,20 @@ pub struct Script {
     /// Folders of modules, in front of those of the interpreter.
     pub paths: Vec<PathBuf>,
     pub environment: Vec<(OsString, OsString)>,
+    /// Bytes of memory from which on a process is replaced, 0 for never.
+    pub memory_max: u64,
     /// `syslogng.debuglevel`.
     pub debug_level: u8,
 }
 
 impl Script {
-    /// The interpreter: of the virtual environment that is active, else `python3` of the PATH.
+    /// The interpreter: of the virtual environment that is active, else of the program's own, else `python3`
+    /// of the PATH.
     pub fn interpreter(&self) -> PathBuf {
         let active = self.environment.iter().find(|(name, _)| name == "VIRTUAL_ENV");
-        let python = active.map(|(_, folder)| PathBuf::from(folder).join("bin/python3"));
-        python.filter(|path| path.exists()).unwrap_or_else(|| PathBuf::from("python3"))
+        let active = active.map(|(_, folder)| PathBuf::from(folder));
+        let folders = active.into_iter().chain(VIRTUAL_ENVIRONMENTS.map(PathBuf::from));
+        let python = folders.map(|folder| folder.join("bin/python3")).find(|path| path.exists());
+        python.unwrap_or_else(|| PathBuf::from("python3"))
     }
 }

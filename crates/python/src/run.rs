@@ -57,6 +57,7 @@ impl Instance {
                 self.one_by_one(&mut seat, part, messages, &fault);
             }
         }
+        crate::post::end_later(self.pool.outgrown(&mut seat));
     }
 
     /// What came of a batch that a process did not survive: the message it died of is lost, no other.

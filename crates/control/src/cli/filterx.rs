@@ -23,7 +23,7 @@ pub struct FilterxArgs {
     #[arg(short, long, value_name = "TEXT", allow_hyphen_values = true)]
     pub message: Option<String>,
     /// Set a value of the message to a string; may be repeated
-    #[arg(short, long = "set", value_name = "NAME=VALUE", value_parser = pair)]
+    #[arg(short = 's', long = "set", value_name = "NAME=VALUE", value_parser = pair)]
     pub values: Vec<(String, String)>,
     /// Print JSON, one object in a line for each text
     #[arg(long)]

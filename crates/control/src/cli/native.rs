@@ -10,6 +10,7 @@ use oplog::Verbosity;
 use super::explain::ExplainArgs;
 use super::filterx::FilterxArgs;
 use super::options::{ProcessMode, RunOptions, worker_threads};
+use super::python::PythonArgs;
 use super::tap::TapArgs;
 use super::test::TestArgs;
 use super::top::TopArgs;
@@ -26,8 +27,8 @@ Examples:
   penstock run --config /etc/syslog-ng/syslog-ng.conf --state-dir /var/lib/penstock
   penstock ledger
 
-Called as syslog-ng, syslog-ng-ctl, loggen, pdbtool, dqtool, persist-tool, slogkey, slogencrypt, slogverify, lgstool or logcat it
-takes the command lines of those programs."
+Called as syslog-ng, syslog-ng-ctl, loggen, pdbtool, dqtool, persist-tool, slogkey, slogencrypt, slogverify, lgstool, logcat or
+syslog-ng-update-virtualenv it takes the command lines of those programs."
 )]
 pub struct Cli {
     #[command(subcommand)]
@@ -82,6 +83,8 @@ pub enum Command {
     /// Read, check and repair log stores: cat, inspect, tail, validate, recover
     #[command(disable_help_flag = true)]
     Logstore(RawArgs),
+    /// Make a virtual environment for Python classes, write the package they import
+    Python(PythonArgs),
     /// Look into the state file, change it
     #[command(disable_help_flag = true)]
     State(RawArgs),

@@ -60,7 +60,7 @@ pub static APP_TRANSFORM: Component = Component {
               and rewrites. The steps of an application that has blocks alone are one block: its variables are theirs together, and the first \
               statement that fails ends all of them. A message of no application goes on as it is.",
     example: "app-transform(topic(normalize) filterx-app-variable(app))",
-    cost: Some(Cost::example(
+    cost: Some(Cost::elsewhere(
         "Applications that have blocks of FilterX alone are told apart by one look-up of the name, however many there are.",
     )),
 };

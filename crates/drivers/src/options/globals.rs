@@ -291,6 +291,14 @@ static PROGRAM: Group = Group {
             "Seconds that Python may take for a batch of up to 512 messages, and for each import or init(). A process that takes longer is \
              replaced, and its messages are run again one by one.",
         ),
+        #[cfg(feature = "python")]
+        Opt::new(
+            "python-memory",
+            Kind::Size { min: 0, max: 1 << 40 },
+            Preset::Described("1 GiB"),
+            "Bytes of memory that a Python process may have, 0 for no bound. One that has grown beyond it is replaced after its batch; one that takes twice as \
+             much for one batch gets a MemoryError, and its messages are run again one by one.",
+        ),
         Opt::new(
             "console",
             Kind::Block(CONSOLE),

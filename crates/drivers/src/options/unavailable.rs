@@ -16,7 +16,11 @@ const fn parser(name: &'static str, remedy: &'static str) -> Unavailable {
 }
 
 const NOT_HERE: &str = "there is no such source on Linux";
-const SCRIPT: &str = "sources and destinations in Python or Java come in a later version; let a program of your own send or receive: `program(\"command\")`";
+const SCRIPT: &str = "write it in Python: `python(class(\"module.Class\"))` with a LogDestination whose init(), open(), send(), flush() and close() do the \
+                      same (docs/python.md)";
+const JAVA: &str = "there is no Java here. What comes as a class of syslog-ng is native: `kafka()`, `elasticsearch-http()` for Elasticsearch, `http()` for HDFS \
+                    (WebHDFS); write others in Python: `python(class(\"module.Class\"))` with a LogDestination that has the same methods (docs/python.md)";
+const SCRIPT_PARSER: &str = "write it in Python: `python(class(\"module.Class\"))` with a LogParser whose parse() does the same (docs/python.md)";
 const QUEUE: &str = "let another program take the messages from the queue and send them to `network()`";
 const FETCH: &str = "let another program fetch the messages and send them to `network()`";
 const SENDS_HTTP: &str = "it is made of `http()`, which comes in a later version; until then let a program do it: \
@@ -27,7 +31,6 @@ const LIBRARY: &str = "it is a block of the configuration library: add `@include
 const NOT_BUILT: &str = "this program was built without it: build it with the feature of its name";
 const STORE: &str = "write to a file, or relay with `syslog()` to a collector that has this destination";
 const RUN: &str = "let a program do it: `program(\"command\" template(\"...\"))`";
-const PARSE: &str = "this parser comes in a later version; until then take values out with `regexp-parser()`, `subst()` or filter with `match()`";
 
 pub const UNAVAILABLE: &[Unavailable] = &[
     source("pacct", "read process accounting with `lastcomm`"),
@@ -105,7 +108,9 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     destination("riemann", STORE),
     destination("s3", STORE),
     destination("hdfs", STORE),
-    destination("java", SCRIPT),
+    destination("java", JAVA),
+    destination("lua", SCRIPT),
+    destination("perl", SCRIPT),
     #[cfg(not(feature = "python"))]
     destination("python", NOT_BUILT),
     destination("elasticsearch", STORE),
@@ -156,7 +161,8 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     destination("graphite", LIBRARY),
     #[cfg(not(feature = "python"))]
     parser("python", NOT_BUILT),
-    parser("app-transform", PARSE),
+    parser("lua", SCRIPT_PARSER),
+    parser("perl", SCRIPT_PARSER),
     parser("apache-accesslog-parser", LIBRARY),
     parser("cisco-parser", LIBRARY),
     parser("checkpoint-parser", LIBRARY),

@@ -151,7 +151,7 @@ fn a_file_of_json_is_read_again_when_it_changes() {
     let last =
         || std::fs::read_to_string(lab.path("out")).unwrap_or_default().lines().last().map(str::to_owned);
     let sees = |sender: &mut Sender, expected: &str| {
-        wait_until(|| {
+        wait_until(expected, || {
             sender.line("<13>Nov 11 01:02:03 web app: hello");
             std::thread::park_timeout(std::time::Duration::from_millis(20));
             last().as_deref() == Some(expected)
@@ -164,7 +164,7 @@ fn a_file_of_json_is_read_again_when_it_changes() {
     sees(&mut sender, "red, now came");
     // What cannot be read leaves what was there.
     std::fs::write(&file, "{\"web\": ").unwrap();
-    wait_until(|| penstock.log().contains("Error reading a JSON file"));
+    wait_until("the error in the log", || penstock.log().contains("Error reading a JSON file"));
     std::fs::remove_file(lab.path("late.json")).unwrap();
     sees(&mut sender, "red, now came");
 }

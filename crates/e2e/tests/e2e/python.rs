@@ -343,3 +343,95 @@ fn the_distributions_syslog_ng_makes_the_same_values() {
     penstock.stop();
     assert_eq!(lab.lines("ours"), lab.lines("theirs"));
 }
+
+#[test]
+fn a_process_that_grows_beyond_its_bound_is_replaced_and_nothing_is_lost() {
+    let lab = Lab::new();
+    let code = "import os, syslogng\nkept = []\nclass Made(syslogng.LogParser):\n    def parse(self, msg):\n        \
+                kept.append(b\"x\" * (1 << 18))\n        msg[\"made\"] = str(os.getpid())\n        return True\n";
+    let config = config(code).replace("options {", "options { python-workers(1); python-memory(64MiB);");
+    let mut penstock = Penstock::start(&lab, &config);
+    let mut sender = Sender::tcp(lab.port("in"));
+    let mut sent = 0;
+    let processes = || {
+        let lines = lab.lines("out");
+        let mut all: Vec<String> =
+            lines.iter().filter_map(|l| Some(l.rsplit_once(' ')?.1.to_owned())).collect();
+        all.dedup();
+        all
+    };
+    wait_until("a third process", || {
+        send(&mut sender, sent..sent + 20);
+        sent += 20;
+        std::thread::park_timeout(std::time::Duration::from_millis(100));
+        processes().len() >= 3
+    });
+    sender.finish();
+    penstock.wait_settled(sent as u64);
+    penstock.wait_log("A Python process has grown beyond python-memory(), and is replaced");
+    let numbers: Vec<String> =
+        lab.lines("out").iter().map(|l| l.split(' ').next().unwrap().to_owned()).collect();
+    let expected: Vec<String> = (0..sent).map(|n| n.to_string()).collect();
+    assert_eq!(numbers, expected);
+    // One message that takes more at once than a process may ever have is the only one that is lost.
+    let body = "x = bytearray(1 << 30) if msg[\"MESSAGE\"] == b\"3\" else b\"\"\n        msg[\"made\"] = str(len(x))";
+    let lab = Lab::new();
+    let config = self::config(&class(body)).replace("options {", "options { python-memory(128MiB);");
+    let mut penstock = Penstock::start(&lab, &config);
+    let mut sender = Sender::tcp(lab.port("in"));
+    send(&mut sender, 0..6);
+    sender.finish();
+    penstock.wait_settled(6);
+    assert_eq!(lab.lines("out"), ["0 0", "1 0", "2 0", "4 0", "5 0"], "{}", penstock.log());
+}
+
+#[test]
+fn a_virtual_environment_is_made_and_classes_are_tried_in_it() {
+    let lab = Lab::new();
+    let folder = lab.path("venv").display().to_string();
+    let made = run_command(&["python", "venv", &folder]);
+    if made.stderr.contains("python3-venv") {
+        return skip("the interpreter has no module venv");
+    }
+    assert_eq!(made.code, Some(0), "{made:?}");
+    assert!(run_command(&["python", "venv", &folder]).stdout.contains("up to date"));
+    std::fs::write(
+        lab.path("mine.py"),
+        "import syslogng\nclass Good(syslogng.LogParser):\n    def init(self, options):\n        self.prefix = options[\"prefix\"]\n        return True\n    \
+         def parse(self, msg):\n        msg[self.prefix + \"len\"] = len(msg[\"MESSAGE\"])\n        return True\n\
+         class Bad(syslogng.LogParser):\n    def parse(self, msg):\n        raise ValueError(\"wrong\")\n\
+         class Sent(syslogng.LogDestination):\n    def send(self, msg):\n        return self.DROP\n",
+    )
+    .unwrap();
+    let check = |args: &[&str]| {
+        let mut command = Command::new(lab.path("venv/bin/python3"));
+        let output =
+            command.args(["-m", "syslogng.check"]).args(args).current_dir(lab.dir()).output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    let (code, out, _) = check(&["mine.Good", "--option", "prefix=.my.", "--message", "four"]);
+    assert!(code == Some(0) && out.contains(".my.len = 4"), "{out}");
+    let (code, _, err) = check(&["mine.Bad"]);
+    assert!(code == Some(1) && err.contains("ValueError: wrong"), "{err}");
+    let (code, out, _) = check(&["mine.Sent"]);
+    assert!(code == Some(1) && out.contains("DROP"), "{out}");
+    assert_eq!(check(&["mine.Nope"]).0, Some(1));
+    assert_eq!(check(&[]).0, Some(2));
+}
+
+#[test]
+fn java_lua_and_perl_are_refused_with_the_way_in_python() {
+    let lab = Lab::new();
+    for (statement, text) in [
+        ("destination d { java(class_name(\"org.example.Mine\")); };", "elasticsearch-http()"),
+        ("destination d { lua(script(\"a.lua\")); };", "LogDestination"),
+        ("destination d { perl(script(\"a.pl\")); };", "LogDestination"),
+        ("parser p { lua(script(\"a.lua\")); };", "LogParser"),
+    ] {
+        let (path, _) = lab.write_config("refused.conf", &format!("@version: 4.11\n{statement}\n"));
+        let outcome = run_command(&["check", path.to_str().unwrap()]);
+        assert_eq!(outcome.code, Some(1), "{outcome:?}");
+        assert!(outcome.stderr.contains(text) && outcome.stderr.contains("docs/python.md"), "{outcome:?}");
+    }
+}

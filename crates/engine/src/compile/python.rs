@@ -10,6 +10,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// `python-memory()`, unless it is given.
+const MEMORY_MAX: u64 = 1 << 30;
 /// Where modules are looked for, beside the folder of the configuration and PYTHONPATH.
 const FOLDERS: [&str; 2] = ["/etc/syslog-ng/python", "/etc/syslog-ng/pylib"];
 
@@ -33,6 +35,7 @@ impl Python {
             bound: globals.seconds("python-timeout").unwrap_or(Duration::from_secs(60)),
             paths: beside.chain(FOLDERS.map(PathBuf::from)).collect(),
             environment: Environment::All.variables(),
+            memory_max: globals.size("python-memory").unwrap_or(MEMORY_MAX),
             debug_level: match oplog::verbosity() {
                 oplog::Verbosity::Trace => 2,
                 oplog::Verbosity::Default => 0,

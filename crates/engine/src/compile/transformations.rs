@@ -1,5 +1,5 @@
-//! `transformation NAME[topic] { transform[t] { step[s] { ... }; }; }` and the `app-transform()` that does what
-//! those of a topic say, for the application whose name a variable has.
+//! `transformation NAME[topic] { transform[t] { step[s] { ... }; }; }` and the `app-transform()` that does
+//! what those of a topic say, for the application whose name a variable has.
 
 use super::applications::is_named;
 use super::paths::Paths;

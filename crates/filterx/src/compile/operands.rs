@@ -8,7 +8,7 @@ use crate::program::Expr;
 const OPERANDS_MAX: usize = 8;
 
 impl Compiler<'_> {
-    /// Variables and elements of them that a statement without errors looks at, with what they are as written.
+    /// Variables and elements of them that a statement without errors looks at, each as it is written.
     pub(super) fn operands(&mut self, statement: &Written) -> Box<[(Box<str>, Expr)]> {
         let mut found = Vec::new();
         collect(statement, &mut found);

@@ -1,5 +1,5 @@
-//! Objects of OpenTelemetry's protocol: log records, resources, scopes, and the lists in them. As a value of the
-//! message they are the bytes of the protocol, which `opentelemetry()` sends as they are.
+//! Objects of OpenTelemetry's protocol: log records, resources, scopes, and the lists in them. As a value of
+//! the message they are the bytes of the protocol, which `opentelemetry()` sends as they are.
 
 mod fields;
 mod wire;

@@ -11,7 +11,7 @@ use value::{Print, Style, Value};
 #[derive(Debug)]
 pub struct Evaluation {
     pub outcome: Outcome,
-    /// What its last expression gave, or what its last assignment set; `None` where control did not come there.
+    /// What its last expression gave or its last assignment set; `None` where control did not come there.
     pub value: Option<Value>,
     /// Why it failed.
     pub report: Option<Report>,

@@ -104,8 +104,8 @@ fn set(root: &mut Value, path: &[String], value: Value) -> Option<()> {
     Some(())
 }
 
-/// Does a change with the model, which copies everything; the statement that does the same, and `None` where it
-/// would fail.
+/// Does a change with the model, which copies everything; the statement that does the same, and `None` where
+/// it would fail.
 fn done(model: &mut [Value; 3], change: &Change) -> Option<String> {
     match change {
         Change::Set(v, path, value) => {

@@ -51,6 +51,7 @@ impl Scope for Classes {
             bound: std::time::Duration::from_secs(60),
             paths: Vec::new(),
             environment: std::env::vars_os().collect(),
+            memory_max: 0,
             debug_level: 0,
         }))
     }

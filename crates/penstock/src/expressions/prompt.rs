@@ -20,7 +20,7 @@ impl Prompt {
     }
 
     /// What is entered next; `None` at the end.
-    pub fn next(&mut self) -> Option<String> {
+    pub fn entered(&mut self) -> Option<String> {
         loop {
             match self.0.readline("> ") {
                 Ok(text) => return Some(text),

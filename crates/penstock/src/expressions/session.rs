@@ -135,7 +135,7 @@ impl Session {
     pub fn values(&self) -> String {
         let Some(record) = self.batch.records.first() else { return String::new() };
         let fields = self.batch.fields(record);
-        let own = fields.iter().filter_map(|(name, value)| Some((*name, (*value)?)));
+        let own = fields.into_iter().filter_map(|(name, value)| Some((name, value?)));
         let line = |(name, value): (NameId, record::Value<'_>)| {
             format!("${{{}}} = {}\n", self.batch.name_of(name), String::from_utf8_lossy(value.bytes))
         };

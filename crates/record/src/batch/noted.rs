@@ -1,5 +1,5 @@
-//! What is kept beside a batch's messages, whatever branches undo: notes about single messages, and trees that
-//! several of them share.
+//! What is kept beside a batch's messages, whatever branches undo: notes about single messages, and trees
+//! that several of them share.
 
 use super::{Batch, Record};
 use ::value::Value;
@@ -21,7 +21,7 @@ impl Noted {
 }
 
 impl Batch {
-    /// What is noted about a message. Copies of its record share it: a branch that is undone leaves its notes.
+    /// What is noted about a message. Copies of its record share it: a branch that is undone leaves it.
     pub fn note(&self, record: &Record) -> Option<Value> {
         self.noted.notes.get(&record.origin).copied()
     }
