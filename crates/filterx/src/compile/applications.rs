@@ -76,7 +76,7 @@ pub fn switch_applications(
     compiler.made = None;
     let mut switch = Switch {
         selector: selector.unwrap_or(Expr::Value(value::Value::Null)),
-        texts: HashMap::new(),
+        texts: HashMap::default(),
         labels: Vec::new(),
         default: None,
         cases: Vec::new(),
