@@ -2,14 +2,16 @@
 
 use super::dialing::{Dialed, has_peer};
 use super::single::Place;
+use super::target::Nudge;
 use engine::WorkerHandle;
-use mio::Interest;
 use mio::unix::SourceFd;
+use mio::{Interest, Token};
 use rustix::net::{RecvFlags, SendAncillaryBuffer, SendFlags, sendmsg};
 use socket2::Socket;
 use std::io::{self, ErrorKind, IoSlice};
 use std::net::Shutdown;
 use std::os::fd::AsRawFd;
+use std::sync::Arc;
 use std::time::Instant;
 use tls::{Received, Session};
 
@@ -17,6 +19,21 @@ use tls::{Received, Session};
 const READS_MAX: usize = 64;
 /// Bytes encrypted at a time.
 const PIECE_BYTES: usize = 128 * 1024;
+
+/// Who hears what happens on a connection, and of a name that is found: an outlet, or a port.
+#[derive(Clone)]
+pub struct Seat {
+    pub home: WorkerHandle,
+    pub token: Token,
+    pub nudge: Arc<Nudge>,
+}
+
+impl From<&Place> for Seat {
+    fn from(place: &Place) -> Seat {
+        let token = WorkerHandle::outlet_token(place.id);
+        Seat { home: place.home.clone(), token, nudge: Arc::clone(&place.nudge) }
+    }
+}
 
 pub struct Link {
     socket: Socket,
@@ -27,10 +44,7 @@ pub struct Link {
 
 impl Dialed for Link {
     fn new(socket: Socket, place: &Place, session: Option<Session>) -> io::Result<Link> {
-        let token = WorkerHandle::outlet_token(place.id);
-        let both = Interest::READABLE | Interest::WRITABLE;
-        place.home.registry().register(&mut SourceFd(&socket.as_raw_fd()), token, both)?;
-        Ok(Link { socket, home: place.home.clone(), session: session.map(Box::new), ended: false })
+        Link::seated(socket, &Seat::from(place), session)
     }
 
     fn socket(&self) -> &Socket {
@@ -70,6 +84,13 @@ impl Dialed for Link {
 }
 
 impl Link {
+    /// A connection attempt of whoever sits there.
+    pub fn seated(socket: Socket, seat: &Seat, session: Option<Session>) -> io::Result<Link> {
+        let both = Interest::READABLE | Interest::WRITABLE;
+        seat.home.registry().register(&mut SourceFd(&socket.as_raw_fd()), seat.token, both)?;
+        Ok(Link { socket, home: seat.home.clone(), session: session.map(Box::new), ended: false })
+    }
+
     /// Appends what the receiver has sent. `false` when it has ended the connection.
     pub fn receive(&mut self, into: &mut Vec<u8>) -> io::Result<bool> {
         let mut buffer = [0u8; 16 * 1024];

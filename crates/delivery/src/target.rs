@@ -5,7 +5,7 @@ pub mod given;
 mod lookup;
 mod route;
 
-use engine::Outlet;
+use engine::{Outlet, Wake};
 pub use lookup::Lookup;
 pub use route::{Next, Route};
 use socket2::{Domain, Socket, Type};
@@ -77,18 +77,30 @@ pub fn local_name(socket: &Socket) -> String {
     }
 }
 
-/// Wakes an outlet from another thread, once there is one.
+/// Wakes an outlet from another thread, once there is one; or a port.
 #[derive(Default)]
-pub struct Nudge(OnceLock<Weak<Outlet>>);
+pub struct Nudge(OnceLock<Nudged>);
+
+enum Nudged {
+    Outlet(Weak<Outlet>),
+    Port(Arc<dyn Wake>),
+}
 
 impl Nudge {
+    /// Of a port.
+    pub fn port(waker: Arc<dyn Wake>) -> Nudge {
+        Nudge(OnceLock::from(Nudged::Port(waker)))
+    }
+
     pub fn set(&self, outlet: &Arc<Outlet>) {
-        let _ = self.0.set(Arc::downgrade(outlet));
+        let _ = self.0.set(Nudged::Outlet(Arc::downgrade(outlet)));
     }
 
     pub fn nudge(&self) {
-        if let Some(outlet) = self.0.get().and_then(Weak::upgrade) {
-            outlet.event();
+        match self.0.get() {
+            Some(Nudged::Port(waker)) => waker.wake(),
+            Some(Nudged::Outlet(outlet)) => outlet.upgrade().iter().for_each(|outlet| outlet.event()),
+            None => {}
         }
     }
 }

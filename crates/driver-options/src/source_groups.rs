@@ -30,6 +30,16 @@ const READ_OLD_RECORDS: Opt = Opt::new(
      read from their ends; files that come later are read whole.",
 );
 
+/// The same for queues of messages.
+pub static QUEUE_SOURCE: Group = Group { name: "every source", options: &source_with(READ_OLD_MESSAGES) };
+
+const READ_OLD_MESSAGES: Opt = Opt::new(
+    "read-old-records",
+    Kind::Bool,
+    Preset::Bool(false),
+    "Where there is no bookmark, read from the first message there is. With `no`, reading begins with what comes from then on.",
+);
+
 const READ_OLD_ENTRIES: Opt = Opt::new(
     "read-old-records",
     Kind::Bool,
@@ -212,6 +222,13 @@ const READER_OPTIONS: &[Opt] = &[
         "What stands before the names of structured data values, at most 128 bytes.",
     ),
 ];
+
+/// Of them, the ones about connections and lines.
+const OF_STREAMS: usize = 3;
+
+/// For sources whose messages come whole.
+pub static MESSAGE_FORMAT: Group =
+    Group { name: "reading messages", options: READER_OPTIONS.split_at(OF_STREAMS).1 };
 
 pub static READER: Group = Group { name: "reading messages", options: READER_OPTIONS };
 

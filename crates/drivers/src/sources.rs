@@ -6,6 +6,10 @@ mod generator;
 mod hec;
 mod internal;
 mod journal;
+#[cfg(feature = "kafka")]
+mod kafka;
+#[cfg(feature = "mqtt")]
+mod mqtt;
 mod network;
 #[cfg(feature = "grpc")]
 mod opentelemetry;
@@ -31,6 +35,10 @@ pub const PARTS: &[&[SourcePart]] = &[
     program::PARTS,
     journal::PARTS,
     relp::PARTS,
+    #[cfg(feature = "mqtt")]
+    mqtt::PARTS,
+    #[cfg(feature = "kafka")]
+    kafka::PARTS,
     hec::PARTS,
     elasticsearch_bulk::PARTS,
     webhook::PARTS,

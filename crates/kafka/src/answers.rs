@@ -1,5 +1,7 @@
 //! Answers of brokers.
 
+pub mod consuming;
+
 use crate::bytes::{Input, Read, shown};
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -86,6 +86,18 @@ pub fn put_i32(out: &mut Vec<u8>, n: i32) {
     out.extend_from_slice(&n.to_be_bytes());
 }
 
+pub fn put_i64(out: &mut Vec<u8>, n: i64) {
+    out.extend_from_slice(&n.to_be_bytes());
+}
+
+/// A text, or null.
+pub fn put_optional_text(out: &mut Vec<u8>, text: Option<&[u8]>) {
+    match text {
+        Some(text) => put_text(out, text),
+        None => put_null_text(out),
+    }
+}
+
 pub fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
     put_i32(out, bytes.len() as i32);
     out.extend_from_slice(bytes);

@@ -1,29 +1,37 @@
-//! Kafka's protocol from the producer's side, without any I/O: record batches written straight from messages,
-//! requests and answers, the session on one connection, and the account of what was sent to which partition
-//! under which number.
+//! Kafka's protocol without any I/O: record batches written straight from messages and read where they lie,
+//! requests and answers, the session on one connection, the account of what was sent to which partition under
+//! which number, and that of where each partition is read from.
 //!
-//! A [`Producer`] is told of messages, connections and answers, and says which requests go where; [`Session`]
-//! turns them into bytes. Both can be driven by a test in any order.
+//! A [`Producer`] or a [`Consumer`], with its [`Group`], is told of connections and answers, and says which
+//! requests go where; [`Session`] turns them into bytes. All can be driven by a test in any order.
 
 mod answers;
 mod batch;
 mod bytes;
 mod code;
 mod compression;
+mod consumer;
+mod group;
 mod login;
 mod partitioner;
 mod producer;
+mod records;
 mod requests;
 mod scram;
 mod session;
 mod varint;
 
+pub use answers::consuming::{Fetched, OfGroup, Offset};
 pub use answers::{Broker, Metadata, PartitionMetadata, TopicMetadata};
 pub use batch::{BATCH_HEAD_BYTES, Batch, RECORD_EXTRA_BYTES, Record, envelope};
 pub use compression::Compression;
+pub use consumer::{Begin, Consumer, News, Options as ConsumerOptions};
+pub use group::{Group, News as GroupNews, Options as GroupOptions, Strategy};
 pub use login::{Login, Mechanism};
 pub use partitioner::Partitioner;
 pub use producer::{Fate, IN_FLIGHT_MAX, Options, Produce, Producer, Why};
+pub use records::{Batches, Reading, RecordAt, Taken, Unreadable, headers};
+pub use requests::consuming::{Ask, FetchSize, Member, TopicPartition};
 pub use session::{Fault, Heard, Session};
 
 /// Whether a topic can have this name.

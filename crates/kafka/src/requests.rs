@@ -1,12 +1,23 @@
 //! Requests, in versions that brokers from 2.1 to 4.x know and whose form is plain.
 
+pub mod consuming;
+
 use crate::bytes::{put_bytes, put_i16, put_i32, put_null_text, put_text};
 
 /// What is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Api {
     Produce,
+    Fetch,
+    ListOffsets,
     Metadata,
+    OffsetCommit,
+    OffsetFetch,
+    FindCoordinator,
+    JoinGroup,
+    Heartbeat,
+    LeaveGroup,
+    SyncGroup,
     SaslHandshake,
     Versions,
     InitProducerId,
@@ -17,7 +28,16 @@ impl Api {
     pub fn key(self) -> i16 {
         match self {
             Api::Produce => 0,
+            Api::Fetch => 1,
+            Api::ListOffsets => 2,
             Api::Metadata => 3,
+            Api::OffsetCommit => 8,
+            Api::OffsetFetch => 9,
+            Api::FindCoordinator => 10,
+            Api::JoinGroup => 11,
+            Api::Heartbeat => 12,
+            Api::LeaveGroup => 13,
+            Api::SyncGroup => 14,
             Api::SaslHandshake => 17,
             Api::Versions => 18,
             Api::InitProducerId => 22,
@@ -28,7 +48,16 @@ impl Api {
     pub fn name(self) -> &'static str {
         match self {
             Api::Produce => "Produce",
+            Api::Fetch => "Fetch",
+            Api::ListOffsets => "ListOffsets",
             Api::Metadata => "Metadata",
+            Api::OffsetCommit => "OffsetCommit",
+            Api::OffsetFetch => "OffsetFetch",
+            Api::FindCoordinator => "FindCoordinator",
+            Api::JoinGroup => "JoinGroup",
+            Api::Heartbeat => "Heartbeat",
+            Api::LeaveGroup => "LeaveGroup",
+            Api::SyncGroup => "SyncGroup",
             Api::SaslHandshake => "SaslHandshake",
             Api::Versions => "ApiVersions",
             Api::InitProducerId => "InitProducerId",
@@ -40,7 +69,18 @@ impl Api {
     pub fn versions(self) -> (i16, i16) {
         match self {
             Api::Produce => (3, 8),
+            // From 10 on brokers give what is compressed with Zstandard.
+            Api::Fetch => (4, 11),
+            Api::ListOffsets => (2, 2),
             Api::Metadata => (4, 4),
+            Api::OffsetCommit => (2, 2),
+            Api::OffsetFetch => (2, 2),
+            Api::FindCoordinator => (1, 1),
+            // From 5 on members may have a name of their own.
+            Api::JoinGroup => (2, 5),
+            Api::Heartbeat => (1, 3),
+            Api::LeaveGroup => (1, 1),
+            Api::SyncGroup => (1, 3),
             Api::SaslHandshake => (1, 1),
             Api::Versions => (0, 0),
             Api::InitProducerId => (0, 1),
@@ -64,6 +104,12 @@ pub fn end(out: &mut [u8], elsewhere: usize) {
     if let Some(place) = out.first_chunk_mut::<4>() {
         *place = length.to_be_bytes();
     }
+}
+
+/// Of all topics there are.
+pub fn all_metadata(out: &mut Vec<u8>) {
+    put_i32(out, -1);
+    out.push(0);
 }
 
 /// `makes`: topics that do not exist are made, where the cluster allows it.

@@ -1,17 +1,26 @@
 //! What is said on one connection to a broker: versions, the login, then requests whose answers come in their
 //! order.
 
+mod anything;
+mod consuming;
+
+use crate::answers::consuming::{Fetched, OfGroup, Offset, fetched};
 use crate::answers::{self, Metadata, Version, Written};
 use crate::bytes::{Input, Malformed};
 use crate::code;
 use crate::login::{Login, Talk};
 use crate::producer::Produce;
 use crate::requests::{self, Api};
+pub use anything::read_anything;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// An answer that is longer is none.
+/// An answer that is longer is none, where the session is not told otherwise.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
+/// What the length and the number of an answer take.
+const ANSWER_HEAD_BYTES: usize = 8;
+/// Room made at once for an answer that has only begun.
+const ROOM_BYTES_MAX: usize = 8 << 20;
 /// Batches of fewer bytes are copied behind the request's head instead of going as a piece of their own.
 const COPIED_BYTES_MAX: usize = 16 << 10;
 
@@ -38,6 +47,7 @@ enum Expected {
     Metadata,
     Identity,
     Produce(u64),
+    Consumer(Api),
 }
 
 /// What the broker has said.
@@ -50,6 +60,9 @@ pub enum Heard {
     Identity(Result<(i64, i16), i16>),
     /// What became of the batches of a request.
     Written(u64, Vec<Written>),
+    Offsets(Vec<Offset>),
+    Fetched(Fetched),
+    OfGroup(OfGroup),
 }
 
 /// Why the connection is of no use any more.
@@ -80,6 +93,7 @@ pub struct Session {
     /// Bytes of the first piece that were sent.
     gone: usize,
     input: Vec<u8>,
+    answer_bytes_max: usize,
 }
 
 impl Session {
@@ -96,9 +110,16 @@ impl Session {
             out: VecDeque::new(),
             gone: 0,
             input: Vec::new(),
+            answer_bytes_max: ANSWER_BYTES_MAX,
         };
         session.ask(Api::Versions, 0, Expected::Versions, |_| {});
         session
+    }
+
+    /// Takes longer answers too.
+    pub fn with_answers_of(mut self, bytes_max: usize) -> Session {
+        self.answer_bytes_max = bytes_max.max(ANSWER_BYTES_MAX);
+        self
     }
 
     pub fn is_ready(&self) -> bool {
@@ -213,34 +234,62 @@ impl Session {
 
     /// Looks at what was received.
     pub fn hear(&mut self, heard: &mut Vec<Heard>) -> Result<(), Fault> {
-        let input = std::mem::take(&mut self.input);
-        let mut rest = input.as_slice();
+        let mut input = std::mem::take(&mut self.input);
+        let mut used = 0;
         let mut outcome = Ok(());
-        while let Some((length, behind)) = rest.split_first_chunk::<4>() {
+        while let Some(length) = input.get(used..).and_then(<[u8]>::first_chunk::<4>) {
             let length = u32::from_be_bytes(*length) as usize;
-            if length > ANSWER_BYTES_MAX {
+            if length > self.answer_bytes_max {
                 outcome = Err(Fault::Broken("the peer does not speak Kafka's protocol".to_owned()));
                 break;
             }
-            let Some((answer, behind)) = behind.split_at_checked(length) else { break };
-            rest = behind;
-            outcome = self.answer(Input(answer), heard);
+            let end = used + 4 + length;
+            let Some(answer) = input.get(used..end) else {
+                // Much is to come: room for it at once.
+                input.reserve((end - input.len()).min(ROOM_BYTES_MAX));
+                break;
+            };
+            if used == 0 && end == input.len() && self.brings_records() {
+                // The records stay where they are.
+                outcome = self.records(std::mem::take(&mut input), heard);
+                break;
+            }
+            used = end;
+            outcome = match self.brings_records() {
+                true => self.records(answer.to_vec(), heard),
+                false => self.answer(answer, heard),
+            };
             if outcome.is_err() {
                 break;
             }
         }
-        let used = input.len() - rest.len();
+        input.drain(..used);
         self.input = input;
-        self.input.drain(..used);
         outcome
     }
 
-    fn answer(&mut self, mut input: Input<'_>, heard: &mut Vec<Heard>) -> Result<(), Fault> {
+    /// Whether the next answer does.
+    fn brings_records(&self) -> bool {
+        matches!(self.expected.front(), Some((_, _, Expected::Consumer(Api::Fetch))))
+    }
+
+    fn records(&mut self, answer: Vec<u8>, heard: &mut Vec<Heard>) -> Result<(), Fault> {
+        let (version, _) = self.next_expected(&mut Input(answer.get(4..).unwrap_or_default()))?;
+        heard.push(Heard::Fetched(fetched(answer, ANSWER_HEAD_BYTES, version)?));
+        Ok(())
+    }
+
+    /// What the answer that begins here is to.
+    fn next_expected(&mut self, input: &mut Input<'_>) -> Result<(i16, Expected), Fault> {
         let correlation = input.i32()?;
         let expected = self.expected.pop_front().filter(|(number, ..)| *number == correlation);
-        let Some((_, version, expected)) = expected else {
-            return Err(Fault::Broken("the peer answers what was not asked".to_owned()));
-        };
+        let unasked = || Fault::Broken("the peer answers what was not asked".to_owned());
+        expected.map(|(_, version, expected)| (version, expected)).ok_or_else(unasked)
+    }
+
+    fn answer(&mut self, answer: &[u8], heard: &mut Vec<Heard>) -> Result<(), Fault> {
+        let mut input = Input(answer.get(4..).unwrap_or_default());
+        let (version, expected) = self.next_expected(&mut input)?;
         match expected {
             Expected::Versions => self.heard_versions(&mut input, heard)?,
             Expected::Handshake => self.heard_handshake(&mut input)?,
@@ -248,6 +297,9 @@ impl Session {
             Expected::Metadata => heard.push(Heard::Metadata(answers::metadata(&mut input)?)),
             Expected::Identity => heard.push(Heard::Identity(answers::init_producer_id(&mut input)?)),
             Expected::Produce(tag) => heard.push(Heard::Written(tag, answers::produce(&mut input, version)?)),
+            Expected::Consumer(api) => {
+                heard.push(self.consumer_hears((api, version), answer, ANSWER_HEAD_BYTES)?);
+            }
         }
         Ok(())
     }
@@ -314,34 +366,6 @@ impl Session {
         }
         Ok(())
     }
-}
-
-/// Answers of all kinds out of one input.
-pub fn read_anything(bytes: &[u8]) {
-    let Some((kind, rest)) = bytes.split_first() else { return };
-    let expected = [
-        Expected::Versions,
-        Expected::Handshake,
-        Expected::Login,
-        Expected::Metadata,
-        Expected::Identity,
-        Expected::Produce(1),
-    ];
-    let login = Login { mechanism: crate::Mechanism::ScramSha256, user: "u".into(), password: "p".into() };
-    let mut session = Session::new("c".into(), Some(Arc::new(login)));
-    session.expected.clear();
-    for at in 0..expected.len() {
-        let kind = (usize::from(*kind) + at) % expected.len();
-        let kind = expected.get(kind).copied().unwrap_or(Expected::Versions);
-        session.expected.push_back((at as i32, i16::from(bytes.len() as u8 % 9), kind));
-    }
-    let _ = answers::metadata(&mut Input(rest));
-    let _ = answers::produce(&mut Input(rest), 8);
-    session.input().extend_from_slice(rest);
-    let mut heard = Vec::new();
-    let _ = session.hear(&mut heard);
-    // What is heard is not much more than what was said.
-    assert!(heard.len() <= bytes.len());
 }
 
 #[cfg(test)]

@@ -41,6 +41,23 @@ pub fn take(input: &mut &[u8]) -> Option<i32> {
     None
 }
 
+/// The most bytes of a long number.
+const LONG_BYTES_MAX: usize = 10;
+
+/// Takes a long number from the front of `input`.
+pub fn take_long(input: &mut &[u8]) -> Option<i64> {
+    let mut n = 0u64;
+    for at in 0..LONG_BYTES_MAX {
+        let (byte, rest) = input.split_first()?;
+        *input = rest;
+        n |= u64::from(byte & 0x7f).checked_shl(7 * at as u32)?;
+        if byte & 0x80 == 0 {
+            return Some((n >> 1) as i64 ^ -((n & 1) as i64));
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,6 +71,9 @@ mod tests {
             assert_eq!(out, expected, "{n}");
         }
         assert_eq!(take(&mut &[0x80; 9][..]), None);
+        assert_eq!(take_long(&mut &[0x80; 20][..]), None);
+        let most = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1];
+        assert_eq!(take_long(&mut &most[..]), Some(i64::MIN));
     }
 
     proptest! {
@@ -65,6 +85,7 @@ mod tests {
             let mut input = out.as_slice();
             prop_assert_eq!(take(&mut input), Some(n));
             prop_assert!(input.is_empty());
+            prop_assert_eq!(take_long(&mut out.as_slice()), Some(i64::from(n)));
         }
     }
 }

@@ -152,8 +152,15 @@ impl Kafka {
     /// Sends `key:value` lines with the Java producer.
     #[track_caller]
     pub fn produce(&self, topic: &str, lines: &str) {
+        self.produce_packed(topic, "none", lines);
+    }
+
+    /// The same, compressed.
+    #[track_caller]
+    pub fn produce_packed(&self, topic: &str, codec: &str, lines: &str) {
         let mut command = java("org.apache.kafka.tools.ConsoleProducer", "-Xmx128m");
         command.args(["--bootstrap-server", &self.server(), "--topic", topic]);
+        command.args(["--compression-codec", codec]);
         command.args(["--reader-property", "parse.key=true", "--reader-property", "key.separator=:"]);
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("java");
@@ -180,6 +187,16 @@ impl Kafka {
         let consumed: Vec<Consumed> = text.lines().filter_map(consumed).collect();
         assert_eq!(consumed.len(), count, "what the consumer printed:\n{text}");
         consumed
+    }
+
+    /// What a group has committed, all partitions together, as the Java tool says it.
+    pub fn committed(&self, group: &str) -> usize {
+        let mut command = java("org.apache.kafka.tools.consumer.group.ConsumerGroupCommand", "-Xmx128m");
+        command.args(["--bootstrap-server", &self.server(), "--describe", "--group", group]);
+        let output = command.stderr(Stdio::null()).output().expect("java");
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        // The group, a topic, a partition, the offset.
+        text.lines().filter_map(|line| line.split_whitespace().nth(3)?.parse::<usize>().ok()).sum()
     }
 
     /// Messages in all partitions of a topic, by their offsets; 0 while it is not there.

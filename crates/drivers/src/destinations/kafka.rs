@@ -2,30 +2,23 @@
 //! batch once.
 
 mod client;
-mod config;
-mod connection;
 mod parts;
 
 use client::KafkaClient;
 use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings};
-use config::Properties;
-use connection::Dial;
-use delivery::dialing::Secured;
 use delivery::single::{MakeSink, SingleDestination};
-use delivery::target::Connect;
 use delivery::writer::Writer;
 use delivery::{disk_buffer, writing};
 use diag::{Diagnostic, Diagnostics};
 use driver_options::INT_MAX;
 use driver_options::output_groups::{DESTINATION, TEMPLATE};
-use driver_options::secure::{self, Side};
 use driver_options::templates::compile;
 use driver_options::tls_groups::SECURE_DESTINATION;
 use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
 use flight::{FlightSink, Limits};
-use kafka::{IN_FLIGHT_MAX, Login, Mechanism, RECORD_EXTRA_BYTES};
+use kafka::{IN_FLIGHT_MAX, RECORD_EXTRA_BYTES};
+use kafka_client::{Properties, Role, Server};
 use parts::{RecordParts, TopicTemplate};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use template::TemplateOptions;
@@ -137,32 +130,22 @@ static KAFKA: Component = Component {
 
 /// The layout of messages when message() is not given.
 const MESSAGE: &str = "$ISODATE $HOST $MSGHDR$MSG";
-const PORT: u16 = 9092;
-/// Where authorities stand that the system trusts.
-const SYSTEM_CA: &str = "/etc/ssl/certs/ca-certificates.crt";
 
 pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
-    let properties = config::read(s, diags)?;
+    let properties = Properties::read(Role::Producer, s, diags)?;
     let options = writing::template_options(s, cx);
-    let at = s.call_span()?;
-    let servers = s.text("bootstrap-servers").map(str::to_owned).or_else(|| properties.servers.clone());
-    let Some(servers) = servers else {
-        let finding = Diagnostic::error("D0162", "kafka() does not say where the brokers are", at);
-        diags.push(finding.help("add `bootstrap-servers(\"host:9092\")`"));
-        return None;
-    };
-    let listed = servers_of(&servers, s, diags)?;
+    let (servers, listed) = kafka_client::servers(s, &properties, diags)?;
     let (topic, by_message) = topic(s, cx, &options, diags)?;
     let parts = parts(s, cx, &options, by_message, diags)?;
     let mut writer = writer(s, cx, &options, diags)?;
     let key = writing::key(s, &mut writer, || format!("kafka-c({topic})"));
     let enveloped = parts.is_needed();
     writer.parts = enveloped.then(|| Arc::new(parts) as _);
-    let dial = Arc::new(dial(s, &properties, diags)?);
+    let dial = Arc::new(kafka_client::dial(s, &properties, diags)?);
     let sends = sends(&properties, topic.clone().into_bytes(), enveloped);
     let limits = limits(s, &properties);
     let instance = format!("kafka,{servers},{topic}");
-    let servers: Arc<[(String, u16)]> = listed.into();
+    let servers: Arc<[Server]> = listed.into();
     let name = key.clone();
     let make: MakeSink = Box::new(move |place| {
         let (id, counters) = (place.id, Arc::clone(&place.counters));
@@ -171,26 +154,6 @@ pub fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Op
     });
     let destination = SingleDestination::new(("kafka", instance), writer, writing::limits(s), true, make);
     Some(DestinationDriver { key, destination: Arc::new(destination) })
-}
-
-fn servers_of(text: &str, s: &Settings, diags: &mut Diagnostics) -> Option<Vec<(String, u16)>> {
-    let one = |server: &str| {
-        let (host, port) = match server.rsplit_once(':') {
-            Some((host, port)) if !host.contains(':') || host.starts_with('[') => (host, port.parse().ok()?),
-            _ => (server, PORT),
-        };
-        let host = host.trim_start_matches('[').trim_end_matches(']');
-        (!host.is_empty() && port != 0).then(|| (host.to_owned(), port))
-    };
-    let parts = text.split(',').map(str::trim).filter(|server| !server.is_empty());
-    let servers: Option<Vec<_>> = parts.map(one).collect();
-    let servers = servers.filter(|servers| !servers.is_empty());
-    if servers.is_none() {
-        let at = s.span("bootstrap-servers").or(s.call_span())?;
-        let finding = Diagnostic::error("D0162", format!("`{text}` is no list of brokers"), at);
-        diags.push(finding.help("write `bootstrap-servers(\"host:9092,other:9092\")`"));
-    }
-    servers
 }
 
 /// The topic of all messages, or the template and the topic of those for which it gives none.
@@ -264,44 +227,6 @@ fn writer(
     let mut writer = Writer::new(template, cx.identity);
     writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
     Some(writer)
-}
-
-fn dial(s: &Settings, p: &Properties, diags: &mut Diagnostics) -> Option<Dial> {
-    let own = secure::read(s, "", Side::Destination, diags).ok()?;
-    let given = p.secure || p.tls_given;
-    let mut options = match own {
-        Some(own) => Some(own),
-        None => given.then(|| tls::Options { sni: true, ..p.tls.clone() }),
-    };
-    if let Some(options) = &mut options
-        && options.ca_file.is_none()
-        && options.ca_dir.is_none()
-        && Path::new(SYSTEM_CA).exists()
-    {
-        options.ca_file = Some(SYSTEM_CA.into());
-    }
-    let login = match (p.sasl, &p.user, &p.password) {
-        (false, None, None) => None,
-        (_, Some(user), Some(password)) => {
-            let mechanism = p.mechanism.unwrap_or(Mechanism::Plain);
-            Some(Arc::new(Login { mechanism, user: user.clone(), password: password.clone() }))
-        }
-        _ => {
-            let text = "a login needs both `sasl.username` and `sasl.password`";
-            diags.push(Diagnostic::error("D0162", text, s.span("config").or(s.call_span())?));
-            return None;
-        }
-    };
-    Some(Dial {
-        connect: Connect::default(),
-        ipv6: p.ipv6,
-        secured: options.map(Secured::new),
-        login,
-        client_id: p.client_id.as_str().into(),
-        pause: p.reconnect.max(Duration::from_millis(10)),
-        pause_max: p.reconnect_max.max(p.reconnect),
-        answer_max: p.socket_timeout.max(p.request_timeout + Duration::from_secs(1)),
-    })
 }
 
 fn sends(p: &Properties, topic: Vec<u8>, enveloped: bool) -> kafka::Options {

@@ -42,8 +42,10 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     source("darwinosl", NOT_HERE),
     source("stats-exporter", "ask for metrics with `syslog-ng-ctl stats prometheus`"),
     source("stats-exporter-dont-log", "ask for metrics with `syslog-ng-ctl stats prometheus`"),
-    source("kafka", QUEUE),
-    source("mqtt", QUEUE),
+    #[cfg(not(feature = "kafka"))]
+    source("kafka", "this penstock was built without it: build it with `--features kafka`"),
+    #[cfg(not(feature = "mqtt"))]
+    source("mqtt", "this penstock was built without it: build it with `--features mqtt`"),
     source("google-pubsub", QUEUE),
     #[cfg(not(feature = "grpc"))]
     source("opentelemetry", NOT_BUILT),

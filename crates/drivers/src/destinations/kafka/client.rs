@@ -1,11 +1,12 @@
 //! What speaks to a cluster: connections to the brokers that are needed, with the producer's account behind
 //! them.
 
-use super::connection::{Connection, Dial, News};
+use delivery::link::Seat;
 use delivery::single::Place;
 use delivery::unreachable::Unreachable;
 use flight::{Client, Outcome, Part, Verdict};
 use kafka::{Fate, Fault, Heard, Options, Producer, Why};
+use kafka_client::{Broker, Connection, Connections, Dial, News, Server};
 use oplog::Level;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -14,14 +15,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 const SAID_EVERY: Duration = Duration::from_secs(60);
 
 pub struct KafkaClient {
-    place: Place,
-    dial: Arc<Dial>,
-    /// `bootstrap-servers()`.
-    servers: Arc<[(String, u16)]>,
-    /// Which of them is asked next.
-    server: usize,
     producer: Producer,
-    connections: Vec<Connection>,
+    connections: Connections,
     unreachable: Unreachable,
     said: Option<Instant>,
 }
@@ -31,20 +26,11 @@ fn time_ms() -> i64 {
 }
 
 impl KafkaClient {
-    pub fn new(
-        place: Place,
-        dial: Arc<Dial>,
-        servers: Arc<[(String, u16)]>,
-        options: Options,
-    ) -> KafkaClient {
+    pub fn new(place: Place, dial: Arc<Dial>, servers: Arc<[Server]>, options: Options) -> KafkaClient {
         KafkaClient {
             unreachable: Unreachable::new(&place.counters),
-            place,
-            dial,
-            servers,
-            server: 0,
+            connections: Connections::new(Seat::from(&place), dial, servers),
             producer: Producer::new(options),
-            connections: Vec::new(),
             said: None,
         }
     }
@@ -53,7 +39,7 @@ impl KafkaClient {
     fn drive(&mut self, now: Instant) {
         self.keep_connections(now);
         let mut fault = None;
-        for at in 0..self.connections.len() {
+        for at in 0..self.connections.count() {
             while let Some(news) = self.look_at(at, now) {
                 match news {
                     News::Heard(heard) => self.hear(at, heard, now),
@@ -75,68 +61,31 @@ impl KafkaClient {
     }
 
     fn look_at(&mut self, at: usize, now: Instant) -> Option<News> {
-        let connection = self.connections.get_mut(at)?;
-        let waits = connection.node.and_then(|node| self.producer.waits_since(node));
-        if waits.is_some_and(|since| now.saturating_duration_since(since) >= self.dial.answer_max) {
-            let why = format!("{}: the broker does not answer", connection.name());
-            return Some(connection.lost(&self.dial, Fault::Broken(why), now));
-        }
-        connection.turn(&self.dial, &self.place, now)
+        let node = self.connections.get(at)?.node;
+        let waits = node.and_then(|node| self.producer.waits_since(node));
+        self.connections.turn(at, waits, now)
     }
 
     /// Connections to brokers that lead something; to one of the configured servers while there is none.
     fn keep_connections(&mut self, now: Instant) {
-        let KafkaClient { producer, connections, dial, .. } = self;
-        let mut is_known = false;
-        for (id, host, port) in producer.nodes() {
-            is_known = true;
-            let known = connections.iter_mut().find(|connection| connection.node == Some(id));
-            match known {
-                Some(known) if known.server.0 == host && known.server.1 == port => {}
-                None if !producer.leads(id) => {}
-                // A broker that has moved: what is on the way to it goes again from the new connection.
-                Some(known) if known.is_ready() => {}
-                Some(known) => *known = Connection::new(Some(id), (host.to_owned(), port), dial, now),
-                None => connections.push(Connection::new(Some(id), (host.to_owned(), port), dial, now)),
-            }
-        }
-        let ready = connections.iter().any(|connection| connection.node.is_some() && connection.is_ready());
-        if ready {
-            connections.retain_mut(|connection| {
-                let keeps = connection.node.is_some();
-                if !keeps {
-                    connection.close();
-                    producer.cut_unknown();
-                }
-                keeps
-            });
-            return;
-        }
-        let asks = connections.iter().any(|connection| connection.node.is_none());
-        let fails = is_known && connections.iter().any(|connection| connection.is_waiting());
-        if asks || is_known && !fails {
-            return;
-        }
-        if let Some(server) = self.servers.get(self.server % self.servers.len().max(1)) {
-            connections.push(Connection::new(None, server.clone(), dial, now));
+        let producer = &self.producer;
+        let brokers = producer.nodes().map(|(id, host, port)| {
+            let is_needed = producer.leads(id);
+            Broker { id, host, port, is_needed }
+        });
+        if self.connections.keep(brokers, now) {
+            self.producer.cut_unknown();
         }
     }
 
     fn lost(&mut self, at: usize, fault: &Fault, now: Instant) {
-        let Some(connection) = self.connections.get_mut(at) else { return };
         let (Fault::Broken(why) | Fault::Refused(why)) = fault;
-        if let Some(node) = connection.node {
-            self.producer.cut(node);
-        } else {
-            // The next of the configured servers, in the same place.
-            self.server = self.server.wrapping_add(1);
-            if let Some(server) = self.servers.get(self.server % self.servers.len().max(1)) {
-                connection.move_to(server.clone(), &self.dial);
-            }
-            self.producer.cut_unknown();
+        match self.connections.lost(at) {
+            Some(Some(node)) => self.producer.cut(node),
+            Some(None) => self.producer.cut_unknown(),
+            None => return,
         }
-        let why = why.clone();
-        self.say("Connection to a Kafka broker failed", &why, now);
+        self.say("Connection to a Kafka broker failed", why, now);
     }
 
     fn hear(&mut self, at: usize, heard: Vec<Heard>, now: Instant) {
@@ -155,14 +104,16 @@ impl KafkaClient {
                 Heard::Metadata(metadata) => self.producer.metadata(metadata, time_ms(), now),
                 Heard::Identity(answer) => self.producer.identity(answer, now),
                 Heard::Written(tag, written) => self.producer.answered(tag, &written, now),
+                // A producer asks nothing of these.
+                Heard::Offsets(_) | Heard::Fetched(_) | Heard::OfGroup(_) => {}
             }
         }
     }
 
     /// Asks the cluster who leads what, and for a producer id.
     fn ask(&mut self, now: Instant) {
-        let Some(at) = self.connections.iter().position(Connection::is_ready) else { return };
-        let Some(session) = self.connections.get_mut(at).and_then(Connection::session) else { return };
+        let Some(at) = self.connections.ready(|_| true) else { return };
+        let Some(session) = self.connections.session(at) else { return };
         let mut outcome = Ok(());
         if let Some(topics) = self.producer.wants_metadata(now) {
             outcome = session.ask_metadata(&topics, self.producer.makes_topics());
@@ -177,12 +128,13 @@ impl KafkaClient {
 
     /// Sends batches to the brokers that have room.
     fn send(&mut self, now: Instant) {
-        for at in 0..self.connections.len() {
-            let Some(connection) = self.connections.get_mut(at) else { return };
-            let Some(node) = connection.node else { continue };
+        for at in 0..self.connections.count() {
+            let Some(node) = self.connections.get(at).and_then(|connection| connection.node) else {
+                continue;
+            };
             let mut outcome = Ok(());
             while outcome.is_ok()
-                && let Some(session) = connection.session()
+                && let Some(session) = self.connections.session(at)
                 && let Some(produce) = self.producer.next_request(node, now)
             {
                 outcome = session.produce(&produce);
@@ -192,12 +144,7 @@ impl KafkaClient {
     }
 
     fn after(&mut self, at: usize, outcome: Result<(), Fault>, now: Instant) {
-        let Some(connection) = self.connections.get_mut(at) else { return };
-        let news = match outcome {
-            Ok(()) => connection.flush_or_lose(&self.dial, now),
-            Err(fault) => Some(connection.lost(&self.dial, fault, now)),
-        };
-        if let Some(News::Lost(fault)) = news {
+        if let Some(fault) = self.connections.said(at, outcome, now) {
             self.lost(at, &fault, now);
         }
     }
@@ -276,11 +223,10 @@ impl Client for KafkaClient {
     }
 
     fn reopen(&mut self) {
-        self.connections.iter_mut().for_each(Connection::restart);
+        self.connections.restart();
     }
 
     fn close(&mut self) {
-        self.connections.iter_mut().for_each(Connection::close);
-        self.connections.clear();
+        self.connections.close();
     }
 }

@@ -2,8 +2,7 @@
 //! session on it.
 
 use delivery::dialing::{Dialed, Secured};
-use delivery::link::Link;
-use delivery::single::Place;
+use delivery::link::{Link, Seat};
 use delivery::target::{Address, Connect, Lookup, Next, Route};
 use kafka::{Fault, Heard, Login, Session};
 use std::io::{self, ErrorKind};
@@ -26,9 +25,18 @@ pub struct Dial {
     pub pause_max: Duration,
     /// A request that takes longer is not answered any more.
     pub answer_max: Duration,
+    /// The longest answer that is taken.
+    pub answer_bytes_max: usize,
 }
 
 impl Dial {
+    /// Differs where connections have to be made anew.
+    pub fn described(&self) -> String {
+        let login = self.login.as_ref().map(|l| (l.mechanism, &l.user, &l.password));
+        let tls = self.secured.as_ref().map(|secured| &secured.options);
+        format!("{} {login:?} {tls:?} {:?} {:?}", self.client_id, self.pause, self.pause_max)
+    }
+
     fn connector(&self) -> io::Result<Option<Arc<Connector>>> {
         let Some(secured) = &self.secured else { return Ok(None) };
         match &secured.connector {
@@ -85,15 +93,15 @@ impl Connection {
     }
 
     /// Does what can be done without waiting.
-    pub fn turn(&mut self, dial: &Dial, place: &Place, now: Instant) -> Option<News> {
+    pub fn turn(&mut self, dial: &Dial, seat: &Seat, now: Instant) -> Option<News> {
         loop {
             match &mut self.state {
                 State::Waiting(until) if now < *until => return None,
                 State::Waiting(_) => self.state = State::Idle,
-                State::Idle => match self.route.next(&place.nudge) {
+                State::Idle => match self.route.next(&seat.nudge) {
                     Next::Try(address) => {
                         self.since = now;
-                        match self.connect(&address, dial, place) {
+                        match self.connect(&address, dial, seat) {
                             Ok(link) => self.state = State::Connecting(link),
                             Err(error) => return Some(self.failed_at(dial, &error, now)),
                         }
@@ -117,12 +125,12 @@ impl Connection {
         }
     }
 
-    fn connect(&mut self, address: &Address, dial: &Dial, place: &Place) -> io::Result<Link> {
+    fn connect(&mut self, address: &Address, dial: &Dial, seat: &Seat) -> io::Result<Link> {
         let session = match dial.connector()? {
             Some(connector) => Some(connector.session(&self.server.0).map_err(io::Error::other)?),
             None => None,
         };
-        Link::new(dial.connect.stream(address)?, place, session)
+        Link::seated(dial.connect.stream(address)?, seat, session)
     }
 
     /// The next address of the server is tried at once; when there is none, after a pause.
@@ -133,6 +141,7 @@ impl Connection {
 
     fn open(&mut self, dial: &Dial) {
         let session = Session::new(Arc::clone(&dial.client_id), dial.login.clone());
+        let session = session.with_answers_of(dial.answer_bytes_max);
         if let State::Connecting(link) = std::mem::replace(&mut self.state, State::Idle) {
             self.state = State::Open(link, Box::new(session));
         }
@@ -143,9 +152,17 @@ impl Connection {
             return Some(self.lost(dial, Fault::Broken(format!("{}: {error}", self.name())), now));
         }
         let State::Open(link, session) = &mut self.state else { return None };
-        let outcome = link.receive(session.input());
         let mut heard = Vec::new();
-        let understood = session.hear(&mut heard);
+        let (outcome, understood) = loop {
+            let before = session.input().len();
+            let outcome = link.receive(session.input());
+            let has_more = session.input().len() > before;
+            let understood = session.hear(&mut heard);
+            // An answer may be longer than one look at the socket; there is no event for what is left there.
+            if !has_more || !heard.is_empty() || understood.is_err() || !matches!(outcome, Ok(true)) {
+                break (outcome, understood);
+            }
+        };
         if heard.contains(&Heard::Ready) {
             self.failures = 0;
         }

@@ -1,13 +1,16 @@
 //! `config()`: properties by librdkafka's names. Each is obeyed, accepted with a remark on why it changes
 //! nothing, or refused.
 
+mod consumer;
+mod producer;
 mod values;
 
-use conf_schema::{Pair, Settings};
+use conf_schema::{Pair, Settings, Text};
+pub use consumer::Reads;
 use diag::{Diagnostic, Diagnostics};
 use kafka::{Compression, IN_FLIGHT_MAX, Mechanism, Partitioner};
 use std::time::Duration;
-use values::{duration, number, word, yes_no};
+use values::{duration, word, yes_no};
 
 /// What the properties come to.
 #[derive(Clone, Debug)]
@@ -41,6 +44,8 @@ pub struct Properties {
     pub tls: tls::Options,
     /// `ssl.` properties were given.
     pub tls_given: bool,
+    /// Those of a consumer.
+    pub reads: Reads,
 }
 
 impl Default for Properties {
@@ -72,8 +77,16 @@ impl Default for Properties {
             password: None,
             tls: tls::Options::default(),
             tls_given: false,
+            reads: Reads::default(),
         }
     }
+}
+
+/// Who is configured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    Producer,
+    Consumer,
 }
 
 /// What a property does.
@@ -89,43 +102,17 @@ enum Effect {
 
 use Effect::{Moot, Read, Refused};
 
-const OWN_QUEUE: &str = "there is no second queue: messages wait in the queue of the destination until a broker has acknowledged them";
-const FOREVER: &str = "messages are sent again until a broker has taken or refused them; with disk-buffer() they survive meanwhile";
+/// By librdkafka's names, each with its older ones.
+type Table = [(&'static [&'static str], Effect)];
+
 const SYSTEM: &str = "the system's settings hold";
 const LOGS: &str = "the log of penstock has it";
 const KERBEROS: &str = "Kerberos is not spoken: use SCRAM-SHA-512, or PLAIN over TLS";
 
-/// By librdkafka's names, each with its older ones.
-const PROPERTIES: &[(&[&str], Effect)] = &[
+/// Of whoever speaks to brokers.
+const COMMON: &Table = &[
     (&["bootstrap.servers", "metadata.broker.list"], Read(|p, v| done(&mut p.servers, Some(v.to_owned())))),
     (&["client.id"], Read(|p, v| done(&mut p.client_id, v.to_owned()))),
-    (&["acks", "request.required.acks"], Read(acks)),
-    (&["enable.idempotence"], Read(|p, v| done(&mut p.numbered, Some(yes_no(v)?)))),
-    (
-        &["max.in.flight.requests.per.connection", "max.in.flight"],
-        Read(|p, v| done(&mut p.in_flight, number(v, 1, 1_000_000)? as usize)),
-    ),
-    (&["batch.size"], Read(|p, v| done(&mut p.batch_bytes, number(v, 1, i32::MAX.into())? as usize))),
-    (
-        &["message.max.bytes"],
-        Read(|p, v| done(&mut p.message_bytes, number(v, 1000, 1_000_000_000)? as usize)),
-    ),
-    (&["batch.num.messages"], Read(|p, v| done(&mut p.batch_lines, number(v, 1, 1_000_000)? as usize))),
-    (
-        &["linger.ms", "queue.buffering.max.ms"],
-        Read(|p, v| done(&mut p.linger, Some(duration(v, 0, 900_000)?))),
-    ),
-    (
-        &["compression.codec", "compression.type"],
-        Read(|p, v| done(&mut p.compression, word(v, &["none", "gzip", "snappy", "lz4", "zstd"])?)),
-    ),
-    (&["compression.level"], Read(|p, v| done(&mut p.level, Some(number(v, -1, 22)? as i32)))),
-    (
-        &["partitioner"],
-        Read(|p, v| {
-            done(&mut p.partitioner, Partitioner::named(v).ok_or_else(|| values::one_of(PARTITIONERS))?)
-        }),
-    ),
     (&["request.timeout.ms"], Read(|p, v| done(&mut p.request_timeout, duration(v, 1, 900_000)?))),
     (&["socket.timeout.ms"], Read(|p, v| done(&mut p.socket_timeout, duration(v, 10, 300_000)?))),
     (&["reconnect.backoff.ms"], Read(|p, v| done(&mut p.reconnect, duration(v, 0, 3_600_000)?))),
@@ -134,7 +121,6 @@ const PROPERTIES: &[(&[&str], Effect)] = &[
         &["topic.metadata.refresh.interval.ms", "metadata.max.age.ms"],
         Read(|p, v| done(&mut p.refresh, duration(v, 1, 86_400_000)?)),
     ),
-    (&["allow.auto.create.topics"], Read(|p, v| done(&mut p.makes_topics, yes_no(v)?))),
     (&["broker.address.family"], Read(|p, v| done(&mut p.ipv6, word(v, &["any", "v4", "v6"])? == "v6"))),
     (&["security.protocol"], Read(security)),
     (&["sasl.mechanism", "sasl.mechanisms"], Read(mechanism)),
@@ -165,15 +151,6 @@ const PROPERTIES: &[(&[&str], Effect)] = &[
             tls_option(p, |tls| done(&mut tls.check_name, checks))
         }),
     ),
-    (&["queue.buffering.max.messages"], Moot(OWN_QUEUE)),
-    (&["queue.buffering.max.kbytes"], Moot(OWN_QUEUE)),
-    (&["queue.buffering.backpressure.threshold"], Moot(OWN_QUEUE)),
-    (&["message.timeout.ms", "delivery.timeout.ms"], Moot(FOREVER)),
-    (&["retries", "message.send.max.retries"], Moot(FOREVER)),
-    (&["retry.backoff.ms"], Moot("pauses begin at 50 ms and double up to a second")),
-    (&["retry.backoff.max.ms"], Moot("pauses begin at 50 ms and double up to a second")),
-    (&["enable.gapless.guarantee"], Moot("order is kept always, and nothing is left out")),
-    (&["sticky.partitioning.linger.ms"], Moot("messages without a key change the partition with each batch")),
     (&["statistics.interval.ms"], Moot("ask with `syslog-ng-ctl stats`")),
     (&["log_level"], Moot(LOGS)),
     (&["debug"], Moot(LOGS)),
@@ -189,11 +166,6 @@ const PROPERTIES: &[(&[&str], Effect)] = &[
     (&["topic.metadata.refresh.fast.interval.ms"], Moot("the cluster is asked again after a second")),
     (&["topic.metadata.refresh.sparse"], Moot("only topics in use are asked for")),
     (
-        &["transactional.id"],
-        Refused("transactions come in a later version; a batch is written once even without"),
-    ),
-    (&["transaction.timeout.ms"], Refused("transactions come in a later version")),
-    (
         &["ssl.key.password"],
         Refused("start, then `syslog-ng-ctl credentials add --id FILE`, so that it is in no file"),
     ),
@@ -208,11 +180,7 @@ const PROPERTIES: &[(&[&str], Effect)] = &[
     (&["sasl.kerberos.keytab"], Refused(KERBEROS)),
     (&["sasl.oauthbearer.config"], Refused("OAUTHBEARER comes in a later version: use SCRAM-SHA-512")),
     (&["plugin.library.paths"], Refused("there are no plugins")),
-    (&["group.id"], Refused("it belongs to a source")),
 ];
-
-const PARTITIONERS: &[&str] =
-    &["random", "consistent", "consistent_random", "murmur2", "murmur2_random", "fnv1a", "fnv1a_random"];
 
 fn done<T>(place: &mut T, value: T) -> Result<(), String> {
     *place = value;
@@ -227,16 +195,6 @@ fn tls_option(
     set(&mut p.tls)
 }
 
-fn acks(p: &mut Properties, value: &str) -> Result<(), String> {
-    p.acks = match value {
-        "all" | "-1" => -1,
-        "1" => 1,
-        "0" => return Err("`all` or `1`: with 0 nobody would know what was delivered".to_owned()),
-        _ => return Err("`all` or `1`".to_owned()),
-    };
-    Ok(())
-}
-
 fn security(p: &mut Properties, value: &str) -> Result<(), String> {
     let value = word(value, &["plaintext", "ssl", "sasl_plaintext", "sasl_ssl"])?;
     (p.secure, p.sasl) = (value.ends_with("ssl"), value.starts_with("sasl"));
@@ -249,27 +207,49 @@ fn mechanism(p: &mut Properties, value: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads `config()`; `None` after an error was reported.
-pub fn read(s: &Settings, diags: &mut Diagnostics) -> Option<Properties> {
-    let mut properties = Properties::default();
-    let mut good = true;
-    for pair in s.pairs("config") {
-        good &= apply(&mut properties, pair, diags);
+impl Role {
+    fn name(self) -> &'static str {
+        match self {
+            Role::Producer => "producer",
+            Role::Consumer => "consumer",
+        }
     }
-    good.then_some(properties)
+
+    /// The properties of this one, and those of the other.
+    fn tables(self) -> [&'static Table; 2] {
+        match self {
+            Role::Producer => [producer::OWN, consumer::OWN],
+            Role::Consumer => [consumer::OWN, producer::OWN],
+        }
+    }
+
+    /// Reports what is wrong with the name of a property.
+    fn unknown(self, key: &Text, diags: &mut Diagnostics) {
+        let [own, other] = self.tables();
+        let text = format!("config() has no property `{}` of a {}", key.text, self.name());
+        let finding = Diagnostic::error("D0160", text, key.span);
+        let names = own.iter().chain(COMMON).flat_map(|(names, _)| names.iter().copied());
+        diags.push(match find(other, &key.text) {
+            Some(_) if self == Role::Producer => finding.help("it belongs to a source"),
+            Some(_) => finding.help("it belongs to a destination"),
+            None => finding.suggest(diag::nearest(&key.text, names)),
+        });
+    }
 }
 
-fn apply(properties: &mut Properties, pair: &Pair, diags: &mut Diagnostics) -> bool {
-    let (name, value) = (pair.key.text.as_str(), pair.value.text.as_str());
+fn find<'a>(table: &'a Table, name: &str) -> Option<&'a Effect> {
     // The language takes `_` for `-`, and both stand for the points of librdkafka's names where these are
     // written without quotes.
     let plain = |text: &str| text.replace(['-', '_'], ".");
-    let found = PROPERTIES.iter().find(|(names, _)| names.iter().any(|known| plain(known) == plain(name)));
-    let Some((_, effect)) = found else {
-        let names = PROPERTIES.iter().flat_map(|(names, _)| names.iter().copied());
-        let text = format!("config() has no property `{name}` of a producer");
-        let finding = Diagnostic::error("D0160", text, pair.key.span);
-        diags.push(finding.suggest(diag::nearest(name, names)));
+    let is_it = |names: &[&str]| names.iter().any(|known| plain(known) == plain(name));
+    table.iter().find(|(names, _)| is_it(names)).map(|(_, effect)| effect)
+}
+
+fn apply(role: Role, properties: &mut Properties, pair: &Pair, diags: &mut Diagnostics) -> bool {
+    let (name, value) = (pair.key.text.as_str(), pair.value.text.as_str());
+    let [own, _] = role.tables();
+    let Some(effect) = find(own, name).or_else(|| find(COMMON, name)) else {
+        role.unknown(&pair.key, diags);
         return false;
     };
     match effect {
@@ -297,6 +277,16 @@ fn apply(properties: &mut Properties, pair: &Pair, diags: &mut Diagnostics) -> b
 }
 
 impl Properties {
+    /// Reads `config()`; `None` after an error was reported.
+    pub fn read(role: Role, s: &Settings, diags: &mut Diagnostics) -> Option<Properties> {
+        let mut properties = Properties::default();
+        let mut good = true;
+        for pair in s.pairs("config") {
+            good &= apply(role, &mut properties, pair, diags);
+        }
+        good.then_some(properties)
+    }
+
     pub fn compression(&self) -> Compression {
         let level = |least: i32, most: i32, preset: i32| match self.level {
             Some(level) if level >= least => level.min(most),
@@ -323,10 +313,13 @@ mod tests {
 
     #[test]
     fn names_are_unique() {
-        let mut names: Vec<&str> = PROPERTIES.iter().flat_map(|(names, _)| names.iter().copied()).collect();
-        let count = names.len();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), count);
+        for role in [Role::Producer, Role::Consumer] {
+            let all = role.tables()[0].iter().chain(COMMON);
+            let mut names: Vec<&str> = all.flat_map(|(names, _)| names.iter().copied()).collect();
+            let count = names.len();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), count, "{role:?}");
+        }
     }
 }

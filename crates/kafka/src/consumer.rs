@@ -1,0 +1,345 @@
+//! Where each partition is read from, and what brokers are asked next for it. One request is on its way to
+//! each
+//! broker at a time; what it brings is read while the next one is away.
+
+use crate::answers::Metadata;
+use crate::answers::consuming::{Fetched, Offset, Part};
+use crate::code::{self, Class};
+use crate::records::{Batches, Reading, end_offset};
+use crate::requests::consuming::{Ask, FetchSize, TopicPartition};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// After an error, for a partition; and between two questions about the cluster when something has moved.
+const AGAIN: Duration = Duration::from_millis(500);
+/// An answer that takes longer does not come.
+const ANSWER_MAX: Duration = Duration::from_secs(30);
+const OUT_OF_RANGE: i16 = 1;
+/// Times that stand for the beginning and the end.
+const EARLIEST: i64 = -2;
+const LATEST: i64 = -1;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    pub size: FetchSize,
+    pub reading: Reading,
+    /// How often the cluster is asked who leads what.
+    pub refresh: Duration,
+    /// Bytes that may wait to be read before brokers are asked for more.
+    pub unread_bytes_max: usize,
+}
+
+/// Where reading a partition begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin {
+    At(i64),
+    Earliest,
+    Latest,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Position {
+    /// The offset is not known yet. `missed`: the one that the partition does not have.
+    Wanted {
+        time: i64,
+        missed: Option<i64>,
+    },
+    At(i64),
+}
+
+struct Partition {
+    position: Position,
+    not_before: Option<Instant>,
+}
+
+enum Away {
+    Offsets,
+    Fetch(Vec<(TopicPartition, i64)>),
+}
+
+#[derive(Default)]
+struct Node {
+    host: String,
+    port: u16,
+    /// What was asked, and when.
+    away: Option<(Away, Instant)>,
+}
+
+/// What has come of answers.
+pub enum News {
+    /// Records of a partition, to be read in this order.
+    Batches(TopicPartition, Batches),
+    /// Reading begins there.
+    Begins(TopicPartition, i64),
+    /// What lay between was there no more, or the partition was made anew.
+    Missed { place: TopicPartition, wanted: i64, begins: i64 },
+    /// It is tried again.
+    Trouble(String),
+}
+
+pub struct Consumer {
+    options: Options,
+    partitions: BTreeMap<TopicPartition, Partition>,
+    nodes: BTreeMap<i32, Node>,
+    /// Of all partitions that are known; `None`: there is no leader at the moment.
+    leaders: BTreeMap<TopicPartition, Option<i32>>,
+    /// Needed although it may lead nothing.
+    coordinator: Option<i32>,
+    asked: Option<Instant>,
+    known: Option<Instant>,
+    is_stale: bool,
+    /// Which partition is named first in the next request: all have their turn.
+    turn: usize,
+    /// There are partitions that were not there before.
+    has_changed: bool,
+    news: Vec<News>,
+}
+
+impl Consumer {
+    pub fn new(options: Options) -> Consumer {
+        let (partitions, nodes, leaders) = Default::default();
+        Consumer {
+            options,
+            partitions,
+            nodes,
+            leaders,
+            coordinator: None,
+            asked: None,
+            known: None,
+            is_stale: false,
+            turn: 0,
+            has_changed: false,
+            news: Vec::new(),
+        }
+    }
+
+    pub fn news(&mut self) -> Vec<News> {
+        std::mem::take(&mut self.news)
+    }
+
+    /// Reads a partition from now on.
+    pub fn assign(&mut self, place: TopicPartition, begin: Begin) {
+        let wanted = |time| Position::Wanted { time, missed: None };
+        let position = match begin {
+            Begin::At(offset) => Position::At(offset.max(0)),
+            Begin::Earliest => wanted(EARLIEST),
+            Begin::Latest => wanted(LATEST),
+        };
+        self.partitions.insert(place, Partition { position, not_before: None });
+    }
+
+    /// Reads nothing any more.
+    pub fn revoke_all(&mut self) {
+        self.partitions.clear();
+    }
+
+    pub fn is_assigned(&self, place: &TopicPartition) -> bool {
+        self.partitions.contains_key(place)
+    }
+
+    /// All partitions of the cluster that are known.
+    pub fn known(&self) -> impl Iterator<Item = &TopicPartition> {
+        self.leaders.keys()
+    }
+
+    /// Whether there are more of them than when this was last asked.
+    pub fn take_changed(&mut self) -> bool {
+        std::mem::take(&mut self.has_changed)
+    }
+
+    pub fn is_known(&self) -> bool {
+        self.known.is_some()
+    }
+
+    /// Brokers that are known: id, host, port.
+    pub fn nodes(&self) -> impl Iterator<Item = (i32, &str, u16)> {
+        self.nodes.iter().map(|(id, node)| (*id, node.host.as_str(), node.port))
+    }
+
+    /// Whether a connection to a broker is of use.
+    pub fn needs(&self, node: i32) -> bool {
+        self.coordinator == Some(node) || self.partitions.keys().any(|place| self.leader(place) == Some(node))
+    }
+
+    fn leader(&self, place: &TopicPartition) -> Option<i32> {
+        self.leaders.get(place).copied().flatten()
+    }
+
+    /// A broker coordinates the group.
+    pub fn coordinated_by(&mut self, node: i32, host: &str, port: u16) {
+        self.coordinator = Some(node);
+        let known = self.nodes.entry(node).or_default();
+        (known.host, known.port) = (host.to_owned(), port);
+    }
+
+    /// Whether it is time to ask who leads what.
+    pub fn wants_metadata(&self, now: Instant) -> bool {
+        let age = |at: Instant| now.saturating_duration_since(at);
+        if self.asked.is_some_and(|asked| age(asked) < ANSWER_MAX) {
+            return false;
+        }
+        match self.known {
+            None => true,
+            Some(known) if self.is_stale => age(known) >= AGAIN,
+            Some(known) => age(known) >= self.options.refresh,
+        }
+    }
+
+    pub fn metadata_asked(&mut self, now: Instant) {
+        self.asked = Some(now);
+    }
+
+    /// A server that was asked in the name of the cluster is gone.
+    pub fn cut_unknown(&mut self) {
+        self.asked = None;
+    }
+
+    /// When the broker was asked what it has not answered yet.
+    pub fn waits_since(&self, node: i32) -> Option<Instant> {
+        self.nodes.get(&node)?.away.as_ref().map(|(_, since)| *since)
+    }
+
+    /// The connection to a broker is gone: what was asked of it is not answered.
+    pub fn cut(&mut self, node: i32) {
+        self.asked = None;
+        self.is_stale = true;
+        if let Some(node) = self.nodes.get_mut(&node) {
+            node.away = None;
+        }
+    }
+
+    /// The cluster has said who leads what.
+    pub fn metadata(&mut self, metadata: Metadata, now: Instant) {
+        (self.asked, self.known, self.is_stale) = (None, Some(now), false);
+        for broker in metadata.brokers {
+            let node = self.nodes.entry(broker.id).or_default();
+            (node.host, node.port) = (broker.host, broker.port);
+        }
+        for topic in metadata.topics {
+            let name: std::sync::Arc<[u8]> = topic.name.into();
+            if topic.error != 0 {
+                let shown = String::from_utf8_lossy(&name).into_owned();
+                self.news.push(News::Trouble(format!("topic {shown}: {}", code::name(topic.error))));
+                self.is_stale = true;
+                continue;
+            }
+            for partition in topic.partitions {
+                self.is_stale |= partition.leader.is_none();
+                let place =
+                    TopicPartition { topic: std::sync::Arc::clone(&name), partition: partition.index };
+                self.has_changed |= self.leaders.insert(place, partition.leader).is_none();
+            }
+        }
+        self.is_stale |= self.partitions.keys().any(|place| !self.leaders.contains_key(place));
+    }
+
+    /// What to ask a broker now. `unread`: bytes that wait to be read.
+    pub fn next(&mut self, id: i32, unread: usize, now: Instant) -> Option<Ask> {
+        if self.nodes.get(&id).is_none_or(|node| node.away.is_some()) {
+            return None;
+        }
+        let Consumer { partitions, leaders, .. } = self;
+        let mine = |place: &TopicPartition| leaders.get(place).copied().flatten() == Some(id);
+        let (mut wanted, mut known) = (Vec::new(), Vec::new());
+        for (place, partition) in partitions.iter_mut().filter(|(place, _)| mine(place)) {
+            if partition.not_before.is_some_and(|at| now < at) {
+                continue;
+            }
+            partition.not_before = None;
+            match partition.position {
+                Position::Wanted { time, .. } => wanted.push((place.clone(), time)),
+                Position::At(offset) => known.push((place.clone(), offset)),
+            }
+        }
+        let (ask, away) = if !wanted.is_empty() {
+            (Ask::Offsets(wanted), Away::Offsets)
+        } else if known.is_empty() || unread >= self.options.unread_bytes_max {
+            return None;
+        } else {
+            self.turn = self.turn.wrapping_add(1);
+            let first = self.turn % known.len();
+            known.rotate_left(first);
+            (Ask::Fetch(self.options.size, known.clone()), Away::Fetch(known))
+        };
+        if let Some(node) = self.nodes.get_mut(&id) {
+            node.away = Some((away, now));
+        }
+        Some(ask)
+    }
+
+    /// A broker has said where partitions begin or end.
+    pub fn offsets(&mut self, node: i32, offsets: Vec<Offset>, now: Instant) {
+        self.answered(node);
+        for Offset { place, error, offset } in offsets {
+            if error != 0 {
+                self.failed(&place, error, now);
+                continue;
+            }
+            let Some(partition) = self.partitions.get_mut(&place) else { continue };
+            let Position::Wanted { missed, .. } = partition.position else { continue };
+            partition.position = Position::At(offset.max(0));
+            let begins = offset.max(0);
+            self.news.push(match missed {
+                Some(wanted) => News::Missed { place, wanted, begins },
+                None => News::Begins(place, begins),
+            });
+        }
+    }
+
+    fn answered(&mut self, node: i32) -> Option<Away> {
+        Some(self.nodes.get_mut(&node)?.away.take()?.0)
+    }
+
+    /// A broker has brought records.
+    pub fn fetched(&mut self, node: i32, fetched: Fetched, now: Instant) {
+        let asked = match self.answered(node) {
+            Some(Away::Fetch(asked)) => asked,
+            _ => return,
+        };
+        if fetched.error != 0 {
+            self.news.push(News::Trouble(code::name(fetched.error).to_owned()));
+        }
+        for part in fetched.parts {
+            // What was given to another reader, or is read from elsewhere now, is not for us.
+            let from = asked.iter().find(|(place, _)| *place == part.place).map(|(_, offset)| *offset);
+            let known = self.partitions.get_mut(&part.place);
+            if let (Some(from), Some(known)) = (from, known)
+                && known.position == Position::At(from)
+            {
+                let batches = fetched.bytes.get(part.batches.clone()).unwrap_or_default();
+                match part.error {
+                    0 => {
+                        if let Some(end) = end_offset(batches) {
+                            known.position = Position::At(end.max(from));
+                            let Part { place, aborted, batches, .. } = part;
+                            let answer = std::sync::Arc::clone(&fetched.bytes);
+                            let batches = Batches::new(answer, batches, from, aborted, self.options.reading);
+                            self.news.push(News::Batches(place, batches));
+                        }
+                    }
+                    OUT_OF_RANGE => {
+                        // The beginning, whether that is later, because what was there has had its time, or
+                        // earlier, because the topic was made anew: nothing that is there is left out.
+                        known.position = Position::Wanted { time: EARLIEST, missed: Some(from) };
+                    }
+                    error => self.failed(&part.place, error, now),
+                }
+            }
+        }
+    }
+
+    fn failed(&mut self, place: &TopicPartition, error: i16, now: Instant) {
+        if matches!(code::class(error), Class::Moved) {
+            self.is_stale = true;
+        }
+        let topic = String::from_utf8_lossy(&place.topic).into_owned();
+        let text = format!("topic {topic}, partition {}: {}", place.partition, code::name(error));
+        self.news.push(News::Trouble(text));
+        if let Some(partition) = self.partitions.get_mut(place) {
+            partition.not_before = Some(now + AGAIN);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

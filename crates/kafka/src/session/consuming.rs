@@ -1,0 +1,46 @@
+//! What a consumer says on a connection, and what it hears.
+
+use super::{Expected, Fault, Heard, Session};
+use crate::answers::consuming as answers;
+use crate::bytes::Input;
+use crate::requests::consuming::Ask;
+use crate::requests::{self, Api};
+
+impl Session {
+    /// Asks about all topics there are.
+    pub fn ask_all_metadata(&mut self) -> Result<(), Fault> {
+        let version = self.version(Api::Metadata)?;
+        self.ask(Api::Metadata, version, Expected::Metadata, requests::all_metadata);
+        Ok(())
+    }
+
+    /// Asks what a consumer asks.
+    pub fn consume(&mut self, ask: &Ask) -> Result<(), Fault> {
+        let api = ask.api();
+        let version = self.version(api)?;
+        self.ask(api, version, Expected::Consumer(api), |out| ask.put(out, version));
+        Ok(())
+    }
+
+    /// `answer`: all of it, its body from `at` on.
+    pub(super) fn consumer_hears(
+        &self,
+        (api, version): (Api, i16),
+        answer: &[u8],
+        at: usize,
+    ) -> Result<Heard, Fault> {
+        let input = &mut Input(answer.get(at..).unwrap_or_default());
+        let said = match api {
+            Api::ListOffsets => return Ok(Heard::Offsets(answers::offsets(input)?)),
+            Api::FindCoordinator => answers::coordinator(input)?,
+            Api::JoinGroup => answers::joined(input, version)?,
+            Api::SyncGroup => answers::synced(input)?,
+            Api::Heartbeat => answers::heartbeat(input)?,
+            Api::LeaveGroup => answers::OfGroup::Left,
+            Api::OffsetCommit => answers::commits(input)?,
+            Api::OffsetFetch => answers::committed(input)?,
+            _ => return Err(answers::NONE.into()),
+        };
+        Ok(Heard::OfGroup(said))
+    }
+}
