@@ -1,7 +1,7 @@
 //! How a server is connected to, as the configuration says it.
 
-use delivery::dialing::{Dialed, Secured};
-use delivery::link::Link;
+use delivery::dialing::Secured;
+use delivery::link::{Link, Seat};
 use delivery::single::Place;
 use delivery::target::{Address, Connect, Lookup, Route};
 use std::io;
@@ -28,16 +28,26 @@ impl Dial {
         }
     }
 
+    /// Differs where connections have to be made anew.
+    pub fn described(&self) -> String {
+        let tls = self.secured.as_ref().map(|secured| &secured.options);
+        format!("{} {} {tls:?} {:?}", self.name(), self.ipv6, self.answer_max)
+    }
+
     pub(crate) fn route(&self) -> Route {
         Route::new(vec![Lookup::host(&self.host, self.port, self.ipv6)])
     }
 
     pub(crate) fn connect(&self, address: &Address, place: &Place) -> io::Result<Link> {
+        self.call(address, &Seat::from(place))
+    }
+
+    pub(crate) fn call(&self, address: &Address, seat: &Seat) -> io::Result<Link> {
         let session = match self.connector()? {
             Some(connector) => Some(connector.session(&self.host).map_err(io::Error::other)?),
             None => None,
         };
-        Link::new(self.connect.stream(address)?, place, session)
+        Link::seated(self.connect.stream(address)?, seat, session)
     }
 
     fn connector(&self) -> io::Result<Option<Arc<Connector>>> {

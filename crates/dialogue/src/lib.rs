@@ -5,6 +5,7 @@
 //! A session is told of batches and of what the server says, and tells what became of the batches. When its
 //! connection ends, it gives all of them back, and the flight sends them again on the next one.
 
+mod call;
 mod client;
 mod dial;
 mod options;
@@ -12,6 +13,7 @@ mod outgoing;
 mod session;
 mod tally;
 
+pub use call::{Call, Line};
 pub use client::Dialogue;
 pub use dial::Dial;
 pub use options::{SERVER, Where, dial};

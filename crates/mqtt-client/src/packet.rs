@@ -1,5 +1,7 @@
 //! Packets of control, read and written (MQTT 3.1.1 and 5, section 2).
 
+use crate::session::{Login, Version};
+
 pub const CONNECT: u8 = 0x10;
 pub const CONNACK: u8 = 0x20;
 pub const PUBLISH: u8 = 0x30;
@@ -7,6 +9,8 @@ pub const PUBACK: u8 = 0x40;
 pub const PUBREC: u8 = 0x50;
 pub const PUBREL: u8 = 0x62;
 pub const PUBCOMP: u8 = 0x70;
+pub const SUBSCRIBE: u8 = 0x82;
+pub const SUBACK: u8 = 0x90;
 pub const PINGREQ: u8 = 0xc0;
 pub const PINGRESP: u8 = 0xd0;
 pub const DISCONNECT: u8 = 0xe0;
@@ -14,6 +18,11 @@ pub const DISCONNECT: u8 = 0xe0;
 const PACKET_BYTES_MAX: usize = 64 * 1024;
 /// Of a length, of which each byte has seven bits.
 const LENGTH_BYTES_MAX: usize = 4;
+
+const PASSWORD: u8 = 0x40;
+const USER: u8 = 0x80;
+/// The property that says how long a session is kept.
+const SESSION_EXPIRY: u8 = 0x11;
 
 /// It is no packet.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,12 +35,17 @@ pub struct Packet<'a> {
     pub body: &'a [u8],
 }
 
-/// The first packet and its length; `None` when more is needed.
+/// The first packet that a publisher hears, and its length; `None` when more is needed.
 pub fn packet(bytes: &[u8]) -> Result<Option<(Packet<'_>, usize)>, Malformed> {
+    packet_up_to(bytes, PACKET_BYTES_MAX)
+}
+
+/// The first packet and its length; `None` when more is needed. Longer ones are none.
+pub fn packet_up_to(bytes: &[u8], bytes_max: usize) -> Result<Option<(Packet<'_>, usize)>, Malformed> {
     let Some((kind, rest)) = bytes.split_first() else { return Ok(None) };
     let mut reader = Reader(rest);
     let length = match reader.number() {
-        Ok(length) if length <= PACKET_BYTES_MAX => length,
+        Ok(length) if length <= bytes_max => length,
         Err(Malformed) if rest.len() < LENGTH_BYTES_MAX && rest.iter().all(|byte| byte & 0x80 != 0) => {
             return Ok(None);
         }
@@ -67,6 +81,54 @@ pub fn text(out: &mut Vec<u8>, text: &[u8]) {
 pub fn about(out: &mut Vec<u8>, kind: u8, id: u16) {
     head(out, kind, 2);
     out.extend_from_slice(&id.to_be_bytes());
+}
+
+/// Whether a packet of this kind brings a message.
+pub fn is_message(kind: u8) -> bool {
+    kind & 0xf0 == PUBLISH
+}
+
+/// The first words. `flags`, seconds of keep-alive, name; `remembered`: a server of MQTT 5 keeps the
+/// session when
+/// the connection ends.
+pub fn connect(
+    out: &mut Vec<u8>,
+    version: Version,
+    login: &Login,
+    (flags, keep_alive, client_id): (u8, u16, &str),
+    remembered: bool,
+) {
+    let mut body = Vec::new();
+    text(&mut body, b"MQTT");
+    let is_five = version == Version::Five;
+    body.push(if is_five { 5 } else { 4 });
+    let user = if login.user.is_some() { USER } else { 0 };
+    let password = if login.password.is_some() { PASSWORD } else { 0 };
+    body.push(flags | user | password);
+    body.extend_from_slice(&keep_alive.to_be_bytes());
+    match (is_five, remembered) {
+        (false, _) => {}
+        (true, false) => body.push(0),
+        // The session does not end.
+        (true, true) => body.extend_from_slice(&[5, SESSION_EXPIRY, 0xff, 0xff, 0xff, 0xff]),
+    }
+    text(&mut body, client_id.as_bytes());
+    for word in [&login.user, &login.password].into_iter().flatten() {
+        text(&mut body, word.as_bytes());
+    }
+    head(out, CONNECT, body.len());
+    out.extend_from_slice(&body);
+}
+
+/// Whether it can be subscribed to (section 4.7.1): `+` and `#` alone in their levels, `#` last.
+pub fn is_filter(filter: &str) -> bool {
+    let levels: Vec<&str> = filter.split('/').collect();
+    let is_level = |(at, level): (usize, &&str)| match *level {
+        "#" => at + 1 == levels.len(),
+        "+" => true,
+        level => !level.contains(['+', '#', '\0']),
+    };
+    !filter.is_empty() && filter.len() <= usize::from(u16::MAX) && levels.iter().enumerate().all(is_level)
 }
 
 /// Whether messages can be published under that name.
@@ -112,10 +174,16 @@ impl<'a> Reader<'a> {
         Err(Malformed)
     }
 
-    fn text(&mut self) -> Result<&'a [u8], Malformed> {
+    pub fn text(&mut self) -> Result<&'a [u8], Malformed> {
         let count = self.u16()?;
         self.take(usize::from(count))
     }
+}
+
+/// Properties of MQTT 5 that say nothing to us.
+pub fn skip_properties(reader: &mut Reader<'_>) -> Result<(), Malformed> {
+    let length = reader.number()?;
+    reader.take(length).map(drop)
 }
 
 /// What the properties of a CONNACK of MQTT 5 limit (section 3.2.2.3).
@@ -191,6 +259,22 @@ mod tests {
             assert_eq!(is_topic(name.as_bytes()), expected, "{name}");
         }
         assert!(!is_topic(b"\xff") && !is_topic(&[b'a'; 65_536]));
+    }
+
+    #[test]
+    fn filters() {
+        for (filter, expected) in [
+            ("a", true),
+            ("a/+/b", true),
+            ("#", true),
+            ("a/#", true),
+            ("", false),
+            ("a/#/b", false),
+            ("a+", false),
+            ("a#", false),
+        ] {
+            assert_eq!(is_filter(filter), expected, "{filter}");
+        }
     }
 
     #[test]

@@ -81,6 +81,18 @@ impl Mosquitto {
         std::fs::read_to_string(self.dir.join("log")).unwrap_or_default()
     }
 
+    /// Publishes each line to a topic, with Mosquitto's own client.
+    #[track_caller]
+    pub fn publish(&self, topic: &str, quality: usize, lines: &str) {
+        let mut command = Command::new("mosquitto_pub");
+        command.args(["-h", "127.0.0.1", "-p", &self.port.to_string(), "-t", topic, "-l"]);
+        command.args(["-q", &quality.to_string()]).args(&self.login);
+        let mut child = command.stdin(Stdio::piped()).spawn().expect("mosquitto_pub");
+        std::io::Write::write_all(&mut child.stdin.take().expect("piped"), lines.as_bytes())
+            .expect("written");
+        assert!(child.wait().expect("mosquitto_pub").success());
+    }
+
     /// Writes down what is published from now on, over cuts too: topic, blank, message.
     #[track_caller]
     pub fn listen(&mut self) {

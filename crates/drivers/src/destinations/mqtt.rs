@@ -175,28 +175,12 @@ fn plan(s: &Settings, (topic, fallback): (Option<String>, String), client_id: St
 fn server(s: &Settings, diags: &mut Diagnostics) -> Option<Where> {
     let (address, at) = (s.text("address").unwrap_or(ADDRESS), s.span("address")?);
     let help = "write `address(\"tcp://host:1883\")` or `address(\"ssl://host:8883\")`";
-    let (scheme, rest) = address.split_once("://").unwrap_or(("tcp", address));
-    let secured = match scheme {
-        "tcp" | "mqtt" => false,
-        "ssl" | "tls" | "mqtts" => true,
-        _ => return wrong("this kind of connection is not known", at, help, diags),
-    };
-    if !secured && s.block("tls").is_some() {
-        return wrong(
-            "tls() belongs to connections with TLS, and address() asks for one without",
-            at,
-            help,
-            diags,
-        );
-    }
-    let rest = rest.trim_end_matches('/');
-    let (host, port) = match rest.rsplit_once(':') {
-        Some((host, port)) if !host.ends_with(':') && !port.contains(']') => (host, port.parse().ok()),
-        _ => (rest, Some(if secured { 8883 } else { 1883 })),
-    };
-    let host = host.trim_start_matches('[').trim_end_matches(']');
-    match port {
-        Some(port) if !host.is_empty() && port > 0 => Some(Where { host: host.to_owned(), port, secured }),
-        _ => wrong("address() has no host and port", at, help, diags),
+    match mqtt_client::address(address) {
+        Err(why) => wrong(why, at, help, diags),
+        Ok(to) if !to.secured && s.block("tls").is_some() => {
+            let why = "tls() belongs to connections with TLS, and address() asks for one without";
+            wrong(why, at, help, diags)
+        }
+        Ok(to) => Some(to),
     }
 }

@@ -2,35 +2,18 @@
 
 use super::{MqttSession, ONCE_MAX, ONCE_OR_MORE_MAX, PACKET_BYTES_MAX, Quality, Version, foreign};
 use crate::codes;
-use crate::packet::{self, CONNECT, Limits, Malformed, Reader};
+use crate::packet::{self, Limits, Malformed, Reader};
 use dialogue::Fault;
 use std::time::Duration;
 
 const CLEAN: u8 = 0x02;
-const PASSWORD: u8 = 0x40;
-const USER: u8 = 0x80;
 
 impl MqttSession {
     pub(super) fn begin_greeting(&mut self) {
         let plan = &self.plan;
-        let (is_five, login) = (plan.version == Version::Five, &plan.login);
-        let mut body = Vec::new();
-        packet::text(&mut body, b"MQTT");
-        body.push(if is_five { 5 } else { 4 });
-        let user = if login.user.is_some() { USER } else { 0 };
-        let password = if login.password.is_some() { PASSWORD } else { 0 };
-        body.push(CLEAN | user | password);
-        body.extend_from_slice(&plan.keep_alive.to_be_bytes());
-        if is_five {
-            body.push(0);
-        }
-        packet::text(&mut body, plan.client_id.as_bytes());
-        for word in [&login.user, &login.password].into_iter().flatten() {
-            packet::text(&mut body, word.as_bytes());
-        }
+        let about = (CLEAN, plan.keep_alive, plan.client_id.as_str());
         self.greeting.clear();
-        packet::head(&mut self.greeting, CONNECT, body.len());
-        self.greeting.extend_from_slice(&body);
+        packet::connect(&mut self.greeting, plan.version, &plan.login, about, false);
     }
 
     pub(super) fn greeted(&mut self, rest: &mut Reader<'_>) -> Result<(), Fault> {

@@ -1,0 +1,232 @@
+//! `mqtt()`: messages that a server of MQTT has for the topics that are subscribed to; each is answered
+//! when it
+//! is dealt with.
+
+mod account;
+mod port;
+
+use conf_schema::{Component, Context, Cost, Kind, OptionSpec as Opt, Preset, Settings, Word};
+use diag::{Diagnostic, Diagnostics};
+use dialogue::{Dial, SERVER, dial};
+use driver_options::SECONDS_MAX;
+use driver_options::source_groups::{MESSAGE_FORMAT, READER_FLAGS, SOURCE};
+use driver_options::tls_groups::SECURE_CLIENT;
+use engine::driver::{BuildContext, SourceDriver, SourcePart, Start};
+use engine::source::{Carrier, Settings as SourceSettings, Source};
+use engine::{Need, Shared};
+use intake::reading::{Defaults, Reading};
+use mqtt_client::{Login, Quality, Subscription, Version, is_filter};
+use port::{MqttPort, Parts};
+use std::sync::Arc;
+use std::time::Duration;
+use wire::Framing;
+
+pub const PARTS: &[SourcePart] = &[SourcePart::new(&MQTT, build)];
+
+/// The value with the topic of a message.
+const TOPIC: &str = ".mqtt.topic";
+const ADDRESS: &str = "tcp://localhost:1883";
+
+const OWN: &[Opt] = &[
+    Opt::new(
+        "address",
+        Kind::Text,
+        Preset::Text(ADDRESS),
+        "The server: `tcp://host:port`, or `ssl://host:port` for connections with TLS; without a port 1883 and 8883.",
+    )
+    .sample("\"ssl://127.0.0.1:8883\""),
+    Opt::new(
+        "topic",
+        Kind::TextList,
+        Preset::None,
+        "Topics, in which `+` stands for one level and `#` at the end for all that follow. One at least has to be given. Collects.",
+    )
+    .collects()
+    .sample("\"syslog/#\""),
+    Opt::new(
+        "qos",
+        Kind::Int { min: 0, max: 2 },
+        Preset::Int(0),
+        "The highest quality of service: with 0 messages come without answers, with 1 and 2 the server keeps each until it is dealt with here.",
+    ),
+    Opt::new("keepalive", Kind::Int { min: 0, max: 65535 }, Preset::Int(60), "Seconds after which a silent side counts as gone; 0 is never."),
+    Opt::new(
+        "client-id",
+        Kind::Text,
+        Preset::Described("`syslog-ng-source-` and the topics, or the persist-name()"),
+        "The name of this client at the server. Two of one name put one another out.",
+    )
+    .sample("collector"),
+    Opt::new(
+        "cleansession",
+        Kind::Bool,
+        Preset::Bool(false),
+        "Have the server forget this client with each connection. Without it, the server keeps messages of quality 1 and 2 while the collector is away.",
+    ),
+    Opt::new("username", Kind::Text, Preset::None, "The name of the login.").sample("me"),
+    Opt::new("password", Kind::Text, Preset::None, "Its password.").sample("secret"),
+    Opt::new(
+        "protocol-version",
+        Kind::Choice(&[Word::new("3.1.1", "What every server speaks."), Word::new("5", "Servers say why they refuse something.")]),
+        Preset::Text("3.1.1"),
+        "The version of MQTT. Only in penstock.",
+    ),
+    Opt::new(
+        "time-reopen",
+        Kind::Seconds { min: 0, max: SECONDS_MAX },
+        Preset::Global("time-reopen"),
+        "The longest pause between two attempts to connect.",
+    ),
+    Opt::no_effect("fetch-no-data-delay", "the server sends messages when there are any"),
+];
+
+static MQTT: Component = Component {
+    context: Context::Source,
+    name: "mqtt",
+    aliases: &[],
+    positional: &[],
+    groups: &[&READER_FLAGS, &MESSAGE_FORMAT, &SOURCE, &SERVER, &SECURE_CLIENT],
+    own: OWN,
+    presets: &[],
+    not_yet: &[("http-proxy", "connect to the server without a proxy")],
+    summary: "Subscribes to topics of a server of MQTT. Each message is read as a syslog message; `flags(no-parse)` takes it whole. With qos(1) and \
+              qos(2) the server hears that a message has come when the destinations have dealt with it, and sends it again to whoever comes \
+              back until then; use flags(flow-control) in the log paths. See docs/mqtt.md.",
+    example: "mqtt(address(\"tcp://mq.example.com:1883\") topic(\"syslog/#\") qos(1) flags(no-parse))",
+    cost: Some(Cost::elsewhere("A copy of each message, and an answer to it.")),
+};
+
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<SourceDriver> {
+    let filters = filters(s, diags)?;
+    let address = s.text("address").unwrap_or(ADDRESS);
+    let help = "write `address(\"tcp://host:1883\")` or `address(\"ssl://host:8883\")`";
+    let to = match mqtt_client::address(address) {
+        Ok(to) if !to.secured && s.block("tls").is_some() => {
+            Err("tls() belongs to connections with TLS, and address() asks for one without")
+        }
+        other => other,
+    };
+    let to = match to {
+        Ok(to) => to,
+        Err(why) => {
+            diags.push(Diagnostic::error("D0302", why, s.span("address")?).help(help));
+            return None;
+        }
+    };
+    let described = format!("mqtt,{},{},{}", to.host, to.port, filters.join(","));
+    let dial = dial(s, to, diags)?;
+    let defaults =
+        Defaults { framing: Framing::Lines, syslog_protocol: false, expect_hostname: true, local: true };
+    let reading = Reading::new(s, cx, &defaults, diags);
+    cx.scope.sets(TOPIC);
+    let key = reading.persist_name.clone().unwrap_or_else(|| format!("mqtt_sd({described})"));
+    let plan = plan(s, filters, reading.persist_name.as_deref());
+    let start = MqttStart {
+        dial: Arc::new(dial),
+        plan: Arc::new(plan),
+        pause_max: s.seconds("time-reopen").unwrap_or(Duration::from_secs(60)),
+        encoding: reading.encoding,
+        window_messages: reading.window_messages,
+        host: Arc::clone(&reading.local_name),
+        group: cx.group.into(),
+    };
+    let opened_with = start.described();
+    let (syslog, finish) = (reading.syslog.clone(), reading.finish.clone());
+    Some(SourceDriver {
+        key,
+        opened_with,
+        driver: "mqtt",
+        instance: described,
+        carrier: Carrier::Other,
+        settings: Box::new(move |program| SourceSettings::new(syslog.clone(), finish.clone(), program)),
+        start: Box::new(start),
+    })
+}
+
+fn filters(s: &Settings, diags: &mut Diagnostics) -> Option<Vec<String>> {
+    let mut filters = Vec::new();
+    for filter in s.list("topic") {
+        if !is_filter(&filter.text) {
+            let text = format!("`{}` is nothing that can be subscribed to", filter.text);
+            let finding = Diagnostic::error("D0302", text, filter.span);
+            diags.push(finding.help("`+` stands for a whole level, `#` for all that follow, at the end"));
+            return None;
+        }
+        filters.push(filter.text.clone());
+    }
+    if filters.is_empty() {
+        let finding = Diagnostic::error("D0302", "mqtt() does not say which topics", s.call_span()?);
+        diags.push(finding.help("add `topic(\"syslog/#\")`"));
+        return None;
+    }
+    Some(filters)
+}
+
+fn plan(s: &Settings, filters: Vec<String>, named: Option<&str>) -> Subscription {
+    let client_id = match (s.text("client-id"), named) {
+        (Some(id), _) | (None, Some(id)) => id.to_owned(),
+        (None, None) => format!("syslog-ng-source-{}", filters.join("-")),
+    };
+    let text = |name: &str| s.text(name).map(str::to_owned);
+    Subscription {
+        version: if s.choice("protocol-version") == Some("5") { Version::Five } else { Version::Three },
+        client_id,
+        login: Login { user: text("username"), password: text("password") },
+        keep_alive: s.int("keepalive").and_then(|n| u16::try_from(n).ok()).unwrap_or(60),
+        quality: match s.int("qos") {
+            Some(1) => Quality::AtLeastOnce,
+            Some(2) => Quality::Once,
+            _ => Quality::Sent,
+        },
+        filters,
+        is_clean: s.bool("cleansession").unwrap_or(false),
+    }
+}
+
+struct MqttStart {
+    dial: Arc<Dial>,
+    plan: Arc<Subscription>,
+    pause_max: Duration,
+    encoding: Option<&'static encoding_rs::Encoding>,
+    window_messages: Option<usize>,
+    host: Arc<str>,
+    group: Arc<str>,
+}
+
+impl MqttStart {
+    /// Differs where the subscription has to begin anew.
+    fn described(&self) -> String {
+        let encoding = self.encoding.map(|encoding| encoding.name());
+        format!(
+            "{} {} {:?} {:?} {encoding:?} {:?} {}",
+            self.group,
+            self.dial.described(),
+            self.plan,
+            self.pause_max,
+            self.window_messages,
+            self.host
+        )
+    }
+}
+
+impl Start for MqttStart {
+    fn start(&self, shared: &Arc<Shared>, source: &Arc<Source>) -> Result<(), String> {
+        let worker = shared.any_worker().ok_or("there are no workers")?;
+        let parts = Parts {
+            dial: Arc::clone(&self.dial),
+            plan: Arc::clone(&self.plan),
+            pause_max: self.pause_max,
+            encoding: self.encoding,
+            topic: record::intern(TOPIC),
+            window_messages: self.window_messages,
+            context: Arc::new(record::Context::local(&self.group, &self.host, "local+mqtt")),
+            source: Arc::clone(source),
+        };
+        worker.add(move |token, cx| Ok(Box::new(MqttPort::new(parts, cx, token))));
+        Ok(())
+    }
+
+    fn needs(&self) -> Vec<Need<'_>> {
+        Vec::new()
+    }
+}
