@@ -102,8 +102,9 @@ impl Connections {
         connection.turn(&self.dial, &self.seat, now)
     }
 
-    /// One is lost: of the configured servers the next one takes its place. Returns whose it was.
-    pub fn lost(&mut self, at: usize) -> Option<Option<i32>> {
+    /// One is lost: of the configured servers the next one takes its place. Returns whose it was, if it was
+    /// that of a broker.
+    pub fn lost(&mut self, at: usize) -> Option<i32> {
         let connection = self.all.get_mut(at)?;
         if connection.node.is_none() {
             self.server = self.server.wrapping_add(1);
@@ -111,7 +112,7 @@ impl Connections {
                 connection.move_to(server.clone(), &self.dial);
             }
         }
-        Some(connection.node)
+        connection.node
     }
 
     /// Sends what was said on one; the fault says why it is lost.

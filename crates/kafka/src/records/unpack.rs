@@ -69,9 +69,6 @@ fn zstd(packed: &[u8]) -> Result<Vec<u8>, String> {
     let mut out = Vec::new();
     loop {
         let begin = out.len();
-        if begin > UNPACKED_BYTES_MAX {
-            return Err(too_much());
-        }
         out.resize(begin + STEP_BYTES.max(begin / 2), 0);
         let room = out.get_mut(begin..).unwrap_or_default();
         let room_bytes = room.len();
@@ -79,6 +76,9 @@ fn zstd(packed: &[u8]) -> Result<Vec<u8>, String> {
         let hint = context.decompress_stream(&mut output, &mut input).map_err(named)?;
         let written = output.pos();
         out.truncate(begin + written);
+        if out.len() > UNPACKED_BYTES_MAX {
+            return Err(too_much());
+        }
         if hint == 0 && input.pos() >= packed.len() {
             return Ok(out);
         }

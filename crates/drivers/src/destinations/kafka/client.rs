@@ -81,9 +81,8 @@ impl KafkaClient {
     fn lost(&mut self, at: usize, fault: &Fault, now: Instant) {
         let (Fault::Broken(why) | Fault::Refused(why)) = fault;
         match self.connections.lost(at) {
-            Some(Some(node)) => self.producer.cut(node),
-            Some(None) => self.producer.cut_unknown(),
-            None => return,
+            Some(node) => self.producer.cut(node),
+            None => self.producer.cut_unknown(),
         }
         self.say("Connection to a Kafka broker failed", why, now);
     }

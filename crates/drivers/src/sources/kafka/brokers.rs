@@ -84,7 +84,7 @@ impl Brokers {
 
     fn lost(&mut self, at: usize, fault: &Fault, now: Instant) {
         let (Fault::Broken(why) | Fault::Refused(why)) = fault;
-        let Some(node) = self.connections.lost(at) else { return };
+        let node = self.connections.lost(at);
         match node {
             Some(node) => self.consumer.cut(node),
             None => self.consumer.cut_unknown(),

@@ -91,7 +91,7 @@ impl Topics {
             Name::Pattern(_) => None,
         });
         let place = |(topic, partition)| TopicPartition { topic, partition };
-        each.flat_map(|(name, all)| all.iter().map(|partition| (Arc::clone(name), *partition)))
+        each.flat_map(|(name, all)| all.iter().map(move |partition| (Arc::clone(name), *partition)))
             .map(place)
             .collect()
     }
