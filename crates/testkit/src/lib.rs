@@ -5,6 +5,7 @@
 //! stay reserved until the test program ends. Shares no code with the program under test, so that it cannot
 //! share its mistakes.
 
+pub mod browser;
 pub mod collector;
 pub mod hec;
 pub mod http;
@@ -31,6 +32,7 @@ pub mod sockets;
 pub mod wait;
 pub mod web;
 
+pub use browser::Browser;
 pub use collector::Collector;
 pub use http::{HttpServer, Reply, Request};
 pub use lab::Lab;

@@ -1,6 +1,6 @@
 //! The rows of the ledger as the page gets them: a state once, then what has changed.
 
-use control::ledger::{Row, Wait};
+use control::ledger::{Disk, Held, Row, Wait};
 use control::{Flow, Ledger};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -83,26 +83,39 @@ fn row(detail: &str, flow: &Flow) -> Value {
 }
 
 /// All of it: what a stream begins with.
-pub fn state(rows: &Rows, waits: &[Wait], configuration: &str) -> Value {
+pub fn state(rows: &Rows, ledger: &Ledger, configuration: &str) -> Value {
     json!({
         "version": VERSION,
         "time": now(),
         "configuration": configuration,
         "rows": rows.changed(&Rows::default()),
-        "waits": said(waits),
+        "waits": said(&ledger.waits),
+        "held": held(ledger),
+        "disks": low(ledger),
     })
 }
 
 /// What is new since `before`.
-pub fn change(before: &Rows, rows: &Rows, waits: &[Wait], configuration: &str) -> Value {
+pub fn change(before: &Rows, rows: &Rows, ledger: &Ledger, configuration: &str) -> Value {
     json!({
         "version": VERSION,
         "time": now(),
         "configuration": configuration,
         "rows": rows.changed(before),
         "gone": rows.gone(before),
-        "waits": said(waits),
+        "waits": said(&ledger.waits),
+        "held": held(ledger),
+        "disks": low(ledger),
     })
+}
+
+fn held(ledger: &Ledger) -> Vec<Value> {
+    ledger.held.iter().map(Held::to_json).collect()
+}
+
+/// File systems that will be full.
+fn low(ledger: &Ledger) -> Vec<Value> {
+    ledger.disks.iter().filter(|disk| disk.is_low).map(Disk::to_json).collect()
 }
 
 fn said(waits: &[Wait]) -> Vec<Value> {
@@ -134,12 +147,13 @@ mod tests {
     #[test]
     fn only_what_has_changed_is_said_again() {
         let (one, two) = (rows(1, &["a", "b"]), rows(1, &["a"]));
-        let same = change(&one, &rows(1, &["a", "b"]), &[], "id");
+        let ledger = Ledger::default();
+        let same = change(&one, &rows(1, &["a", "b"]), &ledger, "id");
         assert_eq!((&same["rows"], &same["gone"]), (&json!({}), &json!([])));
-        assert_eq!(change(&one, &two, &[], "id")["gone"], json!([["source", "b"]]));
-        let more = change(&two, &rows(5, &["a"]), &[], "id");
+        assert_eq!(change(&one, &two, &ledger, "id")["gone"], json!([["source", "b"]]));
+        let more = change(&two, &rows(5, &["a"]), &ledger, "id");
         assert_eq!(more["rows"]["source"]["a"]["received"], 5);
-        assert_eq!(state(&one, &[], "id")["rows"]["source"]["b"]["delivered"], 1);
-        assert_eq!(state(&rows(3, &["a", "a"]), &[], "id")["rows"]["source"]["a"]["received"], 6);
+        assert_eq!(state(&one, &ledger, "id")["rows"]["source"]["b"]["delivered"], 1);
+        assert_eq!(state(&rows(3, &["a", "a"]), &ledger, "id")["rows"]["source"]["a"]["received"], 6);
     }
 }

@@ -19,11 +19,11 @@ const LINE_BYTES_MAX: usize = 8 << 10;
 
 /// A sentence that is no answer.
 fn refused(why: &str) -> Answer {
-    Answer::json(422, json!({ "version": VERSION, "error": why }).to_string())
+    Answer::json(422, json!({ "version": VERSION, "error": oplog::hidden(why) }).to_string())
 }
 
 fn given(outcome: Result<String, String>) -> Answer {
-    outcome.map_or_else(|why| refused(&why), |text| Answer::json(200, text))
+    outcome.map_or_else(|why| refused(&why), |text| Answer::json(200, oplog::hidden(&text).into_owned()))
 }
 
 pub fn configuration(query: Query<'_>, subject: &dyn Subject) -> Answer {

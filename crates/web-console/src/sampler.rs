@@ -82,7 +82,7 @@ impl Sampler {
         let configuration = subject.config(ConfigView::Id).unwrap_or_default();
         // Nothing that changes between this and the next look is lost: changes are told against what was
         // seen last, and say how much it is, not how much more.
-        let state = data::state(&Rows::of(&ledger), &ledger.waits, &configuration);
+        let state = data::state(&Rows::of(&ledger), &ledger, &configuration);
         sender.try_send(event("state", &state)).ok()?;
         watchers.push(sender);
         Some(receiver)
@@ -105,13 +105,14 @@ impl Inner {
         let configuration = self.subject.config(ConfigView::Id).unwrap_or_default();
         let rows = Rows::of(&ledger);
         let mut seen = self.seen.lock();
-        let change = data::change(&seen.rows, &rows, &ledger.waits, &configuration);
+        let change = data::change(&seen.rows, &rows, &ledger, &configuration);
         let has = |name: &str| match &change[name] {
             Value::Array(list) => !list.is_empty(),
             Value::Object(map) => !map.is_empty(),
             _ => false,
         };
-        let is_news = has("rows") || has("gone") || has("waits") || seen.configuration != configuration;
+        let is_news = ["rows", "gone", "waits", "held", "disks"].into_iter().any(has)
+            || seen.configuration != configuration;
         let is_late = seen.said.is_none_or(|said| said.elapsed() >= QUIET);
         (seen.rows, seen.configuration) = (rows, configuration);
         if !is_news && !is_late {

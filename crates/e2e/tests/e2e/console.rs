@@ -1,6 +1,7 @@
 //! The console: what scrapers and people are told over HTTP, and to whom nothing is told.
 
 mod hostile;
+mod views;
 
 use crate::messages::{HEAD, send};
 use testkit::web::{self, Events};

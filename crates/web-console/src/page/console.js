@@ -9,6 +9,8 @@ let token = '';
 let graph = { nodes: [], arcs: [] };
 let configuration = '';
 let waits = [];
+let held = [];
+let disks = [];
 let chosen = null;
 const rows = { source: new Map(), path: new Map(), destination: new Map() };
 
@@ -125,6 +127,8 @@ async function take(name, event) {
   for (const [kind, id] of event.gone || []) rows[kind].delete(id);
   for (const kind of Object.values(rows)) for (const row of kind.values()) measure(row, event.time);
   waits = event.waits;
+  held = event.held || [];
+  disks = event.disks || [];
   if (event.configuration !== configuration) {
     graph = await json('/graph.json');
     configuration = event.configuration;
@@ -273,8 +277,10 @@ function show() {
   $('total-dropped').textContent = short(lost);
   $('total-dropped').className = lost ? 'bad-text' : '';
   const dropping = destinations.some((row) => row.lost > 0);
-  health(waits.length || dropping ? 'degraded' : 'ok', waits.length ? waits.length + ' waiting' : dropping ? 'dropping' : 'ok');
-  badge('waiting-count', waits.length);
+  const troubles = [[waits.length, waits.length + ' waiting'], [held.length, held.length + ' held'], [dropping, 'dropping'], [disks.length, 'disk nearly full']];
+  const trouble = troubles.find(([is]) => is);
+  health(trouble ? 'degraded' : 'ok', trouble ? trouble[1] : 'ok');
+  badge('waiting-count', waits.length + held.length + disks.length);
   badge('dropped-count', lost);
   for (const card of cards) refresh(card);
   link();
@@ -322,8 +328,7 @@ function brief(one) {
   return one.state.replace('-', ' ') + error + ', ' + count(one.waiting) + ' waiting';
 }
 
-function area(values, width, height) {
-  const most = Math.max(...values, 1e-9);
+function area(values, width, height, most = Math.max(...values, 1e-9)) {
   if (!values.length) return '';
   const step = width / Math.max(1, values.length - 1);
   const points = values.map((value, i) => (i * step).toFixed(1) + ',' + (height - (value / most) * height * 0.95).toFixed(1));
@@ -420,7 +425,7 @@ function hour(chart, pasts) {
   const [received, dropped] = [all('received'), all('dropped')];
   const most = Math.max(...received, 1e-9);
   const scaled = dropped.map((n) => Math.min(n, most));
-  const lost = dropped.some((n) => n > 0) ? make('path', { class: 'lost', d: area([...scaled, most], 380, 100).replace(/ L380(\.0)?,5\.0/, '') }) : null;
+  const lost = dropped.some((n) => n > 0) ? make('path', { class: 'lost', d: area(scaled, 380, 100, most) }) : null;
   chart.replaceChildren(make('svg', { class: 'hour', viewBox: '0 0 380 100', preserveAspectRatio: 'none' }, make('path', { class: 'in', d: area(received, 380, 100) }), lost),
     make('div', { class: 'axis' }, make('span', {}, Math.round(length * pasts[0].step_seconds / 60) + ' min ago'), make('span', {}, 'at most ' + short(most) + '/s' + (lost ? ', dropped ' + short(Math.max(...dropped)) + '/s' : '')), make('span', {}, 'now')));
 }
@@ -462,8 +467,8 @@ async function lostOnes(destination, into) {
 
 // ---- the other views
 
-function sheet(caption, heads, body) {
-  return make('div', { class: 'sheet' }, make('table', {}, make('caption', {}, caption),
+function sheet(caption, heads, body, kind = '') {
+  return make('div', { class: ('sheet ' + kind).trim() }, make('table', {}, make('caption', {}, caption),
     make('thead', {}, make('tr', {}, ...heads.map(([name, kind]) => make('th', { class: kind, scope: 'col' }, name)))), make('tbody', {}, ...body)));
 }
 
@@ -486,6 +491,10 @@ function waitingView() {
   const parts = [];
   if (waits.length) parts.push(sheet('Destinations that wait', [['destination'], ['why'], ['waiting', 'n']], waits.map((one) => make('tr', {},
     make('td', {}, one.destination), make('td', {}, one.sentence), make('td', { class: 'n' }, count(one.waiting))))));
+  const sentences = (caption, list, name) => list.length && parts.push(sheet(caption, [['name'], ['why']], list.map((one) => make('tr', {},
+    make('td', {}, one[name]), make('td', {}, one.sentence)))));
+  sentences('Sources that are held back', held, 'source');
+  sentences('Disks that will be full', disks, 'folder');
   if (queues.length) parts.push(sheet('Queues on disk', [['destination'], ['messages', 'n'], ['on disk', 'n'], ['room', 'n']], queues.map((queue) => make('tr', {},
     make('td', {}, queue.destination, make('div', { class: 'quiet' }, queue.path || queue.dir || '')), make('td', { class: 'n' }, count(queue.events || 0)),
     make('td', { class: 'n' }, bytes(queue.disk_usage_bytes || 0)), make('td', { class: 'n' }, bytes(queue.capacity_bytes || 0))))));
@@ -495,7 +504,7 @@ function waitingView() {
 
 function droppedTable(messages) {
   return sheet('Dropped messages, newest first', [['time'], ['destination'], ['reason'], ['text']], messages.slice(-200).reverse().map((one) => make('tr', {},
-    make('td', { class: 'when' }, clock(one.time)), make('td', {}, one.destination), make('td', { class: 'bad' }, one.reason), make('td', { class: 'text' }, one.text.trimEnd()))));
+    make('td', { class: 'when' }, clock(one.time)), make('td', {}, one.destination), make('td', { class: 'bad' }, one.reason), make('td', { class: 'text' }, one.text.trimEnd()))), 'messages');
 }
 
 async function droppedView() {
@@ -517,7 +526,7 @@ async function logView() {
     const { lines } = await json('/log.json');
     const bad = (level) => (['critical', 'error', 'warning'].includes(level) ? 'bad' : '');
     $('log').replaceChildren(sheet('What the program said, newest first', [['time'], ['level'], ['text']], lines.reverse().map((line) => make('tr', {},
-      make('td', { class: 'when' }, clock(line.time)), make('td', { class: bad(line.level) }, line.level), make('td', { class: 'text' }, line.text)))));
+      make('td', { class: 'when' }, clock(line.time)), make('td', { class: bad(line.level) }, line.level), make('td', { class: 'text' }, line.text))), 'messages'));
   } catch (error) {
     $('log').replaceChildren(make('p', { class: 'empty' }, error.message));
   }
