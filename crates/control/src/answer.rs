@@ -55,6 +55,9 @@ pub fn answer(request: &Request, subject: &dyn Subject) -> String {
         Request::Credentials(Credentials::Add { id, secret }) => outcome(subject.add_credential(id, secret)),
         Request::Queue(request) => outcome(subject.queue(request)),
         Request::Tap(request) => subject.tap(request).unwrap_or_else(fail),
+        Request::Capture(request) => outcome(subject.capture(request)),
+        Request::Replay(request) => outcome(subject.replay(request)),
+        Request::Profile(duration) => subject.profile(*duration).unwrap_or_else(fail),
         Request::Look(request) => subject.look(request).unwrap_or_else(fail),
         Request::Explain(request) => match subject.explain(request) {
             // JSON begins with its brace.

@@ -3,6 +3,7 @@
 
 mod ctl;
 mod daemon;
+mod doctor;
 mod explain;
 mod filterx;
 mod ledger;
@@ -10,10 +11,13 @@ mod look;
 mod native;
 mod options;
 mod python;
+mod profile;
+mod recording;
 mod running;
 mod tap;
 mod test;
 mod top;
+mod tune;
 mod version;
 
 use std::ffi::OsStr;
@@ -22,6 +26,7 @@ use std::process::ExitCode;
 
 pub use ctl::{command_line as ctl_command_line, run_ctl};
 pub use daemon::{DaemonAction, DaemonArgs, ParseOptions, state_dir};
+pub use doctor::DoctorArgs;
 pub use explain::ExplainArgs;
 pub use filterx::FilterxArgs;
 pub use ledger::{command_line as ledger_command_line, run_ledger};
@@ -30,10 +35,13 @@ pub use options::{ProcessMode, RunOptions, WORKER_THREADS_COUNT_MAX};
 pub use python::{
     PYTHON_VENV, PackageArgs, PythonArgs, PythonCommand, SYSLOG_NG_VENV, UpdateVirtualenvArgs, VenvArgs,
 };
+pub use profile::ProfileArgs;
+pub use recording::{CaptureArgs, ReplayArgs, Speed};
 pub use running::Running;
 pub use tap::{TapArgs, run_tap};
 pub use test::TestArgs;
 pub use top::{SortBy, TopArgs};
+pub use tune::TuneArgs;
 pub use version::{VersionInfo, version_text};
 
 /// Control socket of a program started as `syslog-ng`.

@@ -123,6 +123,13 @@ pub fn request(path: &Path, line: &str, timeout: Option<Duration>) -> Result<Rep
     }
 }
 
+/// The process behind the socket at `path`; `None` where the kernel does not say.
+pub fn process(path: &Path) -> Result<Option<i32>, ClientError> {
+    let limit = Duration::from_secs(5);
+    let stream = connect(path, Some((Instant::now() + limit, limit)))?;
+    Ok(rustix::net::sockopt::socket_peercred(&stream).ok().map(|peer| peer.pid.as_raw_nonzero().get()))
+}
+
 /// Connects. A program that is stuck takes nobody any more, and with enough in the queue the kernel makes
 /// those who knock wait: no longer than the deadline.
 fn connect(path: &Path, deadline: Option<(Instant, Duration)>) -> Result<UnixStream, ClientError> {

@@ -2,12 +2,16 @@
 //!
 //! In every row, at every moment: received = delivered + waiting + filtered + dropped.
 
+mod disks;
+mod held;
 mod json;
 mod table;
 mod waits;
 
 use std::str::FromStr;
 
+pub use disks::{Disk, amount};
+pub use held::Held;
 pub use waits::{Headroom, LastError, RoomUnit, State as WaitState, Wait};
 
 /// Why a message was dropped. Every drop has exactly one.
@@ -198,6 +202,10 @@ pub struct Ledger {
     pub destinations: Vec<Row>,
     /// Destinations that wait, and why.
     pub waits: Vec<Wait>,
+    /// Sources that are not read, and because of whom.
+    pub held: Vec<Held>,
+    /// File systems that the program writes to.
+    pub disks: Vec<Disk>,
     /// Blocks of FilterX that have failed for messages, which count as filtered in their log paths.
     pub failures: Vec<Failures>,
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use oplog::Verbosity;
 
+use crate::capture::{CaptureRequest, ReplayRequest};
 use crate::explain::ExplainRequest;
 use crate::look::LookRequest;
 use crate::queues::QueueRequest;
@@ -45,6 +46,12 @@ pub enum Request {
     Tap(TapRequest),
     /// `LOOK ...`: messages that come by a place.
     Look(LookRequest),
+    /// `CAPTURE ...`: what comes, as it was received.
+    Capture(CaptureRequest),
+    /// `REPLAY ...`: what came before, again.
+    Replay(ReplayRequest),
+    /// `PROFILE SECONDS`
+    Profile(Duration),
     /// `TAKE_OVER SECONDS`: another process takes the place of this one. The rest of the connection is
     /// [`crate::take_over`]'s.
     TakeOver(Duration),
@@ -142,6 +149,12 @@ impl Request {
             "LOOK" => Request::Look(LookRequest::parse(rest)?),
             "TAP" => Request::Tap(TapRequest::parse(rest)?),
             "EXPLAIN" => Request::Explain(ExplainRequest::parse(rest)?),
+            "CAPTURE" => Request::Capture(CaptureRequest::parse(rest)?),
+            "REPLAY" => Request::Replay(ReplayRequest::parse(rest)?),
+            "PROFILE" => match rest.parse() {
+                Ok(seconds @ 1..=3600) => Request::Profile(Duration::from_secs(seconds)),
+                _ => return Err(invalid(rest)),
+            },
             "TAKE_OVER" => Request::TakeOver(Duration::from_secs(rest.parse().map_err(|_| invalid(rest))?)),
             "" => return Err("empty command".into()),
             _ => return Err(format!("unknown command '{}'", shown(word))),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use oplog::Verbosity;
 
+use crate::capture::{CaptureRequest, ReplayRequest};
 use crate::counters::Counter;
 use crate::explain::ExplainRequest;
 use crate::ledger::Ledger;
@@ -45,8 +46,8 @@ impl Health {
 }
 
 /// The running program. Called from the control thread, so answers must come promptly; [`Subject::reload`],
-/// [`Subject::queue`], [`Subject::explain`], [`Subject::healthcheck`] and [`ConfigView::Verify`] are called
-/// from a thread of their own and may take their time.
+/// [`Subject::queue`], [`Subject::explain`], [`Subject::replay`], [`Subject::healthcheck`] and
+/// [`ConfigView::Verify`] are called from a thread of their own and may take their time.
 pub trait Subject: Send + Sync {
     /// All counters to show at the configured level, in a stable order.
     fn counters(&self) -> Vec<Counter>;
@@ -103,6 +104,17 @@ pub trait Subject: Send + Sync {
     /// Messages that come by a place from now on, as JSON that begins with its brace. From a thread of its
     /// own.
     fn look(&self, request: &LookRequest) -> Result<String, String>;
+
+    /// Begins to record what comes, gives what has come, ends. From a thread of its own.
+    fn capture(&self, request: &CaptureRequest) -> Result<String, String>;
+
+    /// Gives messages to their sources again; answers how many were taken. From a thread of its own, waits
+    /// for destinations.
+    fn replay(&self, request: &ReplayRequest) -> Result<String, String>;
+
+    /// What the workers do and what is waited for, for so long, as JSON that begins with its brace. From a
+    /// thread of its own.
+    fn profile(&self, duration: Duration) -> Result<String, String>;
 
     /// The licence text, one line.
     fn license(&self) -> String;

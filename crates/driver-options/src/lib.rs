@@ -6,6 +6,7 @@ mod codes;
 pub mod console_groups;
 pub mod disk_buffer;
 pub mod file_groups;
+pub mod health_groups;
 pub mod hook_commands;
 pub mod needs;
 pub mod output_groups;

@@ -16,11 +16,12 @@ mod undo;
 mod watched;
 
 use crate::outbox::Outbox;
+use crate::profile::{self, Doing};
 use crate::program::{Branches, Op, Program, Scratch, Step};
 use crate::watch::Watching;
 use heads::Heads;
 use made::Made;
-use reached::Reached;
+use reached::{Reached, distinct};
 use record::{Batch, Flags, Record};
 
 /// Reused between batches by one worker.
@@ -70,6 +71,8 @@ struct Run<'a, 'w> {
     made: Made,
     /// A message may stand in a selection more than once.
     copied: bool,
+    /// Of the destinations that get their messages in order, those that get nothing; empty if all do.
+    closed: Vec<bool>,
     /// Somebody wants to know what happens to these messages.
     watch: Option<Watching<'w>>,
 }
@@ -135,6 +138,7 @@ impl Machine {
         let made = Made::default();
         let is_rehearsal = watch.as_ref().is_some_and(|watch| watch.is_rehearsal);
         scratch.filter.work.made_of = is_rehearsal.then(Vec::new);
+        let closed = out.closes(&program.ordered);
         let mut run = Run {
             machine: self,
             batch,
@@ -145,6 +149,7 @@ impl Machine {
             tick,
             made,
             copied: false,
+            closed,
             watch,
         };
         match one_by_one {
@@ -170,6 +175,7 @@ impl Run<'_, '_> {
                     true => {}
                 }
             }
+            profile::mark(Doing::Steps, step.id.number());
             #[cfg(feature = "python")]
             let called = self.call(step, selection);
             match &step.op {
@@ -224,6 +230,8 @@ impl Run<'_, '_> {
                     }
                     self.recycle(std::mem::replace(selection, joined));
                 }
+                Op::Deliver(destination) if self.out.is_closed_to(&**destination) => {}
+                Op::DeliverOrdered(index) if self.closed.get(*index) == Some(&true) => {}
                 Op::Deliver(destination) => {
                     self.machine.reached.note(self.batch, selection);
                     self.deliver(step, &**destination, selection);
@@ -382,18 +390,6 @@ impl Run<'_, '_> {
         marks.resize(self.batch.records.len(), false);
         marks
     }
-}
-
-/// How many different messages a selection holds: copies of one stand beside one another.
-fn distinct(batch: &Batch, selection: &[u32]) -> usize {
-    let mut last = u32::MAX;
-    selection
-        .iter()
-        .filter(|i| {
-            let origin = batch.records.get(**i as usize).map_or(u32::MAX, |r| r.origin);
-            std::mem::replace(&mut last, origin) != origin
-        })
-        .count()
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The way of a reader's batches into the log paths: run on the spot, or given to an idle core in the
 //! connection's lane.
 
+use crate::capture;
 use crate::lane::Lane;
 use crate::source::Source;
 use crate::window::{Mark, Wake, Window};
@@ -169,6 +170,7 @@ impl Feed {
         }
         batch.received = cx.now();
         self.source.received(&batch, bytes);
+        capture::note(&self.source, &batch);
         let ticket = self.window.marked(bytes, batch.records.len(), mark);
         let in_order = self.lane.outstanding() == 0;
         let share_max = self.source.settings().program.share_max;

@@ -1,6 +1,7 @@
 //! The engine: log paths compiled to programs, workers that run them batch by batch, lanes that keep order,
 //! windows that bound, and the ledger that says what became of every message.
 
+pub mod capture;
 mod chunk;
 mod codes;
 pub mod compile;
@@ -21,9 +22,11 @@ mod need;
 mod outbox;
 mod outlet;
 pub mod plan_map;
+pub mod profile;
 pub mod program;
 mod pump;
 pub mod reader;
+pub mod replay;
 mod runtime;
 pub mod source;
 mod turns;

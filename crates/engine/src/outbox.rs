@@ -2,9 +2,11 @@
 //! pieces.
 
 use crate::chunk::{Chunk, Home};
+use crate::driver::Destination;
 use crate::durable::together;
 use crate::ledger::DestinationCounters;
 use crate::outlet::Outlet;
+use crate::program::Ordered;
 use crate::window::Ticket;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -96,9 +98,25 @@ pub struct Outbox {
     pub flow_control: bool,
     /// Set by the batch in work: its messages are those of `internal()`.
     pub own: bool,
+    /// The destinations that get something; with none, all do.
+    pub(crate) only: Vec<Arc<DestinationCounters>>,
 }
 
 impl Outbox {
+    /// Whether nothing is for this destination.
+    #[inline]
+    pub(crate) fn is_closed_to(&self, destination: &dyn Destination) -> bool {
+        !self.only.is_empty() && !self.only.iter().any(|only| Arc::ptr_eq(only, destination.counters()))
+    }
+
+    /// Of each of these, whether nothing is for it; empty if something is for all.
+    pub(crate) fn closes(&self, ordered: &[Ordered]) -> Vec<bool> {
+        match self.only.is_empty() {
+            true => Vec::new(),
+            false => ordered.iter().map(|one| self.is_closed_to(&*one.destination)).collect(),
+        }
+    }
+
     /// The buffer for an outlet: append to `bytes` and push each message's end to `ends`.
     pub fn buffer(&mut self, outlet: &Arc<Outlet>) -> &mut Chunk {
         let id = outlet.id as usize;

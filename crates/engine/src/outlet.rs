@@ -25,6 +25,7 @@ use crate::chunk::Chunk;
 use crate::durable::Place;
 use crate::friction;
 use crate::ledger::{DestinationCounters, Reason, Remains};
+use crate::profile::{self, Doing};
 use crate::worker::WorkerHandle;
 use asking::Asking;
 use heirs::Heritage;
@@ -242,7 +243,9 @@ impl Outlet {
     }
 
     fn pump_with(self: &Arc<Outlet>, more: bool) -> bool {
+        profile::mark(Doing::Writes, self.id);
         let left = self.empty(more);
+        profile::mark(Doing::Turns, 0);
         if self.leads() {
             self.free_followers();
         }

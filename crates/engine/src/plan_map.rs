@@ -14,6 +14,13 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct StepId(u32);
 
+impl StepId {
+    /// For whoever can keep a number only: [`PlanMap::numbered`].
+    pub fn number(self) -> u32 {
+        self.0
+    }
+}
+
 /// All steps of a plan by their identity.
 #[derive(Default)]
 pub struct PlanMap {
@@ -86,6 +93,11 @@ impl Entry {
 impl PlanMap {
     pub fn entry(&self, id: StepId) -> Option<&Entry> {
         self.entries.get(id.0 as usize)
+    }
+
+    /// The step whose identity has this number.
+    pub fn numbered(&self, number: u32) -> Option<&Entry> {
+        self.entry(StepId(number))
     }
 
     /// In the order of the text, what stands in something behind it.

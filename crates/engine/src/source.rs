@@ -10,6 +10,7 @@ use crate::friction;
 use crate::ledger::{Reason, SourceCounters};
 use crate::outbox::Outbox;
 use crate::plan_map::Entrance;
+use crate::profile::{self, Doing};
 use crate::program::{Program, Scratch};
 use crate::watch::inquiry::{Following, Story};
 use crate::watch::log::LogWatch;
@@ -139,6 +140,11 @@ impl Source {
         Arc::clone(&self.settings.read())
     }
 
+    /// The number of its step in the plan; `u32::MAX` where it has none.
+    pub(crate) fn step(&self) -> u32 {
+        self.settings().at.as_ref().map_or(u32::MAX, |at| at.id.number())
+    }
+
     /// Takes effect with the next batch.
     pub fn set_settings(&self, settings: Settings) {
         self.pool.configure(settings.share);
@@ -163,6 +169,8 @@ impl Source {
         out: &mut Outbox,
     ) -> InWork<'_> {
         let settings = self.settings();
+        let step = settings.at.as_ref().map_or(u32::MAX, |at| at.id.number());
+        profile::mark(Doing::Parses, step);
         let mut in_work = self.prepare(&settings, batch, scratch);
         let mut watchers = Both(LogWatch::of(batch), Following::of(self, batch, &mut scratch.filter));
         in_work.outcome = match &watchers {
@@ -173,6 +181,7 @@ impl Source {
             }
         };
         parsers::say_left_out(batch);
+        profile::mark(Doing::Reads, step);
         in_work
     }
 

@@ -18,6 +18,7 @@ pub use port::{After, Port, PortContext};
 pub use shared::Shared;
 pub(crate) use ticks::{Ticked, portion};
 
+use crate::profile::{self, Doing};
 use handle::{Command, WAKER};
 use mio::{Events, Poll, Token};
 use std::collections::VecDeque;
@@ -92,6 +93,7 @@ impl Worker {
 
     /// Runs until told to stop.
     pub fn run(mut self) {
+        profile::enter(self.handle.index());
         let mut events = Events::with_capacity(EVENTS_MAX);
         loop {
             if self.commands() {
@@ -143,7 +145,11 @@ impl Worker {
         // Both are told before they are asked whether there is something, so that nothing comes unseen.
         let has_mail = self.handle.begin_to_wait();
         let is_idle = self.cx.shared.jobs().fall_asleep(index) && !has_mail;
+        if is_idle {
+            profile::mark(Doing::Sleeps, 0);
+        }
         self.poll(events, if is_idle { timeout } else { Duration::ZERO });
+        profile::mark(Doing::Turns, 0);
         if is_idle {
             self.cx.rested = self.cx.round;
         }
@@ -218,6 +224,9 @@ impl Worker {
             let Some(port) = self.ports.get_mut(at) else { continue };
             *port.queued() = false;
             self.cx.token = Token(at);
+            if profile::is_on() {
+                profile::mark(Doing::Reads, port.source().map_or(u32::MAX, |source| source.step()));
+            }
             let cx = &mut self.cx;
             // One connection's panic is one connection's end.
             let turn = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| port.turn(cx)));

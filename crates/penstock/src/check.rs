@@ -2,7 +2,7 @@
 //! `--syntax-only`.
 
 mod paint;
-mod preflight;
+pub mod preflight;
 mod unit;
 
 use std::collections::BTreeSet;

@@ -1,16 +1,25 @@
 //! Looks once a second at what waits, and knows why: which destination stands still since when, what it said
 //! last, which sources it holds back and who gets nothing because of that. Says it in the log when it begins,
-//! each minute while it lasts, and when it is over.
+//! each minute while it lasts, and when it is over. The same of sources that are held, of disks that will be
+//! full, and of messages that are dropped.
 //!
 //! Reads what outlets and sources know; nothing of it is on the way of a message.
 
-mod edges;
+pub mod bounds;
+mod disks;
+mod drops;
+pub mod edges;
+mod held;
+mod spell;
 
 use crate::program::{Daemon, Running};
-use control::ledger::{Headroom, LastError, RoomUnit, Wait, WaitState};
+use control::ledger::{Disk, Headroom, Held, LastError, RoomUnit, Wait, WaitState};
+use disks::Disks;
+use drops::DropLog;
 use edges::Edge;
-use engine::Outlet;
 use engine::driver::Destination;
+use engine::{Outlet, View};
+use held::HeldSources;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
@@ -30,13 +39,27 @@ const RATE_PARTS: f64 = 4.0;
 /// What full_in_seconds says at most: ten years.
 const FULL_IN_MAX: f64 = 3.2e8;
 
+/// What was seen at the last look.
+#[derive(Clone, Default)]
+pub struct Observed {
+    pub waits: Vec<Wait>,
+    pub held: Vec<Held>,
+    pub disks: Vec<Disk>,
+}
+
 /// Looks until the program ends or is given to another process.
 pub fn start(program: &Arc<Daemon>) {
     let program = Arc::downgrade(program);
     let started = std::thread::Builder::new().name("lookout".into()).spawn(move || {
-        let mut lookout = Lookout::default();
+        let (mut lookout, mut disks, mut drops) = (Lookout::default(), Disks::default(), DropLog::default());
         while let Some(program) = program.upgrade().filter(|program| !program.is_given()) {
-            program.set_waits(lookout.look(&program.running(), Instant::now()));
+            let (running, now) = (program.running(), Instant::now());
+            let state_dir = program.shared.durable.state_dir();
+            let (waits, held) = lookout.look(&running, now);
+            let disks = disks.look(&running.view, state_dir, &program.bounds(), now);
+            program.observe(Observed { waits, held, disks });
+            drops.look(&running.view, now);
+            program.captures.expire();
             drop(program);
             std::thread::sleep(EVERY);
         }
@@ -57,6 +80,7 @@ struct Lookout {
     destinations: HashMap<String, Known>,
     /// Sources that do not read, by name: looks since that was seen last.
     held: HashMap<String, u32>,
+    standing: HeldSources,
 }
 
 /// An outlet in which nothing has moved.
@@ -104,7 +128,7 @@ struct Seen {
 }
 
 impl Lookout {
-    fn look(&mut self, running: &Arc<Running>, now: Instant) -> Vec<Wait> {
+    fn look(&mut self, running: &Arc<Running>, now: Instant) -> (Vec<Wait>, Vec<Held>) {
         if !std::ptr::eq(self.running.as_ptr(), Arc::as_ptr(running)) {
             self.running = Arc::downgrade(running);
             self.edges = edges::of(&running.view);
@@ -134,7 +158,9 @@ impl Lookout {
         }
         self.destinations.retain(|id, _| view.destinations.iter().any(|(known, _)| known == id));
         self.held.retain(|id, _| view.sources.iter().any(|source| source.id == *id));
-        waits
+        let by = |source: usize| holders(&self.edges, source, &seen, view);
+        let held = self.standing.look(&view.sources, &held, &by, now);
+        (waits, held)
     }
 
     /// A source that waits for room reads now and then all the same: a few looks have the last word.
@@ -344,6 +370,18 @@ impl Known {
             self.rate += (rate - self.rate) / RATE_PARTS;
         }
     }
+}
+
+/// Destinations at which messages of a source wait, so that it waits too.
+fn holders(edges: &[Edge], source: usize, seen: &[Seen], view: &View) -> Vec<String> {
+    let holds = |edge: &&Edge| {
+        edge.source == source
+            && seen
+                .get(edge.destination)
+                .is_some_and(|one| one.messages > 0 && (edge.flow_control || !one.stalled))
+    };
+    let at = edges.iter().filter(holds).map(|edge| edge.destination);
+    at.filter_map(|at| view.destinations.get(at).map(|(id, _)| id.clone())).collect()
 }
 
 fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {

@@ -1,13 +1,16 @@
 //! The program: which of its commands is meant, by the name it was called with and by its arguments.
 
+mod capture;
 mod cases;
 mod check;
 mod components;
 mod configuration;
 mod console;
+mod doctor;
 mod explain;
 mod expressions;
 mod foreign_queue;
+mod keep_input;
 mod library;
 #[cfg(feature = "logstore")]
 mod logstore;
@@ -16,10 +19,12 @@ mod manners;
 mod mistaken;
 mod pdb;
 mod printing;
+mod profile;
 mod program;
 #[cfg(feature = "python")]
 mod python_tools;
 mod queue;
+mod replay;
 mod run;
 mod sealed;
 mod state_file;
@@ -27,6 +32,7 @@ mod subject;
 mod take_over;
 mod test_ca;
 mod top;
+mod tune;
 mod version;
 
 use std::ffi::OsString;
@@ -86,6 +92,11 @@ fn native(args: Vec<OsString>) -> ExitCode {
         Command::Test(args) => cases::run(&args),
         Command::Top(args) => top::run(&args),
         Command::Tap(args) => run_tap(&args),
+        Command::Doctor(args) => doctor::run(&args),
+        Command::Tune(args) => tune::run(&args),
+        Command::Profile(args) => profile::run(&args),
+        Command::Capture(args) => capture::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Loggen(args) => loggen::cli::run(args.args.into_iter()),
         Command::Pdb(args) => pdb::run(args.with_program("penstock pdb")),
         Command::Queue(args) => queue::run(args.with_program("penstock queue")),

@@ -2,6 +2,7 @@
 
 mod history;
 mod removed;
+mod statistics;
 mod trial;
 
 use std::collections::BTreeMap;
@@ -13,7 +14,6 @@ use std::time::{Duration, Instant, SystemTime};
 
 use conf_schema::Settings;
 use control::cli::RunOptions;
-use control::ledger::Wait;
 use control::request::Reload;
 use engine::compile::Existing;
 use engine::hand_over::Queue;
@@ -25,9 +25,14 @@ use template::Identity;
 
 use crate::configuration::{Configuration, seconds};
 use crate::console::Door;
+use crate::lookout::Observed;
+use crate::lookout::bounds::Bounds;
 use crate::run::{confinement, notify, privileges};
 use crate::subject::graph;
+use crate::subject::recording::Captures;
+use crate::subject::secrets::Veil;
 pub use history::{Gone, History};
+use statistics::{Statistics, statistics};
 use trial::Before;
 
 const ENDING: &str = "the program is about to end";
@@ -45,6 +50,8 @@ pub struct Running {
     pub graph: String,
     /// Of each node of the graph the text, without secrets.
     pub statements: Arc<BTreeMap<String, String>>,
+    /// Over its passwords and tokens.
+    pub veil: Veil,
     /// When its main file was last changed, in seconds since 1970.
     pub modified: u64,
     pub view: View,
@@ -74,8 +81,13 @@ pub struct Daemon {
     running: RwLock<Arc<Running>>,
     pub history: History,
     pub door: Door,
-    /// Destinations that wait, as they were seen last.
-    waits: Mutex<Vec<Wait>>,
+    /// What waits, is held or will be full, as it was seen last, and from when on that is a complaint.
+    observed: Mutex<Observed>,
+    bounds: Mutex<Bounds>,
+    /// What is being recorded for somebody.
+    pub captures: Captures,
+    /// Bytes of what came that are kept: keep-input().
+    keep_input: AtomicU64,
     /// Moments in seconds since 1970.
     pub reloaded: AtomicU64,
     pub reloaded_well: AtomicU64,
@@ -107,7 +119,10 @@ impl Daemon {
             statistics_thread: Mutex::default(),
             history: History::default(),
             door: Door::new(options.console.as_deref().and_then(|text| web_console::address(text).ok())),
-            waits: Mutex::default(),
+            observed: Mutex::default(),
+            bounds: Mutex::new(Bounds::of(globals)),
+            captures: Captures::default(),
+            keep_input: AtomicU64::new(globals.size("keep-input").unwrap_or(0)),
             reloaded: AtomicU64::new(now),
             reloaded_well: AtomicU64::new(now),
         };
@@ -116,12 +131,22 @@ impl Daemon {
         program
     }
 
-    pub fn waits(&self) -> Vec<Wait> {
-        self.waits.lock().clone()
+    pub fn observed(&self) -> Observed {
+        self.observed.lock().clone()
     }
 
-    pub fn set_waits(&self, waits: Vec<Wait>) {
-        *self.waits.lock() = waits;
+    pub fn observe(&self, observed: Observed) {
+        *self.observed.lock() = observed;
+    }
+
+    /// Bytes of what came that are to be kept.
+    pub fn keep_input(&self) -> u64 {
+        self.keep_input.load(Ordering::Relaxed)
+    }
+
+    /// From when on the program is not well.
+    pub fn bounds(&self) -> Bounds {
+        self.bounds.lock().clone()
     }
 
     /// How often the counters are to be said in the log.
@@ -214,6 +239,8 @@ impl Daemon {
         *self.running.write() = fresh;
         self.apply_log_level(globals);
         self.apply_statistics(globals);
+        *self.bounds.lock() = Bounds::of(globals);
+        self.keep_input.store(globals.size("keep-input").unwrap_or(0), Ordering::Relaxed);
         self.door.replace(configuration.console.as_ref());
         std::mem::replace(&mut *self.current.lock(), configuration)
     }
@@ -347,31 +374,9 @@ impl Running {
             files: config.files.iter().map(|path| path.display().to_string()).collect(),
             graph,
             statements: Arc::new(statements),
+            veil: Veil::of(&[configuration.original(), &config.preprocessed]),
             modified: configuration.modified,
             view: view.clone(),
         }
-    }
-}
-
-/// What the configuration says about statistics, in its block or by the names of old.
-struct Statistics {
-    level: u8,
-    max_dynamics: Option<usize>,
-    /// Seconds.
-    freq: u64,
-}
-
-fn statistics(globals: &Settings) -> Statistics {
-    let block = globals.block("stats");
-    let number = |name: &str, old: &str| {
-        let given = block.filter(|stats| stats.is_set(name)).and_then(|stats| stats.int(name));
-        given.or(globals.int(old).filter(|_| globals.is_set(old)))
-    };
-    let seconds = |settings: &Settings, name: &str| settings.seconds(name).map(|every| every.as_secs());
-    let freq = block.filter(|stats| stats.is_set("freq")).and_then(|stats| seconds(stats, "freq"));
-    Statistics {
-        level: number("level", "stats-level").and_then(|n| u8::try_from(n).ok()).unwrap_or(0),
-        max_dynamics: number("max-dynamics", "stats-max-dynamics").and_then(|n| usize::try_from(n).ok()),
-        freq: freq.or(seconds(globals, "stats-freq")).unwrap_or(0),
     }
 }

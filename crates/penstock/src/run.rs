@@ -31,6 +31,7 @@ use signal_hook::iterator::Signals;
 
 use crate::configuration::Configuration;
 use crate::console::Door;
+use crate::keep_input;
 use crate::lookout;
 use crate::program::Daemon;
 use crate::subject::Served;
@@ -136,6 +137,7 @@ fn start_and_serve(options: RunOptions) -> Result<(), Failed> {
     }
     caretaker::start(&started.program, options.state_dir.clone());
     lookout::start(&started.program);
+    keep_input::start(&started.program, &options.state_dir);
     last_run::begin(&options.state_dir);
     log_statistics::start(&started.program);
     let program = Arc::clone(&started.program);

@@ -6,7 +6,8 @@ pub mod graph;
 pub mod health;
 mod look;
 mod queues;
-mod secrets;
+pub mod recording;
+pub mod secrets;
 pub mod statistics;
 mod tap;
 
@@ -15,6 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use control::capture::{CaptureRequest, ReplayRequest};
 use control::catalog;
 use control::explain::ExplainRequest;
 use control::look::LookRequest;
@@ -23,6 +25,7 @@ use control::request::Reload;
 use control::tap::TapRequest;
 use control::{ConfigView, Counter, Health, Ledger, Subject};
 
+use crate::lookout::Observed;
 use crate::program::Daemon;
 use crate::take_over;
 use crate::version;
@@ -113,19 +116,23 @@ impl Subject for Served {
     }
 
     fn rehearse(&self, source: Option<&str>, line: &str) -> Result<String, String> {
-        crate::explain::rehearse::of_line(self.program.path(), source, line)
+        // What the file has now may have other secrets than what runs.
+        let veil = crate::explain::rehearse::veil_of(self.program.path());
+        let answer = crate::explain::rehearse::of_line(self.program.path(), source, line);
+        veil.over_answer(self.program.running().veil.over_answer(answer))
     }
 
     fn healthcheck(&self) -> Health {
         let mut health = health::of(&self.program.shared);
-        health.complaints.extend(health::dropping(&self.program.running().view));
-        health.complaints.extend(health::waiting(&self.program.waits()));
+        let (view, bounds) = (&self.program.running().view, self.program.bounds());
+        health.complaints.extend(health::complaints(view, &self.program.observed(), &bounds));
         health
     }
 
     fn ledger(&self) -> Ledger {
         let ledger = balance::of(&self.program.running().view, &self.program.history);
-        Ledger { waits: self.program.waits(), ..ledger }
+        let Observed { waits, held, disks } = self.program.observed();
+        Ledger { waits, held, disks, ..ledger }
     }
 
     fn queue(&self, request: &QueueRequest) -> Result<String, String> {
@@ -133,15 +140,28 @@ impl Subject for Served {
     }
 
     fn explain(&self, request: &ExplainRequest) -> Result<String, String> {
-        explain::answer(&self.program, request)
+        self.program.running().veil.over_answer(explain::answer(&self.program, request))
     }
 
     fn tap(&self, request: &TapRequest) -> Result<String, String> {
-        tap::answer(&self.program.running().view, request)
+        let running = self.program.running();
+        running.veil.over_answer(tap::answer(&running.view, request))
     }
 
     fn look(&self, request: &LookRequest) -> Result<String, String> {
-        look::answer(&self.program, request)
+        self.program.running().veil.over_answer(look::answer(&self.program, request))
+    }
+
+    fn capture(&self, request: &CaptureRequest) -> Result<String, String> {
+        self.program.captures.answer(&self.program.running().view, request)
+    }
+
+    fn replay(&self, request: &ReplayRequest) -> Result<String, String> {
+        recording::replay(&self.program, request)
+    }
+
+    fn profile(&self, duration: Duration) -> Result<String, String> {
+        crate::profile::sample(&self.program, duration)
     }
 
     fn license(&self) -> String {

@@ -48,7 +48,7 @@ pub struct ExplainArgs {
     /// The message, as it comes in
     #[arg(long, value_name = "TEXT", requires = "config", conflicts_with = "input")]
     pub line: Option<String>,
-    /// A file of messages, one in a line; - is standard input
+    /// A file of messages, one in a line, or a recording; - is standard input
     #[arg(long, value_name = "FILE", requires = "config")]
     pub input: Option<PathBuf>,
     /// A line of an output, as PATH:LINE: what wrote it

@@ -7,13 +7,17 @@ use std::time::Duration;
 use clap::{Args, ColorChoice, Parser, Subcommand};
 use oplog::Verbosity;
 
+use super::doctor::DoctorArgs;
 use super::explain::ExplainArgs;
 use super::filterx::FilterxArgs;
 use super::options::{ProcessMode, RunOptions, worker_threads};
 use super::python::PythonArgs;
+use super::profile::ProfileArgs;
+use super::recording::{CaptureArgs, ReplayArgs};
 use super::tap::TapArgs;
 use super::test::TestArgs;
 use super::top::TopArgs;
+use super::tune::TuneArgs;
 use super::{CONTROL_FILE_NAME, LINGER, PENSTOCK_STATE_DIR};
 
 /// Collects, processes and forwards log messages. Runs syslog-ng configuration files unchanged.
@@ -59,6 +63,16 @@ pub enum Command {
     Tap(TapArgs),
     /// Watch in the terminal what comes, goes, waits and is dropped
     Top(TopArgs),
+    /// Say what is well and what is not, each with what cures it
+    Doctor(DoctorArgs),
+    /// Show where the time goes, what is waited for, and what limits the program
+    Profile(ProfileArgs),
+    /// Measure what would make a configuration faster on this machine
+    Tune(TuneArgs),
+    /// Record what comes to sources, as it comes
+    Capture(CaptureArgs),
+    /// Send messages of a recording again, or those that keep-input() has kept
+    Replay(ReplayArgs),
     /// Generate log messages, and verify what arrived
     #[command(disable_help_flag = true)]
     Loggen(RawArgs),

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{Drops, Failures, Flow, Ledger, Row, Wait};
+use super::{Disk, Drops, Failures, Flow, Held, Ledger, Row, Wait};
 
 /// Grows when something is removed or changes its meaning.
 const VERSION: u64 = 1;
@@ -16,6 +16,8 @@ pub fn render(ledger: &Ledger) -> String {
         "destinations": rows(&ledger.destinations),
         "waits": ledger.waits.iter().map(Wait::to_json).collect::<Vec<Value>>(),
         "filterx": ledger.failures.iter().map(failures).collect::<Vec<Value>>(),
+        "held": ledger.held.iter().map(Held::to_json).collect::<Vec<Value>>(),
+        "disks": ledger.disks.iter().map(Disk::to_json).collect::<Vec<Value>>(),
     })
     .to_string()
 }
@@ -26,7 +28,9 @@ pub fn parse(text: &str) -> Result<Ledger, String> {
         sources: read_rows(&value, "sources")?,
         paths: read_rows(&value, "paths")?,
         destinations: read_rows(&value, "destinations")?,
-        waits: read_waits(&value)?,
+        waits: read_list(&value, "waits", Wait::from_json)?,
+        held: read_list(&value, "held", Held::from_json)?,
+        disks: read_list(&value, "disks", Disk::from_json)?,
         failures: read_failures(&value),
     })
 }
@@ -61,9 +65,12 @@ fn read_rows(value: &Value, section: &str) -> Result<Vec<Row>, String> {
 }
 
 /// Programs before these do not say it.
-fn read_waits(value: &Value) -> Result<Vec<Wait>, String> {
-    let list = value.get("waits").and_then(Value::as_array);
-    list.into_iter().flatten().map(Wait::from_json).collect()
+fn read_list<T>(
+    value: &Value,
+    name: &str,
+    read: impl Fn(&Value) -> Result<T, String>,
+) -> Result<Vec<T>, String> {
+    value.get(name).and_then(Value::as_array).into_iter().flatten().map(read).collect()
 }
 
 fn failures(block: &Failures) -> Value {

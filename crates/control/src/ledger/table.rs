@@ -48,9 +48,12 @@ pub fn render(ledger: &Ledger) -> String {
         let place: String = block.place.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
         let _ = writeln!(out, "filterx {place} failed: {}\n", causes.collect::<Vec<_>>().join(", "));
     }
-    for wait in &ledger.waits {
-        let text: String = wait.sentence().chars().map(|c| if c.is_control() { '?' } else { c }).collect();
-        let _ = writeln!(out, "waits: {text}\n");
+    let waits = ledger.waits.iter().map(|wait| ("waits", wait.sentence()));
+    let held = ledger.held.iter().map(|held| ("held", held.sentence()));
+    let disks = ledger.disks.iter().filter(|disk| disk.is_low).map(|disk| ("disk", disk.sentence()));
+    for (word, sentence) in waits.chain(held).chain(disks) {
+        let text: String = sentence.chars().map(|c| if c.is_control() { '?' } else { c }).collect();
+        let _ = writeln!(out, "{word}: {text}\n");
     }
     out.push_str(if ledger.balanced() {
         "balanced: every message received is accounted for\n"

@@ -19,7 +19,7 @@ fn sample() -> Ledger {
         sources: vec![row("s_net#0", "tcp 0.0.0.0:514", flow(1000, 990, 0, 0, &[(DropReason::Kernel, 10)]))],
         paths: vec![row("log", "a.conf:12", flow(990, 900, 0, 90, &[]))],
         destinations: vec![row("d_f#0", "", flow(900, 890, 10, 0, &[]))],
-        waits: Vec::new(),
+        ..Ledger::default()
     }
 }
 

@@ -245,7 +245,7 @@ impl Wait {
 }
 
 /// Seconds as people say them.
-fn span(seconds: u64) -> String {
+pub(super) fn span(seconds: u64) -> String {
     match seconds {
         0..120 => format!("{seconds} s"),
         120..7200 => format!("{} min", seconds / 60),

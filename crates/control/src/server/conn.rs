@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
 /// Longest request line without its end.
-pub const LINE_BYTES_MAX: usize = 16 * 1024;
+pub const LINE_BYTES_MAX: usize = 512 * 1024;
 const READ_BYTES: usize = 4096;
 
 /// A client waits for the answer to one request at a time; further lines stay unread meanwhile.

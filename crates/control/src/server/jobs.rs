@@ -53,6 +53,9 @@ impl Jobs {
             | Request::Queue(_)
             | Request::Explain(_)
             | Request::Look(_)
+            | Request::Capture(_)
+            | Request::Profile(_)
+            | Request::Replay(_)
             | Request::Config(ConfigView::Verify) => self.spawn(token, request),
             request => Outcome::Now(contained(&request, &*self.subject)),
         }

@@ -139,6 +139,18 @@ impl Subject for Fake {
         Err(format!("nothing comes by {}", request.place))
     }
 
+    fn capture(&self, request: &crate::capture::CaptureRequest) -> Result<String, String> {
+        Err(format!("{request:?}"))
+    }
+
+    fn replay(&self, request: &crate::capture::ReplayRequest) -> Result<String, String> {
+        Err(format!("{request:?}"))
+    }
+
+    fn profile(&self, duration: Duration) -> Result<String, String> {
+        Err(format!("{duration:?}"))
+    }
+
     fn tap(&self, request: &crate::tap::TapRequest) -> Result<String, String> {
         Err(format!("{request:?}"))
     }

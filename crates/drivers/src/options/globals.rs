@@ -5,6 +5,7 @@ use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Preset};
 use driver_options::console_groups::CONSOLE;
 use driver_options::disk_buffer::{DEAD_LETTERS, GLOBAL_DISK_BUFFER, KEEP_ON_STOP};
 use driver_options::sandbox_group::SANDBOX;
+use driver_options::health_groups::HEALTH;
 use driver_options::words::{DNS_WORDS, LOG_LEVELS, MARK_MODES, TS_FORMATS};
 use driver_options::{INT_MAX, SECONDS_MAX};
 
@@ -307,6 +308,20 @@ static PROGRAM: Group = Group {
              is opened.",
         )
         .sample("port(9514)"),
+        Opt::new(
+            "health",
+            Kind::Block(HEALTH),
+            Preset::None,
+            "From when on the program says that it is not well: `healthcheck`, `/healthz` and `/readyz`, see docs/ledger.md.",
+        )
+        .sample("waits(60)"),
+        Opt::new(
+            "keep-input",
+            Kind::Size { min: 1 << 20, max: 1 << 50 },
+            Preset::None,
+            "How much of what came last is kept as it came, in the state folder, so that `penstock replay` can send it again: see docs/replay.md.",
+        )
+        .sample("1GiB"),
         Opt::new("stats", Kind::Block(&[&COUNTERS]), Preset::None, "What is counted.")
             .number_means("stats-freq"),
         Opt::new("stats-freq", SECONDS, Preset::Int(600), "As `stats(freq())`."),

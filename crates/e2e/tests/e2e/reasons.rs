@@ -184,3 +184,105 @@ fn what_flows_is_not_named() {
     assert!(penstock.ledger().destination("d").delivered > 1000);
     assert!(!penstock.log().contains("Destination waits"));
 }
+
+/// `destination` gets what comes to `s`; `health` is what `health()` says.
+fn with_health(health: &str, destination: &str) -> String {
+    format!(
+        "{HEAD}options {{ health({health}); }};\n\
+         source s {{ network(ip(127.0.0.1) port(%tcp:in%) log-iw-size(100) max-connections(1)); }};\n\
+         destination d {{ {destination} }};\nlog {{ source(s); destination(d); flags(flow-control); }};\n"
+    )
+}
+
+const REFUSES: &str = "network(127.0.0.1 port(%port:out%) time-reopen(1));";
+
+#[test]
+fn a_source_that_is_held_is_named_with_who_holds_it() {
+    let lab = Lab::new();
+    let mut penstock = Penstock::start(&lab, &with_health("waits(0) held(4)", REFUSES));
+    keep_sending(lab.port("in"));
+    let held = || {
+        let json: Value = serde_json::from_str(&ledger(&lab, &["--json"])).expect("JSON");
+        json["held"].as_array().expect("a list").first().cloned()
+    };
+    wait_until("the source", || held().is_some());
+    let one = held().expect("a source");
+    assert_eq!((&one["source"], &one["by"]), (&"s#0".into(), &serde_json::json!(["d#0"])), "{one}");
+    let text = ledger(&lab, &[]);
+    let line = text.lines().find(|line| line.starts_with("held: source s#0")).expect("a sentence");
+    assert!(line.contains("waits at d#0; disk-buffer() of d#0 lets it go on"), "{line}");
+    penstock.wait_log("Source is held back; why='source s#0");
+    // A destination may wait for ever here, a source may not be held.
+    let mut health = String::new();
+    wait_until("the complaint", || {
+        health = penstock.request("HEALTHCHECK");
+        health.starts_with("FAIL")
+    });
+    assert!(health.contains("source s#0") && !health.contains("destination d#0 ("), "{health}");
+    let _collector = Collector::tcp(lab.port("out"));
+    penstock.wait_log("Source is not held back any more; source='s#0'");
+    wait_until("health", || penstock.request("HEALTHCHECK").starts_with("OK"));
+    assert_eq!(penstock.log().matches("Source is held back; why='source s#0").count(), 1);
+}
+
+#[test]
+fn what_is_not_well_is_for_the_configuration_to_say() {
+    let lab = Lab::new();
+    let drops = "network(127.0.0.1 port(%port:out%) log-fifo-size(10));";
+    let config = |health| with_health(health, drops).replace("flags(flow-control);", "");
+    let mut penstock = Penstock::start(&lab, &config("waits(0) drops(no)"));
+    send(&lab, 0, 100);
+    wait_for(&lab, "d#0", |wait| wait["state"] == "drops" && wait["since_seconds"].as_u64() > Some(4));
+    assert!(penstock.request("HEALTHCHECK").starts_with("OK"));
+    penstock.reload_with(&lab, &config("waits(1) drops(no)"));
+    let health = penstock.request("HEALTHCHECK");
+    assert!(health.starts_with("FAIL") && health.contains("messages dropped"), "{health}");
+}
+
+#[test]
+fn a_disk_that_is_nearly_full_is_not_well() {
+    let lab = Lab::new();
+    // No file system is empty.
+    let config = with_health("disk-free(100)", "file(\"%dir%/out\");");
+    // It never is well: ready is when it answers.
+    let mut penstock = Penstock::configure(&lab, &config).spawned();
+    let mut health = String::new();
+    wait_until("the complaint", || {
+        health = testkit::ask(penstock.state(), "HEALTHCHECK").unwrap_or_default();
+        health.starts_with("FAIL")
+    });
+    let state = lab.path("state").display().to_string();
+    assert!(health.contains("the file system of ") && health.contains(" free, "), "{health}");
+    assert!(ledger(&lab, &[]).lines().any(|line| line.starts_with("disk: the file system of ")));
+    let json: Value = serde_json::from_str(&ledger(&lab, &["--json"])).expect("JSON");
+    let disk = &json["disks"][0];
+    let users = disk["users"].as_array().expect("a list");
+    assert!(users.contains(&"state".into()) && users.contains(&"d#0".into()), "{disk} {state}");
+    assert!(disk["free_bytes"].as_u64() < disk["size_bytes"].as_u64() && disk["is_low"] == true, "{disk}");
+    penstock.wait_log("A disk will be full; why='the file system of ");
+    penstock.reload_with(&lab, &config.replace("disk-free(100)", "disk-free(0)"));
+    wait_until("health", || penstock.request("HEALTHCHECK").starts_with("OK"));
+}
+
+#[test]
+fn what_a_destination_refuses_is_said_once_and_when_it_has_ended() {
+    let lab = Lab::new();
+    let mut penstock = Penstock::start(
+        &lab,
+        &format!(
+            "{HEAD}options {{ log-msg-size(200000); }};\n\
+             source s {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+             destination d {{ network(127.0.0.1 port(%port:out%) transport(udp)); }};\n\
+             log {{ source(s); destination(d); }};\n"
+        ),
+    );
+    // Too large for a datagram.
+    let long = format!("{} {}\n", message(0, 0), "x".repeat(100_000));
+    let mut sender = Sender::tcp(lab.port("in"));
+    assert!(sender.try_raw(long.repeat(3).as_bytes()).is_ok());
+    penstock.wait_log("Messages are dropped; destination='d#0', reason='refused', dropped='");
+    penstock.wait_log(
+        "Messages are not dropped any more; destination='d#0', reason='refused', dropped_in_all='3'",
+    );
+    assert_eq!(penstock.log().matches("Messages are dropped; destination='d#0'").count(), 1);
+}

@@ -171,3 +171,40 @@ fn whatever_is_asked_nothing_shows_a_secret() {
     }
     assert_hidden("the log", &penstock.log());
 }
+
+/// Passwords that stand in the configuration itself: in a header and in a template that is sent.
+#[test]
+fn answers_about_messages_do_not_show_what_the_configuration_keeps_secret() {
+    let lab = Lab::new();
+    let server = HttpServer::start(lab.port("hec"), |_| Reply::new(200));
+    let config = format!(
+        "{HEAD}source own {{ network(ip(127.0.0.1) port(%tcp:in%)); }};\n\
+         destination web {{ http(url(\"http://127.0.0.1:%port:hec%/\") password(\"pl4nted-word\") user(u)\n\
+             body(\"key=pl4nted-word $MSG\") headers(\"Authorization: Bearer pl4nted-token\")); }};\n\
+         log {{ source(own); destination(web); }};\n"
+    );
+    let penstock = Penstock::start(&lab, &config);
+    let state = lab.path("state").display().to_string();
+    let looking = |args: &'static [&'static str]| {
+        let state = state.clone();
+        std::thread::spawn(move || run_command(&[args, &["--state-dir", &state, "--timeout", "60"]].concat()))
+    };
+    let asked =
+        [looking(&["explain", "--json"]), looking(&["explain"]), looking(&["tap", "web", "--limit", "1"])];
+    let mut sender = Sender::tcp(lab.port("in"));
+    testkit::wait_until("the answers", || {
+        sender.line("<13>Oct 11 22:14:15 host app: hello pl4nted-token");
+        asked.iter().all(|one| one.is_finished())
+    });
+    for one in asked {
+        let said = one.join().expect("a command");
+        assert_eq!(said.code, Some(0), "{said:?}");
+        assert!(said.stdout.contains("hello ***"), "{said:?}");
+        assert_hidden("an answer", &format!("{}{}", said.stdout, said.stderr));
+    }
+    // The server gets what it is for.
+    assert!(
+        server.requests().iter().any(|request| request.header("authorization") == "Bearer pl4nted-token")
+    );
+    drop(penstock);
+}

@@ -1,6 +1,7 @@
 //! The filters at the head of sibling branches, asked together when the first of them is reached.
 
 use super::Run;
+use crate::profile::{self, Doing};
 use crate::program::{Branches, Op, SharedFilters};
 
 /// Answers of filters that were asked together.
@@ -30,6 +31,9 @@ impl Run<'_, '_> {
             return false;
         }
         if let Some(shared) = all.shared.get(heads.next).filter(|s| s.first == at) {
+            if let Some(first) = all.list.get(at).and_then(|branch| branch.steps.first()) {
+                profile::mark(Doing::Steps, first.id.number());
+            }
             heads.next += 1;
             heads.stale = false;
             for mut old in heads.answers.drain(..) {

@@ -2,6 +2,7 @@
 //! of the messages.
 
 use super::Run;
+use crate::profile::{self, Doing};
 use crate::program::Program;
 
 impl Run<'_, '_> {
@@ -22,6 +23,7 @@ impl Run<'_, '_> {
                 let batch = &*self.batch;
                 parked.sort_by_key(|i| batch.records.get(*i as usize).map_or(0, |r| batch.rank(r)));
                 self.out.flow_control = ordered.flow_control;
+                profile::mark(Doing::Steps, ordered.step.id.number());
                 #[cfg(feature = "python")]
                 let called = self.call(&ordered.step, &parked);
                 self.deliver(&ordered.step, &*ordered.destination, &parked);

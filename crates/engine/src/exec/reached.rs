@@ -49,3 +49,15 @@ impl Reached {
         self.runs.iter().take(messages).filter(|run| **run != 0).count()
     }
 }
+
+/// How many different messages a selection holds: copies of one stand beside one another.
+pub(super) fn distinct(batch: &Batch, selection: &[u32]) -> usize {
+    let mut last = u32::MAX;
+    selection
+        .iter()
+        .filter(|i| {
+            let origin = batch.records.get(**i as usize).map_or(u32::MAX, |r| r.origin);
+            std::mem::replace(&mut last, origin) != origin
+        })
+        .count()
+}

@@ -3,12 +3,15 @@
 use super::render;
 use super::tree::{Fate, Fates};
 use crate::configuration::Configuration;
+use crate::subject::secrets::Veil;
 use control::cli::ExplainArgs;
 use engine::compile::{Existing, Plan, PlannedSource};
 use engine::watch::inquiry::{Happened, Story, TEXT_BYTES_MAX};
 use engine::watch::looks::Looks;
 use engine::watch::rehearsal::{Input, Rehearsal};
 use record::{Context, Peer, Stamp};
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
@@ -25,9 +28,8 @@ pub fn run(args: &ExplainArgs, config: &Path) -> Result<String, String> {
     let identity = Identity::new(&host);
     let plan = configuration.compile(&identity, &Existing::tried());
     let plan = plan.ok_or_else(|| configuration.report())?;
-    let lines = lines_of(args)?;
-    let case = Case { source: args.source.as_deref(), from: args.from, json: args.json };
-    tried(&plan, &identity, &lines, &case)
+    let inputs = inputs_of(args)?;
+    tried(&plan, &identity, &inputs, args.json)
 }
 
 /// One line, as JSON, in the configuration that the file has now.
@@ -37,28 +39,42 @@ pub fn of_line(config: &Path, source: Option<&str>, line: &str) -> Result<String
     let identity = Identity::new(&host);
     let plan = configuration.compile(&identity, &Existing::tried());
     let plan = plan.ok_or_else(|| configuration.report())?;
-    let case = Case { source, from: None, json: true };
-    tried(&plan, &identity, &[line.as_bytes().to_vec()], &case)
+    let came = Came { source: source.map(str::to_owned), from: None, received: None };
+    tried(&plan, &identity, &[(line.as_bytes().to_vec(), came)], true)
 }
 
-/// As what lines come, and for whom they are told.
-struct Case<'a> {
-    source: Option<&'a str>,
-    from: Option<IpAddr>,
-    json: bool,
+/// Over the secrets of the configuration that the file has now.
+pub fn veil_of(config: &Path) -> Veil {
+    let configuration = Configuration::read(config);
+    Veil::of(&[configuration.original(), &configuration.config().preprocessed])
 }
 
-fn tried(plan: &Plan, identity: &Identity, lines: &[Vec<u8>], case: &Case<'_>) -> Result<String, String> {
-    let source = source_of(plan, case.source)?;
-    let mut rehearsal = Rehearsal::of(source, identity).ok_or_else(|| makes_its_own(source))?;
+/// As what a message comes.
+#[derive(Clone)]
+struct Came {
+    /// A source statement, or one of its drivers.
+    source: Option<String>,
+    from: Option<SocketAddr>,
+    /// `None`: now.
+    received: Option<Stamp>,
+}
+
+fn tried(plan: &Plan, identity: &Identity, inputs: &[(Vec<u8>, Came)], json: bool) -> Result<String, String> {
     let looks = Looks::nowhere(TEXT_BYTES_MAX);
-    let mut stories = Vec::new();
-    for line in lines {
-        let context = context(source, identity, case.from.map(|from| SocketAddr::new(from, 0)), TRANSPORT);
-        let input = Input { text: line, context, received: Stamp::now(0) };
+    let (mut stories, mut rehearsals) = (Vec::new(), BTreeMap::new());
+    for (text, came) in inputs {
+        let source = source_of(plan, came.source.as_deref())?;
+        let rehearsal = match rehearsals.entry(source.id.as_str()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => {
+                new.insert(Rehearsal::of(source, identity).ok_or_else(|| makes_its_own(source))?)
+            }
+        };
+        let context = context(source, identity, came.from, TRANSPORT);
+        let input = Input { text, context, received: came.received.unwrap_or_else(|| Stamp::now(0)) };
         stories.extend(rehearsal.message(&input, &looks));
     }
-    Ok(render(&stories, &plan.map, &fates(&stories), case.json))
+    Ok(render(&stories, &plan.map, &fates(&stories), json))
 }
 
 pub fn makes_its_own(source: &PlannedSource) -> String {
@@ -89,9 +105,11 @@ pub fn source_of<'p>(plan: &'p Plan, named: Option<&str>) -> Result<&'p PlannedS
     }
 }
 
-fn lines_of(args: &ExplainArgs) -> Result<Vec<Vec<u8>>, String> {
+fn inputs_of(args: &ExplainArgs) -> Result<Vec<(Vec<u8>, Came)>, String> {
+    let from = args.from.map(|from| SocketAddr::new(from, 0));
+    let came = Came { source: args.source.clone(), from, received: None };
     let Some(path) = &args.input else {
-        return Ok(args.line.iter().map(|line| line.clone().into_bytes()).collect());
+        return Ok(args.line.iter().map(|line| (line.clone().into_bytes(), came.clone())).collect());
     };
     let mut bytes = Vec::new();
     let read = match path.as_os_str() == "-" {
@@ -99,16 +117,40 @@ fn lines_of(args: &ExplainArgs) -> Result<Vec<Vec<u8>>, String> {
         false => std::fs::read(path).map(|read| bytes = read),
     };
     read.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    let lines: Vec<Vec<u8>> = lines.map(<[u8]>::to_vec).collect();
-    match lines.len() {
+    let inputs: Vec<(Vec<u8>, Came)> = match recording::entries(&bytes) {
+        Ok(entries) => recorded(entries, &came).map_err(|error| format!("{}: {error}", path.display()))?,
+        Err(recording::Damaged::NoRecording) => {
+            let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+            lines.map(|line| (line.to_vec(), came.clone())).collect()
+        }
+        Err(error) => return Err(format!("{}: {error}", path.display())),
+    };
+    match inputs.len() {
         0 => Err(format!("{} has no messages", path.display())),
         count if count > LINES_MAX => Err(format!(
             "{} has {count} messages, at most {LINES_MAX} are explained at a time",
             path.display()
         )),
-        _ => Ok(lines),
+        _ => Ok(inputs),
     }
+}
+
+/// Messages of a recording, as they came but for what the command line says.
+fn recorded(
+    entries: recording::Entries<'_>,
+    said: &Came,
+) -> Result<Vec<(Vec<u8>, Came)>, recording::Damaged> {
+    let mut inputs = Vec::new();
+    for entry in entries {
+        let entry = entry?;
+        let came = Came {
+            source: said.source.clone().or_else(|| Some(entry.source.to_owned())),
+            from: said.from.or(entry.peer),
+            received: Some(crate::subject::recording::stamp(entry.time)),
+        };
+        inputs.push((entry.text.to_vec(), came));
+    }
+    Ok(inputs)
 }
 
 /// As what the message comes.

@@ -137,8 +137,8 @@ pub fn of(view: &View, removed: &History) -> Ledger {
         sources: rows(accounts.sources),
         paths: rows(accounts.paths),
         destinations: rows(accounts.destinations),
-        waits: Vec::new(),
         failures: failures(view),
+        ..Ledger::default()
     };
     removed.complete_ledger(&mut ledger, view, until);
     ledger
@@ -235,12 +235,12 @@ fn of_gone(counters: &DestinationCounters) -> Flow {
 fn drops(counted: &Drops) -> control::ledger::Drops {
     let mut drops = control::ledger::Drops::default();
     for reason in Reason::ALL {
-        drops.add(named(reason), counted.value(reason));
+        drops.add(reason_of(reason), counted.value(reason));
     }
     drops
 }
 
-fn named(reason: Reason) -> DropReason {
+pub fn reason_of(reason: Reason) -> DropReason {
     match reason {
         Reason::QueueFull => DropReason::QueueFull,
         Reason::Refused => DropReason::Refused,
@@ -267,7 +267,7 @@ mod tests {
         for (n, reason) in Reason::ALL.into_iter().enumerate() {
             counters.dropped.add(reason, n + 1);
             counters.accepted.add(n + 1);
-            assert_eq!(reason.name().replace('_', "-"), named(reason).name());
+            assert_eq!(reason.name().replace('_', "-"), reason_of(reason).name());
         }
         counters.accepted.add(7);
         counters.delivered.add(4);

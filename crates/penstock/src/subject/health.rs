@@ -4,13 +4,14 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::time::{Duration, Instant};
 
 use control::Health;
-use control::ledger::{Wait, WaitState};
+use control::ledger::{Disk, Held, Wait, WaitState};
 use engine::{Shared, View};
+
+use crate::lookout::Observed;
+use crate::lookout::bounds::Bounds;
 
 /// A worker that has not answered by then is stuck: a turn takes milliseconds.
 const ANSWER_MAX: Duration = Duration::from_secs(5);
-/// A destination that waits for longer is a complaint.
-const WAIT_MAX: Duration = Duration::from_secs(10);
 
 pub fn of(shared: &Shared) -> Health {
     let mut health = Health::default();
@@ -35,9 +36,28 @@ pub fn of(shared: &Shared) -> Health {
     health
 }
 
+/// What is not as it should be, by the bounds of the configuration: sentences.
+pub fn complaints(view: &View, observed: &Observed, bounds: &Bounds) -> Vec<String> {
+    let mut complaints = if bounds.drops { dropping(view) } else { Vec::new() };
+    let waits = |wait: &&Wait| {
+        let is_long = bounds.waits.is_some_and(|max| wait.since_seconds >= max.as_secs());
+        // What is dropped is a complaint of its own.
+        is_long && (wait.state != WaitState::Drops || !bounds.drops || !wait.holds.is_empty())
+    };
+    let waits: Vec<&Wait> = observed.waits.iter().filter(waits).collect();
+    complaints.extend(waits.iter().map(|wait| wait.sentence()));
+    let held = observed.held.iter().filter(|held| {
+        bounds.held.is_some_and(|max| held.since_seconds >= max.as_secs())
+            && !waits.iter().any(|wait| wait.holds.contains(&held.source))
+    });
+    complaints.extend(held.map(Held::sentence));
+    complaints.extend(observed.disks.iter().filter(|disk| disk.is_low).map(Disk::sentence));
+    complaints
+}
+
 /// The destinations that drop messages for want of room, each with the number. The program works, but not as
 /// it should.
-pub fn dropping(view: &View) -> Vec<String> {
+fn dropping(view: &View) -> Vec<String> {
     let sums = view.destinations.iter().map(|(id, destination)| {
         (id, destination.outlets().iter().filter_map(|outlet| outlet.sheds()).sum::<usize>())
     });
@@ -47,13 +67,4 @@ pub fn dropping(view: &View) -> Vec<String> {
             format!("destination {id} drops messages, its queue is full: {sum} since that began")
         })
         .collect()
-}
-
-/// The destinations that wait for longer than they should, each with all that is known of it.
-pub fn waiting(waits: &[Wait]) -> Vec<String> {
-    // What is dropped is a complaint of its own.
-    let long = waits.iter().filter(|wait| {
-        wait.since_seconds >= WAIT_MAX.as_secs() && (wait.state != WaitState::Drops || !wait.holds.is_empty())
-    });
-    long.map(Wait::sentence).collect()
 }

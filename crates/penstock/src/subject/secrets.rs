@@ -7,9 +7,91 @@ const WORDS: [&str; 8] =
 const CARRIERS: [&str; 4] = ["headers", "config", "auth", "options"];
 const BLOT: &str = "\"***\"";
 
+/// A word that is shorter may stand anywhere and mean nothing.
+const WORD_BYTES_MIN: usize = 5;
+
+/// Takes the secrets of a configuration out of whatever is said about messages.
+#[derive(Clone, Default)]
+pub struct Veil(Vec<String>);
+
+impl Veil {
+    /// Of the texts of a configuration.
+    pub fn of(texts: &[&str]) -> Veil {
+        let mut words: Vec<String> = texts.iter().flat_map(|text| values(text)).collect();
+        // As it stands in JSON.
+        let escaped = |word: &String| word.replace('\\', "\\\\").replace('"', "\\\"");
+        words.extend(words.iter().map(escaped).collect::<Vec<String>>());
+        words.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        words.dedup();
+        Veil(words)
+    }
+
+    /// The text without them, and without what is hidden everywhere.
+    pub fn over(&self, text: &str) -> String {
+        let mut text = oplog::hidden(text).into_owned();
+        for word in self.0.iter().filter(|word| word.len() >= WORD_BYTES_MIN) {
+            if text.contains(word.as_str()) {
+                text = text.replace(word.as_str(), "***");
+            }
+        }
+        text
+    }
+
+    /// The same of an answer, whichever it is.
+    pub fn over_answer(&self, answer: Result<String, String>) -> Result<String, String> {
+        answer.map(|text| self.over(&text)).map_err(|text| self.over(&text))
+    }
+}
+
 /// The text with every secret in it replaced.
 pub fn blotted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
+    blotted_and_found(text).0
+}
+
+/// The words of a text that are secrets: what [`blotted`] takes out, longer ones first.
+fn values(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for value in blotted_and_found(text).1 {
+        // What the strings say; without quotes, the word.
+        let strings = strings(&value);
+        match strings.is_empty() {
+            true => words.push(value.trim().to_owned()),
+            false => words.extend(strings),
+        }
+    }
+    // `Authorization: Bearer TOKEN`: the token alone is one too.
+    let parts: Vec<String> =
+        words.iter().filter_map(|word| Some(word.rsplit_once([' ', '='])?.1.to_owned())).collect();
+    words.extend(parts);
+    words.retain(|word| word.len() >= WORD_BYTES_MIN && !word.starts_with('`'));
+    words.sort_by_key(|word| std::cmp::Reverse(word.len()));
+    words.dedup();
+    words
+}
+
+/// What stands between quotes, with escapes taken off.
+fn strings(text: &str) -> Vec<String> {
+    let (mut found, mut open, mut escaped) = (Vec::new(), None::<(char, String)>, false);
+    for c in text.chars() {
+        match &mut open {
+            None if matches!(c, '"' | '\'') => open = Some((c, String::new())),
+            None => {}
+            Some((_, word)) if escaped => {
+                escaped = false;
+                word.push(c);
+            }
+            Some(('"', _)) if c == '\\' => escaped = true,
+            Some((quote, _)) if c == *quote => found.extend(open.take().map(|(_, word)| word)),
+            Some((_, word)) => word.push(c),
+        }
+    }
+    found.extend(open.map(|(_, word)| word));
+    found
+}
+
+/// Also the values that were taken out.
+fn blotted_and_found(text: &str) -> (String, Vec<String>) {
+    let (mut out, mut found) = (String::with_capacity(text.len()), Vec::new());
     let mut rest = text;
     while let Some(at) = rest.find('(') {
         let (before, after) = rest.split_at(at + 1);
@@ -28,13 +110,28 @@ pub fn blotted(text: &str) -> String {
             || CARRIERS.contains(&name.as_str()) && (has_secret(&lower) || name == "auth");
         if is_secret {
             out.push_str(BLOT);
+            found.push(value.to_owned());
             rest = after.get(value.len()..).unwrap_or_default();
         } else {
             rest = after;
         }
     }
     out.push_str(rest);
-    without_user_info(&out)
+    let users = user_info(&out).into_iter().map(|user| format!("\"{user}\""));
+    found.extend(users);
+    (without_user_info(&out), found)
+}
+
+/// Passwords of `scheme://user:password@host`.
+fn user_info(text: &str) -> Vec<String> {
+    let parts = text.split("://").skip(1);
+    let authorities = parts.map(|part| {
+        let end = part.find(['/', '"', '\'', ' ', ')', '?']).unwrap_or(part.len());
+        part.get(..end).unwrap_or_default()
+    });
+    authorities
+        .filter_map(|authority| Some(authority.rsplit_once('@')?.0.split_once(':')?.1.to_owned()))
+        .collect()
 }
 
 /// Where the bracket closes that was opened before the text; strings may have brackets in them.
@@ -78,7 +175,21 @@ fn without_user_info(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::blotted;
+    use super::{Veil, blotted, values};
+
+    #[test]
+    fn the_words_that_were_taken_out() {
+        let check = |text: &str, expected: &[&str]| assert_eq!(values(text), expected, "{text}");
+        check("http(password(\"a)bc\\\"d\") user(\"user\"))", &["a)bc\"d"]);
+        check("hec(tokens(\"first\" 'second') port(1))", &["second", "first"]);
+        check(
+            "http(headers(\"Authorization: Bearer zyxwv\") url(\"http://u:passw@h/\"))",
+            &["Authorization: Bearer zyxwv", "passw", "zyxwv"],
+        );
+        check("password(\"abc\") password(`file:/x`) password(plain)", &["plain"]);
+        let veil = Veil::of(&["password(\"a\\\"bcdef\")"]);
+        assert_eq!(veil.over("{\"x\":\"a\\\"bcdef\"} a\"bcdef"), "{\"x\":\"***\"} ***");
+    }
 
     #[test]
     fn secrets_are_blotted_out_and_nothing_else() {

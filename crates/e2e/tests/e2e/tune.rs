@@ -1,0 +1,69 @@
+//! A configuration is tried on a copy that touches nothing of what the original does.
+
+use crate::messages::{HEAD, block};
+use serde_json::Value;
+use std::net::TcpListener;
+use testkit::{Lab, run_command};
+
+fn tune(lab: &Lab, config: &str, more: &[&str]) -> testkit::Outcome {
+    let config = lab.write_config("tuned.conf", config).0.display().to_string();
+    std::fs::write(lab.path("sample"), block(0, 1000)).expect("a sample");
+    let sample = lab.path("sample").display().to_string();
+    let args = [
+        "tune",
+        "--config",
+        &config,
+        "--sample",
+        &sample,
+        "--rounds",
+        "2",
+        "--seconds",
+        "1",
+        "--connections",
+        "2",
+    ];
+    run_command(&[&args[..], more].concat())
+}
+
+#[test]
+fn what_was_tried_is_told_and_the_original_is_left_alone() {
+    let lab = Lab::new();
+    // The port of the source is taken, its console's too, and nobody is at the server.
+    let taken = TcpListener::bind(("127.0.0.1", lab.port("in"))).expect("the port");
+    let console = TcpListener::bind(("127.0.0.1", lab.port("console"))).expect("the port");
+    let config = format!(
+        "{HEAD}options {{ console(port(%port:console%)); }};\n\
+         source s {{ network(ip(127.0.0.1) port(%port:in%) so-rcvbuf(2000000000)); }};\n\
+         destination d {{ file(\"%dir%/out\"); network(127.0.0.1 port(%port:out%)); }};\n\
+         log {{ source(s); filter {{ message(\"number\"); }}; destination(d); flags(flow-control); }};\n"
+    );
+    let outcome = tune(&lab, &config, &["--only", "fetch", "--json"]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    let json: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
+    assert!(json["version"] == 1 && json["messages_per_second"].as_f64() > Some(100.0), "{json}");
+    let tried = json["tried"].as_array().expect("a list");
+    assert_eq!(tried.len(), 2, "{json}");
+    for one in tried {
+        assert!(one["change"].as_str().is_some_and(|name| name.starts_with("log-fetch-limit(")), "{json}");
+        assert!(one["gain_percent"].is_f64() && one["error_percent"].as_f64() >= Some(0.0), "{json}");
+    }
+    let system = json["system"].to_string();
+    assert!(system.contains("sysctl -w net.core.rmem_max=2000000000"), "{json}");
+    assert!(!lab.path("out").exists());
+    let text = tune(&lab, &config, &["--only", "worker-threads(1)"]).stdout;
+    assert!(text.contains("# as it is: ") && text.contains("worker-threads"), "{text}");
+    drop((taken, console));
+}
+
+#[test]
+fn what_cannot_be_tried_is_said() {
+    let lab = Lab::new();
+    let config = format!(
+        "{HEAD}source s {{ internal(); }};\ndestination d {{ file(\"%dir%/out\"); }};\nlog {{ source(s); destination(d); }};\n"
+    );
+    let outcome = tune(&lab, &config, &[]);
+    assert!(outcome.code == Some(1) && outcome.stderr.contains("no source takes text"), "{outcome:?}");
+    let outcome = tune(&lab, "@version: 4.11\nnothing;\n", &[]);
+    assert!(outcome.code == Some(1) && outcome.stderr.contains("error["), "{outcome:?}");
+    assert_eq!(run_command(&["tune", "--config", "x"]).code, Some(2));
+}

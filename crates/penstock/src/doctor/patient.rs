@@ -1,0 +1,95 @@
+//! What is looked at: the configuration, and the program that runs, as far as it answers.
+
+use crate::check::preflight;
+use crate::configuration::Configuration;
+use crate::run::identity::host_name;
+use crate::subject::secrets::{self, Veil};
+use control::Ledger;
+use control::cli::{DoctorArgs, PENSTOCK_STATE_DIR};
+use control::client::{self, Status, request};
+use engine::compile::{Existing, Plan};
+use std::path::PathBuf;
+use std::time::Duration;
+use template::Identity;
+
+/// Time given to the program to answer.
+const ANSWER_MAX: Duration = Duration::from_secs(15);
+
+pub struct Patient {
+    pub configuration: Configuration,
+    pub config: PathBuf,
+    pub state_dir: PathBuf,
+    pub plan: Option<Plan>,
+    pub program: Option<Program>,
+    /// Why nothing answers.
+    pub silence: Option<String>,
+    pub silent_hours: u64,
+    /// Words that are not to be shown.
+    veil: Veil,
+}
+
+/// The program that runs, and what it has said.
+pub struct Program {
+    /// Its process; `None` where that is not known.
+    pub process: Option<i32>,
+    pub socket: PathBuf,
+    pub ledger: Ledger,
+}
+
+impl Patient {
+    pub fn of(args: &DoctorArgs) -> Patient {
+        let mut configuration = Configuration::read(&args.config);
+        let host = host_name().unwrap_or_else(|_| "localhost".to_owned());
+        let plan = configuration.compile(&Identity::new(&host), &Existing::tried());
+        preflight::look(&mut configuration, plan.as_ref());
+        let texts = [configuration.original(), &configuration.config().preprocessed];
+        let veil = Veil::of(&texts);
+        let (program, silence) = match args.running.socket().and_then(Program::of) {
+            Ok(program) => (Some(program), None),
+            Err(why) => (None, Some(why)),
+        };
+        Patient {
+            configuration,
+            config: args.config.clone(),
+            state_dir: args.running.folder().unwrap_or_else(|_| PENSTOCK_STATE_DIR.into()),
+            plan,
+            program,
+            silence,
+            silent_hours: args.silent,
+            veil,
+        }
+    }
+
+    /// A text without the passwords and tokens of the configuration.
+    pub fn scrubbed(&self, text: &str) -> String {
+        self.veil.over(text)
+    }
+
+    /// Lines of a configuration without them, also where the running one had others.
+    pub fn blotted(&self, text: &str) -> String {
+        self.scrubbed(&secrets::blotted(text))
+    }
+}
+
+impl Program {
+    fn of(socket: PathBuf) -> Result<Program, String> {
+        let process = client::process(&socket).map_err(|error| error.explained())?;
+        let mut program = Program { process, socket, ledger: Ledger::default() };
+        program.ledger = Ledger::from_json(&program.ask("LEDGER JSON")?)?;
+        Ok(program)
+    }
+
+    /// What it answers; the error is its refusal, or why there is no answer.
+    pub fn ask(&self, line: &str) -> Result<String, String> {
+        let reply = request(&self.socket, line, Some(ANSWER_MAX)).map_err(|error| error.explained())?;
+        match reply.status {
+            Status::Ok => Ok(reply.text),
+            Status::Fail | Status::Retry => Err(reply.text.trim_end().to_owned()),
+        }
+    }
+
+    /// A file of its process below /proc.
+    pub fn proc(&self, name: &str) -> Option<String> {
+        std::fs::read_to_string(format!("/proc/{}/{name}", self.process?)).ok()
+    }
+}

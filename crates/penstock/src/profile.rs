@@ -1,0 +1,38 @@
+//! `penstock profile`: where the time of the running program goes, by step and destination, what it waits
+//! for, and what limits it, in one sentence.
+//!
+//! Two hundred and fifty times a second a thread looks what each worker does; nothing is interrupted. How
+//! much processor time that is, and how much a thread waited for a processor, comes from the kernel.
+
+mod causes;
+mod report;
+mod sampler;
+mod threads;
+mod verdict;
+
+pub use sampler::run as sample;
+
+use control::cli::ProfileArgs;
+use control::client::{Status, request};
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// Given to the program beyond the time for which it looks.
+const ANSWER_MAX: Duration = Duration::from_secs(30);
+
+pub fn run(args: &ProfileArgs) -> ExitCode {
+    let asked = format!("PROFILE {}", args.seconds);
+    let answer = args.running.socket().and_then(|socket| {
+        let reply = request(&socket, &asked, Some(Duration::from_secs(args.seconds) + ANSWER_MAX));
+        let reply = reply.map_err(|error| error.explained())?;
+        match reply.status {
+            Status::Ok => Ok(reply.text),
+            Status::Fail | Status::Retry => Err(reply.text.trim_end().to_owned()),
+        }
+    });
+    let shown = answer.and_then(|text| if args.json { Ok(text) } else { report::text(&text) });
+    crate::printing::finish(shown.map(|text| {
+        crate::printing::print(&text);
+        true
+    }))
+}

@@ -1,0 +1,204 @@
+//! Looks at the workers for a time, and makes a summary of what was seen.
+
+use super::causes::{Causes, is_of_disk};
+use super::threads::{self, Used};
+use super::verdict::{Busy, DestinationSeen, Summary, Where};
+use crate::lookout::edges;
+use crate::program::{Daemon, Running};
+use engine::profile::{Doing, Profiling};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Between two looks. No divisor of what programs do every so many milliseconds.
+const EVERY: Duration = Duration::from_micros(3_970);
+/// Every so many looks it is asked whether a thread that writes runs, and what holds the sources.
+const ASKED_EVERY: u64 = 8;
+
+/// One at a time: two would each find what the other costs.
+static IS_UNDER_WAY: AtomicBool = AtomicBool::new(false);
+
+struct Turn;
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        IS_UNDER_WAY.store(false, Ordering::SeqCst);
+    }
+}
+
+/// What workers were seen at.
+#[derive(Default)]
+struct Seen {
+    /// Of all workers; asleep ones too.
+    looks: u64,
+    met: HashMap<(Doing, u32), u64>,
+    /// Asked whether they run while they write, and those that did not, by outlet.
+    asked: u64,
+    stuck: HashMap<u32, u64>,
+    threads: Vec<i32>,
+}
+
+/// Looks for so long. JSON.
+pub fn run(program: &Daemon, duration: Duration) -> Result<String, String> {
+    if IS_UNDER_WAY.swap(true, Ordering::SeqCst) {
+        return Err("a profile is being made already".to_owned());
+    }
+    let _turn = Turn;
+    let running = program.running();
+    let workers = program.shared.workers().len();
+    let edges = edges::of(&running.view);
+    let (mut seen, mut causes) = (Seen::default(), Causes::default());
+    let before = threads::used();
+    let delivered = delivered(&running);
+    let (began, profiling) = (Instant::now(), Profiling::begin());
+    let mut look = 0;
+    while began.elapsed() < duration {
+        std::thread::sleep(EVERY);
+        let asks = look % ASKED_EVERY == 0;
+        for worker in 0..workers {
+            seen.note(&profiling, worker, asks);
+        }
+        if asks {
+            causes.look(&running.view, &edges);
+        }
+        look += 1;
+    }
+    let elapsed = began.elapsed();
+    drop(profiling);
+    if !Arc::ptr_eq(&running, &program.running()) {
+        return Err("the configuration was replaced meanwhile: ask again".to_owned());
+    }
+    let after = threads::used();
+    let summary = summary(&running, program, &seen, causes, &Times { before, after, elapsed, delivered });
+    Ok(super::report::json(&summary))
+}
+
+impl Seen {
+    fn note(&mut self, profiling: &Profiling, worker: usize, asks: bool) {
+        let Some((doing, number, thread)) = profiling.look(worker) else { return };
+        if !self.threads.contains(&thread) {
+            self.threads.push(thread);
+        }
+        self.looks += 1;
+        if asks {
+            self.asked += 1;
+            if doing == Doing::Writes && !threads::is_running(thread) {
+                *self.stuck.entry(number).or_default() += 1;
+            }
+        }
+        *self.met.entry((doing, number)).or_default() += 1;
+    }
+}
+
+struct Times {
+    before: HashMap<i32, Used>,
+    after: HashMap<i32, Used>,
+    elapsed: Duration,
+    delivered: Vec<u64>,
+}
+
+fn delivered(running: &Running) -> Vec<u64> {
+    running.view.destinations.iter().map(|(_, d)| d.counters().delivered_bytes.value()).collect()
+}
+
+fn summary(running: &Running, program: &Daemon, seen: &Seen, causes: Causes, times: &Times) -> Summary {
+    let nanos = times.elapsed.as_nanos().max(1) as f64;
+    let (mut busy, mut workers_cpu, mut others) = (Vec::new(), 0.0, BTreeMap::<String, f64>::new());
+    let own = rustix::thread::gettid().as_raw_nonzero().get();
+    let mut cost = 0.0;
+    for (thread, after) in &times.after {
+        let before = times.before.get(thread).cloned().unwrap_or_default();
+        let part = |now: u64, then: u64| now.saturating_sub(then) as f64 / nanos;
+        let (ran, queued) = (part(after.running, before.running), part(after.queued, before.queued));
+        if *thread == own {
+            cost = ran;
+        } else if seen.threads.contains(thread) {
+            workers_cpu += ran;
+            busy.push(Busy { ran, queued });
+        } else if ran > 0.0 {
+            *others.entry(after.name.clone()).or_default() += ran;
+        }
+    }
+    let outlets = outlets(running);
+    let rates =
+        delivered(running).into_iter().zip(&times.delivered).map(|(now, then)| now.saturating_sub(*then));
+    let destinations =
+        running.view.destinations.iter().zip(rates).enumerate().map(|(at, ((id, one), bytes))| {
+            let stuck = seen.stuck.iter().filter(|(outlet, _)| outlets.get(*outlet) == Some(&at));
+            let (driver, instance) = one.described();
+            let waits = program.observed().waits.into_iter().find(|wait| wait.destination == *id);
+            DestinationSeen {
+                id: id.clone(),
+                detail: format!("{driver} {instance}").trim_end().to_owned(),
+                bytes_per_second: bytes as f64 / times.elapsed.as_secs_f64(),
+                stuck: stuck.map(|(_, count)| *count).sum::<u64>() as f64 / seen.asked.max(1) as f64,
+                is_of_disk: is_of_disk(one),
+                error: waits.and_then(|wait| wait.error).map(|error| error.text),
+            }
+        });
+    Summary {
+        seconds: times.elapsed.as_secs_f64(),
+        destinations: destinations.collect(),
+        steps: steps(running, seen, &outlets, workers_cpu),
+        connections: running
+            .view
+            .sources
+            .iter()
+            .map(|s| (s.id.clone(), s.counters.connections.value()))
+            .collect(),
+        busy,
+        others,
+        causes,
+        cost,
+    }
+}
+
+/// Which destination an outlet is of, by its number.
+fn outlets(running: &Running) -> HashMap<u32, usize> {
+    let all = running.view.destinations.iter().enumerate();
+    all.flat_map(|(at, (_, one))| one.outlets().into_iter().map(move |outlet| (outlet.id, at))).collect()
+}
+
+/// Where the workers' processor time went, the most first: in processors.
+fn steps(running: &Running, seen: &Seen, outlets: &HashMap<u32, usize>, cpu: f64) -> Vec<(Where, f64)> {
+    let mut parts: BTreeMap<Where, u64> = BTreeMap::new();
+    let mut all = 0;
+    for ((doing, number), count) in &seen.met {
+        // Those that did not run while they wrote have used no processor.
+        let stuck = if *doing == Doing::Writes {
+            seen.stuck.get(number).copied().unwrap_or(0) * ASKED_EVERY
+        } else {
+            0
+        };
+        let count = count.saturating_sub(stuck);
+        if *doing == Doing::Sleeps || count == 0 {
+            continue;
+        }
+        all += count;
+        *parts.entry(place(running, *doing, *number, outlets)).or_default() += count;
+    }
+    let mut steps: Vec<(Where, f64)> =
+        parts.into_iter().map(|(at, count)| (at, cpu * count as f64 / all.max(1) as f64)).collect();
+    steps.sort_by(|a, b| b.1.total_cmp(&a.1));
+    steps
+}
+
+fn place(running: &Running, doing: Doing, number: u32, outlets: &HashMap<u32, usize>) -> Where {
+    let entry = running.view.map.numbered(number);
+    let label = entry.map(|entry| entry.label()).unwrap_or_default();
+    let location =
+        entry.and_then(|entry| entry.statement.as_ref()).map(|s| s.location.clone()).unwrap_or_default();
+    let (what, label, location) = match doing {
+        Doing::Sleeps | Doing::Turns => ("turns", String::new(), String::new()),
+        Doing::Reads => ("reads", label, location),
+        Doing::Parses => ("headers", label, location),
+        Doing::Steps if label.starts_with("destination ") => ("formats", label, location),
+        Doing::Steps => ("step", label, location),
+        Doing::Writes => {
+            let id = outlets.get(&number).and_then(|at| running.view.destinations.get(*at));
+            ("writes", id.map_or(String::new(), |(id, _)| format!("destination {id}")), String::new())
+        }
+    };
+    Where { what, label, location }
+}

@@ -1,0 +1,53 @@
+//! What the kernel knows of the threads of this process: processor time, time spent waiting for a processor,
+//! whether one runs.
+
+use std::collections::HashMap;
+
+/// Of one thread, in nanoseconds since it began.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Used {
+    pub name: String,
+    pub running: u64,
+    /// Ready to run, and no processor was free.
+    pub queued: u64,
+}
+
+/// All threads by their numbers.
+pub fn used() -> HashMap<i32, Used> {
+    let Ok(tasks) = std::fs::read_dir("/proc/self/task") else { return HashMap::new() };
+    let numbers = tasks.flatten().filter_map(|task| task.file_name().to_str()?.parse().ok());
+    numbers.filter_map(|number| Some((number, of(number)?))).collect()
+}
+
+fn of(number: i32) -> Option<Used> {
+    let read = |what: &str| std::fs::read_to_string(format!("/proc/self/task/{number}/{what}")).ok();
+    let (running, queued) = times(&read("schedstat")?)?;
+    Some(Used { name: read("comm")?.trim_end().to_owned(), running, queued })
+}
+
+fn times(schedstat: &str) -> Option<(u64, u64)> {
+    let mut words = schedstat.split_whitespace().map(|word| word.parse().ok());
+    Some((words.next()??, words.next()??))
+}
+
+/// Whether a thread runs, or could: not when it waits for a disk, a lock or a peer.
+pub fn is_running(number: i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/self/task/{number}/stat")).unwrap_or_default();
+    // The name, in brackets, may have anything in it.
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('R'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_says_is_read() {
+        assert_eq!(times("12 34 5\n"), Some((12, 34)));
+        assert_eq!((times(""), times("12"), times("x y")), (None, None, None));
+        let own = rustix::thread::gettid().as_raw_nonzero().get();
+        let before = used().remove(&own).expect("this thread");
+        while used().remove(&own).expect("this thread").running == before.running {}
+        assert!(is_running(own) && !is_running(-1));
+    }
+}

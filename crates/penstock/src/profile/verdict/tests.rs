@@ -1,0 +1,93 @@
+//! Situations as they were seen, and what limits them.
+
+use super::*;
+
+fn summary() -> Summary {
+    let destination = |id: &str, is_of_disk| DestinationSeen {
+        id: id.into(),
+        detail: "network tcp,h:601".into(),
+        bytes_per_second: 12.3e6,
+        stuck: 0.0,
+        is_of_disk,
+        error: None,
+    };
+    Summary {
+        seconds: 10.0,
+        busy: vec![Busy { ran: 0.1, queued: 0.0 }; 4],
+        steps: vec![
+            (Where { what: "step", label: "filter f_re".into(), location: "fw.conf:23:4".into() }, 0.3),
+            (Where { what: "reads", label: "source s#0".into(), location: String::new() }, 0.1),
+        ],
+        others: BTreeMap::new(),
+        causes: Causes { looks: 100, met: BTreeMap::new(), free: 100 },
+        destinations: vec![destination("d#0", false), destination("d_file#0", true)],
+        connections: vec![("s#0".into(), 8)],
+        cost: 0.002,
+    }
+}
+
+fn held(cause: Cause, count: u64) -> Summary {
+    let causes = Causes { looks: 100, met: BTreeMap::from([(cause, count)]), free: 100 - count };
+    Summary { causes, ..summary() }
+}
+
+#[track_caller]
+fn check(summary: &Summary, kind: &str, name: &str, sentence: &str) {
+    let verdict = summary.verdict();
+    assert_eq!((verdict.kind, verdict.name.as_str()), (kind, name), "{}", verdict.sentence);
+    assert!(verdict.sentence.contains(sentence), "{}", verdict.sentence);
+}
+
+#[test]
+fn quiet_sources_limit_nothing() {
+    check(&summary(), "nothing", "", "have nothing to do 90 % of the time");
+}
+
+#[test]
+fn workers_that_are_busy_are_limited_by_cpu() {
+    let busy = vec![Busy { ran: 0.5, queued: 0.45 }; 4];
+    let full = Summary { busy, ..summary() };
+    // Also where destinations hold the sources a little, as fast ones do.
+    check(&full, "cpu", "filter f_re (fw.conf:23)", "limited by CPU, 15 % of it in filter f_re (fw.conf:23)");
+}
+
+#[test]
+fn one_connection_has_one_worker() {
+    let mut busy = vec![Busy { ran: 0.02, queued: 0.0 }; 4];
+    busy[2] = Busy { ran: 0.97, queued: 0.0 };
+    let one =
+        Summary { busy: busy.clone(), connections: vec![("s#0".into(), 1), ("t#0".into(), 0)], ..summary() };
+    check(&one, "connection", "s#0", "its worker is busy 97 % of the time and others are not");
+    // With more of them, it is that worker's steps that take long.
+    check(&Summary { busy, ..summary() }, "cpu", "filter f_re (fw.conf:23)", "limited by CPU");
+}
+
+#[test]
+fn whoever_holds_a_source_limits_it() {
+    let (source, id) = ("s#0".to_owned(), "d#0".to_owned());
+    let slow = held(Cause::Destination { source: source.clone(), destination: id.clone() }, 90);
+    check(&slow, "destination", "d#0", "its peer reads 12.3 MB/s, and s#0 is held back 90 % of the time");
+    let mut refused = held(Cause::Destination { source: source.clone(), destination: id.clone() }, 100);
+    refused.destinations[0].error = Some("h:601: refused".into());
+    refused.destinations[0].bytes_per_second = 0.0;
+    check(
+        &refused,
+        "destination",
+        "d#0",
+        "it takes nothing, and s#0 is held back 100 % of the time: h:601: refused",
+    );
+    let window = held(Cause::Window { source: source.clone(), destination: id.clone() }, 60);
+    check(&window, "window", "s#0", "a larger log-iw-size()");
+    let disk = held(Cause::Disk { source: source.clone(), destination: "d_file#0".into() }, 60);
+    check(&disk, "disk", "d_file#0", "limited by the disk of d_file#0");
+    check(&held(Cause::Memory { source: source.clone() }, 60), "memory", "s#0", "limited by memory");
+    let seldom = held(Cause::Destination { source, destination: id }, 10);
+    check(&seldom, "nothing", "", "quiet");
+}
+
+#[test]
+fn workers_that_stand_in_a_write_wait_for_the_disk() {
+    let mut slow = summary();
+    slow.destinations[1].stuck = 0.4;
+    check(&slow, "disk", "d_file#0", "workers stand in a write 40 % of their time");
+}

@@ -1,0 +1,218 @@
+//! A copy of a configuration that touches nothing of what the original does: its sources listen at free ports
+//! of this machine, its destinations write to /dev/null.
+
+use super::change::Change;
+use crate::configuration::Configuration;
+use crate::doctor::asked_of_the_system;
+use conf_schema::Context;
+use engine::compile::{Configured, Existing};
+use std::net::TcpListener;
+use std::ops::Range;
+use std::path::Path;
+use template::Identity;
+
+/// Options of a source that say how its messages are read: they stay.
+const KEPT: [&str; 12] = [
+    "flags",
+    "tags",
+    "keep-hostname",
+    "keep-timestamp",
+    "use-dns",
+    "use-fqdn",
+    "default-facility",
+    "default-severity",
+    "program-override",
+    "host-override",
+    "log-msg-size",
+    "time-zone",
+];
+
+pub struct Copy {
+    text: String,
+    /// What is to stand where, in order.
+    places: Vec<Place>,
+    port: u16,
+    system: Vec<String>,
+}
+
+struct Place {
+    range: Range<usize>,
+    driver: String,
+    /// It is the source that gets the messages.
+    is_measured: bool,
+}
+
+impl Copy {
+    /// `source` is the name of the statement that gets the messages.
+    pub fn of(path: &Path, source: Option<&str>) -> Result<Copy, String> {
+        let mut first = Configuration::read(path);
+        if first.compile(&Identity::new("localhost"), &Existing::tried()).is_none() {
+            return Err(first.report());
+        }
+        // With everything expanded it stands in one text.
+        let text = first.config().preprocessed.clone();
+        let mut whole = Configuration::read_text("the copy", &text);
+        let plan = whole.compile(&Identity::new("localhost"), &Existing::tried());
+        let plan = plan.ok_or_else(|| whole.report())?;
+        let group = |driver: &Configured| {
+            let planned = plan.sources.iter().find(|planned| planned.span == driver.span);
+            planned.map(|planned| planned.group.clone()).unwrap_or_default()
+        };
+        let is_meant = |driver: &&Configured| {
+            driver.context == Context::Source
+                && reads_network(driver)
+                && source.is_none_or(|name| group(driver) == name)
+        };
+        let Some(measured) = whole.drivers.iter().find(is_meant).map(|driver| driver.span) else {
+            return Err(match source {
+                Some(name) => format!("there is no source `{name}` that takes text over the network"),
+                None => "no source takes text over the network".to_owned(),
+            });
+        };
+        let port = free_port()?;
+        let mut places = Vec::new();
+        for driver in &whole.drivers {
+            let range = driver.span.start as usize..driver.span.end as usize;
+            let call =
+                text.get(range.clone()).ok_or("the configuration cannot be copied: a driver of a block")?;
+            let is_measured = driver.span == measured;
+            let listens = if is_measured { port } else { free_port()? };
+            let driver = match (driver.context, driver.component.name) {
+                (Context::Source, "internal") => continue,
+                (Context::Source, name) => as_network(call, name, listens),
+                (_, _) => format!("file(\"/dev/null\" {})", option(call, "template").unwrap_or_default()),
+            };
+            places.push(Place { range, driver, is_measured });
+        }
+        places.sort_by_key(|place| place.range.start);
+        let system = asked_of_the_system(&first);
+        Ok(Copy { text, places, port, system })
+    }
+
+    /// Where the messages are to go.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// What the system gives less of than is asked for, with the command that changes it.
+    pub fn system(&self) -> Vec<String> {
+        self.system.clone()
+    }
+
+    /// The copy with one thing changed.
+    pub fn text(&self, change: &Change) -> String {
+        let mut out = String::with_capacity(self.text.len() + 256);
+        let mut at = 0;
+        for Place { range, driver, is_measured } in &self.places {
+            out.push_str(self.text.get(at..range.start).unwrap_or_default());
+            match (change, is_measured) {
+                (Change::Source(name, value), true) => {
+                    let inner = driver.strip_suffix(')').unwrap_or(driver);
+                    out.push_str(&format!("{inner} {name}({value}))"));
+                }
+                _ => out.push_str(driver),
+            }
+            at = range.end;
+        }
+        out.push_str(self.text.get(at..).unwrap_or_default());
+        // The last one counts: nobody is to be in the way of the running program's.
+        out.push_str("\noptions { console(port(0)); };\n");
+        if let Change::Global(name, value) = change {
+            out.push_str(&format!("options {{ {name}({value}); }};\n"));
+        }
+        out
+    }
+}
+
+fn reads_network(driver: &Configured) -> bool {
+    matches!(driver.component.name, "network" | "syslog" | "tcp" | "tcp6" | "udp" | "udp6")
+}
+
+/// The same source over TCP at a port of this machine.
+fn as_network(call: &str, name: &str, port: u16) -> String {
+    let mut kept: Vec<String> = KEPT.into_iter().filter_map(|name| option(call, name)).collect();
+    if name == "syslog" {
+        let flags = option(call, "flags").and_then(|flags| Some(flags.split_once('(')?.1.to_owned()));
+        kept.retain(|option| !option.starts_with("flags"));
+        kept.push(format!(
+            "flags(syslog-protocol {}",
+            flags.map_or(")".to_owned(), |flags| format!(", {flags}"))
+        ));
+    }
+    format!("network(ip(\"127.0.0.1\") port({port}) max-connections(1000) {})", kept.join(" "))
+}
+
+/// An option of a call as it is written there.
+fn option(call: &str, name: &str) -> Option<String> {
+    let written = name.replace('-', "_");
+    let at = [name, written.as_str()].into_iter().find_map(|name| {
+        let mut found = call.match_indices(name);
+        found.find_map(|(at, _)| {
+            let before = call.get(..at)?.chars().next_back();
+            let is_word = before.is_none_or(|c| !c.is_ascii_alphanumeric() && !matches!(c, '-' | '_' | '"'));
+            let rest = call.get(at + name.len()..)?;
+            (is_word && rest.trim_start().starts_with('(')).then_some(at)
+        })
+    })?;
+    let rest = call.get(at..)?;
+    let open = rest.find('(')?;
+    let (mut depth, mut quote, mut escaped) = (0_usize, None, false);
+    for (place, c) in rest.char_indices().skip_while(|(place, _)| *place < open) {
+        match (quote, c) {
+            _ if escaped => escaped = false,
+            (Some('"'), '\\') => escaped = true,
+            (Some(mark), c) if c == mark => quote = None,
+            (Some(_), _) => {}
+            (None, '"' | '\'') => quote = Some(c),
+            (None, '(') => depth += 1,
+            (None, ')') => {
+                depth = depth.saturating_sub(1);
+                if depth == 0 {
+                    return rest.get(..=place).map(str::to_owned);
+                }
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn free_port() -> Result<u16, String> {
+    let bound = TcpListener::bind(("127.0.0.1", 0)).and_then(|listener| listener.local_addr());
+    bound.map(|address| address.port()).map_err(|error| format!("no port is free: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_found_as_they_are_written() {
+        let call =
+            "network(ip(\"flags(x)\") port(1) keep_hostname(yes) flags(no-parse, \"a)\") log-msg-size (5))";
+        assert_eq!(option(call, "flags").as_deref(), Some("flags(no-parse, \"a)\")"));
+        assert_eq!(option(call, "keep-hostname").as_deref(), Some("keep_hostname(yes)"));
+        assert_eq!(option(call, "log-msg-size").as_deref(), Some("log-msg-size (5)"));
+        assert_eq!((option(call, "tags"), option(call, "size")), (None, None));
+    }
+
+    #[test]
+    fn a_copy_touches_nothing_of_the_original() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("x.conf");
+        let text = "@version: 4.11\nsource s { network(port(514) flags(no-parse)); unix-dgram(\"/dev/log\"); };\n\
+             destination d { network(\"central.example.com\" port(601) template(\"$MSG\\n\")); file(\"/var/log/x\"); };\n\
+             log { source(s); destination(d); };\n";
+        std::fs::write(&path, text).expect("a file");
+        let copy = Copy::of(&path, None).expect("a copy");
+        let text = copy.text(&Change::Source("log-fetch-limit", "7"));
+        for gone in ["514)", "/dev/log", "central", "/var/log/x"] {
+            assert!(!text.contains(gone), "{gone}: {text}");
+        }
+        assert!(text.contains("flags(no-parse) log-fetch-limit(7))"), "{text}");
+        assert!(text.contains("file(\"/dev/null\" template(\"$MSG\\n\"))"), "{text}");
+        assert!(!copy.text(&Change::Nothing).contains("log-fetch-limit"));
+        assert!(copy.text(&Change::Global("use-dns", "no")).ends_with("options { use-dns(no); };\n"));
+        assert!(Copy::of(&path, Some("other")).is_err_and(|error| error.contains("`other`")));
+    }
+}
