@@ -243,9 +243,9 @@ impl Outlet {
     }
 
     fn pump_with(self: &Arc<Outlet>, more: bool) -> bool {
-        profile::mark(Doing::Writes, self.id);
+        let before = profile::mark_within(Doing::Writes, self.id);
         let left = self.empty(more);
-        profile::mark(Doing::Turns, 0);
+        profile::mark_again(before);
         if self.leads() {
             self.free_followers();
         }

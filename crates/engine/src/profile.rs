@@ -67,6 +67,24 @@ pub(crate) fn mark(doing: Doing, number: u32) {
     }
 }
 
+/// The same for a part of what it does: [`mark_again`] takes it back. `None` where nobody looks.
+#[inline]
+pub(crate) fn mark_within(doing: Doing, number: u32) -> Option<u64> {
+    if !is_on() {
+        return None;
+    }
+    let before = MINE.get().map(|mark| mark.at.load(Relaxed));
+    put(doing, number);
+    before
+}
+
+#[inline]
+pub(crate) fn mark_again(before: Option<u64>) {
+    if let Some((before, mark)) = before.zip(MINE.get()) {
+        mark.at.store(before, Relaxed);
+    }
+}
+
 #[cold]
 fn put(doing: Doing, number: u32) {
     if let Some(mark) = MINE.get() {
@@ -115,6 +133,10 @@ mod tests {
         mark(Doing::Writes, u32::MAX);
         let (doing, at, thread) = profiling.look(number).expect("a worker");
         assert_eq!((doing, at), (Doing::Writes, u32::MAX));
+        let before = mark_within(Doing::Steps, 3);
+        assert!(profiling.look(number).is_some_and(|(doing, at, _)| (doing, at) == (Doing::Steps, 3)));
+        mark_again(before);
+        assert!(profiling.look(number).is_some_and(|(doing, ..)| doing == Doing::Writes));
         assert_eq!(thread, rustix::thread::gettid().as_raw_nonzero().get());
         assert_eq!(profiling.look(number - 1), None);
     }

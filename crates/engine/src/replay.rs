@@ -56,7 +56,7 @@ impl Replayer {
         for text in again.texts {
             let begin = batch.text.len();
             batch.text.extend_from_slice(text);
-            batch.records.push(Record::new(Span::new(begin, batch.text.len())));
+            batch.records.push(Record::new(Span::new(begin, text.len())));
         }
         let bytes = batch.text.len();
         if let Some(tag) = batch.tag(TAG.as_bytes()) {

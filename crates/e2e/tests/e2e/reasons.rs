@@ -234,7 +234,8 @@ fn what_is_not_well_is_for_the_configuration_to_say() {
     send(&lab, 0, 100);
     wait_for(&lab, "d#0", |wait| wait["state"] == "drops" && wait["since_seconds"].as_u64() > Some(4));
     assert!(penstock.request("HEALTHCHECK").starts_with("OK"));
-    penstock.reload_with(&lab, &config("waits(1) drops(no)"));
+    penstock.rewrite(&lab, &config("waits(1) drops(no)"));
+    assert!(penstock.reload().starts_with("OK"));
     let health = penstock.request("HEALTHCHECK");
     assert!(health.starts_with("FAIL") && health.contains("messages dropped"), "{health}");
 }

@@ -80,7 +80,12 @@ impl Copy {
             let driver = match (driver.context, driver.component.name) {
                 (Context::Source, "internal") => continue,
                 (Context::Source, name) => as_network(call, name, listens),
-                (_, _) => format!("file(\"/dev/null\" {})", option(call, "template").unwrap_or_default()),
+                (_, _) => {
+                    // One destination is not there twice.
+                    let number = places.len();
+                    let template = option(call, "template").unwrap_or_default();
+                    format!("file(\"/dev/null\" persist-name(\"copy-{number}\") {template})")
+                }
             };
             places.push(Place { range, driver, is_measured });
         }
@@ -210,7 +215,10 @@ mod tests {
             assert!(!text.contains(gone), "{gone}: {text}");
         }
         assert!(text.contains("flags(no-parse) log-fetch-limit(7))"), "{text}");
-        assert!(text.contains("file(\"/dev/null\" template(\"$MSG\\n\"))"), "{text}");
+        assert!(
+            text.contains("file(\"/dev/null\" persist-name(\"copy-2\") template(\"$MSG\\n\"))"),
+            "{text}"
+        );
         assert!(!copy.text(&Change::Nothing).contains("log-fetch-limit"));
         assert!(copy.text(&Change::Global("use-dns", "no")).ends_with("options { use-dns(no); };\n"));
         assert!(Copy::of(&path, Some("other")).is_err_and(|error| error.contains("`other`")));
