@@ -230,7 +230,7 @@ fn what_is_not_well_is_for_the_configuration_to_say() {
     let lab = Lab::new();
     let drops = "network(127.0.0.1 port(%port:out%) log-fifo-size(10));";
     let config = |health| with_health(health, drops).replace("flags(flow-control);", "");
-    let mut penstock = Penstock::start(&lab, &config("waits(0) drops(no)"));
+    let penstock = Penstock::start(&lab, &config("waits(0) drops(no)"));
     send(&lab, 0, 100);
     wait_for(&lab, "d#0", |wait| wait["state"] == "drops" && wait["since_seconds"].as_u64() > Some(4));
     assert!(penstock.request("HEALTHCHECK").starts_with("OK"));

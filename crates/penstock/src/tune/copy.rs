@@ -211,7 +211,7 @@ mod tests {
         std::fs::write(&path, text).expect("a file");
         let copy = Copy::of(&path, None).expect("a copy");
         let text = copy.text(&Change::Source("log-fetch-limit", "7"));
-        for gone in ["514)", "/dev/log", "central", "/var/log/x"] {
+        for gone in ["port(514)", "/dev/log", "central", "/var/log/x"] {
             assert!(!text.contains(gone), "{gone}: {text}");
         }
         assert!(text.contains("flags(no-parse) log-fetch-limit(7))"), "{text}");
