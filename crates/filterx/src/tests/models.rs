@@ -170,7 +170,7 @@ proptest! {
     }
 
     #[test]
-    fn containers_are_as_if_each_were_copied(changes in proptest::collection::vec(change(), 1..24)) {
+    fn containers_are_as_if_each_were_copied(changes in proptest::collection::vec(change(), 1..14)) {
         let mut model = [json!({}), json!({"x": {"y": {}}}), json!([1])];
         let mut text = String::from("a = {}; b = {\"x\": {\"y\": {}}}; c = [1];");
         for change in &changes {
