@@ -94,7 +94,7 @@ pub fn program(allowed: &BTreeSet<u32>, refusal: Refusal) -> Vec<sock_filter> {
         code.extend([
             jump(BPF_JGE, first, 0, 1),
             ret(refused),
-            jump(BPF_JGT, last, 1, 0),
+            jump(BPF_JGT, last, 0, 1),
             ret(libc::SECCOMP_RET_ALLOW),
         ]);
     }
