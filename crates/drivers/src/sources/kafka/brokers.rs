@@ -1,6 +1,5 @@
 //! What speaks to a cluster: connections to the brokers that are needed, with the account of what is read,
-//! and of
-//! the group.
+//! and that of the group.
 
 use super::topics::Topics;
 use delivery::link::Seat;
@@ -134,8 +133,7 @@ impl Brokers {
     }
 
     /// The topics of a subscription, as far as they are known. When their partitions are others than they
-    /// were,
-    /// a group that this one leads divides them anew.
+    /// were, a group that this one leads divides them anew.
     fn look_at_topics(&mut self) {
         let Brokers { group: Some(group), consumer, topics, .. } = self else { return };
         if !topics.is_subscription() {
