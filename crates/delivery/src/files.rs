@@ -13,7 +13,7 @@ use crate::writer::Writer;
 use engine::driver::Destination;
 use engine::ledger::{DestinationCounters, Reason};
 use engine::program::{Format, Scratch};
-use engine::{Chunk, Outbox, Outlet, QueueLimits, Shared, Sink};
+use engine::{Chunk, Outbox, Outlet, QueueLimits, Shared, Sink, WorkerHandle};
 use groups::Groups;
 pub use name::FileName;
 use name::is_safe;
@@ -27,8 +27,18 @@ use sink::FileSink;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-/// Makes what writes to the file of that path.
-pub type MakeFile = Box<dyn Fn(Vec<u8>) -> Box<dyn Sink> + Send + Sync>;
+/// The outlet of a name, as whoever makes its sink needs it.
+pub struct Named {
+    pub name: Vec<u8>,
+    pub id: u32,
+    pub home: WorkerHandle,
+    pub counters: Arc<DestinationCounters>,
+    /// Which numbers its messages have on disk, with `disk-buffer()`; see [`disk_buffer::numbering`].
+    pub numbering: Option<u64>,
+}
+
+/// Makes what writes to the file of that name.
+pub type MakeFile = Box<dyn Fn(Named) -> Box<dyn Sink> + Send + Sync>;
 
 pub struct FileDestination {
     pub name: FileName,
@@ -65,8 +75,9 @@ impl FileDestination {
         limits: QueueLimits,
     ) -> FileDestination {
         let options = Arc::new(options);
-        let make =
-            Box::new(move |path| -> Box<dyn Sink> { Box::new(FileSink::new(path, Arc::clone(&options))) });
+        let make = Box::new(move |file: Named| -> Box<dyn Sink> {
+            Box::new(FileSink::new(file.name, Arc::clone(&options)))
+        });
         FileDestination::of(driver, name, writer, limits, make)
     }
 
@@ -97,12 +108,16 @@ impl FileDestination {
         let shared = self.shared.get().ok_or("it has not started")?;
         let home = shared.any_worker().ok_or("there are no workers")?.clone();
         let name = String::from_utf8_lossy(path).into_owned();
-        let literal = self.name.literal().is_some();
-        let bytes = path.to_vec();
+        let part = if self.name.literal().is_some() { b"" } else { path };
+        let numbering = disk_buffer::of(&self.writer)
+            .map(|options| disk_buffer::numbering(shared, &options, part))
+            .transpose()?;
+        let counters = Arc::clone(&self.counters);
+        let named = Named { name: path.to_vec(), id: 0, home: home.clone(), counters, numbering };
         let outlet = Outlet::new(name, Arc::clone(&self.counters), self.limits, home, |id| {
-            paced::pace(&self.writer, id, (self.make)(bytes))
+            paced::pace(&self.writer, id, (self.make)(Named { id, ..named }))
         });
-        disk_buffer::keep(&self.writer, shared, &outlet, self.limits, if literal { b"" } else { path })?;
+        disk_buffer::keep(&self.writer, shared, &outlet, self.limits, part)?;
         Ok(outlet)
     }
 

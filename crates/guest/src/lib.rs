@@ -22,6 +22,7 @@
 mod answers;
 mod jobs;
 mod line;
+pub mod net;
 mod runtime;
 #[cfg(test)]
 mod tests;

@@ -16,13 +16,14 @@ pub struct Answer {
     pub status: u16,
     pub retry_after: Option<Duration>,
     pub location: Option<String>,
+    pub headers: HeaderMap,
     pub body: Vec<u8>,
     /// The connection did not end in the middle of it.
     pub is_whole: bool,
 }
 
 impl Answer {
-    pub fn new(status: u16, headers: &HeaderMap, body: Vec<u8>, is_whole: bool) -> Answer {
+    pub fn new(status: u16, headers: HeaderMap, body: Vec<u8>, is_whole: bool) -> Answer {
         let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok());
         let coding = text(CONTENT_ENCODING).and_then(Coding::named);
         let (body, is_whole) = match coding.map(|coding| coding.unpack(&body, BODY_BYTES_MAX)) {
@@ -30,13 +31,9 @@ impl Answer {
             Some(Err(_)) => (Vec::new(), false),
             None => (body, is_whole),
         };
-        Answer {
-            status,
-            retry_after: text(RETRY_AFTER).and_then(|text| retry_after(text, SystemTime::now())),
-            location: text(LOCATION).map(str::to_owned),
-            body,
-            is_whole,
-        }
+        let retry_after = text(RETRY_AFTER).and_then(|text| retry_after(text, SystemTime::now()));
+        let location = text(LOCATION).map(str::to_owned);
+        Answer { status, retry_after, location, headers, body, is_whole }
     }
 
     pub fn is_success(&self) -> bool {
@@ -61,6 +58,13 @@ impl Answer {
     #[cfg(any(test, feature = "fuzzing"))]
     pub fn of(status: u16, body: impl AsRef<[u8]>) -> Answer {
         let body = body.as_ref().to_vec();
-        Answer { status, retry_after: None, location: None, body, is_whole: true }
+        Answer {
+            status,
+            retry_after: None,
+            location: None,
+            headers: HeaderMap::new(),
+            body,
+            is_whole: true,
+        }
     }
 }

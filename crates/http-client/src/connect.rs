@@ -3,26 +3,19 @@
 use crate::url::Url;
 use crate::wire::{Passed, Stream, Wire};
 use base64::Engine;
+use guest::net;
 use rustls_pki_types::ServerName;
-use socket2::{SockRef, TcpKeepalive};
 use std::io;
-use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use tls::Connector;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpSocket, TcpStream};
+use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
 /// A server that does not answer a request for a connection within this time is away, whatever timeout()
 /// says.
 const CONNECT_MAX: Duration = Duration::from_secs(20);
-/// Bytes that are sent and not acknowledged by the other kernel end the connection after this time.
-const USER_TIMEOUT: Duration = Duration::from_secs(60);
-/// A connection on which nothing comes is asked for a sign of life after this time, and so often.
-const KEEPALIVE: Duration = Duration::from_secs(60);
-const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
-const KEEPALIVE_PROBES: u32 = 3;
 /// The most that a proxy may say before it lets bytes through.
 const PROXY_BYTES_MAX: usize = 16 * 1024;
 
@@ -56,7 +49,7 @@ impl Network {
     /// A connection to the server of an address, through the proxy where there is one.
     pub async fn connect(&self, url: &Url, passed: &Arc<Passed>) -> Result<Wire, String> {
         let first = self.proxy.as_ref().unwrap_or(url);
-        let dialed = tokio::time::timeout(CONNECT_MAX, dial(first)).await;
+        let dialed = tokio::time::timeout(CONNECT_MAX, net::tcp(&first.host, first.port)).await;
         let stream = dialed
             .unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
             .map_err(|error| format!("{}:{}: {error}", first.host, first.port))?;
@@ -121,34 +114,4 @@ impl Network {
 pub fn basic(user: &str, password: &str) -> String {
     let pair = format!("{user}:{password}");
     format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair))
-}
-
-/// A connection to one of the addresses of a name, in their order.
-async fn dial(url: &Url) -> io::Result<TcpStream> {
-    let addresses: Vec<SocketAddr> = match url.host.parse::<IpAddr>() {
-        Ok(address) => vec![SocketAddr::new(address, url.port)],
-        Err(_) => tokio::net::lookup_host((url.host.as_str(), url.port)).await?.collect(),
-    };
-    let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
-    for address in addresses {
-        match open(address).await {
-            Ok(stream) => return Ok(stream),
-            Err(error) => last = error,
-        }
-    }
-    Err(last)
-}
-
-async fn open(address: SocketAddr) -> io::Result<TcpStream> {
-    let socket = if address.is_ipv6() { TcpSocket::new_v6()? } else { TcpSocket::new_v4()? };
-    let keepalive = TcpKeepalive::new()
-        .with_time(KEEPALIVE)
-        .with_interval(KEEPALIVE_INTERVAL)
-        .with_retries(KEEPALIVE_PROBES);
-    let options = SockRef::from(&socket);
-    options.set_tcp_keepalive(&keepalive)?;
-    options.set_tcp_user_timeout(Some(USER_TIMEOUT))?;
-    socket.set_nodelay(true)?;
-    let connected = socket.connect(address).await;
-    connected.map_err(|error| sandbox::connection_explained(error, address.port()))
 }

@@ -123,7 +123,7 @@ impl Connection {
         let status = response.status().as_u16();
         let headers = response.headers().clone();
         let (body, is_whole) = read_all(response.into_body()).await;
-        Ok(Answer::new(status, &headers, body, is_whole))
+        Ok(Answer::new(status, headers, body, is_whole))
     }
 }
 

@@ -7,6 +7,7 @@
 mod acks;
 mod action;
 mod answer;
+mod caller;
 mod channel;
 mod coding;
 mod connect;
@@ -23,9 +24,11 @@ mod url;
 mod wire;
 
 pub use action::{Action, Actions};
+pub use answer::Answer;
+pub use caller::{Caller, Question};
 pub use coding::Coding;
 pub use connect::{Network, basic};
-pub use exchange::{Whole, said};
+pub use exchange::{Failure, Whole, said};
 pub use hyper::Method;
 pub use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 pub use judge::Judge;

@@ -5,7 +5,7 @@ mod stamping;
 mod table;
 
 use conf_schema::Settings;
-use delivery::files::{self, FileDestination, FileOptions};
+use delivery::files::{self, FileDestination, FileOptions, Named};
 use delivery::writing::{self, Layout};
 use diag::{Diagnostic, Diagnostics, Reported};
 use driver_options::needs;
@@ -73,8 +73,9 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
         authority: authority(s, diags).ok()?.map(Arc::new),
     });
     let key = writing::key(s, &mut writer, || format!("logstore({path})"));
-    let make =
-        Box::new(move |path| -> Box<dyn Sink> { Box::new(LogstoreSink::new(path, Arc::clone(&plan))) });
+    let make = Box::new(move |file: Named| -> Box<dyn Sink> {
+        Box::new(LogstoreSink::new(file.name, Arc::clone(&plan)))
+    });
     let destination = FileDestination::of("logstore", name, writer, writing::limits(s), make);
     Some(DestinationDriver { key, destination: Arc::new(destination) })
 }
