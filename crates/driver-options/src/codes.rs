@@ -162,6 +162,29 @@ pub const CODES: &[(&str, &str, &str)] = &[
         "auth() says insecure() or tls(), channel-args() are names of grpc's that have a meaning here; the message says what is wrong.",
     ),
     (
+        "D0304",
+        "wrong smtp()",
+        "from() and to() have to be given, each an address of mail, with a name in front of it or without; a header has a name and a value. The \
+         message says what is wrong.",
+    ),
+    (
+        "D0305",
+        "wrong riemann()",
+        "event-time() is a template and `seconds` or `microseconds`; tls() belongs to type(\"tls\").",
+    ),
+    (
+        "D0306",
+        "wrong snmp()",
+        "trap-obj() and snmp-obj() have to be given, each a name in numbers, a type and a value; version(v3) needs a user and an engine. The \
+         message says what is wrong.",
+    ),
+    (
+        "D0261",
+        "wrong s3()",
+        "s3() needs bucket() and object-key(), and an account: both access-key() and secret-key(), or none of them and a profile() that there \
+         is. url() is `https://host:port`; the message says what is wrong.",
+    ),
+    (
         "D0260",
         "wrong logstore()",
         "The certificate cannot be used, or options do not go together; the message says which.",

@@ -30,6 +30,14 @@ mod python;
 #[cfg(feature = "redis")]
 mod redis;
 mod relp;
+#[cfg(feature = "riemann")]
+mod riemann;
+#[cfg(feature = "s3")]
+mod s3;
+#[cfg(feature = "smtp")]
+mod smtp;
+#[cfg(feature = "snmp")]
+mod snmp;
 #[cfg(feature = "sql")]
 mod sql;
 mod stdout;
@@ -79,6 +87,14 @@ pub const PARTS: &[&[DestinationPart]] = &[
     google_pubsub_grpc::PARTS,
     #[cfg(feature = "logstore")]
     logstore::PARTS,
+    #[cfg(feature = "s3")]
+    s3::PARTS,
+    #[cfg(feature = "smtp")]
+    smtp::PARTS,
+    #[cfg(feature = "riemann")]
+    riemann::PARTS,
+    #[cfg(feature = "snmp")]
+    snmp::PARTS,
 ];
 
 #[cfg(test)]

@@ -58,13 +58,6 @@ impl Answer {
     #[cfg(any(test, feature = "fuzzing"))]
     pub fn of(status: u16, body: impl AsRef<[u8]>) -> Answer {
         let body = body.as_ref().to_vec();
-        Answer {
-            status,
-            retry_after: None,
-            location: None,
-            headers: HeaderMap::new(),
-            body,
-            is_whole: true,
-        }
+        Answer { status, retry_after: None, location: None, headers: HeaderMap::new(), body, is_whole: true }
     }
 }

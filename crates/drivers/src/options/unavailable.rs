@@ -27,7 +27,16 @@ const SENDS_HTTP: &str = "it is made of `http()`, which comes in a later version
                           `program(\"command\" template(\"...\"))`";
 const LIBRARY: &str = "it is a block of the configuration library: add `@include \"scl.conf\"`";
 
-#[cfg(not(all(feature = "http", feature = "grpc", feature = "logstore", feature = "python")))]
+#[cfg(not(all(
+    feature = "http",
+    feature = "grpc",
+    feature = "logstore",
+    feature = "python",
+    feature = "s3",
+    feature = "smtp",
+    feature = "riemann",
+    feature = "snmp"
+)))]
 const NOT_BUILT: &str = "this program was built without it: build it with the feature of its name";
 const STORE: &str = "write to a file, or relay with `syslog()` to a collector that has this destination";
 const RUN: &str = "let a program do it: `program(\"command\" template(\"...\"))`";
@@ -105,10 +114,14 @@ pub const UNAVAILABLE: &[Unavailable] = &[
     destination("mqtt", "this penstock was built without it: build it with `--features mqtt`"),
     #[cfg(not(feature = "stomp"))]
     destination("stomp", "this penstock was built without it: build it with `--features stomp`"),
-    destination("smtp", RUN),
-    destination("snmp", RUN),
-    destination("riemann", STORE),
-    destination("s3", STORE),
+    #[cfg(not(feature = "smtp"))]
+    destination("smtp", NOT_BUILT),
+    #[cfg(not(feature = "snmp"))]
+    destination("snmp", NOT_BUILT),
+    #[cfg(not(feature = "riemann"))]
+    destination("riemann", NOT_BUILT),
+    #[cfg(not(feature = "s3"))]
+    destination("s3", NOT_BUILT),
     destination("hdfs", STORE),
     destination("java", JAVA),
     destination("lua", SCRIPT),

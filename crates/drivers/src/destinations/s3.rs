@@ -1,0 +1,93 @@
+//! `s3()`: objects made of batches, in a bucket of any server that speaks S3.
+
+mod account;
+mod reading;
+mod table;
+
+use conf_schema::Settings;
+use delivery::files::{FileDestination, FileName, Named};
+use delivery::writer::Writer;
+use delivery::{disk_buffer, writing};
+use diag::Diagnostics;
+use driver_options::templates::compile;
+use engine::Sink;
+use engine::driver::{BuildContext, DestinationDriver, DestinationPart};
+use flight::{FlightSink, Limits};
+use guest::{Line, Seat};
+use s3_client::{Load, load, serve};
+use std::sync::Arc;
+use std::time::Duration;
+
+pub const PARTS: &[DestinationPart] = &[DestinationPart::new(&table::S3, build)];
+
+/// The most bytes of messages in an object: they are acknowledged together, and wait in memory until then.
+const OBJECT_BYTES_MAX: usize = 16 << 20;
+/// The most messages of one.
+const OBJECT_MESSAGES_MAX: usize = 1_000_000;
+/// Messages that wait in memory hold their sources back: they wait no longer than this for an object to
+/// become full.
+const GRACE_IN_MEMORY: Duration = Duration::from_secs(5);
+
+fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option<DestinationDriver> {
+    let options = writing::template_options(s, cx);
+    let plan = Arc::new(reading::plan(s, diags)?);
+    let (text, span) = match s.template("template") {
+        Some(template) => (template.text.as_str(), template.span),
+        None => ("${MESSAGE}\n", s.call_span()?),
+    };
+    let mut writer = Writer::new(compile(text, span, &options, cx, diags)?, cx.identity);
+    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
+    let (key, span) = match s.template("object-key") {
+        Some(key) => (key.text.clone(), key.span),
+        None => {
+            let text = "s3() does not say how objects are called";
+            reading::wrong(s, "object-key", text, "add `object-key(\"logs/${HOST}\")`", diags);
+            return None;
+        }
+    };
+    let stamp = s.template("object-key-timestamp").map(|stamp| stamp.text.as_str()).unwrap_or_default();
+    let name = format!("{key}{stamp}");
+    let made = compile(&name, span, &options.for_file_names(), cx, diags)?;
+    let name = FileName::new(&name, made);
+    let limits = limits(s, &writer);
+    let address = format!("{},{},{}", plan.url, plan.bucket, name.text());
+    let key = writing::key(s, &mut writer, || format!("s3({address})"));
+    let id = cx.id();
+    let make = Box::new(move |named: Named| -> Box<dyn Sink> {
+        let seat = Seat { home: named.home, outlet: named.id };
+        let (plan, before): (_, Arc<[u8]>) = (Arc::clone(&plan), named.name.into());
+        let queue: Arc<str> = format!("{:016x}", named.numbering.unwrap_or_else(reading::by_chance)).into();
+        let line: Line<Load> = Line::open(seat, &id, 1, load, move |jobs| {
+            serve(Arc::clone(&plan), Arc::clone(&before), Arc::clone(&queue), jobs)
+        });
+        Box::new(FlightSink::new(line, limits.clone(), id.clone(), named.id, &named.counters))
+    });
+    let destination = FileDestination::of("s3", name, writer, writing::limits(s), make);
+    Some(DestinationDriver { key, destination: Arc::new(destination) })
+}
+
+/// When an object is full. What is not in memory can never be seen at once, so an object is at most half of
+/// what may be there.
+fn limits(s: &Settings, writer: &Writer) -> Limits {
+    let asked = s.size("max-object-size").and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX);
+    let minutes = s.int("flush-grace-period").and_then(|n| u64::try_from(n).ok()).unwrap_or(60);
+    let grace = Duration::from_secs(minutes.max(1) * 60);
+    let (grace, bytes, lines) = match &writer.disk_buffer {
+        None => (grace.min(GRACE_IN_MEMORY), OBJECT_BYTES_MAX, OBJECT_MESSAGES_MAX),
+        Some(queue) => {
+            let half = usize::try_from(queue.capacity_bytes / 2).unwrap_or(OBJECT_BYTES_MAX);
+            let lines = queue.memory_messages.map_or(OBJECT_MESSAGES_MAX, |messages| (messages / 2).max(1));
+            (grace, half.min(OBJECT_BYTES_MAX), lines)
+        }
+    };
+    Limits {
+        lines,
+        bytes: bytes.min(asked),
+        timeout: Some(grace),
+        time_reopen: writing::time_reopen(s),
+        throttle: writing::throttle(s),
+        answer: Some(reading::PATIENCE + Duration::from_secs(10)),
+        numbered: writer.disk_buffer.is_some(),
+        ..Limits::default()
+    }
+}

@@ -1,0 +1,131 @@
+//! As whom `s3()` signs: the keys of the configuration, of the environment, of a profile, of the place that the
+//! program runs at, and a role that is taken with them.
+
+use super::reading::wrong;
+use conf_schema::Settings;
+use diag::{Diagnostic, Diagnostics};
+use http_client::{Network, Url};
+use s3_client::{Account, Base, Credentials, Profile, Role};
+use std::sync::Arc;
+
+/// Where machines in Amazon's cloud ask for their own account, and containers for theirs.
+const MACHINE: &str = "http://169.254.169.254";
+const CONTAINER: &str = "http://169.254.170.2";
+
+pub struct Found {
+    base: Base,
+    role: Option<Role>,
+    pub region: String,
+}
+
+impl Found {
+    pub fn credentials(self, network: Arc<Network>) -> Credentials {
+        Credentials::new(self.base, self.role, network)
+    }
+}
+
+/// `None` after an error was reported.
+pub fn find(s: &Settings, diags: &mut Diagnostics) -> Option<Found> {
+    let text = |name: &str| s.text(name).filter(|text| !text.is_empty()).map(str::to_owned);
+    let profile = profile(s, diags)?;
+    let region = text("region")
+        .or_else(|| variable("AWS_REGION"))
+        .or_else(|| variable("AWS_DEFAULT_REGION"))
+        .or_else(|| profile.region.clone())
+        .unwrap_or_else(|| "us-east-1".to_owned());
+    let (keys, token) = ((text("access-key"), text("secret-key")), text("session-token"));
+    let (base, of_profile) = match (keys, s.is_set("profile")) {
+        ((Some(access_key), Some(secret_key)), _) => {
+            let account = Account::new(access_key, secret_key, token)?;
+            (Base::Fixed(account), None)
+        }
+        ((None, None), is_asked) => match (Account::of_environment(), profile.account) {
+            (Some(account), _) if !is_asked => (Base::Fixed(account), None),
+            (_, Some(account)) => (Base::Fixed(account), profile.role),
+            _ => (of_place(s, diags)?, profile.role),
+        },
+        _ => {
+            wrong(s, "access-key", "an account has two keys", "give access-key() and secret-key()", diags);
+            return None;
+        }
+    };
+    let role = match text("role").or(of_profile) {
+        Some(arn) => Some(Role { arn, service: service(s, &region, diags)?, region: region.clone() }),
+        None => None,
+    };
+    Some(Found { base, role, region })
+}
+
+/// That of profile(), of AWS_PROFILE, or `default`, with the keys of the profile that it refers to.
+fn profile(s: &Settings, diags: &mut Diagnostics) -> Option<Profile> {
+    let given = s.text("profile").map(str::to_owned);
+    if let (Some(_), Some(at), true) = (&given, s.span("profile"), s.is_set("access-key")) {
+        let finding = Diagnostic::warning("D0261", "profile() beside access-key() has no effect", at);
+        diags.push(finding.help("leave one of them out"));
+        return Some(Profile::default());
+    }
+    let asked = given.or_else(|| variable("AWS_PROFILE"));
+    let name = asked.clone().unwrap_or_else(|| "default".to_owned());
+    let help = "profiles stand in `~/.aws/credentials` and `~/.aws/config`";
+    let read = Profile::read(&name).and_then(|profile| match profile {
+        Some(profile) => match profile.source.as_deref().map(Profile::read).transpose()?.flatten() {
+            Some(source) => Ok(Profile { account: source.account, ..profile }),
+            None => Ok(profile),
+        },
+        None if asked.is_some() => Err(format!("there is no profile `{name}`")),
+        None => Ok(Profile::default()),
+    });
+    match read {
+        Ok(profile) => Some(profile),
+        Err(error) => {
+            wrong(s, "profile", error, help, diags);
+            None
+        }
+    }
+}
+
+/// The keys of a container or a machine, which are asked for when they are needed.
+fn of_place(s: &Settings, diags: &mut Diagnostics) -> Option<Base> {
+    let relative =
+        variable("AWS_CONTAINER_CREDENTIALS_RELATIVE_URI").map(|path| format!("{CONTAINER}{path}"));
+    let (address, is_container) = match relative.or_else(|| variable("AWS_CONTAINER_CREDENTIALS_FULL_URI")) {
+        Some(address) => (address, true),
+        None => {
+            let service = variable("AWS_EC2_METADATA_SERVICE_ENDPOINT");
+            (service.unwrap_or_else(|| MACHINE.to_owned()), false)
+        }
+    };
+    let is_off = variable("AWS_EC2_METADATA_DISABLED").is_some_and(|word| word.eq_ignore_ascii_case("true"));
+    let help =
+        "add `access-key(\"...\") secret-key(\"...\")`, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
+    match Url::parse(&address) {
+        Ok(_) if is_off && !is_container => {
+            wrong(s, "access-key", "s3() has no account", help, diags);
+            None
+        }
+        Ok(url) if is_container => {
+            Some(Base::Container { url, authorization: variable("AWS_CONTAINER_AUTHORIZATION_TOKEN") })
+        }
+        Ok(url) => Some(Base::Machine(url)),
+        Err(error) => {
+            wrong(s, "access-key", format!("s3() has no account: {error}"), help, diags);
+            None
+        }
+    }
+}
+
+fn service(s: &Settings, region: &str, diags: &mut Diagnostics) -> Option<Url> {
+    let address =
+        variable("AWS_ENDPOINT_URL_STS").unwrap_or_else(|| format!("https://sts.{region}.amazonaws.com"));
+    match Url::parse(&address) {
+        Ok(url) => Some(Url { path: "/".to_owned(), ..url }),
+        Err(error) => {
+            wrong(s, "role", error, "AWS_ENDPOINT_URL_STS is `https://host:port`", diags);
+            None
+        }
+    }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}

@@ -1,0 +1,75 @@
+//! What an answer says, and what it means for a batch.
+
+use flight::Outcome;
+use http_client::Answer;
+
+/// The text of the first element of that name, without a look at what stands around it.
+pub fn element<'a>(body: &'a [u8], name: &str) -> Option<&'a str> {
+    let text = std::str::from_utf8(body).ok()?;
+    let (_, behind) = text.split_once(&format!("<{name}>"))?;
+    behind.split_once(&format!("</{name}>")).map(|(inner, _)| inner.trim())
+}
+
+/// The texts of all elements of that name.
+pub fn elements<'a>(body: &'a [u8], name: &str) -> Vec<&'a str> {
+    let (begin, end) = (format!("<{name}>"), format!("</{name}>"));
+    let text = std::str::from_utf8(body).unwrap_or_default();
+    text.split(&begin).skip(1).filter_map(|rest| Some(rest.split_once(&end)?.0.trim())).collect()
+}
+
+/// Codes that new credentials may mend.
+pub fn is_of_account(answer: &Answer) -> bool {
+    matches!(
+        element(&answer.body, "Code"),
+        Some("ExpiredToken" | "InvalidToken" | "InvalidAccessKeyId" | "TokenRefreshRequired")
+    )
+}
+
+/// Of an answer that is no success. There is nothing in the bytes of an object that a server could dislike, so
+/// it is never the messages.
+pub fn outcome(answer: &Answer) -> Outcome {
+    let words = answer.words();
+    match (answer.status, element(&answer.body, "Code").unwrap_or_default()) {
+        (_, "KeyTooLongError") => Outcome::Refused(words),
+        (413, _) | (_, "EntityTooLarge") => Outcome::Split(words),
+        // A success whose body is an error; another request for the same name; an upload that somebody ended.
+        (200..=299 | 408 | 429 | 500..=599, _)
+        | (_, "ConditionalRequestConflict" | "OperationAborted" | "RequestTimeout" | "NoSuchUpload") => {
+            Outcome::Again { after: answer.retry_after, counts: false, why: words }
+        }
+        _ => Outcome::Hold(words),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn words_of_errors() {
+        let body = b"<?xml?><Error><Code>NoSuchBucket</Code><Message>m</Message></Error>";
+        assert_eq!(element(body, "Code"), Some("NoSuchBucket"));
+        assert_eq!(
+            (element(b"<Code>x", "Code"), element(b"\xff", "Code"), element(b"", "Code")),
+            (None, None, None)
+        );
+        assert_eq!(elements(b"<a><K>1</K><K> 2 </K><K>3", "K"), ["1", "2"]);
+    }
+
+    proptest! {
+        #[test]
+        fn what_was_put_in_comes_out(texts in proptest::collection::vec("[a-z0-9 .]{1,9}", 1..5)) {
+            let body: String = texts.iter().map(|text| format!("<U><Key>{text}</Key></U>")).collect();
+            let trimmed: Vec<&str> = texts.iter().map(|text| text.trim()).collect();
+            prop_assert_eq!(elements(body.as_bytes(), "Key"), trimmed.clone());
+            prop_assert_eq!(element(body.as_bytes(), "Key"), trimmed.first().copied());
+        }
+
+        #[test]
+        fn foreign_bytes_do_no_harm(body in proptest::collection::vec(any::<u8>(), 0..200)) {
+            prop_assert!(elements(&body, "Key").len() <= body.len());
+            let _ = element(&body, "Code");
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! What runs for one outlet: it takes batches one after the other, makes an object of each, and says what
+//! became of it.
+
+use crate::answer;
+use crate::batch::Load;
+use crate::name::{KEY_BYTES_MAX, encoded, object};
+use crate::plan::{Packing, Plan};
+use crate::sign::hex;
+use crate::speaker::Ask;
+use crate::upload::{Speakers, is_error};
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use flight::{Outcome, Verdict};
+use guest::{Jobs, Order};
+use http_client::{Answer, Method};
+use ring::digest;
+use std::io::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Carries the number of the last message of an object.
+const LAST: &str = "x-amz-meta-penstock-last";
+
+/// Serves an outlet until it is closed. `before`: the name of its objects as far as messages say it;
+/// `queue`: tells its queue on disk from others, in names; by chance where it is in memory.
+pub async fn serve(plan: Arc<Plan>, before: Arc<[u8]>, queue: Arc<str>, jobs: Jobs<Load>) {
+    let speakers = Speakers::new(&plan);
+    let bucket = format!("/{}", encoded(plan.bucket.as_bytes(), false));
+    let mut session = Session { plan, before, queue, bucket, speakers, count: 0, open: None, is_tidy: false };
+    while let Some(order) = jobs.next().await {
+        match order {
+            Order::Reopen => session.speakers.reopen(),
+            Order::Send(job) => {
+                let outcome = session.deliver(job.load).await.unwrap_or_else(|outcome| outcome);
+                job.answer.say(outcome);
+            }
+        }
+    }
+}
+
+struct Session {
+    plan: Arc<Plan>,
+    before: Arc<[u8]>,
+    queue: Arc<str>,
+    /// As paths have it.
+    bucket: String,
+    speakers: Speakers,
+    /// Objects that were begun without numbers of messages.
+    count: u64,
+    /// An object without such numbers that may be there or not: the digest of its messages, and its place.
+    open: Option<(String, String)>,
+    /// What an earlier run began and could not end is taken back.
+    is_tidy: bool,
+}
+
+impl Session {
+    async fn deliver(&mut self, load: Load) -> Result<Outcome, Outcome> {
+        let place = self.place(&load);
+        let suffix = match self.plan.packing {
+            Packing::None => self.plan.suffix.clone(),
+            Packing::Gzip(_) => format!("{}.gz", self.plan.suffix),
+        };
+        let name = object(&self.before, &place, &suffix);
+        if name.len() > KEY_BYTES_MAX {
+            let why = format!("the name of the object has {} bytes, at most {KEY_BYTES_MAX}", name.len());
+            return Ok(Outcome::Refused(why));
+        }
+        let path = format!("{}/{}", self.bucket, encoded(&name, true));
+        let body = self.packed(load.body.clone()).await?;
+        let mut headers = self.plan.headers.clone();
+        if let Some((_, last)) = load.range() {
+            headers.push((LAST.to_owned(), last.to_string()));
+        }
+        let answer = self.put(&path, headers, body).await?;
+        match answer.status {
+            200..=299 if !is_error(&answer) => {
+                self.open = None;
+                Ok(Outcome::Delivered)
+            }
+            412 => self.found(&path, &load).await,
+            _ => Ok(answer::outcome(&answer)),
+        }
+    }
+
+    /// Makes the object where there is none of its name.
+    async fn put(
+        &mut self,
+        path: &str,
+        headers: Vec<(String, String)>,
+        body: Bytes,
+    ) -> Result<Answer, Outcome> {
+        if body.len() <= self.plan.parts.bytes {
+            let ask = Ask { headers, ..Ask::new(Method::PUT, path) };
+            return self.speakers.ask(ask.header("if-none-match", "*").body(body)).await;
+        }
+        if !self.is_tidy {
+            let mut before = self.before.to_vec();
+            before.push(b'-');
+            before.extend_from_slice(self.queue.as_bytes());
+            self.speakers.take_back(&self.bucket, &before).await?;
+            self.is_tidy = true;
+        }
+        self.speakers.upload(path, headers, &body).await
+    }
+
+    /// Where the batch stands, which is what its object is called by.
+    fn place(&mut self, load: &Load) -> String {
+        if let Some((first, _)) = load.range() {
+            return format!("{}-{first:016}", self.queue);
+        }
+        let digest = hex(digest::digest(&digest::SHA256, &load.body).as_ref());
+        match &self.open {
+            // The same batch again: it may be there.
+            Some((open, place)) if *open == digest => place.clone(),
+            _ => {
+                let place = format!("{}-{:016}", self.queue, self.count);
+                self.count += 1;
+                self.open = Some((digest, place.clone()));
+                place
+            }
+        }
+    }
+
+    /// There is an object of that name: it has all of the batch, or the first of its messages.
+    async fn found(&mut self, path: &str, load: &Load) -> Result<Outcome, Outcome> {
+        if load.range().is_none() {
+            self.open = None;
+            return Ok(Outcome::Delivered);
+        }
+        let answer = self.speakers.ask(Ask::new(Method::HEAD, path)).await?;
+        let last = answer.headers.get(LAST).and_then(|last| last.to_str().ok()?.parse::<u64>().ok());
+        Ok(match last {
+            Some(last) if answer.is_success() => {
+                let there = load.until(last);
+                if there >= load.messages {
+                    return Ok(Outcome::Delivered);
+                }
+                Outcome::Judged { verdicts: vec![Verdict::Delivered; there], after: Some(Duration::ZERO) }
+            }
+            None if answer.is_success() => {
+                Outcome::Hold(format!("{path} is there, and does not say which messages it has"))
+            }
+            _ => answer::outcome(&answer),
+        })
+    }
+
+    async fn packed(&self, body: Bytes) -> Result<Bytes, Outcome> {
+        let Packing::Gzip(level) = self.plan.packing else { return Ok(body) };
+        let work = move || {
+            let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 4), Compression::new(level));
+            encoder.write_all(&body)?;
+            encoder.finish()
+        };
+        let again = |why: String| Outcome::Again { after: None, counts: false, why };
+        let packed = tokio::task::spawn_blocking(work).await.map_err(|error| again(error.to_string()))?;
+        packed.map(Bytes::from).map_err(|error| again(error.to_string()))
+    }
+}

@@ -1,0 +1,100 @@
+//! Requests of S3, signed, on one connection.
+
+use crate::answer::is_of_account;
+use crate::plan::Plan;
+use crate::sign::{Signed, sign};
+use bytes::Bytes;
+use flight::Outcome;
+use http_client::{Answer, Caller, Failure, HeaderMap, HeaderName, HeaderValue, Method, Question};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+/// A request as far as S3 has a say in it.
+pub struct Ask {
+    pub method: Method,
+    /// Percent-encoded, from the bucket on.
+    pub path: String,
+    /// Percent-encoded, names in their order; empty without one.
+    pub query: String,
+    /// Names are lower case.
+    pub headers: Vec<(String, String)>,
+    pub body: Bytes,
+}
+
+impl Ask {
+    pub fn new(method: Method, path: &str) -> Ask {
+        let (query, headers, body) = (String::new(), Vec::new(), Bytes::new());
+        Ask { method, path: path.to_owned(), query, headers, body }
+    }
+
+    pub fn query(mut self, query: String) -> Ask {
+        self.query = query;
+        self
+    }
+
+    pub fn header(mut self, name: &str, value: &str) -> Ask {
+        self.headers.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    pub fn body(mut self, body: Bytes) -> Ask {
+        self.body = body;
+        self
+    }
+}
+
+pub struct Speaker {
+    plan: Arc<Plan>,
+    caller: Caller,
+}
+
+impl Speaker {
+    pub fn new(plan: &Arc<Plan>) -> Speaker {
+        let caller = Caller::new(Arc::clone(&plan.network), plan.url.clone());
+        Speaker { plan: Arc::clone(plan), caller }
+    }
+
+    pub fn reopen(&mut self) {
+        self.caller.reopen();
+    }
+
+    /// The server's answer, or what it means for the batch that there is none.
+    pub async fn ask(&mut self, ask: Ask) -> Result<Answer, Outcome> {
+        let plan = Arc::clone(&self.plan);
+        let account = plan.credentials.current().await?;
+        let mut headers = ask.headers;
+        headers.push(("host".to_owned(), plan.url.authority.clone()));
+        let signed = Signed {
+            method: ask.method.as_str(),
+            path: &ask.path,
+            query: &ask.query,
+            region: &plan.region,
+            service: "s3",
+            headers: &headers,
+            body: &ask.body,
+        };
+        let added = sign(&signed, &account, SystemTime::now());
+        headers.extend(added);
+        let mut all = HeaderMap::new();
+        for (name, value) in &headers {
+            let pair = (HeaderName::from_bytes(name.as_bytes()), HeaderValue::from_str(value));
+            let (Ok(name), Ok(value)) = pair else {
+                return Err(Outcome::Hold(format!("the header {name} cannot be sent")));
+            };
+            all.insert(name, value);
+        }
+        let target = if ask.query.is_empty() { ask.path } else { format!("{}?{}", ask.path, ask.query) };
+        let question = Question { method: ask.method, target, headers: all, body: ask.body };
+        match self.caller.ask(&question, plan.patience).await {
+            Ok(answer) => {
+                if is_of_account(&answer) {
+                    plan.credentials.forget().await;
+                }
+                Ok(answer)
+            }
+            Err(Failure::Away(why)) => Err(Outcome::Away(why)),
+            Err(Failure::Unknown(why)) => Err(Outcome::Unknown(why)),
+            Err(Failure::Stale) => Err(Outcome::Away(format!("{}: the server hung up", plan.url.authority))),
+        }
+    }
+}
