@@ -8,6 +8,7 @@
 mod catalogue;
 mod codes;
 mod cost;
+mod effective;
 pub mod manual;
 mod read;
 pub mod sample;
@@ -18,6 +19,7 @@ mod value;
 pub use catalogue::{Catalogue, Unavailable};
 pub use codes::CODES;
 pub use cost::{Cost, Measured};
+pub use effective::{Effective, Source};
 pub use read::{ReadContext, read, read_options};
 pub use settings::Settings;
 pub use spec::{Component, Context, Group, Kind, OptionSpec, Positional, Preset, State, Table, Word};

@@ -68,6 +68,18 @@ impl Settings {
         self.values.insert(name, Entry { value, span });
     }
 
+    pub(crate) fn entry(&self, name: &str) -> Option<&Entry> {
+        self.values.get(name)
+    }
+
+    pub(crate) fn table(&self) -> Table {
+        self.table
+    }
+
+    pub(crate) fn globals(&self) -> Option<&Settings> {
+        self.globals.as_deref()
+    }
+
     /// Name of the component or block.
     pub fn component(&self) -> &'static str {
         self.table.label

@@ -8,10 +8,12 @@ use std::path::PathBuf;
 use diag::{Diagnostics, Span};
 
 mod call;
+mod canonical;
 mod filter;
 mod visit;
 
 pub use call::{Arg, ArgKind, Call, Quote};
+pub use canonical::quoted;
 pub use filter::{CompareOp, FilterExpr, Operand, OperandKind};
 pub use visit::Visit;
 

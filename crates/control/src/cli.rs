@@ -1,11 +1,14 @@
 //! Every command line: `penstock` itself, and what it understands when called as `syslog-ng` or
 //! `syslog-ng-ctl`.
 
+mod convert;
 mod ctl;
 mod daemon;
+mod diff;
 mod doctor;
 mod explain;
 mod filterx;
+mod graph;
 mod ledger;
 mod look;
 mod native;
@@ -24,11 +27,14 @@ use std::ffi::OsStr;
 use std::path::Path;
 use std::process::ExitCode;
 
+pub use convert::ConvertArgs;
 pub use ctl::{command_line as ctl_command_line, run_ctl};
 pub use daemon::{DaemonAction, DaemonArgs, ParseOptions, state_dir};
+pub use diff::DiffArgs;
 pub use doctor::DoctorArgs;
 pub use explain::ExplainArgs;
 pub use filterx::FilterxArgs;
+pub use graph::GraphArgs;
 pub use ledger::{command_line as ledger_command_line, run_ledger};
 pub use native::{CheckArgs, Cli, Command, CompletionsArgs, ManArgs, RawArgs, RunArgs, TestCaArgs};
 pub use options::{ProcessMode, RunOptions, WORKER_THREADS_COUNT_MAX};

@@ -262,9 +262,10 @@ fn config(rest: &str) -> Result<ConfigView, String> {
         ["GET", "ORIGINAL"] => Ok(ConfigView::Original),
         ["GET", "PREPROCESSED"] => Ok(ConfigView::Preprocessed),
         ["VERIFY"] => Ok(ConfigView::Verify),
+        ["DIFF"] => Ok(ConfigView::Difference),
         ["ID"] | ["GET", "ID"] => Ok(ConfigView::Id),
         _ => Err(format!(
-            "invalid arguments '{}', expected GET ORIGINAL, GET PREPROCESSED, VERIFY or ID",
+            "invalid arguments '{}', expected GET ORIGINAL, GET PREPROCESSED, VERIFY, DIFF or ID",
             shown(rest)
         )),
     }

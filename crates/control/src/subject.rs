@@ -24,6 +24,8 @@ pub enum ConfigView {
     Preprocessed,
     /// Whether the file on disk is still the running one, as a sentence.
     Verify,
+    /// What the file on disk means differently, in lines.
+    Difference,
     /// The identity of the running configuration.
     Id,
 }
@@ -46,8 +48,9 @@ impl Health {
 }
 
 /// The running program. Called from the control thread, so answers must come promptly; [`Subject::reload`],
-/// [`Subject::queue`], [`Subject::explain`], [`Subject::replay`], [`Subject::healthcheck`] and
-/// [`ConfigView::Verify`] are called from a thread of their own and may take their time.
+/// [`Subject::queue`], [`Subject::explain`], [`Subject::replay`], [`Subject::healthcheck`],
+/// [`ConfigView::Verify`] and [`ConfigView::Difference`] are called from a thread of their own and may take
+/// their time.
 pub trait Subject: Send + Sync {
     /// All counters to show at the configured level, in a stable order.
     fn counters(&self) -> Vec<Counter>;

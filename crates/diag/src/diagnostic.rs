@@ -27,6 +27,23 @@ pub struct Label {
     pub message: String,
 }
 
+/// What is put in the place of a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Replacement {
+    /// A name, where what stands there is one too.
+    Word(String),
+    /// Any text.
+    Text(String),
+}
+
+impl Replacement {
+    pub fn text(&self) -> &str {
+        match self {
+            Replacement::Word(text) | Replacement::Text(text) => text,
+        }
+    }
+}
+
 /// A finding. Messages are lower case and end without a full stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -40,8 +57,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// What to do about it.
     pub help: Option<String>,
-    /// What stands in place of the text at `span` when the help is followed, where that is one word.
-    pub replacement: Option<String>,
+    /// What stands in place of the text at `span` when the help is followed.
+    pub replacement: Option<Replacement>,
     /// At how many more places the same was found, see [`Diagnostics::push_once`].
     pub more: usize,
 }
@@ -93,11 +110,16 @@ impl Diagnostic {
         self
     }
 
+    /// What the help says, as a change of the text.
+    pub fn replace(self, text: impl Into<String>) -> Diagnostic {
+        Diagnostic { replacement: Some(Replacement::Text(text.into())), ..self }
+    }
+
     /// `help: did you mean X`, when there is something near.
     pub fn suggest(self, nearest: Option<&str>) -> Diagnostic {
         match nearest {
             Some(name) => {
-                let replacement = Some(name.to_owned());
+                let replacement = Some(Replacement::Word(name.to_owned()));
                 Diagnostic { replacement, ..self.help(format!("did you mean `{name}`?")) }
             }
             None => self,

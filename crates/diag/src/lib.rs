@@ -12,8 +12,8 @@ mod reported;
 mod source_map;
 
 pub use codes::{CODES, explain, find_duplicate};
-pub use diagnostic::{Diagnostic, Diagnostics, Label, Severity};
+pub use diagnostic::{Diagnostic, Diagnostics, Label, Replacement, Severity};
 pub use nearest::nearest;
-pub use render::{remarks_line, render_all, render_json, render_one, render_verbose};
+pub use render::{remarks_line, render_all, render_json, render_one, render_verbose, replacement};
 pub use reported::Reported;
 pub use source_map::{FileId, Location, Origin, SourceFile, SourceMap, Span};

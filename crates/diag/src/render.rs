@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::diagnostic::{Diagnostic, Diagnostics, Label, Severity};
+use crate::diagnostic::{Diagnostic, Diagnostics, Label, Replacement, Severity};
 use crate::source_map::{Origin, SourceMap, Span};
 
 /// Longer source lines are cut around the mark, so that one minified line does not fill the screen.
@@ -168,11 +168,20 @@ fn one_json(d: &Diagnostic, map: &SourceMap) -> Value {
 
 /// The help as a change of the text: what to put in place of the bytes at a place of a real file.
 fn fix(d: &Diagnostic, map: &SourceMap) -> Option<Value> {
-    let (span, replacement) = (d.span?, d.replacement.as_ref()?);
-    let old = map.text(span);
-    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let is_name = !old.is_empty() && old.chars().all(is_word) && replacement.chars().all(is_word);
-    is_name.then(|| json!({ "place": place_json(span, map), "old": old, "new": replacement }))
+    let (span, new) = replacement(d, map)?;
+    Some(json!({ "place": place_json(span, map), "old": map.text(span), "new": new }))
+}
+
+/// What a finding puts in the place of which text.
+pub fn replacement<'d>(d: &'d Diagnostic, map: &SourceMap) -> Option<(Span, &'d str)> {
+    let span = d.span?;
+    let is_word = |text: &str| {
+        !text.is_empty() && text.chars().all(|c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'))
+    };
+    match d.replacement.as_ref()? {
+        Replacement::Word(new) => (is_word(map.text(span)) && is_word(new)).then_some((span, new.as_str())),
+        Replacement::Text(new) => Some((span, new.as_str())),
+    }
 }
 
 fn chain_json((origin, at): (&Origin, crate::Location)) -> Value {

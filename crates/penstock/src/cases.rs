@@ -12,10 +12,12 @@ mod record;
 mod report;
 mod suite;
 mod update;
+mod yaml;
 
 use crate::EXIT_CONFIG;
 use control::cli::TestArgs;
 use coverage::Coverage;
+pub use judge::plain;
 use std::process::ExitCode;
 use suite::Suite;
 

@@ -1,6 +1,7 @@
 //! `check`: everything about a configuration that can be known without opening a socket. Also syslog-ng's
 //! `--syntax-only`.
 
+mod lints;
 mod paint;
 pub mod preflight;
 mod unit;
@@ -16,8 +17,9 @@ use template::Identity;
 
 use crate::configuration::Configuration;
 use crate::run::privileges::{Told, told};
-use crate::{EXIT_CONFIG, components, printing};
+use crate::{EXIT_CONFIG, EXIT_USAGE, components, printing};
 
+pub use lints::CODES as LINTS;
 pub use preflight::CODES;
 pub use preflight::addresses::first_free_port;
 
@@ -28,6 +30,12 @@ const BYTES_MAX: u64 = 64 << 20;
 
 /// `penstock check`.
 pub fn check(args: &CheckArgs) -> ExitCode {
+    if let Some(unknown) = args.allow.iter().find(|code| !lints::is_known(code)) {
+        stdio::err!(
+            "--allow: there is no lint {unknown}; lints are the codes L0101 and following of docs/errors.md"
+        );
+        return ExitCode::from(EXIT_USAGE);
+    }
     let files = match files(&args.configs) {
         Ok(files) => files,
         Err(error) => return printing::finish(Err(error)),
@@ -43,6 +51,7 @@ pub fn check(args: &CheckArgs) -> ExitCode {
         if !args.syntax_only {
             plan = configuration.compile(&nobody(), &Existing::new());
             preflight::look(&mut configuration, plan.as_ref());
+            lints::look(&mut configuration, plan.as_ref(), &args.allow);
         }
         is_right &= !configuration.has_errors();
         if args.unit {
@@ -70,6 +79,11 @@ pub fn check(args: &CheckArgs) -> ExitCode {
         printing::print(&oplog::hidden(&format!("{report:#}\n")));
     }
     if is_right { ExitCode::SUCCESS } else { ExitCode::from(EXIT_CONFIG) }
+}
+
+/// What lints have to say of a configuration that is right.
+pub fn lint(configuration: &mut Configuration, plan: &Plan) {
+    lints::look(configuration, Some(plan), &[]);
 }
 
 /// The files that are meant: of folders, what in them is named `*.conf`.

@@ -24,6 +24,7 @@ pub const CODES: &[(&str, Codes)] = &[
     ("Log paths", engine::CODES),
     ("Drivers", drivers::CODES),
     ("Surroundings", crate::check::CODES),
+    ("Lints", crate::check::LINTS),
 ];
 
 /// The lists alone.

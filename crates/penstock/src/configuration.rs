@@ -64,6 +64,14 @@ impl Configuration {
         Configuration { parsed, modified: 0, drivers: Vec::new(), console: None }
     }
 
+    /// The same for a text that is being written: no command is run to make a part of it, and no secret is
+    /// read.
+    pub fn read_passive(name: &str, text: &str) -> Configuration {
+        let options = ParseOptions { run_commands: false, secret: Some(unread), ..options(Path::new(name)) };
+        let parsed = conf_syntax::parse_text(name, text, &options);
+        Configuration { parsed, modified: 0, drivers: Vec::new(), console: None }
+    }
+
     pub fn config(&self) -> &Config {
         &self.parsed.config
     }
@@ -240,6 +248,12 @@ fn secret(name: &str) -> Option<Result<String, String>> {
     let read = regular::read_to_string(&path, SECRET_BYTES_MAX);
     let first = |text: String| text.lines().next().unwrap_or_default().to_owned();
     Some(read.map(first).map_err(|error| error.to_string()))
+}
+
+/// Stands in for secrets that are not read.
+fn unread(name: &str) -> Option<Result<String, String>> {
+    let (kind, _) = name.split_once(':')?;
+    matches!(kind, "file" | "credential").then(|| Ok(String::new()))
 }
 
 /// Names that backticks know without a `@define`, as syslog-ng sets them.

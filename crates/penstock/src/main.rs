@@ -6,17 +6,22 @@ mod check;
 mod components;
 mod configuration;
 mod console;
+mod convert;
+mod diff;
 mod doctor;
 mod explain;
 mod expressions;
 mod foreign_queue;
+mod graph;
 mod keep_input;
 mod library;
 #[cfg(feature = "logstore")]
 mod logstore;
 mod lookout;
+mod lsp;
 mod manners;
 mod mistaken;
+mod outline;
 mod pdb;
 mod printing;
 mod profile;
@@ -89,6 +94,10 @@ fn native(args: Vec<OsString>) -> ExitCode {
         Command::Ledger(args) => run_ledger(args.with_program("penstock ledger")),
         Command::Explain(args) => explain::explain(&args),
         Command::Filterx(args) => expressions::run(&args),
+        Command::Diff(args) => diff::run(&args),
+        Command::Graph(args) => graph::run(&args),
+        Command::Convert(args) => convert::run(&args),
+        Command::Lsp => lsp::run(),
         Command::Test(args) => cases::run(&args),
         Command::Top(args) => top::run(&args),
         Command::Tap(args) => run_tap(&args),

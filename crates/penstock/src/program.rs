@@ -25,6 +25,7 @@ use template::Identity;
 
 use crate::configuration::{Configuration, seconds};
 use crate::console::Door;
+use crate::diff;
 use crate::lookout::Observed;
 use crate::lookout::bounds::Bounds;
 use crate::run::{confinement, notify, privileges};
@@ -349,6 +350,15 @@ impl Daemon {
             return Ok("Configuration file matches active configuration".into());
         }
         Err("Configuration file does not match active configuration".into())
+    }
+
+    /// What the file says differently from what runs.
+    pub fn difference(&self) -> Result<String, String> {
+        let configuration = Configuration::read(&self.path);
+        if let Some(error) = configuration.first_error() {
+            return Err(error);
+        }
+        Ok(diff::told(&self.current.lock(), &configuration))
     }
 
     pub fn reopen(&self) {

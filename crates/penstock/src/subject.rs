@@ -100,6 +100,7 @@ impl Subject for Served {
             ConfigView::Preprocessed => Ok(running.preprocessed.clone()),
             ConfigView::Id => Ok(running.id.clone()),
             ConfigView::Verify => self.program.verify(),
+            ConfigView::Difference => self.program.difference(),
         }
     }
 

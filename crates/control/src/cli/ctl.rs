@@ -64,6 +64,9 @@ enum Command {
         /// where it would be kept as dead letters, or the reload be refused. May be given several times
         #[arg(long, value_name = "DESTINATION")]
         drop: Vec<String>,
+        /// Print first what the configuration on disk means differently from the one that runs
+        #[arg(long)]
+        diff: bool,
     },
     /// Stop the program
     Stop,
@@ -149,11 +152,14 @@ struct Switch {
 #[derive(Debug, Args)]
 struct Config {
     /// After includes, blocks and variables
-    #[arg(short, long, conflicts_with_all = ["verify", "id"])]
+    #[arg(short, long, conflicts_with_all = ["verify", "id", "diff"])]
     preprocessed: bool,
     /// Whether the file still is what runs
-    #[arg(short, long, conflicts_with = "id")]
+    #[arg(short, long, conflicts_with_all = ["id", "diff"])]
     verify: bool,
+    /// What the file means differently from what runs; nothing is changed
+    #[arg(short, long, conflicts_with = "id")]
+    diff: bool,
     /// The identity of the running configuration
     #[arg(short, long)]
     id: bool,
@@ -229,6 +235,7 @@ pub fn run_ctl(args: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     match ctl.command {
         Command::Healthcheck { timeout } => healthcheck(&socket, Duration::from_secs(timeout)),
+        Command::Reload { diff: true, .. } if !shows_difference(&socket) => ExitCode::from(1),
         command => match line(command) {
             Ok(line) => plain(&socket, &line),
             Err(error) => {
@@ -253,6 +260,20 @@ fn plain(socket: &Path, line: &str) -> ExitCode {
         Err(error) => {
             stdio::err!("{}", error.explained());
             ExitCode::from(1)
+        }
+    }
+}
+
+/// Prints what a reload would change. `false`: it cannot be told, and the reason has been printed.
+fn shows_difference(socket: &Path) -> bool {
+    match request(socket, "CONFIG DIFF", None) {
+        Ok(reply) => {
+            print(&reply.text);
+            reply.status == Status::Ok
+        }
+        Err(error) => {
+            stdio::err!("{}", error.explained());
+            false
         }
     }
 }
@@ -302,7 +323,7 @@ fn line(command: Command) -> Result<String, String> {
         Command::Trace(s) => switch("TRACE", s),
         Command::LogLevel { level: None } => "LOG LEVEL".into(),
         Command::LogLevel { level: Some(level) } => format!("LOG LEVEL {level}"),
-        Command::Reload { health_time, drop } => {
+        Command::Reload { health_time, drop, .. } => {
             let trial = health_time.map(|seconds| format!(" {seconds}")).unwrap_or_default();
             let drops: String = drop.iter().map(|name| format!(" DROP {name}")).collect();
             format!("RELOAD{trial}{drops}")
@@ -311,6 +332,7 @@ fn line(command: Command) -> Result<String, String> {
         Command::Reopen => "REOPEN".into(),
         Command::Config(Config { preprocessed: true, .. }) => "CONFIG GET PREPROCESSED".into(),
         Command::Config(Config { verify: true, .. }) => "CONFIG VERIFY".into(),
+        Command::Config(Config { diff: true, .. }) => "CONFIG DIFF".into(),
         Command::Config(Config { id: true, .. }) => "CONFIG ID".into(),
         Command::Config(_) => "CONFIG GET ORIGINAL".into(),
         Command::ListFiles => "LISTFILES".into(),

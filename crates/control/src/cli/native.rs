@@ -7,9 +7,12 @@ use std::time::Duration;
 use clap::{Args, ColorChoice, Parser, Subcommand};
 use oplog::Verbosity;
 
+use super::convert::ConvertArgs;
+use super::diff::DiffArgs;
 use super::doctor::DoctorArgs;
 use super::explain::ExplainArgs;
 use super::filterx::FilterxArgs;
+use super::graph::GraphArgs;
 use super::options::{ProcessMode, RunOptions, worker_threads};
 use super::python::PythonArgs;
 use super::profile::ProfileArgs;
@@ -57,6 +60,17 @@ pub enum Command {
     Explain(ExplainArgs),
     /// Try expressions and blocks of FilterX: their values, types and the time they take
     Filterx(FilterxArgs),
+    /// Show what another configuration means differently, and does differently with messages
+    Diff(DiffArgs),
+    /// Draw a configuration: sources, log paths with their steps, destinations
+    Graph(GraphArgs),
+    /// Write a configuration of rsyslog as one of this program
+    Convert(ConvertArgs),
+    /// Serve editors: findings, completion, help, definitions, renaming, over standard input and output
+    #[command(
+        after_help = "Editors start it; docs/lsp.md says how to tell them. It reads and writes the language server protocol."
+    )]
+    Lsp,
     /// Run the test cases of a configuration: which destination gets what of which message
     Test(TestArgs),
     /// Show messages themselves: what comes by a source, step or destination, or what was dropped
@@ -253,6 +267,10 @@ pub struct CheckArgs {
     /// List what is harmless too, old options without effect and the like, each with its place
     #[arg(long, short)]
     pub verbose: bool,
+    /// A lint that is silenced, as L0104; may be given several times. `# allow L0104` in the line, or in the
+    /// one before, silences one place
+    #[arg(long, value_name = "CODE")]
+    pub allow: Vec<String>,
     /// Look at the language only: no references, no types, no files
     #[arg(long)]
     pub syntax_only: bool,

@@ -13,11 +13,11 @@ Examples:
   penstock test --update relay.test.toml
   penstock test --record 20 --source s_net
 
-Cases for relay.conf stand in relay.test.toml beside it. The examples in the pattern databases of the configuration are tested along.
+Cases for relay.conf stand in relay.test.toml, or relay.test.yaml, beside it. The examples in the pattern databases of the configuration are tested along.
 Nothing is opened and nothing is delivered.
 Exit code: 0 all passed; 1 a case failed, or a file is wrong; 2 wrong usage.")]
 pub struct TestArgs {
-    /// Files of cases, or folders in which all files named *.test.toml are taken
+    /// Files of cases, or folders in which all files named *.test.toml, *.test.yaml or *.test.yml are taken
     #[arg(value_name = "PATH", default_value = ".")]
     pub paths: Vec<PathBuf>,
     /// Only cases in whose name this stands; may be given several times

@@ -56,7 +56,7 @@ impl Jobs {
             | Request::Capture(_)
             | Request::Profile(_)
             | Request::Replay(_)
-            | Request::Config(ConfigView::Verify) => self.spawn(token, request),
+            | Request::Config(ConfigView::Verify | ConfigView::Difference) => self.spawn(token, request),
             request => Outcome::Now(contained(&request, &*self.subject)),
         }
     }

@@ -85,6 +85,7 @@ impl Subject for Fake {
             ConfigView::Original => Ok("@version: 4.11\n.\nlog {};\n".into()),
             ConfigView::Preprocessed => Err("not kept".into()),
             ConfigView::Verify => Ok("matches".into()),
+            ConfigView::Difference => Ok("1 difference".into()),
             ConfigView::Id => Ok("abc123".into()),
         }
     }

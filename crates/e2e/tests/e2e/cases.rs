@@ -306,3 +306,24 @@ fn examples_of_pattern_databases_join_in() {
         "{outcome:?}"
     );
 }
+
+#[test]
+fn cases_in_yaml_are_the_same() {
+    let lab = Lab::new();
+    std::fs::write(lab.path("relay.conf"), lab.fill(&config()).0).unwrap();
+    let path = lab.path("relay.test.yaml");
+    let cases = "now: 2026-11-23T10:00:00Z\ncase:\n  - name: ssh alone\n    line: '<38>Nov 23 10:00:00 web sshd[7]: Failed password'\n    \
+                 not: [d_rest]\n    expect:\n      - destination: d_ssh\n        line: web Failed password\n";
+    std::fs::write(&path, cases).unwrap();
+    let outcome = test(&path, &[]);
+    assert_eq!(outcome.code, Some(0), "{outcome:?}");
+    // Found by its name in a folder too.
+    assert_eq!(test(lab.dir(), &[]).code, Some(0));
+    std::fs::write(&path, cases.replace("web Failed", "db Failed")).unwrap();
+    let outcome = test(&path, &[]);
+    assert_eq!(outcome.code, Some(1), "{outcome:?}");
+    assert!(outcome.stdout.contains("db Failed password"), "{outcome:?}");
+    std::fs::write(&path, cases.replace("not:", "nto:")).unwrap();
+    let outcome = test(&path, &[]);
+    assert!(outcome.stderr.contains("unknown field `nto`"), "{outcome:?}");
+}

@@ -1,6 +1,7 @@
 //! Which files of cases are meant, and which configuration each is about.
 
 use super::read::CaseFile;
+use super::yaml;
 use control::cli::TestArgs;
 use std::path::{Path, PathBuf};
 
@@ -55,13 +56,18 @@ fn config_of(path: &Path, file: &CaseFile, args: &TestArgs) -> Result<PathBuf, S
         return Ok(folder.join(config));
     }
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    match name.strip_suffix(ENDING) {
+    match endings().find_map(|ending| name.strip_suffix(ending)) {
         Some(stem) => Ok(folder.join(format!("{stem}.conf"))),
         None => Err(format!(
             "{}: which configuration is it about? Say `config = \"FILE\"` in it, or name it CONFIGURATION{ENDING}",
             path.display()
         )),
     }
+}
+
+/// TOML first.
+fn endings() -> impl Iterator<Item = &'static str> {
+    std::iter::once(ENDING).chain(yaml::ENDINGS)
 }
 
 fn walk(folder: &Path, depth: usize, into: &mut Vec<PathBuf>) -> Result<(), String> {
@@ -80,7 +86,7 @@ fn walk(folder: &Path, depth: usize, into: &mut Vec<PathBuf>) -> Result<(), Stri
         }
         if path.is_dir() {
             walk(&path, depth + 1, into)?;
-        } else if path.to_str().is_some_and(|path| path.ends_with(ENDING)) {
+        } else if path.to_str().is_some_and(|path| endings().any(|ending| path.ends_with(ending))) {
             into.push(path);
         }
     }

@@ -1,5 +1,6 @@
-//! Files of test cases: TOML, described in docs/test.md.
+//! Files of test cases: TOML, or YAML with the same tables, described in docs/test.md.
 
+use super::yaml;
 use record::{Civil, Stamp};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -118,13 +119,22 @@ impl CaseFile {
         let bytes = regular::read(path, BYTES_MAX);
         let bytes = bytes.map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         let text = String::from_utf8(bytes).map_err(|_| format!("{}: not UTF-8", path.display()))?;
-        let file = CaseFile::parse(&text).map_err(|error| format!("{}: {error}", path.display()))?;
+        let is_yaml = is_yaml(path);
+        let file = if is_yaml { CaseFile::parse_yaml(&text) } else { CaseFile::parse(&text) };
+        let file = file.map_err(|error| format!("{}: {error}", path.display()))?;
         Ok((file, text))
     }
 
     fn parse(text: &str) -> Result<CaseFile, String> {
-        let file: CaseFile =
-            toml_edit::de::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+        toml_edit::de::from_str(text).map_err(in_words).and_then(CaseFile::checked)
+    }
+
+    fn parse_yaml(text: &str) -> Result<CaseFile, String> {
+        let document = yaml::as_toml(text)?;
+        toml_edit::de::from_document(document).map_err(in_words).and_then(CaseFile::checked)
+    }
+
+    fn checked(file: CaseFile) -> Result<CaseFile, String> {
         file.cases
             .iter()
             .try_for_each(|case| case.check().map_err(|error| format!("case `{}`: {error}", case.name)))?;
@@ -214,6 +224,15 @@ impl Expectation {
         }
         Ok(())
     }
+}
+
+fn in_words(error: toml_edit::de::Error) -> String {
+    error.to_string().trim_end().to_owned()
+}
+
+/// A file whose name says that it is YAML.
+pub fn is_yaml(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
 }
 
 /// Bytes of hexadecimal digits, with spaces between them or without.

@@ -48,6 +48,8 @@ fn each_command_is_a_request_the_program_understands() {
     check("config", "CONFIG GET ORIGINAL");
     check("config -p", "CONFIG GET PREPROCESSED");
     check("config --verify", "CONFIG VERIFY");
+    check("config --diff", "CONFIG DIFF");
+    check("reload --diff --drop d", "RELOAD DROP d");
     check("config -i", "CONFIG ID");
     check("list-files", "LISTFILES");
     check("export-config-graph", "EXPORT_CONFIG_GRAPH");

@@ -1,0 +1,54 @@
+//! `penstock convert`: a configuration of rsyslog written in the language of syslog-ng, as far as it says the
+//! same. What it cannot say is listed, never guessed.
+
+mod actions;
+mod conditions;
+mod directives;
+mod inputs;
+mod output;
+mod reader;
+mod selectors;
+mod statements;
+mod templates;
+
+use crate::{EXIT_CONFIG, EXIT_USAGE, printing};
+use control::cli::ConvertArgs;
+use statements::Converter;
+use std::process::ExitCode;
+
+/// What was read, and what is not converted of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Left {
+    /// `/etc/rsyslog.conf:12`
+    pub at: String,
+    /// The text, in one line.
+    pub text: String,
+    pub why: String,
+}
+
+pub fn run(args: &ConvertArgs) -> ExitCode {
+    let mut converter = Converter::default();
+    if let Err(error) = converter.file(&args.config) {
+        stdio::err!("{error}");
+        return ExitCode::from(EXIT_USAGE);
+    }
+    let (text, left) = output::render(converter, &args.config.display().to_string());
+    for Left { at, text, why } in &left {
+        stdio::err!("{at}: not converted: {text} ({why})");
+    }
+    match &args.output {
+        None => {
+            printing::print(&text);
+        }
+        Some(path) => {
+            if let Err(error) = std::fs::write(path, &text) {
+                stdio::err!("cannot write {}: {error}", path.display());
+                return ExitCode::from(EXIT_USAGE);
+            }
+        }
+    }
+    if left.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(EXIT_CONFIG) }
+}
+
+#[cfg(test)]
+mod tests;

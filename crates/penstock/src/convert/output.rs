@@ -1,0 +1,246 @@
+//! What was read, written as a configuration of ours.
+
+use super::Left;
+use super::conditions::in_brackets;
+use super::statements::{Converter, Statement};
+use crate::configuration::newest_version;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// Rulesets in rulesets.
+const DEPTH_MAX: usize = 20;
+const DEFAULT: &str = "default";
+
+/// The text, and what is not in it.
+pub fn render(mut converter: Converter, from: &str) -> (String, Vec<Left>) {
+    let sources = sources(&converter);
+    let names = names(&converter);
+    let mut writer = Writer { converter: &converter, names: &names, used: BTreeSet::new(), depth: 0 };
+    let mut paths = String::new();
+    for ruleset in sources.keys() {
+        let rules = match ruleset.as_str() {
+            DEFAULT => &converter.rules,
+            name => match converter.rulesets.get(name) {
+                Some(rules) => rules,
+                None => continue,
+            },
+        };
+        let before = format!("source({}); ", source_name(ruleset));
+        let _ = writer.block(&mut paths, rules, Around { before: &before, indent: 0 });
+    }
+    let used = writer.used;
+    let mut out = format!("@version: {}\n# Made of {from} by penstock convert.\n", newest_version());
+    for left in &converter.left {
+        let _ = writeln!(out, "# {}: not converted: {} ({})", left.at, left.text, left.why);
+    }
+    out.push_str("\noptions { keep-hostname(yes); create-dirs(yes); perm(0644); };\n\n");
+    for (ruleset, drivers) in &sources {
+        let _ = writeln!(out, "source {} {{", source_name(ruleset));
+        drivers.iter().for_each(|driver| {
+            let _ = writeln!(out, "    {driver};");
+        });
+        out.push_str("};\n");
+    }
+    out.push('\n');
+    for (at, action) in converter.actions.iter().enumerate().filter(|(at, _)| used.contains(at)) {
+        let name = names.get(at).map(String::as_str).unwrap_or_default();
+        let _ = writeln!(out, "destination {name} {{ {}; }};", action.driver);
+    }
+    out.push('\n');
+    out.push_str(&paths);
+    if sources.is_empty() {
+        converter.left.push(Left {
+            at: from.to_owned(),
+            text: "the whole".to_owned(),
+            why: "it has no input that is converted, so that nothing would come in".to_owned(),
+        });
+    }
+    (out, converter.left)
+}
+
+fn source_name(ruleset: &str) -> String {
+    let name: String = ruleset.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    format!("s_{name}")
+}
+
+/// Drivers by the ruleset that gets what they receive.
+fn sources(converter: &Converter) -> BTreeMap<String, Vec<String>> {
+    let mut sources: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    // What system() opens has the kernel's messages in it.
+    let has_system = converter.inputs.iter().any(|input| input.driver == "system()");
+    for input in &converter.inputs {
+        if has_system && input.driver.contains("/proc/kmsg") {
+            continue;
+        }
+        let ruleset = input.ruleset.as_deref().map(str::to_lowercase);
+        let ruleset =
+            ruleset.filter(|name| name != "rsyslog_defaultruleset").unwrap_or_else(|| DEFAULT.to_owned());
+        let drivers = sources.entry(ruleset).or_default();
+        if !drivers.contains(&input.driver) {
+            drivers.push(input.driver.clone());
+        }
+    }
+    sources
+}
+
+/// A name for each action, none twice.
+fn names(converter: &Converter) -> Vec<String> {
+    let mut taken = BTreeSet::new();
+    let mut names = Vec::new();
+    for action in &converter.actions {
+        let plain = format!("d_{}", if action.name.is_empty() { "out" } else { &action.name });
+        let mut name = plain.clone();
+        let mut number = 1;
+        while !taken.insert(name.clone()) {
+            number += 1;
+            name = format!("{plain}_{number}");
+        }
+        names.push(name);
+    }
+    names
+}
+
+/// What a log path stands in.
+#[derive(Clone, Copy)]
+struct Around<'a> {
+    /// The source that stands before its filter, at the top.
+    before: &'a str,
+    indent: usize,
+}
+
+impl Around<'_> {
+    fn pad(self) -> String {
+        "    ".repeat(self.indent)
+    }
+}
+
+struct Writer<'c> {
+    converter: &'c Converter,
+    names: &'c [String],
+    /// Actions that rules refer to.
+    used: BTreeSet<usize>,
+    depth: usize,
+}
+
+impl Writer<'_> {
+    /// Writes statements as log paths. Gives the filters of the messages for which it ends here, although not
+    /// for all.
+    fn block(&mut self, out: &mut String, statements: &[Statement], around: Around<'_>) -> Vec<String> {
+        let mut ends = Vec::new();
+        let (pad, before) = (around.pad(), around.before);
+        for statement in statements {
+            match statement {
+                Statement::Act(action) => {
+                    let body = self.destination(*action);
+                    let _ = writeln!(out, "{pad}log {{ {before}{body} }};");
+                }
+                Statement::Stop => {
+                    ends.push(String::new());
+                    if around.indent == 0 {
+                        let _ = writeln!(out, "{pad}log {{ {before}flags(final); }};");
+                    }
+                    return ends;
+                }
+                Statement::Call(name) => ends.extend(self.call(out, name, around)),
+                Statement::Left(at) => {
+                    if let Some(left) = self.converter.left.get(*at) {
+                        let _ = writeln!(out, "{pad}# {}: not converted: {}", left.at, left.text);
+                    }
+                }
+                Statement::Rule { filter, then, otherwise, at } => {
+                    let _ = writeln!(out, "{pad}# {at}");
+                    ends.extend(self.branch(out, filter, then, around));
+                    if !otherwise.is_empty() {
+                        let not = match filter.is_empty() {
+                            true => "not level(debug..emerg)".to_owned(),
+                            false => format!("not {}", in_brackets_if_not_one(filter)),
+                        };
+                        ends.extend(self.branch(out, &not, otherwise, around));
+                    }
+                }
+            }
+        }
+        ends
+    }
+
+    fn call(&mut self, out: &mut String, name: &str, around: Around<'_>) -> Vec<String> {
+        let Some(rules) = self.converter.rulesets.get(name) else {
+            let _ = writeln!(out, "{}# there is no ruleset {name}", around.pad());
+            return Vec::new();
+        };
+        if self.depth > DEPTH_MAX {
+            return Vec::new();
+        }
+        self.depth += 1;
+        let ends = self.block(out, rules, around);
+        self.depth -= 1;
+        ends
+    }
+
+    /// What is done for messages that a filter fits.
+    fn branch(
+        &mut self,
+        out: &mut String,
+        filter: &str,
+        then: &[Statement],
+        around: Around<'_>,
+    ) -> Vec<String> {
+        let (pad, before) = (around.pad(), around.before);
+        let condition = if filter.is_empty() { String::new() } else { format!("filter {{ {filter}; }}; ") };
+        let is_end = then.contains(&Statement::Stop);
+        let done: Vec<&Statement> =
+            then.iter().take_while(|statement| **statement != Statement::Stop).collect();
+        let plain: Option<Vec<usize>> = done
+            .iter()
+            .map(|statement| match statement {
+                Statement::Act(action) => Some(*action),
+                _ => None,
+            })
+            .collect();
+        let last = if is_end { "flags(final); " } else { "" };
+        let mut ends = Vec::new();
+        if let Some(actions) = plain {
+            let destinations: String =
+                actions.iter().map(|action| format!("{} ", self.destination(*action))).collect();
+            if !(actions.is_empty() && !is_end) {
+                let _ = writeln!(out, "{pad}log {{ {before}{condition}{destinations}{last}}};");
+            }
+        } else {
+            let _ = writeln!(out, "{pad}log {{ {before}{condition}");
+            let done: Vec<Statement> = done.into_iter().cloned().collect();
+            let inner = self.block(out, &done, Around { before: "", indent: around.indent + 1 });
+            let _ = writeln!(out, "{pad}    {last}\n{pad}}};");
+            if !is_end {
+                ends = inner.iter().map(|inner| both(filter, inner)).collect();
+                // What has ended in there goes no further here either.
+                for end in &ends {
+                    let condition =
+                        if end.is_empty() { String::new() } else { format!("filter {{ {end}; }}; ") };
+                    let _ = writeln!(out, "{pad}log {{ {before}{condition}flags(final); }};");
+                }
+            }
+        }
+        if is_end {
+            ends.push(filter.to_owned());
+        }
+        ends
+    }
+
+    fn destination(&mut self, action: usize) -> String {
+        self.used.insert(action);
+        format!("destination({});", self.names.get(action).map(String::as_str).unwrap_or_default())
+    }
+}
+
+/// A filter that `not` may stand before: a comparison needs no brackets.
+fn in_brackets_if_not_one(filter: &str) -> String {
+    if filter.starts_with("not ") { format!("({filter})") } else { in_brackets(filter) }
+}
+
+fn both(outer: &str, inner: &str) -> String {
+    match (outer.is_empty(), inner.is_empty()) {
+        (true, _) => inner.to_owned(),
+        (_, true) => outer.to_owned(),
+        _ => format!("{} and {}", in_brackets(outer), in_brackets(inner)),
+    }
+}

@@ -1,0 +1,310 @@
+//! Templates: `%HOSTNAME%` and its options, strings and lists, those that rsyslog brings along.
+
+use super::reader::{Params, Reader};
+use conf_syntax::quoted;
+use std::collections::BTreeMap;
+
+/// A template of rsyslog as one of ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    pub text: String,
+    /// Records of RFC 5424, which have a form of their own.
+    pub is_protocol: bool,
+}
+
+#[derive(Default)]
+pub struct Templates {
+    own: BTreeMap<String, Result<String, String>>,
+}
+
+impl Templates {
+    pub fn add(&mut self, name: &str, made: Result<String, String>) {
+        self.own.insert(name.to_lowercase(), made);
+    }
+
+    /// A template by its name. The error is why there is none.
+    pub fn named(&self, name: &str) -> Result<Made, String> {
+        let plain = |text: &str| Ok(Made { text: text.to_owned(), is_protocol: false });
+        if let Some(own) = self.own.get(&name.to_lowercase()) {
+            return own.clone().map(|text| Made { text, is_protocol: false });
+        }
+        match name.to_lowercase().as_str() {
+            "rsyslog_traditionalfileformat" => plain("$DATE $HOST ${MSGHDR}${MESSAGE}\n"),
+            "rsyslog_fileformat" | "rsyslog_sysklogdfileformat" => {
+                plain("$ISODATE $HOST ${MSGHDR}${MESSAGE}\n")
+            }
+            "rsyslog_traditionalforwardformat" => plain("<${PRI}>$DATE $HOST ${MSGHDR}${MESSAGE}"),
+            "rsyslog_forwardformat" => plain("<${PRI}>$ISODATE $HOST ${MSGHDR}${MESSAGE}"),
+            "rsyslog_syslogprotocol23format" => Ok(Made { text: String::new(), is_protocol: true }),
+            "rsyslog_debugformat" => Err("the debug format is rsyslog's own".to_owned()),
+            _ => Err(format!("there is no template `{name}`")),
+        }
+    }
+}
+
+/// `"%timegenerated% %HOSTNAME% %msg%\n"`
+pub fn string(text: &str) -> Result<String, String> {
+    let mut parts = Parts::default();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('%') {
+        parts.constant(before);
+        let (inside, after) = behind.split_once('%').ok_or("a `%` without its end")?;
+        rest = after;
+        if inside.is_empty() {
+            parts.constant("%");
+            continue;
+        }
+        let mut fields = inside.splitn(4, ':');
+        let name = fields.next().unwrap_or_default();
+        let (from, to) = (fields.next().unwrap_or_default(), fields.next().unwrap_or_default());
+        let options = fields.next().unwrap_or_default();
+        parts.property(name, from, to, options)?;
+    }
+    parts.constant(rest);
+    Ok(parts.out)
+}
+
+/// `{ constant(value="...") property(name="msg") }`
+pub fn list(body: &str) -> Result<String, String> {
+    let mut reader = Reader::new(body);
+    let mut parts = Parts::default();
+    loop {
+        reader.space();
+        if reader.rest().is_empty() {
+            return Ok(parts.out);
+        }
+        let word = reader.word().to_lowercase();
+        let params = reader.params().ok_or_else(|| format!("`{word}` is not understood"))?;
+        match word.as_str() {
+            "constant" => {
+                reject(&params, &["value"])?;
+                parts.constant(params.text("value").unwrap_or_default());
+            }
+            "property" => {
+                let known = [
+                    "name",
+                    "dateformat",
+                    "caseconversion",
+                    "position.from",
+                    "position.to",
+                    "spifno1stsp",
+                    "droplastlf",
+                    "securepath",
+                    "controlcharacters",
+                    "format",
+                ];
+                reject(&params, &known)?;
+                let date = params.text("dateformat").map(|format| format!("date-{format}"));
+                let case = params.text("caseconversion").map(|case| format!("{case}case"));
+                let flag =
+                    |name: &str, option: &str| params.is_on(name).filter(|on| *on).map(|_| option.to_owned());
+                let path = params.text("securepath").map(|how| format!("secpath-{how}"));
+                let control = params.text("controlcharacters").map(|how| format!("{how}-cc"));
+                let options = [
+                    date,
+                    case,
+                    path,
+                    control,
+                    flag("spifno1stsp", "sp-if-no-1st-sp"),
+                    flag("droplastlf", "drop-last-lf"),
+                    params.text("format").map(str::to_owned),
+                ];
+                let options: Vec<String> = options.into_iter().flatten().collect();
+                let from = params.text("position.from").unwrap_or_default();
+                let to = params.text("position.to").unwrap_or_default();
+                parts.property(params.text("name").unwrap_or_default(), from, to, &options.join(","))?;
+            }
+            other => return Err(format!("`{other}` in a list")),
+        }
+    }
+}
+
+fn reject(params: &Params, known: &[&str]) -> Result<(), String> {
+    match params.names().find(|name| !known.contains(name)) {
+        Some(unknown) => Err(format!("`{unknown}` of a part of a list")),
+        None => Ok(()),
+    }
+}
+
+#[derive(Default)]
+struct Parts {
+    out: String,
+    /// The tag was written; the message with it makes the header that we have as one.
+    is_behind_tag: bool,
+}
+
+/// The name of a program with its number, as a header has it.
+const TAG: &str = "${PROGRAM}$(if (\"${PID}\" ne \"\") \"[${PID}]\" \"\"):";
+
+/// The name of a program up to its first slash.
+const NAME: &str = "$(list-head $(explode / ${PROGRAM}))";
+
+/// A text as the argument of a function.
+fn argument(text: &str) -> String {
+    if text.starts_with(' ') { quoted(text) } else { text.to_owned() }
+}
+
+impl Parts {
+    fn constant(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.tag_alone();
+            self.out.push_str(&text.replace('$', "$$"));
+        }
+    }
+
+    /// A tag that no message follows.
+    fn tag_alone(&mut self) {
+        if std::mem::take(&mut self.is_behind_tag) {
+            self.out.push_str(TAG);
+        }
+    }
+
+    fn property(&mut self, name: &str, from: &str, to: &str, options: &str) -> Result<(), String> {
+        let name = name.to_lowercase();
+        let options: Vec<String> = options
+            .split(',')
+            .map(|option| option.trim().to_lowercase())
+            .filter(|option| !option.is_empty())
+            .collect();
+        let has = |option: &str| options.iter().any(|known| known == option);
+        if name == "msg" && has("sp-if-no-1st-sp") {
+            // The space in front of a message is told with it.
+            return Ok(());
+        }
+        if name == "syslogtag"
+            && (from.is_empty() && to.is_empty() || from == "1" && to == "32")
+            && options.is_empty()
+        {
+            self.tag_alone();
+            self.is_behind_tag = true;
+            return Ok(());
+        }
+        let is_whole_message = name == "msg" && from.is_empty() && to.is_empty();
+        let mut text = match (std::mem::take(&mut self.is_behind_tag), is_whole_message) {
+            (true, true) => "${MSGHDR}${MESSAGE}".to_owned(),
+            (true, false) => {
+                self.out.push_str(TAG);
+                macro_of(&name, &options)?
+            }
+            // To rsyslog the space behind the tag is a part of the message.
+            (false, true) => " ${MESSAGE}".to_owned(),
+            (false, false) if name == "msg" && from == "2" && matches!(to, "" | "$") => {
+                "${MESSAGE}".to_owned()
+            }
+            (false, false) => macro_of(&name, &options)?,
+        };
+        let is_cut = !from.is_empty() || !to.is_empty();
+        if is_cut && !(name == "msg" && from == "2" && matches!(to, "" | "$")) {
+            text = cut(&text, &name, from, to)?;
+        }
+        for option in &options {
+            text = match option.as_str() {
+                "lowercase" => format!("$(lowercase {})", argument(&text)),
+                "uppercase" => format!("$(uppercase {})", argument(&text)),
+                "drop-last-lf" | "sp-if-no-1st-sp" | "date-local" => text,
+                "secpath-replace" => format!("$(sanitize {})", argument(&text)),
+                option if option.starts_with("date-") => text,
+                other => return Err(format!("the option `{other}` of %{name}%")),
+            };
+        }
+        self.out.push_str(&text);
+        Ok(())
+    }
+}
+
+/// Characters from one place to another, from 1.
+fn cut(text: &str, name: &str, from: &str, to: &str) -> Result<String, String> {
+    let why = || format!("characters {from} to {to} of %{name}%");
+    let begin: usize = if from.is_empty() { 1 } else { from.parse().map_err(|_| why())? };
+    let start = begin.saturating_sub(1);
+    if to.is_empty() || to == "$" {
+        return Ok(format!("$(substr {} {start})", argument(text)));
+    }
+    let end: usize = to.parse().map_err(|_| why())?;
+    Ok(format!("$(substr {} {start} {})", argument(text), end.saturating_sub(start)))
+}
+
+/// What a property is here.
+fn macro_of(name: &str, options: &[String]) -> Result<String, String> {
+    let date = |own: &str| dated(own, options);
+    Ok(match name {
+        "timestamp" | "timereported" => return date("S_"),
+        "timegenerated" => return date("R_"),
+        "hostname" | "source" => "${HOST}",
+        "fromhost" => "${HOST_FROM}",
+        "fromhost-ip" => "${SOURCEIP}",
+        // To rsyslog the name of `postfix/smtpd[3]` is postfix.
+        "programname" | "app-name" => NAME,
+        "syslogtag" => TAG,
+        "procid" => "$(if (\"${PID}\" ne \"\") \"${PID}\" \"-\")",
+        "msgid" => "$(if (\"${MSGID}\" ne \"\") \"${MSGID}\" \"-\")",
+        "structured-data" => "$(if (\"${SDATA}\" ne \"\") \"${SDATA}\" \"-\")",
+        "pri" => "${PRI}",
+        "pri-text" => "${FACILITY}.${LEVEL}",
+        "syslogfacility" => "${FACILITY_NUM}",
+        "syslogfacility-text" => "${FACILITY}",
+        "syslogseverity" | "syslogpriority" => "${LEVEL_NUM}",
+        "syslogseverity-text" | "syslogpriority-text" => "${LEVEL}",
+        "rawmsg" => "${RAWMSG}",
+        "msg" => " ${MESSAGE}",
+        "$now" => "${C_YEAR}-${C_MONTH}-${C_DAY}",
+        "$year" => "${C_YEAR}",
+        "$month" => "${C_MONTH}",
+        "$day" => "${C_DAY}",
+        "$hour" => "${C_HOUR}",
+        "$minute" => "${C_MIN}",
+        "$myhostname" => "${LOGHOST}",
+        other => return Err(format!("the property %{other}%")),
+    }
+    .to_owned())
+}
+
+fn dated(which: &str, options: &[String]) -> Result<String, String> {
+    let format = options.iter().find_map(|option| option.strip_prefix("date-"));
+    let name = match format {
+        None | Some("rfc3164") => "DATE",
+        Some("rfc3339") => "ISODATE",
+        Some("unixtimestamp") => "UNIXTIME",
+        Some("year") => "YEAR",
+        Some("month") => "MONTH",
+        Some("day") => "DAY",
+        Some("hour") => "HOUR",
+        Some("minute") => "MIN",
+        Some("second") => "SEC",
+        Some(other) => return Err(format!("the date format `{other}`")),
+    };
+    Ok(format!("${{{which}{name}}}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{list, string};
+
+    #[test]
+    fn strings_and_lists_say_the_same() {
+        for (text, expected) in [
+            (
+                "%TIMESTAMP% %HOSTNAME% %syslogtag%%msg:::sp-if-no-1st-sp%%msg:::drop-last-lf%\n",
+                "${S_DATE} ${HOST} ${MSGHDR}${MESSAGE}\n",
+            ),
+            ("%msg%\n", " ${MESSAGE}\n"),
+            ("%msg:2:$%\n", "${MESSAGE}\n"),
+            ("%syslogtag% x", "${PROGRAM}$(if (\"${PID}\" ne \"\") \"[${PID}]\" \"\"): x"),
+            ("100%% $5 %timegenerated:::date-rfc3339%", "100% $$5 ${R_ISODATE}"),
+            (
+                "/var/log/%fromhost-ip%/%programname:::lowercase%.log",
+                "/var/log/${SOURCEIP}/$(lowercase $(list-head $(explode / ${PROGRAM}))).log",
+            ),
+            ("%hostname:1:3%", "$(substr ${HOST} 0 3)"),
+        ] {
+            assert_eq!(string(text).as_deref(), Ok(expected), "{text}");
+        }
+        let of_list = "constant(value=\"<\") property(name=\"pri\") constant(value=\"> \")\n\
+            property(name=\"timereported\" dateFormat=\"rfc3339\") constant(value=\"\\n\")";
+        assert_eq!(list(of_list).as_deref(), Ok("<${PRI}> ${S_ISODATE}\n"));
+        assert!(string("%nosuch%").is_err());
+        assert!(string("%msg").is_err());
+        assert!(string("%msg:R,ERE,1:x--end%").is_err());
+        assert!(list("property(name=\"msg\" regex.expression=\"x\")").is_err());
+    }
+}

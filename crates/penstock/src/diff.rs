@@ -1,0 +1,67 @@
+//! `penstock diff`: what another configuration would do differently, told from the configurations, and tried
+//! with messages.
+
+pub mod compare;
+mod json;
+mod live;
+mod sample;
+mod text;
+
+use crate::configuration::Configuration;
+use crate::outline::Outline;
+use crate::{EXIT_CONFIG, EXIT_USAGE, printing};
+use compare::Difference;
+use control::cli::DiffArgs;
+use engine::compile::{Existing, Plan};
+use sample::{Sampled, Side};
+use std::path::Path;
+use std::process::ExitCode;
+use template::Identity;
+
+pub fn run(args: &DiffArgs) -> ExitCode {
+    match difference(args) {
+        Ok((text, is_same)) => {
+            printing::print(&text);
+            if is_same { ExitCode::SUCCESS } else { ExitCode::from(EXIT_CONFIG) }
+        }
+        Err(error) => {
+            stdio::err!("{}", error.trim_end());
+            ExitCode::from(EXIT_USAGE)
+        }
+    }
+}
+
+/// What is printed, and whether the two mean the same.
+fn difference(args: &DiffArgs) -> Result<(String, bool), String> {
+    let host = crate::run::identity::host_name().map_err(|error| error.to_string())?;
+    let identity = Identity::new(&host);
+    let (old, old_plan) = read(&args.old, &identity)?;
+    let (new, new_plan) = read(&args.new, &identity)?;
+    let differences = compare::compare(&Outline::of(&old), &Outline::of(&new));
+    let is_tried = args.sample.is_some() || args.live.is_some();
+    let sampled = is_tried.then(|| {
+        let sides = [Side::new(&old_plan, &args.old), Side::new(&new_plan, &args.new)];
+        sample::run(args, &sides, &differences, &identity)
+    });
+    let sampled = sampled.transpose()?;
+    let is_same = differences.is_empty() && sampled.as_ref().is_none_or(Sampled::is_same);
+    let text = match args.json {
+        true => json::render(&differences, sampled.as_ref()),
+        false => text::render(&differences, sampled.as_ref()),
+    };
+    Ok((oplog::hidden(&text).into_owned(), is_same))
+}
+
+fn read(path: &Path, identity: &Identity) -> Result<(Configuration, Plan), String> {
+    let mut configuration = Configuration::read(path);
+    match configuration.compile(identity, &Existing::tried()) {
+        Some(plan) => Ok((configuration, plan)),
+        None => Err(configuration.report()),
+    }
+}
+
+/// The difference of two configurations for people, as the running program tells it before a reload.
+pub fn told(old: &Configuration, new: &Configuration) -> String {
+    let differences: Vec<Difference> = compare::compare(&Outline::of(old), &Outline::of(new));
+    oplog::hidden(&text::render(&differences, None)).into_owned()
+}

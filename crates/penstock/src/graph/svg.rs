@@ -1,0 +1,179 @@
+//! The drawing as SVG: one file, nothing from elsewhere, light and dark.
+
+use super::layout::{BOX_HEIGHT, BOX_WIDTH, Layout, MARGIN};
+use super::model::{Graph, Item, Kind};
+use std::fmt::Write;
+
+/// Characters that a box has room for, of its title and of its text.
+const TITLE_CHARS: usize = 28;
+const DETAIL_CHARS: usize = 34;
+const LEGEND_HEIGHT: f64 = 34.0;
+/// How far an arrow bends.
+const BEND: f64 = 36.0;
+
+const STYLE: &str = "\
+svg { background: #fff; font-family: system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif; }
+.box { fill: #fff; stroke: #9aa3ad; stroke-width: 1.2; }
+.bar { fill: #9aa3ad; }
+.source .bar { fill: #2f6fb3; } .source .box { stroke: #2f6fb3; }
+.destination .bar { fill: #2e8555; } .destination .box { stroke: #2e8555; }
+.path .box, .group .box { fill: #f3f5f7; }
+.case .box { fill: #fff8e6; stroke: #c9a13b; } .case .bar { fill: #c9a13b; }
+.title { font-size: 13px; font-weight: 600; fill: #1d2329; }
+.detail { font-size: 11px; fill: #58626c; }
+.rate { font-size: 12px; font-weight: 600; fill: #1d2329; text-anchor: end; }
+.arrow { fill: none; stroke: #7b858f; stroke-width: 1.3; }
+.thick { stroke-width: 3.4; }
+.dead { opacity: .6; } .dead .box, .arrow.dead { stroke-dasharray: 5 4; }
+.head { fill: #7b858f; }
+.legend { font-size: 11px; fill: #58626c; }
+@media (prefers-color-scheme: dark) {
+svg { background: #15191d; }
+.box { fill: #1d2329; } .path .box, .group .box { fill: #262d35; } .case .box { fill: #2e2a1d; }
+.title, .rate { fill: #e8ecf0; } .detail, .legend { fill: #a3adb8; }
+}
+";
+
+pub fn render(graph: &Graph, layout: &Layout) -> String {
+    let width = layout.width.max(560.0);
+    let height = layout.height + LEGEND_HEIGHT;
+    let mut out = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\
+         <svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {width:.0} \
+         {height:.0}\">\n<style>\n{STYLE}</style>\n\
+         <defs><marker id=\"head\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"8\" markerHeight=\"8\" \
+         markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path class=\"head\" d=\"M0,0 L8,4 L0,8 z\"/></marker></defs>\n"
+    );
+    arrows(&mut out, graph, layout);
+    for (item, place) in graph.items.iter().zip(&layout.places) {
+        draw(&mut out, item, *place);
+    }
+    legend(&mut out, height);
+    out.push_str("</svg>\n");
+    out
+}
+
+fn arrows(out: &mut String, graph: &Graph, layout: &Layout) {
+    for (arrow, lane) in graph.arrows.iter().zip(&layout.lanes) {
+        let (Some(from), Some(to)) = (layout.places.get(arrow.from), layout.places.get(arrow.to)) else {
+            continue;
+        };
+        let (x, y) = (from.0 + BOX_WIDTH, from.1 + BOX_HEIGHT / 2.0);
+        let (end_x, end_y) = (to.0 - 1.0, to.1 + BOX_HEIGHT / 2.0);
+        let class = match (arrow.is_thick, arrow.is_dead) {
+            (true, true) => "arrow thick dead",
+            (true, false) => "arrow thick",
+            (false, true) => "arrow dead",
+            (false, false) => "arrow",
+        };
+        let _ = write!(out, "<path class=\"{class}\" marker-end=\"url(#head)\" d=\"M{x:.0},{y:.1} ");
+        match lane {
+            None => {
+                let _ = write!(out, "C{:.0},{y:.1} {:.0},{end_y:.1} ", x + BEND, end_x - BEND);
+            }
+            Some(lane) => {
+                if (lane - y).abs() > 0.5 {
+                    let _ = write!(
+                        out,
+                        "C{:.0},{y:.1} {:.0},{lane:.1} {:.0},{lane:.1} ",
+                        x + 16.0,
+                        x + 8.0,
+                        x + 28.0
+                    );
+                }
+                let turn = end_x - 2.0 * BEND + 16.0;
+                let _ =
+                    write!(out, "H{turn:.0} C{:.0},{lane:.1} {:.0},{end_y:.1} ", turn + BEND, end_x - BEND);
+            }
+        }
+        let _ = writeln!(out, "{end_x:.0},{end_y:.1}\"/>");
+    }
+}
+
+fn draw(out: &mut String, item: &Item, (x, y): (f64, f64)) {
+    let class = match item.kind {
+        Kind::Source => "source",
+        Kind::Path => "path",
+        Kind::Step => "step",
+        Kind::Case => "case",
+        Kind::Destination => "destination",
+        Kind::Group => "group",
+    };
+    let dead = if item.is_dead { " dead" } else { "" };
+    let _ = writeln!(out, "<g class=\"{class}{dead}\" transform=\"translate({x:.0},{y:.1})\">");
+    let about = [item.title.as_str(), &item.detail, &item.at];
+    let about: Vec<&str> = about.into_iter().filter(|text| !text.is_empty()).collect();
+    let _ = writeln!(out, "<title>{}</title>", escaped(&about.join("\n")));
+    let _ = writeln!(out, "<rect class=\"box\" width=\"{BOX_WIDTH}\" height=\"{BOX_HEIGHT}\" rx=\"6\"/>");
+    let _ = writeln!(
+        out,
+        "<rect class=\"bar\" x=\"1\" y=\"6\" width=\"4\" height=\"{}\" rx=\"2\"/>",
+        BOX_HEIGHT - 12.0
+    );
+    let rate = item.rate.as_deref().unwrap_or_default();
+    let room = TITLE_CHARS.saturating_sub(if rate.is_empty() { 0 } else { rate.chars().count() + 2 });
+    // Without a text, the title stands in the middle.
+    let title_y = if item.detail.is_empty() { 28 } else { 20 };
+    let _ = writeln!(
+        out,
+        "<text class=\"title\" x=\"14\" y=\"{title_y}\">{}</text>",
+        escaped(&cut(&item.title, room))
+    );
+    if !item.detail.is_empty() {
+        let detail = escaped(&cut(&item.detail, DETAIL_CHARS));
+        let _ = writeln!(out, "<text class=\"detail\" x=\"14\" y=\"36\">{detail}</text>");
+    }
+    if !rate.is_empty() {
+        let _ = writeln!(
+            out,
+            "<text class=\"rate\" x=\"{}\" y=\"{title_y}\">{}</text>",
+            BOX_WIDTH - 10.0,
+            escaped(rate)
+        );
+    }
+    out.push_str("</g>\n");
+}
+
+fn legend(out: &mut String, height: f64) {
+    let y = height - 16.0;
+    let signs = [
+        ("arrow", "goes on"),
+        ("arrow thick", "with flow-control"),
+        ("arrow dead", "leads to no destination"),
+    ];
+    let mut x = MARGIN;
+    for (class, text) in signs {
+        let _ = writeln!(
+            out,
+            "<path class=\"{class}\" d=\"M{x:.0},{:.1} h34\"/><text class=\"legend\" x=\"{:.0}\" y=\"{y:.1}\">{text}</text>",
+            y - 4.0,
+            x + 42.0
+        );
+        x += 62.0 + text.len() as f64 * 6.2;
+    }
+}
+
+fn cut(text: &str, chars: usize) -> String {
+    if text.chars().count() <= chars {
+        return text.to_owned();
+    }
+    let kept: String = text.chars().take(chars.saturating_sub(1)).collect();
+    format!("{}…", kept.trim_end())
+}
+
+/// As text of XML; what XML cannot have is left out.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '\n' => out.push('\n'),
+            '\u{fffe}' | '\u{ffff}' => {}
+            c if c.is_control() => {}
+            c => out.push(c),
+        }
+    }
+    out
+}
