@@ -1,6 +1,5 @@
 //! Connections to the brokers of a cluster: to those that are needed, and to one of the configured servers
-//! while
-//! there is none of them.
+//! while there is none of them.
 
 use crate::Server;
 use crate::connection::{Connection, Dial, News};

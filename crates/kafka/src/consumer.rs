@@ -1,6 +1,5 @@
 //! Where each partition is read from, and what brokers are asked next for it. One request is on its way to
-//! each
-//! broker at a time; what it brings is read while the next one is away.
+//! each broker at a time; what it brings is read while the next one is away.
 
 use crate::answers::Metadata;
 use crate::answers::consuming::{Fetched, Offset, Part};

@@ -1,7 +1,6 @@
 //! MQTT 3.1.1 and 5. As a destination speaks it, each message is published under an identifier, and the
 //! server's word on it is the word on that message; as a source does, the server hears of each message when
-//! it
-//! is dealt with.
+//! it is dealt with.
 
 mod address;
 mod codes;

@@ -1,6 +1,5 @@
 //! What one who subscribes says and hears: the greeting, the subscription, then messages. Their answers go
-//! in the
-//! order in which they came, each when its message is dealt with.
+//! in the order in which they came, each when its message is dealt with.
 
 use crate::codes;
 use crate::packet::{
@@ -65,8 +64,7 @@ pub struct Subscriber {
     next: u64,
     owed: VecDeque<Owed>,
     /// Messages of quality 2 that were not released: a server that sends one again after a lost connection
-    /// means
-    /// the same one.
+    /// means the same one.
     unreleased: HashMap<u16, u64>,
     /// The server owes a sign of life.
     is_asked: bool,

@@ -1,6 +1,5 @@
 //! `kafka()`: messages from topics of a Kafka cluster, read from the record batches directly; positions are
-//! kept
-//! by acknowledgement.
+//! kept by acknowledgement.
 
 mod bookmarks;
 mod brokers;

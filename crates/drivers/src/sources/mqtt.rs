@@ -1,6 +1,5 @@
 //! `mqtt()`: messages that a server of MQTT has for the topics that are subscribed to; each is answered
-//! when it
-//! is dealt with.
+//! when it is dealt with.
 
 mod account;
 mod port;

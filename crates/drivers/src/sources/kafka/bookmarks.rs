@@ -13,8 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const VERSION: u8 = 1;
 
 /// The account of one partition. Lives as long as it is read or a batch of it is under way; a reader that
-/// comes
-/// meanwhile goes on with it.
+/// comes meanwhile goes on with it.
 pub struct Bookmark {
     store: Arc<Store>,
     /// In the state file.
@@ -78,8 +77,7 @@ fn decode(value: &[u8]) -> Option<i64> {
 
 impl Bookmark {
     /// The account of a partition, and where a reader has to go on: behind what is under way, or where the
-    /// state
-    /// file says.
+    /// state file says.
     pub fn open(
         (store, key): (&Arc<Store>, &str),
         place: &TopicPartition,

@@ -1,6 +1,5 @@
 //! The end of a reader whose offsets are kept in the cluster: what is under way is waited for and
-//! committed, and
-//! the group hears that its partitions are free.
+//! committed, and the group hears that its partitions are free.
 
 use super::KafkaPort;
 use engine::worker::{After, Leaving, PortContext};
