@@ -13,8 +13,8 @@ mod ledger;
 mod look;
 mod native;
 mod options;
-mod python;
 mod profile;
+mod python;
 mod recording;
 mod running;
 mod tap;
@@ -38,10 +38,10 @@ pub use graph::GraphArgs;
 pub use ledger::{command_line as ledger_command_line, run_ledger};
 pub use native::{CheckArgs, Cli, Command, CompletionsArgs, ManArgs, RawArgs, RunArgs, TestCaArgs};
 pub use options::{ProcessMode, RunOptions, WORKER_THREADS_COUNT_MAX};
+pub use profile::ProfileArgs;
 pub use python::{
     PYTHON_VENV, PackageArgs, PythonArgs, PythonCommand, SYSLOG_NG_VENV, UpdateVirtualenvArgs, VenvArgs,
 };
-pub use profile::ProfileArgs;
 pub use recording::{CaptureArgs, ReplayArgs, Speed};
 pub use running::Running;
 pub use tap::{TapArgs, run_tap};

@@ -21,8 +21,8 @@ mod xml;
 pub(crate) use address::address;
 pub(crate) use failures::record_failure;
 pub(crate) use labels::{add_label, remove_labels};
-pub(crate) use pairs::{Piece, Places};
 pub(crate) use otel::{is_otel_time, put_otel, set_otel, unset_otel};
+pub(crate) use pairs::{Piece, Places};
 
 use crate::function::Function;
 

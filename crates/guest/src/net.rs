@@ -51,7 +51,8 @@ async fn open(address: SocketAddr) -> io::Result<TcpStream> {
     options.set_tcp_keepalive(&keepalive)?;
     options.set_tcp_user_timeout(Some(USER_TIMEOUT))?;
     socket.set_nodelay(true)?;
-    socket.connect(address).await
+    let connected = socket.connect(address).await;
+    connected.map_err(|error| sandbox::connection_explained(error, address.port()))
 }
 
 /// A connection as it is, or encrypted.

@@ -39,6 +39,11 @@ pub struct Rules {
 }
 
 impl Rules {
+    /// Nothing but connections to these ports.
+    pub fn connecting(ports: impl IntoIterator<Item = u16>) -> Rules {
+        Rules { connects: Some(ports.into_iter().collect()), ..Rules::default() }
+    }
+
     /// Allows this of a path. While it is not there, the first folder above it that is stands for it.
     pub fn allow_path(&mut self, path: &Path, access: Access) {
         let there = path.ancestors().find(|path| path.exists());

@@ -55,6 +55,8 @@ impl Arg {
             ArgKind::Op(op) => op.symbol().to_owned(),
             ArgKind::Group(inner) => format!("({})", all(inner)),
             ArgKind::Braces(inner) => format!("{{ {} }}", all(inner)),
+            // The same texts without brackets are the same list.
+            ArgKind::List(inner) => all(inner),
             ArgKind::Semicolon => ";".to_owned(),
         }
     }

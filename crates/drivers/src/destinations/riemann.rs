@@ -33,7 +33,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     let tags = tags(s, &options, cx, diags)?;
     let shape = Shape { clock, tags: tags.len(), has_attributes: s.is_set("attributes") };
     fields.extend(tags);
-    let attributes = pairs::read((s, "attributes"), &[], &options, cx, diags)?;
+    let attributes = pairs::read((s, "attributes"), &[], &options, cx, diags).ok()?;
     let description = match s.template("description") {
         Some(text) => compile(&text.text, text.span, &options, cx, diags)?,
         None => compile("", s.call_span()?, &options, cx, diags)?,
@@ -41,7 +41,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     let plan = Arc::new(plan(s, diags)?);
     let mut writer = Writer::new(description, cx.identity);
     writer.parts = Some(Fields::with_pairs(fields, attributes.into_iter().collect()));
-    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
+    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
     let address = format!("{},{}", plan.host, plan.port);
     let key = writing::key(s, &mut writer, || format!("riemann({address})"));
     batching.limits.answer = Some(plan.patience);
@@ -112,7 +112,7 @@ fn plan(s: &Settings, diags: &mut Diagnostics) -> Option<Plan> {
         let help = "write `type(\"tls\")`";
         return wrong(s, "tls", &format!("tls() is given, and type({kind}) sends in the clear"), help, diags);
     }
-    let asked = secure::read_client(s, kind == "tls", diags)?;
+    let asked = secure::read_client(s, kind == "tls", diags).ok()?;
     let transport = match (kind, asked) {
         (_, Some(options)) => Transport::Tls(options),
         ("udp", None) => Transport::Udp,

@@ -36,7 +36,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
         None => ("${MESSAGE}\n", s.call_span()?),
     };
     let mut writer = Writer::new(compile(text, span, &options, cx, diags)?, cx.identity);
-    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
+    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
     let (key, span) = match s.template("object-key") {
         Some(key) => (key.text.clone(), key.span),
         None => {

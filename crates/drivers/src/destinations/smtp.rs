@@ -67,7 +67,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     let plan = Arc::new(plan(s, headers, diags)?);
     let mut writer = Writer::new(body, cx.identity);
     writer.parts = Some(Fields::with_id(fields, Vec::new()));
-    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
+    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
     let to: Vec<&str> = plan.mail.recipients().map(|mailbox| mailbox.address.as_str()).collect();
     let address = format!("{},{},{}", plan.host, plan.port, to.join(" "));
     let key = writing::key(s, &mut writer, || format!("smtp({address})"));
@@ -131,7 +131,7 @@ fn plan(s: &Settings, headers: Vec<Header>, diags: &mut Diagnostics) -> Option<P
         host: host.filter(|host| !host.is_empty()).unwrap_or_else(|| "localhost".to_owned()),
     };
     let port = ports::port(s, "port", false, diags)?;
-    let asked = secure::read_client(s, false, diags)?;
+    let asked = secure::read_client(s, false, diags).ok()?;
     let patience =
         s.seconds("timeout").filter(|timeout| !timeout.is_zero()).unwrap_or(Duration::from_secs(60));
     Some(Plan {

@@ -37,7 +37,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     let plan = Arc::new(plan(s, diags)?);
     let mut writer = Writer::new(compile("", s.call_span()?, &options, cx, diags)?, cx.identity);
     writer.parts = Some(Fields::of(values));
-    writer.disk_buffer = disk_buffer::read(s, cx, diags)?;
+    writer.disk_buffer = disk_buffer::read(s, cx, diags).ok()?;
     let address = format!("{},{}", plan.host, plan.port);
     let key = writing::key(s, &mut writer, || format!("snmp({address})"));
     // An inform is sent three times.

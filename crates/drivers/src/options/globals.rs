@@ -4,8 +4,8 @@ use conf_schema::{Component, Context, Group, Kind, OptionSpec as Opt, Preset};
 
 use driver_options::console_groups::CONSOLE;
 use driver_options::disk_buffer::{DEAD_LETTERS, GLOBAL_DISK_BUFFER, KEEP_ON_STOP};
-use driver_options::sandbox_group::SANDBOX;
 use driver_options::health_groups::HEALTH;
+use driver_options::sandbox_group::SANDBOX;
 use driver_options::words::{DNS_WORDS, LOG_LEVELS, MARK_MODES, TS_FORMATS};
 use driver_options::{INT_MAX, SECONDS_MAX};
 

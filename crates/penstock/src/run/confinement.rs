@@ -183,7 +183,7 @@ fn allow_found(rules: &mut Rules, path: &Path) {
 
 /// What a configuration needs, on any command line.
 fn of_configuration(configuration: &Configuration, plan: &Plan) -> Rules {
-    let mut rules = Rules { connects: Some([NAME_SERVICE].into()), ..Rules::default() };
+    let mut rules = Rules::connecting([NAME_SERVICE]);
     READ.iter().for_each(|path| allow_found(&mut rules, Path::new(path)));
     DEVICES.iter().for_each(|path| allow_there(&mut rules, Path::new(path), Access::Write));
     let config = configuration.config();
