@@ -128,8 +128,8 @@ impl Compare {
 
     pub fn holds(&self, msg: Msg<'_>, work: &mut Workspace, render: &mut RenderContext) -> bool {
         // In place, where nothing has to be printed.
-        if let (Rule::Text, Some(left), Some(right)) =
-            (self.rule, self.left.in_place(msg), self.right.in_place(msg))
+        if self.rule == Rule::Text
+            && let (Some(left), Some(right)) = (self.left.in_place(msg), self.right.in_place(msg))
         {
             return self.texts(left, right);
         }
