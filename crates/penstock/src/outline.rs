@@ -213,7 +213,7 @@ impl<'c> Maker<'c> {
             Statement::TemplateFunction(_)
             | Statement::Options(_)
             | Statement::Python(_)
-            | Statement::Raw(_) => {}
+            | Statement::Transformation(_) => {}
         }
     }
 

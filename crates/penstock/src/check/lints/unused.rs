@@ -32,7 +32,7 @@ pub fn look(config: &Config, lints: &mut Lints<'_>) {
 /// Text that this layer does not look into.
 fn raw_text(statement: &Statement) -> Option<&str> {
     match statement {
-        Statement::Python(raw) | Statement::Raw(raw) => Some(&raw.text),
+        Statement::Python(raw) => Some(&raw.text),
         _ => None,
     }
 }
