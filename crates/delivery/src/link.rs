@@ -22,16 +22,16 @@ const PIECE_BYTES: usize = 128 * 1024;
 
 /// Who hears what happens on a connection, and of a name that is found: an outlet, or a port.
 #[derive(Clone)]
-pub struct Seat {
+pub struct Owner {
     pub home: WorkerHandle,
     pub token: Token,
     pub nudge: Arc<Nudge>,
 }
 
-impl From<&Place> for Seat {
-    fn from(place: &Place) -> Seat {
+impl From<&Place> for Owner {
+    fn from(place: &Place) -> Owner {
         let token = WorkerHandle::outlet_token(place.id);
-        Seat { home: place.home.clone(), token, nudge: Arc::clone(&place.nudge) }
+        Owner { home: place.home.clone(), token, nudge: Arc::clone(&place.nudge) }
     }
 }
 
@@ -44,7 +44,7 @@ pub struct Link {
 
 impl Dialed for Link {
     fn new(socket: Socket, place: &Place, session: Option<Session>) -> io::Result<Link> {
-        Link::seated(socket, &Seat::from(place), session)
+        Link::seated(socket, &Owner::from(place), session)
     }
 
     fn socket(&self) -> &Socket {
@@ -85,7 +85,7 @@ impl Dialed for Link {
 
 impl Link {
     /// A connection attempt of whoever sits there.
-    pub fn seated(socket: Socket, seat: &Seat, session: Option<Session>) -> io::Result<Link> {
+    pub fn seated(socket: Socket, seat: &Owner, session: Option<Session>) -> io::Result<Link> {
         let both = Interest::READABLE | Interest::WRITABLE;
         seat.home.registry().register(&mut SourceFd(&socket.as_raw_fd()), seat.token, both)?;
         Ok(Link { socket, home: seat.home.clone(), session: session.map(Box::new), ended: false })

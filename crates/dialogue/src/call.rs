@@ -2,7 +2,7 @@
 
 use crate::dial::Dial;
 use delivery::dialing::Dialed;
-use delivery::link::{Link, Seat};
+use delivery::link::{Link, Owner};
 use delivery::target::{Next, Route};
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub enum Line {
 }
 
 pub struct Call {
-    seat: Seat,
+    seat: Owner,
     dial: Arc<Dial>,
     /// The longest pause.
     pause_max: Duration,
@@ -44,7 +44,7 @@ pub struct Call {
 }
 
 impl Call {
-    pub fn new(seat: Seat, dial: Arc<Dial>, pause_max: Duration) -> Call {
+    pub fn new(seat: Owner, dial: Arc<Dial>, pause_max: Duration) -> Call {
         let (route, since) = (dial.route(), Instant::now());
         Call { seat, dial, pause_max, route, state: State::Idle, since, failures: 0, failed: None }
     }

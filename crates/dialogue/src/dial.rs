@@ -1,7 +1,7 @@
 //! How a server is connected to, as the configuration says it.
 
 use delivery::dialing::Secured;
-use delivery::link::{Link, Seat};
+use delivery::link::{Link, Owner};
 use delivery::single::Place;
 use delivery::target::{Address, Connect, Lookup, Route};
 use std::io;
@@ -39,10 +39,10 @@ impl Dial {
     }
 
     pub(crate) fn connect(&self, address: &Address, place: &Place) -> io::Result<Link> {
-        self.call(address, &Seat::from(place))
+        self.call(address, &Owner::from(place))
     }
 
-    pub(crate) fn call(&self, address: &Address, seat: &Seat) -> io::Result<Link> {
+    pub(crate) fn call(&self, address: &Address, seat: &Owner) -> io::Result<Link> {
         let session = match self.connector()? {
             Some(connector) => Some(connector.session(&self.host).map_err(io::Error::other)?),
             None => None,

@@ -2,7 +2,7 @@
 //! session on it.
 
 use delivery::dialing::{Dialed, Secured};
-use delivery::link::{Link, Seat};
+use delivery::link::{Link, Owner};
 use delivery::target::{Address, Connect, Lookup, Next, Route};
 use kafka::{Fault, Heard, Login, Session};
 use std::io::{self, ErrorKind};
@@ -93,7 +93,7 @@ impl Connection {
     }
 
     /// Does what can be done without waiting.
-    pub fn turn(&mut self, dial: &Dial, seat: &Seat, now: Instant) -> Option<News> {
+    pub fn turn(&mut self, dial: &Dial, seat: &Owner, now: Instant) -> Option<News> {
         loop {
             match &mut self.state {
                 State::Waiting(until) if now < *until => return None,
@@ -125,7 +125,7 @@ impl Connection {
         }
     }
 
-    fn connect(&mut self, address: &Address, dial: &Dial, seat: &Seat) -> io::Result<Link> {
+    fn connect(&mut self, address: &Address, dial: &Dial, seat: &Owner) -> io::Result<Link> {
         let session = match dial.connector()? {
             Some(connector) => Some(connector.session(&self.server.0).map_err(io::Error::other)?),
             None => None,

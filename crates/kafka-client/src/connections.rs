@@ -3,7 +3,7 @@
 
 use crate::Server;
 use crate::connection::{Connection, Dial, News};
-use delivery::link::Seat;
+use delivery::link::Owner;
 use kafka::{Fault, Session};
 use std::sync::Arc;
 use std::time::Instant;
@@ -17,7 +17,7 @@ pub struct Broker<'a> {
 }
 
 pub struct Connections {
-    seat: Seat,
+    seat: Owner,
     dial: Arc<Dial>,
     /// `bootstrap-servers()`.
     servers: Arc<[Server]>,
@@ -27,7 +27,7 @@ pub struct Connections {
 }
 
 impl Connections {
-    pub fn new(seat: Seat, dial: Arc<Dial>, servers: Arc<[Server]>) -> Connections {
+    pub fn new(seat: Owner, dial: Arc<Dial>, servers: Arc<[Server]>) -> Connections {
         Connections { seat, dial, servers, server: 0, all: Vec::new() }
     }
 

@@ -136,7 +136,7 @@ impl Session {
                     }
                 }
                 match stream.read_buf(&mut heard).await {
-                    // It may have read it all, and died before it could say so; most often it has read nothing.
+                    // It may have read all and died before it could say so; most often it has read nothing.
                     Ok(0) => return Err(Failure::Stale("the server has closed the connection".to_owned())),
                     Ok(_) => {}
                     Err(error) => return Err(Failure::Stale(error.to_string())),

@@ -25,7 +25,7 @@ pub fn is_of_account(answer: &Answer) -> bool {
     )
 }
 
-/// Of an answer that is no success. There is nothing in the bytes of an object that a server could dislike, so
+/// Of an answer that is no success. There is nothing in the bytes of an object that a server could dislike:
 /// it is never the messages.
 pub fn outcome(answer: &Answer) -> Outcome {
     let words = answer.words();

@@ -1,5 +1,5 @@
-//! Notifications of SNMP made of messages: traps, which nobody answers, and informs, which are. Version 2c with
-//! a community, version 3 with users (RFC 3414): who sends is proved, and what is sent can be encrypted.
+//! Notifications of SNMP made of messages: traps, which nobody answers, and informs, which are. Version 2c
+//! with a community, version 3 with users (RFC 3414): who sends is proved, and what is sent can be encrypted.
 
 pub mod ber;
 mod engine;

@@ -1,5 +1,5 @@
-//! Servers in Python, in this repository's `scripts/`, on others' libraries that `scripts/servers` has installed.
-//! They write down what they take as lines of JSON before they answer.
+//! Servers in Python, in this repository's `scripts/`, on others' libraries that `scripts/servers` has
+//! installed. They write down what they take as lines of JSON before they answer.
 
 use crate::lab::Lab;
 use crate::penstock::root;
@@ -18,8 +18,8 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// Starts `scripts/NAME/server.py` in a folder of the lab, where its libraries are. `options`: more of its
-    /// command line.
+    /// Starts `scripts/NAME/server.py` in a folder of the lab, where its libraries are. `options`: more of
+    /// its command line.
     #[track_caller]
     pub fn start(lab: &Lab, name: &'static str, options: &[&str]) -> Option<Scripted> {
         installed(name).join("complete").is_file().then_some(())?;

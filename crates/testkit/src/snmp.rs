@@ -40,7 +40,7 @@ impl Snmptrapd {
     pub fn run(&mut self) {
         let mut command = Command::new(PROGRAM);
         command.env("MIBS", "").env("SNMP_PERSISTENT_DIR", &self.dir);
-        command.args(["-f", "-n", "-On", "-Oa", "-C", "-F", "got|%P|%v\\n"]);
+        command.args(["-f", "-A", "-n", "-On", "-Oa", "-C", "-F", "got|%P|%v\\n"]);
         command.arg("-Lf").arg(self.dir.join("taken")).arg("-c").arg(self.dir.join("conf"));
         command.arg(format!("udp:127.0.0.1:{}", self.port));
         let process = self.process.insert(Process::spawn("snmptrapd", command, None, &self.dir.join("log")));

@@ -1,4 +1,5 @@
-//! `pseudofile()`: one message, one write to a file that is no file: a switch of the kernel below /proc or /sys.
+//! `pseudofile()`: one message, one write to a file that is no file: a switch of the kernel below
+//! /proc or /sys.
 
 use conf_schema::{Component, Context, Cost, Kind, Positional, Settings};
 use delivery::single::SingleDestination;

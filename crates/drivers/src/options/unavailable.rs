@@ -39,7 +39,6 @@ const LIBRARY: &str = "it is a block of the configuration library: add `@include
 )))]
 const NOT_BUILT: &str = "this program was built without it: build it with the feature of its name";
 const STORE: &str = "write to a file, or relay with `syslog()` to a collector that has this destination";
-const RUN: &str = "let a program do it: `program(\"command\" template(\"...\"))`";
 
 pub const UNAVAILABLE: &[Unavailable] = &[
     source("pacct", "read process accounting with `lastcomm`"),

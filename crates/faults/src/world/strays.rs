@@ -1,6 +1,6 @@
-//! Queues that nobody has: a process that is killed in a reload which renames a destination leaves what waited
-//! under the old name. It is said at the next start, and delivered when the name comes back: in its own order,
-//! and behind what came later.
+//! Queues that nobody has: a process that is killed in a reload which renames a destination leaves what
+//! waited under the old name. It is said at the next start, and delivered when the name comes back: in its
+//! own order, and behind what came later.
 
 use super::World;
 use crate::tally;

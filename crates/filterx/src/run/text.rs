@@ -108,8 +108,8 @@ impl Run<'_> {
         }
     }
 
-    /// A container of what stands on the stack above `mark`, which is taken from it; of keys that may repeat the
-    /// last value counts.
+    /// A container of what stands on the stack above `mark`, which is taken from it; of keys that may
+    /// repeat the last value counts.
     pub(crate) fn node_of_stack(&mut self, mark: usize, may_repeat: bool) -> Result<value::Node, Halt> {
         let node = self.batch.trees.node_of(self.memory.stack.get(mark..).unwrap_or_default());
         self.memory.stack.truncate(mark);

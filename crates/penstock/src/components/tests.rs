@@ -124,11 +124,17 @@ fn every_driver_that_is_built_has_a_table_in_the_catalogue() {
 }
 
 /// Read by the program itself when a configuration takes effect.
-const READ_BY_THE_PROGRAM: [&str; 8] = [
+const READ_BY_THE_PROGRAM: [&str; 14] = [
     "console",
     "dead-letters",
+    "health",
+    "keep-input",
     "keep-on-stop",
     "log-level",
+    "sandbox",
+    "sandbox-connect",
+    "sandbox-read",
+    "sandbox-write",
     "stats",
     "stats-freq",
     "stats-level",

@@ -272,40 +272,40 @@ fn escaped(text: &str) -> String {
 }
 
 /// Where a property stands in a message of ours.
-enum Place {
+enum Counterpart {
     Value(&'static str),
     Macro(&'static str),
 }
 
-impl Place {
+impl Counterpart {
     fn argument(&self) -> String {
         match self {
-            Place::Value(name) => format!("value(\"{name}\")"),
-            Place::Macro(_) => format!("template({})", quoted(&self.text())),
+            Counterpart::Value(name) => format!("value(\"{name}\")"),
+            Counterpart::Macro(_) => format!("template({})", quoted(&self.text())),
         }
     }
 
     fn text(&self) -> String {
         match self {
-            Place::Value(name) | Place::Macro(name) => format!("${{{name}}}"),
+            Counterpart::Value(name) | Counterpart::Macro(name) => format!("${{{name}}}"),
         }
     }
 }
 
-fn place(name: &str) -> Result<Place, String> {
+fn place(name: &str) -> Result<Counterpart, String> {
     Ok(match name {
-        "msg" => Place::Value("MESSAGE"),
-        "programname" | "app-name" => Place::Value("PROGRAM"),
-        "hostname" | "source" => Place::Value("HOST"),
-        "procid" => Place::Value("PID"),
-        "msgid" => Place::Value("MSGID"),
-        "fromhost" => Place::Value("HOST_FROM"),
-        "fromhost-ip" => Place::Macro("SOURCEIP"),
-        "syslogtag" => Place::Macro("MSGHDR"),
-        "rawmsg" => Place::Macro("RAWMSG"),
-        "pri" => Place::Macro("PRI"),
-        "syslogfacility-text" => Place::Macro("FACILITY"),
-        "syslogseverity-text" | "syslogpriority-text" => Place::Macro("LEVEL"),
+        "msg" => Counterpart::Value("MESSAGE"),
+        "programname" | "app-name" => Counterpart::Value("PROGRAM"),
+        "hostname" | "source" => Counterpart::Value("HOST"),
+        "procid" => Counterpart::Value("PID"),
+        "msgid" => Counterpart::Value("MSGID"),
+        "fromhost" => Counterpart::Value("HOST_FROM"),
+        "fromhost-ip" => Counterpart::Macro("SOURCEIP"),
+        "syslogtag" => Counterpart::Macro("MSGHDR"),
+        "rawmsg" => Counterpart::Macro("RAWMSG"),
+        "pri" => Counterpart::Macro("PRI"),
+        "syslogfacility-text" => Counterpart::Macro("FACILITY"),
+        "syslogseverity-text" | "syslogpriority-text" => Counterpart::Macro("LEVEL"),
         other => return Err(format!("the property ${other}")),
     })
 }

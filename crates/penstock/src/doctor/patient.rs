@@ -20,7 +20,7 @@ pub struct Patient {
     pub config: PathBuf,
     pub state_dir: PathBuf,
     pub plan: Option<Plan>,
-    pub program: Option<Program>,
+    pub program: Option<RunningProgram>,
     /// Why nothing answers.
     pub silence: Option<String>,
     pub silent_hours: u64,
@@ -29,7 +29,7 @@ pub struct Patient {
 }
 
 /// The program that runs, and what it has said.
-pub struct Program {
+pub struct RunningProgram {
     /// Its process; `None` where that is not known.
     pub process: Option<i32>,
     pub socket: PathBuf,
@@ -44,7 +44,7 @@ impl Patient {
         preflight::look(&mut configuration, plan.as_ref());
         let texts = [configuration.original(), &configuration.config().preprocessed];
         let veil = Veil::of(&texts);
-        let (program, silence) = match args.running.socket().and_then(Program::of) {
+        let (program, silence) = match args.running.socket().and_then(RunningProgram::of) {
             Ok(program) => (Some(program), None),
             Err(why) => (None, Some(why)),
         };
@@ -71,10 +71,10 @@ impl Patient {
     }
 }
 
-impl Program {
-    fn of(socket: PathBuf) -> Result<Program, String> {
+impl RunningProgram {
+    fn of(socket: PathBuf) -> Result<RunningProgram, String> {
         let process = client::process(&socket).map_err(|error| error.explained())?;
-        let mut program = Program { process, socket, ledger: Ledger::default() };
+        let mut program = RunningProgram { process, socket, ledger: Ledger::default() };
         program.ledger = Ledger::from_json(&program.ask("LEDGER JSON")?)?;
         Ok(program)
     }

@@ -1,7 +1,7 @@
 //! Of many log paths those of one shape are drawn as one: the same sources, the same kinds of steps, the
 //! same destinations or destinations of one kind.
 
-use super::model::{Graph, Item, Kind};
+use super::model::{Graph, Kind, Shape};
 use crate::outline::{Node, Outline, Path};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -70,7 +70,7 @@ fn group(graph: &mut Graph, paths: &[&Path], outline: &Outline) {
         let place = path.node.at.rsplit('/').next().unwrap_or_default();
         if path.node.name.is_empty() { place } else { &path.node.name }
     });
-    let begin = graph.add(Item {
+    let begin = graph.add(Shape {
         kind: Kind::Group,
         name: String::new(),
         title: format!("{} log paths", paths.len()),
@@ -98,7 +98,7 @@ fn group(graph: &mut Graph, paths: &[&Path], outline: &Outline) {
         }
         return;
     }
-    let to = graph.add(Item {
+    let to = graph.add(Shape {
         kind: Kind::Destination,
         name: String::new(),
         title: format!("{} destinations", names.len()),

@@ -18,7 +18,7 @@ pub enum Kind {
 }
 
 #[derive(Clone, Debug)]
-pub struct Item {
+pub struct Shape {
     pub kind: Kind,
     /// The name by which the running program counts it.
     pub name: String,
@@ -47,7 +47,7 @@ pub struct Arrow {
 
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
-    pub items: Vec<Item>,
+    pub items: Vec<Shape>,
     pub arrows: Vec<Arrow>,
     /// Rows that paths take.
     pub rows: usize,
@@ -76,7 +76,7 @@ impl Graph {
         } else {
             format!("log {}", path.node.name)
         };
-        let begin = self.add(Item {
+        let begin = self.add(Shape {
             kind: Kind::Path,
             name: path.node.name.clone(),
             title,
@@ -121,7 +121,7 @@ impl Graph {
         made
     }
 
-    pub fn add(&mut self, item: Item) -> usize {
+    pub fn add(&mut self, item: Shape) -> usize {
         self.items.push(item);
         self.items.len() - 1
     }
@@ -176,7 +176,7 @@ impl Graph {
 }
 
 /// A source or destination.
-fn statement(kind: Kind, name: &str, node: Option<&Node>) -> Item {
+fn statement(kind: Kind, name: &str, node: Option<&Node>) -> Shape {
     let mut drivers = Vec::new();
     if let Some(node) = node {
         node.each(&mut |node| drivers.extend((node.kind == "driver").then(|| driver(node))));
@@ -184,7 +184,7 @@ fn statement(kind: Kind, name: &str, node: Option<&Node>) -> Item {
     let more = drivers.len().saturating_sub(DRIVERS_MAX);
     drivers.truncate(DRIVERS_MAX);
     let more = if more > 0 { format!(" +{more}") } else { String::new() };
-    Item {
+    Shape {
         kind,
         name: name.to_owned(),
         title: name.to_owned(),
@@ -238,7 +238,7 @@ impl Maker<'_> {
             "destination" => {
                 let to = match node.name.is_empty() {
                     false => self.graph.destination(&node.name, self.outline),
-                    true => self.graph.add(Item {
+                    true => self.graph.add(Shape {
                         title: "destination".to_owned(),
                         at: node.at.clone(),
                         ..statement(Kind::Destination, "", Some(node))
@@ -322,7 +322,7 @@ impl Maker<'_> {
     /// Goes on in a row that nothing stands in, unless nothing stands in this one behind `ends`.
     fn new_row(&mut self, ends: &[usize]) {
         let column = self.column(ends);
-        let is_free = |row: usize, items: &[Item]| {
+        let is_free = |row: usize, items: &[Shape]| {
             !items.iter().any(|item| item.row == row && item.column >= column && is_in_rows(item.kind))
         };
         if !is_free(self.row, &self.graph.items) {
@@ -337,7 +337,7 @@ impl Maker<'_> {
     }
 
     fn item(&mut self, kind: Kind, node: &Node, title: &str, detail: &str, ends: &[usize]) -> usize {
-        let made = self.graph.add(Item {
+        let made = self.graph.add(Shape {
             kind,
             name: node.name.clone(),
             title: title.to_owned(),

@@ -1,7 +1,7 @@
 //! The drawing as SVG: one file, nothing from elsewhere, light and dark.
 
 use super::layout::{BOX_HEIGHT, BOX_WIDTH, Layout, MARGIN};
-use super::model::{Graph, Item, Kind};
+use super::model::{Graph, Kind, Shape};
 use std::fmt::Write;
 
 /// Characters that a box has room for, of its title and of its text.
@@ -90,7 +90,7 @@ fn arrows(out: &mut String, graph: &Graph, layout: &Layout) {
     }
 }
 
-fn draw(out: &mut String, item: &Item, (x, y): (f64, f64)) {
+fn draw(out: &mut String, item: &Shape, (x, y): (f64, f64)) {
     let class = match item.kind {
         Kind::Source => "source",
         Kind::Path => "path",

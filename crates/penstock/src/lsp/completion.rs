@@ -3,7 +3,7 @@
 use super::documents::{Document, Documents};
 use super::help;
 use super::names::{Kind, Names};
-use super::place::Place;
+use super::place::Surroundings;
 use crate::components::registry;
 use conf_schema::{Context, OptionSpec, Table};
 use lsp_types::{
@@ -47,7 +47,7 @@ const FLAGS: [&str; 4] = ["final", "fallback", "catchall", "flow-control"];
 
 pub fn at(documents: &Documents, params: &CompletionParams) -> Option<CompletionResponse> {
     let (document, offset) = documents.place(&params.text_document_position)?;
-    let place = Place::of(&document.text, offset);
+    let place = Surroundings::of(&document.text, offset);
     if place.is_in_comment {
         return None;
     }
@@ -58,7 +58,7 @@ pub fn at(documents: &Documents, params: &CompletionParams) -> Option<Completion
     Some(CompletionResponse::Array(items))
 }
 
-fn outside(document: &Document, place: &Place) -> Vec<CompletionItem> {
+fn outside(document: &Document, place: &Surroundings) -> Vec<CompletionItem> {
     let calls = place.calls();
     let of_kind = |kind: Kind| -> Vec<CompletionItem> {
         let names = Names::of(document);

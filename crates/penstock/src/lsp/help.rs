@@ -2,7 +2,7 @@
 
 use super::documents::Documents;
 use super::names::Names;
-use super::place::{self, Place};
+use super::place::{self, Surroundings};
 use super::words;
 use crate::components::registry;
 use conf_schema::{Component, OptionSpec, State, Table};
@@ -14,7 +14,7 @@ const STATEMENT_CHARS_MAX: usize = 2000;
 pub fn at(documents: &Documents, params: &HoverParams) -> Option<Hover> {
     let (document, offset) = documents.place(&params.text_document_position_params)?;
     let (start, word) = words::word_at(&document.text, offset)?;
-    let place = Place::of(&document.text, start);
+    let place = Surroundings::of(&document.text, start);
     if place.is_in_comment {
         return None;
     }
@@ -34,7 +34,7 @@ pub fn at(documents: &Documents, params: &HoverParams) -> Option<Hover> {
     Some(Hover { contents, range: Some(range) })
 }
 
-fn of_word(place: &Place, word: &str) -> Option<String> {
+fn of_word(place: &Surroundings, word: &str) -> Option<String> {
     if let Some((table, inside)) = place.options() {
         if let Some(option) = inside {
             let known = option.kind.words().iter().find(|known| conf_syntax::same_keyword(known.name, word));

@@ -17,15 +17,15 @@ pub struct Bracket {
 
 /// The brackets around a place, outermost first, and whether it is in a string.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct Surroundings {
     pub brackets: Vec<Bracket>,
     pub is_in_string: bool,
     pub is_in_comment: bool,
 }
 
-impl Place {
-    pub fn of(text: &str, offset: usize) -> Place {
-        let mut place = Place::default();
+impl Surroundings {
+    pub fn of(text: &str, offset: usize) -> Surroundings {
+        let mut place = Surroundings::default();
         let (mut words, mut word): (Vec<String>, String) = (Vec::new(), String::new());
         // Of each bracket, the words before it.
         let mut before: Vec<Vec<String>> = Vec::new();
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     fn check(text: &str, block: Option<&str>, calls: &[&str]) {
-        let place = Place::of(text, text.len());
+        let place = Surroundings::of(text, text.len());
         assert_eq!(place.block(), block, "{text}");
         assert_eq!(place.calls(), calls, "{text}");
     }
@@ -144,17 +144,17 @@ mod tests {
         check("log { if (program(x)) { destination(", Some("if"), &["destination"]);
         check("source s { # a ( {\n internal(); };\n", None, &[]);
         check("destination d { network(\"h\" tls(ca-file(\"x\") ", Some("destination"), &["network", "tls"]);
-        assert!(Place::of("template(\"$", 11).is_in_string);
-        assert!(Place::of("# x", 3).is_in_comment);
+        assert!(Surroundings::of("template(\"$", 11).is_in_string);
+        assert!(Surroundings::of("# x", 3).is_in_comment);
     }
 
     #[test]
     fn options_are_known_inside_blocks() {
         let text = "destination d { network(\"h\" tls(peer-verify(";
-        let (_, inside) = Place::of(text, text.len()).options().expect("options");
+        let (_, inside) = Surroundings::of(text, text.len()).options().expect("options");
         assert_eq!(inside.map(|option| option.name), Some("peer-verify"));
         let text = "destination d { network(\"h\" tls(";
-        let (table, inside) = Place::of(text, text.len()).options().expect("options");
+        let (table, inside) = Surroundings::of(text, text.len()).options().expect("options");
         assert!(inside.is_none() && find(&table, "ca_file").is_some() && find(&table, "port").is_none());
     }
 }

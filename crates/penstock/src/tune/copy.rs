@@ -30,12 +30,12 @@ const KEPT: [&str; 12] = [
 pub struct Copy {
     text: String,
     /// What is to stand where, in order.
-    places: Vec<Place>,
+    places: Vec<Replacement>,
     port: u16,
     system: Vec<String>,
 }
 
-struct Place {
+struct Replacement {
     range: Range<usize>,
     driver: String,
     /// It is the source that gets the messages.
@@ -87,7 +87,7 @@ impl Copy {
                     format!("file(\"/dev/null\" persist-name(\"copy-{number}\") {template})")
                 }
             };
-            places.push(Place { range, driver, is_measured });
+            places.push(Replacement { range, driver, is_measured });
         }
         places.sort_by_key(|place| place.range.start);
         let system = asked_of_the_system(&first);
@@ -108,7 +108,7 @@ impl Copy {
     pub fn text(&self, change: &Change) -> String {
         let mut out = String::with_capacity(self.text.len() + 256);
         let mut at = 0;
-        for Place { range, driver, is_measured } in &self.places {
+        for Replacement { range, driver, is_measured } in &self.places {
             out.push_str(self.text.get(at..range.start).unwrap_or_default());
             match (change, is_measured) {
                 (Change::Source(name, value), true) => {

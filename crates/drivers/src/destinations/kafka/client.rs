@@ -1,7 +1,7 @@
 //! What speaks to a cluster: connections to the brokers that are needed, with the producer's account behind
 //! them.
 
-use delivery::link::Seat;
+use delivery::link::Owner;
 use delivery::single::Place;
 use delivery::unreachable::Unreachable;
 use flight::{Client, Outcome, Part, Verdict};
@@ -29,7 +29,7 @@ impl KafkaClient {
     pub fn new(place: Place, dial: Arc<Dial>, servers: Arc<[Server]>, options: Options) -> KafkaClient {
         KafkaClient {
             unreachable: Unreachable::new(&place.counters),
-            connections: Connections::new(Seat::from(&place), dial, servers),
+            connections: Connections::new(Owner::from(&place), dial, servers),
             producer: Producer::new(options),
             said: None,
         }

@@ -1,5 +1,5 @@
-//! As whom `s3()` signs: the keys of the configuration, of the environment, of a profile, of the place that the
-//! program runs at, and a role that is taken with them.
+//! As whom `s3()` signs: the keys of the configuration, of the environment, of a profile, of the place that
+//! the program runs at, and a role that is taken with them.
 
 use super::reading::wrong;
 use conf_schema::Settings;
@@ -12,20 +12,20 @@ use std::sync::Arc;
 const MACHINE: &str = "http://169.254.169.254";
 const CONTAINER: &str = "http://169.254.170.2";
 
-pub struct Found {
+pub struct Identity {
     base: Base,
     role: Option<Role>,
     pub region: String,
 }
 
-impl Found {
+impl Identity {
     pub fn credentials(self, network: Arc<Network>) -> Credentials {
         Credentials::new(self.base, self.role, network)
     }
 }
 
 /// `None` after an error was reported.
-pub fn find(s: &Settings, diags: &mut Diagnostics) -> Option<Found> {
+pub fn find(s: &Settings, diags: &mut Diagnostics) -> Option<Identity> {
     let text = |name: &str| s.text(name).filter(|text| !text.is_empty()).map(str::to_owned);
     let profile = profile(s, diags)?;
     let region = text("region")
@@ -53,7 +53,7 @@ pub fn find(s: &Settings, diags: &mut Diagnostics) -> Option<Found> {
         Some(arn) => Some(Role { arn, service: service(s, &region, diags)?, region: region.clone() }),
         None => None,
     };
-    Some(Found { base, role, region })
+    Some(Identity { base, role, region })
 }
 
 /// That of profile(), of AWS_PROFILE, or `default`, with the keys of the profile that it refers to.

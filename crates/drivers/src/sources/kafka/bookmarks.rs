@@ -189,7 +189,7 @@ impl Acknowledge for Bookmark {
             inner.waiting.clear();
             inner.read = inner.reached;
             inner.undone = true;
-            for caller in &inner.caller {
+            if let Some(caller) = &inner.caller {
                 caller.is_back.store(true, Ordering::Release);
                 caller.waker.wake();
             }

@@ -2,7 +2,7 @@
 //! and that of the group.
 
 use super::topics::Topics;
-use delivery::link::Seat;
+use delivery::link::Owner;
 use kafka::{Consumer, ConsumerOptions, Fault, Group, GroupOptions, Heard, TopicPartition};
 use kafka_client::{Broker, Connections, Dial, News, Server};
 use oplog::Level;
@@ -26,7 +26,7 @@ pub struct Brokers {
 
 impl Brokers {
     pub fn new(
-        seat: Seat,
+        seat: Owner,
         (dial, servers, topics): (Arc<Dial>, Arc<[Server]>, Arc<Topics>),
         options: ConsumerOptions,
         group: Option<GroupOptions>,

@@ -8,7 +8,7 @@ use super::bookmarks::{Bookmark, Caller};
 use super::brokers::Brokers;
 use super::messages::Messages;
 use super::topics::Topics;
-use delivery::link::Seat;
+use delivery::link::Owner;
 use delivery::target::Nudge;
 use engine::hand_over::Part;
 use engine::ledger::Reason;
@@ -90,7 +90,7 @@ impl KafkaPort {
     pub fn new(parts: Parts, cx: &PortContext, token: mio::Token) -> KafkaPort {
         let waker = cx.handle.waker(token);
         let nudge = Arc::new(Nudge::port(Arc::clone(&waker)));
-        let seat = Seat { home: cx.handle.clone(), token, nudge };
+        let seat = Owner { home: cx.handle.clone(), token, nudge };
         let reached = (Arc::clone(&parts.dial), Arc::clone(&parts.servers), Arc::clone(&parts.topics));
         let mut port = KafkaPort {
             brokers: Brokers::new(seat, reached, parts.consumer, parts.group.clone()),

@@ -1,7 +1,7 @@
 //! The subscriber: it makes batches of what the server sends, and answers what was dealt with.
 
 use super::account::Account;
-use delivery::link::Seat;
+use delivery::link::Owner;
 use delivery::target::Nudge;
 use dialogue::{Call, Dial, Fault, Line};
 use engine::hand_over::Part;
@@ -60,7 +60,7 @@ impl MqttPort {
     pub fn new(parts: Parts, cx: &PortContext, token: mio::Token) -> MqttPort {
         let waker = cx.handle.waker(token);
         let nudge = Arc::new(Nudge::port(Arc::clone(&waker)));
-        let seat = Seat { home: cx.handle.clone(), token, nudge };
+        let seat = Owner { home: cx.handle.clone(), token, nudge };
         MqttPort {
             call: Call::new(seat, Arc::clone(&parts.dial), parts.pause_max),
             subscriber: Subscriber::new(Arc::clone(&parts.plan)),

@@ -22,15 +22,15 @@ pub fn look(outline: &Outline, config: &Config, lints: &mut Lints<'_>) {
 
 /// Something that messages are sent to or written to, and come from.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum Endpoint {
     Port(&'static str, u16),
     File(String),
 }
 
 fn circles(outline: &Outline, config: &Config, lints: &mut Lints<'_>) {
-    let listens: BTreeMap<&str, BTreeSet<Place>> =
+    let listens: BTreeMap<&str, BTreeSet<Endpoint>> =
         outline.sources.iter().map(|(name, node)| (name.as_str(), places(node, false))).collect();
-    let writes: BTreeMap<&str, BTreeSet<Place>> =
+    let writes: BTreeMap<&str, BTreeSet<Endpoint>> =
         outline.destinations.iter().map(|(name, node)| (name.as_str(), places(node, true))).collect();
     // By destination, the sources of its paths.
     let mut fed_by: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -65,7 +65,7 @@ fn circles(outline: &Outline, config: &Config, lints: &mut Lints<'_>) {
 }
 
 /// Where a statement's drivers send to on this machine, or get from.
-fn places(node: &Node, is_destination: bool) -> BTreeSet<Place> {
+fn places(node: &Node, is_destination: bool) -> BTreeSet<Endpoint> {
     let mut places = BTreeSet::new();
     node.each(&mut |driver| {
         if driver.kind == "driver" {
@@ -75,7 +75,7 @@ fn places(node: &Node, is_destination: bool) -> BTreeSet<Place> {
     places
 }
 
-fn place(driver: &Node, is_destination: bool) -> Option<Place> {
+fn place(driver: &Node, is_destination: bool) -> Option<Endpoint> {
     let name = driver.text.trim_end_matches("()");
     let given = |name: &str| driver.facts.iter().find(|fact| fact.name == name);
     let value = |name: &str| given(name).map(|fact| fact.value.trim_matches('"').to_owned());
@@ -90,11 +90,11 @@ fn place(driver: &Node, is_destination: bool) -> Option<Place> {
             }
             let port = value("port").or_else(|| value("destport")).and_then(|port| port.parse().ok());
             let usual = if name == "syslog" { None } else { Some(514) };
-            Some(Place::Port(if is_udp { "udp" } else { "tcp" }, port.or(usual)?))
+            Some(Endpoint::Port(if is_udp { "udp" } else { "tcp" }, port.or(usual)?))
         }
         "file" | "pipe" | "unix-stream" | "unix-dgram" => {
             let path = value("path")?;
-            (!path.contains('$')).then_some(Place::File(path))
+            (!path.contains('$')).then_some(Endpoint::File(path))
         }
         _ => None,
     }

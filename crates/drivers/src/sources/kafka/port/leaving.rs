@@ -5,7 +5,7 @@ use super::KafkaPort;
 use engine::worker::{After, Leaving, PortContext};
 use std::time::Instant;
 
-pub(super) struct Farewell {
+pub(in crate::sources::kafka) struct Farewell {
     pub since: Instant,
     is_said: bool,
     _leaving: Leaving,
