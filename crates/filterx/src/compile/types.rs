@@ -65,6 +65,10 @@ impl Compiler<'_> {
                 format!("nothing is ever in {}", b.describe()),
                 "what stands right of `in` is a list, a dict or a subnet; parts of texts are found by includes()",
             ),
+            Binary::Modulo => (
+                format!("`%` is of integers, not of {} and {}", a.describe(), b.describe()),
+                "convert them: int()",
+            ),
             _ => (
                 format!("{} and {} are nothing to calculate with", a.describe(), b.describe()),
                 "convert them: int(), double()",

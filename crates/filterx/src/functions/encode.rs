@@ -161,9 +161,9 @@ pub const FUNCTIONS: &[Function] = &[
     function(
         "urldecode",
         TEXT,
-        "The text with `%XX` resolved, and `+` as a blank.",
+        "The text with `%XX` resolved. `+` stays.",
         &[
-            ("urldecode(\"a%20b+c\")", "\"a b c\""),
+            ("urldecode(\"a%20b+c\")", "\"a b+c\""),
             ("urldecode(\"%2\")", "error: Failed to decode URL encoded text"),
         ],
         Build::Plain(|run, args| {
@@ -297,7 +297,6 @@ fn url_decode(text: &[u8]) -> Option<Vec<u8>> {
     while let Some((byte, after)) = rest.split_first() {
         rest = after;
         out.push(match byte {
-            b'+' => b' ',
             b'%' => {
                 let digits = std::str::from_utf8(after.get(..2)?).ok()?;
                 rest = after.get(2..)?;
