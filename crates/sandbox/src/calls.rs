@@ -1,7 +1,8 @@
 //! System calls: which ones are left, and a word in the log for each that is tried beside them.
 //!
 //! The filter asks a listener (`SECCOMP_RET_USER_NOTIF`), which is a thread of this process: it says who
-//! tried what, also of programs that were started, and has the call fail with EPERM.
+//! tried what, also of programs that were started, and has the call fail with EPERM. An answer could let it
+//! go on too, so no other thread may give one.
 //!
 //! `seccomp()` and the requests to its listener have no safe form. What they get are structures of this file,
 //! which live until they return.
@@ -25,6 +26,7 @@ pub fn confine(starts_programs: bool) -> Result<Vec<String>, String> {
             let listener = unsafe { OwnedFd::from_raw_fd(listener) };
             let listen = move || while answer(&listener).is_ok() {};
             std::thread::Builder::new().name("sandbox".into()).spawn(listen).map_err(error)?;
+            install(&filter::nobody_answers(), 0).map_err(error)?;
             Ok(Vec::new())
         }
         // Linux before 5.0, or somebody above this process listens already.

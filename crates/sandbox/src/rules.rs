@@ -28,7 +28,7 @@ impl Access {
 pub struct Rules {
     /// Files, and folders with all that is in them. They are there: rules hold for things, not for names.
     paths: BTreeMap<PathBuf, BTreeSet<Access>>,
-    /// What cannot be allowed: not even a folder above it is there, but for `/`.
+    /// What cannot be allowed: it would take all of `/`.
     pub nowhere: BTreeSet<PathBuf>,
     /// Ports of TCP to listen at. 0 is any that the system chooses.
     pub listens: BTreeSet<u16>,
@@ -44,10 +44,13 @@ impl Rules {
         Rules { connects: Some(ports.into_iter().collect()), ..Rules::default() }
     }
 
-    /// Allows this of a path. While it is not there, the first folder above it that is stands for it.
+    /// Allows this of a path. While it is not there, the first folder above it that is stands for it. To
+    /// write everywhere is never allowed.
     pub fn allow_path(&mut self, path: &Path, access: Access) {
         let there = path.ancestors().find(|path| path.exists());
-        match there.filter(|there| *there == path || *there != Path::new("/")) {
+        let is_root = |there: &Path| std::fs::canonicalize(there).is_ok_and(|real| real == Path::new("/"));
+        let is_small = |there: &&Path| !is_root(there) || *there == path && access != Access::Write;
+        match there.filter(is_small) {
             Some(there) => drop(self.paths.entry(there.to_owned()).or_default().insert(access)),
             None => drop(self.nowhere.insert(path.to_owned())),
         }
@@ -76,7 +79,10 @@ impl Rules {
             return Some(format!("to {} {}", access.verb(), path.display()));
         }
         if let Some(path) = self.nowhere.difference(&other.nowhere).next() {
-            return Some(format!("to use {}, above which no folder is there", path.display()));
+            return Some(format!(
+                "to use {}, for which the whole root folder would be needed",
+                path.display()
+            ));
         }
         if let Some(port) = self.listens.difference(&other.listens).next() {
             return Some(format!("to listen at port {port}"));
@@ -153,8 +159,11 @@ mod tests {
         check(with(&[("/usr/share", Access::Read)], &[], Some(&[])), None);
         check(with(&[("/usr", Access::Write)], &[], Some(&[])), Some("to write /usr"));
         check(with(&[("/etc", Access::Read)], &[], Some(&[])), Some("to read /etc"));
-        let nowhere = "to use /nowhere/a, above which no folder is there";
+        let nowhere = "to use /nowhere/a, for which the whole root folder would be needed";
         check(with(&[("/nowhere/a", Access::Read)], &[], Some(&[])), Some(nowhere));
+        let everywhere = "to use /, for which the whole root folder would be needed";
+        check(with(&[("/", Access::Write)], &[], Some(&[])), Some(everywhere));
+        check(with(&[("/", Access::Read)], &[], Some(&[])), Some("to read /"));
         check(with(&[], &[515], Some(&[])), Some("to listen at port 515"));
         check(with(&[], &[], Some(&[602])), Some("to connect to port 602"));
         check(with(&[], &[], None), Some("to connect to any port"));

@@ -19,7 +19,7 @@ fn confined(sources: &str, destinations: &str, options: &str) -> String {
 /// Starts it confined; `None` where the kernel cannot.
 #[track_caller]
 fn start(lab: &Lab, config: &str) -> Option<Penstock> {
-    let mut penstock = Penstock::configure(lab, config).spawned();
+    let mut penstock = Penstock::configure(lab, config).arg("--log-level").arg("verbose").spawned();
     wait_until("the sandbox", || [CONFINED, IMPOSSIBLE].iter().any(|text| penstock.log().contains(text)));
     if penstock.log().contains(IMPOSSIBLE) {
         assert_eq!(penstock.wait_end().code(), Some(2), "sandbox(yes) without a sandbox does not start");
@@ -126,6 +126,8 @@ fn programs_get_no_further_than_the_sandbox() {
          echo out > {out}/stolen\n\
          cat {out}/secret > {dir}/copied\n\
          python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {port}))' && echo > {dir}/connected\n\
+         python3 -c 'import socket; s = socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262); s.connect((\"127.0.0.1\", {port}))' \
+         && echo > {dir}/connected\n\
          unshare --user true && echo > {dir}/unshared\n\
          echo > {dir}/done",
         dir = lab.dir().display(),
@@ -228,6 +230,30 @@ fn a_process_that_is_not_confined_does_not_become_so_by_a_reload() {
     penstock.rewrite(&lab, &config);
     let answer = penstock.reload();
     assert!(answer.contains("sandbox(yes) holds from the start of a process on"), "{answer}");
+    penstock.stop();
+}
+
+#[test]
+fn what_fetches_connects_to_where_it_is_told_to() {
+    let lab = Lab::new();
+    let server = Collector::tcp(lab.port("server"));
+    let source = "mqtt(address(\"tcp://127.0.0.1:%port:server%\") topic(\"a\"));";
+    let Some(penstock) = start(&lab, &confined(source, "file(\"%dir%/out\");", "")) else { return };
+    wait_until("a connection", || server.connections() > 0);
+    assert!(!penstock.log().contains("the sandbox does not allow"), "{}", penstock.log());
+    penstock.stop();
+}
+
+#[test]
+fn the_root_folder_is_never_what_can_be_written() {
+    let lab = Lab::new();
+    let text = "program(\"cat > /penstock-%port:x%\" template(\"<a>/x </b>/y $MSG\\n\")); file(\"/$HOST-%port:x%\");";
+    let Some(mut penstock) = start(&lab, &confined(TCP, text, "")) else { return };
+    let log = penstock.log();
+    assert!(log.contains("cannot allow to write what only the root folder holds"), "{log}");
+    assert!(!log.contains("path='/', access='Write'"), "{log}");
+    Sender::tcp(lab.port("in")).line("<13>Nov 11 01:02:03 host app: text");
+    penstock.wait_log("the sandbox does not allow to write /");
     penstock.stop();
 }
 

@@ -50,11 +50,13 @@ const READ: [&str; 26] = [
 ];
 /// What programs are started from.
 const RUN: [&str; 6] = ["/bin", "/sbin", "/usr", "/lib", "/lib64", "/opt"];
+/// Where Python's virtual environments are looked for.
+const ENVIRONMENTS: [&str; 2] = ["/var/lib/penstock/python-venv/bin", "/var/lib/syslog-ng/python-venv/bin"];
 const DEVICES: [&str; 6] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
 /// Answers of the name service that are too long for a datagram.
 const NAME_SERVICE: u16 = 53;
-/// What Python or a generator of configurations in the text shows by: both are programs that are started.
-const STARTED: [&str; 2] = ["python", "confgen"];
+/// Sources that fetch what they receive, from wherever they are told to.
+const FETCHERS: [&str; 4] = ["kafka", "mqtt", "python", "python-fetcher"];
 
 /// Whether the options of the sandbox mean something; what does not is in the findings.
 pub fn look(globals: &Settings, findings: &mut Diagnostics) -> bool {
@@ -83,7 +85,7 @@ pub fn enter(options: &RunOptions, configuration: &Configuration, plan: &Plan) -
     add_own(&mut rules, options);
     rules.nowhere.iter().for_each(|path| {
         oplog::warning(
-            "The sandbox cannot allow what is nowhere yet: make a folder above it and start again",
+            "The sandbox cannot allow to write what only the root folder holds: make a folder for it and start again",
             &[("path", &path.display())],
         );
     });
@@ -196,12 +198,16 @@ fn of_configuration(configuration: &Configuration, plan: &Plan) -> Rules {
                 .for_each(|folder| rules.allow_path(Path::new(folder), Access::Read)),
         }
     }
-    rules.starts_programs = STARTED.iter().any(|word| config.preprocessed.contains(word));
+    rules.starts_programs = named::starts_programs(&config.preprocessed);
     for driver in &configuration.drivers {
         let opened = plan.opened_by(driver).map_or_else(Vec::new, Start::needs);
         let needs: Vec<Need<'_>> = opened.into_iter().chain(driver.needs()).collect();
         let says = needs.iter().any(|need| matches!(need, Need::Connects(_)));
-        if driver.context == Context::Destination && !says {
+        let connects = match driver.context {
+            Context::Source => FETCHERS.contains(&driver.component.name),
+            context => context == Context::Destination,
+        };
+        if connects && !says {
             rules.connects = None;
         }
         needs.iter().for_each(|need| add_need(&mut rules, need));
@@ -214,10 +220,29 @@ fn of_configuration(configuration: &Configuration, plan: &Plan) -> Rules {
         active.flat_map(|paths| std::env::split_paths(&paths).collect::<Vec<_>>()).for_each(|path| {
             allow_there(&mut rules, &path, Access::Run);
         });
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let active = std::env::var_os("VIRTUAL_ENV").map(|folder| PathBuf::from(folder).join("bin"));
+        let own = ENVIRONMENTS.iter().map(PathBuf::from);
+        own.chain(active).chain(std::env::split_paths(&path)).for_each(|folder| {
+            allow_searched(&mut rules, &folder);
+        });
     }
     named::add(&mut rules, &config.preprocessed);
     add_globals(&mut rules, &plan.globals);
     rules
+}
+
+/// A folder in which programs are looked for, and Python's own where the one in it is a link to elsewhere.
+fn allow_searched(rules: &mut Rules, folder: &Path) {
+    let python = std::fs::canonicalize(folder.join("python3"));
+    let real = python.ok().and_then(|python| Some(python.parent()?.to_owned()));
+    for folder in real.as_deref().into_iter().chain([folder]).filter(|folder| folder.is_absolute()) {
+        // What programs load stands beside their folder.
+        let beside = folder.parent().filter(|above| above.join("lib").is_dir() && !is_system(above));
+        let is_shims = folder.ends_with(".pyenv/shims");
+        let beside = beside.or_else(|| folder.parent().filter(|_| is_shims));
+        allow_there(rules, beside.unwrap_or(folder), Access::Run);
+    }
 }
 
 fn add_need(rules: &mut Rules, need: &Need<'_>) {
@@ -231,7 +256,7 @@ fn add_need(rules: &mut Rules, need: &Need<'_>) {
         Need::Queue { folder, .. } => rules.allow_path(folder, Access::Write),
         Need::Privilege(Privilege::Commands) => rules.starts_programs = true,
         Need::Privilege(Privilege::Terminals) => {
-            rules.allow_path(Path::new("/dev"), Access::Write);
+            allow_terminals(rules);
             allow_there(rules, Path::new("/run/utmp"), Access::Read);
         }
         Need::Connects(ports) => rules.connects.iter_mut().for_each(|all| all.extend(ports)),
@@ -245,6 +270,16 @@ fn add_need(rules: &mut Rules, need: &Need<'_>) {
     }
 }
 
+/// Those that are there now, and all that come in `/dev/pts`; the rest of `/dev` has disks.
+fn allow_terminals(rules: &mut Rules) {
+    allow_there(rules, Path::new("/dev/pts"), Access::Write);
+    for entry in std::fs::read_dir("/dev").into_iter().flatten().flatten() {
+        if ["tty", "console"].iter().any(|name| entry.file_name().to_string_lossy().starts_with(name)) {
+            rules.allow_path(&entry.path(), Access::Write);
+        }
+    }
+}
+
 /// Options that make something beside what the driver is for.
 fn add_options(rules: &mut Rules, driver: &Configured) {
     let s = &driver.settings;
@@ -255,6 +290,10 @@ fn add_options(rules: &mut Rules, driver: &Configured) {
     let keylog = s.block("tls").filter(|tls| tls.is_set("keylog-file"));
     let keylog = keylog.and_then(|tls| tls.path("keylog-file"));
     keylog.iter().for_each(|path| rules.allow_path(folder_of(path), Access::Write));
+    // It asks an authority.
+    if is_declared("timestamp-url") {
+        rules.connects = None;
+    }
     if is_declared("localip") || is_declared("localport") {
         rules.listens.insert(0);
     }
@@ -286,8 +325,7 @@ fn reads(rules: &mut Rules, path: &Path) {
     let text = path.to_string_lossy();
     let fixed = text.find(['*', '?', '[']).and_then(|at| text.get(..at)).unwrap_or(&text);
     let is_pattern = fixed.len() < text.len();
-    let fixed =
-        Path::new(if is_pattern { fixed.rsplit_once('/').map_or("", |(folder, _)| folder) } else { fixed });
+    let fixed = Path::new(if is_pattern { before_last_slash(fixed) } else { fixed });
     match is_pattern || fixed.is_dir() {
         true => rules.allow_path(fixed, Access::Read),
         false if is_system(folder_of(fixed)) => rules.allow_path(fixed, Access::Read),
@@ -302,9 +340,21 @@ fn writes(rules: &mut Rules, text: &str) {
     match is_device {
         true => rules.allow_path(Path::new(literal), Access::Write),
         false => {
-            let folder = literal.rsplit_once('/').map_or(".", |(folder, _)| folder);
-            rules.allow_path(Path::new(if folder.is_empty() { "/" } else { folder }), Access::Write);
+            let folder = Path::new(before_last_slash(literal));
+            let whole = Path::new(text);
+            // Right in the root folder, a file that is there stands for itself.
+            let itself = folder == Path::new("/") && whole.is_file();
+            rules.allow_path(if itself { whole } else { folder }, Access::Write);
         }
+    }
+}
+
+/// The folder that a beginning of a path names.
+fn before_last_slash(text: &str) -> &str {
+    match text.rsplit_once('/') {
+        Some(("", _)) => "/",
+        Some((folder, _)) => folder,
+        None => ".",
     }
 }
 
