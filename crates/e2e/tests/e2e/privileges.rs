@@ -4,6 +4,7 @@
 use crate::messages::HEAD;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
 use testkit::{Lab, Penstock, Sender, wait_until};
 
 const CHOWN: u64 = 1;
@@ -72,11 +73,13 @@ fn relay(source: &str, destination: &str) -> String {
 const SOURCE: &str = "network(ip(127.0.0.1) port(%tcp:in%));";
 const DESTINATION: &str = "file(\"%dir%/out\");";
 
-/// A port that only the privileged can listen at. Each test program begins at another one, so they seldom
-/// meet.
+/// A port that only the privileged can listen at: each call gets another one. Each test program begins at
+/// another one, so they seldom meet.
 fn low_port() -> u16 {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
     let first = std::process::id() % 424;
-    let mut ports = (0..424).map(|step| 600 + ((first * 7 + step) % 424) as u16);
+    let step = || NEXT.fetch_add(1, Ordering::Relaxed);
+    let mut ports = (0..424).map(|_| 600 + ((first * 7 + step()) % 424) as u16);
     ports.find(|port| std::net::TcpListener::bind(("127.0.0.1", *port)).is_ok()).expect("a free port")
 }
 
