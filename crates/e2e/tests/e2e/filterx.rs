@@ -189,7 +189,9 @@ fn failures_are_counted_by_block_and_cause_and_explained_with_operands() {
     let ledger = run_command(&["ledger", "--json", "--state-dir", &state]).stdout;
     let ledger: Value = serde_json::from_str(&ledger).expect("JSON");
     let failed = &ledger["filterx"][0];
-    assert!(failed["place"].as_str().is_some_and(|place| place.contains(":6:")), "{ledger:#}");
+    let line = config.lines().position(|line| line.contains("filterx {")).unwrap() + 1;
+    let place = format!("penstock.conf:{line}:");
+    assert!(failed["place"].as_str().is_some_and(|said| said.contains(&place)), "{ledger:#}");
     assert_eq!(failed["failed"], serde_json::json!({"falsy": 1, "unset": 3, "type": 2}), "{ledger:#}");
     let stats = penstock.request("STATS PROMETHEUS");
     assert!(

@@ -423,15 +423,21 @@ fn a_virtual_environment_is_made_and_classes_are_tried_in_it() {
 #[test]
 fn java_lua_and_perl_are_refused_with_the_way_in_python() {
     let lab = Lab::new();
+    // Used by a path: what none uses is only warned of.
     for (statement, text) in [
-        ("destination d { java(class_name(\"org.example.Mine\")); };", "elasticsearch-http()"),
-        ("destination d { lua(script(\"a.lua\")); };", "LogDestination"),
-        ("destination d { perl(script(\"a.pl\")); };", "LogDestination"),
-        ("parser p { lua(script(\"a.lua\")); };", "LogParser"),
+        ("destination x { java(class_name(\"org.example.Mine\")); };", "elasticsearch-http()"),
+        ("destination x { lua(script(\"a.lua\")); };", "LogDestination"),
+        ("destination x { perl(script(\"a.pl\")); };", "LogDestination"),
+        ("parser x { lua(script(\"a.lua\")); };", "LogParser"),
     ] {
-        let (path, _) = lab.write_config("refused.conf", &format!("@version: 4.11\n{statement}\n"));
+        let kind = statement.split(' ').next().unwrap();
+        let config = format!(
+            "@version: 4.11\nsource s {{ internal(); }};\n{statement}\nlog {{ source(s); {kind}(x); }};\n"
+        );
+        let (path, _) = lab.write_config("refused.conf", &config);
         let outcome = run_command(&["check", path.to_str().unwrap()]);
         assert_eq!(outcome.code, Some(1), "{outcome:?}");
+        assert!(outcome.stderr.contains("error[O0112]"), "{outcome:?}");
         assert!(outcome.stderr.contains(text) && outcome.stderr.contains("docs/python.md"), "{outcome:?}");
     }
 }
