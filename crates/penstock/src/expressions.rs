@@ -10,7 +10,7 @@ use answer::Answer;
 use control::cli::FilterxArgs;
 use prompt::Prompt;
 use session::Session;
-use std::io::{BufRead, IsTerminal, stdin, stdout};
+use std::io::{BufRead, IsTerminal, Read, stdin, stdout};
 use std::process::ExitCode;
 
 /// Bytes of a text on standard input.
@@ -33,15 +33,18 @@ pub fn run(args: &FilterxArgs) -> ExitCode {
         }
     };
     let mut trial = Trial { session, json: args.json, all_is_well: true };
-    if !args.expressions.is_empty() {
+    let read = if !args.expressions.is_empty() {
         args.expressions.iter().for_each(|text| trial.text(text));
+        Ok(())
     } else if stdin().is_terminal() && stdout().is_terminal() {
-        trial.prompt();
-    } else if let Err(why) = trial.lines() {
+        trial.prompt()
+    } else {
+        trial.lines()
+    };
+    if let Err(why) = &read {
         stdio::err!("{why}");
-        return ExitCode::from(EXIT_CONFIG);
     }
-    if trial.all_is_well { ExitCode::SUCCESS } else { ExitCode::from(EXIT_CONFIG) }
+    if read.is_ok() && trial.all_is_well { ExitCode::SUCCESS } else { ExitCode::from(EXIT_CONFIG) }
 }
 
 struct Trial {
@@ -68,38 +71,30 @@ impl Trial {
 
     /// Standard input that nobody types.
     fn lines(&mut self) -> Result<(), String> {
-        let mut lines = stdin().lock();
+        let mut input = stdin().lock();
         let mut text = String::new();
         loop {
-            let before = text.len();
-            let count = lines.read_line(&mut text).map_err(|e| format!("cannot read standard input: {e}"))?;
-            if text.len() > TEXT_BYTES_MAX {
-                return Err(format!("a text has more than {TEXT_BYTES_MAX} bytes"));
-            }
-            if count > 0 && !text.get(before..).unwrap_or_default().trim().is_empty() && is_open(&text) {
+            let line = next_line(&mut input, TEXT_BYTES_MAX - text.len())?;
+            text.push_str(&line);
+            if !line.trim().is_empty() && is_open(&text) {
                 continue;
             }
-            if !text.trim().is_empty() && !self.entered(&text) {
+            if !text.trim().is_empty() && !self.entered(&text) || line.is_empty() {
                 return Ok(());
             }
             text.clear();
-            if count == 0 {
-                return Ok(());
-            }
         }
     }
 
-    fn prompt(&mut self) {
-        let mut prompt = match Prompt::open() {
-            Ok(prompt) => prompt,
-            Err(error) => return stdio::err!("cannot read from this terminal: {error}"),
-        };
+    fn prompt(&mut self) -> Result<(), String> {
+        let mut prompt = Prompt::open()?;
         stdio::out!("FilterX: an expression or statements, :help for more, Ctrl-D to end.");
-        while let Some(text) = prompt.entered() {
+        while let Some(text) = prompt.entered()? {
             if !text.trim().is_empty() && !self.entered(&text) {
-                return;
+                break;
             }
         }
+        Ok(())
     }
 
     /// Does what was entered; whether more is to be read.
@@ -130,6 +125,17 @@ impl Trial {
         }
         true
     }
+}
+
+/// A line with its end, of so many bytes at most; nothing where there are no more.
+fn next_line(input: &mut impl BufRead, room: usize) -> Result<String, String> {
+    let mut line = Vec::new();
+    let read = input.take(room as u64 + 1).read_until(b'\n', &mut line);
+    read.map_err(|error| format!("cannot read standard input: {error}"))?;
+    if line.len() > room {
+        return Err(format!("a text has more than {TEXT_BYTES_MAX} bytes"));
+    }
+    String::from_utf8(line).map_err(|_| "standard input is not UTF-8".to_owned())
 }
 
 /// Whether more is to come: a bracket or a quote is open. Commands end with their line.

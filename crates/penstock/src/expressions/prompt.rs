@@ -12,28 +12,29 @@ use rustyline::{Config, Context, Editor, Helper};
 pub struct Prompt(Editor<Language, MemHistory>);
 
 impl Prompt {
-    pub fn open() -> Result<Prompt, ReadlineError> {
+    pub fn open() -> Result<Prompt, String> {
         let config = Config::builder().auto_add_history(true).build();
-        let mut editor = Editor::with_history(config, MemHistory::new())?;
+        let mut editor = Editor::with_history(config, MemHistory::new()).map_err(unreadable)?;
         editor.set_helper(Some(Language));
         Ok(Prompt(editor))
     }
 
     /// What is entered next; `None` at the end.
-    pub fn entered(&mut self) -> Option<String> {
+    pub fn entered(&mut self) -> Result<Option<String>, String> {
         loop {
             match self.0.readline("> ") {
-                Ok(text) => return Some(text),
+                Ok(text) => return Ok(Some(text)),
                 // Ctrl-C gives the line up.
                 Err(ReadlineError::Interrupted) => {}
-                Err(ReadlineError::Eof) => return None,
-                Err(error) => {
-                    stdio::err!("cannot read from this terminal: {error}");
-                    return None;
-                }
+                Err(ReadlineError::Eof) => return Ok(None),
+                Err(error) => return Err(unreadable(error)),
             }
         }
     }
+}
+
+fn unreadable(error: ReadlineError) -> String {
+    format!("cannot read from this terminal: {error}")
 }
 
 /// What the editor asks about the language.

@@ -104,8 +104,7 @@ impl Session {
     /// Compiles and runs a text.
     pub fn run(&mut self, text: &str) -> Answer {
         let mut sources = SourceMap::new();
-        // The last statement needs no semicolon; one in a comment would not count.
-        let whole = format!("{}\n;", text.trim_end());
+        let whole = ended(text.trim_end());
         let file = sources.add_root(NAME, whole.as_str());
         let mut diags = Diagnostics::new();
         let setting = Setting { env: &self.env, sources: &sources };
@@ -140,5 +139,14 @@ impl Session {
             format!("${{{}}} = {}\n", self.batch.name_of(name), String::from_utf8_lossy(value.bytes))
         };
         own.chain(self.batch.pairs(record)).map(line).collect()
+    }
+}
+
+/// A text with the semicolon that its last statement may lack; one in a comment would not count.
+fn ended(text: &str) -> String {
+    match (filterx::grammar::is_open(text), text.contains('#')) {
+        (true, _) => text.to_owned(),
+        (false, true) => format!("{text}\n;"),
+        (false, false) => format!("{text};"),
     }
 }
