@@ -88,6 +88,8 @@ class Tcp(socketserver.ThreadingTCPServer):
 if words.certificate:
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(words.certificate, words.key)
+# As much as Riemann reads; Python reads 8 KiB.
+socketserver.UDPServer.max_packet_size = 16384
 udp = socketserver.UDPServer(("127.0.0.1", words.port), Datagram)
 threading.Thread(target=udp.serve_forever, daemon=True).start()
 server = Tcp(("127.0.0.1", words.port), Stream)

@@ -120,11 +120,16 @@ impl Drop for Profiling {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
+    use parking_lot::Mutex;
+
+    /// Who begins forgets what all workers do: tests that look take turns.
+    pub(crate) static TURN: Mutex<()> = Mutex::new(());
 
     #[test]
     fn a_worker_says_what_it_does_while_somebody_looks() {
+        let _turn = TURN.lock();
         let number = WORKERS_MAX - 1;
         enter(number);
         mark(Doing::Steps, 7);

@@ -93,3 +93,43 @@ impl Replayer {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::tests::{plan_of, seen};
+    use crate::source::{Carrier, SourceName};
+    use crate::window::Budget;
+    use template::Identity;
+
+    #[test]
+    fn messages_that_come_together_end_where_they_ended() {
+        let plan = plan_of("destination d { out(); }; log { source(s); destination(d); };");
+        let planned = plan.sources.first().expect("a source");
+        let name = SourceName {
+            group: "s".into(),
+            id: "s#0".into(),
+            driver: "in",
+            instance: String::new(),
+            carrier: Carrier::Other,
+        };
+        let source = Source::new(name, planned.settings());
+        let shared = Shared::new(1, Budget::new(1 << 20), false);
+        let mut replayer = Replayer::new(&shared, Identity::new("here"), Vec::new());
+        let texts: [&[u8]; 4] = [
+            b"<13>Nov 11 01:02:03 h a: 1",
+            b"<13>Nov 11 01:02:03 h a: the second one is longer",
+            b"",
+            b"<13>Nov 11 01:02:03 h a: 4",
+        ];
+        let context = Context::local("s", "", "local");
+        let again = Again { context, received: Stamp::default(), texts: &texts };
+        replayer.run(&source, &again).expect("taken");
+        let messages: Vec<String> = seen().into_iter().map(|(_, message)| message).collect();
+        assert_eq!(messages, ["1", "the second one is longer", "", "4"]);
+        assert_eq!(source.counters.received.value(), 4);
+        assert_eq!(source.counters.routed.value(), 4);
+        assert_eq!(source.counters.in_work.value(), 0);
+        assert_eq!(replayer.window.used(), 0);
+    }
+}

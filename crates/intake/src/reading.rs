@@ -47,7 +47,22 @@ pub struct Defaults {
 }
 
 impl Reading {
+    /// Of a source that reads streams, files or datagrams.
     pub fn new(s: &Settings, cx: &BuildContext<'_>, defaults: &Defaults, diags: &mut Diagnostics) -> Reading {
+        let mut reading = Reading::whole_messages(s, cx, defaults, diags);
+        reading.framing.log_msg_size = s.size("log-msg-size").unwrap_or(65_536) as usize;
+        reading.framing.trim_large_messages = s.bool("trim-large-messages").unwrap_or(false);
+        reading.fetch_limit = s.int("log-fetch-limit").map(|n| n.max(1) as usize);
+        reading
+    }
+
+    /// Of a source whose messages come whole from another program that keeps them.
+    pub fn whole_messages(
+        s: &Settings,
+        cx: &BuildContext<'_>,
+        defaults: &Defaults,
+        diags: &mut Diagnostics,
+    ) -> Reading {
         let flags = parse_flags(s, defaults);
         let local_name = local_name(s, cx.globals);
         let sdata_prefix = s.text("sdata-prefix").unwrap_or(wire::sdata::PREFIX);
@@ -71,15 +86,15 @@ impl Reading {
             finish: finish(s, cx, defaults.local, diags),
             framing: FramerOptions {
                 framing: defaults.framing,
-                log_msg_size: s.size("log-msg-size").unwrap_or(65_536) as usize,
+                log_msg_size: 0,
                 empty_lines: s.flag("flags", "empty-lines"),
-                trim_large_messages: s.bool("trim-large-messages").unwrap_or(false),
+                trim_large_messages: false,
             },
             encoding: s.encoding("encoding"),
             idle_timeout: None,
             window_messages: s.int("log-iw-size").map(|n| n.max(1) as usize),
             share: None,
-            fetch_limit: s.int("log-fetch-limit").map(|n| n.max(1) as usize),
+            fetch_limit: None,
             naming: naming(s, cx.globals),
             group: cx.group.into(),
             local_name: local_name.into(),

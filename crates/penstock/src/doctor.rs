@@ -91,11 +91,11 @@ pub fn run(args: &DoctorArgs) -> ExitCode {
     for (_, finding) in &mut found {
         finding.text = patient.scrubbed(&finding.text);
     }
-    if let Some(path) = &args.bundle {
-        if let Err(error) = bundle::write(path, &patient, &to_json(&found)) {
-            stdio::err!("cannot write {}: {error}", path.display());
-            return ExitCode::from(crate::EXIT_CONFIG);
-        }
+    if let Some(path) = &args.bundle
+        && let Err(error) = bundle::write(path, &patient, &to_json(&found))
+    {
+        stdio::err!("cannot write {}: {error}", path.display());
+        return ExitCode::from(crate::EXIT_CONFIG);
     }
     crate::printing::print(&if args.json { to_json(&found) + "\n" } else { to_text(&found) });
     if let Some(path) = &args.bundle {

@@ -12,6 +12,7 @@ use crate::configuration::Configuration;
 use crate::outline::{Outline, Path};
 use crate::printing::{finish, print};
 use control::cli::GraphArgs;
+use diag::Span;
 use engine::compile::{Existing, Plan};
 use model::Graph;
 use std::collections::BTreeSet;
@@ -67,9 +68,8 @@ fn has(path: &Path, name: &str) -> bool {
     is_there
 }
 
-/// `file:line` of what no message comes to.
-fn places_of_the_dead(configuration: &Configuration) -> BTreeSet<String> {
+/// What no message comes to.
+fn places_of_the_dead(configuration: &Configuration) -> BTreeSet<Span> {
     let findings = configuration.findings().iter().filter(|finding| NEVER.contains(&finding.code));
-    let places = findings.filter_map(|finding| Some(configuration.parsed.sources.locate(finding.span?)));
-    places.map(|place| format!("{}:{}", place.file, place.line)).collect()
+    findings.filter_map(|finding| finding.span).collect()
 }

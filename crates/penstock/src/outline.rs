@@ -4,6 +4,8 @@
 mod items;
 mod options;
 
+pub use items::in_any_order;
+
 use crate::components::registry;
 use crate::configuration::Configuration;
 use conf_schema::{Component, Context, ReadContext, Settings};
@@ -31,6 +33,8 @@ pub struct Node {
     pub children: Vec<Node>,
     /// `relay.conf:12`
     pub at: String,
+    /// Of a path, a filter or a branch: where it stands, with the conditions that all have to hold.
+    pub spans: Vec<Span>,
 }
 
 /// An option and its value in effect.
@@ -226,10 +230,10 @@ impl<'c> Maker<'c> {
     fn path(&self, log: &LogPath) -> Path {
         let mut sources = BTreeSet::new();
         for item in &log.items {
-            if let conf_syntax::LogItem::Reference(reference) = item {
-                if reference.kind == ObjectKind::Source {
-                    sources.insert(reference.name.text.clone());
-                }
+            if let conf_syntax::LogItem::Reference(reference) = item
+                && reference.kind == ObjectKind::Source
+            {
+                sources.insert(reference.name.text.clone());
             }
         }
         let mut node = self.log_path("log", log);
@@ -255,7 +259,7 @@ impl<'c> Maker<'c> {
     fn application(&self, app: &Application) -> Node {
         let mut children = Vec::new();
         let filter = app.filter.as_ref();
-        children.extend(filter.map(|expr| self.filter_node(expr, String::new(), self.at(expr.span()))));
+        children.extend(filter.map(|expr| self.filter_node(expr, String::new(), expr.span())));
         children.extend(self.items(app.parser.as_deref().unwrap_or_default(), Some(Context::Parser)));
         children.extend(app.filterx.as_ref().map(|raw| self.filterx(raw)));
         let name = format!("{}[{}]", app.name.text, app.topic.text);

@@ -21,7 +21,7 @@ const DATAGRAM_BYTES_MAX: usize = 16_384;
 #[derive(Clone, Debug)]
 pub enum Transport {
     Tcp,
-    Tls(Options),
+    Tls(Box<Options>),
     Udp,
 }
 

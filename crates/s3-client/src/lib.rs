@@ -4,12 +4,13 @@
 //! An object is one batch, in one request or in several parts, made only where there is none of its name
 //! (`If-None-Match: *`). Its name has the number of its first message in the queue on disk, and the object
 //! carries that of its last: so a batch that comes again after a kill is told to be there already, as far as
-//! it is.
+//! it is. The first batch of a run may begin in the middle of an object: the one before it is looked up.
 
 mod account;
 mod answer;
 mod batch;
 mod credentials;
+mod earlier;
 mod name;
 mod plan;
 mod profile;

@@ -3,6 +3,7 @@
 
 use crate::answer;
 use crate::batch::Load;
+use crate::earlier;
 use crate::name::{KEY_BYTES_MAX, encoded, object};
 use crate::plan::{Packing, Plan};
 use crate::sign::hex;
@@ -27,7 +28,9 @@ const LAST: &str = "x-amz-meta-penstock-last";
 pub async fn serve(plan: Arc<Plan>, before: Arc<[u8]>, queue: Arc<str>, jobs: Jobs<Load>) {
     let speakers = Speakers::new(&plan);
     let bucket = format!("/{}", encoded(plan.bucket.as_bytes(), false));
-    let mut session = Session { plan, before, queue, bucket, speakers, count: 0, open: None, is_tidy: false };
+    let (is_tidy, knows_earlier) = (false, false);
+    let mut session =
+        Session { plan, before, queue, bucket, speakers, count: 0, open: None, is_tidy, knows_earlier };
     while let Some(order) = jobs.next().await {
         match order {
             Order::Reopen => session.speakers.reopen(),
@@ -52,10 +55,15 @@ struct Session {
     open: Option<(String, String)>,
     /// What an earlier run began and could not end is taken back.
     is_tidy: bool,
+    /// Whether an object of an earlier run has the first messages was looked up.
+    knows_earlier: bool,
 }
 
 impl Session {
     async fn deliver(&mut self, load: Load) -> Result<Outcome, Outcome> {
+        if let Some(outcome) = self.made_earlier(&load).await? {
+            return Ok(outcome);
+        }
         let place = self.place(&load);
         let suffix = match self.plan.packing {
             Packing::None => self.plan.suffix.clone(),
@@ -95,9 +103,7 @@ impl Session {
             return self.speakers.ask(ask.header("if-none-match", "*").body(body)).await;
         }
         if !self.is_tidy {
-            let mut before = self.before.to_vec();
-            before.push(b'-');
-            before.extend_from_slice(self.queue.as_bytes());
+            let before = object(&self.before, &self.queue, "");
             self.speakers.take_back(&self.bucket, &before).await?;
             self.is_tidy = true;
         }
@@ -122,6 +128,29 @@ impl Session {
         }
     }
 
+    /// How far a queue is delivered is kept by pieces of the queue: after a kill it may begin in the middle of
+    /// an object, whose name is that of a message before.
+    async fn made_earlier(&mut self, load: &Load) -> Result<Option<Outcome>, Outcome> {
+        let Some((first, _)) = load.range().filter(|_| !self.knows_earlier) else { return Ok(None) };
+        let before = object(&self.before, &self.queue, "-");
+        let name = earlier::find(&mut self.speakers, &self.bucket, &before, first).await?;
+        let outcome = match name {
+            Some(name) => {
+                let path = format!("{}/{}", self.bucket, encoded(name.as_bytes(), true));
+                let has_some = |outcome: &Outcome| match outcome {
+                    Outcome::Judged { verdicts, .. } => !verdicts.is_empty(),
+                    // Somebody else made it.
+                    Outcome::Hold(_) => false,
+                    _ => true,
+                };
+                Some(self.found(&path, load).await?).filter(has_some)
+            }
+            None => None,
+        };
+        self.knows_earlier = matches!(outcome, None | Some(Outcome::Judged { .. }));
+        Ok(outcome)
+    }
+
     /// There is an object of that name: it has all of the batch, or the first of its messages.
     async fn found(&mut self, path: &str, load: &Load) -> Result<Outcome, Outcome> {
         if load.range().is_none() {
@@ -134,6 +163,8 @@ impl Session {
             Some(last) if answer.is_success() => {
                 let there = load.until(last);
                 if there >= load.messages {
+                    // It may have the next ones too.
+                    self.knows_earlier = false;
                     return Ok(Outcome::Delivered);
                 }
                 Outcome::Judged { verdicts: vec![Verdict::Delivered; there], after: Some(Duration::ZERO) }

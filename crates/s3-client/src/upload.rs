@@ -141,7 +141,8 @@ pub fn is_error(answer: &Answer) -> bool {
     element(&answer.body, "Code").is_some()
 }
 
-fn unescaped(text: &str) -> String {
+/// As XML has it.
+pub fn unescaped(text: &str) -> String {
     let pairs =
         [("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&#34;", "\""), ("&amp;", "&")];
     pairs.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to))

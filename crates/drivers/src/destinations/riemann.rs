@@ -99,10 +99,11 @@ fn tags(
     cx: &BuildContext<'_>,
     diags: &mut Diagnostics,
 ) -> Option<Vec<Arc<Template>>> {
+    let tags = s.list("tags");
     if !s.is_set("tags") {
         return Some(vec![compile("${TAGS}", s.call_span()?, options, cx, diags)?]);
     }
-    s.list("tags").iter().map(|tag| compile(&tag.text, tag.span, options, cx, diags)).collect()
+    tags.iter().map(|tag| compile(&tag.text, tag.span, options, cx, diags)).collect()
 }
 
 /// `None` after an error was reported.
@@ -114,7 +115,7 @@ fn plan(s: &Settings, diags: &mut Diagnostics) -> Option<Plan> {
     }
     let asked = secure::read_client(s, kind == "tls", diags).ok()?;
     let transport = match (kind, asked) {
-        (_, Some(options)) => Transport::Tls(options),
+        (_, Some(options)) => Transport::Tls(Box::new(options)),
         ("udp", None) => Transport::Udp,
         _ => Transport::Tcp,
     };

@@ -112,18 +112,19 @@ fn objects(
 }
 
 /// What version 2c has no use for.
-const OF_USERS: &[&str] = &["engine-id", "auth-username", "auth-password", "enc-password"];
+const OF_USERS: &[&str] =
+    &["engine-id", "auth-username", "auth-algorithm", "auth-password", "enc-algorithm", "enc-password"];
 
 /// `None` after an error was reported.
 fn plan(s: &Settings, diags: &mut Diagnostics) -> Option<Plan> {
     // There is no other.
     let _ = s.choice("transport");
+    let (community, words) = (s.text("community").unwrap_or("public"), UserWords::read(s));
     let (version, others) = match s.choice("version") {
-        Some("v3") => (user(s, diags)?, &["community"][..]),
-        _ => (Version::Community(s.text("community").unwrap_or("public").to_owned()), OF_USERS),
+        Some("v3") => (user(s, &words, diags)?, &["community"][..]),
+        _ => (Version::Community(community.to_owned()), OF_USERS),
     };
     for option in others.iter().filter(|option| s.is_set(option)) {
-        let _ = s.text(option);
         let finding =
             Diagnostic::warning("D0306", format!("{option}() belongs to the other version"), s.span(option)?);
         diags.push(finding.help("leave it out, or change version()"));
@@ -138,57 +139,74 @@ fn plan(s: &Settings, diags: &mut Diagnostics) -> Option<Plan> {
     })
 }
 
-fn user(s: &Settings, diags: &mut Diagnostics) -> Option<Version> {
-    let text = |name: &str| s.text(name).filter(|text| !text.is_empty());
-    let Some(name) = text("auth-username") else {
+/// What version 3 asks for, as it is written.
+struct UserWords<'a> {
+    name: Option<&'a str>,
+    engine: &'a str,
+    digest: Digest,
+    password: Option<&'a str>,
+    privacy: Option<&'a str>,
+}
+
+impl<'a> UserWords<'a> {
+    fn read(s: &'a Settings) -> UserWords<'a> {
+        let text = |name: &str| s.text(name).filter(|text| !text.is_empty());
+        // AES is the one that there is.
+        let _ = s.choice("enc-algorithm");
+        UserWords {
+            name: text("auth-username"),
+            engine: text("engine-id").unwrap_or_default().trim_start_matches("0x"),
+            digest: match s.choice("auth-algorithm") {
+                Some("sha256") => Digest::Sha256,
+                Some("sha384") => Digest::Sha384,
+                Some("sha512") => Digest::Sha512,
+                _ => Digest::Sha1,
+            },
+            password: text("auth-password"),
+            privacy: text("enc-password"),
+        }
+    }
+}
+
+fn user(s: &Settings, words: &UserWords<'_>, diags: &mut Diagnostics) -> Option<Version> {
+    let Some(name) = words.name else {
         return wrong(s, "version", "version(v3) needs a user", "add `auth-username(\"...\")`", diags);
     };
-    let digits = text("engine-id").unwrap_or_default().trim_start_matches("0x").to_owned();
-    let engine = hex(&digits).filter(|id| (5..=32).contains(&id.len()));
+    let engine = hex(words.engine).filter(|id| (5..=32).contains(&id.len()));
     // Informs belong to the engine of whom they go to.
     let engine = match engine {
         Some(engine) => engine,
-        None if s.bool("inform").unwrap_or(false) && digits.is_empty() => Vec::new(),
+        None if s.bool("inform").unwrap_or(false) && words.engine.is_empty() => Vec::new(),
         None => {
             let help = "add `engine-id(\"0x8000000001020304\")`, 5 to 32 bytes, which the receiver knows the user by";
             return wrong(s, "engine-id", "version(v3) needs an engine", help, diags);
         }
     };
-    let password = |name: &str| text(name).map(|password| Zeroizing::new(password.to_owned()));
-    for option in ["auth-password", "enc-password"] {
+    for (option, password) in [("auth-password", words.password), ("enc-password", words.privacy)] {
         // RFC 3414 section 11.2
-        if text(option).is_some_and(|password| password.len() < 8) {
-            return wrong(
-                s,
-                option,
-                "the password has less than 8 bytes",
-                "SNMP allows no shorter ones",
-                diags,
-            );
+        if password.is_some_and(|password| password.len() < 8) {
+            let help = "SNMP allows no shorter ones";
+            return wrong(s, option, "the password has less than 8 bytes", help, diags);
         }
     }
-    let auth = match (password("auth-password"), password("enc-password")) {
+    let secret = |password: &str| Zeroizing::new(password.to_owned());
+    let auth = match (words.password, words.privacy) {
         (None, None) => None,
         (None, Some(_)) => {
             let help = "add `auth-password(\"...\")`";
             return wrong(s, "enc-password", "what is encrypted has to be signed too", help, diags);
         }
         (Some(password), privacy) => {
-            let digest = match s.choice("auth-algorithm") {
-                Some("sha256") => Digest::Sha256,
-                Some("sha384") => Digest::Sha384,
-                Some("sha512") => Digest::Sha512,
-                _ => Digest::Sha1,
-            };
-            Some(Auth { digest, password, privacy })
+            Some(Auth { digest: words.digest, password: secret(password), privacy: privacy.map(secret) })
         }
     };
-    // AES is the one that there is.
-    let _ = s.choice("enc-algorithm");
     Some(Version::User { user: User { name: name.to_owned(), auth }, engine })
 }
 
 fn hex(digits: &str) -> Option<Vec<u8>> {
+    if !digits.len().is_multiple_of(2) || !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+        return None;
+    }
     let pairs = digits.as_bytes().chunks(2);
     pairs.map(|pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()).collect()
 }

@@ -38,7 +38,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     }
     let defaults =
         Defaults { framing: Framing::Lines, syslog_protocol: false, expect_hostname: true, local: true };
-    let reading = Reading::new(s, cx, &defaults, diags);
+    let reading = Reading::whole_messages(s, cx, &defaults, diags);
     let key = match &reading.persist_name {
         Some(name) => name.clone(),
         None => format!("kafka_sd({servers},{topics})"),

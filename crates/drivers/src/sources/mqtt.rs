@@ -116,7 +116,7 @@ fn build(s: &Settings, cx: &BuildContext<'_>, diags: &mut Diagnostics) -> Option
     let dial = dial(s, to, diags)?;
     let defaults =
         Defaults { framing: Framing::Lines, syslog_protocol: false, expect_hostname: true, local: true };
-    let reading = Reading::new(s, cx, &defaults, diags);
+    let reading = Reading::whole_messages(s, cx, &defaults, diags);
     cx.scope.sets(TOPIC);
     let key = reading.persist_name.clone().unwrap_or_else(|| format!("mqtt_sd({described})"));
     let plan = plan(s, filters, reading.persist_name.as_deref());

@@ -2,6 +2,7 @@
 //! beside the distribution's rsyslogd on the same messages: they write the same files.
 
 use std::collections::BTreeMap;
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use testkit::{Lab, Penstock, Sender, Signal, free_port, run_command, skip, wait_while_some};
@@ -78,6 +79,10 @@ fn files(folder: &Path) -> BTreeMap<String, String> {
 }
 
 fn send(port: u16) {
+    // rsyslogd listens a moment after it is started.
+    wait_while_some(|| {
+        TcpStream::connect(("127.0.0.1", port)).err().map(|error| format!("port {port}: {error}"))
+    });
     let mut sender = Sender::tcp(port);
     MESSAGES.iter().for_each(|line| sender.line(line));
 }

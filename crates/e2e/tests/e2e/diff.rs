@@ -54,7 +54,7 @@ fn what_is_different_is_said_with_both_places() {
     let new = OLD
         .replace("program(\"app\")", "program(\"app\") and not message(\"debug\")")
         .replace("rewrite(r_mask); ", "")
-        .replace("/nowhere/app\"", "/nowhere/app\" perm(0600)");
+        .replace("/nowhere/app\"", "/nowhere/app\" perm(0640)");
     let outcome = files.diff(&new, &["--json"]);
     assert_eq!(outcome.code, Some(1), "{outcome:?}");
     let told: Value = serde_json::from_str(&outcome.stdout).expect("JSON");
@@ -65,7 +65,7 @@ fn what_is_different_is_said_with_both_places() {
     assert_eq!(kinds.len(), 3, "{told:#}");
     assert_eq!(kinds[..2], [("changed", "perm"), ("changed", "filter")], "{told:#}");
     assert_eq!(kinds[2].0, "removed");
-    assert_eq!(list[0]["new"]["text"], "0600");
+    assert_eq!(list[0]["new"]["text"], "0640");
     assert!(list[1]["new"]["at"].as_str().unwrap().ends_with("new.conf:7"), "{told:#}");
     let outcome = files.diff(&new, &[]);
     let rewrite = "- rewrite subst(\"[0-9]\" \"N\" flags(global) value(\"MESSAGE\"))";
@@ -101,9 +101,9 @@ fn messages_show_what_would_come_out_differently() {
     assert_eq!(outcomes.len(), 3, "{told:#}");
     let changed = format!("no longer done: rewrite r_mask ({}:4)", path("old.conf"));
     assert_eq!(outcomes[0], ("changed", "d_all#0", changed.as_str()));
-    let no_longer = format!("ends now at filter f_app ({}:7)", path("new.conf"));
+    let no_longer = format!("ends now at filter f_app ({}:3)", path("new.conf"));
     assert_eq!(outcomes[1], ("no longer written", "d_app#0", no_longer.as_str()));
-    let newly = format!("no longer ends at filter f_app ({}:7)", path("old.conf"));
+    let newly = format!("no longer ends at filter f_app ({}:3)", path("old.conf"));
     assert_eq!(outcomes[2], ("newly written", "d_app#0", newly.as_str()));
     let example = &sampled["outcomes"][0];
     assert_eq!(example["message"], "<13>Nov 11 01:02:03 h web: 42");

@@ -116,7 +116,7 @@ fn the_archive_has_no_secrets() {
     let file = lab.path("secret");
     std::fs::write(&file, "pl4nted-file-secret\n").expect("a file");
     let destination = format!(
-        "http(url(\"http://pl4nted-user:pl4nted-url@127.0.0.1:%port:out%/\") headers(\"Authorization: Bearer pl4nted-bearer\")); \
+        "http(url(\"http://pl4nted-user:pl4nted-url@127.0.0.1:%port:out%/?api_key=pl4nted-parameter\") headers(\"Authorization: Bearer pl4nted-bearer\")); \
          http(url(\"http://127.0.0.1:%port:out%/x\") user(u) password(\"pl4nted\\\"quoted\")); \
          http(url(\"http://127.0.0.1:%port:out%/y\") user(u) password(\"`file:{}`\"));",
         file.display()
@@ -146,6 +146,7 @@ fn the_archive_has_no_secrets() {
         let text = std::fs::read_to_string(&path).expect("a text");
         for secret in [
             "pl4nted-url",
+            "pl4nted-parameter",
             "pl4nted-bearer",
             "pl4nted\"quoted",
             "pl4nted\\\"quoted",

@@ -51,7 +51,7 @@ fn a_configuration_is_drawn() {
     let has = |text: &str| elements.iter().any(|line| line == text);
     for text in [
         "text title s_net",
-        "text detail network 127.0.0.1:5514",
+        "text detail network tcp 127.0.0.1:5514",
         "text title log main",
         "text title parser p_kv",
         "text title if",
@@ -60,13 +60,17 @@ fn a_configuration_is_drawn() {
         "text detail host(\"db\")",
         "text title else",
         "text title d_central",
-        "text detail network 10.0.0.1:514",
+        "text detail network tcp 10.0.0.1:514",
     ] {
         assert!(has(text), "{text} is not in\n{}", elements.join("\n"));
     }
     let count = |begin: &str| elements.iter().filter(|line| line.starts_with(begin)).count();
     assert_eq!(count("g source"), 1);
     assert_eq!(count("g destination"), 2);
+    // What stands in the line of a filter that never holds lives on.
+    for living in ["g case", "g destination", "g source"] {
+        assert!(has(living) || has(&format!("{living} ")), "{living} is dead:\n{}", elements.join("\n"));
+    }
     // The filter that never holds, the branch that leads to it, and the path that leads nowhere.
     assert!(count("g step dead") >= 2, "{}", elements.join("\n"));
     assert!(count("path arrow thick -") + count("path arrow thick") > 5, "{}", elements.join("\n"));

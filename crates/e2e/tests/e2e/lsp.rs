@@ -110,7 +110,7 @@ fn names_are_followed_and_changed() {
     let questions = json!([
         ["textDocument/definition", at(5, 29)],
         ["textDocument/references", { "position": { "line": 2, "character": 8 }, "context": { "includeDeclaration": true } }],
-        ["textDocument/rename", { "position": { "line": 5, "character": 46 }, "newName": "f_new" }],
+        ["textDocument/rename", { "position": { "line": 5, "character": 48 }, "newName": "f_new" }],
         ["textDocument/rename", { "position": { "line": 3, "character": 50 }, "newName": "t_new" }],
         ["textDocument/rename", { "position": { "line": 2, "character": 8 }, "newName": "a b" }],
         ["textDocument/prepareRename", at(0, 3)],

@@ -147,7 +147,7 @@ fn a_recording_is_explained_without_the_program() {
     let config = lab.path("penstock.conf").display().to_string();
     let outcome = run_command(&["explain", "--config", &config, "--input", &path]);
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    assert_eq!(outcome.stdout.matches("f_odd").count() >= 3, true, "{}", outcome.stdout);
+    assert!(outcome.stdout.matches("f_odd").count() >= 3, "{}", outcome.stdout);
     assert!(outcome.stdout.contains("127.0.0.1"), "{}", outcome.stdout);
 }
 

@@ -164,6 +164,11 @@ pub(crate) fn plan_of(config: &str) -> Plan {
     made.plan.unwrap_or_else(|| panic!("{}", diag::render_all(&diags, &parsed.sources)))
 }
 
+/// What destinations of this thread were given since this was asked last, each with its statement.
+pub(crate) fn seen() -> Vec<(String, String)> {
+    SEEN.take()
+}
+
 #[track_caller]
 fn check_one(config: &str, messages: &str, (expected, unmatched): (&str, usize), watched: bool) {
     let identity = Identity::new("here");

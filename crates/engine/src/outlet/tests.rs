@@ -1,7 +1,9 @@
 use super::*;
 use crate::durable::Durable;
+use crate::profile::Profiling;
 use crate::window::{Budget, Wake, Window};
 use crate::worker::{Shared, Worker};
+use std::cell::Cell;
 use std::sync::atomic::Ordering;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
@@ -122,6 +124,33 @@ fn a_blocked_sink_goes_on_where_it_stopped() {
     *b.room.lock() = 10;
     b.outlet.event();
     b.check("abcd", 0, 0);
+}
+
+#[test]
+fn whoever_looks_sees_the_worker_write_and_go_on_with_what_it_did() {
+    thread_local! {
+        static LOOKS: Cell<Option<Profiling>> = const { Cell::new(None) };
+        static WROTE: Cell<Option<(Doing, u32)>> = const { Cell::new(None) };
+    }
+    const WORKER: usize = 200;
+    fn at(profiling: &Profiling) -> Option<(Doing, u32)> {
+        profiling.look(WORKER).map(|(doing, number, _)| (doing, number))
+    }
+    let _turn = profile::tests::TURN.lock();
+    profile::enter(WORKER);
+    // The sink is asked for its answer in the middle of a write.
+    let b = bench(100, 0, || {
+        let profiling = LOOKS.take();
+        WROTE.set(profiling.as_ref().and_then(at));
+        LOOKS.set(profiling);
+        Status::Blocked
+    });
+    b.outlet.push_new(chunk(&["a"]));
+    LOOKS.set(Some(Profiling::begin()));
+    profile::mark(Doing::Steps, 5);
+    b.outlet.pump();
+    assert_eq!(WROTE.get(), Some((Doing::Writes, b.outlet.id)));
+    assert_eq!(LOOKS.take().as_ref().and_then(at), Some((Doing::Steps, 5)));
 }
 
 #[test]

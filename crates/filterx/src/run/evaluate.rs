@@ -37,7 +37,7 @@ impl Block {
         let mut memory = self.memory();
         let mut run = self.begin(batch, index, cx, &mut memory);
         let mut value = None;
-        let result = run.to_the_last(&self.statements).map(|last| value = last);
+        let result = run.last_of(&self.statements).map(|last| value = last);
         run.keep_variables();
         let outcome = run.end(result);
         let report = (outcome == Outcome::Failed).then(|| Report::of(&mut run));
@@ -47,7 +47,7 @@ impl Block {
 
 impl Run<'_> {
     /// Runs statements; what the last one gives.
-    fn to_the_last(&mut self, statements: &[Statement]) -> Result<Option<Value>, Halt> {
+    fn last_of(&mut self, statements: &[Statement]) -> Result<Option<Value>, Halt> {
         let Some((last, before)) = statements.split_last() else { return Ok(None) };
         self.body(before)?;
         let value = self.last(&last.expr);

@@ -19,9 +19,8 @@ pub fn of_module(name: &str, params: &Params) -> Result<Option<String>, String> 
             if params.is_on("syssock.use") == Some(false) {
                 return Ok(None);
             }
-            params
-                .text("syssock.name")
-                .map_or(Some("system()".to_owned()), |path| Some(format!("unix-dgram({})", quoted(path))))
+            let keeps = params.is_on("syssock.ignoretimestamp") == Some(false);
+            params.text("syssock.name").map_or(Some("system()".to_owned()), |path| Some(local(path, keeps)))
         }
         "imklog" => {
             Some("file(\"/proc/kmsg\" program-override(\"kernel\") flags(kernel) optional(yes))".to_owned())
@@ -68,7 +67,7 @@ pub fn object(params: &Params, module: &Params, directives: &Directives) -> Resu
         }
         "imuxsock" => {
             let path = params.text("socket").ok_or("no socket=\"\"")?;
-            one(format!("unix-dgram({})", quoted(path)))
+            one(local(path, params.is_on("ignoretimestamp") == Some(false)))
         }
         "imfile" => one(file(params)?),
         "imklog" | "imjournal" => one(of_module(&kind, params)?.unwrap_or_default()),
@@ -90,6 +89,12 @@ pub fn legacy(
         directives.globals().text("address").into_iter().for_each(|address| params.set("address", address));
     }
     object(&params, module, directives)
+}
+
+/// A socket of this machine: a message is as old as its arrival, unless rsyslog is told otherwise.
+fn local(path: &str, keeps_timestamp: bool) -> String {
+    let arrival = if keeps_timestamp { "" } else { " keep-timestamp(no)" };
+    format!("unix-dgram({}{arrival})", quoted(path))
 }
 
 fn listening(transport: &str, port: &str, params: &Params, tls: Option<String>) -> String {

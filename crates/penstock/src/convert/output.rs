@@ -202,7 +202,7 @@ impl Writer<'_> {
         if let Some(actions) = plain {
             let destinations: String =
                 actions.iter().map(|action| format!("{} ", self.destination(*action))).collect();
-            if !(actions.is_empty() && !is_end) {
+            if !actions.is_empty() || is_end {
                 let _ = writeln!(out, "{pad}log {{ {before}{condition}{destinations}{last}}};");
             }
         } else {

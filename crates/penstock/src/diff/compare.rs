@@ -3,7 +3,7 @@
 
 mod pairing;
 
-use crate::outline::{Fact, Node, Outline, Path};
+use crate::outline::{Fact, Node, Outline, Path, in_any_order};
 use pairing::{alignment, named, pairs_of_paths};
 use std::collections::BTreeMap;
 
@@ -90,8 +90,10 @@ impl Differences {
         path.sources = path.sources.iter().map(|source| name("source", source)).collect();
         path.node.change_each(&mut |node| match node.kind {
             "from" => {
-                let sources = node.text.split(' ').map(|source| name("source", &source.to_owned()));
-                node.text = sources.collect::<Vec<_>>().join(" ");
+                let mut sources: Vec<String> =
+                    node.text.split(' ').map(|source| name("source", &source.to_owned())).collect();
+                sources.sort_unstable();
+                node.text = sources.join(" ");
             }
             "destination" if !node.name.is_empty() => {
                 node.name = name("destination", &node.name);
@@ -99,6 +101,8 @@ impl Differences {
             }
             _ => {}
         });
+        // Their order is that of what they are called now.
+        path.node.change_each(&mut |node| in_any_order(&mut node.children));
         path
     }
 

@@ -3,6 +3,7 @@
 
 use super::model::{Graph, Kind, Shape};
 use crate::outline::{Node, Outline, Path};
+use diag::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Configurations with more log paths are grouped.
@@ -12,7 +13,7 @@ const GROUP_MIN: usize = 4;
 /// Names that a box tells.
 const NAMES_MAX: usize = 12;
 
-pub fn grouped(outline: &Outline, dead: &BTreeSet<String>) -> Graph {
+pub fn grouped(outline: &Outline, dead: &BTreeSet<Span>) -> Graph {
     if outline.paths.len() <= PATHS_MAX {
         return Graph::of(outline, dead);
     }
@@ -82,7 +83,7 @@ fn group(graph: &mut Graph, paths: &[&Path], outline: &Outline) {
         rate: None,
     });
     graph.rows += 1;
-    graph.from_sources(first, outline, begin, is_thick);
+    graph.add_sources(first, outline, begin, is_thick);
     let mut names = BTreeSet::new();
     for path in paths {
         path.node.each(&mut |node| {

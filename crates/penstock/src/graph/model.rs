@@ -2,6 +2,7 @@
 
 use crate::outline::{Node, Outline, Path};
 use crate::subject::secrets;
+use diag::Span;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Names of drivers that a box has room for.
@@ -56,7 +57,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    pub fn of(outline: &Outline, dead: &BTreeSet<String>) -> Graph {
+    pub fn of(outline: &Outline, dead: &BTreeSet<Span>) -> Graph {
         let mut graph = Graph::default();
         for path in &outline.paths {
             graph.path(path, outline, dead);
@@ -66,7 +67,7 @@ impl Graph {
     }
 
     /// Draws a log path in rows of its own.
-    pub fn path(&mut self, path: &Path, outline: &Outline, dead: &BTreeSet<String>) {
+    pub fn path(&mut self, path: &Path, outline: &Outline, dead: &BTreeSet<Span>) {
         let flags = path.node.children.iter().find(|child| child.kind == "flags");
         let flags = flags.map_or("", |flags| flags.text.as_str());
         let is_thick = flags.contains("flow-control");
@@ -84,17 +85,17 @@ impl Graph {
             at: path.node.at.clone(),
             column: 1,
             row: self.rows,
-            is_dead: dead.contains(&path.node.at),
+            is_dead: path.node.spans.iter().any(|span| dead.contains(span)),
             rate: None,
         });
-        self.from_sources(path, outline, begin, is_thick);
+        self.add_sources(path, outline, begin, is_thick);
         let mut maker = Maker { graph: self, outline, dead, is_thick, row: 0 };
         maker.row = maker.graph.rows;
         let _ = maker.steps(&path.node.children, vec![begin]);
         self.rows += 1;
     }
 
-    pub fn from_sources(&mut self, path: &Path, outline: &Outline, to: usize, is_thick: bool) {
+    pub fn add_sources(&mut self, path: &Path, outline: &Outline, to: usize, is_thick: bool) {
         let catches_all = path.sources.is_empty();
         let all = outline.sources.keys().filter(|_| catches_all);
         for name in path.sources.iter().chain(all) {
@@ -217,7 +218,7 @@ fn driver(node: &Node) -> String {
 struct Maker<'g> {
     graph: &'g mut Graph,
     outline: &'g Outline,
-    dead: &'g BTreeSet<String>,
+    dead: &'g BTreeSet<Span>,
     is_thick: bool,
     /// The row at work; branches take further ones.
     row: usize,
@@ -345,7 +346,7 @@ impl Maker<'_> {
             at: node.at.clone(),
             column: self.column(ends),
             row: self.row,
-            is_dead: matches!(node.kind, "filter" | "case" | "log") && self.dead.contains(&node.at),
+            is_dead: node.spans.iter().any(|span| self.dead.contains(span)),
             rate: None,
         });
         self.arrows(ends, made);

@@ -4,9 +4,11 @@ use super::layout::{BOX_HEIGHT, BOX_WIDTH, Layout, MARGIN};
 use super::model::{Graph, Kind, Shape};
 use std::fmt::Write;
 
-/// Characters that a box has room for, of its title and of its text.
-const TITLE_CHARS: usize = 28;
-const DETAIL_CHARS: usize = 34;
+/// Sizes of letters, as in the style.
+const TITLE_SIZE: f64 = 13.0;
+const DETAIL_SIZE: f64 = 11.0;
+/// What is left of a box for a text.
+const ROOM: f64 = BOX_WIDTH - 24.0;
 const LEGEND_HEIGHT: f64 = 34.0;
 /// How far an arrow bends.
 const BEND: f64 = 36.0;
@@ -111,16 +113,16 @@ fn draw(out: &mut String, item: &Shape, (x, y): (f64, f64)) {
         BOX_HEIGHT - 12.0
     );
     let rate = item.rate.as_deref().unwrap_or_default();
-    let room = TITLE_CHARS.saturating_sub(if rate.is_empty() { 0 } else { rate.chars().count() + 2 });
+    let room = ROOM - if rate.is_empty() { 0.0 } else { width(rate, TITLE_SIZE) + TITLE_SIZE };
     // Without a text, the title stands in the middle.
     let title_y = if item.detail.is_empty() { 28 } else { 20 };
     let _ = writeln!(
         out,
         "<text class=\"title\" x=\"14\" y=\"{title_y}\">{}</text>",
-        escaped(&cut(&item.title, room))
+        escaped(&cut(&item.title, TITLE_SIZE, room))
     );
     if !item.detail.is_empty() {
-        let detail = escaped(&cut(&item.detail, DETAIL_CHARS));
+        let detail = escaped(&cut(&item.detail, DETAIL_SIZE, ROOM));
         let _ = writeln!(out, "<text class=\"detail\" x=\"14\" y=\"36\">{detail}</text>");
     }
     if !rate.is_empty() {
@@ -153,11 +155,31 @@ fn legend(out: &mut String, height: f64) {
     }
 }
 
-fn cut(text: &str, chars: usize) -> String {
-    if text.chars().count() <= chars {
+/// How wide a text about is, in a font as wide as any of those in the style.
+fn width(text: &str, size: f64) -> f64 {
+    let letter = |c: char| match c {
+        'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | ' ' | '!' => 0.34,
+        'f' | 't' | 'r' | '(' | ')' | '[' | ']' | '/' | '-' | '"' => 0.45,
+        'm' | 'w' | 'M' | 'W' | '@' | '%' => 1.0,
+        c if c.is_ascii_uppercase() => 0.74,
+        c if c.is_ascii() => 0.64,
+        _ => 1.0,
+    };
+    text.chars().map(letter).sum::<f64>() * size
+}
+
+fn cut(text: &str, size: f64, room: f64) -> String {
+    if width(text, size) <= room {
         return text.to_owned();
     }
-    let kept: String = text.chars().take(chars.saturating_sub(1)).collect();
+    let mut kept = String::new();
+    for c in text.chars() {
+        kept.push(c);
+        if width(&kept, size) > room - size {
+            kept.pop();
+            break;
+        }
+    }
     format!("{}…", kept.trim_end())
 }
 

@@ -31,14 +31,20 @@ impl Surroundings {
         let mut before: Vec<Vec<String>> = Vec::new();
         let (mut quote, mut escaped) = (None, false);
         for c in text.get(..offset).unwrap_or(text).chars() {
+            place.is_in_comment &= c != '\n';
             match (quote, c) {
-                _ if place.is_in_comment => place.is_in_comment = c != '\n',
+                _ if place.is_in_comment => {}
                 _ if escaped => escaped = false,
                 (Some('"'), '\\') => escaped = true,
                 (Some(open), c) if c == open => quote = None,
                 (Some(_), _) => {}
                 (None, '"' | '\'') => quote = Some(c),
                 (None, '#') => place.is_in_comment = true,
+                // `@version: 4.11` ends with its line.
+                (None, '\n') if words.first().is_some_and(|word| word.starts_with('@')) => {
+                    word.clear();
+                    words.clear();
+                }
                 (None, '(' | '{') => {
                     words.extend((!word.is_empty()).then(|| std::mem::take(&mut word)));
                     let named = if c == '{' { words.first() } else { words.last() };
@@ -60,7 +66,7 @@ impl Surroundings {
                     word.clear();
                     words.clear();
                 }
-                (None, c) if c.is_alphanumeric() || matches!(c, '_' | '-' | '.') => word.push(c),
+                (None, c) if c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '@') => word.push(c),
                 (None, _) => words.extend((!word.is_empty()).then(|| std::mem::take(&mut word))),
             }
         }
@@ -142,6 +148,9 @@ mod tests {
         check("source s { network(port(514) ", Some("source"), &["network"]);
         check("log { source(s); filter { program(\"(\") and ", Some("filter"), &[]);
         check("log { if (program(x)) { destination(", Some("if"), &["destination"]);
+        check("@version: 4.11\nsource s { ", Some("source"), &[]);
+        check("@version: 4.11 # new\nsource s { ", Some("source"), &[]);
+        check("@include \"x.conf\"\nlog { ", Some("log"), &[]);
         check("source s { # a ( {\n internal(); };\n", None, &[]);
         check("destination d { network(\"h\" tls(ca-file(\"x\") ", Some("destination"), &["network", "tls"]);
         assert!(Surroundings::of("template(\"$", 11).is_in_string);

@@ -3,6 +3,7 @@
 use super::{Maker, Node, context};
 use conf_schema::Context;
 use conf_syntax::{FilterExpr, If, LogItem, LogPath, ObjectKind, RawBlock, Reference};
+use diag::Span;
 use std::collections::BTreeSet;
 
 /// Conditions that leave something behind, so that their order counts.
@@ -30,7 +31,7 @@ impl Maker<'_> {
                 ..Node::default()
             });
         }
-        Node { kind, children, at: self.at(path.span), ..Node::default() }
+        Node { kind, children, at: self.at(path.span), spans: vec![path.span], ..Node::default() }
     }
 
     /// `bare` is what a call that stands there is.
@@ -39,8 +40,9 @@ impl Maker<'_> {
         for item in items {
             nodes.extend(self.item(item, bare));
         }
-        let nodes = one_filter(nodes);
-        in_any_order(nodes)
+        let mut nodes = one_filter(nodes);
+        in_any_order(&mut nodes);
+        nodes
     }
 
     fn item(&self, item: &LogItem, bare: Option<Context>) -> Vec<Node> {
@@ -55,7 +57,7 @@ impl Maker<'_> {
             }],
             LogItem::Inline(inline) => self.items(&inline.body, context(inline.kind)),
             LogItem::InlineFilter(expr, span) => {
-                expr.iter().map(|expr| self.filter_node(expr, String::new(), self.at(*span))).collect()
+                expr.iter().map(|expr| self.filter_node(expr, String::new(), *span)).collect()
             }
             LogItem::FilterX(raw) => vec![self.filterx(raw)],
             LogItem::Junction(branches, span) => vec![Node {
@@ -97,7 +99,7 @@ impl Maker<'_> {
             }
             ObjectKind::Filter => {
                 let Some(Some(expr)) = self.filters.get(name.text.as_str()) else { return Vec::new() };
-                vec![self.follow(kind, name, || self.filter_node(expr, name.text.clone(), at))]
+                vec![self.follow(kind, name, || self.filter_node(expr, name.text.clone(), reference.span))]
             }
             ObjectKind::Parser | ObjectKind::Rewrite => {
                 let Some(object) = self.objects.get(&(kind, name.text.clone())) else { return Vec::new() };
@@ -115,6 +117,7 @@ impl Maker<'_> {
             let condition = branch.condition.as_ref();
             case.text = condition.map_or_else(String::new, |condition| self.filter(condition));
             case.at = condition.map_or(case.at.clone(), |condition| self.at(condition.span()));
+            case.spans = condition.map(|condition| Self::spans(condition)).unwrap_or_default();
             children.push(case);
         }
         children.extend(choice.otherwise.as_ref().map(|path| self.log_path("else", path)));
@@ -126,12 +129,21 @@ impl Maker<'_> {
         Node { kind: "filterx", text: without_layout(&raw.text), at: self.at(raw.span), ..Node::default() }
     }
 
-    pub fn filter_node(&self, expr: &FilterExpr, name: String, at: String) -> Node {
+    /// `span` is the place where it is used.
+    pub fn filter_node(&self, expr: &FilterExpr, name: String, span: Span) -> Node {
         let terms = match self.meant(expr) {
             FilterExpr::And(all, _) => self.operands(all, true),
             _ => vec![self.operand(expr)],
         };
-        Node { kind: "filter", name, text: self.filter(expr), terms, at, ..Node::default() }
+        let spans = [vec![span], Self::spans(expr)].concat();
+        let (text, at) = (self.filter(expr), self.at(span));
+        Node { kind: "filter", name, text, terms, at, spans, ..Node::default() }
+    }
+
+    /// A condition, and its parts that all have to hold.
+    fn spans(expr: &FilterExpr) -> Vec<Span> {
+        let parts: &[FilterExpr] = if let FilterExpr::And(all, _) = expr { all } else { &[] };
+        std::iter::once(expr.span()).chain(parts.iter().flat_map(|part| Self::spans(part))).collect()
     }
 
     /// A condition with the filters that it refers to put in, in an order that does not depend on how it is
@@ -198,6 +210,7 @@ fn one_filter(nodes: Vec<Node>) -> Vec<Node> {
         match out.last_mut() {
             Some(last) if last.is_a("filter") && node.is_a("filter") => {
                 last.terms.extend(node.terms);
+                last.spans.extend(node.spans);
                 last.text = joined(last.terms.clone(), " and ");
                 last.name = match last.name.is_empty() || node.name.is_empty() {
                     true => String::new(),
@@ -211,7 +224,7 @@ fn one_filter(nodes: Vec<Node>) -> Vec<Node> {
 }
 
 /// Destinations in a row get the same messages whatever their order.
-fn in_any_order(mut nodes: Vec<Node>) -> Vec<Node> {
+pub fn in_any_order(nodes: &mut [Node]) {
     let mut from = 0;
     while from < nodes.len() {
         let run = nodes.get(from..).unwrap_or_default();
@@ -221,7 +234,6 @@ fn in_any_order(mut nodes: Vec<Node>) -> Vec<Node> {
         }
         from += count.max(1);
     }
-    nodes
 }
 
 /// Comments and white space taken out of a block of expressions; strings stay as they are.

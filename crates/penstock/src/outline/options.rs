@@ -5,6 +5,7 @@ use crate::subject::secrets;
 use conf_schema::{Component, Context, Effective, ReadContext, Settings, Source};
 use conf_syntax::Call;
 use diag::Diagnostics;
+use driver_options::ports;
 
 impl Maker<'_> {
     /// The global options, and the version of the language.
@@ -31,7 +32,9 @@ impl Maker<'_> {
             self.tries_applications.set(true);
         }
         let text = format!("{}()", component.name);
-        Node { kind, text, facts: self.facts(&self.settings(call, component)), at, ..Node::default() }
+        let mut facts = self.facts(&self.settings(call, component));
+        settle_address(component.name, &mut facts);
+        Node { kind, text, facts, at, ..Node::default() }
     }
 
     fn settings(&self, call: &Call, component: &'static Component) -> Settings {
@@ -55,6 +58,25 @@ impl Maker<'_> {
         };
         Fact { value, global, at: span.map(|span| self.at(span)), name }
     }
+}
+
+/// Addresses and ports have the value that they have when they are left out: all addresses, and the port of
+/// the transport.
+fn settle_address(driver: &str, facts: &mut Vec<Fact>) {
+    facts.retain(|fact| !(matches!(fact.name.as_str(), "ip" | "localip") && fact.value == "\"0.0.0.0\""));
+    if !matches!(driver, "network" | "syslog") || facts.iter().any(|fact| fact.name == "port") {
+        return;
+    }
+    let transport = facts.iter().find(|fact| fact.name == "transport").map_or("", |fact| &fact.value);
+    let port = match (driver, transport) {
+        (_, "\"rltp\"") => ports::RLTP,
+        ("network", _) => 514,
+        (_, transport) if transport.contains("udp") => 514,
+        (_, transport) if transport.contains("tls") => 6514,
+        _ => 601,
+    };
+    let at = facts.partition_point(|fact| fact.name.as_str() < "port");
+    facts.insert(at, Fact { name: "port".to_owned(), value: port.to_string(), global: None, at: None });
 }
 
 impl Fact {

@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 const EVERY: Duration = Duration::from_micros(3_970);
 /// Every so many looks it is asked whether a thread that writes runs, and what holds the sources.
 const ASKED_EVERY: u64 = 8;
+/// Workers say what they do at their next step: until then, at most so long, nothing is counted.
+const SETTLE_MAX: Duration = Duration::from_secs(5);
 
 /// One at a time: two would each find what the other costs.
 static IS_UNDER_WAY: AtomicBool = AtomicBool::new(false);
@@ -49,9 +51,9 @@ pub fn run(program: &Daemon, duration: Duration) -> Result<String, String> {
     let workers = program.shared.workers().len();
     let edges = edges::of(&running.view);
     let (mut seen, mut causes) = (Seen::default(), Causes::default());
-    let before = threads::used();
-    let delivered = delivered(&running);
-    let (began, profiling) = (Instant::now(), Profiling::begin());
+    let profiling = Profiling::begin();
+    settle(&profiling, workers);
+    let (before, delivered, began) = (threads::used(), delivered(&running), Instant::now());
     let mut look = 0;
     while began.elapsed() < duration {
         std::thread::sleep(EVERY);
@@ -72,6 +74,18 @@ pub fn run(program: &Daemon, duration: Duration) -> Result<String, String> {
     let after = threads::used();
     let summary = summary(&running, program, &seen, causes, &Times { before, after, elapsed, delivered });
     Ok(super::report::json(&summary))
+}
+
+/// Waits for workers that are in the middle of something long.
+fn settle(profiling: &Profiling, workers: usize) {
+    let says_nothing_yet = |worker: usize| {
+        let at = profiling.look(worker);
+        at.is_some_and(|(doing, _, thread)| doing == Doing::Sleeps && threads::is_running(thread))
+    };
+    let until = Instant::now() + SETTLE_MAX;
+    while Instant::now() < until && (0..workers).any(says_nothing_yet) {
+        std::thread::sleep(EVERY);
+    }
 }
 
 impl Seen {

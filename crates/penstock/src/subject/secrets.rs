@@ -1,8 +1,22 @@
 //! Lines of a configuration as they may be shown: passwords, tokens and the like are blotted out.
 
+mod urls;
+
 /// An option whose name has one of these in it has a secret for its value.
-const WORDS: [&str; 8] =
-    ["password", "passwd", "passphrase", "token", "secret", "api-key", "authorization", "credential"];
+const WORDS: [&str; 10] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "token",
+    "secret",
+    "api-key",
+    "authorization",
+    "credential",
+    "bot-id",
+    "community",
+];
+/// A value that everybody knows is no secret, and stands in many messages.
+const KNOWN: &str = "public";
 /// What secrets may stand in beside other things: of these the whole value, when it has such a word.
 const CARRIERS: [&str; 4] = ["headers", "config", "auth", "options"];
 const BLOT: &str = "\"***\"";
@@ -63,7 +77,7 @@ fn values(text: &str) -> Vec<String> {
     let parts: Vec<String> =
         words.iter().filter_map(|word| Some(word.rsplit_once([' ', '='])?.1.to_owned())).collect();
     words.extend(parts);
-    words.retain(|word| word.len() >= WORD_BYTES_MIN && !word.starts_with('`'));
+    words.retain(|word| word.len() >= WORD_BYTES_MIN && !word.starts_with('`') && word != KNOWN);
     words.sort_by_key(|word| std::cmp::Reverse(word.len()));
     words.dedup();
     words
@@ -117,21 +131,9 @@ fn blotted_and_found(text: &str) -> (String, Vec<String>) {
         }
     }
     out.push_str(rest);
-    let users = user_info(&out).into_iter().map(|user| format!("\"{user}\""));
-    found.extend(users);
-    (without_user_info(&out), found)
-}
-
-/// Passwords of `scheme://user:password@host`.
-fn user_info(text: &str) -> Vec<String> {
-    let parts = text.split("://").skip(1);
-    let authorities = parts.map(|part| {
-        let end = part.find(['/', '"', '\'', ' ', ')', '?']).unwrap_or(part.len());
-        part.get(..end).unwrap_or_default()
-    });
-    authorities
-        .filter_map(|authority| Some(authority.rsplit_once('@')?.0.split_once(':')?.1.to_owned()))
-        .collect()
+    let (out, of_urls) = urls::blotted(&out);
+    found.extend(of_urls.iter().map(|word| format!("\"{word}\"")));
+    (out, found)
 }
 
 /// Where the bracket closes that was opened before the text; strings may have brackets in them.
@@ -153,26 +155,6 @@ fn closing(text: &str) -> usize {
     text.len()
 }
 
-/// `scheme://user:password@host` without the part before the `@`.
-fn without_user_info(text: &str) -> String {
-    let mut parts = text.split("://");
-    let mut out = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let end = part.find(['/', '"', '\'', ' ', ')', '?']).unwrap_or(part.len());
-        let (authority, rest) = part.split_at(end);
-        out.push_str("://");
-        match authority.rsplit_once('@') {
-            Some((_, host)) => {
-                out.push_str("***@");
-                out.push_str(host);
-            }
-            None => out.push_str(authority),
-        }
-        out.push_str(rest);
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
     use super::{Veil, blotted, values};
@@ -186,6 +168,8 @@ mod tests {
             "http(headers(\"Authorization: Bearer zyxwv\") url(\"http://u:passw@h/\"))",
             &["Authorization: Bearer zyxwv", "passw", "zyxwv"],
         );
+        check("http(url(\"http://h/?token=abcdef&index=main\"))", &["abcdef"]);
+        check("snmp(community('public')) snmp(community('known'))", &["known"]);
         check("password(\"abc\") password(`file:/x`) password(plain)", &["plain"]);
         let veil = Veil::of(&["password(\"a\\\"bcdef\")"]);
         assert_eq!(veil.over("{\"x\":\"a\\\"bcdef\"} a\"bcdef"), "{\"x\":\"***\"} ***");

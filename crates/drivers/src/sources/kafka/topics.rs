@@ -14,7 +14,7 @@ const ALL: &str = "-1";
 
 enum Name {
     Literal(Arc<[u8]>),
-    Pattern(Pattern),
+    Pattern(Box<Pattern>),
 }
 
 struct Entry {
@@ -124,7 +124,7 @@ fn name(text: &str, at: Span, diags: &mut Diagnostics) -> Option<Name> {
         return Some(Name::Literal(text.as_bytes().into()));
     }
     match Pattern::compile(text, &PatternOptions::default()) {
-        Ok(pattern) if !text.is_empty() => Some(Name::Pattern(pattern)),
+        Ok(pattern) if !text.is_empty() => Some(Name::Pattern(Box::new(pattern))),
         outcome => {
             let why = outcome.err().map_or(String::new(), |error| format!(": {error}"));
             let text = format!("`{text}` is neither the name of a topic nor a regular expression{why}");

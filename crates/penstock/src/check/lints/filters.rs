@@ -183,6 +183,10 @@ fn constant(expr: &FilterExpr) -> Option<bool> {
     match expr {
         FilterExpr::Compare { lhs, op, rhs, .. } => {
             let (left, right) = (text(lhs)?, text(rhs)?);
+            // `"1" eq "0"` is how one says never.
+            if [left, right].iter().all(|text| text.chars().all(|c| c.is_ascii_digit())) {
+                return None;
+            }
             match op {
                 CompareOp::StrEq => Some(left == right),
                 CompareOp::StrNe => Some(left != right),

@@ -107,10 +107,10 @@ fn holds(path: &LogPath, outline: &Outline, lints: &mut Lints<'_>) {
     }
     let mut found: Vec<(&str, Span)> = Vec::new();
     for item in &path.items {
-        if let LogItem::Reference(reference) = item {
-            if reference.kind == ObjectKind::Destination {
-                found.push((&reference.name.text, reference.span));
-            }
+        if let LogItem::Reference(reference) = item
+            && reference.kind == ObjectKind::Destination
+        {
+            found.push((&reference.name.text, reference.span));
         }
     }
     if found.len() < 2 {

@@ -7,20 +7,28 @@ use std::collections::HashMap;
 
 /// Destinations of which the template is all that is written.
 const OF_LINES: [&str; 7] = ["file", "pipe", "network", "tcp", "tcp6", "unix-stream", "program"];
+/// Functions of templates that write whole lines, or records that end with a zero byte.
+const END_LINES: [&str; 3] = ["format-ewmm", "format-cim", "format-gelf"];
 
 pub fn look(config: &Config, lints: &mut Lints<'_>) {
-    let mut templates = HashMap::new();
+    let mut texts = HashMap::new();
     for statement in &config.items {
         if let Statement::Template(template) = statement {
             let text = match &template.body {
                 TemplateBody::Text(text) => Some(text.text.clone()),
                 TemplateBody::Options(options) => {
-                    options.iter().find(|option| option.is("template")).and_then(|option| literal(option))
+                    options.iter().find(|option| option.is("template")).and_then(literal)
                 }
             };
-            templates.extend(text.map(|text| (template.name.text.clone(), text)));
+            texts.extend(text.map(|text| (template.name.text.clone(), text)));
         }
     }
+    let functions = config.items.iter().filter_map(|statement| match statement {
+        Statement::TemplateFunction(function) => Some(function),
+        _ => None,
+    });
+    let end = functions.filter(|f| f.text.text.ends_with(char::is_control)).map(|f| f.name.text.as_str());
+    let templates = Templates { texts, end_lines: end.chain(END_LINES).map(str::to_owned).collect() };
     for statement in &config.items {
         match statement {
             Statement::Destination(object) => items(&object.body, true, &templates, lints),
@@ -34,7 +42,22 @@ fn literal(option: &Call) -> Option<String> {
     option.values().next()?.text().map(str::to_owned)
 }
 
-type Templates = HashMap<String, String>;
+struct Templates {
+    /// Of template statements, by their names.
+    texts: HashMap<String, String>,
+    /// Functions whose text ends the line.
+    end_lines: Vec<String>,
+}
+
+impl Templates {
+    fn ends_line(&self, text: &str) -> bool {
+        let last = text.rfind("$(").and_then(|at| text.get(at + 2..)?.strip_suffix(')'));
+        text.ends_with(char::is_control)
+            || last.and_then(|last| last.split_whitespace().next()).is_some_and(|function| {
+                self.end_lines.iter().any(|name| conf_syntax::same_keyword(name, function))
+            })
+    }
+}
 
 /// `bare`: calls that stand here are destinations.
 fn items(list: &[LogItem], bare: bool, templates: &Templates, lints: &mut Lints<'_>) {
@@ -62,9 +85,9 @@ fn destination(call: &Call, templates: &Templates, lints: &mut Lints<'_>) {
     }
     let Some(option) = call.options().find(|option| option.is("template")) else { return };
     let Some(text) = literal(option) else { return };
-    let text = templates.get(&text).unwrap_or(&text).as_str();
+    let text = templates.texts.get(&text).unwrap_or(&text).as_str();
     // A name that is none of a template here: one of an included file that is not read, a macro's own.
-    if text.contains('$') && !text.ends_with(char::is_control) {
+    if text.contains('$') && !templates.ends_line(text) {
         let name = &call.name.text;
         let text = format!("the template of {name}() does not end the line: messages run together");
         let Some(arg) = option.values().next() else { return };

@@ -9,10 +9,10 @@ pub fn look(config: &Config, lints: &mut Lints<'_>) {
     let mut left: BTreeMap<&str, Span> = BTreeMap::new();
     for statement in &config.items {
         // Files that are included often offer more than one configuration needs.
-        if let Statement::Template(template) = statement {
-            if lints.sources.chain(template.name.span).is_empty() {
-                left.insert(&template.name.text, template.name.span);
-            }
+        if let Statement::Template(template) = statement
+            && lints.sources.chain(template.name.span).is_empty()
+        {
+            left.insert(&template.name.text, template.name.span);
         }
     }
     if left.is_empty() {

@@ -82,14 +82,12 @@ impl Converter {
             return;
         };
         let mut files: Vec<PathBuf> = found.filter_map(Result::ok).collect();
-        if let [folder] = files.as_slice() {
-            if folder.is_dir() {
-                let inside = std::fs::read_dir(folder)
-                    .into_iter()
-                    .flatten()
-                    .filter_map(|entry| Some(entry.ok()?.path()));
-                files = inside.filter(|path| path.is_file()).collect();
-            }
+        if let [folder] = files.as_slice()
+            && folder.is_dir()
+        {
+            let inside =
+                std::fs::read_dir(folder).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+            files = inside.filter(|path| path.is_file()).collect();
         }
         files.sort();
         self.depth += 1;

@@ -43,6 +43,7 @@ fn what_means_the_same_is_no_difference() {
         ("destination(d_all); destination(d_app);", "destination(d_app); destination(d_all);"),
         ("log-fifo-size(5000)", "log_fifo_size(5000)"),
         ("port(1514)", "ip(\"0.0.0.0\") port(1514)"),
+        (" port(514)", ""),
         ("filter(f_app);", "filter { program(\"app\"); }; filter { not host(\"bad\"); };"),
         ("log {", "filter f_unused { program(z); };\nlog {"),
     ] {
@@ -82,6 +83,13 @@ fn what_means_something_else_is_said() {
         &["- log path x.conf:10: rewrite set(\"x\" value(\"X\")): set(\"x\" value(\"X\")) > "],
     );
     check(|text| text.replace("d_all", "d_rest"), &["~ : destination d_all is now d_rest: d_all > d_rest"]);
+    check(
+        |text| text.replace("port(514)", "transport(rltp)"),
+        &[
+            "~ destination d_all network(): port: 514 > 35514",
+            "~ destination d_all network(): transport: \"tcp\" > \"rltp\"",
+        ],
+    );
     check(
         |text| format!("{text}log {{ source(s); destination(d_all); }};\n"),
         &["+ : log path x.conf:11:  > "],

@@ -120,11 +120,11 @@ fn longest<'s>(ways: &mut Ways<'_>, stories: &'s [Story], destination: &str) -> 
 
 /// Where a message ended on a way.
 fn stopped<'s>(way: &[&'s Told]) -> Option<&'s Told> {
-    let stops = way.iter().filter(|told| {
+    let mut stops = way.iter().filter(|told| {
         let kind = told.step.as_ref().map(|(_, statement)| statement.kind);
         told.what == Happened::Ends(Verdict::Stopped) && !matches!(kind, Some(Kind::LogPath | Kind::Channel))
     });
-    stops.last().copied()
+    stops.next_back().copied()
 }
 
 fn queued<'s>(stories: &'s [Story], destination: &str) -> Option<&'s Told> {
