@@ -117,7 +117,7 @@ impl Maker<'_> {
             let condition = branch.condition.as_ref();
             case.text = condition.map_or_else(String::new, |condition| self.filter(condition));
             case.at = condition.map_or(case.at.clone(), |condition| self.at(condition.span()));
-            case.spans = condition.map(|condition| Self::spans(condition)).unwrap_or_default();
+            case.spans = condition.map(Self::spans).unwrap_or_default();
             children.push(case);
         }
         children.extend(choice.otherwise.as_ref().map(|path| self.log_path("else", path)));
@@ -143,7 +143,7 @@ impl Maker<'_> {
     /// A condition, and its parts that all have to hold.
     fn spans(expr: &FilterExpr) -> Vec<Span> {
         let parts: &[FilterExpr] = if let FilterExpr::And(all, _) = expr { all } else { &[] };
-        std::iter::once(expr.span()).chain(parts.iter().flat_map(|part| Self::spans(part))).collect()
+        std::iter::once(expr.span()).chain(parts.iter().flat_map(Self::spans)).collect()
     }
 
     /// A condition with the filters that it refers to put in, in an order that does not depend on how it is
