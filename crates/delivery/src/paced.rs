@@ -97,6 +97,10 @@ impl Sink for Paced {
         self.sink.reopen();
     }
 
+    fn reloaded(&mut self) {
+        self.sink.reloaded();
+    }
+
     fn is_well(&self, now: Instant) -> bool {
         self.sink.is_well(now)
     }

@@ -13,6 +13,7 @@ use crate::compile::{Existing, Plan, PlannedSource, PlannedStep, States};
 use crate::driver::Destination;
 use crate::hand_over::Queue;
 use crate::hooks::Hooked;
+use crate::outlet::Outlet;
 use crate::plan_map::PlanMap;
 use crate::source::{Source, SourceName};
 use crate::window::Budget;
@@ -152,6 +153,7 @@ impl Engine {
         self.hooked.begin(&hooks).map_err(|error| vec![error])?;
         self.open(plan).inspect_err(|_| self.hooked.undo(&hooks))?;
         self.hooked.replace(hooks);
+        self.outlets().for_each(|outlet| outlet.reloaded());
         Ok(())
     }
 
@@ -340,11 +342,11 @@ impl Engine {
 
     /// SIGUSR1: files are opened anew.
     pub fn reopen(&self) {
-        for (_, destination) in &self.view.destinations {
-            for outlet in destination.outlets() {
-                outlet.reopen();
-            }
-        }
+        self.outlets().for_each(|outlet| outlet.reopen());
+    }
+
+    fn outlets(&self) -> impl Iterator<Item = Arc<Outlet>> {
+        self.view.destinations.iter().flat_map(|(_, destination)| destination.outlets())
     }
 }
 

@@ -128,8 +128,8 @@ impl Session {
         }
     }
 
-    /// How far a queue is delivered is kept by pieces of the queue: after a kill it may begin in the middle of
-    /// an object, whose name is that of a message before.
+    /// How far a queue is delivered is kept by pieces of the queue: after a kill it may begin in the middle
+    /// of an object, whose name is that of a message before.
     async fn made_earlier(&mut self, load: &Load) -> Result<Option<Outcome>, Outcome> {
         let Some((first, _)) = load.range().filter(|_| !self.knows_earlier) else { return Ok(None) };
         let before = object(&self.before, &self.queue, "-");

@@ -259,6 +259,13 @@ impl Sink for FileSink {
         self.shelf.clear();
     }
 
+    fn reloaded(&mut self) {
+        // The reader of a pipe would see its end.
+        if !self.options.is_pipe {
+            self.shelf.clear();
+        }
+    }
+
     fn finish(&mut self, chunk: &mut Chunk, progress: &mut Progress<'_>, _until: Instant) {
         self.with_file(|sink| {
             if let Some(Opened { file, .. }) = &mut sink.file

@@ -94,6 +94,23 @@ fn by_signal() {
     wait_until("the new file", || lab.lines("two").len() == 1);
 }
 
+/// So do the scripts of logrotate that came with syslog-ng.
+#[test]
+fn a_file_that_was_moved_is_made_anew() {
+    let lab = Lab::new();
+    let mut penstock = Penstock::start(&lab, &config("one"));
+    let mut sender = Sender::tcp(lab.port("in"));
+    sender.line(&message(0, 0));
+    wait_until("the file", || lab.lines("one").len() == 1);
+    std::fs::rename(lab.path("one"), lab.path("moved")).expect("moved");
+    penstock.signal(Signal::HUP);
+    penstock.wait_log("Configuration reload finished");
+    sender.line(&message(0, 1));
+    wait_until("a new file", || lab.lines("one").len() == 1);
+    assert_eq!(lab.lines("moved").len(), 1);
+    penstock.stop();
+}
+
 #[test]
 fn an_error_leaves_the_old_configuration_running() {
     let lab = Lab::new();

@@ -1,7 +1,7 @@
 //! What happens to an outlet beside messages: its descriptor is ready, files are to be opened anew, a second
 //! is over.
 
-use super::Outlet;
+use super::{Outlet, Sink};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -17,12 +17,20 @@ impl Outlet {
     }
 
     pub fn reopen(self: &Arc<Outlet>) {
+        self.anew(|sink| sink.reopen());
+    }
+
+    pub fn reloaded(self: &Arc<Outlet>) {
+        self.anew(|sink| sink.reloaded());
+    }
+
+    fn anew(self: &Arc<Outlet>, tell: impl FnOnce(&mut dyn Sink)) {
         if self.is_over() {
             return;
         }
         // A message that was begun ends where it began.
         self.pump();
-        self.sink.lock().reopen();
+        tell(&mut **self.sink.lock());
         self.queue.lock().not_before = None;
         self.pump();
     }

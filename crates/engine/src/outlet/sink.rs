@@ -68,6 +68,9 @@ pub trait Sink: Send {
     /// SIGUSR1: close and open again.
     fn reopen(&mut self) {}
 
+    /// A reload has kept it. Files are opened anew, as syslog-ng does it: logrotate has moved them, perhaps.
+    fn reloaded(&mut self) {}
+
     /// Whether it only waits, and what it waits for is not late: an answer, the time of a batch, a rate. An
     /// outlet in which nothing moves does not count as stalled then.
     fn is_well(&self, _now: Instant) -> bool {

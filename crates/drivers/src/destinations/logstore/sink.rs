@@ -214,6 +214,10 @@ impl Sink for LogstoreSink {
         self.leave();
     }
 
+    fn reloaded(&mut self) {
+        self.leave();
+    }
+
     fn tick(&mut self, now: Instant) {
         if self.since.is_some_and(|since| now.saturating_duration_since(since) >= self.plan.chunk_time) {
             self.flush();
