@@ -112,7 +112,7 @@ fn messages_show_what_would_come_out_differently() {
     assert!(!files.lab.path("nowhere").exists());
     let outcome = files.diff(OLD, &["--sample", &sample]);
     assert_eq!(outcome.code, Some(0), "{outcome:?}");
-    assert!(outcome.stdout.contains("same                         4"), "{}", outcome.stdout);
+    assert!(outcome.stdout.contains("same                         5"), "{}", outcome.stdout);
 }
 
 #[test]
