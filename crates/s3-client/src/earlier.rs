@@ -20,15 +20,17 @@ pub async fn find(
     before: &[u8],
     first: u64,
 ) -> Result<Option<String>, Outcome> {
+    if first == 0 {
+        return Ok(None);
+    }
     let mut back = BACK;
-    while first > 0 {
+    loop {
         let found = between(speakers, bucket, before, first.saturating_sub(back)..first).await?;
         if found.is_some() || back >= first {
             return Ok(found);
         }
         back = back.saturating_mul(16);
     }
-    Ok(None)
 }
 
 async fn between(
