@@ -38,8 +38,10 @@ impl Mosquitto {
         let dir = lab.path("mosquitto");
         std::fs::create_dir_all(&dir).expect("a folder");
         let port = free_port();
+        // Without a bound (0), version 2.0.11 ends the connection of whoever publishes what it refuses.
+        let queued = "max_queued_messages 1000000";
         let config = format!(
-            "user root\npersistence true\npersistence_location {}/\nautosave_interval 0\nmax_queued_messages 0\n{more}\n",
+            "user root\npersistence true\npersistence_location {}/\nautosave_interval 0\n{queued}\n{more}\n",
             dir.display()
         );
         let login = login.iter().map(|word| (*word).to_owned()).collect();
