@@ -19,6 +19,7 @@ mod shedding;
 mod sink;
 mod spool;
 mod standing;
+mod states;
 mod take_along;
 
 use crate::chunk::Chunk;
@@ -32,6 +33,7 @@ use heirs::Heritage;
 use parking_lot::{Mutex, MutexGuard};
 use shedding::Shedding;
 use spool::{Memory, Spool, Wait};
+use states::{Attendance, Flow, Service};
 use std::collections::VecDeque;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
@@ -54,18 +56,13 @@ pub struct QueueLimits {
 struct Queue {
     chunks: VecDeque<Chunk>,
     messages: usize,
-    /// Somebody is writing.
-    busy: bool,
-    /// Something happened while somebody was writing: look again before leaving.
-    again: bool,
+    attendance: Attendance,
     /// What waits elsewhere comes first: nothing is written while it is not 0.
     held: usize,
     heritage: Heritage,
     /// Do not try before.
     not_before: Option<Instant>,
-    /// Unreachable, or nothing moved for a while: messages without flow-control no longer hold their sources
-    /// back.
-    stalled: bool,
+    flow: Flow,
     asking: Asking,
     /// Something was finished since the last tick.
     progressed: bool,
@@ -75,10 +72,7 @@ struct Queue {
     is_well: bool,
     /// When the first message came that somebody writes.
     in_hand: Option<Instant>,
-    closed: bool,
-    /// Another process goes on with everything, the next one or the one that takes over: nothing more is
-    /// written here.
-    parked: bool,
+    service: Service,
     /// So many messages at the front came from a process before this one.
     late: usize,
     /// Of an outlet that ended while somebody wrote: so many of the messages that he has in his hands are on
@@ -92,7 +86,7 @@ impl Queue {
     /// Lets the sources of messages without flow-control go on, and keeps of those messages what
     /// `log-fifo-size()` allows.
     fn stall(&mut self, messages_max: usize, remains: &Remains) -> usize {
-        self.stalled = true;
+        self.flow = Flow::Stalled;
         let mut room = messages_max;
         let mut cut = 0;
         for chunk in self.chunks.iter_mut().filter(|c| !c.flow_control) {
@@ -201,17 +195,17 @@ impl Outlet {
         let limit = friction::lock(&self.limits).messages_max;
         chunk.comes();
         let mut queue = friction::lock(&self.queue);
-        if queue.spool.is_some() && !queue.closed {
+        if queue.spool.is_some() && !queue.service.is_closed() {
             self.push_durable(queue, chunk);
             return;
         }
-        if queue.closed {
+        if queue.service.is_closed() {
             drop(queue);
             return self.came_too_late(chunk);
         }
         // While the outlet moves, the windows of the sources bound what waits here. Once it does not,
         // log-fifo-size() does.
-        if queue.stalled && !chunk.flow_control {
+        if queue.flow.is_stalled() && !chunk.flow_control {
             chunk.tickets.settle();
             let room = limit.saturating_sub(queue.messages);
             let cut = chunk.cut_for_room(room, &self.counters.remains);
@@ -257,8 +251,7 @@ impl Outlet {
         loop {
             {
                 let mut queue = friction::lock(&self.queue);
-                if queue.busy {
-                    queue.again = true;
+                if queue.attendance.call() {
                     return false;
                 }
                 if queue.asking.take() {
@@ -267,8 +260,7 @@ impl Outlet {
                     continue;
                 }
                 if queue.held > 0
-                    || queue.closed
-                    || queue.parked
+                    || queue.service != Service::Open
                     || queue.chunks.is_empty()
                     || queue.not_before.is_some_and(|at| at > Instant::now())
                 {
@@ -293,8 +285,7 @@ impl Outlet {
                 }
                 asked = false;
                 queue.in_hand = work.front().and_then(Chunk::came);
-                queue.busy = true;
-                queue.again = false;
+                queue.attendance.begin();
                 queue.not_before = None;
             }
             let Written { status, unsettled, is_awaited } = self.write(&mut work, more);
@@ -302,7 +293,7 @@ impl Outlet {
             more = false;
             let left: usize = work.iter().map(Chunk::messages).sum();
             let mut queue = friction::lock(&self.queue);
-            queue.busy = false;
+            let again = queue.attendance.end();
             let new: usize = queue.chunks.iter().map(Chunk::messages).sum();
             let done = queue.messages - left - new;
             queue.messages -= done;
@@ -313,7 +304,7 @@ impl Outlet {
                 self.say_sent(done);
                 queue.progressed = true;
                 queue.finished = queue.finished.wrapping_add(done as u64);
-                queue.stalled = false;
+                queue.flow = Flow::Moving;
             }
             while let Some(chunk) = work.pop_back() {
                 queue.chunks.push_front(chunk);
@@ -324,7 +315,7 @@ impl Outlet {
             if is_awaited {
                 self.ask_soon(&mut queue);
             }
-            if queue.closed {
+            if queue.service.is_closed() {
                 self.abandon_late(queue, done);
                 return false;
             }
@@ -339,8 +330,8 @@ impl Outlet {
                     self.home.pump_at(at, self);
                     return false;
                 }
-                Status::Blocked | Status::Wait(_) if !queue.again => return false,
-                Status::Later if !queue.again => return true,
+                Status::Blocked | Status::Wait(_) if !again => return false,
+                Status::Later if !again => return true,
                 Status::Done if queue.chunks.is_empty() => return false,
                 _ => {}
             }
@@ -380,7 +371,7 @@ impl Outlet {
 
     /// Whether waiting for it has a point: it is not unreachable or stuck.
     pub fn is_moving(&self) -> bool {
-        !self.queue.lock().stalled
+        !self.queue.lock().flow.is_stalled()
     }
 }
 

@@ -82,7 +82,7 @@ impl Outlet {
             }
         };
         let mut queue = self.queue.lock();
-        if is_awaited && !queue.closed {
+        if is_awaited && !queue.service.is_closed() {
             self.ask_again(&mut queue);
         }
     }

@@ -4,6 +4,7 @@ use super::retire::LOOK;
 use super::{Outlet, Queue};
 use crate::chunk::Chunk;
 use crate::ledger::Reason;
+use diag::Fault;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -23,7 +24,7 @@ enum Found {
 impl Outlet {
     /// Drops what waits in its queue on disk before a number of that, in order, as if a destination had taken
     /// it; counted. Returns how many messages that were, with an error when not all could be dropped.
-    pub fn discard(self: &Arc<Outlet>, until: u64) -> (usize, Result<(), String>) {
+    pub fn discard(self: &Arc<Outlet>, until: u64) -> (usize, Result<(), Fault>) {
         let mut dropped = 0;
         let mut deadline = Instant::now() + PATIENCE;
         loop {
@@ -35,7 +36,7 @@ impl Outlet {
                 }
                 Found::Later if Instant::now() > deadline => {
                     let why = "the destination is in the middle of sending what is to be dropped, try again";
-                    return (dropped, Err(why.to_owned()));
+                    return (dropped, Err(Fault::local(why)));
                 }
                 Found::Later => std::thread::park_timeout(LOOK),
             }
@@ -45,10 +46,10 @@ impl Outlet {
     fn discard_some(self: &Arc<Outlet>, until: u64) -> Found {
         let unsettled = self.sink.lock().unsettled();
         let mut queue = self.queue.lock();
-        if queue.closed || queue.spool.is_none() {
+        if queue.service.is_closed() || queue.spool.is_none() {
             return Found::Nothing;
         }
-        if queue.busy || queue.held > 0 {
+        if queue.attendance.is_busy() || queue.held > 0 {
             return Found::Later;
         }
         let Some((spool, _)) = queue.parts() else { return Found::Nothing };

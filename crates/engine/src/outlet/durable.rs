@@ -2,10 +2,12 @@
 
 use super::retire::{LOOK, RETIRE_MAX};
 use super::spool::{Loss, Plan, READ_BYTES, Wait};
+use super::states::{Flow, Service};
 use super::{Berth, Memory, Outlet, Queue, Spool};
 use crate::chunk::Chunk;
 use crate::durable::{DiskBuffer, Durable, Place, Turn};
 use crate::ledger::Reason;
+use diag::Fault;
 use parking_lot::MutexGuard;
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -26,8 +28,8 @@ pub struct OnDisk {
 
 impl Queue {
     pub(super) fn parts(&mut self) -> Option<(&mut Spool, Memory<'_>)> {
-        let Queue { chunks, messages, busy, stalled, spool, .. } = self;
-        let memory = Memory { chunks, messages, busy: *busy, stalled: *stalled };
+        let Queue { chunks, messages, attendance, flow, spool, .. } = self;
+        let memory = Memory { chunks, messages, attendance: *attendance, flow: *flow };
         spool.as_deref_mut().map(|spool| (spool, memory))
     }
 
@@ -48,7 +50,7 @@ impl Outlet {
         durable: &Durable,
         options: &Arc<DiskBuffer>,
         part: &[u8],
-    ) -> Result<(), String> {
+    ) -> Result<(), Fault> {
         let place = durable.place(options)?;
         let numbered = self.sink.lock().is_numbered();
         let spool = Spool::new(Arc::clone(options), options.queue_name(part), place, numbered)
@@ -69,7 +71,7 @@ impl Outlet {
     }
 
     pub(super) fn attach_to(self: &Arc<Outlet>, mut queue: MutexGuard<'_, Queue>) {
-        if queue.held > 0 || queue.closed || queue.busy {
+        if queue.held > 0 || queue.service.is_closed() || queue.attendance.is_busy() {
             return;
         }
         let Some((spool, mut memory)) = queue.parts() else { return };
@@ -153,7 +155,7 @@ impl Outlet {
     }
 
     pub(super) fn stall_durable(&self, mut queue: MutexGuard<'_, Queue>) {
-        queue.stalled = true;
+        queue.flow = Flow::Stalled;
         let Some((spool, mut memory)) = queue.parts() else { return };
         let loss = spool.stall(&mut memory);
         drop(queue);
@@ -199,8 +201,8 @@ impl Outlet {
         };
         let mut queue = self.queue.lock();
         // Who writes looks again before he leaves.
-        queue.again |= queue.busy;
-        let waits = queue.busy || queue.not_before.is_some_and(|at| at > Instant::now());
+        let is_busy = queue.attendance.call();
+        let waits = is_busy || queue.not_before.is_some_and(|at| at > Instant::now());
         let Some((spool, mut memory)) = queue.parts() else { return Turn::Enough };
         let (came, loss) = spool.add(&mut memory, read);
         drop(queue);
@@ -246,14 +248,14 @@ impl Outlet {
     pub(crate) fn is_settling(&self) -> bool {
         let queue = self.queue.lock();
         let behind = queue.spool.as_ref().is_some_and(|spool| spool.is_behind());
-        queue.messages > 0 && !queue.stalled && !behind
+        queue.messages > 0 && !queue.flow.is_stalled() && !behind
     }
 
     /// Whether what waits here on disk stays there when another destination takes its place, for it was for
     /// this one. What is on its way while everything moves is handed over in any case.
     pub(super) fn stays_on_disk(&self) -> bool {
         let queue = self.queue.lock();
-        queue.stalled || queue.spool.as_ref().is_some_and(|spool| spool.is_behind())
+        queue.flow.is_stalled() || queue.spool.as_ref().is_some_and(|spool| spool.is_behind())
     }
 
     /// The program ends, or leaves its logs to another one: nothing more comes, and all that has come is to
@@ -272,7 +274,7 @@ impl Outlet {
     pub(crate) fn store_rest(&self) {
         let until = Instant::now() + RETIRE_MAX;
         let queue = self.unattended(until);
-        if queue.busy || queue.spool.is_none() {
+        if queue.attendance.is_busy() || queue.spool.is_none() {
             return;
         }
         let (mut queue, done) = self.end_message(queue, until);
@@ -304,7 +306,7 @@ impl Outlet {
         self.store_rest();
         let mut chunks = {
             let mut queue = self.queue.lock();
-            queue.closed = true;
+            queue.service = Service::Closed;
             std::mem::take(&mut queue.chunks)
         };
         let mut again = self.sink.lock().close_unsettled(&mut chunks);

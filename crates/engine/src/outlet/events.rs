@@ -46,7 +46,7 @@ impl Outlet {
         let mut queue = self.queue.lock();
         // With a queue on disk nobody waits for a peer that takes nothing.
         let waits = !queue.chunks.is_empty() || (is_awaited && queue.spool.is_some());
-        let stalls = !queue.busy && waits && !queue.progressed && !is_well;
+        let stalls = !queue.attendance.is_busy() && waits && !queue.progressed && !is_well;
         queue.progressed = false;
         queue.is_well = is_well;
         match stalls {

@@ -28,7 +28,7 @@ impl Outlet {
         // What it has sent and nobody got comes back. It would send what comes late on a connection of its
         // own.
         self.sink.lock().part(&mut chunks);
-        self.queue.lock().parked = true;
+        self.queue.lock().service.park();
         let mut chunks = Vec::from(chunks);
         for chunk in &mut chunks {
             chunk.seal();
@@ -83,7 +83,7 @@ impl Outlet {
     /// The other process has no such destination: this one goes on after all.
     pub fn goes_on(&self) {
         self.sink.lock().may_begin(true);
-        self.queue.lock().parked = false;
+        self.queue.lock().service.go_on();
     }
 
     fn keeps_on_disk(&self) -> bool {

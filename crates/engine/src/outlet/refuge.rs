@@ -5,6 +5,7 @@
 use super::{Outlet, Spool};
 use crate::chunk::Chunk;
 use crate::durable::{DiskBuffer, Durable, Place, Stored};
+use diag::Fault;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use store::Safe;
@@ -49,7 +50,7 @@ impl Outlet {
 
     /// The program ends: what waits here is to be found at its next start. The error says why it cannot be
     /// kept.
-    pub(crate) fn take_refuge(self: &Arc<Outlet>, durable: &Durable) -> Result<(), String> {
+    pub(crate) fn take_refuge(self: &Arc<Outlet>, durable: &Durable) -> Result<(), Fault> {
         let Some(refuge) = self.refuge.get() else { return Ok(()) };
         {
             let mut queue = self.queue.lock();
@@ -67,7 +68,7 @@ impl Outlet {
         };
         let mut queue = self.queue.lock();
         // Its sink is closed, and would open again.
-        queue.parked = true;
+        queue.service.park();
         queue.messages += chunks.iter().map(Chunk::messages).sum::<usize>();
         chunks.iter_mut().for_each(Chunk::rewind);
         put_first(&mut queue.chunks, chunks);
@@ -111,18 +112,18 @@ impl Refuge {
     }
 
     /// Puts chunks on disk, in order, and leaves those there that find no room.
-    fn take(&self, durable: &Durable, chunks: &mut Vec<Chunk>) -> Result<(), String> {
+    fn take(&self, durable: &Durable, chunks: &mut Vec<Chunk>) -> Result<(), Fault> {
         let place = durable.state_place()?;
         let queue = place
             .log
             .queue(&self.name, self.options.capacity_bytes, Box::new(|| ()))
-            .map_err(|error| error.to_string())?;
+            .map_err(|error| Fault::local(error.to_string()))?;
         while let Some(chunk) = chunks.first_mut() {
             let held = Box::new(Stored::of(std::mem::take(&mut chunk.tickets)));
             let rest = chunk.copy(chunk.done(), chunk.ends.len());
             if let Err((why, held)) = queue.append(&rest.bytes, &rest.ends, Safe::Synced, held) {
                 chunk.tickets = Stored::tickets_of(held);
-                return Err(format!("{why:?}"));
+                return Err(Fault::local(format!("{why:?}")));
             }
             chunks.remove(0).go_home();
         }

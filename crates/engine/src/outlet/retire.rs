@@ -1,6 +1,7 @@
 //! The end of an outlet: what is left of its queue goes to whoever ends it, at the end of a message wherever
 //! the peer lets it.
 
+use super::states::Service;
 use super::{Outlet, Progress, Queue};
 use crate::chunk::Chunk;
 use crate::ledger::Reason;
@@ -27,7 +28,7 @@ impl Outlet {
     pub fn end(self: &Arc<Outlet>) -> VecDeque<Chunk> {
         {
             let mut queue = self.queue.lock();
-            if queue.closed {
+            if queue.service.is_closed() {
                 return VecDeque::new();
             }
             queue.not_before = None;
@@ -61,8 +62,7 @@ impl Outlet {
 
     /// Whether its sink was closed for good: it would open again if it heard of anything.
     pub(super) fn is_over(&self) -> bool {
-        let queue = self.queue.lock();
-        queue.closed || queue.parked
+        self.queue.lock().service != Service::Open
     }
 
     /// Messages in memory that came over paths with flow-control.
@@ -107,7 +107,7 @@ impl Outlet {
     /// The queue once nobody writes any more, or as it is when somebody still does then.
     pub(super) fn unattended(&self, until: Instant) -> MutexGuard<'_, Queue> {
         let mut queue = self.queue.lock();
-        while queue.busy && Instant::now() < until {
+        while queue.attendance.is_busy() && Instant::now() < until {
             drop(queue);
             std::thread::park_timeout(LOOK);
             queue = self.queue.lock();
@@ -125,7 +125,9 @@ impl Outlet {
         let mut chunks = std::mem::take(&mut queue.chunks);
         let messages = finished + chunks.iter().map(Chunk::messages).sum::<usize>();
         chunks.iter_mut().for_each(Chunk::forget_numbers);
-        queue.closed |= closing;
+        if closing {
+            queue.service = Service::Closed;
+        }
         queue.messages -= messages;
         queue.late = 0;
         self.counters.waiting.sub(finished);
@@ -145,17 +147,17 @@ impl Outlet {
         until: Instant,
     ) -> (MutexGuard<'q, Queue>, usize) {
         let begun = queue.chunks.front().is_some_and(|chunk| !chunk.rest().is_empty());
-        if queue.busy || queue.stalled || !begun {
+        if queue.attendance.is_busy() || queue.flow.is_stalled() || !begun {
             return (queue, 0);
         }
         let mut chunks = std::mem::take(&mut queue.chunks);
         let before: usize = chunks.iter().map(Chunk::messages).sum();
-        queue.busy = true;
+        queue.attendance.begin();
         drop(queue);
         self.finish(&mut chunks, until);
         let finished = before - chunks.iter().map(Chunk::messages).sum::<usize>();
         let mut queue = self.queue.lock();
-        queue.busy = false;
+        queue.attendance.end();
         while let Some(chunk) = chunks.pop_back() {
             queue.chunks.push_front(chunk);
         }

@@ -19,6 +19,7 @@ use crate::chunk::Chunk;
 use crate::durable::{DiskBuffer, MEMORY_BYTES, Place};
 use crate::ledger::Remains;
 use crate::outlet::Outlet;
+use crate::outlet::states::{Attendance, Flow};
 use crate::window::{Ticket, Tickets};
 use ahead::Ahead;
 pub(super) use ahead::Wait;
@@ -42,9 +43,8 @@ pub(super) struct Memory<'a> {
     /// What is being written right now included.
     pub messages: &'a mut usize,
     /// Some of them are in the hands of whoever writes.
-    pub busy: bool,
-    /// Nothing moves: sources without flow-control are not held back any more.
-    pub stalled: bool,
+    pub attendance: Attendance,
+    pub flow: Flow,
 }
 
 pub(super) struct Spool {
@@ -218,7 +218,7 @@ impl Spool {
             *memory.messages = 0;
             self.bytes = 0;
             for chunk in std::mem::take(memory.chunks) {
-                loss.add(self.push_behind(chunk, memory.stalled).0);
+                loss.add(self.push_behind(chunk, memory.flow).0);
             }
         } else if self.options.reliable {
             loss.add(self.spill(memory));
@@ -235,18 +235,19 @@ impl Spool {
     /// free.
     pub fn push(&mut self, memory: &mut Memory<'_>, mut chunk: Chunk) -> (Loss, Option<Chunk>) {
         if self.behind.is_some() {
-            return self.push_behind(chunk, memory.stalled);
+            return self.push_behind(chunk, memory.flow);
         }
         let now = self.lag.clock.now();
         self.lag.came(*memory.messages + chunk.messages(), now);
         let full = self.is_full(*memory.messages);
         let mut loss = Loss::default();
-        if self.queue.is_some() && (self.options.reliable || memory.stalled || full || self.lag.is_long(now))
+        if self.queue.is_some()
+            && (self.options.reliable || memory.flow.is_stalled() || full || self.lag.is_long(now))
         {
-            if self.direct(memory) > 0 && !memory.busy {
+            if self.direct(memory) > 0 && !memory.attendance.is_busy() {
                 loss.add(self.spill(memory));
             }
-            if self.direct(memory) > 0 && memory.busy {
+            if self.direct(memory) > 0 && memory.attendance.is_busy() {
                 // What comes before it is in the hands of whoever writes.
                 self.spill = true;
                 self.keep(memory, chunk);
@@ -282,7 +283,7 @@ impl Spool {
                 }
             }
             let before = self.direct(memory);
-            loss.add(self.cut(&mut chunk, memory.stalled, before));
+            loss.add(self.cut(&mut chunk, memory.flow, before));
         }
         if self.queue.is_some() && !full {
             // Whoever cannot wait is not held back while there is room: what is not read now is lost.
@@ -368,9 +369,9 @@ impl Spool {
     }
 
     /// A chunk there is no room for on disk, with `before` messages of its kind.
-    fn cut(&self, chunk: &mut Chunk, stalled: bool, before: usize) -> Loss {
+    fn cut(&self, chunk: &mut Chunk, flow: Flow, before: usize) -> Loss {
         // What is only waiting for the disk to come round is kept, and holds its source back.
-        if !stalled || self.refused == Some(Full::Busy) {
+        if !flow.is_stalled() || self.refused == Some(Full::Busy) {
             return Loss::default();
         }
         Loss::full(cut(&self.options, &self.remains, chunk, before))

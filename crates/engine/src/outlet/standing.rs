@@ -42,7 +42,7 @@ impl Outlet {
                 max: spool.capacity_bytes(),
             }),
             // Before it stalls, or with flow-control only, the windows of the sources are the bound.
-            None if queue.stalled && queue.chunks.iter().any(|chunk| !chunk.flow_control) => {
+            None if queue.flow.is_stalled() && queue.chunks.iter().any(|chunk| !chunk.flow_control) => {
                 Some(Headroom::Messages { used: in_memory as u64, max: messages_max })
             }
             None => None,
@@ -51,9 +51,9 @@ impl Outlet {
         Standing {
             messages: in_memory + on_disk,
             finished: queue.finished,
-            oldest: if queue.busy { queue.in_hand.or(front) } else { front },
-            is_well: queue.is_well && !queue.busy,
-            stalled: queue.stalled,
+            oldest: if queue.attendance.is_busy() { queue.in_hand.or(front) } else { front },
+            is_well: queue.is_well && !queue.attendance.is_busy(),
+            stalled: queue.flow.is_stalled(),
             next_try: queue.not_before.filter(|at| *at > Instant::now()),
             room,
         }

@@ -5,6 +5,7 @@
 use super::{Form, Outlet};
 use crate::chunk::Chunk;
 use crate::durable::{Durable, Place};
+use diag::Fault;
 use std::sync::Arc;
 use store::{Full, Queue, Safe};
 
@@ -58,7 +59,7 @@ impl Outlet {
         durable: &Durable,
         from: &Berth,
         form: Option<&Form>,
-    ) -> Result<usize, String> {
+    ) -> Result<usize, Fault> {
         let to = match (self.berth(), self.refuge.get()) {
             (Some(berth), _) => berth,
             (None, Some(refuge)) => Berth { place: durable.state_place()?, name: refuge.name().to_vec() },
@@ -73,11 +74,11 @@ impl Outlet {
     }
 }
 
-fn move_all(from: &Berth, to: &Berth, forms: Option<(Form, Form)>) -> Result<usize, String> {
+fn move_all(from: &Berth, to: &Berth, forms: Option<(Form, Form)>) -> Result<usize, Fault> {
     // What waits had room.
     let open = |berth: &Berth| berth.place.log.queue(&berth.name, u64::MAX / 2, Box::new(|| ()));
-    let text = |error: std::io::Error| error.to_string();
-    let (old, new) = (open(from).map_err(text)?, open(to).map_err(text)?);
+    let local = |error: std::io::Error| Fault::local(error.to_string());
+    let (old, new) = (open(from).map_err(local)?, open(to).map_err(local)?);
     // What was appended a moment ago cannot be read before it is written.
     from.place.log.flush();
     let mut moved = 0;
@@ -85,7 +86,7 @@ fn move_all(from: &Berth, to: &Berth, forms: Option<(Form, Form)>) -> Result<usi
     while at < end {
         let next = move_piece((&old, &new), at, to, forms)?;
         if next.seq <= at {
-            return Err("some of it cannot be read".to_owned());
+            return Err(Fault::local("some of it cannot be read"));
         }
         (at, moved) = (next.seq, moved + next.messages);
     }
@@ -94,11 +95,11 @@ fn move_all(from: &Berth, to: &Berth, forms: Option<(Form, Form)>) -> Result<usi
 }
 
 /// A log that has much to write takes more once it has.
-fn store(new: &Queue, chunk: &Chunk, to: &Berth) -> Result<(), String> {
+fn store(new: &Queue, chunk: &Chunk, to: &Berth) -> Result<(), Fault> {
     let append = || new.append(&chunk.bytes, &chunk.ends, Safe::Synced, Box::new(())).map_err(|(why, _)| why);
     let stored =
         append().or_else(|why| if why == Full::Busy && to.place.log.flush() { append() } else { Err(why) });
-    stored.map(drop).map_err(|why| format!("{why:?}"))
+    stored.map(drop).map_err(|why| Fault::local(format!("{why:?}")))
 }
 
 /// Where the next piece begins, and what is moved.
@@ -112,10 +113,10 @@ fn move_piece(
     from: u64,
     to: &Berth,
     forms: Option<(Form, Form)>,
-) -> Result<Moved, String> {
+) -> Result<Moved, Fault> {
     let (mut moved, mut lost, mut bytes) = (Moved { seq: from, messages: 0 }, 0, 0);
     while bytes < SYNC_BYTES {
-        let read = old.read(moved.seq, READ_BYTES).map_err(|error| error.to_string())?;
+        let read = old.read(moved.seq, READ_BYTES).map_err(|error| Fault::local(error.to_string()))?;
         if read.seqs.end <= moved.seq {
             break;
         }
@@ -132,7 +133,7 @@ fn move_piece(
         (lost, bytes) = (lost + read.lost, bytes + size);
     }
     if !to.place.log.flush() {
-        return Err("the disk does not take it".to_owned());
+        return Err(Fault::local("the disk does not take it"));
     }
     old.done(moved.seq, moved.messages as u64 + lost, bytes as u64);
     Ok(moved)

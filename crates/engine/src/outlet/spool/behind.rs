@@ -8,6 +8,7 @@ use super::{Loss, Memory, Spool, cut};
 use crate::chunk::Chunk;
 use crate::durable::DiskBuffer;
 use crate::ledger::Remains;
+use crate::outlet::states::Flow;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
@@ -109,7 +110,7 @@ impl Behind {
 
 impl Spool {
     /// Takes a chunk while the outlet is behind.
-    pub(super) fn push_behind(&mut self, mut chunk: Chunk, stalled: bool) -> (Loss, Option<Chunk>) {
+    pub(super) fn push_behind(&mut self, mut chunk: Chunk, flow: Flow) -> (Loss, Option<Chunk>) {
         let mut loss = Loss::default();
         let has_tail = self.behind.as_ref().is_some_and(|behind| !behind.tail.is_empty());
         if !has_tail {
@@ -123,14 +124,14 @@ impl Spool {
                 Err(lost) => loss.add(lost),
             }
             if let Some(rest) = self.take_off_what_does_not_fit(&mut chunk) {
-                let (lost, free) = self.push_behind(chunk, stalled);
+                let (lost, free) = self.push_behind(chunk, flow);
                 loss.add(lost);
-                loss.add(self.push_behind(rest, stalled).0);
+                loss.add(self.push_behind(rest, flow).0);
                 return (loss, free);
             }
         }
         let before = self.behind.as_ref().map_or(0, |behind| behind.tail_messages);
-        loss.add(self.cut(&mut chunk, stalled, before));
+        loss.add(self.cut(&mut chunk, flow, before));
         if !chunk.settle_empty()
             && let Some(behind) = &mut self.behind
         {
@@ -141,7 +142,7 @@ impl Spool {
     }
 
     /// Puts on disk what had no room before.
-    pub fn store_tail(&mut self, stalled: bool) -> Loss {
+    pub fn store_tail(&mut self, flow: Flow) -> Loss {
         let mut loss = Loss::default();
         while let Some(mut chunk) = self.behind.as_mut().and_then(|behind| behind.tail.pop_front()) {
             let messages = chunk.messages();
@@ -158,7 +159,7 @@ impl Spool {
                     loss.add(lost);
                     behind.tail_messages += chunk.messages();
                     behind.tail.push_front(chunk);
-                    if stalled && self.refused != Some(Full::Busy) {
+                    if flow.is_stalled() && self.refused != Some(Full::Busy) {
                         loss.full += behind.cut_tail(&self.options, &self.remains);
                     }
                     break;
@@ -170,9 +171,9 @@ impl Spool {
 
     /// What is to be read, if anything.
     pub fn plan(&mut self, memory: &mut Memory<'_>) -> (Plan, Loss) {
-        let mut loss = self.store_tail(memory.stalled);
+        let mut loss = self.store_tail(memory.flow);
         let full = self.is_full(*memory.messages);
-        if !memory.busy && (self.options.reliable || memory.stalled || full) {
+        if !memory.attendance.is_busy() && (self.options.reliable || memory.flow.is_stalled() || full) {
             loss.add(self.spill(memory));
         }
         let plan = match (&self.behind, &self.queue) {

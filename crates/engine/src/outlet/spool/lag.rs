@@ -69,7 +69,7 @@ impl Spool {
     /// The memory part is full: the sources that wait until there is room, so that the chunk can go there
     /// nevertheless once it is on disk.
     pub(super) fn to_hold(&self, memory: &Memory<'_>, chunk: &Chunk, now: Instant) -> Tickets {
-        if memory.stalled || self.is_overfull(*memory.messages) || self.lag.is_long(now) {
+        if memory.flow.is_stalled() || self.is_overfull(*memory.messages) || self.lag.is_long(now) {
             return Tickets::default();
         }
         chunk.tickets.another_of(Ticket::can_wait)

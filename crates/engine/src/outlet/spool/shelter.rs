@@ -16,7 +16,7 @@ impl Spool {
             return true;
         }
         let Some(owner) = self.owner.upgrade() else { return true };
-        let Some(mut sink) = owner.sink.try_lock().filter(|_| !memory.busy) else {
+        let Some(mut sink) = owner.sink.try_lock().filter(|_| !memory.attendance.is_busy()) else {
             // Whoever has it is through in a moment.
             self.spill = true;
             self.refused = Some(Full::Busy);

@@ -25,7 +25,7 @@ impl Spool {
             return Loss::default();
         }
         let mut loss = self.spill(memory);
-        loss.add(self.store_tail(memory.stalled));
+        loss.add(self.store_tail(memory.flow));
         loss
     }
 
